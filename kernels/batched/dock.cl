@@ -1,0 +1,311 @@
+// dock: LiGen's Algorithm 1 (Crisci et al. 2024) for a batch of ligands, one sub-group a ligand.
+//
+// A sub-group takes one ligand and every SPLITS-th of its restarts. For each restart it places the
+// ligand, aligns it as a rigid body, then for every fragment in turn tries N_ANGLES rotations and
+// keeps the best that makes no internal bump. Lanes are candidates (angles, or shifts): each lane
+// builds its own rigid motion and walks the moved atoms, so one reduction a fragment is enough.
+//
+//   work-group:  | sub-group 0 | sub-group 1 | ...      sub-group = item
+//   item:        ligand = item / SPLITS, restarts item % SPLITS, + SPLITS, + 2 SPLITS, ...
+//
+// The state of a restart is its genotype: one whole number of angle steps a torsion, and the rigid
+// motion (quaternion, shift) of the root piece. Coordinates are in box units (field.clh). At
+// the end they are rebuilt from the genotype, so that score and bumps are those of the pose that
+// everybody else will rebuild.
+//
+// NumPy twin: ligen_py/engine/docking_reference.py.
+
+#include "field.clh"
+
+#ifndef MAX_ATOMS
+#define MAX_ATOMS 64  // the largest ligand of the batch, rounded up to its class
+#endif
+#ifndef MAX_TORSIONS
+#define MAX_TORSIONS 64
+#endif
+#ifndef N_ANGLES
+#define N_ANGLES 32
+#endif
+#ifndef BUMP_TESTS
+#define BUMP_TESTS 4  // best candidates of a fragment tested for internal bumps
+#endif
+#ifndef WG_SUB_GROUPS
+#define WG_SUB_GROUPS 1  // sub-groups in a work-group
+#endif
+
+#define KEYS ((N_ANGLES + SG_SIZE - 1) / SG_SIZE)  // candidates of one lane
+#define BIAS 4096                                  // makes every sum positive: 256 atoms * 12 < 4096
+#define NO_KEY (-1)
+
+typedef struct {
+  int first_atom, atoms, heavy, first_torsion, torsions, first_word, words;
+} ligand_t;
+
+// Everything about the ligand that does not change while it is docked.
+typedef struct {
+  int atoms, heavy, torsions, words;
+  __global const float4 *conformer;       // x, y, z; bump radius
+  __global const torsion_t *torsion;
+  __global const float *inverse_length;   // of the rotatable bonds
+  __global const short *order;            // fragments: torsion * 2 + (1 for the near side)
+  __global const uint *pairs;             // bit matrix of the heavy-atom pairs that may bump
+} problem_t;
+
+// Larger sum first, then lower candidate: one integer to maximise.
+static inline int key_of(int sum, int candidate) { return (sum + BIAS) << 8 | (255 - candidate); }
+static inline int candidate_of(int key) { return 255 - (key & 255); }
+
+static inline int is_bump(float4 a, float4 b) {
+  const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+  const float reach = a.w + b.w;
+  return fma(x, x, fma(y, y, z * z)) < reach * reach;
+}
+
+static inline int is_pair(const problem_t ligand, int i, int j) {
+  return ligand.pairs[i * ligand.words + j / 32] >> (j % 32) & 1u;
+}
+
+// Field sum of the whole ligand after a rigid motion.
+static inline int sum_of_all(const problem_t ligand, __global const FIELD_T *field,
+                             __local const float4 *atoms, affine_t motion) {
+  return plane_sum(field, atoms, 0, ligand.heavy, motion) +
+         plane_sum(field + PLANE, atoms, ligand.heavy, ligand.atoms, motion);
+}
+
+// Field sum of one fragment after a rigid motion.
+static inline int sum_of_fragment(const problem_t ligand, __global const FIELD_T *field,
+                                  __local const float4 *atoms, torsion_t torsion, int near_side,
+                                  affine_t motion) {
+  __global const FIELD_T *hydrogens = field + PLANE;
+  if (!near_side)
+    return plane_sum(field, atoms, torsion.heavy_first, torsion.heavy_last, motion) +
+           plane_sum(hydrogens, atoms, torsion.hydrogen_first, torsion.hydrogen_last, motion);
+  return plane_sum(field, atoms, 0, torsion.heavy_first, motion) +
+         plane_sum(field, atoms, torsion.heavy_last, ligand.heavy, motion) +
+         plane_sum(hydrogens, atoms, ligand.heavy, torsion.hydrogen_first, motion) +
+         plane_sum(hydrogens, atoms, torsion.hydrogen_last, ligand.atoms, motion);
+}
+
+// Does turning the far side by this motion bring any pair of heavy atoms across the bond too near?
+// Rotating one side is rotating the other backwards, so far-side atoms move here whichever
+// fragment is meant. The loop runs over the smaller side; lanes share the larger.
+static inline int bumps_across(sg_t sg, const problem_t ligand, __local const float4 *atoms,
+                               torsion_t torsion, affine_t motion) {
+  const int first = torsion.heavy_first;
+  const int far_count = torsion.heavy_last - first;
+  const int near_count = ligand.heavy - far_count;
+  const int loop_far = far_count <= near_count;
+  const int outer_count = loop_far ? far_count : near_count;
+  const int inner_count = loop_far ? near_count : far_count;
+  int found = 0;
+  for (int o = 0; o < outer_count; o++) {
+    const int i = loop_far ? first + o : o < first ? o : o + far_count;
+    const float4 here = atoms[i];
+    const float4 p = loop_far ? transform(motion, here) : here;
+    for (int n = sg.lane; n < inner_count; n += SG_SIZE) {
+      const int j = !loop_far ? first + n : n < first ? n : n + far_count;
+      if (is_pair(ligand, i, j)) {
+        const float4 there = atoms[j];
+        found |= is_bump(p, loop_far ? there : transform(motion, there));
+      }
+    }
+  }
+  return sg_any(sg, found);
+}
+
+// Number of bumped pairs of the whole ligand.
+static inline int count_bumps(sg_t sg, const problem_t ligand, __local const float4 *atoms) {
+  int found = 0;
+  for (int i = 0; i < ligand.heavy; i++)
+    for (int j = sg.lane; j < i; j += SG_SIZE)
+      if (is_pair(ligand, i, j)) found += is_bump(atoms[i], atoms[j]);
+  return sg_sum(sg, found);
+}
+
+// Coordinates from the genotype.
+static inline void build_pose(sg_t sg, const problem_t ligand, __local float4 *atoms,
+                              __local const uchar *turns, __constant const float4 *angles,
+                              float4 q, float4 t) {
+  for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE) atoms[i] = ligand.conformer[i];
+  sg_sync(sg);
+  for (int n = 0; n < ligand.torsions; n++) {
+    const float4 angle = angles[turns[n]];
+    turn_far_side(sg, atoms, ligand.torsion[n], ligand.inverse_length[n], angle.x, angle.y);
+  }
+  move_all(sg, atoms, ligand.atoms, rigid(q, t));
+}
+
+// Rigid alignment: per round the best rotation about x, y and z, then the best of 27 shifts.
+static inline void align(sg_t sg, const problem_t ligand, __global const FIELD_T *field,
+                         __local float4 *atoms, __constant const float4 *angles, float2 steps, float4 *q, float4 *t) {
+  for (int round = 0; round < 2; round++) {
+    for (int axis = 0; axis < 3; axis++) {
+      const float4 d = (float4)(axis == 0, axis == 1, axis == 2, 0.0f);
+      int key = NO_KEY;
+      for (int a = sg.lane; a < N_ANGLES; a += SG_SIZE) {
+        const affine_t motion = rotation(d, angles[a].x, angles[a].y, *t);
+        key = max(key, key_of(sum_of_all(ligand, field, atoms, motion), a));
+      }
+      const float4 angle = angles[candidate_of(sg_max(sg, key))];
+      move_all(sg, atoms, ligand.atoms, rotation(d, angle.x, angle.y, *t));
+      *q = quaternion_product((float4)(d.x * angle.w, d.y * angle.w, d.z * angle.w, angle.z), *q);
+    }
+    const float step = round == 0 ? steps.x : steps.y;
+    affine_t motion = rigid((float4)(0.0f, 0.0f, 0.0f, 1.0f), (float4)(0.0f));
+    int key = NO_KEY;
+    for (int c = sg.lane; c < 27; c += SG_SIZE) {
+      const int m = (c + 13) % 27;  // candidate 0 is no shift
+      motion.x.w = step * (float)(m / 9 - 1);
+      motion.y.w = step * (float)(m / 3 % 3 - 1);
+      motion.z.w = step * (float)(m % 3 - 1);
+      key = max(key, key_of(sum_of_all(ligand, field, atoms, motion), c));
+    }
+    const int m = (candidate_of(sg_max(sg, key)) + 13) % 27;
+    motion.x.w = step * (float)(m / 9 - 1);
+    motion.y.w = step * (float)(m / 3 % 3 - 1);
+    motion.z.w = step * (float)(m % 3 - 1);
+    move_all(sg, atoms, ligand.atoms, motion);
+    t->x += motion.x.w;
+    t->y += motion.y.w;
+    t->z += motion.z.w;
+  }
+}
+
+// Turn one fragment to its best angle without an internal bump; returns nothing but moves atoms,
+// `turns`, and, when the fragment is the near side (it holds the root), the rigid motion. Of the
+// BUMP_TESTS best angles the first without a bump wins; if all bump, the fragment stays.
+static inline void optimize(sg_t sg, const problem_t ligand, __global const FIELD_T *field,
+                            __local float4 *atoms, __local uchar *turns,
+                            __constant const float4 *angles, int fragment, int clean, float4 *q,
+                            float4 *t) {
+  const int n = fragment >> 1;
+  const int near_side = fragment & 1;
+  const torsion_t torsion = ligand.torsion[n];
+  const float4 pivot = atoms[torsion.near];
+  const float4 d = bond_direction(atoms, torsion, ligand.inverse_length[n]);
+
+  int keys[KEYS];
+  for (int k = 0; k < KEYS; k++) {
+    const int a = k * SG_SIZE + sg.lane;
+    keys[k] = NO_KEY;
+    if (a < N_ANGLES) {
+      const affine_t motion = rotation(d, angles[a].x, angles[a].y, pivot);
+      keys[k] = key_of(sum_of_fragment(ligand, field, atoms, torsion, near_side, motion), a);
+    }
+  }
+
+  int chosen = 0;
+  for (int tests = 0; tests < BUMP_TESTS; tests++) {
+    int mine = NO_KEY;
+    for (int k = 0; k < KEYS; k++) mine = max(mine, keys[k]);
+    const int best = sg_max(sg, mine);
+    if (best == NO_KEY) break;
+    const int a = candidate_of(best);
+    if (a == 0 && clean) break;
+    const float4 angle = angles[near_side ? (N_ANGLES - a) % N_ANGLES : a];
+    if (!bumps_across(sg, ligand, atoms, torsion, rotation(d, angle.x, angle.y, pivot))) {
+      chosen = a;
+      break;
+    }
+    for (int k = 0; k < KEYS; k++)
+      if (keys[k] == best) keys[k] = NO_KEY;
+  }
+  if (chosen == 0) return;
+
+  const float4 angle = angles[chosen];
+  const affine_t motion = rotation(d, angle.x, angle.y, pivot);
+  sg_sync(sg);
+  for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE)
+    if (is_far(torsion, i) != near_side) atoms[i] = transform(motion, atoms[i]);
+  if (sg.lane == 0)
+    turns[n] = (uchar)((turns[n] + (near_side ? N_ANGLES - chosen : chosen)) % N_ANGLES);
+  sg_sync(sg);
+  if (near_side) {
+    *q = quaternion_product((float4)(d.x * angle.w, d.y * angle.w, d.z * angle.w, angle.z), *q);
+    *t = transform(motion, *t);
+  }
+}
+
+// Score, internal bumps, pocket bumps and atoms outside of the pose in `atoms`.
+static inline int4 evaluate(sg_t sg, const problem_t ligand, __global const FIELD_T *field,
+                            int4 box, __local const float4 *atoms) {
+  int sum = 0, core = 0, outside = 0;
+  for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE) {
+    const int value = field_at(i < ligand.heavy ? field : field + PLANE, atoms[i]);
+    sum += value;
+    core += value == CORE;
+    outside += is_outside(atoms[i], box);
+  }
+  return (int4)(sg_sum(sg, sum), count_bumps(sg, ligand, atoms), sg_sum(sg, core),
+                sg_sum(sg, outside));
+}
+
+KERNEL void dock(
+    int ligand_count, int num_restart, int num_iterations, int splits, float2 steps,
+    int4 box,                              // last point inside the box along x, y, z
+    __global const FIELD_T *field,
+    __constant const float4 *angles,       // N_ANGLES: cos, sin, cos of half, sin of half
+    __global const float4 *start_rotation, // a restart: quaternion x, y, z, w
+    __global const float4 *start_position, // a restart: anchor
+    __global const uchar *start_turns,     // a restart: MAX_TORSIONS angle steps
+    __global const ligand_t *ligands,
+    __global const float4 *conformers,
+    __global const torsion_t *torsions,
+    __global const float *inverse_lengths,
+    __global const short *orders,
+    __global const uint *pairs,
+    __global int4 *results,        // a pose: score, internal bumps, pocket bumps, atoms outside
+    __global float4 *quaternions,  // a pose
+    __global float4 *shifts,       // a pose
+    __global uchar *all_turns)     // a pose: one byte a torsion of its ligand
+{
+  SG_SETUP(sg);
+  __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
+  __local uchar all_working_turns[WG_SUB_GROUPS * MAX_TORSIONS];
+  __local float4 *atoms = all_atoms + sg.index * MAX_ATOMS;
+  __local uchar *turns = all_working_turns + sg.index * MAX_TORSIONS;
+
+  const int number = sg.item / splits;
+  if (number >= ligand_count) return;
+  const ligand_t l = ligands[number];
+  const problem_t ligand = {l.atoms,
+                            l.heavy,
+                            l.torsions,
+                            l.words,
+                            conformers + l.first_atom,
+                            torsions + l.first_torsion,
+                            inverse_lengths + l.first_torsion,
+                            orders + 2 * l.first_torsion,
+                            pairs + l.first_word};
+
+  for (int restart = sg.item % splits; restart < num_restart; restart += splits) {
+    float4 q = start_rotation[restart];
+    float4 t = start_position[restart];
+    for (int n = sg.lane; n < ligand.torsions; n += SG_SIZE)
+      turns[n] = start_turns[restart * MAX_TORSIONS + n];
+    sg_sync(sg);
+    build_pose(sg, ligand, atoms, turns, angles, q, t);
+    align(sg, ligand, field, atoms, angles, steps, &q, &t);
+
+    int clean = 0;
+    for (int iteration = 0; iteration < num_iterations; iteration++) {
+      // A pose without bumps keeps none, because only unbumped angles are taken.
+      if (!clean) clean = count_bumps(sg, ligand, atoms) == 0;
+      for (int f = 0; f < 2 * ligand.torsions; f++)
+        optimize(sg, ligand, field, atoms, turns, angles, ligand.order[f], clean, &q, &t);
+    }
+
+    q = quaternion_normalised(q);
+    build_pose(sg, ligand, atoms, turns, angles, q, t);
+    const int4 result = evaluate(sg, ligand, field, box, atoms);
+    const int pose = number * num_restart + restart;
+    if (sg.lane == 0) {
+      results[pose] = result;
+      quaternions[pose] = q;
+      shifts[pose] = t;
+    }
+    for (int n = sg.lane; n < ligand.torsions; n += SG_SIZE)
+      all_turns[l.first_torsion * num_restart + restart * ligand.torsions + n] = turns[n];
+    sg_sync(sg);
+  }
+}

@@ -1,0 +1,144 @@
+// filter: which poses of a ligand are worth a chemical score (ligen.md 8.7), in two kernels.
+//
+// place   one sub-group a pose: coordinates of the heavy atoms from the genotype
+// select  one sub-group a ligand: sort by geometric score, cluster, order, clip
+//
+// `select` sorts indexes only and never moves coordinates. Work is in local memory, one entry a
+// pose; the final order is cluster representatives, other bump-free poses, bumped poses, each by
+// falling score, equal scores by rising index.
+//
+// NumPy twin: ligen_py/engine/filtering_reference.py.
+
+#include "geometry.clh"
+
+#ifndef MAX_ATOMS
+#define MAX_ATOMS 64  // the largest ligand of the batch, rounded up to its class
+#endif
+#ifndef MAX_POSES
+#define MAX_POSES 256  // the most poses of one ligand, rounded up
+#endif
+#ifndef WG_SUB_GROUPS
+#define WG_SUB_GROUPS 1  // sub-groups in a work-group
+#endif
+
+#define REPRESENTATIVE 0
+#define BUMP_FREE 1
+#define BUMPED 2
+#define NO_CLUSTER (-1)
+
+typedef struct {
+  int first_atom, atoms, first_torsion, torsions;
+  int first_heavy, heavy;                          // rows of `heavy_atoms`
+  int first_pose, poses, first_turn, first_place;  // rows of poses, torsion angles, `places`
+} ligand_t;
+
+KERNEL void place(
+    int pose_count,
+    __global const ligand_t *ligands,
+    __global const int *owner,               // a pose: its ligand
+    __global const float4 *conformers,       // Angstrom
+    __global const torsion_t *torsions,
+    __global const float *inverse_lengths,
+    __global const float2 *angles,           // cosine and sine, a torsion of a pose
+    __global const float4 *quaternions,      // a pose: x, y, z, w
+    __global const float4 *translations,     // a pose, Angstrom
+    __global const int *heavy_atoms,         // atom numbers, local to the ligand
+    __global float4 *places)                 // a ligand: heavy atom by heavy atom, all poses
+{
+  SG_SETUP(sg);
+  __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
+  __local float4 *atoms = all_atoms + sg.index * MAX_ATOMS;
+  const int pose = sg.item;
+  if (pose >= pose_count) return;
+  const ligand_t l = ligands[owner[pose]];
+  const int number = pose - l.first_pose;
+
+  for (int i = sg.lane; i < l.atoms; i += SG_SIZE) atoms[i] = conformers[l.first_atom + i];
+  sg_sync(sg);
+  for (int n = 0; n < l.torsions; n++) {
+    const float2 angle = angles[l.first_turn + number * l.torsions + n];
+    turn_far_side(sg, atoms, torsions[l.first_torsion + n], inverse_lengths[l.first_torsion + n],
+                  angle.x, angle.y);
+  }
+  const affine_t motion = rigid(quaternions[pose], translations[pose]);
+  for (int h = sg.lane; h < l.heavy; h += SG_SIZE)
+    places[l.first_place + h * l.poses + number] =
+        transform(motion, atoms[heavy_atoms[l.first_heavy + h]]);
+}
+
+KERNEL void select_poses(
+    int ligand_count, int max_num_poses, float squared_rmsd,
+    __global const ligand_t *ligands,
+    __global const int *scores,     // a pose
+    __global const uchar *bumped,   // a pose: 1 where anything bumps or sticks out
+    __global const float4 *places,
+    __global int *kept_pose,        // a ligand: max_num_poses entries, pose numbers in final order
+    __global int *kept_verdict,
+    __global int *kept_cluster,
+    __global int *kept_count)       // a ligand
+{
+  SG_SETUP(sg);
+  __local ushort all_order[WG_SUB_GROUPS * MAX_POSES];
+  __local short all_cluster[WG_SUB_GROUPS * MAX_POSES];
+  __local ushort *order = all_order + sg.index * MAX_POSES;
+  __local short *cluster = all_cluster + sg.index * MAX_POSES;
+  const int number = sg.item;
+  if (number >= ligand_count) return;
+  const ligand_t l = ligands[number];
+  __global const int *score = scores + l.first_pose;
+  __global const uchar *bump = bumped + l.first_pose;
+
+  // Sort: a pose's rank is the number of poses before it.
+  for (int p = sg.lane; p < l.poses; p += SG_SIZE) {
+    const int mine = score[p];
+    int rank = 0;
+    for (int other = 0; other < l.poses; other++) {
+      const int theirs = score[other];
+      rank += theirs > mine || (theirs == mine && other < p);
+    }
+    order[rank] = (ushort)p;
+    cluster[p] = NO_CLUSTER;
+  }
+  sg_sync(sg);
+
+  // Leader clustering: the best pose without a cluster founds one and takes in all poses near it.
+  // It ends early when as many representatives are found as poses are kept.
+  const float limit = squared_rmsd * (float)l.heavy;
+  int clusters = 0;
+  for (int rank = 0; rank < l.poses && clusters < max_num_poses; rank++) {
+    const int leader = order[rank];
+    if (bump[leader] || cluster[leader] != NO_CLUSTER) continue;
+    for (int r = rank + 1 + sg.lane; r < l.poses; r += SG_SIZE) {
+      const int p = order[r];
+      if (bump[p] || cluster[p] != NO_CLUSTER) continue;
+      float sum = 0.0f;
+      for (int h = 0; h < l.heavy; h++) {
+        const float4 a = places[l.first_place + h * l.poses + leader];
+        const float4 b = places[l.first_place + h * l.poses + p];
+        const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+        sum = fma(x, x, fma(y, y, fma(z, z, sum)));
+      }
+      if (sum <= limit) cluster[p] = (short)clusters;
+    }
+    sg_sync(sg);
+    // The leader's own mark comes last: it tells representatives from members.
+    if (sg.lane == 0) cluster[leader] = (short)(-2 - clusters);
+    clusters++;
+    sg_sync(sg);
+  }
+
+  if (sg.lane != 0) return;
+  int kept = 0;
+  for (int verdict = REPRESENTATIVE; verdict <= BUMPED; verdict++) {
+    for (int rank = 0; rank < l.poses && kept < max_num_poses; rank++) {
+      const int p = order[rank];
+      const int leads = cluster[p] < NO_CLUSTER;
+      if ((bump[p] ? BUMPED : leads ? REPRESENTATIVE : BUMP_FREE) != verdict) continue;
+      const int slot = number * max_num_poses + kept++;
+      kept_pose[slot] = p;
+      kept_verdict[slot] = verdict;
+      kept_cluster[slot] = leads ? -2 - cluster[p] : cluster[p];
+    }
+  }
+  kept_count[number] = kept;
+}

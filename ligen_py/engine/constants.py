@@ -1,0 +1,27 @@
+"""Radii and field values that host code and kernels share."""
+
+import numpy as np
+
+BONDI_RADII = {
+    1: 1.10, 6: 1.70, 7: 1.55, 8: 1.52, 9: 1.47, 14: 2.10,
+    15: 1.80, 16: 1.80, 17: 1.75, 35: 1.85, 53: 1.98,
+}  # fmt: skip
+"""Van der Waals radii in Angstrom by atomic number (Bondi 1964; H from Rowland and Taylor 1996)."""
+
+CORE = -12
+"""Field value inside the receptor: an atom there is a pocket bump (CORE in field.clh)."""
+
+OUTSIDE = -4
+"""Field value of everything outside the box."""
+
+
+def bondi_radii(element: np.ndarray) -> np.ndarray:
+    """Van der Waals radii (atoms,), Angstrom, float64, of atomic numbers; KeyError where unknown."""
+    table = np.full(256, np.nan)
+    for number, radius in BONDI_RADII.items():
+        table[number] = radius
+    radii = table[element]
+    if np.isnan(radii).any():
+        unknown = int(element[np.isnan(radii)][0])
+        raise KeyError(f"no van der Waals radius for atomic number {unknown}")
+    return radii

@@ -1,0 +1,172 @@
+"""Rotations and poses: the NumPy twin of kernels/include/geometry.clh.
+
+Same operations in the same order and precision as the kernels; `fma32` rounds once, as fma() does
+on a device. Leading dimensions (poses, angles) are free everywhere; the last holds x, y, z.
+"""
+
+import numpy as np
+
+F4 = np.float32
+
+
+def fma32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """a * b + c of float32 arrays with one rounding.
+
+    The product is exact in float64 and the sum is rounded there first. A second rounding errs only
+    where that sum ends exactly between two float32 values although the true one does not; there it
+    is moved one step towards the true sum (Boldo and Melquiond 2008, rounding to odd).
+    """
+    product = np.multiply(a, b, dtype=np.float64)
+    addend = np.asarray(c, dtype=np.float64)
+    total = np.asarray(product + addend)
+    between = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
+    if between.any():
+        rest = total - product
+        error = (product - (total - rest)) + (addend - rest)
+        nudged = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
+        total = np.where(between & (error != 0), nudged, total)
+    return total.astype(F4)
+
+
+def transform(matrix: np.ndarray, shift: np.ndarray, xyz: np.ndarray) -> np.ndarray:
+    """M x + t: (..., 3, 3), (..., 3) and (..., 3) give (..., 3), broadcast over the rest."""
+    rows = []
+    for i in range(3):
+        inner = fma32(matrix[..., i, 2], xyz[..., 2], shift[..., i])
+        inner = fma32(matrix[..., i, 1], xyz[..., 1], inner)
+        rows.append(fma32(matrix[..., i, 0], xyz[..., 0], inner))
+    return np.stack(rows, axis=-1)
+
+
+def about(matrix: np.ndarray, pivot: np.ndarray) -> np.ndarray:
+    """The shift (..., 3) that leaves `pivot` where it is under a rotation matrix."""
+    rows = []
+    for i in range(3):
+        inner = matrix[..., i, 2] * pivot[..., 2]
+        inner = fma32(matrix[..., i, 1], pivot[..., 1], inner)
+        rows.append(pivot[..., i] - fma32(matrix[..., i, 0], pivot[..., 0], inner))
+    return np.stack(rows, axis=-1)
+
+
+def rotation(direction: np.ndarray, cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
+    """Rodrigues' matrix (..., 3, 3) about a unit vector (..., 3)."""
+    x, y, z = (direction[..., i] for i in range(3))
+    k = F4(1) - cosine
+    kx, ky, kz = k * x, k * y, k * z
+    sx, sy, sz = sine * x, sine * y, sine * z
+    return _matrix(
+        [
+            [fma32(kx, x, cosine), fma32(kx, y, -sz), fma32(kx, z, sy)],
+            [fma32(ky, x, sz), fma32(ky, y, cosine), fma32(ky, z, -sx)],
+            [fma32(kz, x, -sy), fma32(kz, y, sx), fma32(kz, z, cosine)],
+        ]
+    )
+
+
+def _matrix(rows: list[list[np.ndarray]]) -> np.ndarray:
+    return np.stack([np.stack(np.broadcast_arrays(*row), axis=-1) for row in rows], axis=-2)
+
+
+def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Hamilton product of (..., 4) quaternions in the order x, y, z, w."""
+    ax, ay, az, aw = (a[..., i] for i in range(4))
+    bx, by, bz, bw = (b[..., i] for i in range(4))
+    return np.stack(
+        [
+            fma32(aw, bx, fma32(ax, bw, fma32(ay, bz, -(az * by)))),
+            fma32(aw, by, fma32(ay, bw, fma32(az, bx, -(ax * bz)))),
+            fma32(aw, bz, fma32(az, bw, fma32(ax, by, -(ay * bx)))),
+            fma32(aw, bw, -fma32(ax, bx, fma32(ay, by, az * bz))),
+        ],
+        axis=-1,
+    )
+
+
+def quaternion_normalised(q: np.ndarray) -> np.ndarray:
+    """One Newton step of (..., 4) quaternions towards unit length."""
+    x, y, z, w = (q[..., i] for i in range(4))
+    norm = fma32(x, x, fma32(y, y, fma32(z, z, w * w)))
+    factor = fma32(F4(-0.5), norm, F4(1.5))
+    return q * factor[..., None]
+
+
+def quaternion_matrix(q: np.ndarray) -> np.ndarray:
+    """Rotation matrix (..., 3, 3) of unit quaternions (..., 4) in the order x, y, z, w."""
+    x, y, z, w = (q[..., i] for i in range(4))
+    x2, y2, z2 = x + x, y + y, z + z
+    xx, yy, zz = x * x2, y * y2, z * z2
+    wx, wy, wz = w * x2, w * y2, w * z2
+    one = F4(1)
+    return _matrix(
+        [
+            [one - (yy + zz), fma32(x, y2, -wz), fma32(x, z2, wy)],
+            [fma32(x, y2, wz), one - (xx + zz), fma32(y, z2, -wx)],
+            [fma32(x, z2, -wy), fma32(y, z2, wx), one - (xx + yy)],
+        ]
+    )
+
+
+def inverse_bond_lengths(xyz: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """1 / length of each rotatable bond (torsions,), float32, in the unit of `xyz`."""
+    bonds = xyz[axis[:, 1]].astype(np.float64) - xyz[axis[:, 0]].astype(np.float64)
+    return (1 / np.linalg.norm(bonds, axis=1)).astype(F4)
+
+
+def turn_far_side(
+    xyz: np.ndarray,
+    axis: np.ndarray,
+    limits: np.ndarray,
+    inverse_length: np.ndarray,
+    cosine: np.ndarray,
+    sine: np.ndarray,
+) -> np.ndarray:
+    """Turn the far side of (..., atoms, 3) about a bond; a new array.
+
+    `axis` are the near and far atom, `limits` one row of `records.Ligands.torsion_range`.
+    """
+    near, far = xyz[..., axis[0], :], xyz[..., axis[1], :]
+    matrix = rotation((far - near) * inverse_length, cosine, sine)
+    shift = about(matrix, near)
+    far_side = np.r_[limits[0] : limits[1], limits[2] : limits[3]]
+    result = xyz.copy()
+    result[..., far_side, :] = transform(
+        matrix[..., None, :, :], shift[..., None, :], xyz[..., far_side, :]
+    )
+    return result
+
+
+def cosines_and_sines(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cosine and sine of angles in degrees: computed in float64, rounded once to float32."""
+    radians = np.deg2rad(degrees.astype(np.float64))
+    return np.cos(radians).astype(F4), np.sin(radians).astype(F4)
+
+
+def rebuild(
+    xyz: np.ndarray,
+    axis: np.ndarray,
+    ranges: np.ndarray,
+    torsion: np.ndarray,
+    quaternion: np.ndarray,
+    translation: np.ndarray,
+) -> np.ndarray:
+    """Coordinates of poses from their genotypes.
+
+    Args:
+        xyz: start conformer (atoms, 3), Angstrom, float32.
+        axis: near and far atom of each torsion (torsions, 2).
+        ranges: heavy atoms and hydrogens of each far side (torsions, 4), as in `records.Ligands`.
+        torsion: rotation of each far side (..., torsions), degrees.
+        quaternion: rotation of the root piece (..., 4), w, x, y, z as in `records.Poses`.
+        translation: image of the conformer's origin (..., 3), Angstrom.
+
+    Returns:
+        Coordinates (..., atoms, 3), float32, as the kernels compute them.
+    """
+    poses = np.broadcast_to(xyz, (*quaternion.shape[:-1], *xyz.shape)).astype(F4)
+    inverse = inverse_bond_lengths(xyz, axis)
+    cosine, sine = cosines_and_sines(torsion)
+    for t in range(len(axis)):
+        poses = turn_far_side(poses, axis[t], ranges[t], inverse[t], cosine[..., t], sine[..., t])
+    matrix = quaternion_matrix(np.roll(quaternion, -1, axis=-1).astype(F4))
+    shift = translation.astype(F4)
+    return transform(matrix[..., None, :, :], shift[..., None, :], poses)

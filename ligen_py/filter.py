@@ -1,0 +1,62 @@
+"""Choose the poses worth a chemical score: sort, flag bumps, cluster, order, clip.
+
+Reads a poses file (with its ligands file), writes a kept file: at most `max_num_poses` poses a
+ligand, cluster representatives first, then other bump-free poses, then bumped ones.
+"""
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py import cli
+from ligen_py.engine.filtering import filter_poses
+from ligen_py.opencl.device import select
+from ligen_py.provenance import Run
+from ligen_py.records import Ledger, Ligands, Poses, Verdict
+from ligen_py.settings import FilterSettings
+from ligen_py.store.read import read
+from ligen_py.store.together import require_same_ligands
+from ligen_py.store.write import write
+
+log = logging.getLogger("ligen_py")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stage from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.filter", __doc__, FilterSettings)
+    parser.add_argument("--ligands", type=cli.input_file, required=True, help="ligands file of `parse`")
+    parser.add_argument("--poses", type=cli.input_file, required=True, help="poses file of `dock`")
+    parser.add_argument("--output", type=Path, required=True, help="kept file to write")
+    cli.add_device(parser)
+    return cli.run(parser, argv, _stage)
+
+
+def _stage(options: argparse.Namespace) -> None:
+    settings: FilterSettings = cli.settings_from(FilterSettings, options)
+    ligands: Ligands = read(options.ligands, "ligands", "ligands")
+    ledger: Ledger = read(options.poses, "poses", "ledger")
+    poses: Poses = read(options.poses, "poses", "poses")
+    require_same_ligands(options.ligands, ligands, options.poses, poses)
+    device = select(options.device)
+
+    kept, verdicts = filter_poses(
+        device, ligands, poses, settings.max_num_poses, settings.cluster_rmsd
+    )
+    run = Run("filter", settings, (options.ligands, options.poses), device.label)
+    records = {"ledger": ledger, "poses": kept, "verdicts": verdicts}
+    write(options.output, "kept", run, records)
+    counts = np.bincount(verdicts.verdict, minlength=len(Verdict))
+    log.info(
+        "kept %d of %d poses: %s",
+        len(kept.restart),
+        len(poses.restart),
+        ", ".join(f"{counts[v]} {v.name.lower().replace('_', '-')}" for v in Verdict),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Devices, programs, buffers. Only pyopencl user; knows no chemistry."""

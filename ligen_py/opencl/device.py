@@ -1,0 +1,153 @@
+"""Choose one OpenCL device by a readable selector; never a silent fall-back."""
+
+import logging
+import os
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+from ligen_py.errors import DeviceError
+from ligen_py.opencl import runtimes
+
+runtimes.register()
+
+import pyopencl as cl  # noqa: E402  (the loader reads its environment on import)
+
+log = logging.getLogger("ligen_py")
+
+INSTALL_HINT = (
+    "install a GPU vendor's driver, or a CPU runtime with "
+    "'pip install intel-opencl-rt intel-cmplr-lib-rt'"
+)
+TYPES = {cl.device_type.GPU: "gpu", cl.device_type.CPU: "cpu", cl.device_type.ACCELERATOR: "accelerator"}
+SUB_GROUP_SIZE = 32
+"""Lanes of a sub-group: a size that NVIDIA fixes and every Intel device offers."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """One OpenCL device with its own context and in-order queue.
+
+    `back_end` names how sub-groups work there: "khr" (the OpenCL functions), "ptx" (NVIDIA, inline
+    assembly) or "local" (local memory and barriers; the work-group is the sub-group).
+    """
+
+    handle: cl.Device
+
+    @cached_property
+    def context(self) -> cl.Context:
+        """The context that owns every buffer and program of this device."""
+        return cl.Context([self.handle])
+
+    @cached_property
+    def queue(self) -> cl.CommandQueue:
+        """An in-order queue that records the times of its commands."""
+        properties = cl.command_queue_properties.PROFILING_ENABLE
+        return cl.CommandQueue(self.context, properties=properties)
+
+    @property
+    def kind(self) -> str:
+        """The type of the device: gpu, cpu or accelerator."""
+        return TYPES.get(self.handle.type & ~cl.device_type.DEFAULT, "device")
+
+    @property
+    def label(self) -> str:
+        """Platform, device and driver in words, as recorded in result files."""
+        platform = self.handle.platform.name.strip()
+        return f"{platform} / {self.handle.name.strip()} ({self.kind}, driver {self.handle.driver_version})"
+
+    @property
+    def is_simulator(self) -> bool:
+        """True for Oclgrind, which checks kernels but is far too slow to dock with."""
+        return "oclgrind" in self.handle.platform.name.lower()
+
+    @cached_property
+    def back_end(self) -> str:
+        """Which of the three sub-group implementations this device uses."""
+        if "NVIDIA" in self.handle.platform.name:
+            return "ptx"
+        if "cl_intel_required_subgroup_size" in self.handle.extensions and self._sub_groups() > 0:
+            return "khr"
+        return "local"
+
+    def _sub_groups(self) -> int:
+        try:
+            return int(self.handle.max_num_sub_groups)
+        except (cl.LogicError, AttributeError):
+            return 0
+
+
+def devices() -> list[Device]:
+    """Every device of every platform, in the loader's order without repeats, simulators last."""
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError:
+        return []
+    found: dict[str, Device] = {}
+    for platform in platforms:
+        # A vendor file that is registered twice shows its platform twice.
+        seen_here: dict[str, Device] = {}
+        for number, handle in enumerate(_devices_of(platform)):
+            device = Device(handle)
+            seen_here.setdefault(f"{device.label} #{number}", device)
+        for name, device in seen_here.items():
+            found.setdefault(name, device)
+    return sorted(found.values(), key=lambda device: device.is_simulator)
+
+
+def _devices_of(platform: cl.Platform) -> list[cl.Device]:
+    try:
+        return list(platform.get_devices())
+    except cl.LogicError:  # a driver without a device, such as a GPU driver on a login node
+        return []
+
+
+def select(selector: str | None = None) -> Device:
+    """The device that a selector names, or the best one; the choice is logged.
+
+    A selector is words joined by ':' that must all occur in the platform's name, the device's name
+    or its type; a number picks among the matches ("gpu:1"). Without one, the environment's
+    LIGEN_DEVICE or PYOPENCL_CTX counts; without these the first GPU, else the CPU runtime whose
+    sub-groups are fastest. Raises DeviceError, with the list of devices, when nothing matches.
+    """
+    found = devices()
+    if not found:
+        raise DeviceError(f"no OpenCL device was found; {INSTALL_HINT}")
+    wanted = selector or os.environ.get("LIGEN_DEVICE") or os.environ.get("PYOPENCL_CTX")
+    if wanted:
+        matches = _matches(found, wanted)
+        if not matches:
+            raise DeviceError(
+                f"no OpenCL device matches '{wanted}'; found: {_listing(found)}; "
+                f"name one of these by words of its line, or {INSTALL_HINT}"
+            )
+        chosen = matches[0]
+    else:
+        usable = [device for device in found if not device.is_simulator]
+        if not usable:
+            raise DeviceError(f"only a simulator was found: {_listing(found)}; {INSTALL_HINT}")
+        chosen = min(usable, key=lambda device: (device.kind != "gpu", device.back_end == "local"))
+    log.info("device: %s, sub-groups of %d (%s)", chosen.label, SUB_GROUP_SIZE, chosen.back_end)
+    return chosen
+
+
+def _matches(found: list[Device], selector: str) -> list[Device]:
+    words = [word for word in selector.lower().split(":") if word]
+    texts = [word for word in words if not word.isdigit()]
+    numbers = [int(word) for word in words if word.isdigit()]
+    matches = [device for device in found if all(text in _words(device) for text in texts)]
+    if numbers:
+        return matches[numbers[-1] : numbers[-1] + 1]
+    return matches
+
+
+def _words(device: Device) -> str:
+    platform = device.handle.platform
+    return f"{device.label} {device.handle.vendor} {platform.version}".lower()
+
+
+def _listing(found: list[Device]) -> str:
+    return "; ".join(f"[{number}] {device.label}" for number, device in enumerate(found))
+
+
+warnings.filterwarnings("ignore", category=cl.CompilerWarning)

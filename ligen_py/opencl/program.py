@@ -1,0 +1,62 @@
+"""Build kernels from the files in kernels/, once per device and set of definitions."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+import pyopencl as cl
+
+from ligen_py.errors import DeviceError
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.paths import kernel_folder
+
+_programs: dict[tuple[int, str, tuple[tuple[str, str], ...]], "Program"] = {}
+
+
+class Program:
+    """A built kernel file; each kernel object is fetched once and kept."""
+
+    def __init__(self, device: Device, source: Path, options: list[str]) -> None:
+        """Compile `source`; DeviceError carries the compiler's words."""
+        self.device = device
+        try:
+            self._program = cl.Program(device.context, source.read_text(encoding="utf-8")).build(options)
+        except cl.RuntimeError as error:
+            raise DeviceError(f"{device.label} cannot build {source.name}: {error}") from error
+        self._kernels: dict[str, cl.Kernel] = {}
+
+    def kernel(self, name: str) -> cl.Kernel:
+        """The kernel of that name."""
+        if name not in self._kernels:
+            self._kernels[name] = cl.Kernel(self._program, name)
+        return self._kernels[name]
+
+    @cached_property
+    def log(self) -> str:
+        """What the compiler said (registers and spills on NVIDIA)."""
+        return str(self._program.get_build_info(self.device.handle, cl.program_build_info.LOG))
+
+
+def build(device: Device, source: str, definitions: Mapping[str, object] | None = None) -> Program:
+    """Build kernels/`source` for a device, with -D definitions and the sub-group back end's own.
+
+    Equal calls return the same Program. Contraction of a * b + c is off in every kernel (a pragma
+    in the sources): where a fused operation is meant, it is written as fma().
+    """
+    macros = {
+        "SG_SIZE": str(SUB_GROUP_SIZE),
+        f"SG_{device.back_end.upper()}": "1",
+        **{name: str(value) for name, value in (definitions or {}).items()},
+    }
+    if device.back_end == "ptx" and int(device.handle.compute_capability_major_nv) >= 8:
+        macros["SG_PTX_REDUX"] = "1"
+    key = (device.context.int_ptr, source, tuple(sorted(macros.items())))
+    if key not in _programs:
+        options = [f"-D{name}={value}" for name, value in macros.items()]
+        options += ["-I", str(kernel_folder() / "include"), f"-cl-std={_standard(device)}"]
+        _programs[key] = Program(device, kernel_folder() / source, options)
+    return _programs[key]
+
+
+def _standard(device: Device) -> str:
+    return "CL3.0" if device.back_end == "khr" else "CL1.2"

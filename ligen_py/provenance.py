@@ -1,0 +1,109 @@
+"""Which code, settings and inputs made a file.
+
+`stage_digest` hashes the sources that a stage reaches through its own imports and the kernels
+those modules name, so a changed kernel re-plans exactly the stages that launch it.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ligen_py import __version__
+from ligen_py.paths import PACKAGE, kernel_folder
+from ligen_py.settings import Section
+
+def _module_file(name: str) -> Path | None:
+    relative = name.removeprefix("ligen_py").strip(".").replace(".", "/")
+    for candidate in (PACKAGE / f"{relative}.py", PACKAGE / relative / "__init__.py"):
+        if relative and candidate.is_file():
+            return candidate
+    return None
+
+
+def _imports(tree: ast.AST) -> Iterable[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _kernels(tree: ast.AST) -> Iterable[Path]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".cl"):
+            path = kernel_folder() / node.value
+            if path.is_file():
+                yield path
+
+
+def _includes(source: str) -> Iterable[Path]:
+    for name in re.findall(r'^\s*#include\s+"([^"]+)"', source, re.MULTILINE):
+        path = kernel_folder() / "include" / name
+        if path.is_file():
+            yield path
+
+
+def sources(stage: str) -> list[Path]:
+    """Every file that can change what a stage computes: modules, kernels and their includes."""
+    start = _module_file(f"ligen_py.{stage}")
+    if start is None:
+        raise ValueError(f"no stage is called {stage}")
+    found: set[Path] = set()
+    waiting = [start]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".py":
+            tree = ast.parse(text)
+            modules = (_module_file(name) for name in _imports(tree) if name.startswith("ligen_py"))
+            waiting += [module for module in modules if module is not None]
+            waiting += _kernels(tree)
+        else:
+            waiting += _includes(text)
+    return sorted(found)
+
+
+@cache
+def stage_digest(stage: str) -> str:
+    """A hash over all sources of a stage: 16 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for path in sources(stage):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Run:
+    """The run record written into a file: no times, no folders, so equal runs write equal bytes."""
+
+    stage: str
+    settings: Section
+    inputs: tuple[Path, ...] = ()
+    device: str = ""
+
+    def attributes(self) -> dict[str, str]:
+        """The record as text attributes of an HDF5 file."""
+        digests = [{"name": path.name, "sha256": file_digest(path)} for path in self.inputs]
+        return {
+            "created-by": f"ligen_py {__version__}",
+            "stage": self.stage,
+            "stage-digest": stage_digest(self.stage),
+            "settings": json.dumps(self.settings.model_dump(mode="json"), sort_keys=True),
+            "inputs": json.dumps(digests),
+            "device": self.device,
+        }

@@ -1,0 +1,265 @@
+"""Everything a campaign can be told, written once.
+
+A section of the config file, the flags of a stage, the JSON schema and the settings attribute of
+every result file are all derived from these models. Hardware never stands here: devices, threads
+and folders come from the command line and from profiles.
+"""
+
+import difflib
+import json
+import shlex
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
+
+import pydantic
+import yaml
+from pydantic import Field, field_validator, model_validator
+
+from ligen_py.errors import InputError
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+"""A target or library name: it becomes part of file names, so letters, digits, _ . - only."""
+
+
+class Section(pydantic.BaseModel):
+    """Frozen, and closed: an unknown key is an error, never ignored."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class ParseSettings(Section):
+    """How input records become ligands."""
+
+    max_atoms: int = Field(256, ge=1, le=256, description="largest ligand, in atoms with hydrogens")
+    max_torsions: int = Field(64, ge=0, le=64, description="most rotatable bonds of a ligand")
+    embed: Literal["missing", "always"] = Field(
+        "missing", description="make 3-D coordinates where the input has none, or for every record"
+    )
+    seed: int = Field(1, ge=0, le=2**31 - 1, description="seed of the conformer generator")
+    time_limit: float = Field(
+        20.0, gt=0, le=3600, description="longest time for one molecule's conformer, in seconds"
+    )
+
+
+class PocketSettings(Section):
+    """How a receptor becomes a pocket."""
+
+    radius: float = Field(
+        10.0, ge=4, le=30, description="half side of the cubic box, in Angstrom, where the site has none"
+    )
+    spacing: float = Field(0.5, ge=0.2, le=1.0, description="grid spacing, in Angstrom")
+    margin: float = Field(
+        8.0, ge=0, le=20, description="receptor atoms up to this far outside the box are scored, in Angstrom"
+    )
+    cofactor_distance: float = Field(
+        6.0, ge=0, le=20, description="cofactors and metals this near to the box centre's ligand are kept"
+    )
+    max_anchors: int = Field(16, ge=1, le=256, description="most points at which ligands start")
+    anchor_separation: float = Field(
+        4.0, ge=0, le=20, description="least distance between two anchors, in Angstrom"
+    )
+
+
+class DockSettings(Section):
+    """LiGen's Algorithm 1: restarts, iterations and angles of the geometric search."""
+
+    num_restart: int = Field(256, ge=1, le=4096, description="starting poses per ligand")
+    num_iterations: int = Field(3, ge=0, le=64, description="passes over all fragments")
+    n_angles: int = Field(32, ge=4, le=256, description="angles tried per fragment and axis")
+    bump_tests: int = Field(
+        4, ge=1, le=256, description="best angles of a fragment tested for internal bumps"
+    )
+    bump_tolerance: float = Field(
+        0.75, gt=0, le=1, description="a pair bumps nearer than this share of its Bondi radii"
+    )
+
+
+class FilterSettings(Section):
+    """Which poses are worth a chemical score."""
+
+    max_num_poses: int = Field(30, ge=1, le=4096, description="poses kept per ligand")
+    cluster_rmsd: float = Field(
+        2.0, ge=0, le=20, description="poses nearer than this heavy-atom RMSD are one cluster, in Angstrom"
+    )
+
+
+class ScoreSettings(Section):
+    """Which scoring functions are evaluated; the first one ranks."""
+
+    functions: tuple[Literal["xscore"], ...] = Field(
+        ("xscore",), min_length=1, description="scoring functions; the first ranks the library"
+    )
+
+
+class AggregateSettings(Section):
+    """What the campaign file holds beside every score."""
+
+    top_poses: int = Field(
+        1000, ge=1, le=1_000_000, description="ligands per target whose best pose is stored"
+    )
+
+
+class ExportSettings(Section):
+    """What is written for people and other programs."""
+
+    count: int = Field(100, ge=1, le=1_000_000, description="best ligands per target to write")
+
+
+class ReportSettings(Section):
+    """What the report shows, and which molecules it follows through the ranking."""
+
+    top: int = Field(10, ge=1, le=1000, description="best ligands per target to show")
+    groups: dict[Name, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="groups of molecule names whose ranks are told; on the command line as JSON",
+    )
+
+    @field_validator("groups", mode="before")
+    @classmethod
+    def _from_json(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"not JSON such as '{{\"actives\": [\"aspirin\"]}}' ({error})") from error
+
+
+class Site(Section):
+    """Where to dock: around a reference ligand, or around a point."""
+
+    ligand: str | None = Field(None, description="file of a reference ligand (SDF, PDB or MOL2)")
+    center: tuple[float, float, float] | None = Field(None, description="box centre, in Angstrom")
+    radius: float | None = Field(
+        None, ge=4, le=30, description="half side of the cubic box, in Angstrom"
+    )
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Self:
+        if (self.ligand is None) == (self.center is None):
+            raise ValueError("give either 'ligand' or 'center'")
+        return self
+
+
+class Target(Section):
+    """One receptor and its site."""
+
+    receptor: str = Field(description="structure file: PDB or mmCIF, plain or .gz")
+    site: Site = Field(description="where to dock")
+    chains: tuple[str, ...] = Field((), description="chains to keep; none named: all")
+
+
+class Library(Section):
+    """One file of molecules."""
+
+    file: str = Field(description="SMILES or SDF, plain or .gz")
+    chunks: int = Field(1, ge=1, le=10_000, description="parts to cut the library into")
+
+
+class Campaign(Section):
+    """The whole config file."""
+
+    targets: dict[Name, Target] = Field(min_length=1, description="receptors by name")
+    libraries: dict[Name, Library] = Field(min_length=1, description="libraries by name")
+    parse: ParseSettings = Field(default_factory=ParseSettings)
+    pocket: PocketSettings = Field(default_factory=PocketSettings)
+    dock: DockSettings = Field(default_factory=DockSettings)
+    filter: FilterSettings = Field(default_factory=FilterSettings)
+    score: ScoreSettings = Field(default_factory=ScoreSettings)
+    aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
+    export: ExportSettings = Field(default_factory=ExportSettings)
+    report: ReportSettings = Field(default_factory=ReportSettings)
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read and check a campaign's config file.
+
+    Raises InputError that names the file, the key and what is allowed there.
+    """
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); give a campaign's config file") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: holds no settings; see config/README.md for every key")
+    return check(Campaign, document, str(path))
+
+
+Model = TypeVar("Model", bound=pydantic.BaseModel)
+
+
+def check(model: type[Model], values: dict[str, Any], where: str) -> Model:
+    """Validate values against a settings model; InputError names `where` and each bad key."""
+    try:
+        return model.model_validate(values)
+    except pydantic.ValidationError as error:
+        sentences = [f"{where}: {_sentence(model, item)}" for item in error.errors()]
+        raise InputError("; ".join(sentences)) from error
+
+
+def _sentence(model: type[pydantic.BaseModel], error: Any) -> str:
+    """Turn one pydantic error into words that name the key and say what is allowed."""
+    path = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        known = _keys_at(model, error["loc"][:-1])
+        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"known keys are: {', '.join(known)}"
+        return f"unknown key '{path}'; {hint}"
+    if error["type"] == "missing":
+        return f"key '{path}' is missing"
+    value = "" if isinstance(error["input"], dict) else f" (given: {error['input']!r})"
+    message = error["msg"].removeprefix("Value error, ")
+    field = _field_at(model, error["loc"])
+    meaning = f"; it is: {field.description}" if field is not None and field.description else ""
+    return f"key '{path}': {message[0].lower()}{message[1:]}{value}{meaning}"
+
+
+def _models_in(annotation: Any) -> list[type[pydantic.BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, pydantic.BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models_in(part)]
+
+
+def _walk(model: type[pydantic.BaseModel], loc: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Follow a key path; return the last model and the last field met."""
+    field = None
+    for part in loc:
+        if isinstance(part, str) and part in model.model_fields:
+            field = model.model_fields[part]
+            nested = _models_in(field.annotation)
+            model = nested[0] if nested else model
+    return model, field
+
+
+def _keys_at(model: type[pydantic.BaseModel], loc: tuple[Any, ...]) -> list[str]:
+    return list(_walk(model, loc)[0].model_fields)
+
+
+def _field_at(model: type[pydantic.BaseModel], loc: tuple[Any, ...]) -> Any:
+    return _walk(model, loc)[1]
+
+
+def flag(name: str) -> str:
+    """The command-line flag of a setting: num_restart -> --num-restart."""
+    return "--" + name.replace("_", "-")
+
+
+def flags(section: Section) -> str:
+    """A section as command-line flags, every setting spelled out, for the rules and for logs."""
+    words = []
+    for name, value in section.model_dump(mode="json").items():
+        values = value if isinstance(value, list) else [value]
+        words += [flag(name), *(json.dumps(v) if isinstance(v, dict) else str(v) for v in values)]
+    return shlex.join(words)
+
+
+def schema() -> str:
+    """The JSON schema of the config file, as stored in workflow/config.schema.json."""
+    document = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(document | Campaign.model_json_schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    print(schema(), end="")

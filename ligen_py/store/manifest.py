@@ -1,0 +1,103 @@
+"""The manifest: which files make up a campaign, one row per target, library and chunk."""
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ligen_py.errors import InputError
+
+COLUMNS = ("target", "library", "pocket", "ligands", "kept", "scores", "control", "crystal")
+"""Columns of the table, tab-separated, named in its first line."""
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+"""Target and library names become names of files and groups; the same as `settings.Name`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartFiles:
+    """The files of one chunk of a library against one target.
+
+    `control` marks the redocking control: the target's own reference ligand, docked like any other
+    molecule; `crystal` is the file with its measured pose.
+    """
+
+    target: str
+    library: str
+    pocket: Path
+    ligands: Path
+    kept: Path
+    scores: Path
+    control: bool = False
+    crystal: Path | None = None
+
+    @property
+    def label(self) -> str:
+        """How messages and tables name the part: target/library/chunk."""
+        return f"{self.target}/{self.library}/{self.ligands.stem}"
+
+
+def read_manifest(path: Path) -> list[PartFiles]:
+    """Read and check a manifest; rows keep their order, which is the order of the library.
+
+    Raises InputError that names the file and the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not text in UTF-8; give the manifest of a campaign") from error
+    table = csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    header = next(table, [])
+    if tuple(header) != COLUMNS:
+        raise InputError(
+            f"{path}: the first line must hold the tab-separated columns {', '.join(COLUMNS)}"
+        )
+    parts = [_part(f"{path}: line {table.line_num}", row) for row in table if row]
+    if not any(not part.control for part in parts):
+        raise InputError(f"{path}: lists no part of any library; give one row per target and chunk")
+    _check_together(path, parts)
+    return parts
+
+
+def _part(where: str, row: list[str]) -> PartFiles:
+    if len(row) != len(COLUMNS):
+        raise InputError(f"{where} has {len(row)} columns, not {len(COLUMNS)}")
+    target, library, pocket, ligands, kept, scores, control, crystal = row
+    for name in (target, library):
+        if not re.fullmatch(NAME_PATTERN, name):
+            raise InputError(f"{where}: {name!r} is no name; use letters, digits and _ . - only")
+    if control not in ("0", "1"):
+        raise InputError(f"{where}: control is {control!r}; write 1 for the redocking control, else 0")
+    if control == "1" and not crystal:
+        raise InputError(f"{where}: a control needs its reference ligand in the column 'crystal'")
+    files = [Path(name) for name in (pocket, ligands, kept, scores)]
+    for column, name in zip(COLUMNS[2:6], (pocket, ligands, kept, scores), strict=True):
+        if not name:
+            raise InputError(f"{where}: the column '{column}' is empty; name its file")
+    return PartFiles(target, library, *files, control == "1", Path(crystal) if crystal else None)
+
+
+def _check_together(path: Path, parts: Iterable[PartFiles]) -> None:
+    """Every target has one pocket and at most one control, and sees the same parts of a library."""
+    pockets: dict[str, Path] = {}
+    libraries: dict[str, dict[str, list[Path]]] = {}
+    for part in parts:
+        if pockets.setdefault(part.target, part.pocket) != part.pocket:
+            raise InputError(f"{path}: target {part.target} has two pockets; give it one")
+        chunks = libraries.setdefault(part.library, {}).setdefault(part.target, [])
+        if part.ligands in chunks:
+            raise InputError(f"{path}: {part.label} is listed twice; list every part once")
+        chunks.append(part.ligands)
+    controls = [part.target for part in parts if part.control]
+    for target in controls:
+        if controls.count(target) > 1:
+            raise InputError(f"{path}: target {target} has two controls; give it one")
+    for library, chunks_of in libraries.items():
+        first, *others = chunks_of.items()
+        for target, chunks in others:
+            if chunks != first[1]:
+                raise InputError(
+                    f"{path}: library {library} has other parts for target {target} than for "
+                    f"{first[0]}; list the same parts in the same order for both"
+                )

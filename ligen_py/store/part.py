@@ -1,0 +1,289 @@
+"""One part of a campaign, the results of one chunk against one target, checked while it is read.
+
+Only the columns that a campaign keeps are read, so a part costs memory by its ligands, not by its
+poses' atoms.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import h5py
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.records import Reason, Status
+from ligen_py.store.manifest import PartFiles
+from ligen_py.store.read import open_file, read_column, read_columns, read_terms, run_record
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a campaign needs of one part: per input record, and per ligand (`entry` joins them)."""
+
+    name: np.ndarray
+    """Text, one an input record."""
+    line: np.ndarray
+    key: np.ndarray
+    status: np.ndarray
+    """u1 `Status` after the last stage, one an input record; never READY."""
+    reason: np.ndarray
+    detail: np.ndarray
+    entry: np.ndarray
+    """Input record of each ligand (i8)."""
+    score: np.ndarray
+    """f4, one a ligand; finite where the record is SCORED."""
+    best: np.ndarray
+    """Row of the best pose in the kept and the scores file (i8), -1 where none."""
+    poses: np.ndarray
+    """Poses kept per ligand (i4)."""
+    restart: np.ndarray
+    """Restart that made the best pose (i4), -1 where none."""
+    terms: dict[str, np.ndarray]
+    """'function/term' -> f4 of the best pose, one a ligand; 0 where none."""
+
+    def scored(self) -> np.ndarray:
+        """Ligands (rows of the per-ligand columns) whose record is SCORED, in input order."""
+        return np.flatnonzero(self.status[self.entry] == Status.SCORED)
+
+
+def read_part(files: PartFiles) -> Part:
+    """Read and check one part.
+
+    Raises InputError that names the file where one is damaged, the files do not belong together,
+    or the ledger's law is broken: input records = scored + rejected + failed + duplicates.
+    """
+    ligands = read_columns(
+        files.ligands,
+        "ligands",
+        ("entries/name", "entries/line", "entries/key", "ledger/status", "ligands/entry"),
+    )
+    kept = read_columns(files.kept, "kept", ("ledger/status", "poses/first_pose", "poses/restart"))
+    scores = read_columns(
+        files.scores,
+        "scores",
+        (
+            *(f"ledger/{name}" for name in ("status", "reason", "detail")),
+            *(f"scores/{name}" for name in ("first_pose", "restart", "best", "score")),
+        ),
+    )
+    _check_sizes(files, ligands, kept, scores)
+    _check_law(files, ligands, kept, scores)
+    best = scores["scores/best"]
+    found = best >= 0
+    pose = best[found]
+    return Part(
+        name=ligands["entries/name"],
+        line=ligands["entries/line"],
+        key=ligands["entries/key"],
+        status=scores["ledger/status"],
+        reason=scores["ledger/reason"],
+        detail=scores["ledger/detail"],
+        entry=ligands["ligands/entry"],
+        score=scores["scores/score"],
+        best=best,
+        poses=np.diff(scores["scores/first_pose"]).astype("i4"),
+        restart=_scatter(found, scores["scores/restart"][pose], -1),
+        terms={
+            name: _scatter(found, values[pose], 0)
+            for name, values in _terms(files, len(scores["scores/restart"])).items()
+        },
+    )
+
+
+def _scatter(where: np.ndarray, values: np.ndarray, rest: int) -> np.ndarray:
+    result = np.full(len(where), rest, dtype=values.dtype)
+    result[where] = values
+    return result
+
+
+def _terms(files: PartFiles, poses: int) -> dict[str, np.ndarray]:
+    result = {
+        f"{function}/{term}": values
+        for function, columns in read_terms(files.scores).items()
+        for term, values in columns.items()
+    }
+    for name, values in result.items():
+        if values.dtype != np.dtype("f4") or values.shape != (poses,):
+            raise InputError(
+                f"{files.scores}: term {name} has type {values.dtype} and shape {values.shape}, "
+                f"not one float32 for each of {poses} poses; run the score stage again"
+            )
+    return result
+
+
+Columns = Mapping[str, np.ndarray]
+
+
+def _check_sizes(files: PartFiles, ligands: Columns, kept: Columns, scores: Columns) -> None:
+    """Files of other inputs betray themselves by their sizes, poses or ledgers."""
+    records, count = len(ligands["entries/name"]), len(ligands["ligands/entry"])
+    for path, columns, group in ((files.kept, kept, "poses"), (files.scores, scores, "scores")):
+        what, stage = ("kept", "filter") if group == "poses" else ("scores", "score")
+        found = len(columns["ledger/status"]), len(columns[f"{group}/first_pose"]) - 1
+        if found != (records, count):
+            raise InputError(
+                f"{path}: holds {found[0]} input records and {found[1]} ligands, but "
+                f"{files.ligands} holds {records} and {count}; this {what} file was made from "
+                f"another ligands file, so run the {stage} stage again"
+            )
+    poses_agree = np.array_equal(kept["poses/first_pose"], scores["scores/first_pose"])
+    if not poses_agree or not np.array_equal(kept["poses/restart"], scores["scores/restart"]):
+        raise InputError(
+            f"{files.scores}: its poses are not those of {files.kept}; run the score stage again"
+        )
+    ready = np.flatnonzero(ligands["ledger/status"] == Status.READY)
+    if not np.array_equal(ready, ligands["ligands/entry"]):
+        raise InputError(
+            f"{files.ligands}: {len(ready)} records are ready, but its {count} ligands are not "
+            "those; run the parse stage again"
+        )
+
+
+def _check_law(files: PartFiles, ligands: Columns, kept: Columns, scores: Columns) -> None:
+    """Nothing is lost: each record ends scored, rejected, failed or duplicate, with a reason."""
+    status, reason = scores["ledger/status"], scores["ledger/reason"]
+    known = np.isin(status, [int(item) for item in Status])
+    known &= np.isin(reason, [int(item) for item in Reason])
+    scored = status == Status.SCORED
+    left_early = ligands["ledger/status"] != Status.READY
+    changed = left_early & (status != ligands["ledger/status"])
+    changed |= (kept["ledger/status"] != Status.READY) & (status != kept["ledger/status"])
+    faults = {
+        "are still READY": status == Status.READY,
+        "have an unknown status or reason": ~known,
+        "left the race without a reason, or are scored with one": (
+            (scored != (reason == Reason.NONE)) & (status != Status.READY)
+        ),
+        "changed their status after they had left the race": changed,
+        "are scored without a pose and a finite score, or have one and are not scored": (
+            scored != _has_score(files, ligands, scores)
+        ),
+    }
+    for fault, rows in faults.items():
+        if rows.any():
+            raise InputError(
+                f"{files.scores}: the ledger of part {files.label} does not add up: "
+                f"{np.count_nonzero(rows)} of {len(status)} input records {fault} "
+                f"({_counts(status)}); run the stages of this part again"
+            )
+
+
+def _has_score(files: PartFiles, ligands: Columns, scores: Columns) -> np.ndarray:
+    first, best = scores["scores/first_pose"], scores["scores/best"]
+    if ((best >= 0) & ((best < first[:-1]) | (best >= first[1:]))).any():
+        raise InputError(
+            f"{files.scores}: a best pose lies outside its ligand's poses; run the score stage again"
+        )
+    result = np.zeros(len(scores["ledger/status"]), dtype=bool)
+    result[ligands["ligands/entry"]] = (best >= 0) & np.isfinite(scores["scores/score"])
+    return result
+
+
+def _counts(status: np.ndarray) -> str:
+    found = ((item.name.lower(), np.count_nonzero(status == item)) for item in Status)
+    return ", ".join(f"{count} {name}" for name, count in found if count)
+
+
+class Genotypes(NamedTuple):
+    """The arguments of `engine.geometry.rebuild` for some poses of one ligand, in its order."""
+
+    xyz: np.ndarray
+    axis: np.ndarray
+    ranges: np.ndarray
+    torsion: np.ndarray
+    quaternion: np.ndarray
+    translation: np.ndarray
+
+
+class Poses:
+    """Reads single ligands and their kept poses of one part; a context manager."""
+
+    def __init__(self, files: PartFiles) -> None:
+        self._files = files
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Open the ligands and the kept file and read their offsets."""
+        with ExitStack() as stack:
+            self._ligands = stack.enter_context(open_file(self._files.ligands, "ligands"))
+            self._kept = stack.enter_context(open_file(self._files.kept, "kept"))
+            self._first = {
+                name: read_column(self._ligands, "ligands", f"ligands/first_{name}")
+                for name in ("atom", "torsion", "byte")
+            }
+            self._first_pose = read_column(self._kept, "kept", "poses/first_pose")
+            self._first_angle = read_column(self._kept, "kept", "poses/first_torsion")
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        """Close both files."""
+        return self._stack.__exit__(kind, error, trace)
+
+    def molecule(self, ligand: int) -> np.ndarray:
+        """The RDKit binary molecule of a ligand, u1."""
+        return self._of(ligand, "byte", "molecule")
+
+    def smiles(self, entry: int) -> str:
+        """The canonical SMILES of an input record."""
+        return str(self._ligands["entries/smiles"].asstr(errors="replace")[entry])
+
+    def kept(self, ligand: int) -> range:
+        """Rows of a ligand's kept poses."""
+        return range(int(self._first_pose[ligand]), int(self._first_pose[ligand + 1]))
+
+    def genotypes(self, ligand: int, poses: range) -> Genotypes:
+        """Start conformer of a ligand and the genotypes of some of its kept poses."""
+        axis = self._of(ligand, "torsion", "torsion_axis")
+        first, last = self._first_angle[poses.start], self._first_angle[poses.stop]
+        rows: h5py.Group = self._kept["poses"]
+        return Genotypes(
+            xyz=self._of(ligand, "atom", "xyz"),
+            axis=axis,
+            ranges=self._of(ligand, "torsion", "torsion_range"),
+            torsion=rows["torsion"][first:last].reshape(len(poses), len(axis)),
+            quaternion=rows["quaternion"][poses.start : poses.stop],
+            translation=rows["translation"][poses.start : poses.stop],
+        )
+
+    def _of(self, ligand: int, dimension: str, column: str) -> np.ndarray:
+        first, last = self._first[dimension][ligand : ligand + 2]
+        return np.asarray(self._ligands[f"ligands/{column}"][first:last])
+
+
+def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Run records of a part's files by kind, after checking that each names the others as inputs.
+
+    `digests` holds the SHA-256 of the files by kind. A record without inputs, as of files that
+    were not made by a stage, is not checked.
+    """
+    paths: dict[str, Path] = {
+        "ligands": files.ligands, "pocket": files.pocket, "kept": files.kept, "scores": files.scores
+    }  # fmt: skip
+    runs = {kind: run_record(path, kind) for kind, path in paths.items()}
+    for made, sources in (("kept", ("ligands", "pocket")), ("scores", ("ligands", "pocket", "kept"))):
+        known = _input_digests(paths[made], runs[made])
+        for source in sources:
+            if known and digests[source] not in known:
+                raise InputError(
+                    f"{paths[made]}: was not made from {paths[source]} as it is now; run the "
+                    f"{'filter' if made == 'kept' else 'score'} stage of part {files.label} again"
+                )
+    return runs
+
+
+def _input_digests(path: Path, run: Mapping[str, str]) -> set[str]:
+    try:
+        return {item["sha256"] for item in json.loads(run.get("inputs", "[]"))}
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{path}: its run record cannot be read; make the file again") from error

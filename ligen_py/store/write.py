@@ -1,0 +1,89 @@
+"""Write a file under a temporary name, flush it to disk, then give it its name."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from ligen_py.provenance import Run
+from ligen_py.records import STRING, Record
+from ligen_py.store.spec import GROUPS, VERSIONS
+
+CHUNK_BYTES = 1 << 18
+TEXT = h5py.string_dtype("utf-8")
+
+
+@contextmanager
+def new_file(path: Path, kind: str, run: Run) -> Iterator[h5py.File]:
+    """Open a new file of a kind; it appears under `path` only if the block ends well.
+
+    The temporary name is unique to the process, so two writers of one output never share a file.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        with h5py.File(temporary, "w", libver=("v110", "v110")) as file:
+            file.attrs["encoding-type"] = f"ligen_py.{kind}"
+            file.attrs["encoding-version"] = VERSIONS[kind]
+            for key, value in run.attributes().items():
+                file.attrs[key] = value
+            yield file
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write(path: Path, kind: str, run: Run, records: Mapping[str, Record], terms: Mapping[str, Mapping[str, np.ndarray]] | None = None) -> None:
+    """Write the records of a kind (`GROUPS[kind]`), and the score terms where there are any.
+
+    `terms` maps scoring function -> term -> float32 array with one value a pose.
+    """
+    if set(records) != set(GROUPS[kind]):
+        raise ValueError(f"a {kind} file holds {sorted(GROUPS[kind])}, not {sorted(records)}")
+    with new_file(path, kind, run) as file:
+        for group, record in records.items():
+            write_record(file.create_group(group), record)
+        for function, columns in (terms or {}).items():
+            target = file.create_group(f"terms/{function}")
+            for term, values in columns.items():
+                write_column(target, term, values)
+
+
+def write_record(group: h5py.Group, record: Record) -> None:
+    """Write every column of a record with its unit, meaning and enumeration."""
+    for spec in fields(record):  # type: ignore[arg-type]
+        meta = spec.metadata
+        values = getattr(record, spec.name)
+        dtype: Any = TEXT if meta["dtype"] == STRING else meta["dtype"]
+        if meta["enum"] is not None:
+            dtype = h5py.enum_dtype({item.name: item.value for item in meta["enum"]}, "u1")
+        dataset = write_column(group, spec.name, values, dtype)
+        dataset.attrs["doc"] = meta["doc"]
+        if meta["units"]:
+            dataset.attrs["units"] = meta["units"]
+
+
+def write_column(group: h5py.Group, name: str, values: np.ndarray, dtype: Any = None) -> h5py.Dataset:
+    """Write one array, chunked along its first axis, with a checksum on every chunk."""
+    dtype = values.dtype if dtype is None else dtype
+    if not values.size:
+        return group.create_dataset(name, shape=values.shape, dtype=dtype)
+    row_bytes = max(1, values.nbytes // len(values))
+    rows = int(np.clip(CHUNK_BYTES // row_bytes, 1, len(values)))
+    text = dtype is TEXT
+    return group.create_dataset(
+        name, data=values, dtype=dtype, chunks=(rows, *values.shape[1:]), fletcher32=not text
+    )

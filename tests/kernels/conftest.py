@@ -1,0 +1,15 @@
+"""Every OpenCL device found."""
+
+import pytest
+
+from ligen_py.opencl.device import Device, devices
+
+FOUND = devices()
+
+
+@pytest.fixture(
+    scope="session", params=FOUND, ids=[device.handle.platform.name for device in FOUND]
+)
+def device(request: pytest.FixtureRequest) -> Device:
+    """Each device in turn; the simulator is slow, so tests size their input by `is_simulator`."""
+    return request.param

@@ -1,0 +1,136 @@
+"""The dock kernel against its NumPy twin, bit for bit, on every OpenCL device found."""
+
+import numpy as np
+import pytest
+
+from ligen_py.engine import docking, docking_reference
+from ligen_py.engine.docking import Docker
+from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.search import Plan, pack
+from ligen_py.opencl.device import Device
+from ligen_py.records import Ligands, Poses
+
+from tests.random_input import make_field, make_ligands
+
+
+def plan(restarts: int, **changes: float) -> Plan:
+    settings = {"num_iterations": 2, "n_angles": 32, "bump_tests": 4, "bump_tolerance": 0.75}
+    return Plan.of(make_field(), restarts, **(settings | changes))
+
+
+def expect_equal(poses: Poses, twin_plan: Plan, ligands: Ligands, number: int) -> None:
+    """Every column of one ligand's poses equals the twin's."""
+    batch = pack(ligands, np.array([number]), twin_plan)
+    results, quaternions, shifts, turns = docking_reference.dock(twin_plan, batch, 0)
+    mine = slice(poses.first_pose[number], poses.first_pose[number + 1])
+    torsions = slice(poses.first_torsion[mine.start], poses.first_torsion[mine.stop])
+    columns = np.stack(
+        [poses.score[mine], poses.internal_bumps[mine], poses.pocket_bumps[mine], poses.outside[mine]],
+        axis=1,
+    )
+    assert np.array_equal(columns, results)
+    assert np.array_equal(poses.quaternion[mine], np.roll(quaternions, 1, axis=1))
+    assert np.array_equal(poses.translation[mine], twin_plan.to_angstrom(shifts))
+    steps = poses.torsion[torsions].reshape(turns.shape) / (360 / twin_plan.n_angles)
+    assert np.array_equal(steps, turns)
+
+
+def test_kernel_equals_twin(device: Device) -> None:
+    sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (33, 6), (70, 9)]
+    restarts = 2 if device.is_simulator else 12
+    ligands = make_ligands(sizes)
+    search = plan(restarts, num_iterations=1 if device.is_simulator else 2)
+    poses = Docker(device, search).dock(ligands)
+    for number in range(len(sizes)):
+        expect_equal(poses, search, ligands, number)
+
+
+COLUMNS = ("score", "internal_bumps", "pocket_bumps", "outside", "quaternion", "translation", "torsion")
+
+
+def sizes_for(device: Device) -> list[tuple[int, int]]:
+    return [(9, 2), (8, 1)] if device.is_simulator else [(20, 4), (9, 2), (33, 6), (12, 0), (25, 5)]
+
+
+def rows_of(poses: Poses, number: int) -> dict[str, np.ndarray]:
+    """All columns of one ligand's poses."""
+    mine = slice(poses.first_pose[number], poses.first_pose[number + 1])
+    turns = slice(poses.first_torsion[mine.start], poses.first_torsion[mine.stop])
+    return {name: getattr(poses, name)[turns if name == "torsion" else mine] for name in COLUMNS}
+
+
+def expect_same(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> None:
+    for name in COLUMNS:
+        assert np.array_equal(left[name], right[name]), name
+
+
+def test_order_and_company_change_nothing(device: Device) -> None:
+    sizes = sizes_for(device)
+    ligands = make_ligands(sizes)
+    docker = Docker(device, plan(4, num_iterations=1))
+    together = docker.dock(ligands)
+    for number in range(len(sizes)):
+        alone = docker.dock(ligands, np.array([number]))
+        expect_same(rows_of(together, number), rows_of(alone, number))
+        assert len(alone.restart) == 4
+
+
+@pytest.mark.parametrize(
+    ("module_name", "value"),
+    [("ITEMS_PER_COMPUTE_UNIT", 1), ("ITEMS_PER_COMPUTE_UNIT", 3), ("BATCH_BYTES", 1)],
+)
+def test_splits_and_batches_change_nothing(
+    device: Device, module_name: str, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ligands = make_ligands(sizes_for(device))
+    search = plan(5, num_iterations=1)
+    expected = Docker(device, search).dock(ligands)
+    monkeypatch.setattr(docking, module_name, value)
+    found = Docker(device, search).dock(ligands)
+    for number in range(len(ligands.entry)):
+        expect_same(rows_of(expected, number), rows_of(found, number))
+
+
+def test_work_group_size_changes_nothing(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    if device.back_end == "local":
+        pytest.skip("here a work-group is one sub-group")
+    ligands = make_ligands(sizes_for(device))
+    search = plan(5)
+    expected = Docker(device, search).dock(ligands)
+    for sub_groups in (1, 3, 4):
+        monkeypatch.setitem(docking.SUB_GROUPS_PER_GROUP, device.back_end, sub_groups)
+        found = Docker(device, search).dock(ligands)
+        for number in range(len(ligands.entry)):
+            expect_same(rows_of(expected, number), rows_of(found, number))
+
+
+def test_more_iterations_never_cost_a_clean_pose_its_score(device: Device) -> None:
+    ligands = make_ligands(sizes_for(device))
+    # Rebuilding from the genotype moves atoms by rounding only; a field that does not change from
+    # point to point within half a cell would make this exact, so allow one atom to change cells.
+    before = Docker(device, plan(6, num_iterations=0)).dock(ligands)
+    after = Docker(device, plan(6, num_iterations=2)).dock(ligands)
+    clean = before.internal_bumps == 0
+    assert clean.any()
+    assert (after.internal_bumps[clean] == 0).all()
+    assert (after.score[clean] >= before.score[clean] - 26).all()
+    assert after.score.sum() > before.score.sum()
+
+
+def test_bond_lengths_survive(device: Device) -> None:
+    ligands = make_ligands([(20, 4)])
+    poses = Docker(device, plan(6)).dock(ligands)
+    places = rebuild(
+        ligands.xyz,
+        ligands.torsion_axis,
+        ligands.torsion_range,
+        poses.torsion.reshape(6, -1),
+        poses.quaternion,
+        poses.translation,
+    )
+
+    def lengths(xyz: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(xyz[..., ligands.bond[:, 0], :] - xyz[..., ligands.bond[:, 1], :], axis=-1)
+
+    assert np.allclose(lengths(places), lengths(ligands.xyz), atol=1e-3)
+    assert np.allclose(np.linalg.norm(poses.quaternion, axis=1), 1, atol=1e-5)

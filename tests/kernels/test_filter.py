@@ -1,0 +1,56 @@
+"""The filter kernels against their NumPy twin, on every OpenCL device found."""
+
+import numpy as np
+
+from ligen_py.engine import filtering_reference
+from ligen_py.engine.filtering import filter_poses, is_bumped
+from ligen_py.engine.geometry import rebuild
+from ligen_py.opencl.device import Device
+from ligen_py.records import Ligands, Poses, Verdict
+from tests.random_input import make_ligands, make_poses
+
+
+def twin(ligands: Ligands, poses: Poses, number: int, keep: int, rmsd: float) -> tuple:
+    """The kept poses of one ligand, from the twin."""
+    atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
+    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
+    rows = slice(poses.first_pose[number], poses.first_pose[number + 1])
+    turns = slice(poses.first_torsion[rows.start], poses.first_torsion[rows.stop])
+    places = rebuild(
+        ligands.xyz[atoms],
+        ligands.torsion_axis[torsions],
+        ligands.torsion_range[torsions],
+        poses.torsion[turns].reshape(rows.stop - rows.start, -1),
+        poses.quaternion[rows],
+        poses.translation[rows],
+    )
+    heavy = ligands.element[atoms] != 1
+    return filtering_reference.select_poses(
+        poses.score[rows], is_bumped(poses)[rows], places[:, heavy], rmsd, keep
+    )
+
+
+def test_kernels_equal_twin(device: Device) -> None:
+    sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (33, 6), (70, 9)]
+    ligands = make_ligands(sizes)
+    poses = make_poses(ligands, 6 if device.is_simulator else 70)
+    for keep in (3, 50):
+        kept, verdicts = filter_poses(device, ligands, poses, keep, 2.0)
+        for number in range(len(sizes)):
+            rows = slice(kept.first_pose[number], kept.first_pose[number + 1])
+            chosen, verdict, cluster = twin(ligands, poses, number, keep, 2.0)
+            assert np.array_equal(kept.restart[rows], chosen)
+            assert np.array_equal(verdicts.verdict[rows], verdict)
+            assert np.array_equal(verdicts.cluster[rows], cluster)
+
+
+def test_order_of_verdicts(device: Device) -> None:
+    ligands = make_ligands([(9, 2)])
+    poses = make_poses(ligands, 8)
+    kept, verdicts = filter_poses(device, ligands, poses, 8, 2.0)
+    assert len(kept.restart) == 8
+    assert (np.diff(verdicts.verdict.astype(int)) >= 0).all()
+    for verdict in Verdict:
+        assert (np.diff(kept.score[verdicts.verdict == verdict]) <= 0).all()
+    assert (verdicts.cluster[verdicts.verdict == Verdict.BUMPED] == -1).all()
+    assert (verdicts.cluster[verdicts.verdict != Verdict.BUMPED] >= 0).all()

@@ -1,0 +1,87 @@
+"""Rotations against textbook values, and single rounding against exact arithmetic."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ligen_py.engine import geometry
+
+F4 = np.float32
+finite = st.floats(-1e6, 1e6, width=32)
+
+
+def nearest(value: Fraction) -> np.float32:
+    """The float32 nearest to a rational number, ties to even."""
+    guess = F4(float(value))
+    near = [guess, np.nextafter(guess, F4(np.inf)), np.nextafter(guess, F4(-np.inf))]
+    return min(near, key=lambda f: (abs(Fraction(float(f)) - value), f.view(np.int32) & 1))
+
+
+@given(finite, finite, finite)
+def test_fma_rounds_once(a: float, b: float, c: float) -> None:
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact != 0 and abs(exact) < 1e-30:
+        return  # below the normal range of float32 the guess above is too coarse
+    assert geometry.fma32(F4(a), F4(b), F4(c)) == nearest(exact)
+
+
+def test_fma_where_float64_alone_errs() -> None:
+    # c + a * b lies 2**-54 below the middle of c and the next float32. float64 rounds it to the
+    # middle, from where ties-to-even would go up; the nearest float32 is c.
+    a, b, c = F4(1 + 2**-15), F4(2**-24 * (1 - 2**-15)), F4(1 + 2**-23)
+    assert F4(float(a) * float(b) + float(c)) == F4(1 + 2**-22)
+    assert geometry.fma32(a, b, c) == c
+
+
+def test_quarter_turn() -> None:
+    matrix = geometry.rotation(np.array([0, 0, 1], F4), F4(0), F4(1))
+    shift = geometry.about(matrix, np.array([1, 0, 0], F4))
+    assert np.array_equal(geometry.transform(matrix, shift, np.array([2, 0, 5], F4)), [1, 1, 5])
+
+
+def test_zero_angle_changes_nothing() -> None:
+    rng = np.random.default_rng(0)
+    xyz = rng.standard_normal((20, 3)).astype(F4)
+    direction = np.array([0.6, 0, 0.8], F4)
+    matrix = geometry.rotation(direction, F4(1), F4(0))
+    assert np.array_equal(geometry.transform(matrix, geometry.about(matrix, xyz[3]), xyz), xyz)
+
+
+def test_quaternion_and_rodrigues_agree() -> None:
+    direction = np.array([2, -1, 2], F4) / F4(3)
+    angle = np.array([100.0])
+    cosine, sine = geometry.cosines_and_sines(angle)
+    half_cosine, half_sine = geometry.cosines_and_sines(angle / 2)
+    quaternion = np.concatenate([direction * half_sine, half_cosine])
+    expected = geometry.rotation(direction, cosine[0], sine[0])
+    assert np.allclose(geometry.quaternion_matrix(quaternion), expected, atol=2e-7)
+    product = geometry.quaternion_product(quaternion, quaternion)
+    assert np.allclose(geometry.quaternion_matrix(product), expected @ expected, atol=5e-7)
+
+
+def test_normalisation_is_quadratic() -> None:
+    off = np.array([0.5, 0.5, 0.5, 0.5], F4) * F4(1.001)
+    assert abs(np.linalg.norm(geometry.quaternion_normalised(off)) - 1) < 3e-6
+
+
+def test_rebuild_keeps_rigid_pieces() -> None:
+    xyz = np.array([[0, 0, 0], [1.5, 0, 0], [2, 1.4, 0], [3.5, 1.4, 0.2], [4, 2, 1]], F4)
+    axis, ranges = np.array([[1, 2]]), np.array([[2, 4, 4, 5]])
+    pose = geometry.rebuild(
+        xyz,
+        axis,
+        ranges,
+        np.array([[90.0]]),
+        np.array([[1, 0, 0, 0]], F4),
+        np.array([[10, 0, 0]], F4),
+    )[0]
+    assert np.allclose(pose[:2], xyz[:2] + [10, 0, 0])
+
+    def within(points: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(points[:, None] - points, axis=-1)
+
+    assert np.allclose(within(pose[1:3]), within(xyz[1:3]), atol=1e-6)
+    assert np.allclose(within(pose[2:]), within(xyz[2:]), atol=1e-6)
+    assert not np.allclose(pose[3:], xyz[3:] + [10, 0, 0], atol=0.1)

@@ -1,0 +1,111 @@
+"""Batches, the choice of the best pose, and the ledger after scoring."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ligen_py.engine.scoring import batches, best_poses, score, settle
+from ligen_py.records import Ledger, Poses, Reason, Status
+from tests.random_input import make_ligands, make_poses
+
+NAN = np.nan
+
+
+def uneven_poses(counts: list[int]) -> Poses:
+    """Poses of ligands without torsions, as many as told for each."""
+    total = sum(counts)
+    poses = make_poses(make_ligands([(5, 0)]), total)
+    return replace(poses, first_pose=np.cumsum([0, *counts]).astype("i8"))
+
+
+def ledger(*status: Status) -> Ledger:
+    count = len(status)
+    return Ledger(
+        np.array(status, "u1"), np.zeros(count, "u1"), np.array([""] * count, dtype=object)
+    )
+
+
+def test_best_pose_is_the_largest_total_and_the_lowest_row_of_equals() -> None:
+    scores = best_poses(uneven_poses([3, 0, 2]), np.array([1, 5, 5, 2, 1], "f4"))
+    assert scores.best.tolist() == [1, -1, 3]
+    assert scores.score[[0, 2]].tolist() == [5, 2]
+    assert np.isnan(scores.score[1])
+
+
+def test_totals_that_are_not_finite_never_win() -> None:
+    totals = np.array([NAN, 4, np.inf, NAN, -np.inf], "f4")
+    assert best_poses(uneven_poses([3, 2]), totals).best.tolist() == [1, -1]
+
+
+def test_no_poses_at_all() -> None:
+    assert best_poses(uneven_poses([0, 0]), np.zeros(0, "f4")).best.tolist() == [-1, -1]
+
+
+def test_settle_scores_or_fails_every_ready_record() -> None:
+    ligands = replace(make_ligands([(5, 0)] * 3), entry=np.array([1, 2, 4], "i8"))
+    before = ledger(Status.REJECTED, Status.READY, Status.READY, Status.DUPLICATE, Status.READY)
+    scores = best_poses(uneven_poses([2, 0, 1]), np.array([1, 2, NAN], "f4"))
+    after = settle(before, ligands, scores)
+    assert after.status.tolist() == [
+        Status.REJECTED,
+        Status.SCORED,
+        Status.FAILED,
+        Status.DUPLICATE,
+        Status.FAILED,
+    ]
+    assert after.reason[[2, 4]].tolist() == [Reason.NO_FINITE_SCORE] * 2
+    assert after.reason[[0, 1, 3]].tolist() == [Reason.NONE] * 3
+    assert after.detail.tolist() == [
+        "",
+        "",
+        "there is no pose to score",
+        "",
+        "none of 1 poses has a finite score",
+    ]
+    assert before.status[1] == Status.READY
+
+
+def test_settle_leaves_records_alone_that_an_earlier_stage_failed() -> None:
+    ligands = make_ligands([(5, 0)])
+    scores = best_poses(uneven_poses([0]), np.zeros(0, "f4"))
+    assert settle(ledger(Status.FAILED), ligands, scores).detail[0] == ""
+
+
+def test_settle_refuses_a_ledger_of_other_ligands() -> None:
+    scores = best_poses(uneven_poses([0]), np.zeros(0, "f4"))
+    with pytest.raises(ValueError, match="no ligand belongs to it"):
+        settle(ledger(Status.READY, Status.READY), make_ligands([(5, 0)]), scores)
+    with pytest.raises(ValueError, match="fewer than"):
+        settle(ledger(), make_ligands([(5, 0)]), scores)
+
+
+@pytest.mark.parametrize("budget", [1, 500, 2000, 10**9])
+def test_batches_cover_every_pose_once_within_the_budget(budget: int) -> None:
+    ligands = make_ligands([(5, 0)] * 7)
+    poses = uneven_poses([3, 0, 1, 9, 0, 0, 2])
+    rows = [
+        row
+        for first, last in batches(ligands, poses, budget)
+        for row in range(poses.first_pose[first], poses.first_pose[last])
+    ]
+    assert rows == list(range(15))
+    # 36 + 36 * 5 bytes a ligand, 64 a pose
+    for first, last in batches(ligands, poses, budget):
+        count = poses.first_pose[last] - poses.first_pose[first]
+        assert last == first + 1 or (last - first) * 216 + count * 64 <= budget
+
+
+def test_a_ligand_larger_than_any_kernel_is_refused() -> None:
+    ligands = make_ligands([(5, 0)])
+    huge = replace(
+        ligands,
+        **{
+            name: np.resize(getattr(ligands, name), (257, *getattr(ligands, name).shape[1:]))
+            for name in ("xyz", "element", "charge", "radius", "interaction", "donor", "acceptor")
+        },
+        hydrogens=np.zeros(257, "u1"),
+        first_atom=np.array([0, 257], "i8"),
+    )
+    with pytest.raises(ValueError, match="257 atoms"):
+        score(None, huge, None, uneven_poses([1]), ("xscore",))  # type: ignore[arg-type]
