@@ -19,9 +19,12 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
 from ligen_py import dock, filter, parse, pocket, score
 from ligen_py.engine.geometry import rebuild
-from ligen_py.molecules.export import pose_rmsd, read_reference
+from ligen_py.molecules.export import symmetric_rmsd
+from ligen_py.molecules.site import read_heavy_atoms
 from ligen_py.store.read import read
 
 NEAR = 2.0
@@ -41,7 +44,7 @@ def find(folder: Path, *names: str) -> Path:
 
 def box_radius(crystal: Path) -> float:
     """Half side of the cubic box: the ligand and MARGIN around it, at least 10 Angstrom."""
-    xyz = read_reference(crystal).xyz
+    xyz = read_heavy_atoms(crystal)
     return round(max(10.0, float(np.abs(xyz - xyz.mean(axis=0)).max()) + MARGIN), 2)
 
 
@@ -96,7 +99,10 @@ def kept_rmsd(crystal: Path, ligands_file: Path, kept_file: Path) -> np.ndarray:
         poses.quaternion,
         poses.translation,
     )
-    return pose_rmsd(bytes(ligands.molecule), places, read_reference(crystal))
+    rmsd = symmetric_rmsd(ligands.molecule, places, crystal)
+    if rmsd is None:
+        raise ValueError(f"the start is not the molecule of {crystal}")
+    return rmsd
 
 
 def interval(hits: np.ndarray, draws: int = 10_000) -> tuple[float, float]:

@@ -69,6 +69,31 @@ class Interaction(IntEnum):
     METAL = 6
 
 
+class VinaType(IntEnum):
+    """Vina's atom types (XS): element, then hydrophobic, donor, acceptor, both, or plain polar."""
+
+    NONE = 0
+    C_H = 1
+    C_P = 2
+    N_P = 3
+    N_D = 4
+    N_A = 5
+    N_DA = 6
+    O_P = 7
+    O_D = 8
+    O_A = 9
+    O_DA = 10
+    S_P = 11
+    P_P = 12
+    F_H = 13
+    CL_H = 14
+    BR_H = 15
+    I_H = 16
+    SI = 17
+    AT = 18
+    MET_D = 19
+
+
 class Verdict(IntEnum):
     """What the filter says of a pose; also its place in the order."""
 

@@ -70,11 +70,12 @@ def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
     """Random ligands of (atoms, torsions) each."""
     rng = np.random.default_rng(seed)
     rows = [random_ligand(rng, atoms, torsions) for atoms, torsions in sizes]
+    none = {column: array[:0] for column, array in random_ligand(rng, 5, 0).items()}
 
     def offsets(column: str) -> np.ndarray:
         return np.cumsum([0, *(len(row[column]) for row in rows)]).astype("i8")
 
-    joined = {column: np.concatenate([row[column] for row in rows]) for column in rows[0]}
+    joined = {column: np.concatenate([none[column], *(row[column] for row in rows)]) for column in none}
     atoms = len(joined["xyz"])
     return Ligands(
         entry=np.arange(len(rows), dtype="i8"),

@@ -34,22 +34,30 @@ PLACE_BYTES = 16
 BATCH_BYTES = 256 << 20
 
 
-def is_bumped(poses: Poses) -> np.ndarray:
+def is_bumped(poses: Poses, max_pocket_bumps: int) -> np.ndarray:
     """Which poses (poses,) bump within themselves or with the receptor, or stick out of the box."""
-    return (poses.internal_bumps > 0) | (poses.pocket_bumps > 0) | (poses.outside > 0)
+    in_core = poses.pocket_bumps > max_pocket_bumps
+    return (poses.internal_bumps > 0) | in_core | (poses.outside > 0)
 
 
 def filter_poses(
-    device: Device, ligands: Ligands, poses: Poses, max_num_poses: int, cluster_rmsd: float
+    device: Device,
+    ligands: Ligands,
+    poses: Poses,
+    max_num_poses: int,
+    max_pocket_bumps: int,
+    cluster_rmsd: float,
 ) -> tuple[Poses, Verdicts]:
     """Keep at most `max_num_poses` poses per ligand, representatives of clusters first.
 
+    A pose with at most `max_pocket_bumps` atoms in the receptor's core counts as free of bumps.
     `cluster_rmsd` is in Angstrom, over heavy atoms, without symmetry. Returns the kept poses in
     final order with a verdict and a cluster for each.
     """
+    bumped = is_bumped(poses, max_pocket_bumps)
     rows, verdicts, clusters, counts = [], [], [], []
     for first, last in _batches(ligands, poses, int(device.handle.max_mem_alloc_size)):
-        kept = _launch(device, ligands, poses, (first, last), max_num_poses, cluster_rmsd)
+        kept = _launch(device, ligands, poses, bumped, (first, last), max_num_poses, cluster_rmsd)
         for number in range(last - first):
             count = int(kept[3][number])
             rows.append(poses.first_pose[first + number] + kept[0][number, :count])
@@ -134,6 +142,7 @@ def _launch(
     device: Device,
     ligands: Ligands,
     poses: Poses,
+    bumped: np.ndarray,
     span: tuple[int, int],
     max_num_poses: int,
     cluster_rmsd: float,
@@ -178,7 +187,7 @@ def _launch(
         np.float32(cluster_rmsd * cluster_rmsd),
         rows_on_device,
         buffers.upload(device, poses.score[rows]),
-        buffers.upload(device, is_bumped(poses)[rows].astype(np.uint8)),
+        buffers.upload(device, bumped[rows].astype(np.uint8)),
         places,
         *outputs,
         kept,

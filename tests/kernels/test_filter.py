@@ -26,7 +26,7 @@ def twin(ligands: Ligands, poses: Poses, number: int, keep: int, rmsd: float) ->
     )
     heavy = ligands.element[atoms] != 1
     return filtering_reference.select_poses(
-        poses.score[rows], is_bumped(poses)[rows], places[:, heavy], rmsd, keep
+        poses.score[rows], is_bumped(poses, 0)[rows], places[:, heavy], rmsd, keep
     )
 
 
@@ -35,7 +35,7 @@ def test_kernels_equal_twin(device: Device) -> None:
     ligands = make_ligands(sizes)
     poses = make_poses(ligands, 6 if device.is_simulator else 70)
     for keep in (3, 50):
-        kept, verdicts = filter_poses(device, ligands, poses, keep, 2.0)
+        kept, verdicts = filter_poses(device, ligands, poses, keep, 0, 2.0)
         for number in range(len(sizes)):
             rows = slice(kept.first_pose[number], kept.first_pose[number + 1])
             chosen, verdict, cluster = twin(ligands, poses, number, keep, 2.0)
@@ -47,7 +47,7 @@ def test_kernels_equal_twin(device: Device) -> None:
 def test_order_of_verdicts(device: Device) -> None:
     ligands = make_ligands([(9, 2)])
     poses = make_poses(ligands, 8)
-    kept, verdicts = filter_poses(device, ligands, poses, 8, 2.0)
+    kept, verdicts = filter_poses(device, ligands, poses, 8, 0, 2.0)
     assert len(kept.restart) == 8
     assert (np.diff(verdicts.verdict.astype(int)) >= 0).all()
     for verdict in Verdict:

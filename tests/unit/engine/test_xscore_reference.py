@@ -220,9 +220,7 @@ def test_hydrogen_bond_with_a_rooted_backbone_donor() -> None:
     oxygen = ligand(
         [[0, 0, 0]], radius=1.55, interaction=Interaction.ACCEPTOR, element=8, acceptor=2
     )
-    donor = receptor(
-        [[2.8, 0, 0]], 1.75, Interaction.DONOR, donor=1, root=[[5.0, 1.5, 0.0]]
-    )
+    donor = receptor([[2.8, 0, 0]], 1.75, Interaction.DONOR, donor=1, root=[[5.0, 1.5, 0.0]])
     assert hydrogen_bonds(oxygen, donor) == pytest.approx(0.62852, abs=1e-4)
 
 

@@ -1,0 +1,120 @@
+// Scores of poses, one sub-group a pose; one kernel a scoring function.
+//
+// A sub-group rebuilds the coordinates of its pose from the genotype, as everybody does
+// (geometry.clh). Lanes are ligand atoms; every lane walks the receptor alone. The atoms' parts
+// then lie in local memory, where lane t adds up term t in the order of the atoms: the same bits
+// whatever the batch, the work-group or the sub-group size.
+//
+//   item:  order[item] = pose        owner[pose] = ligand
+//
+// NumPy twin: ligen_py/engine/xscore_reference.py.
+
+#include "xscore.clh"
+
+#ifndef MAX_ATOMS
+#define MAX_ATOMS 64  // the largest ligand of the launch, rounded up to its class
+#endif
+#ifndef WG_SUB_GROUPS
+#define WG_SUB_GROUPS 1  // sub-groups in a work-group
+#endif
+
+#define TERMS 3  // pair terms: van der Waals, hydrogen bonds, hydrophobic pairs
+
+typedef struct {
+  int first_atom, atoms, first_torsion, torsions, first_heavy, heavy, first_polar, polar;
+} ligand_t;
+
+// Coordinates from the genotype; returns whether all of them are finite.
+static inline int build_pose(sg_t sg, ligand_t ligand, __local float4 *atoms,
+                             __global const float4 *conformers, __global const torsion_t *torsions,
+                             __global const float *inverse_lengths, __global const float2 *angles,
+                             float4 q, float4 t) {
+  for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE)
+    atoms[i] = conformers[ligand.first_atom + i];
+  sg_sync(sg);
+  for (int n = 0; n < ligand.torsions; n++) {
+    const int row = ligand.first_torsion + n;
+    turn_far_side(sg, atoms, torsions[row], inverse_lengths[row], angles[n].x, angles[n].y);
+  }
+  move_all(sg, atoms, ligand.atoms, rigid(q, t));
+  int broken = 0;
+  for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE)
+    broken |= !isfinite(atoms[i].x) || !isfinite(atoms[i].y) || !isfinite(atoms[i].z);
+  return !sg_any(sg, broken);
+}
+
+// A polar ligand atom: s0 atom, s1 donor, s2 acceptor, s3 and s4 the most bonds it gives and
+// takes, s5 to s7 its heavy neighbours, -1 for none.
+static inline site_t ligand_site(__local const float4 *atoms, short8 polar) {
+  const float4 p = atoms[polar.s0];
+  float4 sum = (float4)(0.0f);
+  float count = 0.0f;
+  if (polar.s5 >= 0) { sum += atoms[polar.s5]; count += 1.0f; }
+  if (polar.s6 >= 0) { sum += atoms[polar.s6]; count += 1.0f; }
+  if (polar.s7 >= 0) { sum += atoms[polar.s7]; count += 1.0f; }
+  const site_t site = {(float4)(p.x, p.y, p.z, fabs(p.w)), sum / fmax(count, 1.0f), polar.s1,
+                       polar.s2, count > 0.0f};
+  return site;
+}
+
+KERNEL void xscore(
+    int pose_count, int row_length, int receptor_count, int site_count,
+    __global const float4 *receptor,        // x, y, z; radius, negative for hydrophobic atoms
+    __global const float4 *site_positions,  // polar receptor atoms: x, y, z, radius
+    __global const float4 *site_roots,      // x, y, z; donor + 4 * acceptor + 16 * rooted
+    __global const int *order,              // the poses of this launch
+    __global const ligand_t *ligands,
+    __global const float *rotors,           // a ligand
+    __global const float4 *conformers,      // x, y, z; radius, negative for hydrophobic atoms
+    __global const torsion_t *torsions,
+    __global const float *inverse_lengths,
+    __global const short *heavy,            // atoms that are not hydrogens
+    __global const short8 *polar,           // atoms that may bond
+    __global const int *owner,              // a pose: its ligand
+    __global const int *first_turn,         // a pose: its first torsion
+    __global const float4 *quaternions,     // a pose: x, y, z, w
+    __global const float4 *translations,    // a pose, Angstrom
+    __global const float2 *angles,          // cosine and sine, a torsion of a pose
+    __global float *results)                // five rows: vdw, hb, hp, rt, total
+{
+  SG_SETUP(sg);
+  __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
+  __local float all_parts[WG_SUB_GROUPS * TERMS * MAX_ATOMS];
+  __local float4 *atoms = all_atoms + sg.index * MAX_ATOMS;
+  __local float *parts = all_parts + sg.index * TERMS * MAX_ATOMS;
+
+  if (sg.item >= pose_count) return;
+  const int pose = order[sg.item];
+  const ligand_t ligand = ligands[owner[pose]];
+  const int finite = build_pose(sg, ligand, atoms, conformers, torsions, inverse_lengths,
+                                angles + first_turn[pose], quaternions[pose], translations[pose]);
+
+  for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {
+    const float2 part = contacts(atoms[heavy[ligand.first_heavy + h]], receptor, receptor_count);
+    parts[h] = part.x;
+    parts[2 * MAX_ATOMS + h] = part.y;
+  }
+  for (int p = sg.lane; p < ligand.polar; p += SG_SIZE) {
+    const short8 row = polar[ligand.first_polar + p];
+    parts[MAX_ATOMS + p] = hydrogen_bonds(ligand_site(atoms, row), (int2)(row.s3, row.s4),
+                                          site_positions, site_roots, site_count);
+  }
+  sg_sync(sg);
+  for (int term = sg.lane; term < TERMS; term += SG_SIZE) {
+    const int count = term == 1 ? ligand.polar : ligand.heavy;
+    float sum = 0.0f;
+    for (int i = 0; i < count; i++) sum += parts[term * MAX_ATOMS + i];
+    parts[term * MAX_ATOMS] = finite ? sum : NAN;
+  }
+  sg_sync(sg);
+  if (sg.lane == 0) {
+    const float vdw = parts[0], hb = parts[MAX_ATOMS], hp = parts[2 * MAX_ATOMS];
+    const float rt = rotors[owner[pose]];
+    results[pose] = vdw;
+    results[row_length + pose] = hb;
+    results[2 * row_length + pose] = hp;
+    results[3 * row_length + pose] = rt;
+    results[4 * row_length + pose] =
+        fma(-0.061f, rt, fma(0.009f, hp, fma(0.054f, hb, fma(0.004f, vdw, 3.441f))));
+  }
+}

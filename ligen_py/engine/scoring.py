@@ -1,0 +1,117 @@
+"""Score poses: batches within a memory budget, each ligand's best pose, the ledger after it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ligen_py.engine.xscore import ATOM_CLASSES, XScore
+from ligen_py.opencl.device import Device
+from ligen_py.records import Ledger, Ligands, Poses, Reason, Receptor, Scores, Status
+
+BATCH_BYTES = 256 << 20
+
+
+class ScoringFunction(Protocol):
+    """What a scoring function offers: names of its terms, `total` among them, larger is better."""
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the rows that `score` returns."""
+
+    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
+        """Terms of all poses of ligands first <= ligand < last: float32 (terms, poses)."""
+
+
+FUNCTIONS = {"xscore": XScore}
+"""Scoring functions by the names they have in settings and result files."""
+
+
+def score(
+    device: Device,
+    ligands: Ligands,
+    receptor: Receptor,
+    poses: Poses,
+    functions: Sequence[str],
+    batch_bytes: int = BATCH_BYTES,
+) -> dict[str, dict[str, np.ndarray]]:
+    """Scoring function -> term -> float32 (poses,), in the order of the poses.
+
+    A pose whose coordinates are not finite has NaN in its terms. Batches hold as many ligands as
+    about `batch_bytes` of device memory take; no value depends on it. Raises ValueError for a
+    ligand larger than any kernel, DeviceError where the device cannot do the work.
+    """
+    largest = int(np.diff(ligands.first_atom).max(initial=0))
+    if largest > ATOM_CLASSES[-1]:
+        raise ValueError(f"a ligand has {largest} atoms; kernels take up to {ATOM_CLASSES[-1]}")
+    scorers: dict[str, ScoringFunction] = {
+        name: FUNCTIONS[name](device, receptor) for name in functions
+    }
+    columns = {
+        name: np.full((len(scorer.terms), len(poses.restart)), np.nan, np.float32)
+        for name, scorer in scorers.items()
+    }
+    budget = min(batch_bytes, int(device.handle.max_mem_alloc_size))
+    for first, last in batches(ligands, poses, budget):
+        rows = slice(poses.first_pose[first], poses.first_pose[last])
+        for name, scorer in scorers.items():
+            columns[name][:, rows] = scorer.score(ligands, poses, first, last)
+    return {
+        name: dict(zip(scorer.terms, columns[name], strict=True))
+        for name, scorer in scorers.items()
+    }
+
+
+def batches(ligands: Ligands, poses: Poses, budget: int) -> Iterator[tuple[int, int]]:
+    """Ranges of ligands whose arrays take up to `budget` bytes; one ligand where that is more."""
+    pose_bytes = 64 * np.diff(poses.first_pose)
+    turn_bytes = 8 * np.diff(poses.first_torsion[poses.first_pose])
+    ligand_bytes = 36 + 36 * np.diff(ligands.first_atom) + 12 * np.diff(ligands.first_torsion)
+    total = np.concatenate([[0], np.cumsum(pose_bytes + turn_bytes + ligand_bytes)])
+    first, count = 0, len(ligands.entry)
+    while first < count:
+        last = int(np.searchsorted(total, total[first] + budget, side="right")) - 1
+        last = max(last, first + 1)
+        if poses.first_pose[first] < poses.first_pose[last]:
+            yield first, last
+        first = last
+
+
+def best_poses(poses: Poses, total: np.ndarray) -> Scores:
+    """The pose of largest finite total of every ligand; ties go to the lowest row.
+
+    A ligand without one has `best` -1 and `score` NaN, and leaves the race (`settle`).
+    """
+    count = len(poses.first_pose) - 1
+    best, value = np.full(count, -1, np.int64), np.full(count, np.nan, np.float32)
+    owner = np.repeat(np.arange(count), np.diff(poses.first_pose))
+    rows = np.flatnonzero(np.isfinite(total))
+    highest = np.full(count, -np.inf, np.float32)
+    np.maximum.at(highest, owner[rows], total[rows])
+    rows = rows[total[rows] == highest[owner[rows]]]
+    winners, first = np.unique(owner[rows], return_index=True)
+    best[winners], value[winners] = rows[first], highest[winners]
+    return Scores(first_pose=poses.first_pose, restart=poses.restart, best=best, score=value)
+
+
+def settle(ledger: Ledger, ligands: Ligands, scores: Scores) -> Ledger:
+    """The ledger after scoring: READY ligands become SCORED, or FAILED with the reason in words.
+
+    Raises ValueError where ledger and ligands do not belong together.
+    """
+    row = np.full(len(ledger.status), -1, np.int64)
+    if (ligands.entry >= len(row)).any():
+        raise ValueError(f"the ledger has {len(row)} records, fewer than the ligands point at")
+    row[ligands.entry] = np.arange(len(ligands.entry))
+    ready = np.flatnonzero(ledger.status == Status.READY)
+    if (row[ready] < 0).any():
+        raise ValueError(f"record {ready[row[ready] < 0][0]} is ready, but no ligand belongs to it")
+    has_score = scores.best[row[ready]] >= 0
+    scored, failed = ready[has_score], ready[~has_score]
+    counts = np.diff(scores.first_pose)[row[failed]]
+    words = [
+        f"none of {count} poses has a finite score" if count else "there is no pose to score"
+        for count in counts
+    ]
+    ledger = ledger.marked(scored, Status.SCORED, Reason.NONE, [""] * len(scored))
+    return ledger.marked(failed, Status.FAILED, Reason.NO_FINITE_SCORE, words)

@@ -1,0 +1,198 @@
+"""X-Score on a device: receptor and ligands as flat arrays, and the kernel's launches."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ligen_py.engine.placing import Conformers, Genotypes
+from ligen_py.errors import InputError
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.program import build
+from ligen_py.records import Interaction, Ligands, Poses, Receptor
+
+TERMS = ("vdw", "hb", "hp", "rt", "total")
+"""Columns of X-Score, as the kernel writes them; `total` is the predicted pKd."""
+
+ATOM_CLASSES = (64, 256)
+"""The kernel is compiled for ligands up to these sizes; a pose runs in the smallest that fits."""
+
+SUB_GROUPS_PER_GROUP = {"ptx": 4, "khr": 1, "local": 1}
+
+LIGAND = np.dtype(
+    [
+        (name, np.int32)
+        for name in (
+            "first_atom",
+            "atoms",
+            "first_torsion",
+            "torsions",
+            "first_heavy",
+            "heavy",
+            "first_polar",
+            "polar",
+        )
+    ]
+)
+"""One ligand of a batch, as `ligand_t` in score.cl."""
+
+NEIGHBOURS = 3
+"""Most heavy neighbours of a polar atom: no donor or acceptor of X-Score has more."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Consecutive ligands as the kernel reads them."""
+
+    ligands: np.ndarray
+    """LIGAND (ligands,)."""
+    atoms: np.ndarray
+    """float32 (atoms, 4): conformer; radius, negative for hydrophobic atoms, 0 for hydrogens."""
+    heavy: np.ndarray
+    """int16 (heavy atoms,): numbers local to the ligand."""
+    polar: np.ndarray
+    """int16 (polar atoms, 8): atom, donor, acceptor, most bonds given and taken, 3 neighbours."""
+
+    @classmethod
+    def of(cls, ligands: Ligands, first: int, last: int) -> "Batch":
+        """Pack ligands first <= ligand < last."""
+        rows = slice(ligands.first_atom[first], ligands.first_atom[last])
+        first_atom = ligands.first_atom[first : last + 1] - rows.start
+        first_torsion = ligands.first_torsion[first : last + 1] - ligands.first_torsion[first]
+        owner = np.repeat(np.arange(last - first), np.diff(first_atom))
+        radius = ligands.radius[rows]
+        fat = ligands.interaction[rows] == Interaction.HYDROPHOBIC
+        bonds = (ligands.donor[rows] > 0) | (ligands.acceptor[rows] > 0)
+        heavy, polar = np.flatnonzero(radius > 0), np.flatnonzero((radius > 0) & bonds)
+        table = np.zeros(last - first, LIGAND)
+        table["first_atom"], table["atoms"] = first_atom[:-1], np.diff(first_atom)
+        table["first_torsion"], table["torsions"] = first_torsion[:-1], np.diff(first_torsion)
+        table["first_heavy"], table["heavy"] = _runs(owner[heavy], last - first)
+        table["first_polar"], table["polar"] = _runs(owner[polar], last - first)
+        atoms = np.column_stack([ligands.xyz[rows], np.where(fat, -radius, radius)])
+        local = np.arange(len(owner)) - first_atom[owner]
+        return cls(
+            ligands=table,
+            atoms=atoms.astype(np.float32),
+            heavy=local[heavy].astype(np.int16),
+            polar=_polar_rows(ligands, first, last, polar, local),
+        )
+
+
+def _runs(owner: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray]:
+    """First index and length of each owner's run in a sorted array of owners."""
+    count = np.bincount(owner, minlength=owners)
+    return np.cumsum(count) - count, count
+
+
+def _polar_rows(
+    ligands: Ligands, first: int, last: int, polar: np.ndarray, local: np.ndarray
+) -> np.ndarray:
+    """Rows of `Batch.polar`; `polar` numbers the batch's atoms, `local` those of each ligand."""
+    rows = np.full((len(polar), 8), -1, np.int16)
+    everyone = ligands.first_atom[first] + polar
+    donor, acceptor = ligands.donor[everyone], ligands.acceptor[everyone]
+    rows[:, 0], rows[:, 1], rows[:, 2] = local[polar], donor, acceptor
+    gives = np.maximum(1, ligands.hydrogens[everyone])
+    rows[:, 3] = np.where((donor > 0) & (acceptor > 0), 1, gives)
+    rows[:, 4] = np.where(ligands.element[everyone] == 7, 1, 2)
+    atom, other = _heavy_neighbours(ligands, first, last)
+    wanted = np.isin(atom, polar)
+    rank = (np.arange(len(atom)) - np.searchsorted(atom, atom))[wanted]
+    if (rank >= NEIGHBOURS).any():
+        raise InputError(f"a donor or acceptor has more than {NEIGHBOURS} heavy neighbours")
+    rows[np.searchsorted(polar, atom[wanted]), 5 + rank] = local[other[wanted]]
+    return rows
+
+
+def _heavy_neighbours(ligands: Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every atom of a batch with every heavy neighbour, sorted by both (numbers in the batch)."""
+    bonds = slice(ligands.first_bond[first], ligands.first_bond[last])
+    per_ligand = np.diff(ligands.first_bond[first : last + 1])
+    start = np.repeat(ligands.first_atom[first:last] - ligands.first_atom[first], per_ligand)
+    one_way = ligands.bond[bonds].astype(np.int64) + start[:, None]
+    atom, other = np.concatenate([one_way, one_way[:, ::-1]]).T
+    heavy = ligands.element[ligands.first_atom[first] + other] > 1
+    atom, other = atom[heavy], other[heavy]
+    order = np.lexsort((other, atom))
+    return atom[order], other[order]
+
+
+class XScore:
+    """X-Score's HPScore (Wang, Lai, Wang 2002; v1.3) of poses in one receptor, on one device."""
+
+    terms = TERMS
+
+    def __init__(self, device: Device, receptor: Receptor, near_sites: int = 24) -> None:
+        """Upload the receptor. `near_sites` sizes the kernel's list of candidates, no more."""
+        self.device = device
+        self.near_sites = near_sites
+        scored = receptor.radius > 0
+        fat = receptor.interaction[scored] == Interaction.HYDROPHOBIC
+        radius = receptor.radius[scored]
+        atoms = np.column_stack([receptor.xyz[scored], np.where(fat, -radius, radius)])
+        polar = scored & ((receptor.donor > 0) | (receptor.acceptor > 0))
+        rooted = (receptor.rooted > 0) & (receptor.interaction != Interaction.METAL)
+        code = receptor.donor + 4 * receptor.acceptor.astype(np.int32) + 16 * rooted
+        positions = np.column_stack([receptor.xyz[polar], receptor.radius[polar]])
+        roots = np.column_stack([receptor.root[polar], code[polar]])
+        self._counts = (np.int32(len(atoms)), np.int32(len(positions)))
+        self._receptor = [
+            buffers.upload(device, array.astype(np.float32)) for array in (atoms, positions, roots)
+        ]
+
+    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
+        """All poses of ligands first <= ligand < last: float32 (terms, poses).
+
+        NaN where a pose's coordinates are not finite.
+        """
+        device, batch = self.device, Batch.of(ligands, first, last)
+        conformers = Conformers.of(ligands, first, last)
+        genotypes = Genotypes.of(poses, first, last)
+        count = len(genotypes.owner)
+        start = int(poses.first_pose[first])
+        first_turn = poses.first_torsion[start : start + count] - poses.first_torsion[start]
+        results = buffers.empty(device, count * len(TERMS), np.float32)
+        arrays = (
+            batch.ligands,
+            ligands.rotors[first:last],
+            batch.atoms,
+            conformers.torsions,
+            conformers.inverse_lengths,
+            batch.heavy,
+            batch.polar,
+            genotypes.owner,
+            first_turn.astype(np.int32),
+            genotypes.quaternions,
+            genotypes.translations,
+            genotypes.angles,
+        )
+        inputs = [buffers.upload(device, array) for array in arrays]
+        atom_class = np.searchsorted(ATOM_CLASSES, batch.ligands["atoms"])[genotypes.owner]
+        for number, max_atoms in enumerate(ATOM_CLASSES):
+            chosen = np.flatnonzero(atom_class == number).astype(np.int32)
+            if len(chosen):
+                self._launch(max_atoms, chosen, count, [*inputs, results])
+        return buffers.download(device, results, (len(TERMS), count), np.float32)
+
+    def _launch(self, max_atoms: int, chosen: np.ndarray, poses: int, arguments: list[Any]) -> None:
+        """Score the chosen poses of a batch of `poses` poses."""
+        group = SUB_GROUPS_PER_GROUP[self.device.back_end]
+        definitions = {
+            "MAX_ATOMS": max_atoms,
+            "WG_SUB_GROUPS": group,
+            "NEAR_SITES": self.near_sites,
+        }
+        local = group * SUB_GROUP_SIZE
+        build(self.device, "batched/score.cl", definitions).kernel("xscore")(
+            self.device.queue,
+            (-(-len(chosen) // group) * local,),
+            (local,),
+            np.int32(len(chosen)),
+            np.int32(poses),
+            *self._counts,
+            *self._receptor,
+            buffers.upload(self.device, chosen),
+            *arguments,
+        )

@@ -1,0 +1,143 @@
+"""Docked molecules for people and other programs: SDF records, SMILES, RMSD to a crystal pose."""
+
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from rdkit import Chem, rdBase
+from rdkit.Chem import rdMolAlign
+from rdkit.Geometry import Point3D
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.structure import read_text
+
+TITLE_LENGTH = 80
+"""Longest title line of an SDF record (CTfile formats, BIOVIA 2020)."""
+
+MOST_MATCHES = 100_000
+"""Symmetric atom mappings tried for an RMSD; a molecule with more gets an upper bound."""
+
+
+def one_line(text: str) -> str:
+    """Text on one line: every control character and line separator becomes a space."""
+    return "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
+
+
+def sdf_record(
+    molecule: np.ndarray, xyz: np.ndarray, name: str, properties: Mapping[str, str]
+) -> str:
+    """One SDF record with explicit hydrogens and Kekule bond orders, its ``$$$$`` line included.
+
+    Whatever `name` and `properties` hold, the record stays one record: they are put on one line,
+    the title is cut at 80 characters, and nothing in them can end a value or the record.
+
+    Args:
+        molecule: RDKit binary molecule, u1.
+        xyz: positions (atoms, 3) in the molecule's order, Angstrom.
+        name: title.
+        properties: data items; their names must be plain words.
+    """
+    mol = _with_poses(molecule, xyz[None])
+    block = Chem.MolToMolBlock(mol).split("\n", 1)[1]
+    items = "".join(f">  <{key}>\n{_value(value)}\n\n" for key, value in properties.items())
+    return f"{_value(name)[:TITLE_LENGTH].rstrip()}\n{block}{items}$$$$\n"
+
+
+def _value(text: str) -> str:
+    """One line that no reader takes for a delimiter, a data header or the end of a value."""
+    line = one_line(text)
+    return f" {line}" if line.startswith(("$$$$", ">")) else line
+
+
+def _with_poses(molecule: np.ndarray, poses: np.ndarray) -> Chem.Mol:
+    mol = Chem.Mol(molecule.tobytes())
+    mol.RemoveAllConformers()
+    for xyz in poses:
+        conformer = Chem.Conformer(mol.GetNumAtoms())
+        for i, point in enumerate(xyz.astype(float)):
+            conformer.SetAtomPosition(i, Point3D(*point))
+        mol.AddConformer(conformer, assignId=True)
+    return mol
+
+
+def symmetric_rmsd(molecule: np.ndarray, poses: np.ndarray, crystal: Path) -> np.ndarray | None:
+    """Heavy-atom RMSD (poses,) in Angstrom to a crystal pose, as placed: nothing is aligned.
+
+    The least value over all mappings of equal atoms (symmetry, and conjugated end groups such as
+    carboxylates). Where bond orders in the crystal file differ from the docked molecule's, as they
+    do in PDB files, atoms are matched by element and connectivity alone.
+
+    Args:
+        molecule: RDKit binary molecule, u1.
+        poses: positions (poses, atoms, 3) in the molecule's order, Angstrom.
+        crystal: SDF, MOL, MOL2 or PDB file, plain or .gz; its first record is used.
+
+    Returns:
+        None where the crystal file holds another molecule.
+
+    Raises:
+        InputError: the crystal file cannot be read.
+    """
+    docked = Chem.RemoveAllHs(_with_poses(molecule, poses), sanitize=False)
+    for reference in _fragments(_read_crystal(crystal), docked.GetNumAtoms()):
+        for view in (_as_given, _skeleton):
+            try:
+                return _rmsd(view(docked), view(reference))
+            except RuntimeError:  # RDKit: no mapping between the two
+                continue
+    return None
+
+
+def _rmsd(docked: Chem.Mol, reference: Chem.Mol) -> np.ndarray:
+    values = [
+        rdMolAlign.CalcRMS(docked, reference, prbId=conformer.GetId(), maxMatches=MOST_MATCHES)
+        for conformer in docked.GetConformers()
+    ]
+    return np.array(values, dtype="f8")
+
+
+def _as_given(mol: Chem.Mol) -> Chem.Mol:
+    return Chem.Mol(mol)
+
+
+def _skeleton(mol: Chem.Mol) -> Chem.Mol:
+    """The same atoms without charges, hydrogens, aromaticity and bond orders."""
+    result = Chem.RWMol(mol)
+    for atom in result.GetAtoms():
+        atom.SetFormalCharge(0)
+        atom.SetIsAromatic(False)
+        atom.SetNumExplicitHs(0)
+        atom.SetNoImplicit(True)
+    for bond in result.GetBonds():
+        bond.SetBondType(Chem.BondType.SINGLE)
+        bond.SetIsAromatic(False)
+    return result.GetMol()
+
+
+def _fragments(mol: Chem.Mol, atoms: int) -> list[Chem.Mol]:
+    """Connected parts with as many heavy atoms as the docked molecule, without hydrogens."""
+    heavy = Chem.RemoveAllHs(mol, sanitize=False)
+    parts = Chem.GetMolFrags(heavy, asMols=True, sanitizeFrags=False)
+    return [part for part in parts if part.GetNumAtoms() == atoms]
+
+
+def _read_crystal(path: Path) -> Chem.Mol:
+    kind = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if kind not in ("sdf", "sd", "mol", "mol2", "pdb", "ent"):
+        raise InputError(f"{path}: not a reference ligand; give an SDF, PDB or MOL2 file")
+    text = read_text(path)
+    with rdBase.BlockLogs():
+        mol = _parse(kind, text, True) or _parse(kind, text, False)
+    if mol is None or not mol.GetNumConformers():
+        raise InputError(f"{path}: holds no readable molecule with coordinates")
+    return mol
+
+
+def _parse(kind: str, text: str, sanitize: bool) -> Chem.Mol | None:
+    if kind in ("pdb", "ent"):
+        return Chem.MolFromPDBBlock(text, sanitize=sanitize, removeHs=False)
+    if kind == "mol2":
+        return Chem.MolFromMol2Block(text, sanitize=sanitize, removeHs=False)
+    block = text.partition("$$$$")[0]
+    return Chem.MolFromMolBlock(block, sanitize=sanitize, removeHs=False, strictParsing=False)

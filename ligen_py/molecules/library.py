@@ -1,0 +1,133 @@
+"""A part of a library: every record to one row of `Entries` and `Ledger`, good ones to `Ligands`."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.pool import ordered_map
+from ligen_py.molecules.preparation import Prepared, Rules, lost, prepare
+from ligen_py.molecules.reading import Part, Record, records
+from ligen_py.records import Entries, Ledger, Ligands, Reason, Status
+
+OFFSETS = {
+    "first_atom": "xyz",
+    "first_bond": "bond",
+    "first_torsion": "torsion_axis",
+    "first_pair": "pair_mask",
+    "first_byte": "molecule",
+}
+"""Offset column of `Ligands` -> a column that it divides among the ligands."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """The records of a ligands file."""
+
+    entries: Entries
+    ledger: Ledger
+    ligands: Ligands
+
+
+def parse(path: Path, part: Part, rules: Rules, jobs: int) -> Library:
+    """Read one part of a library and prepare its molecules in `jobs` processes.
+
+    The result does not depend on `jobs`. Of records with the same parent the first ready one stays
+    and the later ones are its duplicates.
+
+    Raises InputError for a file that cannot be read, for one without records, and for a whole file
+    without a usable record. A part of several may be without any.
+    """
+    prepared = ordered_map(
+        partial(prepare, rules=rules),
+        records(path, part),
+        jobs,
+        rules.time_limit,
+        partial(lost, rules=rules),
+    )
+    library = assemble(prepared)
+    if not len(library.entries.line) and next(records(path), None) is None:
+        raise InputError(f"{path}: holds no molecules; give a file with one or more records")
+    if part.count == 1 and not len(library.ligands.entry):
+        raise InputError(_no_use(path, library))
+    return library
+
+
+def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
+    """Gather prepared records, in input order, into arrays; later equals become duplicates."""
+    entries: list[tuple[str, int, str, str]] = []
+    ledger: list[tuple[Status, Reason, str]] = []
+    ligands: list[dict[str, np.ndarray]] = []
+    rows: list[int] = []
+    first: dict[str, Record] = {}
+    for record, result in prepared:
+        original = first.get(result.key)
+        if result.status != Status.READY:
+            ledger.append((result.status, result.reason, result.detail))
+        elif original is not None:
+            detail = f"same parent as {original.name} at line {original.line}"
+            ledger.append((Status.DUPLICATE, Reason.DUPLICATE_OF, detail))
+        else:
+            first[result.key] = record
+            ledger.append((Status.READY, Reason.NONE, ""))
+            rows.append(len(entries))
+            ligands.append(result.columns)
+        entries.append((record.name, record.line, result.smiles, result.key))
+    return Library(_table(Entries, entries), _table(Ledger, ledger), _ligands(rows, ligands))
+
+
+def _table(record: type[Any], rows: list[Any]) -> Any:
+    """A record of one-dimensional columns from its rows."""
+    columns = {}
+    for place, spec in enumerate(fields(record)):
+        column = np.empty(len(rows), spec.metadata["dtype"])
+        column[:] = [row[place] for row in rows]
+        columns[spec.name] = column
+    return record(**columns)
+
+
+def _ligands(rows: list[int], ligands: list[dict[str, np.ndarray]]) -> Ligands:
+    columns: dict[str, np.ndarray] = {"entry": np.array(rows, "i8")}
+    for offsets, divided in OFFSETS.items():
+        sizes = [len(ligand[divided]) for ligand in ligands]
+        columns[offsets] = np.cumsum([0, *sizes], dtype="i8")
+    for spec in fields(Ligands):
+        if spec.name not in columns:
+            columns[spec.name] = _joined([ligand[spec.name] for ligand in ligands], spec.metadata)
+    return Ligands(**columns)
+
+
+def _joined(parts: list[np.ndarray], meta: Any) -> np.ndarray:
+    empty = np.empty((0, *meta["dims"][1:]), meta["dtype"])
+    return np.concatenate([empty, *parts])
+
+
+def summary(ledger: Ledger) -> str:
+    """Counts by status and reason: "12 records: 9 ready, 2 failed (2 unparsable), 1 duplicate"."""
+    words = []
+    for status in Status:
+        chosen = ledger.status == status
+        if not chosen.any():
+            continue
+        reasons = Counter(Reason(value) for value in ledger.reason[chosen])
+        named = [
+            f"{count} {reason.name.lower()}"
+            for reason, count in sorted(reasons.items())
+            if reason not in (Reason.NONE, Reason.DUPLICATE_OF)
+        ]
+        detail = f" ({', '.join(named)})" if named else ""
+        words.append(f"{int(chosen.sum())} {status.name.lower()}{detail}")
+    return f"{len(ledger.status)} records: {', '.join(words) or 'none'}"
+
+
+def _no_use(path: Path, library: Library) -> str:
+    entries, ledger = library.entries, library.ledger
+    return (
+        f"{path}: no record can be docked; {summary(ledger)}; "
+        f"first, line {entries.line[0]}: {ledger.detail[0]}; give a file of molecules"
+    )

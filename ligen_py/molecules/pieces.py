@@ -1,0 +1,200 @@
+"""Rotatable bonds, the rigid pieces between them, and an atom order in which torsions are ranges."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from rdkit import Chem
+
+AMIDE = "[#6X3](=[#7,#8,#16])-!@[#7;X3,X2-]"
+"""C-N bonds of amides, thioamides, ureas, carbamates, amidines, guanidines and their anions."""
+
+
+@cache
+def _pattern(smarts: str) -> Chem.Mol:
+    return Chem.MolFromSmarts(smarts)
+
+
+def rotatable_bonds(mol: Chem.Mol) -> list[tuple[int, int]]:
+    """Bonds that docking turns, as pairs of atoms (lower index first), in ascending order.
+
+    Single, acyclic, not the C-N bond of an amide or amidine, two or more heavy neighbours on both
+    ends, and neither end a top whose turn changes nothing: an atom with three equal terminal
+    neighbours (CF3, CMe3, SO3, PO3), or a linear one with nothing beyond its triple bond's other
+    atom (nitrile, terminal alkyne).
+    """
+    amides = {frozenset((c, n)) for c, _, n in mol.GetSubstructMatches(_pattern(AMIDE), maxMatches=100_000)}
+    found = []
+    for bond in mol.GetBonds():
+        if bond.GetBondType() != Chem.BondType.SINGLE or bond.IsInRing():
+            continue
+        first, second = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
+        ends = bond.GetBeginAtom(), bond.GetEndAtom()
+        if frozenset((first, second)) in amides or any(_is_idle(*pair) for pair in (ends, ends[::-1])):
+            continue
+        found.append((first, second))
+    return sorted(found)
+
+
+def _is_idle(atom: Chem.Atom, partner: Chem.Atom) -> bool:
+    """Whether turning `atom` about its bond to `partner` changes no heavy atom's place."""
+    others = [
+        other
+        for other in atom.GetNeighbors()
+        if other.GetAtomicNum() > 1 and other.GetIdx() != partner.GetIdx()
+    ]
+    if atom.GetAtomicNum() == 1 or not others:
+        return True
+    terminal = all(_heavy_degree(other) == 1 for other in others)
+    if len(others) == 3:
+        return terminal and len({other.GetAtomicNum() for other in others}) == 1
+    linear = any(bond.GetBondType() == Chem.BondType.TRIPLE for bond in atom.GetBonds())
+    return linear and terminal
+
+
+def _heavy_degree(atom: Chem.Atom) -> int:
+    return sum(other.GetAtomicNum() > 1 for other in atom.GetNeighbors())
+
+
+class Torsion(NamedTuple):
+    """A rotatable bond in the new atom order."""
+
+    near: int
+    far: int
+    first: int
+    last: int
+    """One past the last atom of the far side."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """An atom order in which the far side of each torsion is one range."""
+
+    order: list[int]
+    """Old number of each new atom."""
+    torsions: list[Torsion]
+    """Depth first."""
+
+    def heavy_first(self, is_heavy: list[bool]) -> tuple[list[int], np.ndarray, np.ndarray]:
+        """Move hydrogens behind all heavy atoms, each kind still depth first.
+
+        `is_heavy` is by old number. Returns the order (old number of each new atom), the axes
+        (torsions, 2) and the far sides (torsions, 4) as in `records.Ligands`.
+        """
+        heavy = np.array([is_heavy[old] for old in self.order])
+        places = np.argsort(~heavy, kind="stable")
+        new = np.argsort(places)
+        count = int(heavy.sum())
+        before = np.concatenate([[0], np.cumsum(heavy)])
+        rows = np.array(self.torsions, int).reshape(-1, 4)
+        ends = rows[:, 2:]
+        limits = np.concatenate([before[ends], count + ends - before[ends]], axis=1)
+        return [self.order[place] for place in places], new[rows[:, :2]], limits
+
+
+def rigid_pieces(neighbours: list[list[int]], cuts: list[tuple[int, int]]) -> Pieces:
+    """Cut a connected molecule at its rotatable bonds and number its atoms piece by piece.
+
+    The root is the piece whose largest branch has the fewest atoms (ties: the one with the lowest
+    atom), so that torsions move as little as possible. Then depth first; branches in the order of
+    their atoms, and within a piece in the order given.
+
+    Args:
+        neighbours: bonded atoms of each atom.
+        cuts: rotatable bonds; acyclic.
+    """
+    owner, members = _components(neighbours, cuts)
+    branches: list[list[tuple[int, int, int]]] = [[] for _ in members]
+    for a, b in cuts:
+        branches[owner[a]].append((a, b, owner[b]))
+        branches[owner[b]].append((b, a, owner[a]))
+    order: list[int] = []
+    torsions: list[Torsion] = []
+
+    def walk(current: int, parent: int) -> None:
+        order.extend(members[current])
+        for near, far, child in sorted(branches[current]):
+            if child != parent:
+                place, first = len(torsions), len(order)
+                torsions.append(Torsion(near, far, first, first))
+                walk(child, current)
+                torsions[place] = Torsion(near, far, first, len(order))
+
+    walk(_root(members, branches), -1)
+    new = {old: index for index, old in enumerate(order)}
+    renumbered = [t._replace(near=new[t.near], far=new[t.far]) for t in torsions]
+    return Pieces(order, renumbered)
+
+
+def _components(
+    neighbours: list[list[int]], cuts: list[tuple[int, int]]
+) -> tuple[list[int], list[list[int]]]:
+    """Piece of each atom, and atoms of each piece; pieces in the order of their lowest atom."""
+    cut = {pair for a, b in cuts for pair in ((a, b), (b, a))}
+    owner = [-1] * len(neighbours)
+    members: list[list[int]] = []
+    for seed in range(len(neighbours)):
+        if owner[seed] >= 0:
+            continue
+        owner[seed] = len(members)
+        found = [seed]
+        for atom in found:
+            for other in neighbours[atom]:
+                if owner[other] < 0 and (atom, other) not in cut:
+                    owner[other] = len(members)
+                    found.append(other)
+        members.append(sorted(found))
+    return owner, members
+
+
+def _root(members: list[list[int]], branches: list[list[tuple[int, int, int]]]) -> int:
+    """The piece whose largest branch has the fewest atoms."""
+    walk = [(0, -1)]
+    for current, parent in walk:
+        walk += [(child, current) for _, _, child in branches[current] if child != parent]
+    below = [len(atoms) for atoms in members]
+    largest = [0] * len(members)
+    for current, parent in reversed(walk):
+        if parent >= 0:
+            below[parent] += below[current]
+            largest[parent] = max(largest[parent], below[current])
+    total = below[0]
+    worst = [max(largest[i], total - below[i]) for i in range(len(members))]
+    return worst.index(min(worst))
+
+
+def pair_mask(neighbours: list[list[int]], far_sides: np.ndarray, heavy: int) -> np.ndarray:
+    """Pairs of heavy atoms tested for bumps: in different pieces, four or more bonds apart.
+
+    Args:
+        neighbours: bonded atoms of each atom, heavy atoms first.
+        far_sides: ranges of each torsion (torsions, 4), depth first, as in `records.Ligands`.
+        heavy: number of heavy atoms.
+
+    Returns:
+        uint32 words, ceil(heavy / 32) per heavy atom, bit j % 32 of word j // 32 for partner j;
+        the layout of `records.Ligands.pair_mask`. Rows are whole numbers used as bit sets.
+    """
+    within = [1 << i for i in range(heavy)]
+    for _ in range(3):
+        within = [
+            _union(within, i, [j for j in neighbours[i] if j < heavy]) for i in range(heavy)
+        ]
+    piece = [0] * heavy
+    for number, (first, last, *_) in enumerate(far_sides.tolist(), start=1):
+        piece[first:last] = [number] * (last - first)
+    every = (1 << heavy) - 1
+    inside: dict[int, int] = {}
+    for i, owner in enumerate(piece):
+        inside[owner] = inside.get(owner, 0) | 1 << i
+    size = 4 * -(-heavy // 32)
+    rows = (every & ~within[i] & ~inside[piece[i]] for i in range(heavy))
+    return np.frombuffer(b"".join(row.to_bytes(size, "little") for row in rows), "<u4").astype("u4")
+
+
+def _union(sets: list[int], index: int, others: list[int]) -> int:
+    result = sets[index]
+    for other in others:
+        result |= sets[other]
+    return result

@@ -1,0 +1,131 @@
+"""Worker processes for calculations that may hang or crash: each item costs at most itself.
+
+A worker that uses more processor time than allowed on one item, or dies, is replaced; the item gets
+a substitute result and its neighbours are calculated as if nothing had happened.
+"""
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+BATCH = 16
+"""Items sent to a worker at a time."""
+
+
+def ordered_map(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int,
+    time_limit: float,
+    lost: Callable[[Item, bool, int], Result],
+) -> Iterator[tuple[Item, Result]]:
+    """Apply a function in `jobs` processes; yields (item, result) in the order of the items.
+
+    Args:
+        function: picklable; called in a worker.
+        items: read lazily, in this process.
+        jobs: number of worker processes, at least 1.
+        time_limit: processor time for one item, in seconds. Processor time, not the clock's, so
+            that a busy machine does not change results.
+        lost: gives the result of an item that cost a worker its life, from the item, whether it
+            ran out of time, and the worker's exit code (minus the signal's number).
+    """
+    numbered = enumerate(items)
+    workers = [_Worker(function, time_limit) for _ in range(jobs)]
+    done: dict[int, tuple[Item, Result]] = {}
+    following = 0
+    try:
+        for worker in workers:
+            worker.give(list(islice(numbered, BATCH)))
+        while busy := [worker for worker in workers if worker.pending]:
+            ready = wait([worker.connection for worker in busy])
+            for worker in busy:
+                if worker.connection not in ready:
+                    continue
+                index, item, result = worker.collect(lost)
+                done[index] = item, result
+                if not worker.pending:
+                    worker.give(list(islice(numbered, BATCH)))
+            while following in done:
+                yield done.pop(following)
+                following += 1
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+class _Worker(Generic[Item, Result]):
+    """One process and the items it still owes."""
+
+    def __init__(self, function: Callable[[Item], Result], time_limit: float) -> None:
+        self.function = function
+        self.time_limit = time_limit
+        self.pending: deque[tuple[int, Item]] = deque()
+        self._start()
+
+    def _start(self) -> None:
+        self.connection, far_end = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(
+            target=_serve, args=(far_end, self.function, self.time_limit), daemon=True
+        )
+        self.process.start()
+        far_end.close()
+
+    def give(self, batch: list[tuple[int, Item]]) -> None:
+        """Send a batch; the worker must owe nothing, so it is listening."""
+        self.pending.extend(batch)
+        if batch:
+            with suppress(BrokenPipeError):  # a dead worker is noticed when results are collected
+                self.connection.send([item for _, item in batch])
+
+    def collect(self, lost: Callable[[Item, bool, int], Result]) -> tuple[int, Item, Result]:
+        """Receive one result; a dead worker is replaced and gives up the item it was at."""
+        try:
+            result = self.connection.recv()
+        except (EOFError, ConnectionResetError):
+            self.process.join()
+            code = self.process.exitcode or 0
+            index, item = self.pending.popleft()
+            self._replace()
+            return index, item, lost(item, code == -signal.SIGPROF, code)
+        return *self.pending.popleft(), result
+
+    def _replace(self) -> None:
+        self.stop()
+        self._start()
+        remaining, self.pending = self.pending, deque()
+        self.give(list(remaining))
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def _serve(
+    connection: Connection, function: Callable[[Item], Result], time_limit: float
+) -> None:
+    """Answer batches until the parent is gone; the timer's signal ends the process, even in C++."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+    watched = [connection, *([parent.sentinel] if parent else [])]
+    while connection in wait(watched):
+        try:
+            batch = connection.recv()
+        except EOFError:
+            return
+        for item in batch:
+            signal.setitimer(signal.ITIMER_PROF, time_limit)
+            result = function(item)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            connection.send(result)

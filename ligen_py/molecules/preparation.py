@@ -1,0 +1,276 @@
+"""One input record to one ligand: parent, hydrogens, conformer, torsions, atom types.
+
+What goes wrong with a molecule is a result (`Prepared.reason`), never an exception. The conformer
+follows from the parent molecule and the seed alone, so a molecule has the same one wherever it
+stands in a library and however the library is cut.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from rdkit import Chem, rdBase
+from rdkit.Chem import Descriptors, rdDistGeom
+
+from ligen_py.molecules.pieces import pair_mask, rigid_pieces, rotatable_bonds
+from ligen_py.molecules.reading import Record
+from ligen_py.molecules.xscore import SUPPORTED, ligand_types
+from ligen_py.records import Reason, Status
+
+RULES = frozenset((Reason.TOO_MANY_ATOMS, Reason.TOO_MANY_TORSIONS))
+"""Reasons by which a sound molecule is turned away; all others are failures."""
+
+BOND_LENGTHS = (0.5, 3.5)
+"""Angstrom; coordinates with a bond outside these are no conformer."""
+FLAT = 0.01
+"""Angstrom; coordinates whose z vary less are a drawing."""
+DETAIL_LENGTH = 200
+"""Most characters of a message that go into the ledger."""
+
+ORDERS = {
+    Chem.BondType.SINGLE: 1,
+    Chem.BondType.DOUBLE: 2,
+    Chem.BondType.TRIPLE: 3,
+    Chem.BondType.AROMATIC: 4,
+}
+NO_PROPERTIES = int(Chem.PropertyPickleOptions.NoProps)
+
+
+class Rules(NamedTuple):
+    """How records become ligands; fields as in the section `parse` of the settings."""
+
+    max_atoms: int
+    max_torsions: int
+    embed: str
+    seed: int
+    time_limit: float
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What became of one record."""
+
+    smiles: str = ""
+    key: str = ""
+    reason: Reason = Reason.NONE
+    detail: str = ""
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+    """Of a ready ligand: the columns of `records.Ligands` between the offsets, one ligand's rows."""
+
+    @property
+    def status(self) -> Status:
+        """READY, REJECTED by a rule or FAILED."""
+        if self.reason == Reason.NONE:
+            return Status.READY
+        return Status.REJECTED if self.reason in RULES else Status.FAILED
+
+
+class _UnusableError(Exception):
+    """Ends the preparation of a molecule."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def prepare(record: Record, rules: Rules) -> Prepared:
+    """Make a ligand of a record, or say why it cannot be one."""
+    smiles = key = ""
+    with _rdkit_messages() as messages:
+        try:
+            parent = parent_of(_molecule(record, messages))
+            _require_supported(parent)
+            smiles = canonical_smiles(parent)
+            key = content_key(smiles)
+            return Prepared(smiles, key, columns=_ligand(parent, smiles, key, rules))
+        except _UnusableError as error:
+            return Prepared(smiles, key, error.reason, _short(str(error)))
+        except Exception as error:  # noqa: BLE001  RDKit raises many kinds; none may cost a neighbour
+            detail = f"RDKit: {type(error).__name__}: {error}"
+            return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
+
+
+def lost(record: Record, timed_out: bool, exit_code: int, rules: Rules) -> Prepared:
+    """The result for a record on which a worker process was lost."""
+    if timed_out:
+        detail = f"not finished in {rules.time_limit:g} s of processor time"
+        return Prepared(reason=Reason.TIMED_OUT, detail=detail)
+    detail = f"RDKit crashed on the record at line {record.line} (exit code {exit_code})"
+    return Prepared(reason=Reason.UNPARSABLE, detail=detail)
+
+
+@contextmanager
+def _rdkit_messages() -> Iterator[list[str]]:
+    """Collect what RDKit would print to stderr."""
+    messages: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda entry: messages.append(entry.getMessage())  # type: ignore[method-assign]
+    logger = _rdkit_logger()
+    logger.addHandler(handler)
+    try:
+        yield messages
+    finally:
+        logger.removeHandler(handler)
+
+
+@cache
+def _rdkit_logger() -> logging.Logger:
+    rdBase.LogToPythonLogger()
+    logger = logging.getLogger("rdkit")
+    logger.propagate = False
+    logger.handlers.clear()
+    return logger
+
+
+def _short(text: str) -> str:
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= DETAIL_LENGTH else line[: DETAIL_LENGTH - 3] + "..."
+
+
+def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
+    if record.is_block:
+        if "\nM  END" not in record.text:
+            raise _UnusableError(Reason.UNPARSABLE, "no 'M  END' line; the record is cut short")
+        mol = Chem.MolFromMolBlock(record.text, removeHs=False)
+    else:
+        if not (record.text.isascii() and record.text.isprintable()):
+            raise _UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")
+        mol = Chem.MolFromSmiles(record.text)
+    if mol is None:
+        said = messages[0].partition("] ")[2] if messages else "RDKit cannot read the record"
+        raise _UnusableError(Reason.UNPARSABLE, said)
+    return mol
+
+
+def parent_of(mol: Chem.Mol) -> Chem.Mol:
+    """The molecule without its salts and solvents.
+
+    Of several fragments the one with carbon, then with the most heavy atoms, then the heaviest,
+    then the first by SMILES.
+    """
+    fragments = Chem.GetMolFrags(mol, asMols=True)
+    return min(fragments, key=_rank) if len(fragments) > 1 else mol
+
+
+def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:
+    carbon = any(atom.GetAtomicNum() == 6 for atom in fragment.GetAtoms())
+    weight = round(Descriptors.MolWt(fragment), 3)
+    return not carbon, -fragment.GetNumHeavyAtoms(), -weight, canonical_smiles(fragment)
+
+
+def canonical_smiles(mol: Chem.Mol) -> str:
+    """Canonical isomeric SMILES, hydrogens implicit."""
+    return str(Chem.MolToSmiles(Chem.RemoveHs(mol)))
+
+
+def content_key(smiles: str) -> str:
+    """16 hexadecimal digits that stand for a parent molecule."""
+    return hashlib.sha256(smiles.encode()).hexdigest()[:16]
+
+
+def _require_supported(mol: Chem.Mol) -> None:
+    strange = {a.GetSymbol() for a in mol.GetAtoms() if a.GetAtomicNum() not in SUPPORTED}
+    if strange:
+        names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
+        raise _UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
+    if not mol.GetNumHeavyAtoms():
+        raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
+
+
+def _ligand(parent: Chem.Mol, smiles: str, key: str, rules: Rules) -> dict[str, np.ndarray]:
+    placed = rules.embed == "missing" and has_conformer(parent)
+    mol = parent if placed else (Chem.MolFromSmiles(smiles) or parent)
+    mol = Chem.AddHs(mol, addCoords=placed)
+    if mol.GetNumAtoms() > rules.max_atoms:
+        detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {rules.max_atoms}"
+        raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
+    rotatable = rotatable_bonds(mol)
+    if len(rotatable) > rules.max_torsions:
+        detail = f"{len(rotatable)} rotatable bonds, at most {rules.max_torsions}"
+        raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
+    if not placed:
+        _embed(mol, rules.seed, key)
+    return _columns(mol, rotatable)
+
+
+def has_conformer(mol: Chem.Mol) -> bool:
+    """Whether a molecule has 3-D coordinates that can be one: not flat, bonds of possible lengths."""
+    if not mol.GetNumConformers() or not mol.GetConformer().Is3D():
+        return False
+    xyz = mol.GetConformer().GetPositions()
+    if mol.GetNumAtoms() > 1 and np.ptp(xyz[:, 2]) < FLAT:
+        return False
+    ends = np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in mol.GetBonds()], int)
+    ends = ends.reshape(-1, 2)
+    lengths = np.linalg.norm(xyz[ends[:, 0]] - xyz[ends[:, 1]], axis=1)
+    shortest, longest = BOND_LENGTHS
+    return bool(np.isfinite(xyz).all() and ((lengths > shortest) & (lengths < longest)).all())
+
+
+def _embed(mol: Chem.Mol, seed: int, key: str) -> None:
+    """Give a molecule an ETKDGv3 conformer; from random coordinates where that fails."""
+    digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
+    parameters = rdDistGeom.ETKDGv3()
+    parameters.randomSeed = int.from_bytes(digest[:4], "little") >> 1
+    for random in (False, True):
+        parameters.useRandomCoords = random
+        parameters.ignoreSmoothingFailures = random
+        if rdDistGeom.EmbedMolecule(mol, parameters) == 0:
+            return
+    raise _UnusableError(
+        Reason.EMBEDDING_FAILED, "no conformer from ETKDGv3, nor from random coordinates"
+    )
+
+
+def _columns(mol: Chem.Mol, rotatable: list[tuple[int, int]]) -> dict[str, np.ndarray]:
+    """Renumber a molecule with hydrogens and a conformer, and take its columns."""
+    is_heavy = [atom.GetAtomicNum() > 1 for atom in mol.GetAtoms()]
+    pieces = rigid_pieces(_neighbours(mol), rotatable)
+    order, axes, far_sides = pieces.heavy_first(is_heavy)
+    heavy = sum(is_heavy)
+    mol = Chem.RenumberAtoms(mol, order)
+    types = ligand_types(mol)
+    atoms = list(mol.GetAtoms())
+    element = np.array([atom.GetAtomicNum() for atom in atoms], "u1")
+    bonds = list(mol.GetBonds())
+    return {
+        "rotors": np.array([types.rotors], "f4"),
+        "heavy": np.array([heavy], "i4"),
+        "xyz": _centre(mol, element > 1),
+        "element": element,
+        "charge": np.array([atom.GetFormalCharge() for atom in atoms], "i1"),
+        "radius": types.radius,
+        "interaction": types.interaction,
+        "donor": types.donor,
+        "acceptor": types.acceptor,
+        "hydrogens": types.hydrogens,
+        "bond": np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in bonds], "u1").reshape(-1, 2),
+        "bond_order": np.array([ORDERS.get(b.GetBondType(), 1) for b in bonds], "u1"),
+        "torsion_axis": axes.astype("i2"),
+        "torsion_range": far_sides.astype("i2"),
+        "pair_mask": pair_mask(_neighbours(mol), far_sides, heavy),
+        "molecule": np.frombuffer(mol.ToBinary(NO_PROPERTIES), "u1"),
+    }
+
+
+def _neighbours(mol: Chem.Mol) -> list[list[int]]:
+    result: list[list[int]] = [[] for _ in range(mol.GetNumAtoms())]
+    for bond in mol.GetBonds():
+        first, second = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+        result[first].append(second)
+        result[second].append(first)
+    return result
+
+
+def _centre(mol: Chem.Mol, heavy: np.ndarray) -> np.ndarray:
+    """Move the conformer's heavy-atom centroid to 0; returns the coordinates as float32."""
+    conformer = mol.GetConformer()
+    xyz = conformer.GetPositions()
+    xyz = (xyz - xyz[heavy].mean(axis=0)).astype("f4")
+    conformer.SetPositions(xyz.astype("f8"))
+    return xyz

@@ -1,0 +1,160 @@
+"""A structure file (PDB or mmCIF, plain or .gz) as a table of atoms in an order of its own."""
+
+import gzip
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import gemmi
+import numpy as np
+
+from ligen_py.errors import InputError
+
+
+class Place(NamedTuple):
+    """Which residue an atom belongs to; sorts as people read."""
+
+    chain: str
+    number: int
+    insertion: str
+    residue: str
+
+    def __str__(self) -> str:
+        return f"{self.chain}/{self.residue}/{self.number}{self.insertion}"
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """All atoms of a structure file, in an order that depends on what they are alone."""
+
+    place: list[Place]
+    name: np.ndarray
+    altloc: np.ndarray
+    """Letter of the alternate location, empty where there is only one."""
+    symbol: np.ndarray
+    """Element symbols in capitals; X where unknown."""
+    hetero: np.ndarray
+    """True for atoms of HETATM records."""
+    model: np.ndarray
+    """Number of the model, counted from 0."""
+    element: np.ndarray
+    """Atomic numbers, u1; 0 where unknown."""
+    occupancy: np.ndarray
+    xyz: np.ndarray
+    """(atoms, 3), Angstrom, float64."""
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+
+def read_text(path: Path) -> str:
+    """The text of a plain or gzipped file; InputError names the file and what is wrong with it."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give a file")
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: does not exist") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    try:
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+    except (EOFError, OSError, zlib.error) as error:
+        raise InputError(f"{path}: the .gz is cut short or damaged; get the file again") from error
+    text = data.decode("utf-8-sig", errors="replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_atoms(path: Path) -> Atoms:
+    """Every atom of every model of a structure file.
+
+    Raises InputError where the file is missing, damaged, no structure, or holds no atoms, and
+    where the parser gives back fewer atoms than the file has.
+    """
+    text = read_text(path)
+    structure, expected = _parse(path, text)
+    atoms = _table(structure)
+    if not expected:
+        raise InputError(f"{path}: holds no atoms; give a PDB or mmCIF file of the receptor")
+    if len(atoms) != expected:
+        raise InputError(
+            f"{path}: an unexplained loss: the file has {expected} atoms, {len(atoms)} could be "
+            "read; look for records behind END, or for a second data block"
+        )
+    return atoms
+
+
+def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
+    """The structure, and the number of atoms that a plain count of the file finds."""
+    lines = (line.strip() for line in text.splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    try:
+        if not first.lower().startswith("data_"):
+            return gemmi.read_pdb_string(text), _count_records(path, text)
+        document = gemmi.cif.read_string(text)
+        expected = sum(len(block.find_values("_atom_site.id")) for block in document)
+        return gemmi.make_structure_from_block(document[0]), expected
+    except (RuntimeError, ValueError) as error:
+        message = " ".join(str(error).split())
+        raise InputError(f"{path}: not a PDB or mmCIF structure ({message})") from error
+
+
+def _count_records(path: Path, text: str) -> int:
+    """Number of ATOM and HETATM records; InputError where one has no numbers as coordinates."""
+    count = 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line[:4].upper() not in ("ATOM", "HETA"):
+            continue
+        count += 1
+        try:
+            [float(line[first : first + 8]) for first in (30, 38, 46)]
+        except ValueError as error:
+            raise InputError(
+                f"{path}: line {number}: no coordinates in columns 31 to 54; correct the record"
+            ) from error
+    return count
+
+
+def _table(structure: gemmi.Structure) -> Atoms:
+    rows = [
+        (
+            number,
+            Place(
+                chain.name.strip() or "_",
+                residue.seqid.num or 0,
+                residue.seqid.icode.strip(),
+                residue.name,
+            ),
+            atom.name,
+            atom.altloc.strip("\0 "),
+            tuple(atom.pos.tolist()),
+            atom.element.atomic_number,
+            atom.element.name.upper(),
+            atom.occ,
+            residue.het_flag == "H",
+        )
+        for number, model in enumerate(structure)
+        for chain in model
+        for residue in chain
+        for atom in residue
+    ]
+    rows.sort()
+    model, place, name, altloc, xyz, element, symbol, occupancy, hetero = (
+        zip(*rows, strict=True) if rows else [()] * 9
+    )
+    return Atoms(
+        place=list(place),
+        name=np.array(name, object),
+        altloc=np.array(altloc, object),
+        symbol=np.array(symbol, object),
+        hetero=np.array(hetero, bool),
+        model=np.array(model, np.int64),
+        # Deuterium is a hydrogen, whatever number the parser gives it.
+        element=np.where(np.array(symbol, object) == "D", 1, np.array(element, np.int64)).astype(
+            "u1"
+        ),
+        occupancy=np.array(occupancy, np.float64),
+        xyz=np.array(xyz, np.float64).reshape(-1, 3),
+    )

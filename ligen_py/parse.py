@@ -1,0 +1,74 @@
+"""Make ligands ready to dock from a library, or from one part of it.
+
+Reads SMILES (.smi, .smiles, .txt) or SDF (.sdf, .sd), plain or gzipped, and writes a ligands file:
+one row per input record with its name, line, status and reason, and for each usable molecule its
+parent with hydrogens, a 3-D conformer, torsions and X-Score atom types.
+"""
+
+import argparse
+import logging
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ligen_py import cli
+from ligen_py.molecules.library import parse, summary
+from ligen_py.molecules.preparation import Rules
+from ligen_py.molecules.reading import WHOLE, Part
+from ligen_py.provenance import Run
+from ligen_py.settings import ParseSettings
+from ligen_py.store.write import write
+
+log = logging.getLogger("ligen_py")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stage from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.parse", __doc__, ParseSettings)
+    parser.add_argument("--input", type=cli.input_file, required=True, help="library: SMILES or SDF")
+    parser.add_argument(
+        "--part", type=_part, default=WHOLE, metavar="K-of-N", help="part to read (default: 1-of-1)"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="ligands file to write")
+    parser.add_argument(
+        "--jobs", type=_jobs, default=_cores(), metavar="N", help="processes (default: all cores)"
+    )
+    return cli.run(parser, argv, _stage)
+
+
+def _stage(options: argparse.Namespace) -> None:
+    settings: ParseSettings = cli.settings_from(ParseSettings, options)
+    started = time.perf_counter()
+    library = parse(options.input, options.part, Rules(**settings.model_dump()), options.jobs)
+    seconds = time.perf_counter() - started
+
+    run = Run("parse", settings, (options.input,))
+    groups = {"entries": library.entries, "ledger": library.ledger, "ligands": library.ligands}
+    write(options.output, "ligands", run, groups)
+    rate = len(library.entries.line) / seconds
+    where = f"{options.input.name}, part {options.part}"
+    log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)
+
+
+def _part(text: str) -> Part:
+    try:
+        return Part.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 4096:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of processes from 1 to 4096")
+    return int(text)
+
+
+def _cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""Score the poses of a chunk in their pocket: X-Score's predicted pKd, one column a term.
+
+Reads a ligands file, a pocket file and any file that holds poses (kept by `filter`, or straight
+from `dock`), writes a scores file: every term of every pose, and the best pose of each ligand.
+A ligand without a finite score becomes a row of the ledger.
+"""
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py import cli
+from ligen_py.engine.scoring import best_poses, score, settle
+from ligen_py.errors import InputError
+from ligen_py.opencl.device import select
+from ligen_py.provenance import Run
+from ligen_py.records import Ledger, Ligands, Poses, Receptor, Status
+from ligen_py.settings import ScoreSettings
+from ligen_py.store.read import kind_of, read
+from ligen_py.store.spec import GROUPS
+from ligen_py.store.together import require_same_ligands
+from ligen_py.store.write import write
+
+log = logging.getLogger("ligen_py")
+
+POSE_KINDS = sorted(kind for kind, groups in GROUPS.items() if "poses" in groups)
+"""Every kind of file that holds poses; the first is what a campaign gives."""
+
+
+INPUTS = {
+    "ligands": "ligands file of `parse`",
+    "pocket": "pocket file of `pocket`",
+    "poses": "kept file of `filter`, or poses file of `dock`",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stage from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.score", __doc__, ScoreSettings)
+    for name, what in INPUTS.items():
+        parser.add_argument(f"--{name}", type=cli.input_file, required=True, help=what)
+    parser.add_argument("--output", type=Path, required=True, help="scores file to write")
+    cli.add_device(parser)
+    return cli.run(parser, argv, _stage)
+
+
+def _stage(options: argparse.Namespace) -> None:
+    settings: ScoreSettings = cli.settings_from(ScoreSettings, options)
+    ligands: Ligands = read(options.ligands, "ligands", "ligands")
+    receptor: Receptor = read(options.pocket, "pocket", "receptor")
+    kind = kind_of(options.poses, POSE_KINDS)
+    ledger: Ledger = read(options.poses, kind, "ledger")
+    poses: Poses = read(options.poses, kind, "poses")
+    require_same_ligands(options.ligands, ligands, options.poses, poses)
+    device = select(options.device)
+
+    started = time.perf_counter()
+    try:
+        terms = score(device, ligands, receptor, poses, settings.functions)
+        scores = best_poses(poses, terms[settings.functions[0]]["total"])
+        ledger = settle(ledger, ligands, scores)
+    except ValueError as error:
+        cure = f"make it again from {options.ligands}"
+        raise InputError(f"{options.poses}: {error}; {cure}") from error
+    seconds = time.perf_counter() - started
+
+    run = Run("score", settings, (options.ligands, options.pocket, options.poses), device.label)
+    write(options.output, "scores", run, {"ledger": ledger, "scores": scores}, terms)
+    log.info(
+        "scored %d poses of %d ligands, %d without a finite score; %.1f ligands/s",
+        len(poses.restart),
+        np.count_nonzero(ledger.status == Status.SCORED),
+        np.count_nonzero(scores.best < 0),
+        len(ligands.entry) / seconds,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

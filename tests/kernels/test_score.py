@@ -1,0 +1,128 @@
+"""The X-Score kernel against its NumPy twin, on every OpenCL device found."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ligen_py.engine import scoring, xscore_reference
+from ligen_py.engine.xscore import TERMS, XScore
+from ligen_py.errors import InputError
+from ligen_py.opencl.device import Device
+from ligen_py.records import Interaction, Ligands, Poses, Receptor
+from tests.random_input import make_poses
+from tests.xscore_input import random_receptor, receptor, typed_ligands
+
+
+def system(device: Device, crowded: bool = False) -> tuple[Ligands, Receptor, Poses]:
+    """Ligands of both size classes in a receptor of a protein's density, or a far denser one."""
+    sizes = [(12, 2)] if device.is_simulator else [(5, 0), (30, 4), (64, 6), (65, 3)]
+    ligands = typed_ligands(sizes)
+    poses = make_poses(ligands, 3)
+    atoms = 60 if device.is_simulator else 400
+    per_atom = 5.0 if crowded else 20.0  # cubic Angstrom
+    return ligands, random_receptor(atoms, (atoms * per_atom) ** (1 / 3) / 2), poses
+
+
+def all_terms(scorer: XScore, ligands: Ligands, poses: Poses) -> dict[str, np.ndarray]:
+    count = len(ligands.entry)
+    return dict(zip(TERMS, scorer.score(ligands, poses, 0, count), strict=True))
+
+
+@pytest.mark.parametrize("crowded", [False, True])
+def test_kernel_equals_twin(device: Device, crowded: bool) -> None:
+    ligands, pocket, poses = system(device, crowded)
+    expected = xscore_reference.score_poses(ligands, pocket, poses)
+    found = all_terms(XScore(device, pocket), ligands, poses)
+    assert expected["hb"].max() > 0
+    assert expected["hp"].max() > 0
+    assert expected["vdw"].max() > 0
+    for term in TERMS:
+        assert found[term] == pytest.approx(expected[term], rel=1e-4, abs=1e-4), term
+
+
+def test_the_length_of_the_candidate_list_changes_no_bit(device: Device) -> None:
+    ligands, pocket, poses = system(device)
+    long_list = all_terms(XScore(device, pocket), ligands, poses)
+    short_list = all_terms(XScore(device, pocket, near_sites=1), ligands, poses)
+    assert long_list["hb"].max() > 0
+    for term in TERMS:
+        assert np.array_equal(long_list[term], short_list[term]), term
+
+
+def test_batches_change_no_bit(device: Device) -> None:
+    if device.is_simulator:
+        pytest.skip("a simulator runs one batch only, for time")
+    ligands, pocket, poses = system(device)
+    whole = scoring.score(device, ligands, pocket, poses, ("xscore",))["xscore"]
+    single = scoring.score(device, ligands, pocket, poses, ("xscore",), batch_bytes=1)["xscore"]
+    for term in TERMS:
+        assert np.array_equal(whole[term], single[term]), term
+
+
+def carbonyl(xyz: tuple[float, float, float]) -> tuple[Ligands, Poses]:
+    """A carbon with an acceptor oxygen 1.2 A along x, the carbon at `xyz`."""
+    ligands = replace(
+        typed_ligands([(2, 0)]),
+        xyz=np.array([[0, 0, 0], [1.2, 0, 0]], "f4"),
+        element=np.array([6, 8], "u1"),
+        radius=np.array([1.9, 1.55], "f4"),
+        interaction=np.array([Interaction.POLAR, Interaction.ACCEPTOR], "u1"),
+        donor=np.zeros(2, "u1"),
+        acceptor=np.array([0, 2], "u1"),
+        rotors=np.array([1.5], "f4"),
+    )
+    poses = replace(
+        make_poses(ligands, 1),
+        translation=np.array([xyz], "f4"),
+        quaternion=np.array([[1, 0, 0, 0]], "f4"),
+    )
+    return ligands, poses
+
+
+def test_worked_system(device: Device) -> None:
+    # The pose puts C at (1, 0, 0) and O at (2.2, 0, 0); one donor, rootless, radius 1.75, at
+    # (2.2, 3.2, 0): 3.2 A from O. HB: contact 3.3, f = (3.5 - 3.2) / 0.6 = 0.5; the acceptor's
+    # angle N -> O against O -> C is 90 degrees, angled: (95 - 90) / 25 = 0.2; value 0.1.
+    # VDW of O: (3.3 / 3.2)^4 = 1.131001, 2x - x^2 = 0.982839. C is 3.417602 A off, d0 = 3.65:
+    # x = 1.301009, 2x - x^2 = 0.909393. Total 3.441 + 0.004 * 1.892232 + 0.0054 - 0.0915.
+    ligands, poses = carbonyl((1, 0, 0))
+    pocket = receptor([[2.2, 3.2, 0]], 1.75, Interaction.DONOR, donor=1)
+    found = all_terms(XScore(device, pocket), ligands, poses)
+    assert found["hb"] == pytest.approx(0.1, abs=1e-5)
+    assert found["vdw"] == pytest.approx(1.892232, abs=1e-4)
+    assert found["hp"] == pytest.approx(0)
+    assert found["rt"] == pytest.approx(1.5)
+    assert found["total"] == pytest.approx(3.441 + 0.007569 + 0.0054 - 0.0915, abs=1e-5)
+
+
+def test_an_empty_receptor_scores_the_constant_and_the_rotors(device: Device) -> None:
+    ligands, poses = carbonyl((0, 0, 0))
+    found = all_terms(XScore(device, receptor([])), ligands, poses)
+    assert found["total"] == pytest.approx(3.441 - 0.061 * 1.5)
+
+
+def test_a_pose_that_is_not_finite_has_no_score(device: Device) -> None:
+    ligands, poses = carbonyl((float("nan"), 0, 0))
+    found = all_terms(XScore(device, receptor([[3, 0, 0]])), ligands, poses)
+    assert np.isnan(found["total"]).all()
+
+
+def test_a_ligand_on_top_of_a_receptor_atom_stays_finite(device: Device) -> None:
+    ligands, poses = carbonyl((0, 0, 0))
+    pocket = receptor([[0, 0, 0], [1.2, 0, 0]], 1.55, Interaction.DONOR, donor=1)
+    found = all_terms(XScore(device, pocket), ligands, poses)
+    assert found["vdw"] == pytest.approx(0)
+    assert found["total"] == pytest.approx(3.441 - 0.0915, abs=1e-5)
+
+
+def test_a_donor_with_too_many_neighbours_is_refused(device: Device) -> None:
+    ligands = replace(
+        typed_ligands([(5, 0)]),
+        element=np.full(5, 6, "u1"),
+        bond=np.array([[0, 1], [0, 2], [0, 3], [0, 4]], "u1"),
+        donor=np.array([1, 0, 0, 0, 0], "u1"),
+        radius=np.full(5, 1.8, "f4"),
+    )
+    with pytest.raises(InputError, match="heavy neighbours"):
+        all_terms(XScore(device, receptor([[3, 0, 0]])), ligands, make_poses(ligands, 1))

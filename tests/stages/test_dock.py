@@ -1,0 +1,222 @@
+"""`python -m ligen_py.dock` and `filter` from file to file, and what they say to bad input."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from ligen_py import dock, filter
+from ligen_py.provenance import Run
+from ligen_py.records import Audit, Entries, Ledger, Ligands, Reason, Receptor, Status, Verdict
+from ligen_py.settings import ParseSettings, PocketSettings
+from ligen_py.store.read import read, run_record
+from ligen_py.store.write import write
+from tests.random_input import make_field, make_ligands
+
+FAST = ("--num-restart", "6", "--num-iterations", "1")
+
+
+def text(*values: str) -> np.ndarray:
+    return np.array(values, dtype=object)
+
+
+def write_ligands(path: Path, ligands: Ligands) -> Path:
+    count = len(ligands.entry)
+    names = text(*(f"ligand {n}" for n in range(count)))
+    entries = Entries(names, np.arange(1, count + 1), names, names)
+    zeros = np.zeros(count, "u1")
+    ledger = Ledger(zeros, zeros.copy(), text(*([""] * count)))
+    records = {"entries": entries, "ledger": ledger, "ligands": ligands}
+    write(path, "ligands", Run("parse", ParseSettings()), records)
+    return path
+
+
+def write_pocket(path: Path) -> Path:
+    none = np.zeros(0, "u1")
+    receptor = Receptor(
+        xyz=np.zeros((0, 3), "f4"),
+        element=none,
+        radius=np.zeros(0, "f4"),
+        interaction=none,
+        logp=np.zeros(0, "f4"),
+        donor=none,
+        acceptor=none,
+        root=np.zeros((0, 3), "f4"),
+        rooted=none,
+        residue=np.zeros(0, "i4"),
+        label=text(),
+    )
+    audit = Audit(text(), text(), np.zeros(0, "i4"), text())
+    records = {"receptor": receptor, "field": make_field(), "audit": audit}
+    write(path, "pocket", Run("pocket", PocketSettings()), records)
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """A ligands and a pocket file, and names for what is made of them."""
+    return {
+        "ligands": write_ligands(tmp_path / "ligands.h5", make_ligands([(12, 2), (20, 4)])),
+        "pocket": write_pocket(tmp_path / "pocket.h5"),
+        "poses": tmp_path / "out" / "poses.h5",
+        "kept": tmp_path / "out" / "kept.h5",
+    }
+
+
+def run_dock(files: dict[str, Path], *more: str) -> int:
+    names = ("ligands", "pocket")
+    inputs = [part for name in names for part in (f"--{name}", str(files[name]))]
+    return dock.main([*inputs, "--output", str(files["poses"]), *FAST, *more])
+
+
+def run_filter(files: dict[str, Path], *more: str) -> int:
+    names = ("ligands", "poses")
+    inputs = [part for name in names for part in (f"--{name}", str(files[name]))]
+    return filter.main([*inputs, "--output", str(files["kept"]), *more])
+
+
+def test_from_file_to_file(files: dict[str, Path]) -> None:
+    assert run_dock(files) == 0
+    poses = read(files["poses"], "poses", "poses")
+    assert np.array_equal(poses.first_pose, [0, 6, 12])
+    assert np.array_equal(poses.restart, [*range(6), *range(6)])
+    assert run_filter(files, "--max-num-poses", "4") == 0
+    kept = read(files["kept"], "kept", "poses")
+    verdicts = read(files["kept"], "kept", "verdicts")
+    assert np.array_equal(np.diff(kept.first_pose), [4, 4])
+    assert set(verdicts.verdict) <= {int(v) for v in Verdict}
+    chosen = kept.restart[:4]
+    assert np.array_equal(kept.score[:4], poses.score[:6][chosen])
+    assert np.array_equal(kept.translation[:4], poses.translation[:6][chosen])
+
+
+def test_equal_runs_write_equal_bytes(files: dict[str, Path]) -> None:
+    assert run_dock(files) == 0
+    first = files["poses"].read_bytes()
+    assert run_dock(files) == 0
+    assert files["poses"].read_bytes() == first
+
+
+def test_run_record_names_settings_inputs_and_device(files: dict[str, Path]) -> None:
+    assert run_dock(files) == 0
+    record = run_record(files["poses"], "poses")
+    assert '"num_restart": 6' in record["settings"]
+    assert '"ligands.h5"' in record["inputs"]
+    assert record["stage"] == "dock"
+    assert record["device"]
+
+
+def test_a_ligand_larger_than_the_box_is_a_row(files: dict[str, Path]) -> None:
+    ligands = make_ligands([(12, 2), (20, 0)])
+    ligands.xyz[12:] *= 40
+    write_ligands(files["ligands"], ligands)
+    assert run_dock(files) == 0
+    ledger = read(files["poses"], "poses", "ledger")
+    assert list(ledger.status) == [Status.READY, Status.FAILED]
+    assert ledger.reason[1] == Reason.LARGER_THAN_BOX
+    assert "box's diagonal" in ledger.detail[1]
+    assert np.array_equal(read(files["poses"], "poses", "poses").first_pose, [0, 6, 6])
+    assert run_filter(files) == 0
+    assert read(files["kept"], "kept", "poses").first_pose[-1] == 6
+
+
+def test_no_ligand_at_all_is_no_error(files: dict[str, Path]) -> None:
+    write_ligands(files["ligands"], make_ligands([]))
+    assert run_dock(files) == 0
+    assert run_filter(files) == 0
+    assert np.array_equal(read(files["kept"], "kept", "poses").first_pose, [0])
+
+
+def test_unknown_device(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_dock(files, "--device", "no such device") == 2
+    said = capsys.readouterr().err
+    assert "no OpenCL device matches 'no such device'; found: [0]" in said
+    assert "pip install intel-opencl-rt" in said
+    assert not files["poses"].exists()
+
+
+def test_missing_file_and_folder(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    for bad, words in ((files["poses"], "does not exist"), (files["ligands"].parent, "is a folder")):
+        with pytest.raises(SystemExit) as stop:
+            run_dock(files | {"ligands": bad})
+        assert stop.value.code == 2
+        said = capsys.readouterr().err
+        assert str(bad) in said
+        assert words in said
+
+
+def spoil_cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-2000])
+
+
+def spoil_newer(path: Path) -> None:
+    with h5py.File(path, "a") as file:
+        file.attrs["encoding-version"] = 99
+
+
+def spoil_text(path: Path) -> None:
+    path.write_text("not HDF5")
+
+
+def spoil_column(path: Path) -> None:
+    with h5py.File(path, "a") as file:
+        del file["ligands/xyz"]
+
+
+def spoil_offsets(path: Path) -> None:
+    with h5py.File(path, "a") as file:
+        file["ligands/first_atom"][1] = 10**12
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (spoil_cut, "not a complete HDF5 file"),
+        (spoil_text, "not a complete HDF5 file"),
+        (spoil_newer, "layout version 99, this ligen_py reads version"),
+        (spoil_column, "ligands/xyz is missing"),
+        (spoil_offsets, "Ligands.first_atom must start at 0 and never decrease"),
+    ],
+)
+def test_damaged_file(
+    files: dict[str, Path], spoil: object, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(files["ligands"])  # type: ignore[operator]
+    assert run_dock(files) == 1
+    said = capsys.readouterr().err
+    assert str(files["ligands"]) in said
+    assert words in said
+    assert "Traceback" not in said
+    assert not files["poses"].exists()
+
+
+def test_wrong_kind_of_file(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_dock(files | {"ligands": files["pocket"]}) == 1
+    assert "holds ligen_py.pocket, not ligen_py.ligands" in capsys.readouterr().err
+
+
+def test_poses_of_other_ligands(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_dock(files) == 0
+    other = write_ligands(files["ligands"].with_name("other.h5"), make_ligands([(12, 3), (9, 1)]))
+    assert run_filter(files | {"ligands": other}) == 1
+    assert "its torsions are not those of" in capsys.readouterr().err
+    fewer = write_ligands(files["ligands"].with_name("fewer.h5"), make_ligands([(12, 2)]))
+    assert run_filter(files | {"ligands": fewer}) == 1
+    assert "holds poses of 2 ligands" in capsys.readouterr().err
+
+
+def test_a_bad_setting_names_the_flag(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_dock(files, "--n-angles", "3 degrees") == 1
+    said = capsys.readouterr().err
+    assert "n_angles" in said
+    assert "3 degrees" in said
+
+
+def test_help_is_a_usable_page(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        dock.main(["--help"])
+    assert stop.value.code == 0
+    page = capsys.readouterr().out
+    for word in ("--num-restart", "default: 256", "--device", "--ligands", "Algorithm 1"):
+        assert word in page

@@ -1,0 +1,208 @@
+"""The score stage: its command line, its files, and what a user gets wrong."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py import score
+from ligen_py.engine import xscore_reference
+from ligen_py.provenance import Run
+from ligen_py.records import (
+    Audit,
+    Entries,
+    Ledger,
+    Ligands,
+    Poses,
+    Reason,
+    Status,
+    Verdicts,
+)
+from ligen_py.settings import DockSettings
+from ligen_py.store.read import read, read_terms, run_record
+from ligen_py.store.write import write
+from tests.random_input import make_field, make_poses
+from tests.xscore_input import random_receptor, typed_ligands
+
+RUN = Run("dock", DockSettings())
+
+
+def text(*values: str) -> np.ndarray:
+    return np.array(values, dtype=object)
+
+
+class Campaign:
+    """Input files of one chunk: records 0 to 3, of which 1 was rejected by an earlier stage."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ligands = replace(typed_ligands([(9, 2), (14, 3), (6, 0)]), entry=np.array([0, 2, 3]))
+        self.ledger = Ledger(
+            np.array([Status.READY, Status.REJECTED, Status.READY, Status.READY], "u1"),
+            np.array([0, Reason.TOO_MANY_ATOMS, 0, 0], "u1"),
+            text("", "300 atoms", "", ""),
+        )
+        self.poses = make_poses(self.ligands, 4)
+        self.receptor = random_receptor(60, 6.0)
+        self.write_all()
+
+    def write_all(self) -> None:
+        names = text("a", "b", "c", "d")
+        entries = Entries(names, np.arange(1, 5), names, names)
+        records = {"entries": entries, "ledger": self.ledger, "ligands": self.ligands}
+        write(self.folder / "ligands.h5", "ligands", RUN, records)
+        audit = Audit(text(), text(), np.zeros(0, "i4"), text())
+        pocket = {"receptor": self.receptor, "field": make_field(), "audit": audit}
+        write(self.folder / "pocket.h5", "pocket", RUN, pocket)
+        self.write_poses(self.poses)
+
+    def write_poses(self, poses: Poses) -> None:
+        count = len(poses.restart)
+        verdicts = Verdicts(np.zeros(count, "u1"), np.zeros(count, "i4"))
+        kept = {"ledger": self.ledger, "poses": poses}
+        write(self.folder / "poses.h5", "poses", RUN, kept)
+        write(self.folder / "kept.h5", "kept", RUN, kept | {"verdicts": verdicts})
+
+    def score(self, poses: str = "kept.h5", output: str = "scores.h5") -> int:
+        files = {"--ligands": "ligands.h5", "--pocket": "pocket.h5", "--poses": poses}
+        words = [word for flag, name in files.items() for word in (flag, str(self.folder / name))]
+        return score.main([*words, "--output", str(self.folder / output)])
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    return Campaign(tmp_path)
+
+
+def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
+    assert campaign.score() == 0
+    output = campaign.folder / "scores.h5"
+    terms = read_terms(output)["xscore"]
+    assert set(terms) == {"vdw", "hb", "hp", "rt", "total"}
+    expected = xscore_reference.score_poses(campaign.ligands, campaign.receptor, campaign.poses)
+    for name, values in expected.items():
+        assert terms[name] == pytest.approx(values, rel=1e-4, abs=1e-4)
+    scores = read(output, "scores", "scores")
+    by_ligand = terms["total"].reshape(3, 4)
+    assert scores.best.tolist() == (by_ligand.argmax(axis=1) + 4 * np.arange(3)).tolist()
+    assert scores.score.tolist() == by_ligand.max(axis=1).tolist()
+    ledger = read(output, "scores", "ledger")
+    scored = Status.SCORED
+    assert ledger.status.tolist() == [scored, Status.REJECTED, scored, scored]
+    assert ledger.detail.tolist() == ["", "300 atoms", "", ""]
+
+
+def test_the_file_says_what_made_it(campaign: Campaign) -> None:
+    campaign.score()
+    record = run_record(campaign.folder / "scores.h5", "scores")
+    assert record["stage"] == "score"
+    assert "xscore" in record["settings"]
+    assert all(name in record["inputs"] for name in ("ligands.h5", "pocket.h5", "kept.h5"))
+    assert record["device"]
+
+
+def test_equal_runs_write_equal_bytes(campaign: Campaign) -> None:
+    campaign.score(output="one.h5")
+    campaign.score(output="two.h5")
+    one, two = (campaign.folder / name for name in ("one.h5", "two.h5"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_poses_straight_from_docking_are_scored_alike(campaign: Campaign) -> None:
+    campaign.score("kept.h5", "one.h5")
+    campaign.score("poses.h5", "two.h5")
+    one, two = (read_terms(campaign.folder / name)["xscore"] for name in ("one.h5", "two.h5"))
+    assert np.array_equal(one["total"], two["total"])
+
+
+def test_ligands_without_a_pose_or_a_finite_score_fail_with_the_reason(campaign: Campaign) -> None:
+    poses = campaign.poses
+    translation = poses.translation.copy()
+    translation[:4] = np.nan
+    campaign.write_poses(replace(poses, translation=translation))
+    assert campaign.score() == 0
+    output = campaign.folder / "scores.h5"
+    ledger = read(output, "scores", "ledger")
+    assert ledger.status.tolist()[0] == Status.FAILED
+    assert ledger.reason.tolist()[0] == Reason.NO_FINITE_SCORE
+    assert ledger.detail[0] == "none of 4 poses has a finite score"
+    assert read(output, "scores", "scores").best.tolist()[0] == -1
+
+
+def test_a_chunk_without_ligands(campaign: Campaign) -> None:
+    empty = {
+        name: getattr(campaign.ligands, name)[: 1 if name.startswith("first") else 0]
+        for name in Ligands.__dataclass_fields__
+    }
+    campaign.ligands = Ligands(**empty)
+    campaign.ledger = campaign.ledger.marked(
+        np.arange(4), Status.FAILED, Reason.UNPARSABLE, ["bad"] * 4
+    )
+    campaign.poses = make_poses(campaign.ligands, 4)
+    campaign.write_all()
+    assert campaign.score() == 0
+    assert read(campaign.folder / "scores.h5", "scores", "scores").best.tolist() == []
+
+
+def error_of(campaign: Campaign, capsys: pytest.CaptureFixture[str], **files: str) -> str:
+    assert campaign.score(**files) == 1
+    assert not (campaign.folder / "scores.h5").exists()
+    assert not list(campaign.folder.glob(".*part"))
+    message = capsys.readouterr().err.strip().split("\n")[-1]
+    assert "Traceback" not in message
+    return message
+
+
+def test_poses_of_other_ligands(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+    campaign.write_poses(make_poses(typed_ligands([(9, 2), (14, 2), (6, 0)]), 4))
+    assert "kept.h5" in error_of(campaign, capsys)
+    campaign.write_poses(make_poses(typed_ligands([(9, 2)]), 4))
+    assert "kept.h5" in error_of(campaign, capsys)
+
+
+def test_a_ledger_of_other_records(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+    ready = np.zeros(5, "u1")
+    campaign.ledger = Ledger(ready, ready, text(*[""] * 5))
+    campaign.write_poses(campaign.poses)
+    message = error_of(campaign, capsys)
+    assert "kept.h5: record 1 is ready, but no ligand belongs to it" in message
+
+
+def test_a_file_of_the_wrong_kind(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+    message = error_of(campaign, capsys, poses="pocket.h5")
+    assert "pocket.h5" in message
+    assert "kept" in message
+
+
+def test_a_file_cut_short(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = campaign.folder / "kept.h5"
+    kept.write_bytes(kept.read_bytes()[:3000])
+    assert "kept.h5" in error_of(campaign, capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "--ligands, --pocket, --poses, --output"),
+        (["--functions", "nonsense"], "--functions: invalid choice: 'nonsense'"),
+        (["--ligands", "/nowhere/ligands.h5"], "/nowhere/ligands.h5 does not exist"),
+    ],
+)
+def test_wrong_usage_names_the_flag(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        score.main(words)
+    assert stop.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_an_unknown_device_is_named(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = campaign.folder
+    words = ["--ligands", "ligands.h5", "--pocket", "pocket.h5", "--poses", "kept.h5"]
+    paths = [str(folder / word) if word.endswith(".h5") else word for word in words]
+    code = score.main([*paths, "--output", str(folder / "scores.h5"), "--device", "no-such-thing"])
+    assert code == 2
+    assert "no-such-thing" in capsys.readouterr().err
+    assert not (folder / "scores.h5").exists()

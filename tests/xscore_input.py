@@ -1,0 +1,110 @@
+"""Small systems for X-Score: single atoms at chosen places, and random ones for kernels."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ligen_py.engine.xscore_reference import Molecule
+from ligen_py.records import Interaction, Ligands, Receptor
+from tests.random_input import make_ligands
+
+POLAR_CLASSES = (Interaction.DONOR, Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
+
+
+def receptor(
+    xyz: list[list[float]],
+    radius: float | list[float] = 2.2,
+    interaction: int | list[int] = Interaction.HYDROPHOBIC,
+    donor: int | list[int] = 0,
+    acceptor: int | list[int] = 0,
+    root: list[list[float]] | None = None,
+) -> Receptor:
+    """A receptor of a few atoms; without `root` no atom has one."""
+    count = len(xyz)
+    return Receptor(
+        xyz=np.array(xyz, "f4").reshape(count, 3),
+        element=np.full(count, 6, "u1"),
+        radius=np.broadcast_to(np.array(radius, "f4"), count).copy(),
+        interaction=np.broadcast_to(np.array(interaction, "u1"), count).copy(),
+        logp=np.zeros(count, "f4"),
+        donor=np.broadcast_to(np.array(donor, "u1"), count).copy(),
+        acceptor=np.broadcast_to(np.array(acceptor, "u1"), count).copy(),
+        root=np.array(xyz if root is None else root, "f4").reshape(count, 3),
+        rooted=np.full(count, root is not None, "u1"),
+        residue=np.zeros(count, "i4"),
+        label=np.full(count, "A/ALA/1/CB", object),
+    )
+
+
+def ligand(
+    xyz: list[list[float]],
+    radius: float = 2.1,
+    interaction: int = Interaction.HYDROPHOBIC,
+    element: int = 6,
+    donor: int = 0,
+    acceptor: int = 0,
+    hydrogens: int = 0,
+    rotors: float = 0.0,
+) -> Molecule:
+    """A ligand of equal, unbonded atoms."""
+    count = len(xyz)
+    return Molecule(
+        xyz=np.array(xyz, "f4"),
+        element=np.full(count, element, "u1"),
+        radius=np.full(count, radius, "f4"),
+        interaction=np.full(count, interaction, "u1"),
+        donor=np.full(count, donor, "u1"),
+        acceptor=np.full(count, acceptor, "u1"),
+        hydrogens=np.full(count, hydrogens, "u1"),
+        bond=np.zeros((0, 2), "u1"),
+        rotors=rotors,
+    )
+
+
+def typed_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
+    """Random ligands of (atoms, torsions) each with random X-Score types."""
+    rng = np.random.default_rng(seed)
+    bare = make_ligands(sizes, seed)
+    count = len(bare.xyz)
+    start = np.repeat(bare.first_atom[:-1], np.diff(bare.first_bond))
+    degree = np.bincount((bare.bond + start[:, None]).ravel(), minlength=count)
+    kind = rng.choice([1, 2, 3, 4, 5], count)
+    kind = np.where(bare.element == 1, 0, np.where(degree > 3, 2, kind))
+    donor, acceptor = _geometry(rng, kind)
+    return replace(
+        bare,
+        radius=np.where(kind > 0, rng.choice([1.55, 1.75, 1.9, 2.1], count), 0).astype("f4"),
+        interaction=kind.astype("u1"),
+        donor=donor,
+        acceptor=acceptor,
+        hydrogens=rng.integers(0, 4, count).astype("u1"),
+        rotors=rng.integers(0, 20, len(sizes)).astype("f4") / 2,
+    )
+
+
+def random_receptor(count: int, half_side: float, seed: int = 0) -> Receptor:
+    """Random atoms in a cube about the origin; some are unscored, metals, or without a root."""
+    rng = np.random.default_rng(seed)
+    kind = rng.choice([1, 2, 3, 4, 5, 6], count, p=[0.4, 0.1, 0.2, 0.2, 0.08, 0.02])
+    xyz = rng.uniform(-half_side, half_side, (count, 3))
+    donor, acceptor = _geometry(rng, kind)
+    return Receptor(
+        xyz=xyz.astype("f4"),
+        element=np.full(count, 6, "u1"),
+        radius=rng.choice([0, 1.55, 1.75, 2.2], count, p=[0.02, 0.3, 0.3, 0.38]).astype("f4"),
+        interaction=kind.astype("u1"),
+        logp=np.zeros(count, "f4"),
+        donor=donor,
+        acceptor=acceptor,
+        root=(xyz + rng.standard_normal((count, 3))).astype("f4"),
+        rooted=(rng.random(count) < 0.8).astype("u1"),
+        residue=np.zeros(count, "i4"),
+        label=np.full(count, "", object),
+    )
+
+
+def _geometry(rng: np.random.Generator, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    gives = np.isin(kind, (Interaction.DONOR, Interaction.DONOR_ACCEPTOR, Interaction.METAL))
+    takes = np.isin(kind, (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR))
+    where = rng.integers(1, 3, (2, len(kind)))
+    return np.where(gives, where[0], 0).astype("u1"), np.where(takes, where[1], 0).astype("u1")
