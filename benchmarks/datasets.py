@@ -4,31 +4,46 @@ Seeded random chains of rigid units: every junction is one rotatable bond, and e
 gives two fragments. The paper's own molecules are not public; only the counts are theirs.
 """
 
+import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 from rdkit import Chem
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
+from ligen_py import pocket
+from ligen_py.molecules.library import assemble
+from ligen_py.molecules.preparation import Rules, prepare
+from ligen_py.molecules.reading import Record
+from ligen_py.records import Field, Ligands
+from ligen_py.store.read import read
 
 ATOMS = (31, 63, 74, 89)
 FRAGMENTS = (4, 8, 16, 20)
 NAMES = tuple((atoms, fragments) for atoms in ATOMS for fragments in FRAGMENTS)
 
 MIDDLES = (
-    "C", "O", "S", "C(F)", "C(Cl)", "C(C)", "C(C#N)", "C(=O)", "c1ccc(cc1)", "c1ccc(nc1)", "c1sc(cc1)",
-    "c1cc(F)c(cc1)", "C1CCC(CC1)", "C1CC(C1)", "c1ccc2cc(ccc2c1)", "C1CCC2CC(CCC2C1)", "C1CC2CCC1C2",
-    "C1CC2CC(C1)CC2", "C(C)(C)", "C(=C)", "c1cc(C)c(cc1)", "c1c(C)cc(c(C)c1)", "C1CC(C)C(CC1)",
-    "c1cc(Cl)c(cc1)", "C1CC(F)C(CC1)", "C1CCC2CC3CC(CCC3CC2C1)", "c1cc(C)c2cc(ccc2c1)",
+    "C", "O", "S", "C(F)", "C(Cl)", "C(C)", "C(C#N)", "C(=O)", "c1ccc(cc1)", "c1ccc(nc1)",
+    "c1sc(cc1)", "c1cc(F)c(cc1)", "C1CCC(CC1)", "C1CC(C1)", "c1ccc2cc(ccc2c1)",
+    "C1CCC2CC(CCC2C1)", "C1CC2CCC1C2", "C1CC2CC(C1)CC2", "C(C)(C)", "C(=C)", "c1cc(C)c(cc1)",
+    "c1c(C)cc(c(C)c1)", "C1CC(C)C(CC1)", "c1cc(Cl)c(cc1)", "C1CC(F)C(CC1)",
+    "C1CCC2CC3CC(CCC3CC2C1)", "c1cc(C)c2cc(ccc2c1)",
 )  # fmt: skip
 """Rigid units with two open ends, written so that strings can be joined."""
 
 ENDS = (
-    "CC", "OC", "C=O", "C=C", "C(F)F", "c1ccccc1", "c1ccncc1", "c1ccc(F)cc1", "c1ccc(Cl)cc1", "c1ccc(C)cc1",
-    "C1CCCCC1", "C1CCC1", "c1ccc2ccccc2c1", "C12CC3CC(C1)CC(C3)C2", "C1CCC2CCCCC2C1",
-    "C1CCC2C(C1)CCC1C2CCC2CCCC12", "c1ccc2c(c1)ccc1ccccc12", "c1cc(C)cc(C)c1", "c1ccc(C#N)cc1",
-    "c1cc(F)cc(F)c1", "C1CCC(C)CC1", "C1CC2CCC1C2", "c1ccc2[nH]ccc2c1", "C1CCC(F)CC1", "C1CC(C)(C)CCC1",
-    "C1CCC2C(C1)CCC1C2CCC2CC(F)CC12", "C1CCC2C(C1)CCC1C2CCC2CC(C)CC12", "C1CCC2CC3CCCCC3CC2C1",
-    "C1CCC2CC3CC(C)CCC3CC2C1", "C12CC3CC(C1)CC(C)(C3)C2",
+    "CC", "OC", "C=O", "C=C", "C(F)F", "c1ccccc1", "c1ccncc1", "c1ccc(F)cc1", "c1ccc(Cl)cc1",
+    "c1ccc(C)cc1", "C1CCCCC1", "C1CCC1", "c1ccc2ccccc2c1", "C12CC3CC(C1)CC(C3)C2",
+    "C1CCC2CCCCC2C1", "C1CCC2C(C1)CCC1C2CCC2CCCC12", "c1ccc2c(c1)ccc1ccccc12", "c1cc(C)cc(C)c1",
+    "c1ccc(C#N)cc1", "c1cc(F)cc(F)c1", "C1CCC(C)CC1", "C1CC2CCC1C2", "c1ccc2[nH]ccc2c1",
+    "C1CCC(F)CC1", "C1CC(C)(C)CCC1", "C1CCC2C(C1)CCC1C2CCC2CC(F)CC12",
+    "C1CCC2C(C1)CCC1C2CCC2CC(C)CC12", "C1CCC2CC3CCCCC3CC2C1", "C1CCC2CC3CC(C)CCC3CC2C1",
+    "C12CC3CC(C1)CC(C)(C3)C2",
 )  # fmt: skip
 """Rigid units with one open end."""
 
@@ -89,3 +104,36 @@ def molecules(atoms: int, fragments: int, seed: int = 0) -> Iterator[str]:
 def _joined(end: str, chain: str) -> str:
     """Bond the first atoms of both, through a ring-closure label between two parts."""
     return f"{end[0]}%90{end[1:]}.{chain[0]}%90{chain[1:]}"
+
+
+def dataset(atoms: int, fragments: int, count: int, seed: int = 0) -> Ligands:
+    """The first `count` molecules of a dataset as ligands; InputError where one cannot be made."""
+    rules = Rules(max_atoms=256, max_torsions=64, embed="always", seed=1, time_limit=60.0)
+    prepared = []
+    for line, smiles in enumerate(molecules(atoms, fragments, seed), start=1):
+        record = Record(
+            text=smiles, name=f"d_{atoms}_{fragments}_{line}", line=line, is_block=False
+        )
+        result = prepare(record, rules)
+        # A few cages defeat the conformer generator; the next molecule takes their place.
+        if result.columns and len(result.columns["torsion_axis"]) == fragments // 2:
+            prepared.append((record, result))
+        if len(prepared) == count:
+            return assemble(prepared).ligands
+    raise AssertionError("molecules() never ends")
+
+
+def benchmark_field() -> Field:
+    """The field of Candida albicans DHFR (PDB 1IA1), from files of the posebusters package."""
+    folder = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
+    with tempfile.TemporaryDirectory() as work:
+        output = Path(work) / "pocket.h5"
+        arguments = [
+            "--quiet",
+            *("--receptor", str(folder / "1ia1_protein_one_lig_removed.pdb")),
+            *("--ligand", str(folder / "1ia1_ligand.sdf")),
+            *("--output", str(output)),
+        ]
+        if pocket.main(arguments) != 0:
+            raise RuntimeError("the benchmark's pocket could not be made")
+        return read(output, "pocket", "field")

@@ -71,7 +71,9 @@ def redock(folder: Path, work: Path, device: list[str]) -> dict[str, Any]:
         docking = time.perf_counter()
         files = ("--ligands", ligands, "--pocket", target)
         stage("dock", dock.main, *files, "--output", poses, *device)
-        stage("filter", filter.main, "--ligands", ligands, "--poses", poses, "--output", kept, *device)
+        stage(
+            "filter", filter.main, "--ligands", ligands, "--poses", poses, "--output", kept, *device
+        )
         stage("score", score.main, *files, "--poses", kept, "--output", scores, *device)
         row["docking_seconds"] = time.perf_counter() - docking
         rmsd = kept_rmsd(crystal, ligands, kept)
@@ -129,7 +131,9 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> int:
     """Redock every complex of a folder and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("folder", type=Path, help="folder of complexes")
     parser.add_argument("--device", help="OpenCL device, as in the stages")
     parser.add_argument("--json", type=Path, help="also write the table here")
@@ -144,7 +148,12 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as work, contextlib.redirect_stdout(sys.stderr):
             row = redock(folder, Path(work), device)
         rows.append(row)
-        cells = [row["rmsd_top1"], row["rmsd_best_of_kept"], row.get("docking_seconds"), row["seconds"]]
+        cells = [
+            row["rmsd_top1"],
+            row["rmsd_best_of_kept"],
+            row.get("docking_seconds"),
+            row["seconds"],
+        ]
         text = " ".join(f"{cell:7.2f}" if cell is not None else f"{'-':>7}" for cell in cells)
         print(f"{row['id']:10} {text}  {row['status']}", flush=True)
     total = summary(rows)

@@ -86,6 +86,7 @@ def read_receptor(path: Path, ligand: Molecule) -> Receptor:
         acceptor=np.array(acceptor, "u1"),
         root=root,
         rooted=rooted,
+        vina_type=np.zeros(len(rows), "u1"),
         residue=np.zeros(len(rows), "i4"),
         label=np.array(labels, object),
     )

@@ -17,7 +17,9 @@ from ligen_py.settings import Section, check, flag
 log = logging.getLogger("ligen_py")
 
 
-def parser(module: str, description: str | None, settings: type[Section] | None = None) -> argparse.ArgumentParser:
+def parser(
+    module: str, description: str | None, settings: type[Section] | None = None
+) -> argparse.ArgumentParser:
     """An argument parser for `python -m module`, one flag per setting with unit and default.
 
     The first paragraph of `description` (the module's docstring) becomes the help's opening.
@@ -78,7 +80,7 @@ def add_device(arguments: argparse.ArgumentParser) -> None:
 
 
 def input_file(path: str) -> Path:
-    """argparse type: an existing, readable file."""
+    """Type of an argument that must be an existing file."""
     result = Path(path)
     if result.is_dir():
         raise argparse.ArgumentTypeError(f"{path} is a folder; give a file")
@@ -87,7 +89,11 @@ def input_file(path: str) -> Path:
     return result
 
 
-def run(arguments: argparse.ArgumentParser, argv: Sequence[str] | None, body: Callable[[argparse.Namespace], None]) -> int:
+def run(
+    arguments: argparse.ArgumentParser,
+    argv: Sequence[str] | None,
+    body: Callable[[argparse.Namespace], None],
+) -> int:
     """Parse, run the stage's body, and turn its errors into one sentence and an exit code."""
     options = arguments.parse_args(argv)
     logging.basicConfig(

@@ -28,7 +28,9 @@ log = logging.getLogger("ligen_py")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.filter", __doc__, FilterSettings)
-    parser.add_argument("--ligands", type=cli.input_file, required=True, help="ligands file of `parse`")
+    parser.add_argument(
+        "--ligands", type=cli.input_file, required=True, help="ligands file of `parse`"
+    )
     parser.add_argument("--poses", type=cli.input_file, required=True, help="poses file of `dock`")
     parser.add_argument("--output", type=Path, required=True, help="kept file to write")
     cli.add_device(parser)

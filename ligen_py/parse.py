@@ -27,7 +27,9 @@ log = logging.getLogger("ligen_py")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.parse", __doc__, ParseSettings)
-    parser.add_argument("--input", type=cli.input_file, required=True, help="library: SMILES or SDF")
+    parser.add_argument(
+        "--input", type=cli.input_file, required=True, help="library: SMILES or SDF"
+    )
     parser.add_argument(
         "--part", type=_part, default=WHOLE, metavar="K-of-N", help="part to read (default: 1-of-1)"
     )

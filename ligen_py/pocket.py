@@ -88,14 +88,15 @@ def _site(options: argparse.Namespace, settings: PocketSettings) -> Site:
 
 
 def _report(audit: Audit, receptor: Receptor, field: Field) -> None:
-    """Log what was chosen, kept and dropped, by reason, and what the pocket is like."""
+    """Log what was chosen, kept and dropped, by reason (up to its colon), and the pocket's size."""
     parts: dict[tuple[str, str], list[str]] = {}
     atoms: Counter[tuple[str, str]] = Counter()
     for part, action, count, reason in zip(
         audit.part, audit.action, audit.atoms, audit.reason, strict=True
     ):
-        parts.setdefault((action, reason), []).append(part)
-        atoms[action, reason] += int(count)
+        key = (action, reason if action == "chosen" else reason.partition(":")[0])
+        parts.setdefault(key, []).append(part)
+        atoms[key] += int(count)
     for (action, reason), names in parts.items():
         more = f" and {len(names) - 2} more" if len(names) > 3 else ""
         shown = ", ".join(names[:2] if more else names) + more

@@ -17,6 +17,7 @@ from ligen_py import __version__
 from ligen_py.paths import PACKAGE, kernel_folder
 from ligen_py.settings import Section
 
+
 def _module_file(name: str) -> Path | None:
     relative = name.removeprefix("ligen_py").strip(".").replace(".", "/")
     for candidate in (PACKAGE / f"{relative}.py", PACKAGE / relative / "__init__.py"):
@@ -36,7 +37,11 @@ def _imports(tree: ast.AST) -> Iterable[str]:
 
 def _kernels(tree: ast.AST) -> Iterable[Path]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".cl"):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value.endswith(".cl")
+        ):
             path = kernel_folder() / node.value
             if path.is_file():
                 yield path

@@ -94,6 +94,31 @@ class VinaType(IntEnum):
     MET_D = 19
 
 
+class Ad4Type(IntEnum):
+    """AutoDock4's atom types; NONE: hydrogens on carbon, which are merged into it."""
+
+    NONE = 0
+    HD = 1
+    C = 2
+    A = 3
+    N = 4
+    NA = 5
+    OA = 6
+    S = 7
+    SA = 8
+    P = 9
+    F = 10
+    CL = 11
+    BR = 12
+    I = 13  # noqa: E741  (iodine)
+    SI = 14
+    MG = 15
+    CA = 16
+    MN = 17
+    FE = 18
+    ZN = 19
+
+
 class Verdict(IntEnum):
     """What the filter says of a pose; also its place in the order."""
 
@@ -142,7 +167,9 @@ class Record:
             found = getattr(array, "dtype", type(array).__name__)
             raise ValueError(f"{where} must be an array of {spec['dtype']}, not {found}")
         if array.ndim != len(spec["dims"]):
-            raise ValueError(f"{where} must have dimensions {spec['dims']}, not shape {array.shape}")
+            raise ValueError(
+                f"{where} must have dimensions {spec['dims']}, not shape {array.shape}"
+            )
         for dim, size in zip(spec["dims"], array.shape, strict=True):
             plus = isinstance(dim, str) and dim.endswith("+1")
             key = str(dim).removesuffix("+1")
@@ -156,14 +183,16 @@ class Record:
         if not len(offsets) or offsets[0] != 0 or (np.diff(offsets) < 0).any():
             raise ValueError(f"{where} must start at 0 and never decrease")
         if offsets[-1] != sizes.get(into, offsets[-1]):
-            raise ValueError(f"{where} ends at {offsets[-1]}, but there are {sizes[into]} {into} rows")
+            raise ValueError(
+                f"{where} ends at {offsets[-1]}, but there are {sizes[into]} {into} rows"
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class Entries(Record):
     """One row per input record, in input order: who it is and where it came from."""
 
-    name: np.ndarray = column(STRING, "entry", doc="name as given in the input, or record number")
+    name: np.ndarray = column(STRING, "entry", doc="name as given in the input, or its line")
     line: np.ndarray = column("i8", "entry", doc="first line of the record in its file, from 1")
     smiles: np.ndarray = column(STRING, "entry", doc="canonical isomeric SMILES of the parent")
     key: np.ndarray = column(STRING, "entry", doc="content key: equal parents have equal keys")
@@ -199,6 +228,8 @@ class Ligands(Record):
 
     entry: np.ndarray = column("i8", "ligand", doc="row of the input record in `entries`")
     rotors: np.ndarray = column("f4", "ligand", doc="X-Score's RT: rotor sum of the ligand")
+    vina_rotors: np.ndarray = column("f4", "ligand", doc="Vina's N_rot: active torsions")
+    ad4_torsions: np.ndarray = column("f4", "ligand", doc="AutoDock4's count of active torsions")
     heavy: np.ndarray = column("i4", "ligand", doc="heavy atoms; they come before the hydrogens")
     first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
     first_bond: np.ndarray = column("i8", "ligand+1", into="bond", doc="offsets of bonds")
@@ -212,22 +243,29 @@ class Ligands(Record):
     charge: np.ndarray = column("i1", "atom", units="e", doc="formal charge")
     radius: np.ndarray = column("f4", "atom", units="angstrom", doc="X-Score radius (H: 0)")
     interaction: np.ndarray = column("u1", "atom", enum=Interaction, doc="X-Score class")
-    donor: np.ndarray = column("u1", "atom", doc="X-Score donor geometry: 1 straight, 2 angled, 0 none")
+    donor: np.ndarray = column(
+        "u1", "atom", doc="X-Score donor geometry: 1 straight, 2 angled, 0 none"
+    )
     acceptor: np.ndarray = column("u1", "atom", doc="X-Score acceptor geometry: 1, 2, or 0 none")
     hydrogens: np.ndarray = column("u1", "atom", doc="hydrogens bonded to the atom")
+    vina_type: np.ndarray = column("u1", "atom", enum=VinaType, doc="Vina's atom type")
+    ad4_type: np.ndarray = column("u1", "atom", enum=Ad4Type, doc="AutoDock4's atom type")
+    ad4_charge: np.ndarray = column(
+        "f4", "atom", units="e", doc="Gasteiger charge, that of hydrogens on carbon added to it"
+    )
     bond: np.ndarray = column("u1", "bond", 2, doc="the two atoms, numbers local to the ligand")
     bond_order: np.ndarray = column("u1", "bond", doc="1, 2, 3; 4 is aromatic")
     torsion_axis: np.ndarray = column(
         "i2", "torsion", 2, doc="atoms of the rotatable bond: near (root) side, far side"
     )
     torsion_range: np.ndarray = column(
-        "i2", "torsion", 4, doc="far side: heavy atoms first, one past the last; hydrogens likewise"
+        "i2", "torsion", 4, doc="far side: first and one past the last heavy atom, then hydrogen"
     )
     pair_mask: np.ndarray = column(
         "u4",
         "pair",
-        doc="bit j of word i * ceil(heavy / 32) + j // 32: heavy atoms i and j are tested for a bump "
-        "(different rigid pieces, four or more bonds apart)",
+        doc="bit j of word i * ceil(heavy / 32) + j // 32: heavy atoms i and j are tested for "
+        "bumps (different rigid pieces, four or more bonds apart)",
     )
     molecule: np.ndarray = column("u1", "byte", doc="RDKit binary molecule, atoms in this order")
 
@@ -241,14 +279,31 @@ class Receptor(Record):
     radius: np.ndarray = column("f4", "atom", units="angstrom", doc="X-Score radius")
     interaction: np.ndarray = column("u1", "atom", enum=Interaction, doc="X-Score class")
     logp: np.ndarray = column("f4", "atom", doc="X-Score atomic logP contribution")
-    donor: np.ndarray = column("u1", "atom", doc="X-Score donor geometry: 1 straight, 2 angled, 0 none")
+    donor: np.ndarray = column(
+        "u1", "atom", doc="X-Score donor geometry: 1 straight, 2 angled, 0 none"
+    )
     acceptor: np.ndarray = column("u1", "atom", doc="X-Score acceptor geometry: 1, 2, or 0 none")
     root: np.ndarray = column(
         "f4", "atom", 3, units="angstrom", doc="mean position of heavy, non-metal neighbours"
     )
     rooted: np.ndarray = column("u1", "atom", doc="1 where the atom has a root")
+    vina_type: np.ndarray = column("u1", "atom", enum=VinaType, doc="Vina's atom type")
     residue: np.ndarray = column("i4", "atom", doc="index of the residue: equal within one residue")
     label: np.ndarray = column(STRING, "atom", doc="chain/residue name/number/atom name")
+
+
+@dataclass(frozen=True, slots=True)
+class ChargedReceptor(Record):
+    """Receptor atoms as AutoDock4 sees them: heavy atoms and polar hydrogens, with charges."""
+
+    xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position")
+    ad4_type: np.ndarray = column("u1", "atom", enum=Ad4Type, doc="AutoDock4's atom type")
+    ad4_charge: np.ndarray = column("f4", "atom", units="e", doc="partial charge")
+    axis: np.ndarray = column(
+        "f4", "atom", 3, doc="unit vector along a donor's bond or between an acceptor's lone pairs"
+    )
+    normal: np.ndarray = column("f4", "atom", 3, doc="unit normal of an acceptor's lone-pair plane")
+    exponent: np.ndarray = column("u1", "atom", doc="power of a donor's angle: 2 on N, 4 on O or S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +352,14 @@ class Verdicts(Record):
 
     verdict: np.ndarray = column("u1", "pose", enum=Verdict, doc="class of the pose")
     cluster: np.ndarray = column("i4", "pose", doc="cluster within the ligand, -1 for bumped poses")
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement(Record):
+    """Energies of refined poses in the field that refined them: with the receptor and within."""
+
+    before: np.ndarray = column("f4", "pose", units="kcal/mol", doc="energy of the kept pose")
+    after: np.ndarray = column("f4", "pose", units="kcal/mol", doc="lowest energy found from there")
 
 
 @dataclass(frozen=True, slots=True)

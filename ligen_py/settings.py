@@ -45,14 +45,23 @@ class PocketSettings(Section):
     """How a receptor becomes a pocket."""
 
     radius: float = Field(
-        10.0, ge=4, le=30, description="half side of the cubic box, in Angstrom, where the site has none"
+        10.0,
+        ge=4,
+        le=30,
+        description="half side of the cubic box, in Angstrom, where the site has none",
     )
     spacing: float = Field(0.5, ge=0.2, le=1.0, description="grid spacing, in Angstrom")
     margin: float = Field(
-        8.0, ge=0, le=20, description="receptor atoms up to this far outside the box are scored, in Angstrom"
+        8.0,
+        ge=0,
+        le=20,
+        description="receptor atoms up to this far outside the box are scored, in Angstrom",
     )
     cofactor_distance: float = Field(
-        6.0, ge=0, le=20, description="cofactors and metals this near to the box centre's ligand are kept"
+        6.0,
+        ge=0,
+        le=20,
+        description="cofactors and metals this near to the box centre's ligand are kept",
     )
     max_anchors: int = Field(16, ge=1, le=256, description="most points at which ligands start")
     anchor_separation: float = Field(
@@ -82,14 +91,44 @@ class FilterSettings(Section):
         1, ge=0, le=256, description="atoms that may lie in the receptor's core in a bump-free pose"
     )
     cluster_rmsd: float = Field(
-        2.0, ge=0, le=20, description="poses nearer than this heavy-atom RMSD are one cluster, in Angstrom"
+        2.0,
+        ge=0,
+        le=20,
+        description="poses nearer than this heavy-atom RMSD are one cluster, in Angstrom",
     )
+
+
+class RefineSettings(Section):
+    """How far kept poses are refined in a chemical field, and which results are kept."""
+
+    rounds: int = Field(
+        30, ge=0, le=10_000, description="local minima visited from each pose; 0: poses stay as they are"
+    )
+    evaluations: int = Field(
+        30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"
+    )
+    temperature: float = Field(
+        1.2, gt=0, le=100, description="a minimum this much higher is taken in one case of e, in kcal/mol"
+    )
+    amplitude: float = Field(
+        2.0, gt=0, le=10, description="largest random change between two minima, in Angstrom"
+    )
+    field: Literal["vina", "vinardo"] = Field("vina", description="scoring function of the field")
+    spacing: float = Field(0.375, ge=0.2, le=1.0, description="grid spacing of the field, in Angstrom")
+    max_num_poses: int = Field(30, ge=1, le=4096, description="refined poses kept per ligand")
+    cluster_rmsd: float = Field(
+        1.0,
+        ge=0,
+        le=20,
+        description="of refined poses nearer than this heavy-atom RMSD the best is kept, in Angstrom",
+    )
+    seed: int = Field(1, ge=0, le=2**31 - 1, description="seed of the random changes")
 
 
 class ScoreSettings(Section):
     """Which scoring functions are evaluated; the first one ranks."""
 
-    functions: tuple[Literal["xscore"], ...] = Field(
+    functions: tuple[Literal["xscore", "vina", "vinardo"], ...] = Field(
         ("xscore",), min_length=1, description="scoring functions; the first ranks the library"
     )
 
@@ -125,7 +164,9 @@ class ReportSettings(Section):
         try:
             return json.loads(value)
         except json.JSONDecodeError as error:
-            raise ValueError(f"not JSON such as '{{\"actives\": [\"aspirin\"]}}' ({error})") from error
+            raise ValueError(
+                f'not JSON such as \'{{"actives": ["aspirin"]}}\' ({error})'
+            ) from error
 
 
 class Site(Section):
@@ -182,7 +223,9 @@ def load_campaign(path: Path) -> Campaign:
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); give a campaign's config file") from error
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); give a campaign's config file"
+        ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(document, dict):

@@ -75,11 +75,15 @@ def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
     def offsets(column: str) -> np.ndarray:
         return np.cumsum([0, *(len(row[column]) for row in rows)]).astype("i8")
 
-    joined = {column: np.concatenate([none[column], *(row[column] for row in rows)]) for column in none}
+    joined = {
+        column: np.concatenate([none[column], *(row[column] for row in rows)]) for column in none
+    }
     atoms = len(joined["xyz"])
     return Ligands(
         entry=np.arange(len(rows), dtype="i8"),
         rotors=np.zeros(len(rows), "f4"),
+        vina_rotors=np.zeros(len(rows), "f4"),
+        ad4_torsions=np.zeros(len(rows), "f4"),
         first_atom=offsets("xyz"),
         first_bond=offsets("bond"),
         first_torsion=offsets("torsion_axis"),
@@ -91,6 +95,9 @@ def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
         donor=np.zeros(atoms, "u1"),
         acceptor=np.zeros(atoms, "u1"),
         hydrogens=np.zeros(atoms, "u1"),
+        vina_type=(joined["element"] > 1).astype("u1"),
+        ad4_type=(joined["element"] > 1).astype("u1"),
+        ad4_charge=np.zeros(atoms, "f4"),
         bond_order=np.ones(len(joined["bond"]), "u1"),
         molecule=np.zeros(0, "u1"),
         **joined,

@@ -31,6 +31,7 @@ def receptor(
         acceptor=np.broadcast_to(np.array(acceptor, "u1"), count).copy(),
         root=np.array(xyz if root is None else root, "f4").reshape(count, 3),
         rooted=np.full(count, root is not None, "u1"),
+        vina_type=np.ones(count, "u1"),
         residue=np.zeros(count, "i4"),
         label=np.full(count, "A/ALA/1/CB", object),
     )
@@ -98,6 +99,7 @@ def random_receptor(count: int, half_side: float, seed: int = 0) -> Receptor:
         acceptor=acceptor,
         root=(xyz + rng.standard_normal((count, 3))).astype("f4"),
         rooted=(rng.random(count) < 0.8).astype("u1"),
+        vina_type=np.ones(count, "u1"),
         residue=np.zeros(count, "i4"),
         label=np.full(count, "", object),
     )

@@ -66,48 +66,54 @@ static inline int is_pair(const problem_t ligand, int i, int j) {
 }
 
 // Field sum of the whole ligand after a rigid motion.
-static inline int sum_of_all(const problem_t ligand, __global const FIELD_T *field,
+static inline int sum_of_all(const problem_t ligand, FIELD field,
                              __local const float4 *atoms, affine_t motion) {
-  return plane_sum(field, atoms, 0, ligand.heavy, motion) +
-         plane_sum(field + PLANE, atoms, ligand.heavy, ligand.atoms, motion);
+  return plane_sum(field, HEAVY, atoms, 0, ligand.heavy, motion) +
+         plane_sum(field, HYDROGEN, atoms, ligand.heavy, ligand.atoms, motion);
 }
 
 // Field sum of one fragment after a rigid motion.
-static inline int sum_of_fragment(const problem_t ligand, __global const FIELD_T *field,
+static inline int sum_of_fragment(const problem_t ligand, FIELD field,
                                   __local const float4 *atoms, torsion_t torsion, int near_side,
                                   affine_t motion) {
-  __global const FIELD_T *hydrogens = field + PLANE;
   if (!near_side)
-    return plane_sum(field, atoms, torsion.heavy_first, torsion.heavy_last, motion) +
-           plane_sum(hydrogens, atoms, torsion.hydrogen_first, torsion.hydrogen_last, motion);
-  return plane_sum(field, atoms, 0, torsion.heavy_first, motion) +
-         plane_sum(field, atoms, torsion.heavy_last, ligand.heavy, motion) +
-         plane_sum(hydrogens, atoms, ligand.heavy, torsion.hydrogen_first, motion) +
-         plane_sum(hydrogens, atoms, torsion.hydrogen_last, ligand.atoms, motion);
+    return plane_sum(field, HEAVY, atoms, torsion.heavy_first, torsion.heavy_last, motion) +
+           plane_sum(field, HYDROGEN, atoms, torsion.hydrogen_first, torsion.hydrogen_last, motion);
+  return plane_sum(field, HEAVY, atoms, 0, torsion.heavy_first, motion) +
+         plane_sum(field, HEAVY, atoms, torsion.heavy_last, ligand.heavy, motion) +
+         plane_sum(field, HYDROGEN, atoms, ligand.heavy, torsion.hydrogen_first, motion) +
+         plane_sum(field, HYDROGEN, atoms, torsion.hydrogen_last, ligand.atoms, motion);
 }
 
-// Does turning the far side by this motion bring any pair of heavy atoms across the bond too near?
-// Rotating one side is rotating the other backwards, so far-side atoms move here whichever
-// fragment is meant. The loop runs over the smaller side; lanes share the larger.
-static inline int bumps_across(sg_t sg, const problem_t ligand, __local const float4 *atoms,
-                               torsion_t torsion, affine_t motion) {
-  const int first = torsion.heavy_first;
-  const int far_count = torsion.heavy_last - first;
-  const int near_count = ligand.heavy - far_count;
-  const int loop_far = far_count <= near_count;
-  const int outer_count = loop_far ? far_count : near_count;
-  const int inner_count = loop_far ? near_count : far_count;
+// Does atom j at place p bump with any of the atoms first <= i < last?
+static inline int bumps_into(const problem_t ligand, __local const float4 *atoms, int j, float4 p,
+                             int first, int last) {
+  __global const uint *row = ligand.pairs + j * ligand.words;
+  uint word = 0;
   int found = 0;
-  for (int o = 0; o < outer_count; o++) {
-    const int i = loop_far ? first + o : o < first ? o : o + far_count;
-    const float4 here = atoms[i];
-    const float4 p = loop_far ? transform(motion, here) : here;
-    for (int n = sg.lane; n < inner_count; n += SG_SIZE) {
-      const int j = !loop_far ? first + n : n < first ? n : n + far_count;
-      if (is_pair(ligand, i, j)) {
-        const float4 there = atoms[j];
-        found |= is_bump(p, loop_far ? there : transform(motion, there));
-      }
+  for (int i = first; i < last; i++) {
+    if (i == first || i % 32 == 0) word = row[i / 32];
+    if (word >> (i % 32) & 1u) found |= is_bump(p, atoms[i]);
+  }
+  return found;
+}
+
+// Does turning one side of the bond against the other bring any pair of heavy atoms across it too
+// near? Lanes share the side with more heavy atoms (the near one if equal), and that side moves:
+// rotating one side is rotating the other backwards.
+static inline int bumps_across(sg_t sg, const problem_t ligand, __local const float4 *atoms,
+                               torsion_t torsion, int far_moves, affine_t motion) {
+  const int first = torsion.heavy_first, last = torsion.heavy_last;
+  const int count = far_moves ? last - first : ligand.heavy - (last - first);
+  int found = 0;
+  for (int n = sg.lane; n < count; n += SG_SIZE) {
+    const int j = far_moves ? first + n : n < first ? n : n + last - first;
+    const float4 p = transform(motion, atoms[j]);
+    if (far_moves) {
+      found |= bumps_into(ligand, atoms, j, p, 0, first);
+      found |= bumps_into(ligand, atoms, j, p, last, ligand.heavy);
+    } else {
+      found |= bumps_into(ligand, atoms, j, p, first, last);
     }
   }
   return sg_any(sg, found);
@@ -136,7 +142,7 @@ static inline void build_pose(sg_t sg, const problem_t ligand, __local float4 *a
 }
 
 // Rigid alignment: per round the best rotation about x, y and z, then the best of 27 shifts.
-static inline void align(sg_t sg, const problem_t ligand, __global const FIELD_T *field,
+static inline void align(sg_t sg, const problem_t ligand, FIELD field,
                          __local float4 *atoms, __constant const float4 *angles, float2 steps, float4 *q, float4 *t) {
   for (int round = 0; round < 2; round++) {
     for (int axis = 0; axis < 3; axis++) {
@@ -174,7 +180,7 @@ static inline void align(sg_t sg, const problem_t ligand, __global const FIELD_T
 // Turn one fragment to its best angle without an internal bump; returns nothing but moves atoms,
 // `turns`, and, when the fragment is the near side (it holds the root), the rigid motion. Of the
 // BUMP_TESTS best angles the first without a bump wins; if all bump, the fragment stays.
-static inline void optimize(sg_t sg, const problem_t ligand, __global const FIELD_T *field,
+static inline void optimize(sg_t sg, const problem_t ligand, FIELD field,
                             __local float4 *atoms, __local uchar *turns,
                             __constant const float4 *angles, int fragment, int clean, float4 *q,
                             float4 *t) {
@@ -194,6 +200,7 @@ static inline void optimize(sg_t sg, const problem_t ligand, __global const FIEL
     }
   }
 
+  const int far_moves = 2 * (torsion.heavy_last - torsion.heavy_first) > ligand.heavy;
   int chosen = 0;
   for (int tests = 0; tests < BUMP_TESTS; tests++) {
     int mine = NO_KEY;
@@ -202,8 +209,9 @@ static inline void optimize(sg_t sg, const problem_t ligand, __global const FIEL
     if (best == NO_KEY) break;
     const int a = candidate_of(best);
     if (a == 0 && clean) break;
-    const float4 angle = angles[near_side ? (N_ANGLES - a) % N_ANGLES : a];
-    if (!bumps_across(sg, ligand, atoms, torsion, rotation(d, angle.x, angle.y, pivot))) {
+    const float4 angle = angles[far_moves == near_side ? (N_ANGLES - a) % N_ANGLES : a];
+    const affine_t motion = rotation(d, angle.x, angle.y, pivot);
+    if (!bumps_across(sg, ligand, atoms, torsion, far_moves, motion)) {
       chosen = a;
       break;
     }
@@ -227,11 +235,11 @@ static inline void optimize(sg_t sg, const problem_t ligand, __global const FIEL
 }
 
 // Score, internal bumps, pocket bumps and atoms outside of the pose in `atoms`.
-static inline int4 evaluate(sg_t sg, const problem_t ligand, __global const FIELD_T *field,
+static inline int4 evaluate(sg_t sg, const problem_t ligand, FIELD field,
                             int4 box, __local const float4 *atoms) {
   int sum = 0, core = 0, outside = 0;
   for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE) {
-    const int value = field_at(i < ligand.heavy ? field : field + PLANE, atoms[i]);
+    const int value = field_at(field, i < ligand.heavy ? HEAVY : HYDROGEN, atoms[i]);
     sum += value;
     core += value == CORE;
     outside += is_outside(atoms[i], box);
@@ -243,7 +251,7 @@ static inline int4 evaluate(sg_t sg, const problem_t ligand, __global const FIEL
 KERNEL void dock(
     int ligand_count, int num_restart, int num_iterations, int splits, float2 steps,
     int4 box,                              // last point inside the box along x, y, z
-    __global const FIELD_T *field,
+    FIELD field,
     __constant const float4 *angles,       // N_ANGLES: cos, sin, cos of half, sin of half
     __global const float4 *start_rotation, // a restart: quaternion x, y, z, w
     __global const float4 *start_position, // a restart: anchor

@@ -9,6 +9,7 @@
 //
 // NumPy twin: ligen_py/engine/xscore_reference.py.
 
+#include "pose.clh"
 #include "xscore.clh"
 
 #ifndef MAX_ATOMS
@@ -21,27 +22,9 @@
 #define TERMS 3  // pair terms: van der Waals, hydrogen bonds, hydrophobic pairs
 
 typedef struct {
-  int first_atom, atoms, first_torsion, torsions, first_heavy, heavy, first_polar, polar;
+  body_t body;
+  int first_heavy, heavy, first_polar, polar;
 } ligand_t;
-
-// Coordinates from the genotype; returns whether all of them are finite.
-static inline int build_pose(sg_t sg, ligand_t ligand, __local float4 *atoms,
-                             __global const float4 *conformers, __global const torsion_t *torsions,
-                             __global const float *inverse_lengths, __global const float2 *angles,
-                             float4 q, float4 t) {
-  for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE)
-    atoms[i] = conformers[ligand.first_atom + i];
-  sg_sync(sg);
-  for (int n = 0; n < ligand.torsions; n++) {
-    const int row = ligand.first_torsion + n;
-    turn_far_side(sg, atoms, torsions[row], inverse_lengths[row], angles[n].x, angles[n].y);
-  }
-  move_all(sg, atoms, ligand.atoms, rigid(q, t));
-  int broken = 0;
-  for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE)
-    broken |= !isfinite(atoms[i].x) || !isfinite(atoms[i].y) || !isfinite(atoms[i].z);
-  return !sg_any(sg, broken);
-}
 
 // A polar ligand atom: s0 atom, s1 donor, s2 acceptor, s3 and s4 the most bonds it gives and
 // takes, s5 to s7 its heavy neighbours, -1 for none.
@@ -86,7 +69,7 @@ KERNEL void xscore(
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
   const ligand_t ligand = ligands[owner[pose]];
-  const int finite = build_pose(sg, ligand, atoms, conformers, torsions, inverse_lengths,
+  const int finite = build_pose(sg, ligand.body, atoms, conformers, torsions, inverse_lengths,
                                 angles + first_turn[pose], quaternions[pose], translations[pose]);
 
   for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {

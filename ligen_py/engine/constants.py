@@ -16,7 +16,7 @@ OUTSIDE = -4
 
 
 def bondi_radii(element: np.ndarray) -> np.ndarray:
-    """Van der Waals radii (atoms,), Angstrom, float64, of atomic numbers; KeyError where unknown."""
+    """Van der Waals radii (atoms,), Angstrom, of atomic numbers; KeyError where unknown."""
     table = np.full(256, np.nan)
     for number, radius in BONDI_RADII.items():
         table[number] = radius

@@ -74,6 +74,11 @@ class Docker:
             outside=results[..., 3].ravel(),
         )
 
+    def time(self, ligands: Ligands, rows: np.ndarray) -> None:
+        """Dock ligands (rows may repeat) for the sake of `kernel_seconds` only."""
+        for atom_class, members in self._batches(ligands, rows):
+            self._launch(pack(ligands, rows[members], self.plan), atom_class)
+
     def _batches(self, ligands: Ligands, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         """Places in `rows` of one atom class at a time, as many as the memory budget holds."""
         atoms = np.diff(ligands.first_atom)[rows]

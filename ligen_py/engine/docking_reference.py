@@ -73,15 +73,22 @@ def _points(plan: Plan, xyz: np.ndarray) -> np.ndarray:
     return (geometry.fma32(inside, F4(plan.side - 1), shift) - shift).astype(np.int32)
 
 
-def _sums(plan: Plan, ligand: Ligand, xyz: np.ndarray, atoms: np.ndarray, matrix: np.ndarray, shift: np.ndarray) -> np.ndarray:
+def _sums(
+    plan: Plan,
+    ligand: Ligand,
+    xyz: np.ndarray,
+    atoms: np.ndarray,
+    matrix: np.ndarray,
+    shift: np.ndarray,
+) -> np.ndarray:
     """Field sums (restarts, candidates) of some atoms after each candidate's rigid motion."""
-    moved = geometry.transform(
-        matrix[..., None, :, :], shift[..., None, :], xyz[:, None, atoms, :]
-    )
+    moved = geometry.transform(matrix[..., None, :, :], shift[..., None, :], xyz[:, None, atoms, :])
     return field_values(plan, ligand, moved, atoms).sum(axis=-1)
 
 
-def _bumps(ligand: Ligand, a: np.ndarray, b: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def _bumps(
+    ligand: Ligand, a: np.ndarray, b: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
     """Which pairs of atoms (restarts, rows, columns) are nearer than their radii allow."""
     d = a[:, :, None, :] - b[:, None, :, :]
     squared = geometry.fma32(
@@ -194,25 +201,28 @@ def _choose(
     """The angle (restarts,) that each restart takes; 0 where its best angles all bump."""
     candidates = np.argsort(-sums, axis=1, kind="stable")[:, : plan.bump_tests]
     heavy = beyond[: ligand.heavy]
-    far_atoms, near_atoms = np.flatnonzero(heavy), np.flatnonzero(~heavy)
+    far_moves = 2 * heavy.sum() > ligand.heavy
+    moving, resting = np.flatnonzero(heavy == far_moves), np.flatnonzero(heavy != far_moves)
     rows = np.arange(len(sums))
     chosen = np.zeros(len(sums), int)
     searching = np.ones(len(sums), bool)
     for a in candidates.T:
         searching &= ~((a == 0) & clean)
-        # Rotating the near side is rotating the far side backwards.
-        turn = (plan.n_angles - a) % plan.n_angles if near_side else a
+        # The side with more heavy atoms moves: rotating one side is rotating the other backwards.
+        turn = (plan.n_angles - a) % plan.n_angles if far_moves == near_side else a
         matrix, shift = motion[0][rows, turn], motion[1][rows, turn]
-        moved = geometry.transform(matrix[:, None], shift[:, None], state.xyz[:, far_atoms])
-        bumped = _bumps(ligand, moved, state.xyz[:, near_atoms], far_atoms, near_atoms)
+        moved = geometry.transform(matrix[:, None], shift[:, None], state.xyz[:, moving])
+        bumped = _bumps(ligand, moved, state.xyz[:, resting], moving, resting)
         accepted = searching & ~bumped.any(axis=(1, 2))
         chosen[accepted] = a[accepted]
         searching &= ~accepted
     return chosen
 
 
-def dock(plan: Plan, batch: Batch, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Dock one ligand of a batch.
+def dock(
+    plan: Plan, batch: Batch, number: int, restarts: slice = slice(None)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Dock one ligand of a batch, from all restarts or some.
 
     Returns:
         results (restarts, 4) int32: score, internal bumps, pocket bumps, atoms outside;
@@ -220,11 +230,12 @@ def dock(plan: Plan, batch: Batch, number: int) -> tuple[np.ndarray, np.ndarray,
         turns (restarts, torsions) uint8, angle steps.
     """
     ligand = Ligand.of(batch, number)
-    turns = plan.start_turns[:, : len(ligand.torsions)].astype(int)
-    state = State(np.empty(0), turns, plan.start_rotation.copy(), plan.start_position.copy())
+    turns = plan.start_turns[restarts, : len(ligand.torsions)].astype(int)
+    rotation, position = plan.start_rotation[restarts], plan.start_position[restarts]
+    state = State(np.empty(0), turns, rotation.copy(), position.copy())
     build_poses(plan, ligand, state)
     align(plan, ligand, state)
-    clean = np.zeros(plan.num_restart, bool)
+    clean = np.zeros(len(turns), bool)
     for _ in range(plan.num_iterations):
         # A pose without bumps keeps none, because only unbumped angles are taken.
         clean |= count_bumps(ligand, state.xyz) == 0

@@ -9,7 +9,11 @@ NO_CLUSTER = -1
 
 
 def select_poses(
-    score: np.ndarray, bumped: np.ndarray, places: np.ndarray, cluster_rmsd: float, max_num_poses: int
+    score: np.ndarray,
+    bumped: np.ndarray,
+    places: np.ndarray,
+    cluster_rmsd: float,
+    max_num_poses: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Choose the poses of one ligand that are worth a chemical score (ligen.md 8.7).
 

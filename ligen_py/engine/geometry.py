@@ -9,8 +9,11 @@ import numpy as np
 F4 = np.float32
 
 
-def fma32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """a * b + c of float32 arrays with one rounding.
+Array = np.ndarray | np.float32
+
+
+def fma32(a: Array, b: Array, c: Array) -> np.ndarray:
+    """Return a * b + c of float32 arrays with one rounding.
 
     The product is exact in float64 and the sum is rounded there first. A second rounding errs only
     where that sum ends exactly between two float32 values although the true one does not; there it

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ligen_py.engine.vina import Vina, Vinardo
 from ligen_py.engine.xscore import ATOM_CLASSES, XScore
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ledger, Ligands, Poses, Reason, Receptor, Scores, Status
@@ -23,7 +24,7 @@ class ScoringFunction(Protocol):
         """Terms of all poses of ligands first <= ligand < last: float32 (terms, poses)."""
 
 
-FUNCTIONS = {"xscore": XScore}
+FUNCTIONS = {"xscore": XScore, "vina": Vina, "vinardo": Vinardo}
 """Scoring functions by the names they have in settings and result files."""
 
 

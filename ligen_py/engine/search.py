@@ -23,7 +23,15 @@ SMALLEST_SIDE = 64
 LIGAND = np.dtype(
     [
         (name, np.int32)
-        for name in ("first_atom", "atoms", "heavy", "first_torsion", "torsions", "first_word", "words")
+        for name in (
+            "first_atom",
+            "atoms",
+            "heavy",
+            "first_torsion",
+            "torsions",
+            "first_word",
+            "words",
+        )
     ]
 )
 """One ligand of a batch, as `ligand_t` in dock.cl."""
@@ -35,7 +43,12 @@ def super_fibonacci(count: int) -> np.ndarray:
     inner, outer = np.sqrt(s / count), np.sqrt(1 - s / count)
     alpha = 2 * np.pi * s / np.sqrt(2)
     beta = 2 * np.pi * s / 1.533751168755204288118041
-    columns = [inner * np.sin(alpha), inner * np.cos(alpha), outer * np.sin(beta), outer * np.cos(beta)]
+    columns = [
+        inner * np.sin(alpha),
+        inner * np.cos(alpha),
+        outer * np.sin(beta),
+        outer * np.cos(beta),
+    ]
     return np.stack(columns, axis=1).astype(np.float32)
 
 

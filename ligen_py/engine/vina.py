@@ -1,21 +1,37 @@
 """Vina and Vinardo: their constants, once for host and kernels, and their scores of poses.
 
-Sources: O. Trott, A. J. Olson, J. Comput. Chem. 31 (2010) 455-461; J. Eberhardt et al., J. Chem. Inf.
-Model. 61 (2021) 3891-3898 (AutoDock Vina 1.2); R. Quiroga, M. A. Villarreal, PLoS ONE 11 (2016)
-e0155183 (Vinardo).
+Sources: O. Trott, A. J. Olson, J. Comput. Chem. 31 (2010) 455-461; J. Eberhardt et al., J. Chem.
+Inf. Model. 61 (2021) 3891-3898 (AutoDock Vina 1.2); R. Quiroga, M. A. Villarreal, PLoS ONE 11
+(2016) e0155183 (Vinardo).
 """
 
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ligen_py.records import VinaType
+from ligen_py.engine.internal import internal_pairs
+from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel, runs
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import Device
+from ligen_py.records import Ligands, Poses, Receptor, VinaType
 
 TYPES = len(VinaType)
 """Size of every per-type table; type 0 (NONE: hydrogens) takes no part in any term."""
 
 CUTOFF = 8.0
 """Pairs at this distance (Angstrom) or farther do not interact."""
+
+CAP = 1000.0
+"""A ligand atom's energy e > 0 in the receptor counts e * CAP / (CAP + e), as in Vina; likewise the
+energy of a pair within the ligand."""
+
+TERMS = (
+    "gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra", "rotors", "affinity", "total",
+)  # fmt: skip
+"""Columns, as the kernel writes them. The first five are sums over ligand-receptor pairs, `intra`
+that of pairs within the ligand, all weighted, kcal/mol. `rotors` is N_rot; `affinity` is Vina's
+kcal/mol, more negative is better: the five, capped, over 1 + rotor_weight * N_rot. `total` is what
+ranks, larger is better: -affinity. `intra` is in no total, as in Vina's score of a single pose."""
 
 HYDROPHOBIC = frozenset((VinaType.C_H, VinaType.F_H, VinaType.CL_H, VinaType.BR_H, VinaType.I_H))
 DONORS = frozenset((VinaType.N_D, VinaType.N_DA, VinaType.O_D, VinaType.O_DA, VinaType.MET_D))
@@ -49,7 +65,7 @@ class Weights:
     def definitions(self) -> dict[str, str]:
         """The weights as -D macros for kernels/include/vina.clh, named VINA_GAUSS1_WEIGHT etc."""
         macros = {f"VINA_{item.name.upper()}": getattr(self, item.name) for item in fields(self)}
-        macros["VINA_CUTOFF"] = CUTOFF
+        macros |= {"VINA_CUTOFF": CUTOFF, "VINA_CAP": CAP}
         return {name: f"{float(value)!r}f" for name, value in macros.items()} | {
             "VINA_TYPES": str(TYPES)
         }
@@ -113,3 +129,92 @@ FORMS = {
     ),
 }  # fmt: skip
 """Functional forms by the names they have in settings."""
+
+
+LIGAND = np.dtype(
+    [
+        (name, np.int32)
+        for name in (
+            "first_atom",
+            "atoms",
+            "first_torsion",
+            "torsions",
+            "heavy",
+            "first_pair",
+            "pairs",
+            "unused",
+        )
+    ]
+)
+"""One ligand of a batch, as `ligand_t` in vina.cl."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Consecutive ligands as the kernel reads them."""
+
+    ligands: np.ndarray
+    """LIGAND (ligands,)."""
+    atoms: np.ndarray
+    """float32 (atoms, 4): conformer; type."""
+    pairs: np.ndarray
+    """int16 (pairs, 2), numbers local to the ligand."""
+
+    @classmethod
+    def of(cls, ligands: Ligands, first: int, last: int) -> "Batch":
+        """Pack ligands first <= ligand < last."""
+        rows = slice(ligands.first_atom[first], ligands.first_atom[last])
+        pairs = [vina_pairs(ligands, number) for number in range(first, last)]
+        table = np.zeros(last - first, LIGAND)
+        table["first_atom"], table["atoms"] = runs(ligands.first_atom[first : last + 1])
+        table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
+        table["heavy"] = ligands.heavy[first:last]
+        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *map(len, pairs)]))
+        atoms = np.column_stack([ligands.xyz[rows], ligands.vina_type[rows]])
+        return cls(table, atoms.astype(np.float32), np.concatenate(pairs))
+
+
+def vina_pairs(ligands: Ligands, number: int) -> np.ndarray:
+    """Pairs of a ligand's heavy atoms that Vina's internal energy counts: int16 (pairs, 2)."""
+    atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
+    return internal_pairs(ligands, number, ligands.vina_type[atoms] != VinaType.NONE)
+
+
+class Vina:
+    """Vina or Vinardo of poses in one receptor, on one device."""
+
+    terms = TERMS
+
+    def __init__(self, device: Device, receptor: Receptor, form: Form = FORMS["vina"]) -> None:
+        """Upload the receptor and what pairs of types are."""
+        scored = receptor.vina_type != VinaType.NONE
+        atoms = np.column_stack([receptor.xyz[scored], receptor.vina_type[scored]])
+        self._receptor = (
+            np.int32(len(atoms)),
+            buffers.upload(device, atoms.astype(np.float32)),
+            buffers.upload(device, form.pair_table()),
+        )
+        definitions = form.weights.definitions()
+        self._kernel = PoseKernel(device, "batched/vina.cl", "vina", definitions, len(TERMS))
+
+    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
+        """All poses of ligands first <= ligand < last: float32 (terms, poses).
+
+        NaN where a pose's coordinates are not finite, in every term but `rotors`.
+        """
+        batch = Batch.of(ligands, first, last)
+        return self._kernel.run(
+            PoseBatch.of(ligands, poses, first, last),
+            batch.ligands["atoms"],
+            self._receptor,
+            (batch.ligands, ligands.vina_rotors[first:last], batch.atoms),
+            (batch.pairs,),
+        )
+
+
+class Vinardo(Vina):
+    """Vinardo: Vina's terms with other numbers."""
+
+    def __init__(self, device: Device, receptor: Receptor) -> None:
+        """Upload the receptor and what pairs of types are."""
+        super().__init__(device, receptor, FORMS["vinardo"])

@@ -1,4 +1,4 @@
-"""A part of a library: every record to one row of `Entries` and `Ledger`, good ones to `Ligands`."""
+"""A part of a library: each record a row of `Entries` and `Ledger`, each good one of `Ligands`."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -122,7 +122,8 @@ def summary(ledger: Ledger) -> str:
         ]
         detail = f" ({', '.join(named)})" if named else ""
         words.append(f"{int(chosen.sum())} {status.name.lower()}{detail}")
-    return f"{len(ledger.status)} records: {', '.join(words) or 'none'}"
+    count = len(ledger.status)
+    return f"{count} {'record' if count == 1 else 'records'}: {', '.join(words) or 'none'}"
 
 
 def _no_use(path: Path, library: Library) -> str:

@@ -1,4 +1,4 @@
-"""Rotatable bonds, the rigid pieces between them, and an atom order in which torsions are ranges."""
+"""Rotatable bonds, the rigid pieces between them, and an atom order that makes torsions ranges."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -24,14 +24,19 @@ def rotatable_bonds(mol: Chem.Mol) -> list[tuple[int, int]]:
     neighbours (CF3, CMe3, SO3, PO3), or a linear one with nothing beyond its triple bond's other
     atom (nitrile, terminal alkyne).
     """
-    amides = {frozenset((c, n)) for c, _, n in mol.GetSubstructMatches(_pattern(AMIDE), maxMatches=100_000)}
+    amides = {
+        frozenset((c, n))
+        for c, _, n in mol.GetSubstructMatches(_pattern(AMIDE), maxMatches=100_000)
+    }
     found = []
     for bond in mol.GetBonds():
         if bond.GetBondType() != Chem.BondType.SINGLE or bond.IsInRing():
             continue
         first, second = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
         ends = bond.GetBeginAtom(), bond.GetEndAtom()
-        if frozenset((first, second)) in amides or any(_is_idle(*pair) for pair in (ends, ends[::-1])):
+        if frozenset((first, second)) in amides or any(
+            _is_idle(*pair) for pair in (ends, ends[::-1])
+        ):
             continue
         found.append((first, second))
     return sorted(found)
@@ -178,9 +183,7 @@ def pair_mask(neighbours: list[list[int]], far_sides: np.ndarray, heavy: int) ->
     """
     within = [1 << i for i in range(heavy)]
     for _ in range(3):
-        within = [
-            _union(within, i, [j for j in neighbours[i] if j < heavy]) for i in range(heavy)
-        ]
+        within = [_union(within, i, [j for j in neighbours[i] if j < heavy]) for i in range(heavy)]
     piece = [0] * heavy
     for number, (first, last, *_) in enumerate(far_sides.tolist(), start=1):
         piece[first:last] = [number] * (last - first)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -111,14 +111,12 @@ class _Worker(Generic[Item, Result]):
         self.connection.close()
 
 
-def _serve(
-    connection: Connection, function: Callable[[Item], Result], time_limit: float
-) -> None:
+def _serve(connection: Connection, function: Callable[[Item], Result], time_limit: float) -> None:
     """Answer batches until the parent is gone; the timer's signal ends the process, even in C++."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
-    watched = [connection, *([parent.sentinel] if parent else [])]
+    watched: list[Any] = [connection, *([parent.sentinel] if parent else [])]
     while connection in wait(watched):
         try:
             batch = connection.recv()

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem, rdBase
-from rdkit.Chem import Descriptors, rdDistGeom
+from rdkit.Chem import rdDistGeom, rdMolDescriptors
 
+from ligen_py.molecules import ad4, vina
 from ligen_py.molecules.pieces import pair_mask, rigid_pieces, rotatable_bonds
 from ligen_py.molecules.reading import Record
 from ligen_py.molecules.xscore import SUPPORTED, ligand_types
@@ -29,6 +30,10 @@ BOND_LENGTHS = (0.5, 3.5)
 """Angstrom; coordinates with a bond outside these are no conformer."""
 FLAT = 0.01
 """Angstrom; coordinates whose z vary less are a drawing."""
+ATTEMPTS = 20
+"""Attempts of the conformer generator, from distances and again from random coordinates. What
+succeeds at all takes a few; stereocentres that exclude each other would go on until the time limit.
+"""
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
 
@@ -60,7 +65,7 @@ class Prepared:
     reason: Reason = Reason.NONE
     detail: str = ""
     columns: dict[str, np.ndarray] = field(default_factory=dict)
-    """Of a ready ligand: the columns of `records.Ligands` between the offsets, one ligand's rows."""
+    """Of a ready ligand: its rows of the columns of `records.Ligands`, offsets and entry apart."""
 
     @property
     def status(self) -> Status:
@@ -90,7 +95,7 @@ def prepare(record: Record, rules: Rules) -> Prepared:
             return Prepared(smiles, key, columns=_ligand(parent, smiles, key, rules))
         except _UnusableError as error:
             return Prepared(smiles, key, error.reason, _short(str(error)))
-        except Exception as error:  # noqa: BLE001  RDKit raises many kinds; none may cost a neighbour
+        except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
             detail = f"RDKit: {type(error).__name__}: {error}"
             return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
 
@@ -104,12 +109,20 @@ def lost(record: Record, timed_out: bool, exit_code: int, rules: Rules) -> Prepa
     return Prepared(reason=Reason.UNPARSABLE, detail=detail)
 
 
+class _Collector(logging.Handler):
+    def __init__(self, messages: list[str]) -> None:
+        super().__init__()
+        self.messages = messages
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
 @contextmanager
 def _rdkit_messages() -> Iterator[list[str]]:
     """Collect what RDKit would print to stderr."""
     messages: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda entry: messages.append(entry.getMessage())  # type: ignore[method-assign]
+    handler = _Collector(messages)
     logger = _rdkit_logger()
     logger.addHandler(handler)
     try:
@@ -159,7 +172,7 @@ def parent_of(mol: Chem.Mol) -> Chem.Mol:
 
 def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:
     carbon = any(atom.GetAtomicNum() == 6 for atom in fragment.GetAtoms())
-    weight = round(Descriptors.MolWt(fragment), 3)
+    weight = round(rdMolDescriptors.CalcExactMolWt(fragment), 3)
     return not carbon, -fragment.GetNumHeavyAtoms(), -weight, canonical_smiles(fragment)
 
 
@@ -199,7 +212,7 @@ def _ligand(parent: Chem.Mol, smiles: str, key: str, rules: Rules) -> dict[str, 
 
 
 def has_conformer(mol: Chem.Mol) -> bool:
-    """Whether a molecule has 3-D coordinates that can be one: not flat, bonds of possible lengths."""
+    """Whether a molecule has 3-D coordinates, no flat drawing, with bonds of possible lengths."""
     if not mol.GetNumConformers() or not mol.GetConformer().Is3D():
         return False
     xyz = mol.GetConformer().GetPositions()
@@ -215,16 +228,24 @@ def has_conformer(mol: Chem.Mol) -> bool:
 def _embed(mol: Chem.Mol, seed: int, key: str) -> None:
     """Give a molecule an ETKDGv3 conformer; from random coordinates where that fails."""
     digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
-    parameters = rdDistGeom.ETKDGv3()
-    parameters.randomSeed = int.from_bytes(digest[:4], "little") >> 1
+    seed_of_molecule = int.from_bytes(digest[:4], "little") >> 1
     for random in (False, True):
-        parameters.useRandomCoords = random
-        parameters.ignoreSmoothingFailures = random
+        parameters = rdDistGeom.ETKDGv3()
+        options = {
+            "randomSeed": seed_of_molecule,
+            "maxIterations": ATTEMPTS,
+            "trackFailures": True,
+            "useRandomCoords": random,
+            "ignoreSmoothingFailures": random,
+        }
+        for name, value in options.items():
+            setattr(parameters, name, value)
         if rdDistGeom.EmbedMolecule(mol, parameters) == 0:
             return
-    raise _UnusableError(
-        Reason.EMBEDDING_FAILED, "no conformer from ETKDGv3, nor from random coordinates"
-    )
+    counts = list(parameters.GetFailureCounts())
+    cause = rdDistGeom.EmbedFailureCauses.values[counts.index(max(counts))]
+    detail = f"no conformer in 2 x {ATTEMPTS} attempts, most often for {cause.name.lower()}"
+    raise _UnusableError(Reason.EMBEDDING_FAILED, detail)
 
 
 def _columns(mol: Chem.Mol, rotatable: list[tuple[int, int]]) -> dict[str, np.ndarray]:
@@ -235,11 +256,14 @@ def _columns(mol: Chem.Mol, rotatable: list[tuple[int, int]]) -> dict[str, np.nd
     heavy = sum(is_heavy)
     mol = Chem.RenumberAtoms(mol, order)
     types = ligand_types(mol)
+    ad4_type, ad4_charge = ad4.ligand_types(mol)
     atoms = list(mol.GetAtoms())
     element = np.array([atom.GetAtomicNum() for atom in atoms], "u1")
     bonds = list(mol.GetBonds())
     return {
         "rotors": np.array([types.rotors], "f4"),
+        "vina_rotors": np.array([vina.rotors(mol)], "f4"),
+        "ad4_torsions": np.array([len(vina.active_torsions(mol))], "f4"),
         "heavy": np.array([heavy], "i4"),
         "xyz": _centre(mol, element > 1),
         "element": element,
@@ -249,7 +273,12 @@ def _columns(mol: Chem.Mol, rotatable: list[tuple[int, int]]) -> dict[str, np.nd
         "donor": types.donor,
         "acceptor": types.acceptor,
         "hydrogens": types.hydrogens,
-        "bond": np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in bonds], "u1").reshape(-1, 2),
+        "vina_type": vina.ligand_types(mol),
+        "ad4_type": ad4_type,
+        "ad4_charge": ad4_charge,
+        "bond": np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in bonds], "u1").reshape(
+            -1, 2
+        ),
         "bond_order": np.array([ORDERS.get(b.GetBondType(), 1) for b in bonds], "u1"),
         "torsion_axis": axes.astype("i2"),
         "torsion_range": far_sides.astype("i2"),
@@ -270,7 +299,7 @@ def _neighbours(mol: Chem.Mol) -> list[list[int]]:
 def _centre(mol: Chem.Mol, heavy: np.ndarray) -> np.ndarray:
     """Move the conformer's heavy-atom centroid to 0; returns the coordinates as float32."""
     conformer = mol.GetConformer()
-    xyz = conformer.GetPositions()
+    xyz: np.ndarray = conformer.GetPositions()
     xyz = (xyz - xyz[heavy].mean(axis=0)).astype("f4")
     conformer.SetPositions(xyz.astype("f8"))
     return xyz

@@ -14,6 +14,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -37,13 +38,15 @@ _DELIMITER = b"$$$$"
 _END = b"M  END"
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """Part `index` of `count`, from 1."""
 
     index: int
     count: int
 
     def __str__(self) -> str:
+        """As on the command line and in file names."""
         return f"{self.index}-of-{self.count}"
 
     @classmethod
@@ -113,7 +116,9 @@ def is_sdf(path: Path) -> bool:
     suffix = suffixes[-1] if suffixes else ""
     if suffix not in SMILES_SUFFIXES + SDF_SUFFIXES:
         known = ", ".join(SMILES_SUFFIXES + SDF_SUFFIXES)
-        raise InputError(f"{path}: format unknown; name it *{known.replace(', ', ', *')}, or with .gz")
+        raise InputError(
+            f"{path}: format unknown; name it *{known.replace(', ', ', *')}, or with .gz"
+        )
     return suffix in SDF_SUFFIXES
 
 
@@ -225,7 +230,9 @@ def _damage_named(path: Path) -> Iterator[None]:
 def _lines(path: Path, stream: BinaryIO, position: int, number: int) -> Iterator[_Line]:
     while content := stream.readline(LINE_LIMIT):
         if len(content) == LINE_LIMIT:
-            raise InputError(f"{path}: line {number} is longer than {LINE_LIMIT} bytes; not a library")
+            raise InputError(
+                f"{path}: line {number} is longer than {LINE_LIMIT} bytes; not a library"
+            )
         start = position
         position += len(content)
         if start == 0:

@@ -16,6 +16,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules.site import Site
 from ligen_py.molecules.structure import Atoms, Place, read_atoms
+from ligen_py.molecules.vina import receptor_types
 from ligen_py.molecules.xscore import (
     BOND_TOLERANCE,
     COVALENT_RADIUS,
@@ -276,8 +277,8 @@ def _drop_hetero(
         elif len(xyz):
             nearest = (to_ligand if len(site.ligand) else site.distance(xyz)).min()
             if nearest > cofactor_distance:
-                far = f"{_away(nearest, site)}, farther than {cofactor_distance:g} A"
-                selection.drop(index, f"hetero group {far}", _each)
+                limit = f"hetero group farther than {cofactor_distance:g} A"
+                selection.drop(index, f"{limit}: {_away(nearest, site)}", _each)
 
 
 def _away(distance: float, site: Site) -> str:
@@ -399,6 +400,11 @@ def _receptor(
         acceptor=np.array([kind.acceptor for kind in typed], "u1"),
         root=root[index].astype("f4"),
         rooted=rooted[index].astype("u1"),
+        vina_type=receptor_types(
+            atoms.element[index].tolist(),
+            [kind.interaction for kind in typed],
+            [atoms.element[bonded.get(atom, [])].tolist() for atom in index.tolist()],
+        ),
         residue=np.unique(selection.residue[index], return_inverse=True)[1].astype("i4"),
         label=np.array([f"{atoms.place[atom]}/{atoms.name[atom]}" for atom in index], STRING),
     )

@@ -73,6 +73,8 @@ def read_atoms(path: Path) -> Atoms:
     Raises InputError where the file is missing, damaged, no structure, or holds no atoms, and
     where the parser gives back fewer atoms than the file has.
     """
+    if path.name.lower().removesuffix(".gz").endswith(".pdbqt"):
+        raise InputError(f"{path}: PDBQT has atom types in place of elements; give the PDB file")
     text = read_text(path)
     structure, expected = _parse(path, text)
     atoms = _table(structure)
@@ -92,7 +94,8 @@ def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
     first = next((line for line in lines if line and not line.startswith("#")), "")
     try:
         if not first.lower().startswith("data_"):
-            return gemmi.read_pdb_string(text), _count_records(path, text)
+            expected = _count_records(path, text)
+            return gemmi.read_pdb_string(text), expected
         document = gemmi.cif.read_string(text)
         expected = sum(len(block.find_values("_atom_site.id")) for block in document)
         return gemmi.make_structure_from_block(document[0]), expected
@@ -117,6 +120,15 @@ def _count_records(path: Path, text: str) -> int:
     return count
 
 
+def _element(atom: gemmi.Atom, residue: str) -> gemmi.Element:
+    """An atom's element; in a known residue without one, the first letter of the atom's name."""
+    known = gemmi.find_tabulated_residue(residue)
+    first = atom.name.lstrip("0123456789")[:1].upper()
+    if atom.element.atomic_number or not (known.is_amino_acid() or known.is_nucleic_acid()):
+        return atom.element
+    return gemmi.Element(first) if first in ("C", "N", "O", "S", "P", "H", "D") else atom.element
+
+
 def _table(structure: gemmi.Structure) -> Atoms:
     rows = [
         (
@@ -130,8 +142,8 @@ def _table(structure: gemmi.Structure) -> Atoms:
             atom.name,
             atom.altloc.strip("\0 "),
             tuple(atom.pos.tolist()),
-            atom.element.atomic_number,
-            atom.element.name.upper(),
+            element.atomic_number,
+            element.name.upper(),
             atom.occ,
             residue.het_flag == "H",
         )
@@ -139,6 +151,7 @@ def _table(structure: gemmi.Structure) -> Atoms:
         for chain in model
         for residue in chain
         for atom in residue
+        for element in (_element(atom, residue.name),)
     ]
     rows.sort()
     model, place, name, altloc, xyz, element, symbol, occupancy, hetero = (

@@ -15,6 +15,14 @@ def upload(device: Device, array: np.ndarray) -> cl.Buffer:
     return cl.Buffer(device.context, flags, hostbuf=array)
 
 
+def exchange(device: Device, array: np.ndarray) -> cl.Buffer:
+    """Copy an array into a new buffer that a kernel changes in place (see `upload`)."""
+    array = np.ascontiguousarray(array if array.size else np.zeros(1, array.dtype))
+    _check(device, array.nbytes)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    return cl.Buffer(device.context, flags, hostbuf=array)
+
+
 def empty(device: Device, count: int, dtype: object) -> cl.Buffer:
     """A new buffer for `count` elements of a type, contents undefined."""
     size = max(1, count) * np.dtype(dtype).itemsize  # type: ignore[call-overload]
@@ -22,7 +30,9 @@ def empty(device: Device, count: int, dtype: object) -> cl.Buffer:
     return cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size)
 
 
-def download(device: Device, buffer: cl.Buffer, shape: int | tuple[int, ...], dtype: object) -> np.ndarray:
+def download(
+    device: Device, buffer: cl.Buffer, shape: int | tuple[int, ...], dtype: object
+) -> np.ndarray:
     """Copy a buffer into a new array, waiting for the queue's work before it."""
     array = np.empty(shape, dtype)  # type: ignore[call-overload]
     if array.size:

@@ -19,7 +19,11 @@ INSTALL_HINT = (
     "install a GPU vendor's driver, or a CPU runtime with "
     "'pip install intel-opencl-rt intel-cmplr-lib-rt'"
 )
-TYPES = {cl.device_type.GPU: "gpu", cl.device_type.CPU: "cpu", cl.device_type.ACCELERATOR: "accelerator"}
+TYPES = {
+    cl.device_type.GPU: "gpu",
+    cl.device_type.CPU: "cpu",
+    cl.device_type.ACCELERATOR: "accelerator",
+}
 SUB_GROUP_SIZE = 32
 """Lanes of a sub-group: a size that NVIDIA fixes and every Intel device offers."""
 
@@ -54,7 +58,8 @@ class Device:
     def label(self) -> str:
         """Platform, device and driver in words, as recorded in result files."""
         platform = self.handle.platform.name.strip()
-        return f"{platform} / {self.handle.name.strip()} ({self.kind}, driver {self.handle.driver_version})"
+        name, driver = self.handle.name.strip(), self.handle.driver_version
+        return f"{platform} / {name} ({self.kind}, driver {driver})"
 
     @property
     def is_simulator(self) -> bool:

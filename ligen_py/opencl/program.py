@@ -20,7 +20,9 @@ class Program:
         """Compile `source`; DeviceError carries the compiler's words."""
         self.device = device
         try:
-            self._program = cl.Program(device.context, source.read_text(encoding="utf-8")).build(options)
+            self._program = cl.Program(device.context, source.read_text(encoding="utf-8")).build(
+                options
+            )
         except cl.RuntimeError as error:
             raise DeviceError(f"{device.label} cannot build {source.name}: {error}") from error
         self._kernels: dict[str, cl.Kernel] = {}

@@ -15,7 +15,7 @@ INTEL_LIBRARY = Path(sys.prefix) / "lib" / "libintelocl.so"
 
 
 def register() -> None:
-    """Point the OpenCL loader at every runtime on this machine; does nothing where nothing is added."""
+    """Point the OpenCL loader at every runtime here; does nothing where nothing is added."""
     if "OCL_ICD_VENDORS" in os.environ or not INTEL_LIBRARY.exists():
         return
     vendors = {path.name: path.read_text() for path in sorted(SYSTEM_VENDORS.glob("*.icd"))}

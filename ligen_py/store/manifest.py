@@ -38,7 +38,37 @@ class PartFiles:
         return f"{self.target}/{self.library}/{self.ligands.stem}"
 
 
-def read_manifest(path: Path) -> list[PartFiles]:
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """All parts of a campaign, in the order of the table."""
+
+    parts: tuple[PartFiles, ...]
+
+    @property
+    def targets(self) -> list[str]:
+        """Names of the targets."""
+        return list(dict.fromkeys(part.target for part in self.parts))
+
+    @property
+    def libraries(self) -> list[str]:
+        """Names of the libraries; the controls are none."""
+        return list(dict.fromkeys(part.library for part in self.parts if not part.control))
+
+    def chunks(self, target: str, library: str) -> list[PartFiles]:
+        """The parts of a library against a target."""
+        return [
+            part
+            for part in self.parts
+            if (part.target, part.library, part.control) == (target, library, False)
+        ]
+
+    def control(self, target: str) -> PartFiles | None:
+        """The redocking control of a target, where it has one."""
+        found = (part for part in self.parts if part.target == target and part.control)
+        return next(found, None)
+
+
+def read_manifest(path: Path) -> Manifest:
     """Read and check a manifest; rows keep their order, which is the order of the library.
 
     Raises InputError that names the file and the line.
@@ -57,7 +87,7 @@ def read_manifest(path: Path) -> list[PartFiles]:
     if not any(not part.control for part in parts):
         raise InputError(f"{path}: lists no part of any library; give one row per target and chunk")
     _check_together(path, parts)
-    return parts
+    return Manifest(tuple(parts))
 
 
 def _part(where: str, row: list[str]) -> PartFiles:
@@ -68,14 +98,22 @@ def _part(where: str, row: list[str]) -> PartFiles:
         if not re.fullmatch(NAME_PATTERN, name):
             raise InputError(f"{where}: {name!r} is no name; use letters, digits and _ . - only")
     if control not in ("0", "1"):
-        raise InputError(f"{where}: control is {control!r}; write 1 for the redocking control, else 0")
+        raise InputError(f"{where}: control is {control!r}; write 1 for a control, else 0")
     if control == "1" and not crystal:
         raise InputError(f"{where}: a control needs its reference ligand in the column 'crystal'")
-    files = [Path(name) for name in (pocket, ligands, kept, scores)]
     for column, name in zip(COLUMNS[2:6], (pocket, ligands, kept, scores), strict=True):
         if not name:
             raise InputError(f"{where}: the column '{column}' is empty; name its file")
-    return PartFiles(target, library, *files, control == "1", Path(crystal) if crystal else None)
+    return PartFiles(
+        target=target,
+        library=library,
+        pocket=Path(pocket),
+        ligands=Path(ligands),
+        kept=Path(kept),
+        scores=Path(scores),
+        control=control == "1",
+        crystal=Path(crystal) if crystal else None,
+    )
 
 
 def _check_together(path: Path, parts: Iterable[PartFiles]) -> None:

@@ -177,7 +177,7 @@ def _has_score(files: PartFiles, ligands: Columns, scores: Columns) -> np.ndarra
     first, best = scores["scores/first_pose"], scores["scores/best"]
     if ((best >= 0) & ((best < first[:-1]) | (best >= first[1:]))).any():
         raise InputError(
-            f"{files.scores}: a best pose lies outside its ligand's poses; run the score stage again"
+            f"{files.scores}: a best pose is not one of its ligand's; run the score stage again"
         )
     result = np.zeros(len(scores["ledger/status"]), dtype=bool)
     result[ligands["ligands/entry"]] = (best >= 0) & np.isfinite(scores["scores/score"])
@@ -271,7 +271,8 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
         "ligands": files.ligands, "pocket": files.pocket, "kept": files.kept, "scores": files.scores
     }  # fmt: skip
     runs = {kind: run_record(path, kind) for kind, path in paths.items()}
-    for made, sources in (("kept", ("ligands", "pocket")), ("scores", ("ligands", "pocket", "kept"))):
+    made_from = {"kept": ("ligands",), "scores": ("ligands", "pocket", "kept")}
+    for made, sources in made_from.items():
         known = _input_digests(paths[made], runs[made])
         for source in sources:
             if known and digests[source] not in known:

@@ -18,7 +18,7 @@ R = TypeVar("R", bound=Record)
 
 @contextmanager
 def open_file(path: Path, kind: str) -> Iterator[h5py.File]:
-    """Open a file of a kind for reading; InputError if it is missing, damaged, of another kind or newer."""
+    """Open a file of a kind; InputError if it is missing, damaged, of another kind or newer."""
     cure = f"make it again with the stage that writes {kind} files"
     try:
         file = h5py.File(path, "r")
@@ -55,7 +55,7 @@ def kind_of(path: Path, kinds: Sequence[str]) -> str:
 
 
 def _newer(version: Any, kind: str) -> bool:
-    return isinstance(version, (int, np.integer)) and version > VERSIONS[kind]
+    return bool(isinstance(version, int | np.integer) and version > VERSIONS[kind])
 
 
 def _first_line(error: BaseException) -> str:
@@ -85,9 +85,10 @@ def read_columns(path: Path, kind: str, columns: Sequence[str]) -> dict[str, np.
 
 
 def read_column(file: h5py.File, kind: str, column: str) -> np.ndarray:
-    """Read one column ('group/name') of an open file; ValueError or KeyError where it does not fit."""
+    """Read the column 'group/name' of an open file; ValueError or KeyError where it cannot be."""
     group, name = column.split("/")
-    spec = {item.name: item for item in fields(GROUPS[kind][group])}[name]
+    specs = {item.name: item for item in fields(GROUPS[kind][group])}  # type: ignore[arg-type]
+    spec = specs[name]
     return _column(file[group], name, spec.metadata)
 
 

@@ -9,11 +9,12 @@ from ligen_py.records import (
     Poses,
     Receptor,
     Record,
+    Refinement,
     Scores,
     Verdicts,
 )
 
-VERSIONS = {"ligands": 1, "pocket": 1, "poses": 1, "kept": 1, "scores": 1, "campaign": 1}
+VERSIONS = {"ligands": 1, "pocket": 1, "poses": 1, "kept": 1, "refined": 1, "scores": 1, "campaign": 1}
 """Layout version of each kind; raise it when a reader of the old one would misread."""
 
 GROUPS: dict[str, dict[str, type[Record]]] = {
@@ -21,6 +22,12 @@ GROUPS: dict[str, dict[str, type[Record]]] = {
     "pocket": {"receptor": Receptor, "field": Field, "audit": Audit},
     "poses": {"ledger": Ledger, "poses": Poses},
     "kept": {"ledger": Ledger, "poses": Poses, "verdicts": Verdicts},
+    "refined": {
+        "ledger": Ledger,
+        "poses": Poses,
+        "verdicts": Verdicts,
+        "refinement": Refinement,
+    },
     "scores": {"ledger": Ledger, "scores": Scores},
 }
 """Group name -> record, for every kind that is a plain set of records."""

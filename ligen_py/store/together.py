@@ -8,7 +8,9 @@ from ligen_py.errors import InputError
 from ligen_py.records import Ligands, Poses
 
 
-def require_same_ligands(ligands_file: Path, ligands: Ligands, poses_file: Path, poses: Poses) -> None:
+def require_same_ligands(
+    ligands_file: Path, ligands: Ligands, poses_file: Path, poses: Poses
+) -> None:
     """Raise InputError unless every pose has the torsions of its ligand."""
     cure = f"make {poses_file} again from {ligands_file}"
     found, expected = len(poses.first_pose) - 1, len(ligands.entry)

@@ -46,7 +46,13 @@ def new_file(path: Path, kind: str, run: Run) -> Iterator[h5py.File]:
         temporary.unlink(missing_ok=True)
 
 
-def write(path: Path, kind: str, run: Run, records: Mapping[str, Record], terms: Mapping[str, Mapping[str, np.ndarray]] | None = None) -> None:
+def write(
+    path: Path,
+    kind: str,
+    run: Run,
+    records: Mapping[str, Record],
+    terms: Mapping[str, Mapping[str, np.ndarray]] | None = None,
+) -> None:
     """Write the records of a kind (`GROUPS[kind]`), and the score terms where there are any.
 
     `terms` maps scoring function -> term -> float32 array with one value a pose.
@@ -76,7 +82,9 @@ def write_record(group: h5py.Group, record: Record) -> None:
             dataset.attrs["units"] = meta["units"]
 
 
-def write_column(group: h5py.Group, name: str, values: np.ndarray, dtype: Any = None) -> h5py.Dataset:
+def write_column(
+    group: h5py.Group, name: str, values: np.ndarray, dtype: Any = None
+) -> h5py.Dataset:
     """Write one array, chunked along its first axis, with a checksum on every chunk."""
     dtype = values.dtype if dtype is None else dtype
     if not values.size:

@@ -44,6 +44,7 @@ def write_pocket(path: Path) -> Path:
         acceptor=none,
         root=np.zeros((0, 3), "f4"),
         rooted=none,
+        vina_type=none,
         residue=np.zeros(0, "i4"),
         label=text(),
     )
@@ -136,8 +137,13 @@ def test_unknown_device(files: dict[str, Path], capsys: pytest.CaptureFixture[st
     assert not files["poses"].exists()
 
 
-def test_missing_file_and_folder(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    for bad, words in ((files["poses"], "does not exist"), (files["ligands"].parent, "is a folder")):
+def test_missing_file_and_folder(
+    files: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for bad, words in (
+        (files["poses"], "does not exist"),
+        (files["ligands"].parent, "is a folder"),
+    ):
         with pytest.raises(SystemExit) as stop:
             run_dock(files | {"ligands": bad})
         assert stop.value.code == 2
@@ -206,7 +212,9 @@ def test_poses_of_other_ligands(files: dict[str, Path], capsys: pytest.CaptureFi
     assert "holds poses of 2 ligands" in capsys.readouterr().err
 
 
-def test_a_bad_setting_names_the_flag(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_setting_names_the_flag(
+    files: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_dock(files, "--n-angles", "3 degrees") == 1
     said = capsys.readouterr().err
     assert "n_angles" in said

@@ -52,7 +52,7 @@ def test_one_carbon_makes_shells_at_the_stated_distances() -> None:
 
 
 @pytest.mark.parametrize("spacing", [0.25, 0.5, 0.7, 1.0])
-@pytest.mark.parametrize(("walls", "burial"), [(14, 14), (11, 11), (8, 8), (7, 0)])
+@pytest.mark.parametrize(("walls", "burial"), [(14, 14), (11, 11), (8, 8), (4, 0)])
 def test_a_cage_buries_its_centre_by_its_number_of_walls(
     walls: int, burial: int, spacing: float
 ) -> None:
@@ -139,18 +139,16 @@ def test_the_field_is_its_definition(spacing: float, half_side: float, seed: int
     box = Box((0.3, -0.2, 0.1), half_side, spacing)
     expected = by_definition(box, shell[away], element[away])
     assert np.array_equal(field_values(box, shell[away], element[away])[0], expected)
-    assert {CORE, 8} <= set(expected.ravel().tolist()) or spacing < 1
+    assert len(np.unique(expected[expected > 0])) > 2
 
 
 def test_points_enclosed_by_cavity_points_join_the_cavity() -> None:
-    rng = np.random.default_rng(5)
-    shell = rng.standard_normal((900, 3))
-    shell *= rng.uniform(7.4, 10.0, (900, 1)) / np.linalg.norm(shell, axis=1)[:, None]
-    inner = np.array([[0.0, 0.0, 5.9]])
-    box = Box((0.0, 0.0, 0.0), 4.0, 1.0)
-    xyz, element = carbons(np.concatenate([shell, inner]))
-    expected = by_definition(box, xyz, element)
-    assert np.array_equal(field_values(box, xyz, element)[0], expected)
+    # Seven walls bury the centre seven times, but on eight sides of it lie cavity points.
+    cage = carbons(3.5 * np.array((FACES + CORNERS)[:7]))
+    box = Box((0.0, 0.0, 0.0), 2.0, 0.5)
+    value = field_values(box, *cage)
+    assert at_center(value) == 8
+    assert np.array_equal(value[0], by_definition(box, *cage))
 
 
 def test_the_field_does_not_depend_on_the_order_of_the_atoms() -> None:

@@ -77,11 +77,11 @@ def test_rebuild_keeps_rigid_pieces() -> None:
         np.array([[1, 0, 0, 0]], F4),
         np.array([[10, 0, 0]], F4),
     )[0]
-    assert np.allclose(pose[:2], xyz[:2] + [10, 0, 0])
+    assert np.allclose(pose[:2], xyz[:2] + np.array([10, 0, 0]))
 
     def within(points: np.ndarray) -> np.ndarray:
         return np.linalg.norm(points[:, None] - points, axis=-1)
 
     assert np.allclose(within(pose[1:3]), within(xyz[1:3]), atol=1e-6)
     assert np.allclose(within(pose[2:]), within(xyz[2:]), atol=1e-6)
-    assert not np.allclose(pose[3:], xyz[3:] + [10, 0, 0], atol=0.1)
+    assert not np.allclose(pose[3:], xyz[3:] + np.array([10, 0, 0]), atol=0.1)

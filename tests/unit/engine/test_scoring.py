@@ -105,6 +105,9 @@ def test_a_ligand_larger_than_any_kernel_is_refused() -> None:
             for name in ("xyz", "element", "charge", "radius", "interaction", "donor", "acceptor")
         },
         hydrogens=np.zeros(257, "u1"),
+        vina_type=np.zeros(257, "u1"),
+        ad4_type=np.zeros(257, "u1"),
+        ad4_charge=np.zeros(257, "f4"),
         first_atom=np.array([0, 257], "i8"),
     )
     with pytest.raises(ValueError, match="257 atoms"):

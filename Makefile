@@ -1,0 +1,60 @@
+# Everything a user or developer types; `make` alone explains.
+
+PYTHON ?= python3.11
+CORES  ?= $(shell nproc 2>/dev/null || echo 2)
+BIN    := .venv/bin
+STAMP  := .venv/.from-lock
+
+CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
+KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench clean schema lock
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(STAMP) ## Screen 227 approved drugs against two enzymes; results in demo/
+	$(BIN)/snakemake $(CAMPAIGN) --workflow-profile workflow/profiles/local --cores $(CORES)
+	@cat demo/results/report.txt
+	@echo
+	@echo "Read next: demo/results/report.html, and the molecules in demo/results/export/"
+
+test: lint ## Run every check and every test
+	$(BIN)/python -m pytest tests -q
+
+lint: $(STAMP) ## Check formats, types and rules, without running anything
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake $(CAMPAIGN) --lint
+	$(BIN)/clang-format --dry-run -Werror --ferror-limit=3 $(KERNELS)
+
+format: $(STAMP) ## Bring all sources into the house's format
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format --quiet .
+	$(BIN)/snakefmt Snakefile workflow
+	$(BIN)/clang-format -i $(KERNELS)
+
+bench: $(STAMP) ## Redock the complexes of a folder: make bench FOLDER=...
+	@test -d "$(FOLDER)" || { echo "give a folder of complexes: make bench FOLDER=..."; exit 2; }
+	$(BIN)/python benchmarks/redock.py "$(FOLDER)"
+
+clean: ## Remove the demo's results and all caches, not .venv
+	rm -rf demo .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+
+schema: $(STAMP) ## Write the config's JSON schema anew, after a change of ligen_py/settings.py
+	$(BIN)/python -m ligen_py.settings > workflow/config.schema.json
+
+lock: ## Pin all requirements anew, after a change of pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --all-extras --python-version 3.11 --universal \
+	    --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
+	    --quiet --output-file requirements.lock
+
+$(STAMP): requirements.lock
+	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is missing; install Python 3.11, or name yours: make PYTHON=..."; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements.lock
+	touch $@

@@ -1,0 +1,23 @@
+"""A virtual screening campaign: python -m ligen_py.<stage>, one rule a stage."""
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+report: "workflow/report/campaign.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/ligands.smk"
+include: "workflow/rules/pocket.smk"
+include: "workflow/rules/screen.smk"
+include: "workflow/rules/results.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "<results>/export",
+        "<results>/report.html",
+        "<results>/report.txt",

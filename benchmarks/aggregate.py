@@ -1,0 +1,130 @@
+"""Time and memory of `aggregate` on invented parts.
+
+    python benchmarks/aggregate.py FOLDER [--parts N] [--ligands N] [--poses N]
+
+Writes a campaign of one target into FOLDER (drug-sized molecules, random poses and scores), then
+aggregates it in a process of its own and prints seconds, peak memory and sizes.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
+from ligen_py.molecules.library import Library, assemble
+from ligen_py.molecules.preparation import Prepared, Rules, prepare
+from ligen_py.molecules.reading import Record
+from ligen_py.provenance import Run
+from ligen_py.records import Poses, Reason, Scores, Status, Verdicts
+from ligen_py.settings import FilterSettings, ParseSettings, PocketSettings, ScoreSettings
+from ligen_py.store.manifest import COLUMNS
+from ligen_py.store.write import new_file, write
+
+SMILES = (
+    "CC(C)Cc1ccc(cc1)C(C)C(=O)O",
+    "CN1CCN(CC1)Cc1ccc(cc1)C(=O)Nc1ccc(C)c(Nc2nccc(n2)-c2cccnc2)c1",
+    "COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC",
+    "CC(C)(C)NCC(O)c1ccc(O)c(CO)c1",
+)
+
+
+def library(number: int, size: int, models: list[Prepared]) -> Library:
+    """Part `number` of a library: `size` records that all count as different molecules."""
+    first = number * size
+    return assemble(
+        (
+            Record(first + i + 1, f"molecule {first + i}", "", False),
+            replace(models[i % len(models)], key=f"{first + i:016x}"),
+        )
+        for i in range(size)
+    )
+
+
+def poses_of(part: Library, each: int, rng: np.random.Generator) -> Poses:
+    """`each` random poses of every ligand."""
+    torsions = np.repeat(np.diff(part.ligands.first_torsion), each)
+    count = len(torsions)
+    quaternion = rng.standard_normal((count, 4)).astype("f4")
+    zeros = np.zeros(count, "i4")
+    return Poses(
+        first_pose=np.arange(0, count + 1, each, dtype="i8"),
+        first_torsion=np.concatenate([[0], np.cumsum(torsions)]).astype("i8"),
+        restart=np.tile(np.arange(each, dtype="i4"), count // each),
+        translation=rng.standard_normal((count, 3)).astype("f4"),
+        quaternion=quaternion / np.linalg.norm(quaternion, axis=1)[:, None],
+        torsion=rng.uniform(-180, 180, int(torsions.sum())).astype("f4"),
+        score=zeros,
+        internal_bumps=zeros,
+        pocket_bumps=zeros,
+        outside=zeros,
+    )
+
+
+def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, ...]]:
+    """Write the files of every part; yield the rows of the manifest."""
+    rules = Rules(**ParseSettings().model_dump(include=set(Rules._fields)))
+    models = [prepare(Record(1, "", smiles, False), rules) for smiles in SMILES]
+    pocket = folder / "pocket.h5"
+    with new_file(pocket, "pocket", Run("pocket", PocketSettings())):
+        pass
+    for number in range(options.parts):
+        rng = np.random.default_rng(number)
+        paths = [folder / kind / f"{number}.h5" for kind in ("ligands", "kept", "scores")]
+        ligands, kept, scores = paths
+        part = library(number, options.ligands, models)
+        records = {"entries": part.entries, "ledger": part.ledger, "ligands": part.ligands}
+        write(ligands, "ligands", Run("parse", ParseSettings()), records)
+        poses = poses_of(part, options.poses, rng)
+        count = len(poses.restart)
+        verdicts = Verdicts(verdict=np.zeros(count, "u1"), cluster=np.zeros(count, "i4"))
+        run = Run("filter", FilterSettings(), (ligands, pocket))
+        write(kept, "kept", run, {"ledger": part.ledger, "poses": poses, "verdicts": verdicts})
+        terms = {name: rng.normal(6, 1, count).astype("f4") for name in ("vdw", "hb", "total")}
+        total = terms["total"].reshape(-1, options.poses)
+        every = np.arange(options.ligands)
+        best = total.argmax(axis=1) + every * options.poses
+        ledger = part.ledger.marked(every, Status.SCORED, Reason.NONE, [""] * options.ligands)
+        found = Scores(poses.first_pose, poses.restart, best.astype("i8"), total.max(axis=1))
+        run = Run("score", ScoreSettings(), (ligands, pocket, kept), "none")
+        write(scores, "scores", run, {"ledger": ledger, "scores": found}, {"xscore": terms})
+        yield ("target", "library", str(pocket), *map(str, paths), "0", "")
+
+
+def main() -> None:
+    """Make the campaign, aggregate it, print the figures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    for name, default in (("parts", 1000), ("ligands", 1000), ("poses", 10)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = parser.parse_args()
+    folder = options.folder
+    rows = [COLUMNS, *campaign(folder, options)]
+    manifest, output = folder / "manifest.tsv", folder / "campaign.h5"
+    manifest.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    flags = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
+    started = time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-m", "ligen_py.aggregate", *flags])
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - started
+    if status:
+        sys.exit("aggregate failed")
+    ligands = options.parts * options.ligands
+    inputs = sum(path.stat().st_size for path in folder.glob("*/*.h5"))
+    print(f"{ligands} ligands in {options.parts} parts, {inputs / 1e6:.0f} MB of input files")
+    print(f"{seconds:.1f} s, {ligands / seconds:.0f} ligands/s, {usage.ru_utime:.1f} s processor")
+    print(f"peak memory {usage.ru_maxrss / 1024:.0f} MB")
+    print(f"campaign file {output.stat().st_size / 1e6:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

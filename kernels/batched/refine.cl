@@ -1,0 +1,530 @@
+// refine: each kept pose becomes the best of a chain of local minima in a field with intramolecular
+// terms. One sub-group a pose; lane = heavy atom, or degree of freedom.
+//
+// A chain: descend from the pose; then, `rounds` times, change the position, the orientation or one
+// torsion at random, descend, and go on from there if it is better (or, by Metropolis, not much
+// worse). Descents are BFGS with a dense inverse Hessian, counted in evaluations. Random numbers
+// are a function of the ligand's content, the pose's restart and the round alone.
+//
+// Degrees of freedom: translation (3), rotation about the ligand's origin (3, a rotation vector
+// from the present orientation), torsions. Hydrogens take no part.
+//
+// NumPy twin: ligen_py/engine/refining_reference.py.
+
+#include "geometry.clh"
+#include "random.clh"
+#include "vina.clh"
+
+#ifndef MAX_ATOMS
+#define MAX_ATOMS 64  // the most heavy atoms of a ligand of the batch, rounded up to its class
+#endif
+#ifndef MAX_FREEDOMS
+#define MAX_FREEDOMS 32  // 6 + the most torsions of a ligand of the batch, rounded up
+#endif
+#ifndef WG_SUB_GROUPS
+#define WG_SUB_GROUPS 1  // sub-groups in a work-group
+#endif
+
+#ifndef PAIR_TERMS
+#define PAIR_TERMS vina_pair_energy_slope
+#endif
+#define RIGID 6
+#define ARMIJO 1e-4f
+#define SMALL_DECREASE 1e-3f  // a descent ends when its next step promises less, kcal/mol
+#define WALL 10.0f            // energy an atom pays per Angstrom outside the box, kcal/mol
+
+typedef struct {
+  int first_atom, heavy, first_torsion, torsions, first_word, words;
+  uint key;                    // of the ligand's content
+  float radius_of_gyration;    // Angstrom
+} ligand_t;
+
+typedef struct {
+  float4 origin, last;  // Angstrom: first and last point of the grid
+  float inverse_spacing;
+  int stride_x, stride_y, stride_map;
+} grid_t;
+
+// Position and orientation; the torsions (radians) are an array beside it.
+typedef struct {
+  float4 translation, quaternion;
+} place_t;
+
+// One vector an atom in local memory, component by component: neighbouring lanes read neighbouring
+// words, which is what both CPUs and GPUs like best.
+typedef struct {
+  __local float *x, *y, *z;
+} vectors_t;
+
+static inline float4 get(vectors_t v, int i) { return (float4)(v.x[i], v.y[i], v.z[i], 0.0f); }
+
+static inline void set(vectors_t v, int i, float4 value) {
+  v.x[i] = value.x;
+  v.y[i] = value.y;
+  v.z[i] = value.z;
+}
+
+// What one sub-group works with. Arrays of atoms are in local memory, one entry an atom.
+typedef struct {
+  ligand_t ligand;
+  grid_t grid;
+  __global const float *maps;
+  __global const float4 *conformer;  // w: radius
+  __global const int *kinds;         // map number << 8 | flags
+  __global const torsion_t *torsions;
+  __global const float *inverse_lengths;
+  __global const uint *pairs;
+  vectors_t atoms;
+  vectors_t force;   // gradient of an atom; later its prefix sums
+  vectors_t moment;  // prefix sums of the moments
+  __local float2 *turns;   // cosine and sine of each torsion
+} problem_t;
+
+// Value and gradient of an atom's map: trilinear inside the box, a wall outside.
+static inline float4 look_up(const problem_t *p, int kind, float4 at) {
+  const grid_t g = p->grid;
+  const float x = clamp(at.x, g.origin.x, g.last.x), y = clamp(at.y, g.origin.y, g.last.y);
+  const float z = clamp(at.z, g.origin.z, g.last.z);
+  const float u = (x - g.origin.x) * g.inverse_spacing, v = (y - g.origin.y) * g.inverse_spacing;
+  const float w = (z - g.origin.z) * g.inverse_spacing;
+  // The last point belongs to the last cell, which ends there.
+  const int i = min((int)u, (int)((g.last.x - g.origin.x) * g.inverse_spacing + 0.5f) - 1);
+  const int j = min((int)v, g.stride_x / g.stride_y - 2), k = min((int)w, g.stride_y - 2);
+  const float a = u - (float)i, b = v - (float)j, c = w - (float)k;
+  __global const float *cell =
+      p->maps + (size_t)(kind >> 8) * g.stride_map + i * g.stride_x + j * g.stride_y + k;
+  const float2 f00 = vload2(0, cell), f01 = vload2(0, cell + g.stride_y);
+  const float2 f10 = vload2(0, cell + g.stride_x), f11 = vload2(0, cell + g.stride_x + g.stride_y);
+  // Along x, then y, then z.
+  const float d00x = f10.x - f00.x, d00y = f10.y - f00.y, d10x = f11.x - f01.x, d10y = f11.y - f01.y;
+  const float e00 = fma(a, d00x, f00.x), e01 = fma(a, d00y, f00.y);
+  const float e10 = fma(a, d10x, f01.x), e11 = fma(a, d10y, f01.y);
+  const float h0 = fma(b, e10 - e00, e00), h1 = fma(b, e11 - e01, e01);
+  const float gx0 = fma(b, d10x - d00x, d00x), gx1 = fma(b, d10y - d00y, d00y);
+  const float gy = fma(c, (e11 - e01) - (e10 - e00), e10 - e00);
+  const float inside = g.inverse_spacing;
+  const float ox = at.x - x, oy = at.y - y, oz = at.z - z;  // how far outside
+  float4 r;
+  r.w = fma(c, h1 - h0, h0) + WALL * (fabs(ox) + fabs(oy) + fabs(oz));
+  r.x = ox == 0.0f ? fma(c, gx1 - gx0, gx0) * inside : copysign(WALL, ox);
+  r.y = oy == 0.0f ? gy * inside : copysign(WALL, oy);
+  r.z = oz == 0.0f ? (h1 - h0) * inside : copysign(WALL, oz);
+  return r;
+}
+
+// Unit vector along a rotatable bond.
+static inline float4 axis_of(const problem_t *p, int n) {
+  const torsion_t t = p->torsions[n];
+  const float4 d = get(p->atoms, t.far) - get(p->atoms, t.near);
+  return d * p->inverse_lengths[n];
+}
+
+// Coordinates of all atoms. Every lane moves its own atoms only.
+static inline void place_atoms(sg_t sg, const problem_t *p, place_t place,
+                               __local const float *angles) {
+  const ligand_t l = p->ligand;
+  for (int base = 0; base < l.torsions; base += SG_SIZE) {
+    const int n = base + sg.lane;
+    if (n < l.torsions) {
+      float c;
+      const float s = sincos(angles[n], &c);
+      p->turns[n] = (float2)(c, s);
+    }
+  }
+  for (int base = 0; base < l.heavy; base += SG_SIZE) {
+    const int i = base + sg.lane;
+    if (i < l.heavy) set(p->atoms, i, p->conformer[i]);
+  }
+  for (int n = 0; n < l.torsions; n++) {
+    sg_sync(sg);
+    const torsion_t t = p->torsions[n];
+    const affine_t a = rotation(axis_of(p, n), p->turns[n].x, p->turns[n].y, get(p->atoms, t.near));
+    sg_sync(sg);
+    for (int base = t.heavy_first & ~(SG_SIZE - 1); base < t.heavy_last; base += SG_SIZE) {
+      const int i = base + sg.lane;
+      if (i >= t.heavy_first && i < t.heavy_last) set(p->atoms, i, transform(a, get(p->atoms, i)));
+    }
+  }
+  const affine_t a = rigid(place.quaternion, place.translation);
+  for (int base = 0; base < l.heavy; base += SG_SIZE) {
+    const int i = base + sg.lane;
+    if (i < l.heavy) set(p->atoms, i, transform(a, get(p->atoms, i)));
+  }
+  sg_sync(sg);
+}
+
+// Flags of an atom (the low byte of its kind): 1 hydrophobic, 2 donor, 4 acceptor; the same for a
+// partner with donor and acceptor exchanged in bits 3 to 5. So f & (g >> 3) holds what they share.
+static inline float4 pair_of(float radius, int flags, float other_radius, int other_flags) {
+  const int shared = flags & (other_flags >> 3);
+  return (float4)(radius + other_radius, (float)(shared & 1), shared & 6 ? 1.0f : 0.0f, 1.0f);
+}
+
+// Pairs of an atom with all others, each pair met from both sides: no two lanes add to one atom.
+static inline float add_pairs(sg_t sg, const problem_t *p) {
+  const ligand_t l = p->ligand;
+  float energy = 0.0f;
+  for (int base = 0; base < l.heavy; base += SG_SIZE) {
+    const int i = base + sg.lane, own = min(i, l.heavy - 1);
+    const float4 a = get(p->atoms, own);
+    const float radius = p->conformer[own].w;
+    const int flags = p->kinds[own];
+    float4 sum = (float4)(0.0f);
+    for (int word = 0; word < l.words; word++) {
+      const uint mask = i < l.heavy ? p->pairs[own * l.words + word] : 0u;
+      const int first = word * 32, last = min(first + 32, l.heavy);
+      for (int j = first; j < last; j++) {
+        const float4 b = get(p->atoms, j);
+        float4 pair = pair_of(radius, flags, p->conformer[j].w, p->kinds[j]);
+        pair.w = (float)(mask >> (j - first) & 1u);
+        const float dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
+        const float square = fmax(fma(dx, dx, fma(dy, dy, dz * dz)), 1e-6f);
+        const float inverse = rsqrt(square);
+        const float2 e = PAIR_TERMS(square * inverse, pair);
+        const float f = e.y * inverse;
+        energy += e.x;
+        sum.x = fma(f, dx, sum.x);
+        sum.y = fma(f, dy, sum.y);
+        sum.z = fma(f, dz, sum.z);
+      }
+    }
+    if (i < l.heavy) {
+      p->force.x[i] += sum.x;
+      p->force.y[i] += sum.y;
+      p->force.z[i] += sum.z;
+    }
+  }
+  sg_sync(sg);
+  return 0.5f * energy;
+}
+
+// Replace each atom's gradient by the sum over it and all atoms before it, likewise its moment
+// about the ligand's origin.
+static inline void sum_up(sg_t sg, const problem_t *p, float4 center) {
+  float4 force_before = (float4)(0.0f), moment_before = (float4)(0.0f);
+  for (int base = 0; base < p->ligand.heavy; base += SG_SIZE) {
+    const int i = base + sg.lane;
+    const int here = i < p->ligand.heavy;
+    const float4 f = here ? get(p->force, i) : (float4)(0.0f);
+    const float4 at = here ? get(p->atoms, i) : center;
+    const float x = at.x - center.x, y = at.y - center.y, z = at.z - center.z;
+    float4 force, moment;
+    force.x = force_before.x + sg_scan_float(sg, f.x);
+    force.y = force_before.y + sg_scan_float(sg, f.y);
+    force.z = force_before.z + sg_scan_float(sg, f.z);
+    moment.x = moment_before.x + sg_scan_float(sg, fma(y, f.z, -(z * f.y)));
+    moment.y = moment_before.y + sg_scan_float(sg, fma(z, f.x, -(x * f.z)));
+    moment.z = moment_before.z + sg_scan_float(sg, fma(x, f.y, -(y * f.x)));
+    force.w = moment.w = 0.0f;
+    if (here) {
+      set(p->force, i, force);
+      set(p->moment, i, moment);
+    }
+    sg_sync(sg);
+    const int last = min(base + SG_SIZE, p->ligand.heavy) - 1;
+    force_before = get(p->force, last);
+    moment_before = get(p->moment, last);
+  }
+}
+
+static inline float component(float4 v, int i) { return i == 0 ? v.x : i == 1 ? v.y : v.z; }
+
+// Derivative by one torsion: the moment of its far side about its axis.
+static inline float torsion_gradient(const problem_t *p, int n, float4 center) {
+  const torsion_t t = p->torsions[n];
+  const float4 none = (float4)(0.0f);
+  const int first = t.heavy_first - 1, last = t.heavy_last - 1;
+  const float4 f0 = first < 0 ? none : get(p->force, first);
+  const float4 m0 = first < 0 ? none : get(p->moment, first);
+  const float4 f1 = get(p->force, last), m1 = get(p->moment, last);
+  const float4 f = f1 - f0, m = m1 - m0;
+  const float4 near = get(p->atoms, t.near) - center;
+  const float4 d = axis_of(p, n);
+  return d.x * (m.x - fma(near.y, f.z, -(near.z * f.y))) +
+         d.y * (m.y - fma(near.z, f.x, -(near.x * f.z))) +
+         d.z * (m.z - fma(near.x, f.y, -(near.y * f.x)));
+}
+
+// Energy of a genotype, and its gradient by every degree of freedom.
+static float evaluate(sg_t sg, const problem_t *p, place_t place, __local const float *angles,
+                      __local float *gradient) {
+  const ligand_t l = p->ligand;
+  place_atoms(sg, p, place, angles);
+  float energy = 0.0f;
+  for (int base = 0; base < l.heavy; base += SG_SIZE) {
+    const int i = base + sg.lane;
+    if (i < l.heavy) {
+      const float4 value = look_up(p, p->kinds[i], get(p->atoms, i));
+      energy += value.w;
+      set(p->force, i, value);
+    }
+  }
+  sg_sync(sg);
+  energy = sg_sum_float(sg, energy + add_pairs(sg, p));
+  sum_up(sg, p, place.translation);
+  for (int d = sg.lane; d < RIGID + l.torsions; d += SG_SIZE) {
+    float g;
+    if (d < 3)
+      g = component(get(p->force, l.heavy - 1), d);
+    else if (d < RIGID)
+      g = component(get(p->moment, l.heavy - 1), d - 3);
+    else
+      g = torsion_gradient(p, d - RIGID, place.translation);
+    gradient[d] = g;
+  }
+  sg_sync(sg);
+  return energy;
+}
+
+// The orientation after a rotation vector.
+static inline float4 turned(float4 q, float x, float y, float z) {
+  const float square = fma(x, x, fma(y, y, z * z));
+  const float angle = sqrt(square);
+  const float s = angle > 1e-6f ? sin(0.5f * angle) / angle : 0.5f;
+  const float4 r = quaternion_product((float4)(x * s, y * s, z * s, cos(0.5f * angle)), q);
+  const float n = rsqrt(fma(r.x, r.x, fma(r.y, r.y, fma(r.z, r.z, r.w * r.w))));
+  return (float4)(r.x * n, r.y * n, r.z * n, r.w * n);
+}
+
+// `place` and `angles` moved along a direction in the degrees of freedom.
+static inline place_t moved(sg_t sg, int torsions, place_t place, __local const float *angles,
+                            __local const float *direction, float step, __local float *result) {
+  for (int n = sg.lane; n < torsions; n += SG_SIZE)
+    result[n] = fma(step, direction[RIGID + n], angles[n]);
+  place.translation.x = fma(step, direction[0], place.translation.x);
+  place.translation.y = fma(step, direction[1], place.translation.y);
+  place.translation.z = fma(step, direction[2], place.translation.z);
+  place.quaternion =
+      turned(place.quaternion, step * direction[3], step * direction[4], step * direction[5]);
+  sg_sync(sg);
+  return place;
+}
+
+// Working memory of a descent, in local memory.
+typedef struct {
+  __local float *gradient, *trial_gradient, *direction, *trial, *change, *hessian;
+} descent_t;
+
+// Unit of each degree of freedom: one that moves the ligand's atoms by about an Angstrom.
+static inline float squared_scale(const problem_t *p, int d) {
+  const float arm = d < 3 ? 1.0f : d < RIGID ? p->ligand.radius_of_gyration : 2.0f;
+  return 1.0f / (arm * arm);
+}
+
+static inline void reset_hessian(sg_t sg, const problem_t *p, const descent_t *w, float factor) {
+  const int count = RIGID + p->ligand.torsions;
+  for (int d = sg.lane; d < count; d += SG_SIZE)
+    for (int k = 0; k < count; k++)
+      w->hessian[k * MAX_FREEDOMS + d] = k == d ? factor * squared_scale(p, d) : 0.0f;
+  sg_sync(sg);
+}
+
+static inline float times_hessian(const descent_t *w, int count, int d, __local const float *vector) {
+  float sum = 0.0f;
+  for (int k = 0; k < count; k++) sum = fma(w->hessian[k * MAX_FREEDOMS + d], vector[k], sum);
+  return sum;
+}
+
+// The direction of descent; returns its slope. Where it is none, forget the inverse Hessian.
+static float choose_direction(sg_t sg, const problem_t *p, const descent_t *w) {
+  const int count = RIGID + p->ligand.torsions;
+  for (int attempt = 0;; attempt++) {
+    float slope = 0.0f;
+    for (int d = sg.lane; d < count; d += SG_SIZE) {
+      const float along = -times_hessian(w, count, d, w->gradient);
+      w->direction[d] = along;
+      slope = fma(along, w->gradient[d], slope);
+    }
+    slope = sg_sum_float(sg, slope);
+    sg_sync(sg);
+    if (slope < 0.0f || attempt > 0) return slope;
+    reset_hessian(sg, p, w, 1.0f);
+  }
+}
+
+// Longest step at which no degree of freedom moves atoms by more than about an Angstrom.
+static inline float longest_step(sg_t sg, const problem_t *p, const descent_t *w) {
+  float largest = 1e-6f;
+  for (int d = sg.lane; d < RIGID + p->ligand.torsions; d += SG_SIZE)
+    largest = fmax(largest, w->direction[d] * w->direction[d] / squared_scale(p, d));
+  return rsqrt(as_float(sg_max(sg, as_int(largest))));
+}
+
+// BFGS update of the inverse Hessian after a step of length `step` along the direction.
+static void update_hessian(sg_t sg, const problem_t *p, const descent_t *w, float step, int first) {
+  const int count = RIGID + p->ligand.torsions;
+  float sy = 0.0f, yhy = 0.0f;
+  for (int d = sg.lane; d < count; d += SG_SIZE) {
+    const float y = w->trial_gradient[d] - w->gradient[d];
+    w->gradient[d] = y;
+    w->direction[d] *= step;
+    sy = fma(w->direction[d], y, sy);
+    yhy = fma(y * y, squared_scale(p, d), yhy);
+  }
+  sg_sync(sg);
+  sy = sg_sum_float(sg, sy);
+  if (sy > 1e-6f) {
+    if (first) reset_hessian(sg, p, w, sy / sg_sum_float(sg, yhy));
+    yhy = 0.0f;
+    for (int d = sg.lane; d < count; d += SG_SIZE) {
+      const float hy = times_hessian(w, count, d, w->gradient);
+      w->change[d] = hy;
+      yhy = fma(hy, w->gradient[d], yhy);
+    }
+    yhy = sg_sum_float(sg, yhy);
+    sg_sync(sg);
+    const float inverse = 1.0f / sy, factor = fma(yhy, inverse, 1.0f) * inverse;
+    for (int d = sg.lane; d < count; d += SG_SIZE) {
+      const float s = w->direction[d], hy = w->change[d];
+      const float a = fma(factor, s, -(inverse * hy)), b = -(inverse * s);
+      for (int k = 0; k < count; k++) {
+        __local float *h = w->hessian + k * MAX_FREEDOMS + d;
+        *h = fma(a, w->direction[k], fma(b, w->change[k], *h));
+      }
+    }
+    sg_sync(sg);
+  }
+}
+
+// Descend from a genotype, with at most `evaluations`; place and angles become where it ends.
+static float descend(sg_t sg, const problem_t *p, const descent_t *w, place_t *place,
+                     __local float *angles, int evaluations) {
+  const int count = RIGID + p->ligand.torsions;
+  float energy = evaluate(sg, p, *place, angles, w->gradient);
+  reset_hessian(sg, p, w, 1.0f);
+  int first = 1;
+  float slope = choose_direction(sg, p, w);
+  float step = fmin(1.0f, longest_step(sg, p, w));
+  for (int n = 1; n < evaluations; n++) {
+    const place_t to = moved(sg, p->ligand.torsions, *place, angles, w->direction, step, w->trial);
+    const float found = evaluate(sg, p, to, w->trial, w->trial_gradient);
+    if (!(found <= fma(ARMIJO * step, slope, energy))) {
+      // The minimum of the parabola through both energies and the slope, within limits.
+      const float best = -0.5f * slope * step * step / (found - energy - slope * step);
+      step = clamp(best, 0.1f * step, 0.5f * step);
+      if (-slope * step < SMALL_DECREASE) break;
+      continue;
+    }
+    energy = found;
+    *place = to;
+    for (int k = sg.lane; k < p->ligand.torsions; k += SG_SIZE) angles[k] = w->trial[k];
+    update_hessian(sg, p, w, step, first);
+    first = 0;
+    for (int d = sg.lane; d < count; d += SG_SIZE) w->gradient[d] = w->trial_gradient[d];
+    sg_sync(sg);
+    slope = choose_direction(sg, p, w);
+    if (-slope < SMALL_DECREASE) break;
+    step = fmin(1.0f, longest_step(sg, p, w));
+  }
+  return energy;
+}
+
+// Change position, orientation or one torsion, each as likely as any other.
+static place_t perturbed(sg_t sg, const problem_t *p, const descent_t *w, place_t place,
+                         __local float *angles, uint restart, uint round, float amplitude) {
+  const int torsions = p->ligand.torsions;
+  const uint key = p->ligand.key;
+  const int choice = (int)(uniform(key, restart, round, 0) * (float)(torsions + 2));
+  const float4 ball = in_ball(key, restart, round);
+  const float reach = choice == 0   ? amplitude
+                      : choice == 1 ? amplitude / p->ligand.radius_of_gyration
+                                    : 3.14159265f;
+  for (int d = sg.lane; d < RIGID + torsions; d += SG_SIZE) {
+    float along = 0.0f;
+    if (choice == 0 && d < 3) along = component(ball, d);
+    if (choice == 1 && d >= 3 && d < RIGID) along = component(ball, d - 3);
+    if (choice >= 2 && d == RIGID + choice - 2) along = 2.0f * uniform(key, restart, round, 4) - 1.0f;
+    w->direction[d] = along;
+  }
+  sg_sync(sg);
+  return moved(sg, torsions, place, angles, w->direction, reach, angles);
+}
+
+static inline void copy(sg_t sg, __local float *to, __local const float *from, int count) {
+  for (int n = sg.lane; n < count; n += SG_SIZE) to[n] = from[n];
+  sg_sync(sg);
+}
+
+KERNEL void refine(
+    int pose_count, int rounds, int evaluations, float temperature, float amplitude,
+    grid_t grid,
+    __global const float *maps,
+    __global const ligand_t *ligands,
+    __global const float4 *conformers,       // heavy atoms, Angstrom; w: radius
+    __global const int *kinds,
+    __global const torsion_t *torsions,      // hydrogens left out
+    __global const float *inverse_lengths,
+    __global const uint *pairs,
+    __global const int *owner,               // a pose: its ligand
+    __global const int *restarts,            // a pose
+    __global const int *first_angle,         // a pose: row of its first torsion angle
+    __global float4 *quaternions,            // a pose, x, y, z, w; in and out
+    __global float4 *translations,           // a pose, Angstrom; in and out
+    __global float *angles,                  // radians; in and out
+    __global float *gradients,               // a pose: MAX_FREEDOMS numbers, of the last evaluation
+    __global float2 *energies)               // a pose: before and after, kcal/mol
+{
+  SG_SETUP(sg);
+  __local float all_atoms[WG_SUB_GROUPS * MAX_ATOMS * 9];
+  __local float2 all_turns[WG_SUB_GROUPS * MAX_FREEDOMS];
+  __local float all_vectors[WG_SUB_GROUPS * MAX_FREEDOMS * (8 + MAX_FREEDOMS)];
+  const int pose = sg.item;
+  if (pose >= pose_count) return;
+  __local float *vectors = all_vectors + sg.index * MAX_FREEDOMS * (8 + MAX_FREEDOMS);
+  __local float *atoms = all_atoms + sg.index * MAX_ATOMS * 9;
+  const ligand_t l = ligands[owner[pose]];
+  const problem_t p = {l,
+                       grid,
+                       maps,
+                       conformers + l.first_atom,
+                       kinds + l.first_atom,
+                       torsions + l.first_torsion,
+                       inverse_lengths + l.first_torsion,
+                       pairs + l.first_word,
+                       {atoms, atoms + MAX_ATOMS, atoms + 2 * MAX_ATOMS},
+                       {atoms + 3 * MAX_ATOMS, atoms + 4 * MAX_ATOMS, atoms + 5 * MAX_ATOMS},
+                       {atoms + 6 * MAX_ATOMS, atoms + 7 * MAX_ATOMS, atoms + 8 * MAX_ATOMS},
+                       all_turns + sg.index * MAX_FREEDOMS};
+  const descent_t w = {vectors,
+                       vectors + MAX_FREEDOMS,
+                       vectors + 2 * MAX_FREEDOMS,
+                       vectors + 3 * MAX_FREEDOMS,
+                       vectors + 4 * MAX_FREEDOMS,
+                       vectors + 8 * MAX_FREEDOMS};
+  __local float *trying = vectors + 5 * MAX_FREEDOMS, *present = vectors + 6 * MAX_FREEDOMS;
+  __local float *best = vectors + 7 * MAX_FREEDOMS;
+  const uint restart = (uint)restarts[pose];
+  __global float *turns = angles + first_angle[pose];
+
+  place_t place = {translations[pose], quaternions[pose]};
+  for (int n = sg.lane; n < l.torsions; n += SG_SIZE) present[n] = turns[n];
+  sg_sync(sg);
+  place_t best_place = place;
+  copy(sg, best, present, l.torsions);
+  const float before = evaluate(sg, &p, place, present, w.gradient);
+  for (int d = sg.lane; d < RIGID + l.torsions; d += SG_SIZE)
+    gradients[(size_t)pose * MAX_FREEDOMS + d] = w.gradient[d];
+  float lowest = before, energy = before;
+  for (int round = 0; round < rounds; round++) {
+    place_t to = place;
+    copy(sg, trying, present, l.torsions);
+    if (round > 0) to = perturbed(sg, &p, &w, to, trying, restart, (uint)round, amplitude);
+    const float found = descend(sg, &p, &w, &to, trying, evaluations);
+    const float chance = uniform(l.key, restart, (uint)round, 5);
+    if (!(round == 0 || found < energy || exp((energy - found) / temperature) > chance)) continue;
+    energy = found;
+    place = to;
+    copy(sg, present, trying, l.torsions);
+    if (found < lowest) {
+      lowest = found;
+      best_place = to;
+      copy(sg, best, trying, l.torsions);
+    }
+  }
+  for (int n = sg.lane; n < l.torsions; n += SG_SIZE) turns[n] = best[n];
+  if (sg.lane == 0) {
+    quaternions[pose] = best_place.quaternion;
+    translations[pose] = best_place.translation;
+    energies[pose] = (float2)(before, lowest);
+  }
+}

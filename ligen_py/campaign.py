@@ -1,0 +1,199 @@
+"""What a campaign consists of: its files, its parts and their order; the rules ask here.
+
+A part is one chunk of one library against one target. Beside the config's own libraries every
+target whose site names a reference ligand as SDF has the control library ``control-{target}``:
+that ligand from scratch, docked into its own target only.
+"""
+
+import importlib.resources
+import importlib.util
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ligen_py.errors import InputError
+from ligen_py.paths import PACKAGE
+from ligen_py.settings import Campaign, check, flags
+from ligen_py.store.manifest import COLUMNS
+
+CONTROL = "control-"
+"""What the name of a redocking control's library starts with."""
+
+INSTALLED = "package:"
+"""What a path starts with that lies inside an installed Python package: package:NAME/PATH."""
+
+HEADER = {name: name for name in COLUMNS}
+
+LONGEST_NAME = 64
+"""Characters of a library's name, controls included."""
+
+SDF = (".sdf", ".sd", ".sdf.gz", ".sd.gz")
+"""Reference ligands that make a control: of these the bond orders are known."""
+
+
+class Part(NamedTuple):
+    """One chunk of one library against one target."""
+
+    target: str
+    library: str
+    chunk: str
+
+
+@dataclass(frozen=True)
+class Workplan:
+    """A checked campaign and the folder that its paths are relative to."""
+
+    settings: Campaign
+    folder: Path
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], source: str, folder: Path) -> "Workplan":
+        """Check a config and the files it names; InputError names `source` and the key."""
+        plan = cls(check(Campaign, dict(config), source), folder)
+        for name in plan.settings.libraries:
+            if name.startswith(CONTROL):
+                raise InputError(
+                    f"{source}: key 'libraries.{name}': names that start with '{CONTROL}' are kept "
+                    "for the redocking controls; give the library another name"
+                )
+        for name in plan.settings.targets:
+            if len(CONTROL + name) > LONGEST_NAME:
+                raise InputError(
+                    f"{source}: key 'targets.{name}': give a name of {LONGEST_NAME - len(CONTROL)} "
+                    "characters at most"
+                )
+        for key, given in plan._files():
+            _check_file(plan.resolve(given, f"{source}: key '{key}'"), f"{source}: key '{key}'")
+        return plan
+
+    def _files(self) -> Iterator[tuple[str, str]]:
+        for name, target in self.settings.targets.items():
+            yield f"targets.{name}.receptor", target.receptor
+            if target.site.ligand is not None:
+                yield f"targets.{name}.site.ligand", target.site.ligand
+        for name, library in self.settings.libraries.items():
+            yield f"libraries.{name}.file", library.file
+
+    def resolve(self, given: str, where: str = "config") -> Path:
+        """A path of the config: in an installed package, absolute, or relative to the config."""
+        if not given.startswith(INSTALLED):
+            return self.folder / Path(given).expanduser()
+        package, _, inside = given.removeprefix(INSTALLED).partition("/")
+        if not package.isidentifier() or importlib.util.find_spec(package) is None:
+            raise InputError(
+                f"{where}: the Python package '{package}' is not installed; "
+                "install it or give a path"
+            )
+        return Path(str(importlib.resources.files(package))) / inside
+
+    def receptor(self, target: str) -> Path:
+        """The structure file of a target."""
+        return self.resolve(self.settings.targets[target].receptor)
+
+    def crystal(self, target: str) -> Path | None:
+        """The reference ligand of a target's site, where it has one."""
+        ligand = self.settings.targets[target].site.ligand
+        return None if ligand is None else self.resolve(ligand)
+
+    def control(self, target: str) -> str | None:
+        """The name of a target's control library, where its reference ligand is an SDF."""
+        crystal = self.crystal(target)
+        if crystal is None or not crystal.name.lower().endswith(SDF):
+            return None
+        return CONTROL + target
+
+    def library(self, library: str) -> Path:
+        """The file of a library or of a control."""
+        if library.startswith(CONTROL):
+            return self.resolve(
+                str(self.settings.targets[library.removeprefix(CONTROL)].site.ligand)
+            )
+        return self.resolve(self.settings.libraries[library].file)
+
+    def chunks(self, library: str) -> list[str]:
+        """The chunks of a library, "1-of-3" and so on; a control has one."""
+        count = 1 if library.startswith(CONTROL) else self.settings.libraries[library].chunks
+        return [f"{number}-of-{count}" for number in range(1, count + 1)]
+
+    def parts(self) -> list[Part]:
+        """Every part of the campaign: targets and libraries in the config's order, control last."""
+        return [
+            Part(target, library, chunk)
+            for target in self.settings.targets
+            for library in self._libraries_of(target)
+            for chunk in self.chunks(library)
+        ]
+
+    def _libraries_of(self, target: str) -> list[str]:
+        control = self.control(target)
+        return [*self.settings.libraries, *([control] if control else [])]
+
+    def paths(self, template: str) -> list[str]:
+        """A path template with {target}, {library} and {chunk} for every part, without repeats."""
+        return list(dict.fromkeys(template.format(**part._asdict()) for part in self.parts()))
+
+    def parse_flags(self, library: str) -> str:
+        """Flags of `parse`; a control forgets its crystal coordinates."""
+        settings = self.settings.parse
+        if library.startswith(CONTROL):
+            settings = settings.model_copy(update={"embed": "always"})
+        return flags(settings)
+
+    def pocket_flags(self, target: str) -> str:
+        """Flags of `pocket`: chains and site of a target, then the settings."""
+        chosen = self.settings.targets[target]
+        words = ["--chains", *chosen.chains] if chosen.chains else []
+        crystal = self.crystal(target)
+        if crystal is not None:
+            words += ["--ligand", str(crystal)]
+        if chosen.site.center is not None:
+            # Fixed notation: argparse takes -1e-05 for a flag.
+            words += ["--center", *(f"{value:f}" for value in chosen.site.center)]
+        if chosen.site.radius is not None:
+            words += ["--site-radius", str(chosen.site.radius)]
+        return f"{shlex.join(words)} {flags(self.settings.pocket)}"
+
+    def manifest(self, results: str) -> str:
+        """The table that `aggregate` and `export` read: one row a part, tabs between columns."""
+        rows = [self._row(part, results) for part in self.parts()]
+        return "".join("\t".join(row[name] for name in COLUMNS) + "\n" for row in [HEADER, *rows])
+
+    def _row(self, part: Part, results: str) -> dict[str, str]:
+        control = part.library.startswith(CONTROL)
+        return {
+            "target": part.target,
+            "library": part.library,
+            "pocket": f"{results}/pockets/{part.target}.h5",
+            "ligands": f"{results}/ligands/{part.library}/{part.chunk}.h5",
+            "kept": f"{results}/kept/{part.target}/{part.library}/{part.chunk}.h5",
+            "scores": f"{results}/scores/{part.target}/{part.library}/{part.chunk}.h5",
+            "control": str(int(control)),
+            "crystal": str(self.crystal(part.target)) if control else "",
+        }
+
+
+def stage_environment() -> dict[str, str]:
+    """What makes `python -m ligen_py.<stage>` run this package with this interpreter anywhere.
+
+    A conda environment comes before both: its activation puts its own interpreter first.
+    """
+    return {
+        "PATH": _before("PATH", Path(sys.executable).parent),
+        "PYTHONPATH": _before("PYTHONPATH", PACKAGE.parent),
+    }
+
+
+def _before(variable: str, folder: Path) -> str:
+    parts = [part for part in os.environ.get(variable, "").split(os.pathsep) if part]
+    return os.pathsep.join([str(folder), *(part for part in parts if part != str(folder))])
+
+
+def _check_file(path: Path, where: str) -> None:
+    if path.is_dir():
+        raise InputError(f"{where}: {path} is a folder; give a file")
+    if not path.is_file():
+        raise InputError(f"{where}: {path} does not exist; correct the path")

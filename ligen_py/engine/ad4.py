@@ -1,0 +1,236 @@
+"""AutoDock4's free-energy function: its constants, once for host and kernels, and scores of poses.
+
+Sources: R. Huey, G. M. Morris, A. J. Olson, D. S. Goodsell, J. Comput. Chem. 28 (2007) 1145-1152;
+parameters of AutoDock 4.2 ("bound" model); directional hydrogen bonds as AutoGrid 4.2 sums them
+(after D. N. A. Boobbyer, P. J. Goodford et al., J. Med. Chem. 32 (1989) 1083-1094).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ligen_py.engine.internal import internal_pairs
+from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel, runs
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import Device
+from ligen_py.records import Ad4Type, ChargedReceptor, Ligands, Poses
+
+TYPES = len(Ad4Type)
+CUTOFF = 8.0
+"""Angstrom; van der Waals, hydrogen bonds and the receptor's desolvation end here."""
+SMOOTHING = 0.25
+"""Angstrom; a pair has the lowest energy within this distance of its own."""
+CLAMP = 100_000.0
+"""kcal/mol; no pair is worse than this."""
+NEAREST_CHARGE = 0.5
+"""Angstrom; charges nearer than this count as this far apart."""
+FARTHEST = 20.48
+"""Angstrom; charges and desolvation within a ligand end here."""
+
+WEIGHTS = {
+    "VDW": 0.1662, "HBOND": 0.1209, "ESTAT": 0.1406, "DESOLV": 0.1322, "TORSION": 0.2983,
+}  # fmt: skip
+COULOMB = 332.06363
+"""kcal/mol Angstrom / e^2."""
+SOLVATION_WIDTH = 3.6
+"""Angstrom."""
+CHARGE_SOLVATION = 0.01097
+"""Solvation parameter per unit of absolute charge."""
+DIELECTRIC = {"A": -8.5525, "B": 78.4 + 8.5525, "K": 7.7839, "LAMBDA": 0.003627}
+"""eps(r) = A + B / (1 + K exp(-LAMBDA B r)); E. L. Mehler, T. Solmajer, Protein Eng. 4 (1991) 903."""
+
+DONOR, NITROGEN_ACCEPTOR, ACCEPTOR = 1, 2, 3
+
+TERMS = ("vdw", "hbond", "estat", "desolv", "intra", "torsional", "affinity", "total")
+"""Columns, as the kernel writes them, kcal/mol, weighted. The first four are sums over the atoms of
+the ligand in the receptor, `intra` is the sum over pairs within the ligand, `torsional` the loss of
+freedom of the active torsions. `affinity`, more negative is better, is the first four and
+`torsional`: the unbound ligand is taken to be as the bound one, so `intra` cancels. `total` is what
+ranks, larger is better: -affinity."""
+
+
+class Parameters(NamedTuple):
+    """One type: sum of two like radii (A), well depth (kcal/mol), volume (A^3), solvation
+    parameter, hydrogen-bond distance (A) and depth, and kind (donor, acceptors, or 0)."""
+
+    distance: float
+    depth: float
+    volume: float
+    solvation: float
+    bond_distance: float = 0.0
+    bond_depth: float = 0.0
+    bond_kind: int = 0
+
+
+PARAMETERS = {
+    Ad4Type.NONE: Parameters(0.0, 0.0, 0.0, 0.0),
+    Ad4Type.HD: Parameters(2.00, 0.020, 0.0, 0.00051, 0.0, 0.0, DONOR),
+    Ad4Type.C: Parameters(4.00, 0.150, 33.5103, -0.00143),
+    Ad4Type.A: Parameters(4.00, 0.150, 33.5103, -0.00052),
+    Ad4Type.N: Parameters(3.50, 0.160, 22.4493, -0.00162),
+    Ad4Type.NA: Parameters(3.50, 0.160, 22.4493, -0.00162, 1.9, 5.0, NITROGEN_ACCEPTOR),
+    Ad4Type.OA: Parameters(3.20, 0.200, 17.1573, -0.00251, 1.9, 5.0, ACCEPTOR),
+    Ad4Type.S: Parameters(4.00, 0.200, 33.5103, -0.00214),
+    Ad4Type.SA: Parameters(4.00, 0.200, 33.5103, -0.00214, 2.5, 1.0, ACCEPTOR),
+    Ad4Type.P: Parameters(4.20, 0.200, 38.7924, -0.00110),
+    Ad4Type.F: Parameters(3.09, 0.080, 15.4480, -0.00110),
+    Ad4Type.CL: Parameters(4.09, 0.276, 35.8235, -0.00110),
+    Ad4Type.BR: Parameters(4.33, 0.389, 42.5661, -0.00110),
+    Ad4Type.I: Parameters(4.72, 0.550, 55.0585, -0.00110),
+    Ad4Type.SI: Parameters(4.60, 0.200, 50.9650, -0.00143),
+    Ad4Type.MG: Parameters(1.30, 0.875, 1.5600, -0.00110),
+    Ad4Type.CA: Parameters(1.98, 0.550, 2.7700, -0.00110),
+    Ad4Type.MN: Parameters(1.30, 0.875, 2.1400, -0.00110),
+    Ad4Type.FE: Parameters(1.30, 0.010, 1.8400, -0.00110),
+    Ad4Type.ZN: Parameters(1.48, 0.550, 1.7000, -0.00110),
+}
+"""Of AutoDock 4.2; silicon, which it lacks, as in AutoDock Vina 1.2."""
+
+
+def pair_table() -> np.ndarray:
+    """What a pair of types is: float32 (TYPES, TYPES, 4), symmetric.
+
+    Components: A and B of A / r^12 - B / r^n, weighted (kcal/mol); distance of the minimum
+    (Angstrom); n, 10 for donor and acceptor, else 6, or 0 where a type is NONE.
+    """
+    table = np.zeros((TYPES, TYPES, 4))
+    for one, first in PARAMETERS.items():
+        for two, second in PARAMETERS.items():
+            if Ad4Type.NONE in (one, two):
+                continue
+            donors = (first.bond_kind == DONOR) + (second.bond_kind == DONOR)
+            bond_distance = max(first.bond_distance, second.bond_distance)
+            if donors == 1 and bond_distance > 0:
+                depth = WEIGHTS["HBOND"] * max(first.bond_depth, second.bond_depth)
+                distance, power = bond_distance, 10
+            else:
+                depth = WEIGHTS["VDW"] * float(np.sqrt(first.depth * second.depth))
+                distance, power = (first.distance + second.distance) / 2, 6
+            scale = depth / (12 - power)
+            table[one, two] = (
+                scale * distance**12 * power,
+                scale * distance**power * 12,
+                distance,
+                power,
+            )
+    return table.astype(np.float32)
+
+
+def type_table() -> np.ndarray:
+    """Solvation parameter, volume (A^3) and hydrogen-bond kind by type: float32 (TYPES, 4)."""
+    rows = [(row.solvation, row.volume, row.bond_kind, 0) for row in map(PARAMETERS.get, Ad4Type)]
+    return np.array(rows, np.float32)
+
+
+def definitions() -> dict[str, str]:
+    """The constants as -D macros for kernels/include/ad4.clh."""
+    values = {
+        "AD4_CUTOFF": CUTOFF,
+        "AD4_SMOOTHING": SMOOTHING,
+        "AD4_CLAMP": CLAMP,
+        "AD4_NEAREST_CHARGE": NEAREST_CHARGE,
+        "AD4_FARTHEST": FARTHEST,
+        "AD4_COULOMB": COULOMB * WEIGHTS["ESTAT"],
+        "AD4_DESOLV": WEIGHTS["DESOLV"],
+        "AD4_TORSION": WEIGHTS["TORSION"],
+        "AD4_SOLVATION_WIDTH": SOLVATION_WIDTH,
+        "AD4_CHARGE_SOLVATION": CHARGE_SOLVATION,
+        **{f"AD4_DIELECTRIC_{name}": value for name, value in DIELECTRIC.items()},
+    }
+    floats = {name: f"{float(value)!r}f" for name, value in values.items()}
+    return floats | {"AD4_TYPES": str(TYPES)}
+
+
+LIGAND = np.dtype(
+    [
+        (name, np.int32)
+        for name in (
+            "first_atom",
+            "atoms",
+            "first_torsion",
+            "torsions",
+            "first_active",
+            "active",
+            "first_pair",
+            "pairs",
+        )
+    ]
+)
+"""One ligand of a batch, as `ligand_t` in ad4.cl."""
+
+
+def ad4_pairs(ligands: Ligands, number: int) -> np.ndarray:
+    """Pairs of a ligand's atoms that AutoDock's internal energy counts: int16 (pairs, 2)."""
+    atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
+    return internal_pairs(ligands, number, ligands.ad4_type[atoms] != Ad4Type.NONE)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Consecutive ligands as the kernel reads them."""
+
+    ligands: np.ndarray
+    """LIGAND (ligands,)."""
+    atoms: np.ndarray
+    """float32 (atoms, 4): conformer; type."""
+    charges: np.ndarray
+    """float32 (atoms,), e."""
+    active: np.ndarray
+    """int16: atoms that have a type, numbers local to the ligand."""
+    pairs: np.ndarray
+    """int16 (pairs, 2), numbers local to the ligand."""
+
+    @classmethod
+    def of(cls, ligands: Ligands, first: int, last: int) -> "Batch":
+        """Pack ligands first <= ligand < last."""
+        offsets = ligands.first_atom[first : last + 1]
+        rows = slice(offsets[0], offsets[-1])
+        types = np.split(ligands.ad4_type[rows], offsets[1:-1] - offsets[0])
+        active = [np.flatnonzero(kinds != Ad4Type.NONE) for kinds in types]
+        pairs = [ad4_pairs(ligands, number) for number in range(first, last)]
+        table = np.zeros(last - first, LIGAND)
+        table["first_atom"], table["atoms"] = runs(offsets)
+        table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
+        table["first_active"], table["active"] = runs(np.cumsum([0, *map(len, active)]))
+        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *map(len, pairs)]))
+        atoms = np.column_stack([ligands.xyz[rows], ligands.ad4_type[rows]]).astype(np.float32)
+        numbers = np.concatenate(active).astype(np.int16)
+        return cls(table, atoms, ligands.ad4_charge[rows], numbers, np.concatenate(pairs))
+
+
+class Ad4:
+    """AutoDock4's free energy of binding of poses in one receptor, on one device."""
+
+    terms = TERMS
+
+    def __init__(self, device: Device, receptor: ChargedReceptor) -> None:
+        """Upload the receptor, donors first, and the tables."""
+        donor = receptor.ad4_type == Ad4Type.HD
+        order = np.argsort(~donor, kind="stable")
+        columns = (
+            (receptor.xyz, receptor.ad4_charge),
+            (receptor.axis, receptor.ad4_type),
+            (receptor.normal, receptor.exponent),
+        )
+        arrays = [np.column_stack(pair)[order].astype(np.float32) for pair in columns]
+        self._receptor = (
+            np.int32(len(order)),
+            np.int32(np.count_nonzero(donor)),
+            *(buffers.upload(device, each) for each in (*arrays, pair_table(), type_table())),
+        )
+        self._kernel = PoseKernel(device, "batched/ad4.cl", "ad4", definitions(), len(TERMS))
+
+    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
+        """All poses of ligands first <= ligand < last: float32 (terms, poses).
+
+        NaN where a pose's coordinates are not finite, in every term but `torsional`.
+        """
+        batch = Batch.of(ligands, first, last)
+        return self._kernel.run(
+            PoseBatch.of(ligands, poses, first, last),
+            batch.ligands["atoms"],
+            self._receptor,
+            (batch.ligands, ligands.ad4_torsions[first:last], batch.atoms),
+            (batch.charges, batch.active, batch.pairs),
+        )

@@ -1,0 +1,109 @@
+"""Interaction maps on a device: energy of a probe of each Vina type at every point of a grid."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ligen_py.engine.vina import CUTOFF, FORMS
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import Device
+from ligen_py.opencl.program import build
+from ligen_py.records import Field, Receptor
+
+GRID = np.dtype(
+    [("origin", "f4", 4), ("last", "f4", 4), ("inverse_spacing", "f4")]
+    + [(name, "i4") for name in ("stride_x", "stride_y", "stride_map")]
+)
+"""The grid of all maps, as `grid_t` in refine.cl."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Points at origin + spacing * (i, j, k), Angstrom; the box is what they span."""
+
+    origin: np.ndarray
+    spacing: float
+    shape: tuple[int, int, int]
+
+    @classmethod
+    def over(cls, field: Field, spacing: float) -> "Grid":
+        """The grid of a given spacing over the box of a pocket, at most one cell larger."""
+        edges = (np.array(field.value.shape[1:]) - 1) * float(field.spacing[0])
+        cells = np.ceil(edges / spacing - 1e-6).astype(int)
+        origin = field.origin - (cells * spacing - edges) / 2
+        return cls(origin.astype(np.float32), spacing, tuple(int(n) + 1 for n in cells))  # type: ignore[arg-type]
+
+    @property
+    def points(self) -> np.ndarray:
+        """Positions (points, 3), Angstrom, float64, z fastest."""
+        index = np.indices(self.shape).reshape(3, -1).T
+        return self.origin.astype(np.float64) + self.spacing * index
+
+    def row(self) -> np.ndarray:
+        """This grid as `grid_t`."""
+        row = np.zeros((), GRID)
+        last = self.origin + np.float32(self.spacing) * (np.array(self.shape, np.float32) - 1)
+        row["origin"][:3], row["last"][:3] = self.origin, last
+        row["inverse_spacing"] = 1 / self.spacing
+        row["stride_x"], row["stride_y"] = self.shape[1] * self.shape[2], self.shape[2]
+        row["stride_map"] = np.prod(self.shape)
+        return row
+
+
+@dataclass(frozen=True)
+class Maps:
+    """The maps of some Vina types, on a device; `slot` is the map of each type, -1 where none."""
+
+    grid: Grid
+    form: str
+    slot: np.ndarray
+    buffer: Any
+
+
+BLOCK = 8
+"""Points along each side of the blocks for which near receptor atoms are listed."""
+
+
+def near_atoms(grid: Grid, xyz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Receptor atoms within reach of each block of points: offsets (blocks + 1,) and atoms, int32."""
+    blocks = [-(-count // BLOCK) for count in grid.shape]
+    index = np.indices(blocks).reshape(3, -1).T
+    half = (BLOCK - 1) / 2 * grid.spacing
+    centers = grid.origin + BLOCK * grid.spacing * index + half
+    found = []
+    for center in centers:
+        beyond = np.maximum(np.abs(xyz - center) - half, 0)
+        found.append(np.flatnonzero((beyond**2).sum(axis=1) < CUTOFF**2 + 1e-3))
+    first = np.concatenate([[0], np.cumsum([len(atoms) for atoms in found])])
+    return first.astype(np.int32), np.concatenate(found).astype(np.int32)
+
+
+def make_maps(device: Device, receptor: Receptor, grid: Grid, types: np.ndarray, form: str) -> Maps:
+    """Compute one map for each of some Vina types (rising, without NONE) in a form's terms."""
+    chosen = FORMS[form]
+    table = chosen.pair_table()
+    slot = np.full(len(table), -1, np.int32)
+    slot[types] = np.arange(len(types))
+    maps = buffers.empty(device, int(np.prod(grid.shape)) * max(1, len(types)), np.float32)
+    if not len(types):
+        return Maps(grid, form, slot, maps)
+    atoms = np.zeros((len(receptor.xyz), 4), np.float32)
+    atoms[:, :3] = receptor.xyz
+    first_near, near = near_atoms(grid, receptor.xyz)
+    definitions = chosen.weights.definitions() | {"MAPS": str(len(types)), "BLOCK": str(BLOCK)}
+    local = 64
+    build(device, "batched/maps.cl", definitions).kernel("make_maps")(
+        device.queue,
+        ((len(first_near) - 1) * local,),
+        (local,),
+        np.array([*grid.shape, 0], np.int32),
+        np.append(grid.origin, 0).astype(np.float32),
+        np.float32(grid.spacing),
+        *(
+            buffers.upload(device, array)
+            for array in (types.astype(np.int32), first_near, near, atoms, receptor.vina_type, table)
+        ),
+        maps,
+    )
+    return Maps(grid, form, slot, maps)

@@ -1,0 +1,40 @@
+"""Counter-based random numbers: the NumPy twin of kernels/include/random.clh."""
+
+import hashlib
+
+import numpy as np
+
+
+def philox(key: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Philox2x32 with 10 rounds (Salmon et al., SC 2011): uint32 arrays, broadcast."""
+    key, x, y = (np.asarray(value, np.uint64) for value in (key, x, y))
+    mask = np.uint64(0xFFFFFFFF)
+    for _ in range(10):
+        product = np.uint64(0xD256D193) * x
+        x = (product >> np.uint64(32)) ^ key ^ y
+        y = product & mask
+        key = (key + np.uint64(0x9E3779B9)) & mask
+    return x.astype(np.uint32)
+
+
+def uniform(key: int, restart: int, turn: int, which: int) -> float:
+    """Even in 0 <= u < 1, 24 bits; `which` counts the numbers of one round, up to 8."""
+    bits = philox(np.array(key), np.array(turn * 8 + which), np.array(restart))
+    return int(bits >> np.uint32(8)) / 2**24
+
+
+def in_ball(key: int, restart: int, turn: int) -> np.ndarray:
+    """A point (3,) of the unit ball, evenly spread."""
+    z = 2 * uniform(key, restart, turn, 1) - 1
+    azimuth = 2 * np.pi * uniform(key, restart, turn, 2)
+    radius = np.cbrt(uniform(key, restart, turn, 3))
+    flat = radius * np.sqrt(max(1 - z * z, 0.0))
+    return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), radius * z])
+
+
+def content_key(*arrays: np.ndarray) -> int:
+    """A key of 32 bits from the content of arrays, equal on every machine."""
+    digest = hashlib.blake2b(digest_size=4)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return int.from_bytes(digest.digest(), "little")

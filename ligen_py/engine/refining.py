@@ -1,0 +1,280 @@
+"""Refine poses on a device: chains of descents in a field of Vina's terms (kernels/batched/refine.cl)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ligen_py.engine.filtering import filter_poses, take
+from ligen_py.engine.geometry import inverse_bond_lengths
+from ligen_py.engine.maps import Grid, Maps, make_maps
+from ligen_py.engine.placing import kernel_torsions
+from ligen_py.engine.random import content_key
+from ligen_py.engine.vina import ACCEPTORS, DONORS, FORMS, HYDROPHOBIC, TYPES
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.program import build
+from ligen_py.records import (
+    Field,
+    Ligands,
+    Poses,
+    Receptor,
+    Refinement,
+    Verdict,
+    Verdicts,
+    VinaType,
+)
+
+ATOM_CLASSES = (32, 64, 96, 128, 192, 256)
+FREEDOM_CLASSES = (16, 24, 40, 70)
+"""Kernels are compiled for so many heavy atoms and degrees of freedom; the smallest that fits runs."""
+
+SUB_GROUPS_PER_GROUP = {"ptx": 4, "khr": 1, "local": 1}
+BATCH_LIGANDS = 8192
+
+LIGAND = np.dtype(
+    [
+        (name, np.int32)
+        for name in ("first_atom", "heavy", "first_torsion", "torsions", "first_word", "words")
+    ]
+    + [("key", np.uint32), ("radius_of_gyration", np.float32)]
+)
+"""One ligand of a batch, as `ligand_t` in refine.cl."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """How far a pose is refined (see `RefineSettings`)."""
+
+    rounds: int
+    evaluations: int
+    temperature: float
+    amplitude: float
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some ligands as the flat arrays that the refine kernel reads: heavy atoms only, Angstrom."""
+
+    ligands: np.ndarray
+    conformers: np.ndarray
+    kinds: np.ndarray
+    torsions: np.ndarray
+    inverse_lengths: np.ndarray
+    pairs: np.ndarray
+
+
+def kinds_of(types: np.ndarray, slot: np.ndarray) -> np.ndarray:
+    """Map number and hydrogen-bond flags of atoms, int32, as `pair_of` in refine.cl reads them."""
+    flags = np.zeros(TYPES, np.int32)
+    for kind in VinaType:
+        fat, gives, takes = kind in HYDROPHOBIC, kind in DONORS, kind in ACCEPTORS
+        flags[kind] = fat | gives << 1 | takes << 2 | fat << 3 | takes << 4 | gives << 5
+    return (slot[types].astype(np.int32) << 8) | flags[types]
+
+
+def _join(parts: list[np.ndarray], empty: tuple[int, ...], dtype: object) -> np.ndarray:
+    return np.concatenate([np.zeros((0, *empty), dtype), *parts])  # type: ignore[arg-type]
+
+
+def pack(ligands: Ligands, rows: np.ndarray, maps: Maps, seed: int) -> Batch:
+    """Flat arrays of the ligands `rows`; their keys mix the seed with their content."""
+    table = np.zeros(len(rows), LIGAND)
+    atoms, kinds, torsions, lengths, pairs = [], [], [], [], []
+    radii = FORMS[maps.form].radii
+    first_atom = first_torsion = first_word = 0
+    for place, number in enumerate(rows):
+        a, heavy = int(ligands.first_atom[number]), int(ligands.heavy[number])
+        t = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
+        xyz, types = ligands.xyz[a : a + heavy], ligands.vina_type[a : a + heavy]
+        limits = ligands.torsion_range[t].copy()
+        words = ligands.pair_mask[ligands.first_pair[number] : ligands.first_pair[number + 1]]
+        key = content_key(np.array([seed], "<u8"), xyz, types, ligands.torsion_axis[t], limits)
+        spread = np.sqrt(max(1.0, float((xyz.astype(np.float64) ** 2).sum(axis=1).mean())))
+        table[place] = (first_atom, heavy, first_torsion, len(limits), first_word, (heavy + 31) // 32, key, spread)  # fmt: skip
+        limits[:, 2:] = 0
+        atoms.append(np.concatenate([xyz, radii[types][:, None].astype(np.float32)], axis=1))
+        kinds.append(kinds_of(types, maps.slot))
+        torsions.append(kernel_torsions(ligands.torsion_axis[t], limits))
+        lengths.append(inverse_bond_lengths(xyz, ligands.torsion_axis[t]))
+        pairs.append(words)
+        first_atom, first_torsion = first_atom + heavy, first_torsion + len(limits)
+        first_word += len(words)
+    return Batch(
+        table,
+        _join(atoms, (4,), np.float32),
+        _join(kinds, (), np.int32),
+        _join(torsions, (8,), np.int16),
+        _join(lengths, (), np.float32),
+        _join(pairs, (), np.uint32),
+    )
+
+
+@dataclass(frozen=True)
+class Refined:
+    """Refined poses in the order of the given ones, and their energies, kcal/mol (poses,)."""
+
+    poses: Poses
+    before: np.ndarray
+    after: np.ndarray
+    gradients: np.ndarray
+
+
+class Refiner:
+    """One pocket's maps and settings on one device.
+
+    `kernel_seconds` adds up the device's own time in the refine kernel.
+    """
+
+    def __init__(
+        self, device: Device, receptor: Receptor, grid: Grid, types: np.ndarray, form: str
+    ) -> None:
+        """Compute the maps of the types that occur."""
+        self.device = device
+        self.maps = make_maps(device, receptor, grid, types, form)
+        self.kernel_seconds = 0.0
+
+    def refine(self, ligands: Ligands, poses: Poses, chain: Chain, seed: int = 1) -> Refined:
+        """Refine every pose; the result has the same poses, each with its lowest energy found."""
+        count = len(poses.restart)
+        angles = np.deg2rad(poses.torsion.astype(np.float64)).astype(np.float32)
+        quaternion = np.roll(poses.quaternion, -1, axis=1)
+        translation = np.zeros((count, 4), np.float32)
+        translation[:, :3] = poses.translation
+        energies = np.zeros((count, 2), np.float32)
+        gradients = np.zeros((count, FREEDOM_CLASSES[-1]), np.float32)
+        state = (angles, quaternion, translation, energies, gradients)
+        for rows, classes in self._batches(ligands, poses):
+            self._launch(pack(ligands, rows, self.maps, seed), rows, classes, poses, chain, state)
+        better = energies[:, 1] < energies[:, 0]
+        changed = np.repeat(better, np.diff(poses.first_torsion))
+        wrapped = np.mod(np.rad2deg(angles.astype(np.float64)), 360).astype(np.float32)
+        refined = replace(
+            poses,
+            translation=np.where(better[:, None], translation[:, :3], poses.translation),
+            quaternion=np.where(better[:, None], np.roll(quaternion, 1, axis=1), poses.quaternion),
+            torsion=np.where(changed, wrapped, poses.torsion),
+        )
+        return Refined(refined, energies[:, 0], energies[:, 1], gradients)
+
+    def _batches(
+        self, ligands: Ligands, poses: Poses
+    ) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
+        """Ligands with poses, of one pair of classes at a time."""
+        freedoms = 6 + np.diff(ligands.first_torsion)
+        sizes = np.searchsorted(ATOM_CLASSES, ligands.heavy)
+        widths = np.searchsorted(FREEDOM_CLASSES, freedoms)
+        posed = np.diff(poses.first_pose) > 0
+        for size, atoms in enumerate(ATOM_CLASSES):
+            for width, freedom in enumerate(FREEDOM_CLASSES):
+                rows = np.flatnonzero(posed & (sizes == size) & (widths == width))
+                for start in range(0, len(rows), BATCH_LIGANDS):
+                    yield rows[start : start + BATCH_LIGANDS], (atoms, freedom)
+
+    def _launch(
+        self,
+        batch: Batch,
+        rows: np.ndarray,
+        classes: tuple[int, int],
+        poses: Poses,
+        chain: Chain,
+        state: tuple[np.ndarray, ...],
+    ) -> None:
+        device = self.device
+        angles, quaternion, translation, energies, gradients = state
+        counts = np.diff(poses.first_pose)[rows]
+        chosen = _ranges(poses.first_pose[rows], counts)
+        lengths = np.diff(poses.first_torsion)[chosen]
+        turns = _ranges(poses.first_torsion[chosen], lengths)
+        group = SUB_GROUPS_PER_GROUP[device.back_end]
+        definitions = FORMS[self.maps.form].weights.definitions() | {
+            "MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group,
+        }  # fmt: skip
+        upload = [
+            np.repeat(np.arange(len(rows), dtype=np.int32), counts),
+            poses.restart[chosen],
+            np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32),
+        ]
+        in_out = [
+            buffers.exchange(device, array)
+            for array in (quaternion[chosen], translation[chosen], angles[turns])
+        ]
+        slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
+        energy = buffers.empty(device, len(chosen) * 2, np.float32)
+        local = group * SUB_GROUP_SIZE
+        event = build(device, "batched/refine.cl", definitions).kernel("refine")(
+            device.queue,
+            (-(-len(chosen) // group) * local,),
+            (local,),
+            np.int32(len(chosen)),
+            np.int32(chain.rounds),
+            np.int32(chain.evaluations),
+            np.float32(chain.temperature),
+            np.float32(chain.amplitude),
+            self.maps.grid.row(),
+            self.maps.buffer,
+            *(buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS),
+            *(buffers.upload(device, array) for array in upload),
+            *in_out,
+            slope,
+            energy,
+        )
+        self.kernel_seconds += buffers.seconds(event)
+        quaternion[chosen] = buffers.download(device, in_out[0], (len(chosen), 4), np.float32)
+        translation[chosen] = buffers.download(device, in_out[1], (len(chosen), 4), np.float32)
+        angles[turns] = buffers.download(device, in_out[2], len(turns), np.float32)
+        gradients[chosen, : classes[1]] = buffers.download(
+            device, slope, (len(chosen), classes[1]), np.float32
+        )
+        energies[chosen] = buffers.download(device, energy, (len(chosen), 2), np.float32)
+
+
+BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
+
+
+def _ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """start, start + 1, ... of each range, one after another."""
+    before = np.concatenate([[0], np.cumsum(counts)])[:-1]
+    return np.arange(counts.sum()) + np.repeat(starts - before, counts)
+
+
+def keep_best(
+    device: Device,
+    ligands: Ligands,
+    refined: Refined,
+    max_num_poses: int,
+    cluster_rmsd: float,
+) -> tuple[Poses, Verdicts, Refinement]:
+    """The best poses of each ligand by energy, lowest first, no two nearer than `cluster_rmsd`.
+
+    Of poses that fell into one minimum only the best stays; `cluster_rmsd` is over heavy atoms
+    without symmetry, Angstrom.
+    """
+    poses, none = refined.poses, np.zeros(len(refined.after), np.int32)
+    milli = -np.round(np.clip(refined.after.astype(np.float64), -1e6, 1e6) * 1000).astype(np.int32)
+    numbered = replace(
+        poses, score=milli, restart=np.arange(len(none), dtype=np.int32),
+        internal_bumps=none, pocket_bumps=none, outside=none,
+    )  # fmt: skip
+    found, verdicts = filter_poses(device, ligands, numbered, max_num_poses, 0, cluster_rmsd)
+    first = verdicts.verdict == Verdict.REPRESENTATIVE
+    owner = np.repeat(np.arange(len(ligands.entry)), np.diff(found.first_pose))
+    rows = found.restart[first].astype(np.int64)
+    return (
+        take(poses, rows, np.bincount(owner[first], minlength=len(ligands.entry))),
+        Verdicts(verdict=verdicts.verdict[first], cluster=verdicts.cluster[first]),
+        Refinement(before=refined.before[rows], after=refined.after[rows]),
+    )
+
+
+def types_in(ligands: Ligands) -> np.ndarray:
+    """The Vina types that occur in some ligands, rising, without NONE."""
+    types = np.unique(ligands.vina_type)
+    return types[types != VinaType.NONE]
+
+
+def refiner_for(
+    device: Device, receptor: Receptor, field: Field, ligands: Ligands, form: str, spacing: float
+) -> Refiner:
+    """A refiner over the pocket's box for the types of some ligands."""
+    return Refiner(device, receptor, Grid.over(field, spacing), types_in(ligands), form)

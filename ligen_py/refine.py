@@ -1,0 +1,79 @@
+"""Refine the kept poses of a chunk: chains of local minima in the field of a scoring function.
+
+Reads a ligands file, a pocket file and a kept file, writes a refined file: for each ligand its best
+poses by energy, lowest first, one a cluster, with their energies before and after. With no rounds
+the poses stay as they are, bit for bit.
+"""
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ligen_py import cli
+from ligen_py.engine.refining import Chain, keep_best, refiner_for
+from ligen_py.opencl.device import select
+from ligen_py.provenance import Run
+from ligen_py.records import Ledger, Ligands, Poses, Receptor, Refinement, Verdicts
+from ligen_py.settings import RefineSettings
+from ligen_py.store.read import read
+from ligen_py.store.together import require_same_ligands
+from ligen_py.store.write import write
+
+log = logging.getLogger("ligen_py")
+
+INPUTS = {
+    "ligands": "ligands file of `parse`",
+    "pocket": "pocket file of `pocket`",
+    "poses": "kept file of `filter`",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stage from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.refine", __doc__, RefineSettings)
+    for name, what in INPUTS.items():
+        parser.add_argument(f"--{name}", type=cli.input_file, required=True, help=what)
+    parser.add_argument("--output", type=Path, required=True, help="refined file to write")
+    cli.add_device(parser)
+    return cli.run(parser, argv, _stage)
+
+
+def _stage(options: argparse.Namespace) -> None:
+    settings: RefineSettings = cli.settings_from(RefineSettings, options)
+    ligands: Ligands = read(options.ligands, "ligands", "ligands")
+    receptor: Receptor = read(options.pocket, "pocket", "receptor")
+    field = read(options.pocket, "pocket", "field")
+    ledger: Ledger = read(options.poses, "kept", "ledger")
+    kept: Poses = read(options.poses, "kept", "poses")
+    verdicts: Verdicts = read(options.poses, "kept", "verdicts")
+    require_same_ligands(options.ligands, ligands, options.poses, kept)
+    device = select(options.device)
+
+    started = time.perf_counter()
+    refiner = refiner_for(device, receptor, field, ligands, settings.field, settings.spacing)
+    chain = Chain(settings.rounds, settings.evaluations, settings.temperature, settings.amplitude)
+    refined = refiner.refine(ligands, kept, chain, settings.seed)
+    poses, refinement = refined.poses, Refinement(before=refined.before, after=refined.after)
+    if settings.rounds:
+        poses, verdicts, refinement = keep_best(
+            device, ligands, refined, settings.max_num_poses, settings.cluster_rmsd
+        )
+    seconds = time.perf_counter() - started
+
+    run = Run("refine", settings, (options.ligands, options.pocket, options.poses), device.label)
+    records = {"ledger": ledger, "poses": poses, "verdicts": verdicts, "refinement": refinement}
+    write(options.output, "refined", run, records)
+    log.info(
+        "refined %d poses of %d ligands to %d; %.1f ligands/s",
+        len(kept.restart),
+        len(ligands.entry),
+        len(poses.restart),
+        len(ligands.entry) / seconds,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""Tell what a campaign found: a table on the terminal, and one HTML page that needs no network.
+
+Per target: the best molecules, the redocking control, how the groups of molecules that the
+settings name rank among all others, as measured, good or bad, and what became of every record.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ligen_py import cli
+from ligen_py.settings import ReportSettings
+from ligen_py.store.campaign_reader import open_campaign
+from ligen_py.store.text import write_texts
+from ligen_py.summary.facts import targets_of
+from ligen_py.summary.page import page_of
+from ligen_py.summary.text import text_of
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stage from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.report", __doc__, ReportSettings)
+    parser.add_argument("--campaign", type=cli.input_file, required=True, help="file to read")
+    parser.add_argument("--output", type=Path, required=True, help="HTML page to write")
+    parser.add_argument(
+        "--exported", type=Path, help="folder of `export`, if the report is to name it"
+    )
+    return cli.run(parser, argv, _stage)
+
+
+def _stage(options: argparse.Namespace) -> None:
+    settings: ReportSettings = cli.settings_from(ReportSettings, options)
+    with open_campaign(options.campaign) as campaign:
+        targets = targets_of(campaign, settings.top, settings.groups)
+        runs = campaign.runs()
+    files = {"every score": str(options.campaign), "this report as a page": str(options.output)}
+    if options.exported:
+        files["best poses (SDF, CSV)"] = str(options.exported)
+    write_texts(options.output.parent, {options.output.name: page_of(targets, runs, files)})
+    print(text_of(targets, files), end="")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""Write a campaign file target by target and part by part, with the memory of one part."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.provenance import Run
+from ligen_py.records import REASON_STAGE, Reason, Status
+from ligen_py.store.campaign import (
+    BLOCK,
+    KIND,
+    Control,
+    Counts,
+    Left,
+    Pose,
+    Provenance,
+    Runs,
+    Scored,
+    Top,
+)
+from ligen_py.store.part import Part
+from ligen_py.store.table import Table, column_rows, extend, growing_column
+from ligen_py.store.write import TEXT, new_file, write_column, write_record
+
+NAME_LENGTH = 80
+"""Characters of another record's name that the detail of a duplicate repeats."""
+
+
+class TargetWriter:
+    """Writes the results of one target, part by part."""
+
+    def __init__(self, group: h5py.Group) -> None:
+        self._group = group
+        self._terms: tuple[str, ...] | None = None
+        self._counts: Counter[tuple[int, int, int, str]] = Counter()
+        self._scored = Table(group.create_group("scored"), Scored)
+        self._left = Table(group.create_group("left"), Left)
+        self._top = Table(group.create_group("top"), Top)
+        group.create_group("terms")
+
+    @property
+    def rows(self) -> int:
+        """Scored records so far."""
+        return len(self._group["scored/score"])
+
+    def append(self, part: Part, library: int, label: str) -> None:
+        """Append a part of a library: what is scored, and what became of the rest.
+
+        Raises InputError, with the part's `label`, where its score terms are others than before.
+        """
+        ligands = part.scored()
+        records = part.entry[ligands]
+        self._append_terms({name: values[ligands] for name, values in part.terms.items()}, label)
+        self._scored.append(
+            Scored(
+                library=np.full(len(ligands), library, dtype="u2"),
+                line=part.line[records],
+                name=part.name[records],
+                key=part.key[records],
+                score=part.score[ligands],
+                poses=part.poses[ligands],
+                restart=part.restart[ligands],
+                duplicate=np.zeros(len(ligands), dtype="u1"),
+            )
+        )
+        out = np.flatnonzero(part.status != Status.SCORED)
+        self._left.append(
+            Left(
+                library=np.full(len(out), library, dtype="u2"),
+                line=part.line[out],
+                name=part.name[out],
+                status=part.status[out],
+                reason=part.reason[out],
+                detail=part.detail[out],
+            )
+        )
+        found = zip(part.status.tolist(), part.reason.tolist(), strict=True)
+        for (status, reason), records in Counter(found).items():
+            stage = REASON_STAGE.get(Reason(reason), "")
+            self._counts[library, status, reason, stage] += records
+
+    def _append_terms(self, terms: dict[str, np.ndarray], label: str) -> None:
+        group = self._group["terms"]
+        if self._terms is None:
+            self._terms = tuple(terms)
+            for name in terms:
+                growing_column(group, name, np.dtype("f4"), doc="term of the best pose")
+        if self._terms != tuple(terms):
+            raise InputError(
+                f"part {label} holds the score terms {', '.join(terms)}, the parts before it "
+                f"{', '.join(self._terms)}; run the score stage of all parts again"
+            )
+        for name, values in terms.items():
+            extend(group[name], values)
+
+    def append_poses(self, rows: np.ndarray, poses: list[Pose]) -> None:
+        """Append the best poses of some scored records (ascending, behind those before)."""
+        self._top.append(
+            Top(
+                row=rows,
+                smiles=np.array([pose.smiles for pose in poses], dtype=object),
+                first_atom=np.cumsum([0, *(len(pose.xyz) for pose in poses)], dtype="i8"),
+                first_byte=np.cumsum([0, *(len(pose.molecule) for pose in poses)], dtype="i8"),
+                xyz=np.concatenate([pose.xyz for pose in poses]),
+                molecule=np.concatenate([pose.molecule for pose in poses]),
+            )
+        )
+
+    def column(self, name: str, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """A column of the scored records: a slice, or rows in any order, repeats allowed."""
+        return column_rows(self._group["scored"], Scored, name, rows)
+
+    def take_out_duplicates(self, library: int, later: np.ndarray, first: np.ndarray) -> None:
+        """Move scored records (rows `later`, ascending) from the ranking to the ledger.
+
+        `first` holds the row of the earlier record of the same molecule.
+        """
+        for start in range(0, len(later), BLOCK):
+            rows, of = later[start : start + BLOCK], first[start : start + BLOCK]
+            self._group["scored/duplicate"][rows] = 1
+            same = zip(self.column("name", of), self.column("line", of), strict=True)
+            details = [f"the same molecule as {_short(name)} in line {line}" for name, line in same]
+            self._left.append(
+                Left(
+                    library=np.full(len(rows), library, dtype="u2"),
+                    line=self.column("line", rows),
+                    name=self.column("name", rows),
+                    status=np.full(len(rows), Status.DUPLICATE, dtype="u1"),
+                    reason=np.full(len(rows), Reason.DUPLICATE_OF, dtype="u1"),
+                    detail=np.array(details, dtype=object),
+                )
+            )
+        self._counts[library, Status.SCORED, Reason.NONE, ""] -= len(later)
+        self._counts[library, Status.DUPLICATE, Reason.DUPLICATE_OF, "aggregate"] += len(later)
+
+    def finish(self, ranking: np.ndarray, control: Control) -> None:
+        """Write what is known only at the end; `ranking` holds rows of `scored`, best first."""
+        dataset = write_column(self._group, "ranking", ranking)
+        dataset.attrs["doc"] = "rows of `scored`, best first; ties by library, then by line"
+        write_record(self._group.create_group("counts"), _counts(self._counts))
+        write_record(self._group.create_group("control"), control)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}..."
+
+
+def _counts(found: Counter[tuple[int, int, int, str]]) -> Counts:
+    rows = sorted(key for key, records in found.items() if records)
+    return Counts(
+        library=np.array([row[0] for row in rows], dtype="u2"),
+        status=np.array([row[1] for row in rows], dtype="u1"),
+        stage=np.array([row[3] for row in rows], dtype=object),
+        reason=np.array([row[2] for row in rows], dtype="u1"),
+        records=np.array([found[row] for row in rows], dtype="i8"),
+    )
+
+
+def control_of(
+    part: Part | None, rmsd: tuple[float, float] | None = None, problem: str = ""
+) -> Control:
+    """The redocking control of the first record of a part; no rows where there is no part.
+
+    `rmsd` holds the RMSD to the crystal (Angstrom) of the best-scored pose and the least of all.
+    """
+    ends = [] if part is None else [(part.name[0], part.status[0], part.reason[0], part.detail[0])]
+    name, status, reason, detail = zip(*ends, strict=True) if ends else ((),) * 4
+    scored = [0] if part is not None and part.status[0] == Status.SCORED else []
+    best, least = zip(rmsd, strict=True) if rmsd else ((), ())
+    return Control(
+        name=np.array(name, dtype=object),
+        status=np.array(status, dtype="u1"),
+        reason=np.array(reason, dtype="u1"),
+        detail=np.array([problem or text for text in detail], dtype=object),
+        score=np.array([part.score[i] for i in scored], dtype="f4"),  # type: ignore[union-attr]
+        poses=np.array([part.poses[i] for i in scored], dtype="i4"),  # type: ignore[union-attr]
+        rmsd=np.array(best, dtype="f4"),
+        rmsd_kept=np.array(least, dtype="f4"),
+    )
+
+
+class CampaignWriter:
+    """Writes a campaign target by target."""
+
+    def __init__(self, file: h5py.File) -> None:
+        self._file = file
+        self._file.create_group("targets")
+        self._parts = Table(file.create_group("parts"), Provenance)
+
+    def target(self, name: str) -> TargetWriter:
+        """Begin a target."""
+        return TargetWriter(self._file.create_group(f"targets/{name}"))
+
+    def append_parts(self, parts: Provenance) -> None:
+        """Append the provenance of some parts."""
+        self._parts.append(parts)
+
+    def finish(self, libraries: list[str], runs: Runs) -> None:
+        """Write the names of the libraries and the distinct run records."""
+        names = np.array(libraries, dtype=object)
+        dataset = self._file.create_dataset("libraries", data=names, dtype=TEXT)
+        dataset.attrs["doc"] = "names of the libraries"
+        write_record(self._file.create_group("runs"), runs)
+
+
+@contextmanager
+def new_campaign(path: Path, run: Run) -> Iterator[CampaignWriter]:
+    """Open a new campaign file; it appears under `path` only if the block ends well."""
+    with new_file(path, KIND, run) as file:
+        yield CampaignWriter(file)

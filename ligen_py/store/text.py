@@ -1,0 +1,35 @@
+"""Write text files whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from ligen_py.errors import InputError
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write files (name -> UTF-8 text) into a folder; none gets its name before all are on disk.
+
+    Other files in the folder are left alone.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder to write into")
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary: dict[Path, Path] = {}
+    try:
+        for name, text in texts.items():
+            handle, hidden = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
+            temporary[Path(hidden)] = folder / name
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        for part, path in temporary.items():
+            part.chmod(0o666 & ~umask)
+            part.replace(path)
+    finally:
+        for part in temporary:
+            part.unlink(missing_ok=True)

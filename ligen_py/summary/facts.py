@@ -1,0 +1,211 @@
+"""The facts of a report, taken from a campaign file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ligen_py.records import Reason, Status
+from ligen_py.store.campaign import Control, Counts
+from ligen_py.store.campaign_reader import CampaignReader, Ranked, TargetReader
+from ligen_py.summary.enrichment import Enrichment, enrichment
+
+BINS = 48
+"""Bars of a score histogram."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One ranked molecule."""
+
+    rank: int
+    name: str
+    score: float
+    library: str
+    terms: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One name of a group: where it ranks, or why it does not."""
+
+    name: str
+    rank: int | None
+    score: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of molecules in the ranking of a target."""
+
+    name: str
+    members: list[Member]
+    enrichment: Enrichment | None
+
+    @property
+    def ranked(self) -> list[Member]:
+        """Members that have a rank, best first."""
+        return [member for member in self.members if member.rank is not None]
+
+    @property
+    def missing(self) -> list[Member]:
+        """Members without a rank."""
+        return [member for member in self.members if member.rank is None]
+
+
+@dataclass(frozen=True, slots=True)
+class Redocking:
+    """The redocking control of a target; values that could not be measured are None."""
+
+    name: str
+    status: str
+    detail: str
+    score: float | None
+    poses: int | None
+    rmsd: float | None
+    rmsd_kept: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Records that left the race for one reason."""
+
+    status: str
+    stage: str
+    reason: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """The ledger of one library: input records = scored + rejected + failed + duplicates."""
+
+    library: str
+    records: int
+    by_status: dict[str, int]
+    losses: list[Loss]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Everything told of one target."""
+
+    name: str
+    size: int
+    best: list[Hit]
+    control: Redocking | None
+    ledger: list[Balance]
+    groups: list[Group]
+    bars: list[int]
+    """Molecules by score, from `lowest` to `highest` in equal steps."""
+    lowest: float
+    highest: float
+
+
+def targets_of(
+    campaign: CampaignReader, top: int, groups: Mapping[str, Sequence[str]]
+) -> list[Target]:
+    """The facts of every target: its `top` best molecules and how the `groups` of names rank."""
+    return [_target(campaign, name, top, groups) for name in campaign.targets]
+
+
+def _target(
+    campaign: CampaignReader, name: str, top: int, groups: Mapping[str, Sequence[str]]
+) -> Target:
+    target = campaign.target(name)
+    scores = target.scores()
+    bars, edges = np.histogram(scores, bins=BINS)
+    return Target(
+        name=name,
+        size=target.size,
+        best=_hits(target.best(top), campaign.libraries),
+        control=_redocking(target.control()),
+        ledger=_ledger(target.counts(), campaign.libraries),
+        groups=[_group(target, scores, group, names) for group, names in groups.items()],
+        bars=bars.tolist() if len(scores) else [],
+        lowest=float(edges[0]),
+        highest=float(edges[-1]),
+    )
+
+
+def _hits(best: Ranked, libraries: Sequence[str]) -> list[Hit]:
+    scored = best.scored
+    return [
+        Hit(
+            rank=int(best.rank[i]),
+            name=readable(scored.name[i]),
+            score=float(scored.score[i]),
+            library=libraries[scored.library[i]],
+            terms={name: float(values[i]) for name, values in best.terms.items()},
+        )
+        for i in range(len(best.rank))
+    ]
+
+
+def _redocking(control: Control) -> Redocking | None:
+    if not len(control.name):
+        return None
+    return Redocking(
+        name=readable(control.name[0]),
+        status=Status(control.status[0]).name.lower(),
+        detail=readable(control.detail[0]),
+        score=float(control.score[0]) if len(control.score) else None,
+        poses=int(control.poses[0]) if len(control.poses) else None,
+        rmsd=float(control.rmsd[0]) if len(control.rmsd) else None,
+        rmsd_kept=float(control.rmsd_kept[0]) if len(control.rmsd_kept) else None,
+    )
+
+
+def _ledger(counts: Counts, libraries: Sequence[str]) -> list[Balance]:
+    result = []
+    for number in np.unique(counts.library):
+        rows = np.flatnonzero(counts.library == number)
+        by_status = {
+            status.name.lower(): int(counts.records[rows][counts.status[rows] == status].sum())
+            for status in Status
+            if status != Status.READY
+        }
+        losses = [
+            Loss(
+                status=Status(counts.status[row]).name.lower(),
+                stage=str(counts.stage[row]),
+                reason=_words(Reason(counts.reason[row])),
+                records=int(counts.records[row]),
+            )
+            for row in rows
+            if counts.status[row] != Status.SCORED
+        ]
+        total = int(counts.records[rows].sum())
+        result.append(Balance(libraries[number], total, by_status, losses))
+    return result
+
+
+def _words(reason: Reason) -> str:
+    if reason == Reason.DUPLICATE_OF:
+        return "the same molecule as an earlier record"
+    return reason.name.lower().replace("_", " ")
+
+
+def _group(target: TargetReader, scores: np.ndarray, group: str, names: Sequence[str]) -> Group:
+    wanted = frozenset(names)
+    found = target.named(wanted)
+    left = target.left_named(wanted)
+    members = [
+        Member(readable(name), int(rank), float(score), "")
+        for name, rank, score in zip(found.scored.name, found.rank, found.scored.score, strict=True)
+    ]
+    for name in sorted(wanted - set(found.scored.name)):
+        notes = [
+            f"{Status(status).name.lower()}: {readable(detail)}"
+            for status, detail, other in zip(left.status, left.detail, left.name, strict=True)
+            if other == name
+        ]
+        note = notes[0] if notes else "not in a library"
+        members.append(Member(readable(name), None, None, note))
+    return Group(group, members, enrichment(scores, found.scored.score, found.rank))
+
+
+def readable(text: str) -> str:
+    """A text on one line without control characters, which a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in str(text))

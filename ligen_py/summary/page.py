@@ -1,0 +1,85 @@
+"""A report as one HTML page: no network, no scripts, light and dark."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import jinja2
+
+from ligen_py.store.campaign import Runs
+from ligen_py.summary.facts import Group, Target
+from ligen_py.summary.template import TEMPLATE
+from ligen_py.summary.text import caution, control_words
+
+WIDTH, HEIGHT, FOOT = 720, 150, 26
+"""Size of a figure's plane and of the strip below it, in CSS pixels."""
+
+GOOD_RMSD = 2.0
+"""A redocked pose nearer than this to the crystal counts as found, by custom; Angstrom."""
+
+
+def page_of(targets: Sequence[Target], runs: Runs, files: Mapping[str, str]) -> str:
+    """The page as text; everything that comes from data is escaped."""
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals.update(
+        bars=_bars, ticks=_ticks, x_of_rank=_x_of_rank, caution=caution, words=control_words
+    )
+    environment.globals.update(WIDTH=WIDTH, HEIGHT=HEIGHT, FOOT=FOOT, GOOD_RMSD=GOOD_RMSD)
+    page = environment.from_string(TEMPLATE)
+    return page.render(targets=targets, runs=_runs(runs), files=files) + "\n"
+
+
+def _bars(target: Target) -> list[tuple[float, float, float, float, str]]:
+    """Bars of the score histogram: x, y, width, height, and what they say."""
+    highest = max(target.bars, default=0)
+    step = (target.highest - target.lowest) / max(len(target.bars), 1)
+    width = WIDTH / max(len(target.bars), 1)
+    result = []
+    for i, count in enumerate(target.bars):
+        if count:
+            height = max(HEIGHT * count / highest, 1)
+            first = target.lowest + i * step
+            said = f"{first:.2f} to {first + step:.2f}: {count}"
+            result.append((i * width + 0.5, HEIGHT - height, width - 1, height, said))
+    return result
+
+
+def _ticks(target: Target) -> list[tuple[float, str, str]]:
+    """Marks of the score axis: x, label, and how the label is anchored."""
+    span = target.highest - target.lowest
+    places = [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
+    return [(WIDTH * at, f"{target.lowest + span * at:.2f}", anchor) for at, anchor in places]
+
+
+def _x_of_rank(rank: int, group: Group) -> float:
+    """Where a rank stands on a strip from the first to the last."""
+    size = group.enrichment.size if group.enrichment else 1
+    return WIDTH * (rank - 0.5) / size
+
+
+def _runs(runs: Runs) -> list[dict[str, str]]:
+    return [
+        {
+            "kind": str(runs.kind[i]),
+            "device": str(runs.device[i]) or "-",
+            "program": f"{runs.created_by[i]}, code {runs.stage_digest[i]}",
+            "settings": _plain(str(runs.settings[i])),
+        }
+        for i in range(len(runs.kind))
+    ]
+
+
+def _plain(settings: str) -> str:
+    """Settings as `name value` pairs; text that is no JSON object stays as it is."""
+    try:
+        values = json.loads(settings)
+    except ValueError:
+        return settings
+    if not isinstance(values, dict):
+        return settings
+    return ", ".join(f"{name} {_word(value)}" for name, value in values.items())
+
+
+def _word(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

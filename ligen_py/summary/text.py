@@ -1,0 +1,110 @@
+"""A report as plain text, for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ligen_py.summary.facts import Balance, Group, Redocking, Target
+
+NAME_WIDTH = 44
+"""Longest name in a table; longer ones are cut."""
+
+
+def text_of(targets: Sequence[Target], files: Mapping[str, str]) -> str:
+    """The report: per target the best molecules, the control, the groups and the ledger; files."""
+    lines = [line for target in targets for line in _target(target)]
+    lines += ["Files", *_table([[f"{what}:", path] for what, path in files.items()], "<<")]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _target(target: Target) -> Iterator[str]:
+    records = sum(balance.records for balance in target.ledger)
+    title = f"{target.name}: {target.size} molecules ranked of {records} input records"
+    yield from (title, "=" * len(title), "")
+    rows = [["rank", "score", "name", "library"]]
+    rows += [[str(h.rank), f"{h.score:.2f}", cut(h.name), h.library] for h in target.best]
+    yield from (*_table(rows, ">><<"), "")
+    yield from ("Redocking control", f"  {control_words(target.control)}", "")
+    for group in target.groups:
+        yield from (*_group(group), "")
+    yield from ("Ledger", *_ledger(target.ledger), "", "")
+
+
+def control_words(control: Redocking | None) -> str:
+    """A redocking control in one sentence."""
+    if control is None:
+        return "none: the campaign holds no control of this target"
+    if control.score is None:
+        return f"{cut(control.name)}: {control.status}, {control.detail}"
+    words = f"{cut(control.name)}: score {control.score:.2f}; "
+    if control.rmsd is None or control.rmsd_kept is None:
+        return f"{words}no RMSD, because {control.detail}"
+    return (
+        f"{words}best-scored pose {control.rmsd:.2f} Å from the crystal pose, "
+        f"nearest of {control.poses} kept poses {control.rmsd_kept:.2f} Å"
+    )
+
+
+def caution(group: Group) -> str:
+    """What a reader should know before trusting the statistics of a small group."""
+    if group.enrichment is None or group.enrichment.members >= 20:
+        return ""
+    count = group.enrichment.members
+    members = "1 member" if count == 1 else f"{count} members"
+    return f"With {members} one molecule more or less changes these figures."
+
+
+def _group(group: Group) -> Iterator[str]:
+    yield f"Group {group.name}: {len(group.ranked)} of {len(group.members)} members ranked"
+    yield from (f"  {line}" for line in _statistics(group))
+    rows = [[str(m.rank), f"{m.score:.2f}", cut(m.name)] for m in group.ranked]
+    rows += [["-", "-", f"{cut(m.name)} ({m.note})"] for m in group.missing]
+    yield from _table([["rank", "score", "member"], *rows], ">><")
+
+
+def _statistics(group: Group) -> Iterator[str]:
+    found = group.enrichment
+    if found is None:
+        yield "nothing to compare: no member is ranked, or nothing else is"
+        return
+    yield f"median rank {found.median_rank:g} of {found.size}"
+    interval = "too few members for an interval"
+    if found.interval is not None:
+        interval = "95 % bootstrap interval {:.2f} to {:.2f}".format(*found.interval)
+    yield f"ROC AUC {found.auc:.2f} ({interval}; chance is 0.5)"
+    for factor in found.factors:
+        yield (
+            f"best {100 * factor.fraction:.0f} %: {factor.hits} of {factor.top} are members, "
+            f"enrichment {factor.value:.1f} (at most {factor.highest:.1f}; chance is 1)"
+        )
+    if caution(group):
+        yield caution(group)
+
+
+def _ledger(ledger: Sequence[Balance]) -> Iterator[str]:
+    states = list(ledger[0].by_status) if ledger else []
+    rows = [["library", "records", *states]]
+    for balance in ledger:
+        counts = [str(balance.by_status[state]) for state in states]
+        rows.append([balance.library, str(balance.records), *counts])
+    yield from _table(rows, "<" + ">" * (len(states) + 1))
+    losses = [
+        [balance.library, str(loss.records), f"{loss.status} in {loss.stage}: {loss.reason}"]
+        for balance in ledger
+        for loss in balance.losses
+    ]
+    if losses:
+        yield from ("", *_table(losses, "<><"))
+
+
+def _table(rows: Sequence[Sequence[str]], align: str) -> list[str]:
+    """Columns of equal width, each aligned to the left (<) or right (>), indented by two."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(align))]
+    cells = list(zip(align, widths, strict=True))
+    return [
+        "  " + "  ".join(f"{cell:{a}{w}}" for cell, (a, w) in zip(row, cells, strict=True))
+        for row in rows
+    ]
+
+
+def cut(name: str) -> str:
+    """A name that fits a table."""
+    return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"

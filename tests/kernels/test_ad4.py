@@ -1,0 +1,128 @@
+"""The AutoDock4 kernel against its NumPy twin, on every OpenCL device found."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ligen_py.engine import ad4_reference
+from ligen_py.engine.ad4 import TERMS, Ad4
+from ligen_py.molecules.ad4 import charged_receptor
+from ligen_py.opencl.device import Device
+from ligen_py.records import Ad4Type, ChargedReceptor, Ligands, Poses
+from tests.random_input import make_ligands, make_poses
+
+TYPES = len(Ad4Type)
+
+
+def system(device: Device) -> tuple[Ligands, ChargedReceptor, Poses]:
+    """Ligands of both size classes, a receptor of a protein's density; all types in both."""
+    rng = np.random.default_rng(2)
+    sizes = [(12, 2)] if device.is_simulator else [(5, 0), (30, 4), (64, 6), (65, 3)]
+    ligands = make_ligands(sizes)
+    atoms = len(ligands.element)
+    kinds = rng.choice([0, 1, 2, 3, 4, 5, 6, 8, 11], atoms)
+    ligands = replace(
+        ligands,
+        ad4_type=kinds.astype("u1"),
+        ad4_charge=np.where(kinds > 0, rng.uniform(-0.6, 0.4, atoms), 0).astype("f4"),
+        ad4_torsions=rng.integers(0, 9, len(sizes)).astype("f4"),
+    )
+    count = 60 if device.is_simulator else 400
+    side = (count * 12.0) ** (1 / 3)
+    receptor = charged_receptor(
+        rng.uniform(-side / 2, side / 2, (count, 3)).astype("f4").astype(float),
+        rng.choice([1, 2, 3, 4, 5, 6, 8, 19], count, p=[0.3, 0.2, 0.1, 0.1, 0.1, 0.15, 0.04, 0.01]),
+        rng.uniform(-0.6, 0.4, count),
+    )
+    return ligands, receptor, make_poses(ligands, 3)
+
+
+def all_terms(device: Device, ligands: Ligands, receptor: ChargedReceptor, poses: Poses) -> dict:
+    scorer = Ad4(device, receptor)
+    return dict(zip(TERMS, scorer.score(ligands, poses, 0, len(ligands.entry)), strict=True))
+
+
+def test_kernel_equals_twin(device: Device) -> None:
+    ligands, receptor, poses = system(device)
+    expected = ad4_reference.score_poses(ligands, receptor, poses)
+    found = all_terms(device, ligands, receptor, poses)
+    for term in TERMS:
+        # Random atoms overlap: energies on the walls are large and steep.
+        assert found[term] == pytest.approx(expected[term], rel=2e-4, abs=2e-3), term
+        assert np.abs(expected[term]).max() > 0
+
+
+def test_batches_change_no_bit(device: Device) -> None:
+    if device.is_simulator:
+        pytest.skip("a simulator runs one batch only, for time")
+    ligands, receptor, poses = system(device)
+    scorer = Ad4(device, receptor)
+    count = len(ligands.entry)
+    whole = scorer.score(ligands, poses, 0, count)
+    parts = [scorer.score(ligands, poses, n, n + 1) for n in range(count)]
+    assert np.array_equal(whole, np.concatenate(parts, axis=1))
+
+
+def atom_at(kind: Ad4Type, charge: float, x: float) -> tuple[Ligands, Poses]:
+    """A ligand whose only typed atom stands on the x axis."""
+    ligands = make_ligands([(5, 0)])
+    ligands = replace(
+        ligands,
+        xyz=np.zeros((5, 3), "f4"),
+        ad4_type=np.array([kind, 0, 0, 0, 0], "u1"),
+        ad4_charge=np.array([charge, 0, 0, 0, 0], "f4"),
+        ad4_torsions=np.array([3], "f4"),
+    )
+    poses = replace(
+        make_poses(ligands, 1),
+        translation=np.array([[x, 0, 0]], "f4"),
+        quaternion=np.array([[1, 0, 0, 0]], "f4"),
+    )
+    return ligands, poses
+
+
+def amide() -> ChargedReceptor:
+    """N-H along x, the hydrogen at the origin."""
+    xyz = np.array([[-1.0, 0, 0], [0, 0, 0]])
+    return charged_receptor(xyz, np.array([Ad4Type.N, Ad4Type.HD]), np.array([-0.35, 0.16]))
+
+
+def test_worked_hydrogen_bond(device: Device) -> None:
+    # An oxygen straight before an N-H, 1.9 A off: the minimum, so -0.1209 * 5. Van der Waals with N
+    # at 2.9 A: eps 0.1662 sqrt(0.16 * 0.2) = 0.029731, Rij 3.35, smoothed to 3.15: ratio^6 =
+    # 1.446818, eps (ratio^12 - 2 ratio^6) = -0.023796. Torsions 3 * 0.2983.
+    ligands, poses = atom_at(Ad4Type.OA, 0.0, 1.9)
+    found = all_terms(device, ligands, amide(), poses)
+    assert found["hbond"] == pytest.approx(-0.6045, abs=1e-4)
+    assert found["vdw"] == pytest.approx(-0.023796, abs=1e-5)
+    assert found["estat"] == pytest.approx(0)
+    assert found["torsional"] == pytest.approx(0.8949)
+    assert found["total"] == pytest.approx(-found["affinity"])
+
+
+def test_worked_charges(device: Device) -> None:
+    # eps(4.0) = -8.5525 + 86.9525 / (1 + 7.7839 exp(-0.003627 * 86.9525 * 4)) = 18.5811 and
+    # eps(5.0) = 24.7844; 0.1406 * 332.06363 * 0.5 * (0.16 / (4 * 18.5811) - 0.35 / (5 * 24.7844)).
+    ligands, poses = atom_at(Ad4Type.C, 0.5, 4.0)
+    found = all_terms(device, ligands, amide(), poses)
+    assert found["estat"] == pytest.approx(-0.015679, abs=2e-6)
+
+
+def test_behind_the_donor_there_is_no_bond(device: Device) -> None:
+    receptor = amide()
+    behind = charged_receptor(
+        receptor.xyz * [-1.0, 1, 1], receptor.ad4_type, receptor.ad4_charge.astype(float)
+    )
+    ligands, poses = atom_at(Ad4Type.OA, 0.0, 3.5)
+    assert all_terms(device, ligands, behind, poses)["hbond"] == pytest.approx(0, abs=1e-7)
+    assert all_terms(device, ligands, receptor, poses)["hbond"][0] < -0.01
+
+
+def test_a_pose_that_is_not_finite_has_no_score(device: Device) -> None:
+    ligands, poses = atom_at(Ad4Type.OA, 0.1, np.nan)
+    found = all_terms(device, ligands, amide(), poses)
+    expected = ad4_reference.score_poses(ligands, amide(), poses)
+    for term in TERMS:
+        assert np.isnan(found[term][0]) == (term != "torsional"), term
+        assert np.isnan(expected[term][0]) == (term != "torsional"), term

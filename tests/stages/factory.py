@@ -1,0 +1,134 @@
+"""Small campaigns made by hand: real molecules, invented poses and scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.molecules.library import Library, assemble
+from ligen_py.molecules.preparation import Prepared, Rules, prepare
+from ligen_py.molecules.reading import Record
+from ligen_py.provenance import Run
+from ligen_py.records import Ledger, Poses, Reason, Scores, Status, Verdicts
+from ligen_py.settings import FilterSettings, ParseSettings, PocketSettings, ScoreSettings
+from ligen_py.store.manifest import COLUMNS, PartFiles
+from ligen_py.store.write import new_file, write
+
+POSES = 3
+"""Kept poses of every ligand; the second one is the best."""
+
+RULES = Rules(**{name: getattr(ParseSettings(), name) for name in Rules._fields})
+
+
+@dataclass(frozen=True)
+class Molecule:
+    """One input record; a molecule without a score fails in the score stage."""
+
+    name: str
+    smiles: str
+    score: float | None
+
+
+@cache
+def prepared(smiles: str) -> Prepared:
+    return prepare(Record(1, "", smiles, False), RULES)
+
+
+def library_of(molecules: Sequence[Molecule], first_line: int = 1) -> Library:
+    """What `parse` makes of some SMILES, one a line."""
+    return assemble(
+        (Record(first_line + i, molecule.name, molecule.smiles, False), prepared(molecule.smiles))
+        for i, molecule in enumerate(molecules)
+    )
+
+
+def poses_of(library: Library, seed: int) -> Poses:
+    """Random genotypes, `POSES` a ligand."""
+    rng = np.random.default_rng(seed)
+    torsions = np.repeat(np.diff(library.ligands.first_torsion), POSES)
+    count = len(torsions)
+    quaternion = rng.standard_normal((count, 4))
+    return Poses(
+        first_pose=np.arange(0, count + 1, POSES, dtype="i8"),
+        first_torsion=np.concatenate([[0], np.cumsum(torsions)]).astype("i8"),
+        restart=np.tile(np.array([10, 20, 30], "i4"), count // POSES),
+        translation=rng.uniform(-5, 5, (count, 3)).astype("f4"),
+        quaternion=(quaternion / np.linalg.norm(quaternion, axis=1)[:, None]).astype("f4"),
+        torsion=rng.uniform(-180, 180, int(torsions.sum())).astype("f4"),
+        score=np.zeros(count, "i4"),
+        internal_bumps=np.zeros(count, "i4"),
+        pocket_bumps=np.zeros(count, "i4"),
+        outside=np.zeros(count, "i4"),
+    )
+
+
+def scores_of(
+    library: Library, poses: Poses, molecules: Sequence[Molecule]
+) -> tuple[Ledger, Scores, dict[str, np.ndarray]]:
+    """Ledger, scores and terms of poses: `total` is the score, best at the second pose."""
+    given = [molecules[entry].score for entry in library.ligands.entry]
+    fine = np.array([score is not None for score in given], dtype=bool)
+    score = np.array([0 if value is None else value for value in given], "f4")
+    best = np.where(fine, np.arange(len(given)) * POSES + 1, -1).astype("i8")
+    total = np.repeat(score, POSES) - np.tile(np.array([2, 0, 1], "f4"), len(given))
+    entry = library.ligands.entry
+    ledger = library.ledger.marked(entry[fine], Status.SCORED, Reason.NONE, [""] * fine.sum())
+    lost = ["no pose has a finite score"] * (~fine).sum()
+    ledger = ledger.marked(entry[~fine], Status.FAILED, Reason.NO_FINITE_SCORE, lost)
+    scores = Scores(first_pose=poses.first_pose, restart=poses.restart, best=best, score=score)
+    return ledger, scores, {"half": total / 2, "total": total}
+
+
+def write_part(
+    folder: Path,
+    target: str,
+    library: str,
+    chunk: str,
+    molecules: Sequence[Molecule],
+    first_line: int = 1,
+    crystal: Path | None = None,
+) -> PartFiles:
+    """Write the files of one part; a part with a crystal is a control."""
+    part = PartFiles(
+        target=target,
+        library=library,
+        pocket=folder / "pockets" / f"{target}.h5",
+        ligands=folder / "ligands" / library / f"{chunk}.h5",
+        kept=folder / "kept" / target / library / f"{chunk}.h5",
+        scores=folder / "scores" / target / library / f"{chunk}.h5",
+        control=crystal is not None,
+        crystal=crystal,
+    )
+    parsed = library_of(molecules, first_line)
+    if not part.pocket.exists():
+        with new_file(part.pocket, "pocket", Run("pocket", PocketSettings())) as file:
+            file.attrs["target"] = target
+    if not part.ligands.exists():
+        records = {"entries": parsed.entries, "ledger": parsed.ledger, "ligands": parsed.ligands}
+        write(part.ligands, "ligands", Run("parse", ParseSettings()), records)
+    poses = poses_of(parsed, first_line)
+    count = len(poses.restart)
+    verdicts = Verdicts(verdict=np.zeros(count, "u1"), cluster=np.zeros(count, "i4"))
+    run = Run("filter", FilterSettings(), (part.ligands, part.pocket))
+    write(part.kept, "kept", run, {"ledger": parsed.ledger, "poses": poses, "verdicts": verdicts})
+    ledger, scores, terms = scores_of(parsed, poses, molecules)
+    run = Run("score", ScoreSettings(), (part.ligands, part.pocket, part.kept), "a device")
+    write(part.scores, "scores", run, {"ledger": ledger, "scores": scores}, {"xscore": terms})
+    return part
+
+
+def write_manifest(path: Path, parts: Sequence[PartFiles]) -> Path:
+    """Write the manifest of some parts."""
+    rows = [COLUMNS] + [
+        (
+            *(part.target, part.library),
+            *(str(file) for file in (part.pocket, part.ligands, part.kept, part.scores)),
+            str(int(part.control)),
+            str(part.crystal or ""),
+        )
+        for part in parts
+    ]
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return path

@@ -1,0 +1,432 @@
+"""Aggregate by hand: two parts of one library, two targets, a control; then everything broken."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from rdkit import Chem
+
+from ligen_py import aggregate
+from ligen_py.engine.geometry import rebuild
+from ligen_py.records import Ligands, Poses, Reason, Status
+from ligen_py.store.campaign_reader import open_campaign
+from ligen_py.store.manifest import PartFiles
+from ligen_py.store.read import read
+from tests.stages.factory import POSES, Molecule, prepared, write_manifest, write_part
+
+FIRST = [
+    Molecule("ethanol", "CCO", 5.0),
+    Molecule("cut", "C(", None),
+    Molecule("butane", "CCCC", 6.5),
+    Molecule("unscored", "CCCN", None),
+]
+SECOND = [
+    Molecule("ethanol again", "OCC", 9.0),
+    Molecule("phenylacetic acid", "c1ccccc1CC(=O)O", 6.5),
+    Molecule("ether", "CCOCC", 7.25),
+]
+REFERENCE = "CC(=O)c1ccc(OCC)cc1"
+
+
+@dataclass(frozen=True)
+class Made:
+    """A campaign that could be aggregated."""
+
+    folder: Path
+    parts: list[PartFiles]
+    manifest: Path
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "campaign.h5"
+
+    def run(self, *flags: str) -> int:
+        return aggregate.main(
+            ["--manifest", str(self.manifest), "--output", str(self.output), "--quiet", *flags]
+        )
+
+
+def crystal(folder: Path) -> Path:
+    path = folder / "crystal.sdf"
+    mol = Chem.Mol(prepared(REFERENCE).columns["molecule"].tobytes())
+    path.write_text(Chem.MolToMolBlock(mol) + "$$$$\n")
+    return path
+
+
+def make(folder: Path, first: list[Molecule] = FIRST, second: list[Molecule] = SECOND) -> Made:
+    parts = [
+        write_part(folder, target, "lib", f"{number}-of-2", molecules, first_line=10 * number)
+        for target in ("human", "yeast")
+        for number, molecules in ((1, first), (2, second))
+    ]
+    reference = [Molecule("REF", REFERENCE, 8.5)]
+    parts.append(
+        write_part(folder, "human", "control-human", "1-of-1", reference, crystal=crystal(folder))
+    )
+    return Made(folder, parts, write_manifest(folder / "manifest.tsv", parts))
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return make(tmp_path)
+
+
+def test_the_ranking_by_hand(made: Made) -> None:
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        assert (campaign.targets, campaign.libraries) == (["human", "yeast"], ["lib"])
+        for name in campaign.targets:
+            best = campaign.target(name).best(10)
+            names = ["ether", "butane", "phenylacetic acid", "ethanol"]
+            assert best.scored.name.tolist() == names
+            assert best.scored.score.tolist() == [7.25, 6.5, 6.5, 5.0]
+            assert best.scored.line.tolist() == [22, 12, 21, 10]
+            assert best.rank.tolist() == [1, 2, 3, 4]
+            assert best.scored.restart.tolist() == [20] * 4
+            assert best.scored.poses.tolist() == [POSES] * 4
+            assert best.terms["xscore/total"].tolist() == best.scored.score.tolist()
+            assert best.terms["xscore/half"].tolist() == [3.625, 3.25, 3.25, 2.5]
+            keys = [prepared(s).key for s in ("CCOCC", "CCCC", "c1ccccc1CC(=O)O", "CCO")]
+            assert best.scored.key.tolist() == keys
+
+
+def test_the_ledger_by_hand(made: Made) -> None:
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        target = campaign.target("human")
+        counts = target.counts()
+        rows = zip(
+            *(counts.status, counts.stage, counts.reason, counts.records),
+            strict=True,
+        )
+        assert [tuple(row) for row in rows] == [
+            (Status.SCORED, "", Reason.NONE, 4),
+            (Status.FAILED, "parse", Reason.UNPARSABLE, 1),
+            (Status.FAILED, "score", Reason.NO_FINITE_SCORE, 1),
+            (Status.DUPLICATE, "aggregate", Reason.DUPLICATE_OF, 1),
+        ]
+        left = target.left_named(frozenset(["cut", "unscored", "ethanol again", "ether"]))
+        assert dict(zip(left.name, left.line.tolist(), strict=True)) == {
+            "cut": 11, "unscored": 13, "ethanol again": 20
+        }  # fmt: skip
+        assert (
+            left.detail[left.name == "ethanol again"] == "the same molecule as ethanol in line 10"
+        )
+        assert "SMILES Parse Error" in left.detail[left.name == "cut"][0]
+
+
+def test_the_first_of_equal_molecules_is_first_in_the_file_not_in_the_manifest(
+    tmp_path: Path,
+) -> None:
+    parts = [
+        write_part(tmp_path, "t", "lib", "2-of-2", [Molecule("late", "CCO", 9)], first_line=50),
+        write_part(tmp_path, "t", "lib", "1-of-2", [Molecule("early", "CCO", 1)], first_line=2),
+        write_part(tmp_path, "t", "other", "1-of-1", [Molecule("elsewhere", "CCO", 5)]),
+    ]
+    made = Made(tmp_path, parts, write_manifest(tmp_path / "m.tsv", parts))
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        best = campaign.target("t").best(9)
+        assert best.scored.name.tolist() == ["elsewhere", "early"]
+        assert campaign.target("t").scores().tolist() == [1, 5]
+        assert sum(campaign.target("t").counts().records) == 3
+
+
+def test_the_result_does_not_depend_on_the_chunks(tmp_path: Path) -> None:
+    whole = [write_part(tmp_path / "w", "t", "lib", "1-of-1", [*FIRST, *SECOND])]
+    cut = [
+        write_part(tmp_path / "c", "t", "lib", f"{i}-of-3", molecules, first_line)
+        for i, molecules, first_line in ((1, FIRST[:1], 1), (2, FIRST[1:], 2), (3, SECOND, 5))
+    ]
+    found = []
+    for parts in (whole, cut):
+        folder = parts[0].pocket.parents[1]
+        made = Made(folder, parts, write_manifest(folder / "m.tsv", parts))
+        assert made.run() == 0
+        with open_campaign(made.output) as campaign:
+            target = campaign.target("t")
+            best = target.best(9)
+            counts = target.counts()
+            by_status = {int(s): 0 for s in counts.status}
+            for status, records in zip(counts.status, counts.records, strict=True):
+                by_status[int(status)] += int(records)
+            found.append(
+                (best.scored.name.tolist(), best.scored.score.tolist(),
+                 best.scored.line.tolist(), by_status)
+            )  # fmt: skip
+    assert found[0] == found[1]
+
+
+def test_the_stored_poses_are_the_best_poses_of_the_best_ligands(made: Made) -> None:
+    assert made.run("--top-poses", "3") == 0
+    part = made.parts[1]
+    ligands: Ligands = read(part.ligands, "ligands", "ligands")
+    kept: Poses = read(part.kept, "kept", "poses")
+    with open_campaign(made.output) as campaign:
+        target = campaign.target("human")
+        assert (target.stored, target.size) == (3, 4)
+        ether, butane, acid = target.poses(3)
+        with pytest.raises(ValueError, match="not stored"):
+            list(target.poses(4))
+    for pose, smiles, atoms in ((ether, "CCOCC", 15), (butane, "CCCC", 14), (acid, None, 18)):
+        mol = Chem.Mol(pose.molecule.tobytes())
+        assert len(pose.xyz) == mol.GetNumAtoms() == atoms
+        assert smiles is None or pose.smiles == smiles
+    row = 2  # of the second part: ethanol again, phenylacetic acid, ether
+    atoms = slice(*ligands.first_atom[row : row + 2])
+    torsions = slice(*ligands.first_torsion[row : row + 2])
+    best = POSES * row + 1
+    expected = rebuild(
+        ligands.xyz[atoms],
+        ligands.torsion_axis[torsions],
+        ligands.torsion_range[torsions],
+        kept.torsion[slice(*kept.first_torsion[best : best + 2])],
+        kept.quaternion[best],
+        kept.translation[best],
+    )
+    assert (ether.xyz == expected).all()
+
+
+def test_the_control_is_measured_and_kept_out_of_the_ranking(made: Made) -> None:
+    assert made.run() == 0
+    part = made.parts[-1]
+    ligands: Ligands = read(part.ligands, "ligands", "ligands")
+    kept: Poses = read(part.kept, "kept", "poses")
+    mol = Chem.Mol(ligands.molecule.tobytes())
+    heavy = int(ligands.heavy[0])
+    xyz = rebuild(
+        ligands.xyz,
+        ligands.torsion_axis,
+        ligands.torsion_range,
+        kept.torsion.reshape(POSES, -1),
+        kept.quaternion,
+        kept.translation,
+    )[:, :heavy]
+    start = mol.GetConformer().GetPositions()[:heavy]
+    hydrogenless = Chem.RemoveAllHs(mol)
+    maps = hydrogenless.GetSubstructMatches(hydrogenless, uniquify=False)
+    assert len(maps) == 2  # the ring flips
+    rmsd = [
+        min(np.sqrt(((pose[list(m)] - start) ** 2).sum(axis=1).mean()) for m in maps)
+        for pose in xyz
+    ]
+    with open_campaign(made.output) as campaign:
+        control = campaign.target("human").control()
+        assert control.name.tolist() == ["REF"]
+        assert control.score.tolist() == [8.5]
+        assert control.poses.tolist() == [POSES]
+        assert control.rmsd == pytest.approx([rmsd[1]], abs=1e-3)
+        assert control.rmsd_kept == pytest.approx([min(rmsd)], abs=1e-3)
+        assert "REF" not in campaign.target("human").best(10).scored.name
+        assert not len(campaign.target("yeast").control().name)
+
+
+def test_a_failed_control_says_why(made: Made) -> None:
+    part = made.parts[-1]
+    shutil.rmtree(part.scores.parent)
+    shutil.rmtree(part.ligands.parent)
+    shutil.rmtree(part.kept.parent)
+    for reference, status, words in (
+        (Molecule("REF", REFERENCE, None), Status.FAILED, "no pose has a finite score"),
+        (Molecule("REF", "CCO", 3.0), Status.SCORED, "crystal.sdf holds another molecule"),
+    ):
+        part.ligands.unlink(missing_ok=True)
+        write_part(
+            made.folder, "human", "control-human", "1-of-1", [reference], crystal=part.crystal
+        )
+        assert made.run() == 0
+        with open_campaign(made.output) as campaign:
+            control = campaign.target("human").control()
+        assert (control.status[0], control.detail[0]) == (status, words)
+        assert len(control.score) == (status == Status.SCORED)
+        assert not len(control.rmsd)
+
+
+def test_the_provenance_of_every_part_is_kept_once(made: Made) -> None:
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        parts, runs = campaign.parts(), campaign.runs()
+    assert len(parts.run) == 4 * len(made.parts)
+    assert runs.kind.tolist() == ["ligands", "pocket", "kept", "scores"]
+    assert runs.device.tolist() == ["", "", "", "a device"]
+    assert '"max_num_poses": 30' in runs.settings[2]
+    assert parts.chunk.tolist()[:5] == ["1-of-2"] * 4 + ["2-of-2"]
+    assert parts.records.tolist()[:8] == [4] * 4 + [3] * 4
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in parts.sha256)
+
+
+def test_equal_runs_write_equal_bytes(made: Made) -> None:
+    assert made.run() == 0
+    first = made.output.read_bytes()
+    assert made.run() == 0
+    assert made.output.read_bytes() == first
+
+
+def test_a_part_without_ligands_is_no_harm(tmp_path: Path) -> None:
+    made = make(tmp_path, first=[Molecule("cut", "C(", None)])
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        assert campaign.target("yeast").best(1).scored.name.tolist() == ["ethanol again"]
+    parts = [write_part(tmp_path / "x", "t", "lib", "1-of-1", [Molecule("cut", "C(", None)])]
+    made = Made(tmp_path / "x", parts, write_manifest(tmp_path / "x/m.tsv", parts))
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        assert campaign.target("t").size == 0
+        assert list(campaign.target("t").poses(5)) == []
+
+
+# What can be wrong, as a change to the files of the second part of `human`, and the sentence.
+
+
+def edit(dataset: str, row: int, value: object) -> Callable[[PartFiles], None]:
+    def change(part: PartFiles) -> None:
+        with h5py.File(part.scores, "r+") as file:
+            file[dataset][row] = value
+
+    return change
+
+
+def cut_short(part: PartFiles) -> None:
+    os.truncate(part.scores, part.scores.stat().st_size // 2)
+
+
+def newer(part: PartFiles) -> None:
+    with h5py.File(part.scores, "r+") as file:
+        file.attrs["encoding-version"] = 99
+
+
+def other_kind(part: PartFiles) -> None:
+    shutil.copy(part.kept, part.scores)
+
+
+def missing(part: PartFiles) -> None:
+    part.scores.unlink()
+
+
+def folder(part: PartFiles) -> None:
+    part.scores.unlink()
+    part.scores.mkdir()
+
+
+def other_library(part: PartFiles) -> None:
+    shutil.copy(part.scores.with_name("1-of-2.h5"), part.scores)
+
+
+def other_target(part: PartFiles) -> None:
+    shutil.copy(Path(str(part.scores).replace("human", "yeast")), part.scores)
+
+
+def parsed_again(part: PartFiles) -> None:
+    with h5py.File(part.ligands, "r+") as file:
+        file["entries/name"][0] = "renamed"
+
+
+def other_settings(part: PartFiles) -> None:
+    with h5py.File(part.scores, "r+") as file:
+        file.attrs["settings"] = '{"functions": ["other"]}'
+
+
+def other_code(part: PartFiles) -> None:
+    with h5py.File(part.kept, "r+") as file:
+        file.attrs["stage-digest"] = "0" * 16
+    with h5py.File(part.scores, "r+") as file:
+        file.attrs["inputs"] = "[]"
+
+
+def other_terms(part: PartFiles) -> None:
+    with h5py.File(part.scores, "r+") as file:
+        del file["terms/xscore/half"]
+
+
+def short_term(part: PartFiles) -> None:
+    with h5py.File(part.scores, "r+") as file:
+        del file["terms/xscore/half"]
+        file["terms/xscore/half"] = np.zeros(2, "f4")
+
+
+def unreadable_record(part: PartFiles) -> None:
+    with h5py.File(part.scores, "r+") as file:
+        file.attrs["inputs"] = "not JSON"
+
+
+BROKEN = [
+    (
+        edit("ledger/status", 1, Status.READY),
+        "1 of 3 input records are still READY (1 ready, 2 scored)",
+    ),
+    (edit("ledger/status", 1, Status.FAILED), "left the race without a reason"),
+    (edit("ledger/reason", 1, Reason.TIMED_OUT), "left the race without a reason, or are scored"),
+    (edit("ledger/status", 1, 77), "have an unknown status or reason"),
+    (edit("scores/score", 2, np.nan), "scored without a pose and a finite score"),
+    (edit("scores/best", 2, -1), "scored without a pose and a finite score"),
+    (edit("scores/best", 2, 0), "a best pose is not one of its ligand's"),
+    (edit("scores/restart", 2, 99), "its poses are not those of"),
+    (cut_short, "make it again with the stage that writes scores files"),
+    (newer, "layout version 99, this ligen_py reads version 1; update ligen_py"),
+    (other_kind, "holds ligen_py.kept, not ligen_py.scores"),
+    (missing, "does not exist; give a scores file"),
+    (folder, "is a folder; give a scores file"),
+    (other_library, "this scores file was made from another ligands file"),
+    (other_target, "was not made from"),
+    (parsed_again, "was not made from"),
+    (other_settings, "was made with other settings of the stage than"),
+    (other_code, "was made with another version of the stage than"),
+    (other_terms, "part human/lib/2-of-2 holds the score terms xscore/total, the parts before it"),
+    (short_term, "term xscore/half has type float32 and shape (2,)"),
+    (unreadable_record, "its run record cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("change", "sentence"), BROKEN)
+def test_what_does_not_add_up_is_a_sentence_and_no_campaign(
+    made: Made,
+    change: Callable[[PartFiles], None],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    part = made.parts[1]
+    change(part)
+    before = sorted(made.folder.iterdir())
+    assert made.run() == 1
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+    assert "2-of-2" in said
+    assert sorted(made.folder.iterdir()) == before
+
+
+def test_a_record_that_was_lost_and_came_back_breaks_the_law(
+    made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = made.parts[0]
+    with h5py.File(part.scores, "r+") as file:
+        file["ledger/status"][1] = Status.REJECTED
+    assert made.run() == 1
+    said = capsys.readouterr().err
+    assert "changed their status after they had left the race" in said
+    assert "part human/lib/1-of-2 does not add up: 1 of 4 input records" in said
+    assert not made.output.exists()
+
+
+def test_a_missing_crystal_is_a_sentence(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = [*made.parts[:-1], replace(made.parts[-1], crystal=made.folder / "gone.sdf")]
+    write_manifest(made.manifest, parts)
+    assert made.run() == 1
+    assert "gone.sdf: does not exist" in capsys.readouterr().err
+    assert not made.output.exists()
+
+
+def test_help_is_a_usable_page(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        aggregate.main(["--help"])
+    assert caught.value.code == 0
+    page = capsys.readouterr().out
+    assert "--manifest" in page
+    assert "--top-poses N" in page
+    assert "(default: 1000)" in " ".join(page.split())

@@ -1,0 +1,146 @@
+"""Export: what other programs read back, whatever the names hold."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from rdkit import Chem
+
+from ligen_py import aggregate, export
+from tests.stages.factory import Molecule, write_manifest, write_part
+
+NAMES = [
+    'quote " comma , slash / and \\',
+    "=HYPERLINK(1)",
+    "  @sum",
+    "-5'-deoxy",
+    "line\nbreak\r\n$$$$\n> <x>",
+    "long " * 2000,
+    "分子 naïve",
+    "../../name",
+    "same",
+    "same",
+]
+SMILES = ["CCO", "CC[NH3+]", "CC(=O)[O-]", "c1ccncc1", "C[C@H](N)C(=O)O", "FC=CF", "CCS", "C#N",
+          "O=C1CCCN1", "c1ccc2[nH]ccc2c1"]  # fmt: skip
+MOLECULES = [
+    Molecule(name, smiles, 9.0 - 0.5 * i)
+    for i, (name, smiles) in enumerate(zip(NAMES, SMILES, strict=True))
+]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    parts = [write_part(tmp_path, target, "lib", "1-of-1", MOLECULES) for target in ("a", "b")]
+    write_manifest(tmp_path / "manifest.tsv", parts)
+    output = tmp_path / "campaign.h5"
+    flags = ["--manifest", str(tmp_path / "manifest.tsv"), "--output", str(output), "--quiet"]
+    assert aggregate.main([*flags, "--top-poses", "10"]) == 0
+    return output
+
+
+def run(campaign: Path, *flags: str) -> int:
+    folder = campaign.parent / "export"
+    return export.main(["--campaign", str(campaign), "--output", str(folder), "--quiet", *flags])
+
+
+def table(campaign: Path) -> list[dict[str, str]]:
+    text = (campaign.parent / "export/a.csv").read_text(encoding="utf-8")
+    assert text.count("\n") == 1 + len(MOLECULES)
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_sdf_and_csv_say_the_same(campaign: Path) -> None:
+    assert run(campaign) == 0
+    files = sorted(path.name for path in (campaign.parent / "export").iterdir())
+    assert files == ["a.csv", "a.sdf", "b.csv", "b.sdf"]
+    rows = table(campaign)
+    mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf"), removeHs=False))
+    assert len(mols) == len(rows) == 10
+    for i, (row, mol, molecule) in enumerate(zip(rows, mols, MOLECULES, strict=True)):
+        assert Chem.CanonSmiles(row["smiles"]) == Chem.CanonSmiles(molecule.smiles)
+        assert row["smiles"] == mol.GetProp("smiles")
+        bare = Chem.RemoveHs(mol)
+        Chem.RemoveStereochemistry(bare)
+        assert Chem.MolToSmiles(bare) == Chem.CanonSmiles(row["smiles"], useChiral=0)
+        assert mol.GetNumAtoms() == Chem.AddHs(Chem.MolFromSmiles(molecule.smiles)).GetNumAtoms()
+        assert row["rank"] == mol.GetProp("rank") == str(i + 1)
+        assert float(row["score"]) == float(mol.GetProp("score")) == molecule.score
+        assert float(row["xscore.half"]) == float(mol.GetProp("xscore.half")) == molecule.score / 2
+        assert (row["library"], row["line"]) == ("lib", str(i + 1))
+        assert (mol.GetProp("target"), mol.GetProp("restart")) == ("a", "20")
+        assert len(mol.GetProp("key")) == 16
+
+
+def test_names_are_told_on_one_line_and_no_cell_is_a_formula(campaign: Path) -> None:
+    assert run(campaign) == 0
+    names = [row["name"] for row in table(campaign)]
+    assert names[0] == NAMES[0]
+    assert names[1:4] == ["'=HYPERLINK(1)", "'  @sum", "'-5'-deoxy"]
+    assert names[4] == "line break  $$$$ > <x>"
+    assert names[5:] == NAMES[5:]
+    mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf")))
+    assert mols[1].GetProp("name") == mols[1].GetProp("_Name") == "=HYPERLINK(1)"
+    assert mols[5].GetProp("name") == NAMES[5]
+
+
+def test_only_the_best_are_written(campaign: Path) -> None:
+    assert run(campaign, "--count", "2") == 0
+    supplier = Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf"))
+    assert [mol.GetProp("_Name") for mol in supplier] == NAMES[:2]
+
+
+def test_other_files_in_the_folder_are_left_alone(campaign: Path) -> None:
+    folder = campaign.parent / "export"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("precious")
+    (folder / "a.csv").write_text("old")
+    assert run(campaign) == 0
+    assert (folder / "mine.txt").read_text() == "precious"
+    assert len(table(campaign)) == 10
+    assert len(list(folder.iterdir())) == 5
+
+
+def test_equal_runs_write_equal_bytes(campaign: Path) -> None:
+    found = []
+    for _ in range(2):
+        assert run(campaign) == 0
+        found.append([p.read_bytes() for p in sorted((campaign.parent / "export").iterdir())])
+    assert found[0] == found[1]
+
+
+def test_more_poses_than_the_campaign_holds_is_a_sentence(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--manifest", str(campaign.parent / "manifest.tsv"), "--output", str(campaign)]
+    assert aggregate.main([*flags, "--top-poses", "4", "--quiet"]) == 0
+    assert run(campaign, "--count", "5") == 1
+    said = capsys.readouterr().err
+    assert "holds 4 poses of target a, fewer than the 5 asked for" in said
+    assert "--top-poses 5" in said
+    assert not (campaign.parent / "export").exists()
+
+
+def test_a_campaign_of_another_manifest_is_a_sentence(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = campaign.parent / "manifest.tsv"
+    assert run(campaign, "--manifest", str(manifest)) == 0
+    manifest.write_text(manifest.read_text() + "\n")
+    assert run(campaign, "--manifest", str(manifest)) == 1
+    assert "was not made from" in capsys.readouterr().err
+
+
+def test_bad_input_is_a_sentence(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = campaign.parent / "export"
+    folder.write_text("a file")
+    assert run(campaign) == 1
+    assert "is a file; give a folder" in capsys.readouterr().err
+    folder.unlink()
+    campaign.write_bytes(campaign.read_bytes()[:-1000])
+    assert run(campaign) == 1
+    assert "campaign.h5: " in capsys.readouterr().err
+    assert not folder.exists()
+    assert run(campaign.parent / "scores/a/lib/1-of-1.h5") == 1
+    assert "holds ligen_py.scores, not ligen_py.campaign" in capsys.readouterr().err

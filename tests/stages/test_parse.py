@@ -1,0 +1,171 @@
+"""`python -m ligen_py.parse` from file to file, and with bad input."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py import parse
+from ligen_py.records import Entries, Ledger, Ligands, Status
+from ligen_py.store.read import read, run_record
+
+SMILES = 'CCO ethanol\nCCN an amine, "quoted"\n\nnonsense bad\nc1ccccc1CCO \n'
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    path = tmp_path / "library.smi"
+    path.write_text(SMILES)
+    return path
+
+
+def run(source: Path, output: Path, *flags: str) -> int:
+    return parse.main(["--input", str(source), "--output", str(output), "--jobs", "1", *flags])
+
+
+def refused(source: Path, capsys: pytest.CaptureFixture[str], *flags: str) -> str:
+    """The one sentence of a run that must fail and leave nothing behind."""
+    output = source.parent / "out" / "ligands.h5"
+    assert run(source, output, *flags) == 1
+    assert not output.exists()
+    assert not output.parent.exists() or not list(output.parent.iterdir())
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert len(said.strip().splitlines()) == 1
+    return said
+
+
+def test_a_library_becomes_a_ligands_file(
+    library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "out" / "ligands.h5"
+    assert run(library, output, "--max-atoms", "60") == 0
+    assert "4 records: 3 ready, 1 failed (1 unparsable)" in capsys.readouterr().err
+    entries: Entries = read(output, "ligands", "entries")
+    ledger: Ledger = read(output, "ligands", "ledger")
+    ligands: Ligands = read(output, "ligands", "ligands")
+    assert entries.name.tolist() == ["ethanol", 'an amine, "quoted"', "bad", "line-5"]
+    assert entries.line.tolist() == [1, 2, 4, 5]
+    assert ledger.status.tolist() == [Status.READY, Status.READY, Status.FAILED, Status.READY]
+    assert ligands.entry.tolist() == [0, 1, 3]
+    assert np.isfinite(ligands.xyz).all()
+    assert '"max_atoms": 60' in run_record(output, "ligands")["settings"]
+
+
+def test_equal_runs_write_equal_bytes(library: Path, tmp_path: Path) -> None:
+    outputs = [tmp_path / f"{jobs}.h5" for jobs in ("1", "2")]
+    for output in outputs:
+        arguments = ["--input", str(library), "--output", str(output), "--jobs", output.stem]
+        assert parse.main(arguments) == 0
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+def test_plain_and_compressed_hold_the_same(library: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "packed.smi.gz"
+    packed.write_bytes(gzip.compress(SMILES.encode()))
+    for source, output in ((library, "a.h5"), (packed, "b.h5")):
+        assert run(source, tmp_path / output) == 0
+    first, second = (read(tmp_path / name, "ligands", "ligands") for name in ("a.h5", "b.h5"))
+    assert np.array_equal(first.molecule, second.molecule)
+
+
+def test_a_part_without_ready_ligands_is_written(library: Path, tmp_path: Path) -> None:
+    sizes = []
+    for k in range(1, 9):
+        assert run(library, tmp_path / "part.h5", "--part", f"{k}-of-8") == 0
+        sizes.append(len(read(tmp_path / "part.h5", "ligands", "entries").line))
+    assert sum(sizes) == 4
+    assert 0 in sizes
+
+
+def test_an_empty_library(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "empty.sdf"
+    path.write_text("\n")
+    assert "empty.sdf: holds no molecules" in refused(path, capsys)
+
+
+def test_only_bad_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.smi"
+    path.write_text("what\nis this\n")
+    said = refused(path, capsys)
+    assert "bad.smi: no record can be docked; 2 records: 2 failed (2 unparsable)" in said
+    assert "first, line 1" in said
+
+
+def test_a_truncated_gzip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cut.smi.gz"
+    path.write_bytes(gzip.compress(SMILES.encode())[:-12])
+    assert "cut.smi.gz: the compressed data are damaged or cut short" in refused(path, capsys)
+
+
+def test_an_sdf_cut_in_the_middle_loses_one_record(library: Path, tmp_path: Path) -> None:
+    from rdkit import Chem
+
+    blocks = [Chem.MolToMolBlock(Chem.MolFromSmiles(s)) + "$$$$\n" for s in ("CCO", "CCN", "CCC")]
+    path = tmp_path / "cut.sdf"
+    path.write_text("".join(blocks)[: -len(blocks[2]) // 2])
+    assert run(path, tmp_path / "out.h5") == 0
+    ledger: Ledger = read(tmp_path / "out.h5", "ligands", "ledger")
+    assert ledger.status.tolist() == [Status.READY, Status.READY, Status.FAILED]
+    assert "cut short" in ledger.detail[2]
+
+
+def test_an_unknown_format_and_a_value_out_of_range(
+    library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "library.pdf"
+    other.write_text(SMILES)
+    assert "library.pdf: format unknown" in refused(other, capsys)
+    assert "max_atoms" in refused(library, capsys, "--max-atoms", "257")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--part", "3-of-2"], "a part is K-of-N"),
+        (["--jobs", "0"], "not a number of processes"),
+        (["--input", "nowhere.smi"], "nowhere.smi does not exist"),
+        (["--input", "."], "is a folder"),
+        (["--max_atoms", "3"], "unrecognized arguments"),
+    ],
+)
+def test_wrong_usage(
+    library: Path, capsys: pytest.CaptureFixture[str], flags: list[str], said: str
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run(library, library.parent / "x.h5", *flags)
+    assert caught.value.code == 2
+    assert said in capsys.readouterr().err
+    assert not (library.parent / "x.h5").exists()
+
+
+def test_help_names_every_setting_with_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse.main(["--help"])
+    assert caught.value.code == 0
+    page = capsys.readouterr().out
+    assert "--time-limit" in page
+    assert "in seconds" in " ".join(page.split())
+
+
+COUNTS = {
+    "standardiser_examples.in.sdf": (77, {"UNPARSABLE": 9, "NO_ATOMS": 1}),
+    "Issue381.sdf": (9, {}),
+    "NCI_aids_few.sdf": (16, {"UNSUPPORTED_ELEMENT": 2}),
+    "aid466.trunc.sdf": (5, {}),
+    "odd_drawings.sdf": (4, {"DUPLICATE_OF": 1}),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_messy_files_lose_no_record(name: str, shared_data: Path, tmp_path: Path) -> None:
+    """Counts of an independent reading: RDKit's own supplier, and $$$$ lines."""
+    from ligen_py.records import Reason
+
+    assert run(shared_data / "messy" / name, tmp_path / "out.h5") == 0
+    ledger: Ledger = read(tmp_path / "out.h5", "ligands", "ledger")
+    records, reasons = COUNTS[name]
+    assert len(ledger.status) == records
+    for reason, count in reasons.items():
+        assert (ledger.reason == Reason[reason]).sum() == count

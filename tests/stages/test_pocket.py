@@ -1,0 +1,190 @@
+"""`python -m ligen_py.pocket` from file to file on real complexes, and with bad input."""
+
+import importlib.resources
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py import pocket
+from ligen_py.records import Audit, Field, Receptor
+from ligen_py.store.read import read, run_record
+
+
+@pytest.fixture(scope="module")
+def complexes() -> Path:
+    """The complexes that come inside the posebusters package."""
+    if importlib.util.find_spec("posebusters") is None:
+        pytest.skip("the posebusters package with its example complexes is not installed")
+    return Path(str(importlib.resources.files("posebusters"))) / "datasets" / "pdb"
+
+
+def run(output: Path, receptor: Path, ligand: Path, *flags: str) -> int:
+    arguments = ["--receptor", receptor, "--ligand", ligand, "--output", output, *flags]
+    return pocket.main([str(argument) for argument in arguments])
+
+
+def run_1ia1(output: Path, complexes: Path, *flags: str) -> int:
+    folder = complexes / "1ia1"
+    return run(
+        output, folder / "1ia1_protein_one_lig_removed.pdb", folder / "1ia1_ligand.sdf", *flags
+    )
+
+
+def field_at(field: Field, xyz: np.ndarray) -> np.ndarray:
+    cell = np.rint((xyz - field.origin) / field.spacing).astype(int)
+    inside = ((cell >= 0) & (cell < field.value.shape[1])).all(axis=1)
+    return field.value[0][tuple(cell[inside].T)]
+
+
+def test_candida_dhfr_keeps_its_nadph_and_one_chain(complexes: Path, tmp_path: Path) -> None:
+    output = tmp_path / "pocket.h5"
+    assert run_1ia1(output, complexes, "--chains", "B") == 0
+    receptor: Receptor = read(output, "pocket", "receptor")
+    audit: Audit = read(output, "pocket", "audit")
+    assert {label[0] for label in receptor.label} == {"B"}
+    assert sum("/NDP/" in label for label in receptor.label) == 48
+    assert (audit.atoms[audit.action == "kept"]).sum() == len(receptor.label)
+    assert audit.atoms.sum() == 3243
+    assert set(audit.action) == {"chosen", "kept", "dropped"}
+    assert (receptor.radius > 0).all()
+    assert receptor.rooted.all()
+
+
+def test_the_site_chooses_the_near_cofactor_without_naming_a_chain(
+    complexes: Path, tmp_path: Path
+) -> None:
+    assert run_1ia1(tmp_path / "one.h5", complexes, "--chains", "B") == 0
+    assert run_1ia1(tmp_path / "all.h5", complexes) == 0
+    one: Receptor = read(tmp_path / "one.h5", "pocket", "receptor")
+    every: Receptor = read(tmp_path / "all.h5", "pocket", "receptor")
+    assert one.label.tolist() == every.label.tolist()
+    audit: Audit = read(tmp_path / "all.h5", "pocket", "audit")
+    assert dict(zip(audit.part, audit.reason, strict=True))["A/NDP/193"] == (
+        "hetero group farther than 6 A: 39.1 A from the reference ligand"
+    )
+
+
+def test_human_dhfr_needs_no_choice(complexes: Path, tmp_path: Path) -> None:
+    folder, output = complexes / "1s3v", tmp_path / "pocket.h5"
+    receptor = folder / "1s3v_protein_one_lig_removed.pdb"
+    assert run(output, receptor, folder / "1s3v_ligand.sdf") == 0
+    field: Field = read(output, "pocket", "field")
+    assert field.value.shape == (2, 41, 41, 41)
+    assert 1 <= len(field.anchor) <= 16
+    assert (field_at(field, field.anchor.astype(float)) >= 8).all()
+
+
+def test_equal_runs_write_equal_bytes_and_say_what_made_them(
+    complexes: Path, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        assert run_1ia1(tmp_path / name / "pocket.h5", complexes, "--spacing", "0.75") == 0
+    first, second = (tmp_path / name / "pocket.h5" for name in ("a", "b"))
+    assert first.read_bytes() == second.read_bytes()
+    record = run_record(first, "pocket")
+    assert json.loads(record["settings"])["spacing"] == 0.75
+    assert [item["name"] for item in json.loads(record["inputs"])] == [
+        "1ia1_protein_one_lig_removed.pdb",
+        "1ia1_ligand.sdf",
+    ]
+
+
+def test_a_summary_names_reasons_and_sizes(
+    complexes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_1ia1(tmp_path / "pocket.h5", complexes, "--chains", "B") == 0
+    log = capsys.readouterr().err
+    assert "dropped   1631  chain A: not a chosen chain" in log
+    assert "kept        48  B/NDP/195: hetero group 3.5 A from the reference ligand" in log
+    assert "1453 receptor atoms in 173 residues; grid of 41 x 41 x 41 points" in log
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--chains", "Z"), "has no chain Z; its chains are A, B"),
+        (("--chains", "A"), "no receptor atom lies in the box around (10.26, 36.34, 18.56)"),
+        (("--spacing", "5"), "'spacing'"),
+        (("--site-radius", "1"), "'radius'"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence_and_leaves_no_file(
+    complexes: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    flags: tuple[str, ...],
+    message: str,
+) -> None:
+    assert run_1ia1(tmp_path / "out" / "pocket.h5", complexes, *flags) == 1
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert message in lines[-1]
+    assert lines[-1].startswith("python -m ligen_py.pocket: error: ")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("what", ["missing", "folder"])
+def test_a_missing_receptor_and_a_folder_are_wrong_usage(
+    complexes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    receptor = tmp_path / "none.pdb" if what == "missing" else tmp_path
+    with pytest.raises(SystemExit) as caught:
+        run(tmp_path / "pocket.h5", receptor, complexes / "1ia1" / "1ia1_ligand.sdf")
+    assert caught.value.code == 2
+    assert str(receptor) in capsys.readouterr().err
+
+
+def test_a_point_in_a_protein_s_outside_has_no_cavity(
+    complexes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lonely = tmp_path / "one.pdb"
+    lonely.write_text(
+        "ATOM      1  CA  ALA A   1       0.000   0.000   0.000  1.00  0.00           C\nEND\n"
+    )
+    arguments = ["--receptor", str(lonely), "--center", "-1", "0", "0.5"]
+    assert pocket.main([*arguments, "--output", str(tmp_path / "pocket.h5")]) == 1
+    assert "no cavity in the box around (-1.00, 0.00, 0.50)" in capsys.readouterr().err
+    assert not (tmp_path / "pocket.h5").exists()
+
+
+RAW = {
+    "1STP": "1STP.pdb",
+    "3CE3": "3CE3.pdb",
+    "6XG5": "6xg5.cif.gz",
+    "7CL8": "7cl8.cif.gz",
+    "7LT0": "7lt0.cif.gz",
+    "7N4N": "7n4n.cif.gz",
+}
+
+
+@pytest.mark.parametrize("name", sorted(RAW))
+def test_an_unprepared_entry_gives_the_prepared_receptor(
+    shared_data: Path, tmp_path: Path, name: str
+) -> None:
+    folder = shared_data / "redock" / name
+    assert run(tmp_path / "raw.h5", shared_data / "raw" / RAW[name], folder / "ligand.sdf") == 0
+    assert run(tmp_path / "prepared.h5", folder / "protein.pdb", folder / "ligand.sdf") == 0
+    raw: Receptor = read(tmp_path / "raw.h5", "pocket", "receptor")
+    prepared: Receptor = read(tmp_path / "prepared.h5", "pocket", "receptor")
+    assert raw.label.tolist() == prepared.label.tolist()
+    assert raw.radius.tolist() == prepared.radius.tolist()
+    audit: Audit = read(tmp_path / "raw.h5", "pocket", "audit")
+    assert "the reference ligand itself" in audit.reason
+
+
+def test_crystal_ligands_lie_in_cavities_and_near_anchors(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    folders = sorted((shared_data / "redock").iterdir())
+    assert folders
+    for folder in folders:
+        output = tmp_path / f"{folder.name}.h5"
+        assert run(output, folder / "protein.pdb", folder / "ligand.sdf", "--quiet") == 0
+        field: Field = read(output, "pocket", "field")
+        ligand = pocket.site_of_ligand(folder / "ligand.sdf", 10.0)
+        value = field_at(field, ligand.ligand)
+        assert (value > 0).mean() > 0.7, folder.name
+        assert (value == -12).sum() <= 1, folder.name
+        assert np.linalg.norm(field.anchor - np.array(ligand.center), axis=1).min() < 4

@@ -1,0 +1,194 @@
+"""The report: a table on the terminal and one page, from the campaign file alone."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rdkit import Chem
+
+from ligen_py import aggregate, report
+from tests.stages.factory import Molecule, prepared, write_manifest, write_part
+
+HOSTILE = "<script>alert(1)</script> & \"x\" 'y' \x1b[31m" + "long " * 300
+REFERENCE = "CC(=O)c1ccc(OCC)cc1"
+
+
+def library() -> list[Molecule]:
+    """Twenty molecules scored 20, 19, ... 1, one that cannot be read, one without a score."""
+    chains = [
+        f"C{'C' * (i % 5)}{'NOS'[i % 3]}C{'O' * (i // 15)}C{'C' * (i // 5)}" for i in range(20)
+    ]
+    found = [Molecule(f"m{i + 1}", smiles, 20.0 - i) for i, smiles in enumerate(chains)]
+    return [*found, Molecule("unread", "C(", None), Molecule("unscored", "CCN=O", None)]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    molecules = library()
+    molecules[2] = Molecule(HOSTILE, molecules[2].smiles, 18.0)
+    crystal = tmp_path / "crystal.sdf"
+    mol = Chem.Mol(prepared(REFERENCE).columns["molecule"].tobytes())
+    crystal.write_text(Chem.MolToMolBlock(mol))
+    reference = [Molecule("REF", REFERENCE, 8.5)]
+    parts = [
+        write_part(tmp_path, "alpha", "lib", "1-of-1", molecules),
+        write_part(tmp_path, "beta", "lib", "1-of-1", molecules),
+        write_part(tmp_path, "alpha", "control-alpha", "1-of-1", reference, crystal=crystal),
+    ]
+    manifest = write_manifest(tmp_path / "manifest.tsv", parts)
+    flags = ["--manifest", str(manifest), "--output", str(tmp_path / "campaign.h5"), "--quiet"]
+    assert aggregate.main(flags) == 0
+    return tmp_path / "campaign.h5"
+
+
+def run(campaign: Path, *flags: str) -> int:
+    page = campaign.parent / "report.html"
+    return report.main(["--campaign", str(campaign), "--output", str(page), *flags])
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and text; checks that tags close in order."""
+
+    VOID = frozenset({"meta", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_the_table_names_the_best_the_control_the_ledger_and_the_files(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(campaign, "--exported", "results/export") == 0
+    said = capsys.readouterr().out
+    assert said.count("20 molecules ranked of 22 input records") == 2
+    assert re.search(r"^ +1  20\.00  m1 +lib$", said, re.MULTILINE)
+    assert re.search(r"^ +10  11\.00  m10 +lib$", said, re.MULTILINE)
+    assert "m11" not in said
+    assert re.search(
+        r"REF: score 8\.50; best-scored pose \d+\.\d\d Å from the crystal pose, "
+        r"nearest of 3 kept poses \d+\.\d\d Å",
+        said,
+    )
+    assert "none: the campaign holds no control of this target" in said
+    assert re.search(
+        r"^  library  records  scored  rejected  failed  duplicate$", said, re.MULTILINE
+    )
+    assert re.search(r"^  lib +22 +20 +0 +2 +0$", said, re.MULTILINE)
+    assert "failed in parse: unparsable" in said
+    assert "failed in score: no finite score" in said
+    assert str(campaign) in said
+    assert "results/export" in said
+    assert "\x1b" not in said
+    assert max(map(len, said.splitlines())) < 200
+
+
+def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    groups = {
+        "good": ["m1", "m2", "m4", "m5", "m20"],
+        "bad": ["m18", "m19", "m20", "unread", "unscored", "nobody"],
+        "none": ["nobody"],
+    }
+    assert run(campaign, "--groups", json.dumps(groups), "--top", "3") == 0
+    said = capsys.readouterr().out
+    # Ranks 1, 2, 4, 5, 20 of 20: won pairs 15 + 15 + 14 + 14 + 0 of 75.
+    assert "Group good: 5 of 5 members ranked\n  median rank 4 of 20\n  ROC AUC 0.77 (95 %" in said
+    assert "best 5 %: 1 of 1 are members, enrichment 4.0 (at most 4.0; chance is 1)" in said
+    assert "best 10 %: 2 of 2 are members, enrichment 4.0 (at most 4.0; chance is 1)" in said
+    assert (
+        "Group bad: 3 of 6 members ranked\n  median rank 19 of 20\n  ROC AUC 0.00 (too few" in said
+    )
+    assert "enrichment 0.0" in said
+    assert "With 3 members one molecule more or less changes these figures." in said
+    assert "unread (failed: SMILES Parse Error" in said
+    assert "unscored (failed: no pose has a finite score)" in said
+    assert "nobody (not in a library)" in said
+    assert "nothing to compare" in said
+    for rank, name in ((1, "m1"), (20, "m20")):
+        assert re.search(rf"^ +{rank} +{21 - rank}\.00  {name}$", said, re.MULTILINE)
+
+
+def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
+    assert run(campaign, "--groups", json.dumps({"few": ["m1", "m7", HOSTILE, "gone"]})) == 0
+    text = (campaign.parent / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert "script" not in page.tags
+    assert all(link.startswith("#") for link in page.links)
+    assert "http" not in text.replace("http-equiv", "")
+    assert page.tags.count("h2") == 3
+    assert page.tags.count("svg") == 4
+    words = " ".join(" ".join(page.text).split())
+    assert "<script>alert(1)</script> & \"x\" 'y'" in words
+    assert "\x1b" not in text
+    assert "prefers-color-scheme: dark" in text
+    for part in ("m10", "REF, docked from scratch", "no finite score", "max_num_poses 30"):
+        assert part in words
+
+
+def test_equal_runs_write_equal_bytes(campaign: Path) -> None:
+    pages = []
+    for _ in range(2):
+        assert run(campaign, "--groups", '{"g": ["m1", "m2", "m3", "m4", "m5", "m6"]}') == 0
+        pages.append((campaign.parent / "report.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_a_campaign_in_which_nothing_was_scored_has_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [write_part(tmp_path, "t", "lib", "1-of-1", [Molecule("cut", "C(", None)])]
+    manifest = write_manifest(tmp_path / "m.tsv", parts)
+    flags = ["--manifest", str(manifest), "--output", str(tmp_path / "c.h5"), "--quiet"]
+    assert aggregate.main(flags) == 0
+    assert run(tmp_path / "c.h5", "--groups", '{"g": ["cut"]}') == 0
+    assert "t: 0 molecules ranked of 1 input records" in capsys.readouterr().out
+    Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--groups", "{"], "key 'groups': not JSON such as"),
+        (["--groups", '["m1"]'], "key 'groups'"),
+        (["--groups", '{"a/b": ["m1"]}'], "a/b"),
+        (["--top", "0"], "key 'top'"),
+    ],
+)
+def test_bad_flags_are_sentences_and_no_page(
+    campaign: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str
+) -> None:
+    assert run(campaign, *flags) == 1
+    said = capsys.readouterr()
+    assert sentence in said.err
+    assert said.out == ""
+    assert not (campaign.parent / "report.html").exists()
+
+
+def test_another_kind_of_file_is_a_sentence(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(campaign.parent / "pockets/alpha.h5") == 1
+    assert "holds ligen_py.pocket, not ligen_py.campaign" in capsys.readouterr().err

@@ -1,0 +1,67 @@
+"""Worker processes: order, replacement of dead and of endless workers."""
+
+import os
+import signal
+import time
+from functools import partial
+
+import pytest
+
+from ligen_py.molecules.pool import BATCH, ordered_map
+
+
+def work(item: int, trouble: dict[int, str]) -> int:
+    kind = trouble.get(item, "")
+    if kind == "slow":
+        time.sleep(0.05)
+    elif kind == "endless":
+        while True:
+            pass
+    elif kind == "crash":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif kind == "leave":
+        os._exit(7)
+    return item * item
+
+
+def lost(item: int, timed_out: bool, code: int) -> tuple[int, bool, int]:
+    return item, timed_out, code
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_results_come_in_order(jobs: int) -> None:
+    slow = {0: "slow", BATCH: "slow"}
+    count = 5 * BATCH + 3
+    found = ordered_map(partial(work, trouble=slow), range(count), jobs, 10.0, lost)
+    assert list(found) == [(i, i * i) for i in range(count)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_only_the_bad_items_are_lost(jobs: int) -> None:
+    trouble = {0: "crash", 3: "endless", 4: "leave", BATCH: "crash", 2 * BATCH + 1: "crash"}
+    count = 2 * BATCH + 2
+    found = dict(ordered_map(partial(work, trouble=trouble), range(count), jobs, 0.3, lost))
+    assert found.pop(0) == (0, False, -signal.SIGKILL)
+    assert found.pop(3) == (3, True, -signal.SIGPROF)
+    assert found.pop(4) == (4, False, 7)
+    assert found.pop(BATCH) == (BATCH, False, -signal.SIGKILL)
+    assert found.pop(2 * BATCH + 1) == (2 * BATCH + 1, False, -signal.SIGKILL)
+    assert found == {i: i * i for i in range(count) if i not in trouble}
+
+
+def test_waiting_is_not_working() -> None:
+    found = ordered_map(partial(work, trouble={0: "slow"}), [0], 1, 0.02, lost)
+    assert list(found) == [(0, 0)]
+
+
+def test_an_error_of_the_reader_ends_the_workers() -> None:
+    def items() -> object:
+        yield from range(2 * BATCH)
+        raise ValueError("damaged")
+
+    with pytest.raises(ValueError, match="damaged"):
+        list(ordered_map(partial(work, trouble={}), items(), 2, 1.0, lost))
+
+
+def test_nothing_in_nothing_out() -> None:
+    assert list(ordered_map(partial(work, trouble={}), [], 2, 1.0, lost)) == []

@@ -1,0 +1,90 @@
+"""Who may import whom; the plan of the house, held by reading the sources."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "ligen_py"
+FOLDERS = ("engine", "molecules", "opencl", "store", "summary")
+STAGES = tuple(re.findall(r"-m ligen_py\.(\w+)", "".join(
+    path.read_text() for path in (PACKAGE.parent / "workflow" / "rules").glob("*.smk")
+)))  # fmt: skip
+LIBRARIES = {
+    "pyopencl": {"opencl"},
+    "h5py": {"store"},
+    "rdkit": {"molecules"},
+    "gemmi": {"molecules"},
+    "pydantic": {"settings"},
+    "yaml": {"settings"},
+    "snakemake": set(),
+}
+"""Each of these is known to one room only."""
+
+ALLOWED = {
+    "errors": set(),
+    "paths": set(),
+    "records": set(),
+    "settings": {"errors"},
+    "cli": {"errors", "settings"},
+    "provenance": {"paths", "settings"},
+    "campaign": {"errors", "paths", "settings", "store"},
+    "store": {"errors", "provenance", "records"},
+    "molecules": {"errors", "records"},
+    "opencl": {"errors", "paths"},
+    "engine": {"errors", "opencl", "records"},
+    "summary": {"records", "store"},
+}
+"""What each room may import beside itself; stages: `FOR_STAGES`."""
+
+FOR_STAGES = {"cli", "errors", "provenance", "records", "settings", *FOLDERS}
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: import by the full name"
+            module = str(node.module)
+            names = [f"{module}.{alias.name}" for alias in node.names]
+            yield from names if module == "ligen_py" else [module]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_what_its_room_may(path: Path) -> None:
+    own = room(path)
+    allowed = FOR_STAGES if own in STAGES else ALLOWED.get(own, set())
+    found = {name.split(".")[1] for name in imports(path) if name.startswith("ligen_py.")}
+    assert found - {own, "__version__"} <= allowed
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_each_library_stays_in_its_room(path: Path) -> None:
+    used = {name.split(".")[0] for name in imports(path)} & set(LIBRARIES)
+    strangers = {name for name in used if room(path) not in LIBRARIES[name]}
+    assert not strangers
+
+
+def test_records_know_numpy_only() -> None:
+    known = {"collections", "dataclasses", "enum", "numpy", "typing"}
+    assert {name.split(".")[0] for name in imports(PACKAGE / "records.py")} <= known
+
+
+def test_every_rule_has_its_module_and_every_room_is_known() -> None:
+    modules = {room(path) for path in MODULES} - {"__init__"}
+    assert len(set(STAGES)) == len(STAGES)
+    assert modules == set(STAGES) | set(ALLOWED)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_is_short(stage: str) -> None:
+    assert len((PACKAGE / f"{stage}.py").read_text().splitlines()) < 120

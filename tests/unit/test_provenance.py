@@ -1,0 +1,70 @@
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ligen_py import provenance
+from ligen_py.provenance import Run, file_digest, sources, stage_digest
+from ligen_py.settings import FilterSettings
+
+ROOT = Path(__file__).parents[2]
+
+
+def names(stage: str) -> set[str]:
+    return {str(path.relative_to(ROOT)) for path in sources(stage)}
+
+
+def test_a_stage_depends_on_its_modules_and_kernels() -> None:
+    dock = names("dock")
+    assert {"ligen_py/dock.py", "ligen_py/engine/docking.py", "ligen_py/settings.py"} <= dock
+    assert {"kernels/batched/dock.cl", "kernels/include/subgroup.clh"} <= dock
+
+
+def test_a_stage_does_not_depend_on_other_stages() -> None:
+    assert not {"ligen_py/score.py", "ligen_py/parse.py", "kernels/batched/score.cl"} & names(
+        "dock"
+    )
+    assert not any(name.endswith(".cl") for name in names("parse") | names("export"))
+    assert "kernels/batched/score.cl" in names("score")
+
+
+def test_an_unknown_stage_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no stage is called nothing"):
+        sources("nothing")
+
+
+def test_a_changed_kernel_changes_the_digest_of_its_stage_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {stage: stage_digest(stage) for stage in ("dock", "score", "parse")}
+    kernels = tmp_path / "kernels"
+    shutil.copytree(ROOT / "kernels", kernels)
+    with (kernels / "batched" / "dock.cl").open("a") as stream:
+        stream.write("// changed\n")
+    monkeypatch.setattr(provenance, "kernel_folder", lambda: kernels)
+    stage_digest.cache_clear()
+    after = {stage: stage_digest(stage) for stage in before}
+    stage_digest.cache_clear()
+    assert after["dock"] != before["dock"]
+    assert after["score"] == before["score"]
+    assert after["parse"] == before["parse"]
+
+
+def test_a_run_record_tells_settings_and_inputs_but_no_folder(tmp_path: Path) -> None:
+    path = tmp_path / "in.h5"
+    path.write_bytes(b"abc")
+    record = Run("filter", FilterSettings(), (path,), "a device").attributes()
+    assert json.loads(record["settings"]) == FilterSettings().model_dump(mode="json")
+    assert json.loads(record["inputs"]) == [
+        {"name": "in.h5", "sha256": hashlib.sha256(b"abc").hexdigest()}
+    ]
+    assert record["stage-digest"] == stage_digest("filter")
+    assert str(tmp_path) not in json.dumps(record)
+
+
+def test_file_digest_is_sha256(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"")
+    assert file_digest(path) == hashlib.sha256(b"").hexdigest()

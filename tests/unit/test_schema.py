@@ -1,0 +1,62 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from ligen_py import settings
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "workflow" / "config.schema.json"
+CONFIGS = sorted((ROOT / "config").rglob("*.yaml"))
+
+
+def test_the_schema_is_the_settings() -> None:
+    cure = "workflow/config.schema.json differs from ligen_py/settings.py: run `make schema`"
+    assert SCHEMA.read_text(encoding="utf-8") == settings.schema(), cure
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_the_schema_accepts_every_config_of_the_project(path: Path) -> None:
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_editors_find_the_schema_from_every_config(path: Path) -> None:
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    named = first.removeprefix("# yaml-language-server: $schema=")
+    assert (path.parent / named).resolve() == SCHEMA
+
+
+@pytest.mark.parametrize("bad", [{"dok": {}}, {"dock": {"num_restart": 0}}, {"libraries": {}}])
+def test_the_schema_refuses_what_the_settings_refuse(bad: dict[str, Any]) -> None:
+    document = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document, **bad}, json.loads(settings.schema()))
+
+
+def keys(schema: Any) -> set[str]:
+    models = [schema, *schema["$defs"].values()]
+    return {key for model in models for key in model.get("properties", {})}
+
+
+def test_the_manual_explains_every_key() -> None:
+    manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    missing = {key for key in keys(json.loads(settings.schema())) if f"`{key}`" not in manual}
+    assert not missing, "describe these keys in config/README.md"
+
+
+def test_the_manual_gives_the_true_defaults() -> None:
+    manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8").splitlines()
+    rows = {line.split("`")[1]: line for line in manual if line.startswith("| `")}
+    for field in settings.Campaign.model_fields.values():
+        section = field.default_factory
+        if not isinstance(section, type):
+            continue
+        for name, value in section().model_dump(mode="json").items():
+            if name != "groups":
+                shown = rows[name].split("|")[2].strip()
+                assert str(yaml.safe_load(shown)) == str(value), f"config/README.md: {name}"

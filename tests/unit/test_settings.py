@@ -1,0 +1,115 @@
+import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ligen_py import cli, settings
+from ligen_py.errors import InputError
+
+SECTIONS = {
+    name: field.default_factory
+    for name, field in settings.Campaign.model_fields.items()
+    if isinstance(field.default_factory, type)
+}
+CONFIG = Path(__file__).parents[2] / "config"
+GOOD = {
+    "targets": {"t": {"receptor": "r.pdb", "site": {"ligand": "l.sdf"}}},
+    "libraries": {"l": {"file": "l.smi"}},
+}
+
+
+def through_flags(section: settings.Section) -> settings.Section:
+    """A section as the rules hand it to a stage: as flags, read by the stage's parser."""
+    parser = cli.parser("stage", None, type(section))
+    return cli.settings_from(type(section), parser.parse_args(shlex.split(settings.flags(section))))
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_defaults_survive_the_command_line(name: str) -> None:
+    assert through_flags(SECTIONS[name]()) == SECTIONS[name]()
+
+
+@given(
+    tolerance=st.floats(1e-9, 1.0),
+    restarts=st.integers(1, 4096),
+)
+def test_numbers_survive_the_command_line(tolerance: float, restarts: int) -> None:
+    section = settings.DockSettings(bump_tolerance=tolerance, num_restart=restarts)
+    assert through_flags(section) == section
+
+
+def test_names_with_spaces_and_quotes_survive_the_command_line() -> None:
+    section = settings.ReportSettings(groups={"hard": ("a b", "c'd", 'e"f', "{g}", "å")})
+    assert through_flags(section) == section
+
+
+@pytest.mark.parametrize("path", sorted(CONFIG.rglob("*.yaml")), ids=lambda path: path.name)
+def test_every_config_in_the_project_is_good(path: Path) -> None:
+    assert settings.load_campaign(path).targets
+
+
+def test_the_example_shows_every_default() -> None:
+    example = settings.load_campaign(CONFIG / "config.yaml")
+    for name in set(SECTIONS) - {"report"}:
+        assert getattr(example, name) == SECTIONS[name](), name
+        assert getattr(example, name).model_fields_set == set(SECTIONS[name].model_fields), name
+
+
+def changed(**values: object) -> dict[str, object]:
+    return {**GOOD, **values}
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        (changed(dok={}), "unknown key 'dok'; did you mean 'dock'?"),
+        (changed(dock={"num_restarts": 3}), "did you mean 'num_restart'?"),
+        (changed(libraries={"l": {"fil": "x"}}), "did you mean 'file'?"),
+        (changed(dock={"zzz": 3}), "known keys are: num_restart"),
+        (changed(dock={"num_restart": 0}), "key 'dock.num_restart'"),
+        (changed(dock={"num_restart": "many"}), "given: 'many'"),
+        (changed(pocket={"spacing": "0.5 nm"}), "grid spacing, in Angstrom"),
+        (changed(pocket={"margin": float("nan")}), "key 'pocket.margin'"),
+        (changed(parse={"embed": "never"}), "key 'parse.embed'"),
+        (changed(libraries={}), "key 'libraries'"),
+        (changed(libraries={"a/b": {"file": "x"}}), "a/b"),
+        (changed(targets={"t": {"receptor": "r.pdb"}}), "key 'targets.t.site' is missing"),
+        (changed(targets={"t": {"receptor": "r", "site": {}}}), "give either 'ligand' or 'center'"),
+        (changed(report={"groups": "{"}), "not JSON"),
+    ],
+)
+def test_a_bad_key_is_named_with_what_is_allowed(document: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        settings.check(settings.Campaign, document, "c.yaml")
+    assert str(caught.value).startswith("c.yaml: ")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "cannot be read"),
+        (b"", "holds no settings"),
+        (b"- a\n- b\n", "holds no settings"),
+        (b"targets: [", "not YAML"),
+        (b"\xff\xfe\x00", "not YAML"),
+    ],
+    ids=["missing", "empty", "list", "cut", "binary"],
+)
+def test_a_bad_config_file_is_named(tmp_path: Path, content: bytes | None, words: str) -> None:
+    path = tmp_path / "c.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=words) as caught:
+        settings.load_campaign(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_byte_order_mark_and_windows_lines_are_no_matter(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    text = "targets:\r\n  t: {receptor: r, site: {ligand: l}}\r\nlibraries:\r\n  l: {file: f}\r\n"
+    path.write_text(text, encoding="utf-8-sig", newline="")
+    assert settings.load_campaign(path).libraries["l"].file == "f"

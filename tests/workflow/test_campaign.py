@@ -1,0 +1,142 @@
+"""A small campaign from library to report, in a checkout of its own, and what is planned after."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.workflow.test_plan import DHFR, ROOT, jobs, snakemake
+
+LIBRARY = """\
+CC(=O)Oc1ccccc1C(=O)O aspirin
+this is no molecule
+Cn1cnc2c1c(=O)n(C)c(=O)n2C caffeine
+COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC trimethoprim
+"""
+CAMPAIGN = {
+    "targets": {
+        "dhfr": {
+            "receptor": f"{DHFR}protein_one_lig_removed.pdb",
+            "site": {"ligand": f"{DHFR}ligand.sdf"},
+        }
+    },
+    "libraries": {"drugs": {"file": "drugs.smi", "chunks": 2}},
+    "dock": {"num_restart": 8, "num_iterations": 1, "n_angles": 8},
+    "filter": {"max_num_poses": 4},
+    "report": {"top": 2, "groups": {"antifolates": ["trimethoprim"]}},
+}
+LAST = {"aggregate": 1, "export": 1, "report": 1, "all": 1}
+STAGED = {"dock": 3, "filter": 3, "score": 3, **LAST}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished campaign: folder `run` beside a copy of the project in folder `project`."""
+    folder = tmp_path_factory.mktemp("campaign")
+    for name in ("ligen_py", "kernels", "workflow", "envs"):
+        without = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, folder / "project" / name, ignore=without)
+    shutil.copy(ROOT / "Snakefile", folder / "project")
+    (folder / "run").mkdir()
+    (folder / "run" / "drugs.smi").write_text(LIBRARY)
+    (folder / "run" / "c.yaml").write_text(yaml.safe_dump(CAMPAIGN))
+    result = run(folder, "--cores", "2", "--show-failed-logs")
+    assert result.returncode == 0, result.stdout
+    return folder
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return snakemake(folder / "run", *words, root=folder / "project")
+
+
+def planned(folder: Path, *words: str) -> dict[str, int]:
+    result = run(folder, "--dry-run", *words)
+    assert result.returncode == 0, result.stdout
+    return jobs(result.stdout)
+
+
+def appended(path: Path, text: str) -> bytes:
+    before = path.read_bytes()
+    path.write_bytes(before + text.encode())
+    return before
+
+
+def test_the_campaign_tells_what_came_out(finished: Path) -> None:
+    results = finished / "run" / "results"
+    table = (results / "report.txt").read_text(encoding="utf-8")
+    assert "dhfr" in table
+    assert "antifolates" in table
+    assert (results / "report.html").stat().st_size > 1000
+    written = {path.suffix for path in (results / "export").rglob("[!.]*") if path.is_file()}
+    assert written == {".csv", ".sdf"}
+
+
+def test_every_stage_left_its_log_and_its_figures(finished: Path) -> None:
+    for stage in ("parse", "pocket", "dock", "filter", "score", "aggregate", "export", "report"):
+        for folder in ("logs", "benchmarks"):
+            assert list((finished / "run" / folder).glob(f"{stage}*")), f"{folder}/{stage}"
+
+
+def test_a_finished_campaign_plans_nothing_twice(finished: Path) -> None:
+    assert planned(finished) == {}
+    assert planned(finished) == {}
+
+
+def test_rerunning_one_stage_reruns_it_and_what_follows(finished: Path) -> None:
+    assert planned(finished, "-R", "score") == {"score": 3, **LAST}
+    assert planned(finished, "-R", "report") == {"report": 1, "all": 1}
+
+
+@pytest.mark.parametrize(
+    ("section", "value", "expected"),
+    [
+        ("report", {"top": 3}, {"report": 1, "all": 1}),
+        ("export", {"count": 3}, {"export": 1, "all": 1}),
+        ("filter", {"max_num_poses": 3}, {"filter": 3, "score": 3, **LAST}),
+        ("dock", {"num_restart": 9}, STAGED),
+        ("pocket", {"spacing": 0.6}, {"pocket": 1, **STAGED}),
+        ("parse", {"seed": 2}, {"parse": 3, **STAGED}),
+    ],
+)
+def test_a_changed_setting_reruns_what_depends_on_it(
+    finished: Path, section: str, value: dict[str, float], expected: dict[str, int]
+) -> None:
+    change = f"{section}={json.dumps(value)}"
+    assert planned(finished, "--config", change) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("kernels/batched/dock.cl", STAGED),
+        ("kernels/batched/score.cl", {"score": 3, **LAST}),
+        ("ligen_py/export.py", {"export": 1, "all": 1}),
+        ("ligen_py/pocket.py", {"pocket": 1, **STAGED}),
+    ],
+)
+def test_changed_code_reruns_what_depends_on_it(
+    finished: Path, source: str, expected: dict[str, int]
+) -> None:
+    path = finished / "project" / source
+    before = appended(path, "\n// changed\n" if path.suffix == ".cl" else "\n# changed\n")
+    try:
+        assert planned(finished) == expected
+    finally:
+        path.write_bytes(before)
+
+
+def test_a_longer_library_is_parsed_and_docked_again(finished: Path) -> None:
+    path = finished / "run" / "drugs.smi"
+    times = path.stat()
+    before = appended(path, "CCO ethanol\n")
+    try:
+        # The control does not come from this file.
+        expected = {"parse": 2, "dock": 2, "filter": 2, "score": 2, **LAST}
+        assert planned(finished) == expected
+    finally:
+        path.write_bytes(before)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -1,0 +1,165 @@
+"""What Snakemake plans, from a campaign file alone; nothing is computed."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
+
+
+def snakemake(folder: Path, *words: str, root: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake in a folder of its own on the campaign `folder`/c.yaml."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile")]
+    command += ["--configfile", "c.yaml", *words]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+
+
+def jobs(output: str) -> dict[str, int]:
+    """Planned jobs by rule, from the first table of a run."""
+    table = re.search(r"^job +count\n-+ +-+\n(.*?)\n\n", output, re.MULTILINE | re.DOTALL)
+    rows = [line.split() for line in table.group(1).splitlines()] if table else []
+    return {name: int(count) for name, count in rows if name != "total"}
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> dict[str, Any]:
+    (tmp_path / "my drugs.smi").write_text("CCO ethanol\n")
+    return {
+        "targets": {
+            "one": {
+                "receptor": f"{DHFR}protein_one_lig_removed.pdb",
+                "site": {"ligand": f"{DHFR}ligand.sdf"},
+                "chains": ["A"],
+            },
+            "two": {
+                "receptor": f"{DHFR}protein_one_lig_removed.pdb",
+                "site": {"center": [-2.7, 27.8, 3.4]},
+            },
+        },
+        "libraries": {"drugs": {"file": "my drugs.smi", "chunks": 3}},
+        "report": {"groups": {"simple": ["ethanol", "it's"]}},
+    }
+
+
+def plan(folder: Path, campaign: dict[str, Any], *words: str) -> subprocess.CompletedProcess[str]:
+    (folder / "c.yaml").write_text(yaml.safe_dump(campaign))
+    return snakemake(folder, "--dry-run", *words)
+
+
+def test_one_job_for_each_part_and_stage(tmp_path: Path, campaign: dict[str, Any]) -> None:
+    result = plan(tmp_path, campaign)
+    assert result.returncode == 0, result.stdout
+    assert jobs(result.stdout) == {
+        "manifest": 1,
+        "parse": 3 + 1,
+        "pocket": 2,
+        "dock": 2 * 3 + 1,
+        "filter": 2 * 3 + 1,
+        "score": 2 * 3 + 1,
+        "aggregate": 1,
+        "export": 1,
+        "report": 1,
+        "all": 1,
+    }
+
+
+def test_stages_know_every_flag_that_the_rules_give(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    output = plan(tmp_path, campaign, "--printshellcmds").stdout
+    commands = re.findall(r"python -m (ligen_py\.\w+) (.*)", output)
+    given: dict[str, set[str]] = {}
+    for module, words in commands:
+        given.setdefault(module, set()).update(re.findall(r"(?<!\S)(--[a-z-]+)", words))
+    assert len(given) == 8
+    for module, flags in given.items():
+        page = subprocess.run(
+            [sys.executable, "-m", module, "--help"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert flags <= set(re.findall(r"--[a-z-]+", page)), module
+
+
+def test_paths_are_relative_to_the_config_not_to_the_working_directory(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    result = plan(tmp_path, campaign, "--directory", "elsewhere", "--printshellcmds")
+    assert result.returncode == 0, result.stdout
+    assert "--input '../my drugs.smi'" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"dok": {}}, "c.yaml: unknown key 'dok'; did you mean 'dock'?"),
+        ({"dock": {"n_angles": 3}}, "c.yaml: key 'dock.n_angles': input should be greater"),
+        ({"libraries": {"l": {"file": "no.smi"}}}, "key 'libraries.l.file': no.smi does not exist"),
+    ],
+)
+def test_a_bad_campaign_ends_with_one_sentence(
+    tmp_path: Path, campaign: dict[str, Any], changes: dict[str, Any], sentence: str
+) -> None:
+    result = plan(tmp_path, {**campaign, **changes})
+    assert result.returncode == 1
+    assert sentence in result.stdout
+    assert "Traceback" not in result.stdout
+    assert not (tmp_path / "results").exists()
+
+
+def test_another_campaign_is_not_mixed_with_the_example(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text("targets: {other: {}}\n")
+    assert plan(tmp_path, campaign).returncode == 0
+
+
+@pytest.mark.parametrize("profile", ["local", "slurm"])
+def test_profiles_are_understood(tmp_path: Path, campaign: dict[str, Any], profile: str) -> None:
+    folder = str(ROOT / "workflow" / "profiles" / profile)
+    result = plan(tmp_path, campaign, "--workflow-profile", folder, "--cores", "2")
+    assert result.returncode == 0, result.stdout
+    assert jobs(result.stdout)["dock"] == 7
+
+
+def test_the_three_stages_of_a_part_are_one_job_and_ask_for_one_time(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    output = plan(tmp_path, campaign).stdout
+    assert output.count("Group job chunk") == 7
+    rules = (ROOT / "workflow" / "rules" / "screen.smk").read_text()
+    assert rules.count("runtime=CHAIN_MINUTES") == rules.count("group:") == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--keep-incomplete"], "half-written files for complete"),
+        (["--executor", "slurm", "--slurm-array-jobs", "all"], "loses finished files"),
+    ],
+    ids=["keep-incomplete", "array-jobs"],
+)
+def test_options_that_falsify_results_are_refused(
+    tmp_path: Path, campaign: dict[str, Any], words: list[str], reason: str
+) -> None:
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(campaign))
+    result = snakemake(tmp_path, "--jobs", "1", *words)
+    assert result.returncode == 1
+    assert reason in result.stdout
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,53 @@
+"""What all rules share: the checked campaign, the interpreter, the shapes of names."""
+
+import os
+from pathlib import Path
+
+from ligen_py.campaign import Workplan, stage_environment
+from ligen_py.errors import InputError
+from ligen_py.provenance import stage_digest
+from ligen_py.settings import flags
+from snakemake.exceptions import WorkflowError
+
+DEFAULT_CONFIG = "config/config.yaml"
+
+# Dock, filter and score of a chunk are one cluster job, which asks for the longest single
+# runtime: so each of the three asks for the time of the whole chain.
+CHAIN_MINUTES = 240
+
+# Config files are merged key by key, so the example must not lie under a campaign of your own.
+if not workflow.overwrite_configfiles and not config:
+
+    configfile: DEFAULT_CONFIG
+
+
+wildcard_constraints:
+    target=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
+    library=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
+    chunk=r"\d+-of-\d+",
+
+
+def checked_plan():
+    """The campaign of this run; what is wrong with it ends Snakemake with one sentence."""
+    files = workflow.overwrite_configfiles or workflow.configfiles
+    source = os.path.relpath(files[-1]) if files else "command line"
+    try:
+        return Workplan.of(config, source, Path(source).parent)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+plan = checked_plan()
+os.environ.update(stage_environment())
+
+
+onstart:
+    # Both make half-written or deleted files look complete; docs/cluster.md says how.
+    if getattr(workflow.executor_settings, "array_jobs", None):
+        raise WorkflowError(
+            "slurm-array-jobs loses finished files when a task fails; leave it out"
+        )
+    if workflow.execution_settings.keep_incomplete:
+        raise WorkflowError(
+            "keep-incomplete takes half-written files for complete; leave it out"
+        )

@@ -1,0 +1,27 @@
+rule pocket:
+    input:
+        receptor=lambda wildcards: plan.receptor(wildcards.target),
+        ligand=lambda wildcards: plan.crystal(wildcards.target) or [],
+    output:
+        "<results>/pockets/{target}.h5",
+    log:
+        "<logs>/pocket/{target}.log",
+    benchmark:
+        "<benchmarks>/pocket/{target}.tsv"
+    conda:
+        "../../envs/ligen.yaml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=60,
+    params:
+        flags=lambda wildcards: plan.pocket_flags(wildcards.target),
+        code=stage_digest("pocket"),
+    message:
+        "Prepare the pocket of {wildcards.target}"
+    shell:
+        "python -m ligen_py.pocket"
+        " --receptor {input.receptor:q}"
+        " --output {output}"
+        " {params.flags}"
+        " > {log} 2>&1"
