@@ -23,8 +23,8 @@ from ligen_py.molecules.library import Library, assemble
 from ligen_py.molecules.preparation import Prepared, Rules, prepare
 from ligen_py.molecules.reading import Record
 from ligen_py.provenance import Run
-from ligen_py.records import Poses, Reason, Scores, Status, Verdicts
-from ligen_py.settings import FilterSettings, ParseSettings, PocketSettings, ScoreSettings
+from ligen_py.records import Poses, Reason, Refinement, Scores, Status, Verdicts
+from ligen_py.settings import ParseSettings, PocketSettings, RefineSettings, ScoreSettings
 from ligen_py.store.manifest import COLUMNS
 from ligen_py.store.write import new_file, write
 
@@ -77,23 +77,28 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         pass
     for number in range(options.parts):
         rng = np.random.default_rng(number)
-        paths = [folder / kind / f"{number}.h5" for kind in ("ligands", "kept", "scores")]
-        ligands, kept, scores = paths
+        paths = [folder / kind / f"{number}.h5" for kind in ("ligands", "refined", "scores")]
+        ligands, refined, scores = paths
         part = library(number, options.ligands, models)
         records = {"entries": part.entries, "ledger": part.ledger, "ligands": part.ligands}
         write(ligands, "ligands", Run("parse", ParseSettings()), records)
         poses = poses_of(part, options.poses, rng)
         count = len(poses.restart)
-        verdicts = Verdicts(verdict=np.zeros(count, "u1"), cluster=np.zeros(count, "i4"))
-        run = Run("filter", FilterSettings(), (ligands, pocket))
-        write(kept, "kept", run, {"ledger": part.ledger, "poses": poses, "verdicts": verdicts})
+        run = Run("refine", RefineSettings(), (ligands, pocket))
+        records = {
+            "ledger": part.ledger,
+            "poses": poses,
+            "verdicts": Verdicts(verdict=np.zeros(count, "u1"), cluster=np.zeros(count, "i4")),
+            "refinement": Refinement(before=np.zeros(count, "f4"), after=np.zeros(count, "f4")),
+        }
+        write(refined, "refined", run, records)
         terms = {name: rng.normal(6, 1, count).astype("f4") for name in ("vdw", "hb", "total")}
         total = terms["total"].reshape(-1, options.poses)
         every = np.arange(options.ligands)
         best = total.argmax(axis=1) + every * options.poses
         ledger = part.ledger.marked(every, Status.SCORED, Reason.NONE, [""] * options.ligands)
         found = Scores(poses.first_pose, poses.restart, best.astype("i8"), total.max(axis=1))
-        run = Run("score", ScoreSettings(), (ligands, pocket, kept), "none")
+        run = Run("score", ScoreSettings(), (ligands, pocket, refined), "none")
         write(scores, "scores", run, {"ledger": ledger, "scores": found}, {"xscore": terms})
         yield ("target", "library", str(pocket), *map(str, paths), "0", "")
 

@@ -21,7 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from ligen_py import dock, filter, parse, pocket, score
+from ligen_py import dock, filter, parse, pocket, refine, score
 from ligen_py.engine.geometry import rebuild
 from ligen_py.molecules.export import symmetric_rmsd
 from ligen_py.molecules.site import read_heavy_atoms
@@ -61,8 +61,9 @@ def redock(folder: Path, work: Path, device: list[str]) -> dict[str, Any]:
     try:
         crystal = find(folder, "ligand.sdf")
         start = find(folder, "ligand_start.sdf", "ligand.smi")
-        ligands, target, poses, kept, scores = (
-            work / f"{name}.h5" for name in ("ligands", "pocket", "poses", "kept", "scores")
+        ligands, target, poses, kept, refined, scores = (
+            work / f"{name}.h5"
+            for name in ("ligands", "pocket", "poses", "kept", "refined", "scores")
         )
         stage("parse", parse.main, "--input", start, "--output", ligands)
         protein = find(folder, "protein.pdb", "protein.pdb.gz")
@@ -74,9 +75,10 @@ def redock(folder: Path, work: Path, device: list[str]) -> dict[str, Any]:
         stage(
             "filter", filter.main, "--ligands", ligands, "--poses", poses, "--output", kept, *device
         )
-        stage("score", score.main, *files, "--poses", kept, "--output", scores, *device)
+        stage("refine", refine.main, *files, "--poses", kept, "--output", refined, *device)
+        stage("score", score.main, *files, "--poses", refined, "--output", scores, *device)
         row["docking_seconds"] = time.perf_counter() - docking
-        rmsd = kept_rmsd(crystal, ligands, kept)
+        rmsd = pose_rmsd(crystal, ligands, refined)
         best = int(read(scores, "scores", "scores").best[0])
         if best < 0:
             ledger = read(scores, "scores", "ledger")
@@ -89,10 +91,10 @@ def redock(folder: Path, work: Path, device: list[str]) -> dict[str, Any]:
     return row
 
 
-def kept_rmsd(crystal: Path, ligands_file: Path, kept_file: Path) -> np.ndarray:
-    """RMSD (poses,) of every kept pose of the only ligand to the crystal."""
+def pose_rmsd(crystal: Path, ligands_file: Path, refined_file: Path) -> np.ndarray:
+    """RMSD (poses,) of every scored pose of the only ligand to the crystal."""
     ligands = read(ligands_file, "ligands", "ligands")
-    poses = read(kept_file, "kept", "poses")
+    poses = read(refined_file, "refined", "poses")
     places = rebuild(
         ligands.xyz,
         ligands.torsion_axis,

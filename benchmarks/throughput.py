@@ -70,7 +70,7 @@ def measure(docker: Docker, ligands: Ligands, count: int, repeats: int) -> np.nd
 
 def run(device: Device, quick: bool) -> dict[str, Any]:
     """Measure all datasets; the table as JSON."""
-    settings = DockSettings()
+    settings = DockSettings(num_restart=256)
     plan = Plan.of(benchmark_field(), **settings.model_dump())
     docker = Docker(device, plan)
     count = 4096 if device.kind == "gpu" and not quick else 1024 if device.kind == "gpu" else 32

@@ -169,7 +169,7 @@ class Workplan:
             "library": part.library,
             "pocket": f"{results}/pockets/{part.target}.h5",
             "ligands": f"{results}/ligands/{part.library}/{part.chunk}.h5",
-            "kept": f"{results}/kept/{part.target}/{part.library}/{part.chunk}.h5",
+            "refined": f"{results}/refined/{part.target}/{part.library}/{part.chunk}.h5",
             "scores": f"{results}/scores/{part.target}/{part.library}/{part.chunk}.h5",
             "control": str(int(control)),
             "crystal": str(self.crystal(part.target)) if control else "",

@@ -68,8 +68,9 @@ def _stage(options: argparse.Namespace) -> None:
         box, prepared.xyz, prepared.element, settings.anchor_separation, settings.max_anchors
     )
     inputs = (options.receptor,) if options.ligand is None else (options.receptor, options.ligand)
-    records = {"receptor": prepared.receptor, "field": field, "audit": prepared.audit}
-    write(options.output, "pocket", Run("pocket", settings, inputs), records)
+    records = {"receptor": prepared.receptor, "charged": prepared.charged, "field": field}
+    run = Run("pocket", settings, inputs)
+    write(options.output, "pocket", run, records | {"audit": prepared.audit})
     _report(prepared.audit, prepared.receptor, field)
 
 

@@ -1,4 +1,7 @@
-"""Score the poses of a chunk in their pocket: X-Score's predicted pKd, one column a term.
+"""Score the poses of a chunk in their pocket with any of four functions, one column a term.
+
+X-Score's predicted pKd, and the affinities of Vina, Vinardo and AutoDock4 in kcal/mol; the column
+`total` of each is larger for better poses, that of the first function ranks.
 
 Reads a ligands file, a pocket file and any file that holds poses (kept by `filter`, or straight
 from `dock`), writes a scores file: every term of every pose, and the best pose of each ligand.
@@ -19,7 +22,7 @@ from ligen_py.engine.scoring import best_poses, score, settle
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
-from ligen_py.records import Ledger, Ligands, Poses, Receptor, Status
+from ligen_py.records import ChargedReceptor, Ledger, Ligands, Poses, Receptor, Status
 from ligen_py.settings import ScoreSettings
 from ligen_py.store.read import kind_of, read
 from ligen_py.store.spec import GROUPS
@@ -53,6 +56,7 @@ def _stage(options: argparse.Namespace) -> None:
     settings: ScoreSettings = cli.settings_from(ScoreSettings, options)
     ligands: Ligands = read(options.ligands, "ligands", "ligands")
     receptor: Receptor = read(options.pocket, "pocket", "receptor")
+    charged: ChargedReceptor = read(options.pocket, "pocket", "charged")
     kind = kind_of(options.poses, POSE_KINDS)
     ledger: Ledger = read(options.poses, kind, "ledger")
     poses: Poses = read(options.poses, kind, "poses")
@@ -61,7 +65,7 @@ def _stage(options: argparse.Namespace) -> None:
 
     started = time.perf_counter()
     try:
-        terms = score(device, ligands, receptor, poses, settings.functions)
+        terms = score(device, ligands, receptor, poses, settings.functions, charged=charged)
         scores = best_poses(poses, terms[settings.functions[0]]["total"])
         ledger = settle(ledger, ligands, scores)
     except ValueError as error:

@@ -72,7 +72,7 @@ class PocketSettings(Section):
 class DockSettings(Section):
     """LiGen's Algorithm 1: restarts, iterations and angles of the geometric search."""
 
-    num_restart: int = Field(256, ge=1, le=4096, description="starting poses per ligand")
+    num_restart: int = Field(1024, ge=1, le=4096, description="starting poses per ligand")
     num_iterations: int = Field(3, ge=0, le=64, description="passes over all fragments")
     n_angles: int = Field(32, ge=4, le=256, description="angles tried per fragment and axis")
     bump_tests: int = Field(
@@ -86,12 +86,12 @@ class DockSettings(Section):
 class FilterSettings(Section):
     """Which poses are worth a chemical score."""
 
-    max_num_poses: int = Field(30, ge=1, le=4096, description="poses kept per ligand")
+    max_num_poses: int = Field(64, ge=1, le=4096, description="poses kept per ligand")
     max_pocket_bumps: int = Field(
         1, ge=0, le=256, description="atoms that may lie in the receptor's core in a bump-free pose"
     )
     cluster_rmsd: float = Field(
-        2.0,
+        1.5,
         ge=0,
         le=20,
         description="poses nearer than this heavy-atom RMSD are one cluster, in Angstrom",
@@ -102,25 +102,25 @@ class RefineSettings(Section):
     """How far kept poses are refined in a chemical field, and which results are kept."""
 
     rounds: int = Field(
-        30, ge=0, le=10_000, description="local minima visited from each pose; 0: poses stay as they are"
+        30, ge=0, le=10_000, description="local minima visited from each pose; 0: it stays as it is"
     )
     evaluations: int = Field(
         30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"
     )
     temperature: float = Field(
-        1.2, gt=0, le=100, description="a minimum this much higher is taken in one case of e, in kcal/mol"
+        1.2, gt=0, le=100, description="a minimum this much worse is taken one time in e, in kcal/mol"
     )
     amplitude: float = Field(
         2.0, gt=0, le=10, description="largest random change between two minima, in Angstrom"
     )
     field: Literal["vina", "vinardo"] = Field("vina", description="scoring function of the field")
-    spacing: float = Field(0.375, ge=0.2, le=1.0, description="grid spacing of the field, in Angstrom")
+    spacing: float = Field(0.375, ge=0.2, le=1.0, description="the field's grid spacing, in Angstrom")
     max_num_poses: int = Field(30, ge=1, le=4096, description="refined poses kept per ligand")
     cluster_rmsd: float = Field(
         1.0,
         ge=0,
         le=20,
-        description="of refined poses nearer than this heavy-atom RMSD the best is kept, in Angstrom",
+        description="of poses nearer than this heavy-atom RMSD the best is kept, in Angstrom",
     )
     seed: int = Field(1, ge=0, le=2**31 - 1, description="seed of the random changes")
 
@@ -128,8 +128,8 @@ class RefineSettings(Section):
 class ScoreSettings(Section):
     """Which scoring functions are evaluated; the first one ranks."""
 
-    functions: tuple[Literal["xscore", "vina", "vinardo"], ...] = Field(
-        ("xscore",), min_length=1, description="scoring functions; the first ranks the library"
+    functions: tuple[Literal["xscore", "vina", "vinardo", "ad4"], ...] = Field(
+        ("vina", "xscore"), min_length=1, description="scoring functions; the first ranks the library"
     )
 
 
@@ -209,6 +209,7 @@ class Campaign(Section):
     pocket: PocketSettings = Field(default_factory=PocketSettings)
     dock: DockSettings = Field(default_factory=DockSettings)
     filter: FilterSettings = Field(default_factory=FilterSettings)
+    refine: RefineSettings = Field(default_factory=RefineSettings)
     score: ScoreSettings = Field(default_factory=ScoreSettings)
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
     export: ExportSettings = Field(default_factory=ExportSettings)

@@ -60,7 +60,6 @@ class Pdbqt:
         ]
         return np.array(types, "u1")
 
-
     def ad4_types(self) -> np.ndarray:
         return np.array([Ad4Type[kind.upper()] for kind in self.kind], "u1")
 

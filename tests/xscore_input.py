@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from ligen_py.engine.xscore_reference import Molecule
-from ligen_py.records import Interaction, Ligands, Receptor
+from ligen_py.molecules import ad4
+from ligen_py.records import ChargedReceptor, Interaction, Ligands, Receptor
 from tests.random_input import make_ligands
 
 POLAR_CLASSES = (Interaction.DONOR, Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
@@ -102,6 +103,16 @@ def random_receptor(count: int, half_side: float, seed: int = 0) -> Receptor:
         vina_type=np.ones(count, "u1"),
         residue=np.zeros(count, "i4"),
         label=np.full(count, "", object),
+    )
+
+
+def charged_receptor(count: int, half_side: float, seed: int = 0) -> ChargedReceptor:
+    """Random atoms of AutoDock4 in a cube about the origin."""
+    rng = np.random.default_rng(seed)
+    return ad4.charged_receptor(
+        rng.uniform(-half_side, half_side, (count, 3)).astype("f4").astype(float),
+        rng.choice([1, 2, 3, 4, 5, 6, 8, 19], count, p=[0.3, 0.2, 0.1, 0.1, 0.1, 0.15, 0.04, 0.01]),
+        rng.uniform(-0.6, 0.4, count),
     )
 
 

@@ -34,7 +34,7 @@
 #endif
 
 #define KEYS ((N_ANGLES + SG_SIZE - 1) / SG_SIZE)  // candidates of one lane
-#define BIAS 4096                                  // makes every sum positive: 256 atoms * 12 < 4096
+#define BIAS 4096  // makes every sum positive: 256 atoms * 12 < 4096
 #define NO_KEY (-1)
 
 typedef struct {
@@ -44,11 +44,11 @@ typedef struct {
 // Everything about the ligand that does not change while it is docked.
 typedef struct {
   int atoms, heavy, torsions, words;
-  __global const float4 *conformer;       // x, y, z; bump radius
+  __global const float4 *conformer;  // x, y, z; bump radius
   __global const torsion_t *torsion;
-  __global const float *inverse_length;   // of the rotatable bonds
-  __global const short *order;            // fragments: torsion * 2 + (1 for the near side)
-  __global const uint *pairs;             // bit matrix of the heavy-atom pairs that may bump
+  __global const float *inverse_length;  // of the rotatable bonds
+  __global const short *order;           // fragments: torsion * 2 + (1 for the near side)
+  __global const uint *pairs;            // bit matrix of the heavy-atom pairs that may bump
 } problem_t;
 
 // Larger sum first, then lower candidate: one integer to maximise.
@@ -66,15 +66,20 @@ static inline int is_pair(const problem_t ligand, int i, int j) {
 }
 
 // Field sum of the whole ligand after a rigid motion.
-static inline int sum_of_all(const problem_t ligand, FIELD field,
-                             __local const float4 *atoms, affine_t motion) {
+static inline int sum_of_all(const problem_t ligand,
+                             FIELD field,
+                             __local const float4 *atoms,
+                             affine_t motion) {
   return plane_sum(field, HEAVY, atoms, 0, ligand.heavy, motion) +
          plane_sum(field, HYDROGEN, atoms, ligand.heavy, ligand.atoms, motion);
 }
 
 // Field sum of one fragment after a rigid motion.
-static inline int sum_of_fragment(const problem_t ligand, FIELD field,
-                                  __local const float4 *atoms, torsion_t torsion, int near_side,
+static inline int sum_of_fragment(const problem_t ligand,
+                                  FIELD field,
+                                  __local const float4 *atoms,
+                                  torsion_t torsion,
+                                  int near_side,
                                   affine_t motion) {
   if (!near_side)
     return plane_sum(field, HEAVY, atoms, torsion.heavy_first, torsion.heavy_last, motion) +
@@ -86,8 +91,8 @@ static inline int sum_of_fragment(const problem_t ligand, FIELD field,
 }
 
 // Does atom j at place p bump with any of the atoms first <= i < last?
-static inline int bumps_into(const problem_t ligand, __local const float4 *atoms, int j, float4 p,
-                             int first, int last) {
+static inline int bumps_into(
+    const problem_t ligand, __local const float4 *atoms, int j, float4 p, int first, int last) {
   __global const uint *row = ligand.pairs + j * ligand.words;
   uint word = 0;
   int found = 0;
@@ -101,8 +106,12 @@ static inline int bumps_into(const problem_t ligand, __local const float4 *atoms
 // Does turning one side of the bond against the other bring any pair of heavy atoms across it too
 // near? Lanes share the side with more heavy atoms (the near one if equal), and that side moves:
 // rotating one side is rotating the other backwards.
-static inline int bumps_across(sg_t sg, const problem_t ligand, __local const float4 *atoms,
-                               torsion_t torsion, int far_moves, affine_t motion) {
+static inline int bumps_across(sg_t sg,
+                               const problem_t ligand,
+                               __local const float4 *atoms,
+                               torsion_t torsion,
+                               int far_moves,
+                               affine_t motion) {
   const int first = torsion.heavy_first, last = torsion.heavy_last;
   const int count = far_moves ? last - first : ligand.heavy - (last - first);
   int found = 0;
@@ -129,9 +138,13 @@ static inline int count_bumps(sg_t sg, const problem_t ligand, __local const flo
 }
 
 // Coordinates from the genotype.
-static inline void build_pose(sg_t sg, const problem_t ligand, __local float4 *atoms,
-                              __local const uchar *turns, __constant const float4 *angles,
-                              float4 q, float4 t) {
+static inline void build_pose(sg_t sg,
+                              const problem_t ligand,
+                              __local float4 *atoms,
+                              __local const uchar *turns,
+                              __global const float4 *angles,
+                              float4 q,
+                              float4 t) {
   for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE) atoms[i] = ligand.conformer[i];
   sg_sync(sg);
   for (int n = 0; n < ligand.torsions; n++) {
@@ -142,8 +155,14 @@ static inline void build_pose(sg_t sg, const problem_t ligand, __local float4 *a
 }
 
 // Rigid alignment: per round the best rotation about x, y and z, then the best of 27 shifts.
-static inline void align(sg_t sg, const problem_t ligand, FIELD field,
-                         __local float4 *atoms, __constant const float4 *angles, float2 steps, float4 *q, float4 *t) {
+static inline void align(sg_t sg,
+                         const problem_t ligand,
+                         FIELD field,
+                         __local float4 *atoms,
+                         __global const float4 *angles,
+                         float2 steps,
+                         float4 *q,
+                         float4 *t) {
   for (int round = 0; round < 2; round++) {
     for (int axis = 0; axis < 3; axis++) {
       const float4 d = (float4)(axis == 0, axis == 1, axis == 2, 0.0f);
@@ -180,9 +199,15 @@ static inline void align(sg_t sg, const problem_t ligand, FIELD field,
 // Turn one fragment to its best angle without an internal bump; returns nothing but moves atoms,
 // `turns`, and, when the fragment is the near side (it holds the root), the rigid motion. Of the
 // BUMP_TESTS best angles the first without a bump wins; if all bump, the fragment stays.
-static inline void optimize(sg_t sg, const problem_t ligand, FIELD field,
-                            __local float4 *atoms, __local uchar *turns,
-                            __constant const float4 *angles, int fragment, int clean, float4 *q,
+static inline void optimize(sg_t sg,
+                            const problem_t ligand,
+                            FIELD field,
+                            __local float4 *atoms,
+                            __local uchar *turns,
+                            __global const float4 *angles,
+                            int fragment,
+                            int clean,
+                            float4 *q,
                             float4 *t) {
   const int n = fragment >> 1;
   const int near_side = fragment & 1;
@@ -235,8 +260,8 @@ static inline void optimize(sg_t sg, const problem_t ligand, FIELD field,
 }
 
 // Score, internal bumps, pocket bumps and atoms outside of the pose in `atoms`.
-static inline int4 evaluate(sg_t sg, const problem_t ligand, FIELD field,
-                            int4 box, __local const float4 *atoms) {
+static inline int4 evaluate(
+    sg_t sg, const problem_t ligand, FIELD field, int4 box, __local const float4 *atoms) {
   int sum = 0, core = 0, outside = 0;
   for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE) {
     const int value = field_at(field, i < ligand.heavy ? HEAVY : HYDROGEN, atoms[i]);
@@ -249,13 +274,17 @@ static inline int4 evaluate(sg_t sg, const problem_t ligand, FIELD field,
 }
 
 KERNEL void dock(
-    int ligand_count, int num_restart, int num_iterations, int splits, float2 steps,
-    int4 box,                              // last point inside the box along x, y, z
+    int ligand_count,
+    int num_restart,
+    int num_iterations,
+    int splits,
+    float2 steps,
+    int4 box,  // last point inside the box along x, y, z
     FIELD field,
-    __constant const float4 *angles,       // N_ANGLES: cos, sin, cos of half, sin of half
-    __global const float4 *start_rotation, // a restart: quaternion x, y, z, w
-    __global const float4 *start_position, // a restart: anchor
-    __global const uchar *start_turns,     // a restart: MAX_TORSIONS angle steps
+    __global const float4 *angles,          // N_ANGLES: cos, sin, cos of half, sin of half
+    __global const float4 *start_rotation,  // a restart: quaternion x, y, z, w
+    __global const float4 *start_position,  // a restart: anchor
+    __global const uchar *start_turns,      // a restart: MAX_TORSIONS angle steps
     __global const ligand_t *ligands,
     __global const float4 *conformers,
     __global const torsion_t *torsions,

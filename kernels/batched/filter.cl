@@ -32,18 +32,17 @@ typedef struct {
   int first_pose, poses, first_turn, first_place;  // rows of poses, torsion angles, `places`
 } ligand_t;
 
-KERNEL void place(
-    int pose_count,
-    __global const ligand_t *ligands,
-    __global const int *owner,               // a pose: its ligand
-    __global const float4 *conformers,       // Angstrom
-    __global const torsion_t *torsions,
-    __global const float *inverse_lengths,
-    __global const float2 *angles,           // cosine and sine, a torsion of a pose
-    __global const float4 *quaternions,      // a pose: x, y, z, w
-    __global const float4 *translations,     // a pose, Angstrom
-    __global const int *heavy_atoms,         // atom numbers, local to the ligand
-    __global float4 *places)                 // a ligand: heavy atom by heavy atom, all poses
+KERNEL void place(int pose_count,
+                  __global const ligand_t *ligands,
+                  __global const int *owner,          // a pose: its ligand
+                  __global const float4 *conformers,  // Angstrom
+                  __global const torsion_t *torsions,
+                  __global const float *inverse_lengths,
+                  __global const float2 *angles,        // cosine and sine, a torsion of a pose
+                  __global const float4 *quaternions,   // a pose: x, y, z, w
+                  __global const float4 *translations,  // a pose, Angstrom
+                  __global const int *heavy_atoms,      // atom numbers, local to the ligand
+                  __global float4 *places)  // a ligand: heavy atom by heavy atom, all poses
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
@@ -67,15 +66,17 @@ KERNEL void place(
 }
 
 KERNEL void select_poses(
-    int ligand_count, int max_num_poses, float squared_rmsd,
+    int ligand_count,
+    int max_num_poses,
+    float squared_rmsd,
     __global const ligand_t *ligands,
-    __global const int *scores,     // a pose
-    __global const uchar *bumped,   // a pose: 1 where anything bumps or sticks out
+    __global const int *scores,    // a pose
+    __global const uchar *bumped,  // a pose: 1 where anything bumps or sticks out
     __global const float4 *places,
-    __global int *kept_pose,        // a ligand: max_num_poses entries, pose numbers in final order
+    __global int *kept_pose,  // a ligand: max_num_poses entries, pose numbers in final order
     __global int *kept_verdict,
     __global int *kept_cluster,
-    __global int *kept_count)       // a ligand
+    __global int *kept_count)  // a ligand
 {
   SG_SETUP(sg);
   __local ushort all_order[WG_SUB_GROUPS * MAX_POSES];

@@ -25,9 +25,6 @@
 #define WG_SUB_GROUPS 1  // sub-groups in a work-group
 #endif
 
-#ifndef PAIR_TERMS
-#define PAIR_TERMS vina_pair_energy_slope
-#endif
 #define RIGID 6
 #define ARMIJO 1e-4f
 #define SMALL_DECREASE 1e-3f  // a descent ends when its next step promises less, kcal/mol
@@ -180,7 +177,7 @@ static inline float add_pairs(sg_t sg, const problem_t *p) {
         const float dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
         const float square = fmax(fma(dx, dx, fma(dy, dy, dz * dz)), 1e-6f);
         const float inverse = rsqrt(square);
-        const float2 e = PAIR_TERMS(square * inverse, pair);
+        const float2 e = vina_pair_energy_slope(square * inverse, pair);
         const float f = e.y * inverse;
         energy += e.x;
         sum.x = fma(f, dx, sum.x);

@@ -32,33 +32,45 @@ static inline site_t ligand_site(__local const float4 *atoms, short8 polar) {
   const float4 p = atoms[polar.s0];
   float4 sum = (float4)(0.0f);
   float count = 0.0f;
-  if (polar.s5 >= 0) { sum += atoms[polar.s5]; count += 1.0f; }
-  if (polar.s6 >= 0) { sum += atoms[polar.s6]; count += 1.0f; }
-  if (polar.s7 >= 0) { sum += atoms[polar.s7]; count += 1.0f; }
+  if (polar.s5 >= 0) {
+    sum += atoms[polar.s5];
+    count += 1.0f;
+  }
+  if (polar.s6 >= 0) {
+    sum += atoms[polar.s6];
+    count += 1.0f;
+  }
+  if (polar.s7 >= 0) {
+    sum += atoms[polar.s7];
+    count += 1.0f;
+  }
   const site_t site = {(float4)(p.x, p.y, p.z, fabs(p.w)), sum / fmax(count, 1.0f), polar.s1,
                        polar.s2, count > 0.0f};
   return site;
 }
 
 KERNEL void xscore(
-    int pose_count, int row_length, int receptor_count, int site_count,
+    int pose_count,
+    int row_length,
+    int receptor_count,
+    int site_count,
     __global const float4 *receptor,        // x, y, z; radius, negative for hydrophobic atoms
     __global const float4 *site_positions,  // polar receptor atoms: x, y, z, radius
     __global const float4 *site_roots,      // x, y, z; donor + 4 * acceptor + 16 * rooted
     __global const int *order,              // the poses of this launch
     __global const ligand_t *ligands,
-    __global const float *rotors,           // a ligand
-    __global const float4 *conformers,      // x, y, z; radius, negative for hydrophobic atoms
+    __global const float *rotors,       // a ligand
+    __global const float4 *conformers,  // x, y, z; radius, negative for hydrophobic atoms
     __global const torsion_t *torsions,
     __global const float *inverse_lengths,
-    __global const short *heavy,            // atoms that are not hydrogens
-    __global const short8 *polar,           // atoms that may bond
-    __global const int *owner,              // a pose: its ligand
-    __global const int *first_turn,         // a pose: its first torsion
-    __global const float4 *quaternions,     // a pose: x, y, z, w
-    __global const float4 *translations,    // a pose, Angstrom
-    __global const float2 *angles,          // cosine and sine, a torsion of a pose
-    __global float *results)                // five rows: vdw, hb, hp, rt, total
+    __global const short *heavy,          // atoms that are not hydrogens
+    __global const short8 *polar,         // atoms that may bond
+    __global const int *owner,            // a pose: its ligand
+    __global const int *first_turn,       // a pose: its first torsion
+    __global const float4 *quaternions,   // a pose: x, y, z, w
+    __global const float4 *translations,  // a pose, Angstrom
+    __global const float2 *angles,        // cosine and sine, a torsion of a pose
+    __global float *results)              // five rows: vdw, hb, hp, rt, total
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];

@@ -38,7 +38,7 @@ SOLVATION_WIDTH = 3.6
 CHARGE_SOLVATION = 0.01097
 """Solvation parameter per unit of absolute charge."""
 DIELECTRIC = {"A": -8.5525, "B": 78.4 + 8.5525, "K": 7.7839, "LAMBDA": 0.003627}
-"""eps(r) = A + B / (1 + K exp(-LAMBDA B r)); E. L. Mehler, T. Solmajer, Protein Eng. 4 (1991) 903."""
+"""eps(r) = A + B / (1 + K exp(-LAMBDA B r)); Mehler, Solmajer, Protein Eng. 4 (1991) 903-910."""
 
 DONOR, NITROGEN_ACCEPTOR, ACCEPTOR = 1, 2, 3
 
@@ -51,16 +51,20 @@ ranks, larger is better: -affinity."""
 
 
 class Parameters(NamedTuple):
-    """One type: sum of two like radii (A), well depth (kcal/mol), volume (A^3), solvation
-    parameter, hydrogen-bond distance (A) and depth, and kind (donor, acceptors, or 0)."""
+    """What AutoDock4 knows of one type."""
 
     distance: float
+    """Sum of two like radii, Angstrom."""
     depth: float
+    """Of the well, kcal/mol."""
     volume: float
+    """Cubic Angstrom."""
     solvation: float
     bond_distance: float = 0.0
+    """Of an acceptor from the hydrogen, Angstrom."""
     bond_depth: float = 0.0
     bond_kind: int = 0
+    """DONOR, one of the acceptors, or 0."""
 
 
 PARAMETERS = {
@@ -119,7 +123,7 @@ def pair_table() -> np.ndarray:
 
 def type_table() -> np.ndarray:
     """Solvation parameter, volume (A^3) and hydrogen-bond kind by type: float32 (TYPES, 4)."""
-    rows = [(row.solvation, row.volume, row.bond_kind, 0) for row in map(PARAMETERS.get, Ad4Type)]
+    rows = [(row.solvation, row.volume, row.bond_kind, 0) for row in PARAMETERS.values()]
     return np.array(rows, np.float32)
 
 

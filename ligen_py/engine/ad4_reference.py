@@ -17,7 +17,6 @@ from ligen_py.engine.ad4 import (
     DIELECTRIC,
     DONOR,
     FARTHEST,
-
     NEAREST_CHARGE,
     NITROGEN_ACCEPTOR,
     SMOOTHING,
@@ -161,7 +160,7 @@ def receptor_terms(
     near = r <= CUTOFF
     sites, r = np.flatnonzero(near), r[near]
     others = receptor.ad4_type[sites]
-    solvation, volume, bond_kind, _ = types[others].T
+    solvation, volume = types[others, :2].T
     mine = types[kind, 0] + CHARGE_SOLVATION * abs(charge)
     theirs = solvation + CHARGE_SOLVATION * np.abs(receptor.ad4_charge[sites].astype(float))
     desolv = float(((mine * volume + theirs * types[kind, 1]) * solvation_range(r)).sum())

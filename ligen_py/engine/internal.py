@@ -19,11 +19,9 @@ def internal_pairs(ligands: Ligands, number: int, chosen: np.ndarray) -> np.ndar
     Returns:
         int16 (pairs, 2), numbers local to the ligand, lower atom first, sorted.
     """
-    allowed = np.triu(np.outer(chosen, chosen), 1)
-    allowed[_near(ligands, number, len(chosen))] = False
-    for body in _rigid_bodies(ligands, number, len(chosen)):
-        allowed[np.ix_(body, body)] = False
-    return np.argwhere(allowed).astype(np.int16)
+    near, rigid = _near(ligands, number, len(chosen)), _rigid(ligands, number, len(chosen))
+    allowed = chosen[:, None] & chosen & ~near & ~rigid
+    return np.argwhere(np.triu(allowed)).astype(np.int16)
 
 
 def _near(ligands: Ligands, number: int, atoms: int) -> np.ndarray:
@@ -35,20 +33,20 @@ def _near(ligands: Ligands, number: int, atoms: int) -> np.ndarray:
     return near
 
 
-def _rigid_bodies(ligands: Ligands, number: int, atoms: int) -> list[np.ndarray]:
-    """Atoms whose distances no torsion changes, an array a rigid piece.
+def _rigid(ligands: Ligands, number: int, atoms: int) -> np.ndarray:
+    """Which atoms (atoms, atoms) lie at a distance that no torsion changes.
 
-    To a piece belong the atoms of all axes at its rim as well: the near atom of the one it hangs
-    on, and the far atoms of those that hang on it.
+    Such are the atoms of one rigid piece together with those of all axes at its rim: the near atom
+    of the one it hangs on, and the far atoms of those that hang on it.
     """
     torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
-    axes = ligands.torsion_axis[torsions]
+    near, far = ligands.torsion_axis[torsions].T
     piece = np.zeros(atoms, np.int64)
-    for place, limits in enumerate(ligands.torsion_range[torsions], start=1):
+    for place, limits in enumerate(ligands.torsion_range[torsions].tolist(), start=1):
         piece[limits[0] : limits[1]] = piece[limits[2] : limits[3]] = place
-    bodies = []
-    for place in range(len(axes) + 1):
-        hangs_on = axes[place - 1 : place, 0] if place else axes[:0, 0]
-        branches = axes[piece[axes[:, 0]] == place, 1]
-        bodies.append(np.concatenate([np.flatnonzero(piece == place), hangs_on, branches]))
-    return bodies
+    member = np.zeros((atoms, len(near) + 1), np.float32)
+    member[np.arange(atoms), piece] = 1
+    member[near, np.arange(1, len(near) + 1)] = 1
+    member[far, piece[near]] = 1
+    rigid: np.ndarray = member @ member.T > 0
+    return rigid

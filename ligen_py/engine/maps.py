@@ -66,7 +66,7 @@ BLOCK = 8
 
 
 def near_atoms(grid: Grid, xyz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Receptor atoms within reach of each block of points: offsets (blocks + 1,) and atoms, int32."""
+    """Receptor atoms within reach of each block: offsets (blocks + 1,) and atoms, int32."""
     blocks = [-(-count // BLOCK) for count in grid.shape]
     index = np.indices(blocks).reshape(3, -1).T
     half = (BLOCK - 1) / 2 * grid.spacing
@@ -92,6 +92,7 @@ def make_maps(device: Device, receptor: Receptor, grid: Grid, types: np.ndarray,
     atoms[:, :3] = receptor.xyz
     first_near, near = near_atoms(grid, receptor.xyz)
     definitions = chosen.weights.definitions() | {"MAPS": str(len(types)), "BLOCK": str(BLOCK)}
+    inputs = (types.astype(np.int32), first_near, near, atoms, receptor.vina_type, table)
     local = 64
     build(device, "batched/maps.cl", definitions).kernel("make_maps")(
         device.queue,
@@ -100,10 +101,7 @@ def make_maps(device: Device, receptor: Receptor, grid: Grid, types: np.ndarray,
         np.array([*grid.shape, 0], np.int32),
         np.append(grid.origin, 0).astype(np.float32),
         np.float32(grid.spacing),
-        *(
-            buffers.upload(device, array)
-            for array in (types.astype(np.int32), first_near, near, atoms, receptor.vina_type, table)
-        ),
+        *(buffers.upload(device, array) for array in inputs),
         maps,
     )
     return Maps(grid, form, slot, maps)

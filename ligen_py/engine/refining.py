@@ -1,7 +1,8 @@
-"""Refine poses on a device: chains of descents in a field of Vina's terms (kernels/batched/refine.cl)."""
+"""Refine poses on a device: chains of descents in a field (kernels/batched/refine.cl)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from ligen_py.records import (
 
 ATOM_CLASSES = (32, 64, 96, 128, 192, 256)
 FREEDOM_CLASSES = (16, 24, 40, 70)
-"""Kernels are compiled for so many heavy atoms and degrees of freedom; the smallest that fits runs."""
+"""Kernels are compiled for up to so many heavy atoms and degrees of freedom; the smallest runs."""
 
 SUB_GROUPS_PER_GROUP = {"ptx": 4, "khr": 1, "local": 1}
 BATCH_LIGANDS = 8192
@@ -73,8 +74,8 @@ def kinds_of(types: np.ndarray, slot: np.ndarray) -> np.ndarray:
     return (slot[types].astype(np.int32) << 8) | flags[types]
 
 
-def _join(parts: list[np.ndarray], empty: tuple[int, ...], dtype: object) -> np.ndarray:
-    return np.concatenate([np.zeros((0, *empty), dtype), *parts])  # type: ignore[arg-type]
+def _join(parts: list[np.ndarray], empty: tuple[int, ...], dtype: Any) -> np.ndarray:
+    return np.concatenate([np.zeros((0, *empty), dtype), *parts])
 
 
 def pack(ligands: Ligands, rows: np.ndarray, maps: Maps, seed: int) -> Batch:
@@ -91,7 +92,8 @@ def pack(ligands: Ligands, rows: np.ndarray, maps: Maps, seed: int) -> Batch:
         words = ligands.pair_mask[ligands.first_pair[number] : ligands.first_pair[number + 1]]
         key = content_key(np.array([seed], "<u8"), xyz, types, ligands.torsion_axis[t], limits)
         spread = np.sqrt(max(1.0, float((xyz.astype(np.float64) ** 2).sum(axis=1).mean())))
-        table[place] = (first_atom, heavy, first_torsion, len(limits), first_word, (heavy + 31) // 32, key, spread)  # fmt: skip
+        starts = (first_atom, heavy, first_torsion, len(limits), first_word, (heavy + 31) // 32)
+        table[place] = (*starts, key, spread)
         limits[:, 2:] = 0
         atoms.append(np.concatenate([xyz, radii[types][:, None].astype(np.float32)], axis=1))
         kinds.append(kinds_of(types, maps.slot))

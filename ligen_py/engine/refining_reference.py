@@ -5,7 +5,7 @@ energies), so a kernel agrees with it to rounding over single evaluations and sh
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,13 +42,18 @@ def pair_energy_slope(r: np.ndarray, pair: np.ndarray, w: Weights) -> tuple[np.n
     return on * energy, on * slope
 
 
-def field_energy(points: np.ndarray, xyz: np.ndarray, types: np.ndarray, form: Form) -> np.ndarray:
+def field_energy(
+    points: np.ndarray,
+    xyz: np.ndarray,
+    receptor_types: np.ndarray,
+    types: np.ndarray,
+    form: Form,
+) -> np.ndarray:
     """Energy (types, points) of a probe of each type at points (points, 3) by the direct sum."""
     distance = np.linalg.norm(points[:, None] - xyz, axis=-1)
-    return np.stack([
-        pair_energy_slope(distance, np.broadcast_to(row, (*distance.shape, 4)), form.weights)[0].sum(axis=1)
-        for row in types
-    ])  # fmt: skip
+    table = form.pair_table().astype(np.float64)
+    rows = (table[kind][receptor_types] for kind in types)
+    return np.stack([pair_energy_slope(distance, row, form.weights)[0].sum(axis=1) for row in rows])
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,8 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 class Problem:
     """One ligand in one pocket: heavy atoms, maps, pairs.
 
-    `maps` (types, x, y, z) and `slot` (atoms,), the map of each atom; `pair` (atoms, atoms, 4), rows of
-    the pair table; `tested` (atoms, atoms), which pairs count.
+    `maps` (types, x, y, z) and `slot` (atoms,), the map of each atom; `pair` (atoms, atoms, 4),
+    rows of the pair table; `tested` (atoms, atoms), which pairs count.
     """
 
     xyz: np.ndarray
@@ -227,8 +232,3 @@ def perturbed(
     else:
         step[RIGID + choice - 2] = np.pi * (2 * random.uniform(key, restart, turn, 4) - 1)
     return place.moved(step)
-
-
-def with_torsions(place: Genotype, torsion: np.ndarray) -> Genotype:
-    """The genotype with other torsions."""
-    return replace(place, torsion=torsion)

@@ -5,10 +5,21 @@ from typing import Protocol
 
 import numpy as np
 
+from ligen_py.engine.ad4 import Ad4
+from ligen_py.engine.pose_kernel import ATOM_CLASSES
 from ligen_py.engine.vina import Vina, Vinardo
-from ligen_py.engine.xscore import ATOM_CLASSES, XScore
+from ligen_py.engine.xscore import XScore
 from ligen_py.opencl.device import Device
-from ligen_py.records import Ledger, Ligands, Poses, Reason, Receptor, Scores, Status
+from ligen_py.records import (
+    ChargedReceptor,
+    Ledger,
+    Ligands,
+    Poses,
+    Reason,
+    Receptor,
+    Scores,
+    Status,
+)
 
 BATCH_BYTES = 256 << 20
 
@@ -25,7 +36,9 @@ class ScoringFunction(Protocol):
 
 
 FUNCTIONS = {"xscore": XScore, "vina": Vina, "vinardo": Vinardo}
-"""Scoring functions by the names they have in settings and result files."""
+CHARGED_FUNCTIONS = {"ad4": Ad4}
+"""Scoring functions by the names they have in settings and result files: those of heavy receptor
+atoms, and those of charged ones."""
 
 
 def score(
@@ -35,9 +48,11 @@ def score(
     poses: Poses,
     functions: Sequence[str],
     batch_bytes: int = BATCH_BYTES,
+    charged: ChargedReceptor | None = None,
 ) -> dict[str, dict[str, np.ndarray]]:
     """Scoring function -> term -> float32 (poses,), in the order of the poses.
 
+    `charged` is the receptor as `CHARGED_FUNCTIONS` need it; without them it may be left out.
     A pose whose coordinates are not finite has NaN in its terms. Batches hold as many ligands as
     about `batch_bytes` of device memory take; no value depends on it. Raises ValueError for a
     ligand larger than any kernel, DeviceError where the device cannot do the work.
@@ -45,9 +60,7 @@ def score(
     largest = int(np.diff(ligands.first_atom).max(initial=0))
     if largest > ATOM_CLASSES[-1]:
         raise ValueError(f"a ligand has {largest} atoms; kernels take up to {ATOM_CLASSES[-1]}")
-    scorers: dict[str, ScoringFunction] = {
-        name: FUNCTIONS[name](device, receptor) for name in functions
-    }
+    scorers = {name: _scorer(name, device, receptor, charged) for name in functions}
     columns = {
         name: np.full((len(scorer.terms), len(poses.restart)), np.nan, np.float32)
         for name, scorer in scorers.items()
@@ -61,6 +74,16 @@ def score(
         name: dict(zip(scorer.terms, columns[name], strict=True))
         for name, scorer in scorers.items()
     }
+
+
+def _scorer(
+    name: str, device: Device, receptor: Receptor, charged: ChargedReceptor | None
+) -> ScoringFunction:
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](device, receptor)
+    if charged is None:
+        raise ValueError(f"scoring function '{name}' needs a receptor with charges")
+    return CHARGED_FUNCTIONS[name](device, charged)
 
 
 def batches(ligands: Ligands, poses: Poses, budget: int) -> Iterator[tuple[int, int]]:

@@ -1,24 +1,17 @@
 """X-Score on a device: receptor and ligands as flat arrays, and the kernel's launches."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ligen_py.engine.placing import Conformers, Genotypes
+from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel
 from ligen_py.errors import InputError
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
-from ligen_py.opencl.program import build
+from ligen_py.opencl.device import Device
 from ligen_py.records import Interaction, Ligands, Poses, Receptor
 
 TERMS = ("vdw", "hb", "hp", "rt", "total")
 """Columns of X-Score, as the kernel writes them; `total` is the predicted pKd."""
-
-ATOM_CLASSES = (64, 256)
-"""The kernel is compiled for ligands up to these sizes; a pose runs in the smallest that fits."""
-
-SUB_GROUPS_PER_GROUP = {"ptx": 4, "khr": 1, "local": 1}
 
 LIGAND = np.dtype(
     [
@@ -126,8 +119,6 @@ class XScore:
 
     def __init__(self, device: Device, receptor: Receptor, near_sites: int = 24) -> None:
         """Upload the receptor. `near_sites` sizes the kernel's list of candidates, no more."""
-        self.device = device
-        self.near_sites = near_sites
         scored = receptor.radius > 0
         fat = receptor.interaction[scored] == Interaction.HYDROPHOBIC
         radius = receptor.radius[scored]
@@ -137,62 +128,25 @@ class XScore:
         code = receptor.donor + 4 * receptor.acceptor.astype(np.int32) + 16 * rooted
         positions = np.column_stack([receptor.xyz[polar], receptor.radius[polar]])
         roots = np.column_stack([receptor.root[polar], code[polar]])
-        self._counts = (np.int32(len(atoms)), np.int32(len(positions)))
-        self._receptor = [
-            buffers.upload(device, array.astype(np.float32)) for array in (atoms, positions, roots)
-        ]
+        arrays = [array.astype(np.float32) for array in (atoms, positions, roots)]
+        self._receptor = (
+            np.int32(len(atoms)),
+            np.int32(len(positions)),
+            *(buffers.upload(device, array) for array in arrays),
+        )
+        definitions = {"NEAR_SITES": near_sites}
+        self._kernel = PoseKernel(device, "batched/score.cl", "xscore", definitions, len(TERMS))
 
     def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
         """All poses of ligands first <= ligand < last: float32 (terms, poses).
 
         NaN where a pose's coordinates are not finite.
         """
-        device, batch = self.device, Batch.of(ligands, first, last)
-        conformers = Conformers.of(ligands, first, last)
-        genotypes = Genotypes.of(poses, first, last)
-        count = len(genotypes.owner)
-        start = int(poses.first_pose[first])
-        first_turn = poses.first_torsion[start : start + count] - poses.first_torsion[start]
-        results = buffers.empty(device, count * len(TERMS), np.float32)
-        arrays = (
-            batch.ligands,
-            ligands.rotors[first:last],
-            batch.atoms,
-            conformers.torsions,
-            conformers.inverse_lengths,
-            batch.heavy,
-            batch.polar,
-            genotypes.owner,
-            first_turn.astype(np.int32),
-            genotypes.quaternions,
-            genotypes.translations,
-            genotypes.angles,
-        )
-        inputs = [buffers.upload(device, array) for array in arrays]
-        atom_class = np.searchsorted(ATOM_CLASSES, batch.ligands["atoms"])[genotypes.owner]
-        for number, max_atoms in enumerate(ATOM_CLASSES):
-            chosen = np.flatnonzero(atom_class == number).astype(np.int32)
-            if len(chosen):
-                self._launch(max_atoms, chosen, count, [*inputs, results])
-        return buffers.download(device, results, (len(TERMS), count), np.float32)
-
-    def _launch(self, max_atoms: int, chosen: np.ndarray, poses: int, arguments: list[Any]) -> None:
-        """Score the chosen poses of a batch of `poses` poses."""
-        group = SUB_GROUPS_PER_GROUP[self.device.back_end]
-        definitions = {
-            "MAX_ATOMS": max_atoms,
-            "WG_SUB_GROUPS": group,
-            "NEAR_SITES": self.near_sites,
-        }
-        local = group * SUB_GROUP_SIZE
-        build(self.device, "batched/score.cl", definitions).kernel("xscore")(
-            self.device.queue,
-            (-(-len(chosen) // group) * local,),
-            (local,),
-            np.int32(len(chosen)),
-            np.int32(poses),
-            *self._counts,
-            *self._receptor,
-            buffers.upload(self.device, chosen),
-            *arguments,
+        batch = Batch.of(ligands, first, last)
+        return self._kernel.run(
+            PoseBatch.of(ligands, poses, first, last),
+            batch.ligands["atoms"],
+            self._receptor,
+            (batch.ligands, ligands.rotors[first:last], batch.atoms),
+            (batch.heavy, batch.polar),
         )

@@ -14,6 +14,7 @@ import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.charging import Heavy, charge
 from ligen_py.molecules.site import Site
 from ligen_py.molecules.structure import Atoms, Place, read_atoms
 from ligen_py.molecules.vina import receptor_types
@@ -28,7 +29,7 @@ from ligen_py.molecules.xscore import (
     is_standard,
     receptor_type,
 )
-from ligen_py.records import STRING, Audit, Receptor
+from ligen_py.records import STRING, Audit, ChargedReceptor, Receptor
 
 log = logging.getLogger("ligen_py")
 
@@ -70,6 +71,8 @@ class Prepared:
 
     receptor: Receptor
     """Atoms near the box, in whole residues."""
+    charged: ChargedReceptor
+    """The same atoms and their polar hydrogens, with charges."""
     xyz: np.ndarray
     """All kept heavy atoms (atoms, 3), Angstrom, float64, however far: they make the field."""
     element: np.ndarray
@@ -161,7 +164,7 @@ def prepare(
     kept = selection.open.copy()
     _check_box(path, selection, site)
     near = _drop_far(selection, site, margin)
-    receptor = _receptor(selection, pairs, kept, near)
+    receptor, charged = _receptor(selection, pairs, kept, near)
     _keep(selection, site)
     audit = selection.audit()
     if audit.atoms.sum() != len(atoms):
@@ -169,7 +172,7 @@ def prepare(
             f"{path}: an unexplained loss: the file has {len(atoms)} atoms, the audit explains "
             f"{audit.atoms.sum()}; please report this file"
         )
-    return Prepared(receptor, atoms.xyz[kept], atoms.element[kept], audit)
+    return Prepared(receptor, charged, atoms.xyz[kept], atoms.element[kept], audit)
 
 
 def _drop_unusable(selection: Selection, path: Path, chains: Sequence[str]) -> None:
@@ -377,8 +380,8 @@ def _keep(selection: Selection, site: Site) -> None:
 
 def _receptor(
     selection: Selection, pairs: np.ndarray, kept: np.ndarray, near: np.ndarray
-) -> Receptor:
-    """The record of all atoms in `near`; their neighbours may be any of the kept atoms."""
+) -> tuple[Receptor, ChargedReceptor]:
+    """The records of all atoms in `near`; their neighbours may be any of the kept atoms."""
     atoms, index = selection.atoms, np.flatnonzero(near)
     bonds = _bonds(selection, pairs[kept[pairs].all(axis=1)])
     root, rooted = _roots(atoms, bonds)
@@ -390,7 +393,7 @@ def _receptor(
     for _, residue in selection.residues(near):
         types |= _types(selection, residue, bonded)
     typed = [types[atom] for atom in index.tolist()]
-    return Receptor(
+    receptor = Receptor(
         xyz=atoms.xyz[index].astype("f4"),
         element=atoms.element[index],
         radius=np.array([kind.radius for kind in typed], "f4"),
@@ -408,6 +411,29 @@ def _receptor(
         residue=np.unique(selection.residue[index], return_inverse=True)[1].astype("i4"),
         label=np.array([f"{atoms.place[atom]}/{atoms.name[atom]}" for atom in index], STRING),
     )
+    return receptor, _charged(selection, index, bonded, typed)
+
+
+def _charged(
+    selection: Selection,
+    index: np.ndarray,
+    bonded: dict[int, list[int]],
+    typed: list[ReceptorType],
+) -> ChargedReceptor:
+    """The heavy atoms `index` with the polar hydrogens of their residues, and charges."""
+    atoms, row = selection.atoms, {atom: place for place, atom in enumerate(index.tolist())}
+    inside = np.isin(selection.residue, selection.residue[index]) & (atoms.model == 0)
+    hydrogens = inside & ~selection.heavy & np.isfinite(atoms.xyz).all(axis=1)
+    heavy = Heavy(
+        xyz=atoms.xyz[index],
+        symbol=atoms.symbol[index].tolist(),
+        name=atoms.name[index].tolist(),
+        residue=selection.residue[index],
+        residue_name=[atoms.place[atom].residue for atom in row],
+        role=[kind.interaction for kind in typed],
+        bonded=[[row[other] for other in bonded.get(atom, ()) if other in row] for atom in row],
+    )
+    return charge(heavy, atoms.xyz[hydrogens])
 
 
 def _bonds(selection: Selection, pairs: np.ndarray) -> np.ndarray:

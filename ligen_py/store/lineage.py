@@ -10,7 +10,7 @@ from ligen_py.store.campaign import Provenance, Runs
 from ligen_py.store.manifest import PartFiles
 from ligen_py.store.part import part_runs
 
-KINDS = ("ligands", "pocket", "kept", "scores")
+KINDS = ("ligands", "pocket", "refined", "scores")
 
 
 class Lineage:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ligen_py.errors import InputError
 
-COLUMNS = ("target", "library", "pocket", "ligands", "kept", "scores", "control", "crystal")
+COLUMNS = ("target", "library", "pocket", "ligands", "refined", "scores", "control", "crystal")
 """Columns of the table, tab-separated, named in its first line."""
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -27,7 +27,7 @@ class PartFiles:
     library: str
     pocket: Path
     ligands: Path
-    kept: Path
+    refined: Path
     scores: Path
     control: bool = False
     crystal: Path | None = None
@@ -93,7 +93,7 @@ def read_manifest(path: Path) -> Manifest:
 def _part(where: str, row: list[str]) -> PartFiles:
     if len(row) != len(COLUMNS):
         raise InputError(f"{where} has {len(row)} columns, not {len(COLUMNS)}")
-    target, library, pocket, ligands, kept, scores, control, crystal = row
+    target, library, pocket, ligands, refined, scores, control, crystal = row
     for name in (target, library):
         if not re.fullmatch(NAME_PATTERN, name):
             raise InputError(f"{where}: {name!r} is no name; use letters, digits and _ . - only")
@@ -101,7 +101,7 @@ def _part(where: str, row: list[str]) -> PartFiles:
         raise InputError(f"{where}: control is {control!r}; write 1 for a control, else 0")
     if control == "1" and not crystal:
         raise InputError(f"{where}: a control needs its reference ligand in the column 'crystal'")
-    for column, name in zip(COLUMNS[2:6], (pocket, ligands, kept, scores), strict=True):
+    for column, name in zip(COLUMNS[2:6], (pocket, ligands, refined, scores), strict=True):
         if not name:
             raise InputError(f"{where}: the column '{column}' is empty; name its file")
     return PartFiles(
@@ -109,7 +109,7 @@ def _part(where: str, row: list[str]) -> PartFiles:
         library=library,
         pocket=Path(pocket),
         ligands=Path(ligands),
-        kept=Path(kept),
+        refined=Path(refined),
         scores=Path(scores),
         control=control == "1",
         crystal=Path(crystal) if crystal else None,

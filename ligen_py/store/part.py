@@ -38,7 +38,7 @@ class Part:
     score: np.ndarray
     """f4, one a ligand; finite where the record is SCORED."""
     best: np.ndarray
-    """Row of the best pose in the kept and the scores file (i8), -1 where none."""
+    """Row of the best pose in the refined and the scores file (i8), -1 where none."""
     poses: np.ndarray
     """Poses kept per ligand (i4)."""
     restart: np.ndarray
@@ -62,7 +62,9 @@ def read_part(files: PartFiles) -> Part:
         "ligands",
         ("entries/name", "entries/line", "entries/key", "ledger/status", "ligands/entry"),
     )
-    kept = read_columns(files.kept, "kept", ("ledger/status", "poses/first_pose", "poses/restart"))
+    refined = read_columns(
+        files.refined, "refined", ("ledger/status", "poses/first_pose", "poses/restart")
+    )
     scores = read_columns(
         files.scores,
         "scores",
@@ -71,8 +73,8 @@ def read_part(files: PartFiles) -> Part:
             *(f"scores/{name}" for name in ("first_pose", "restart", "best", "score")),
         ),
     )
-    _check_sizes(files, ligands, kept, scores)
-    _check_law(files, ligands, kept, scores)
+    _check_sizes(files, ligands, refined, scores)
+    _check_law(files, ligands, refined, scores)
     best = scores["scores/best"]
     found = best >= 0
     pose = best[found]
@@ -119,11 +121,14 @@ def _terms(files: PartFiles, poses: int) -> dict[str, np.ndarray]:
 Columns = Mapping[str, np.ndarray]
 
 
-def _check_sizes(files: PartFiles, ligands: Columns, kept: Columns, scores: Columns) -> None:
+def _check_sizes(files: PartFiles, ligands: Columns, refined: Columns, scores: Columns) -> None:
     """Files of other inputs betray themselves by their sizes, poses or ledgers."""
     records, count = len(ligands["entries/name"]), len(ligands["ligands/entry"])
-    for path, columns, group in ((files.kept, kept, "poses"), (files.scores, scores, "scores")):
-        what, stage = ("kept", "filter") if group == "poses" else ("scores", "score")
+    for path, columns, group in (
+        (files.refined, refined, "poses"),
+        (files.scores, scores, "scores"),
+    ):
+        what, stage = ("refined", "refine") if group == "poses" else ("scores", "score")
         found = len(columns["ledger/status"]), len(columns[f"{group}/first_pose"]) - 1
         if found != (records, count):
             raise InputError(
@@ -131,10 +136,10 @@ def _check_sizes(files: PartFiles, ligands: Columns, kept: Columns, scores: Colu
                 f"{files.ligands} holds {records} and {count}; this {what} file was made from "
                 f"another ligands file, so run the {stage} stage again"
             )
-    poses_agree = np.array_equal(kept["poses/first_pose"], scores["scores/first_pose"])
-    if not poses_agree or not np.array_equal(kept["poses/restart"], scores["scores/restart"]):
+    poses_agree = np.array_equal(refined["poses/first_pose"], scores["scores/first_pose"])
+    if not poses_agree or not np.array_equal(refined["poses/restart"], scores["scores/restart"]):
         raise InputError(
-            f"{files.scores}: its poses are not those of {files.kept}; run the score stage again"
+            f"{files.scores}: its poses are not those of {files.refined}; run the score stage again"
         )
     ready = np.flatnonzero(ligands["ledger/status"] == Status.READY)
     if not np.array_equal(ready, ligands["ligands/entry"]):
@@ -144,7 +149,7 @@ def _check_sizes(files: PartFiles, ligands: Columns, kept: Columns, scores: Colu
         )
 
 
-def _check_law(files: PartFiles, ligands: Columns, kept: Columns, scores: Columns) -> None:
+def _check_law(files: PartFiles, ligands: Columns, refined: Columns, scores: Columns) -> None:
     """Nothing is lost: each record ends scored, rejected, failed or duplicate, with a reason."""
     status, reason = scores["ledger/status"], scores["ledger/reason"]
     known = np.isin(status, [int(item) for item in Status])
@@ -152,7 +157,7 @@ def _check_law(files: PartFiles, ligands: Columns, kept: Columns, scores: Column
     scored = status == Status.SCORED
     left_early = ligands["ledger/status"] != Status.READY
     changed = left_early & (status != ligands["ledger/status"])
-    changed |= (kept["ledger/status"] != Status.READY) & (status != kept["ledger/status"])
+    changed |= (refined["ledger/status"] != Status.READY) & (status != refined["ledger/status"])
     faults = {
         "are still READY": status == Status.READY,
         "have an unknown status or reason": ~known,
@@ -208,16 +213,16 @@ class Poses:
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        """Open the ligands and the kept file and read their offsets."""
+        """Open the ligands and the refined file and read their offsets."""
         with ExitStack() as stack:
             self._ligands = stack.enter_context(open_file(self._files.ligands, "ligands"))
-            self._kept = stack.enter_context(open_file(self._files.kept, "kept"))
+            self._refined = stack.enter_context(open_file(self._files.refined, "refined"))
             self._first = {
                 name: read_column(self._ligands, "ligands", f"ligands/first_{name}")
                 for name in ("atom", "torsion", "byte")
             }
-            self._first_pose = read_column(self._kept, "kept", "poses/first_pose")
-            self._first_angle = read_column(self._kept, "kept", "poses/first_torsion")
+            self._first_pose = read_column(self._refined, "refined", "poses/first_pose")
+            self._first_angle = read_column(self._refined, "refined", "poses/first_torsion")
             self._stack = stack.pop_all()
         return self
 
@@ -246,7 +251,7 @@ class Poses:
         """Start conformer of a ligand and the genotypes of some of its kept poses."""
         axis = self._of(ligand, "torsion", "torsion_axis")
         first, last = self._first_angle[poses.start], self._first_angle[poses.stop]
-        rows: h5py.Group = self._kept["poses"]
+        rows: h5py.Group = self._refined["poses"]
         return Genotypes(
             xyz=self._of(ligand, "atom", "xyz"),
             axis=axis,
@@ -268,17 +273,20 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
     were not made by a stage, is not checked.
     """
     paths: dict[str, Path] = {
-        "ligands": files.ligands, "pocket": files.pocket, "kept": files.kept, "scores": files.scores
+        "ligands": files.ligands, "pocket": files.pocket, "refined": files.refined, "scores": files.scores
     }  # fmt: skip
     runs = {kind: run_record(path, kind) for kind, path in paths.items()}
-    made_from = {"kept": ("ligands",), "scores": ("ligands", "pocket", "kept")}
+    made_from = {
+        "refined": ("ligands", "pocket"),
+        "scores": ("ligands", "pocket", "refined"),
+    }
     for made, sources in made_from.items():
         known = _input_digests(paths[made], runs[made])
         for source in sources:
             if known and digests[source] not in known:
                 raise InputError(
                     f"{paths[made]}: was not made from {paths[source]} as it is now; run the "
-                    f"{'filter' if made == 'kept' else 'score'} stage of part {files.label} again"
+                    f"{'refine' if made == 'refined' else 'score'} stage of part {files.label} again"
                 )
     return runs
 

@@ -2,6 +2,7 @@
 
 from ligen_py.records import (
     Audit,
+    ChargedReceptor,
     Entries,
     Field,
     Ledger,
@@ -14,12 +15,25 @@ from ligen_py.records import (
     Verdicts,
 )
 
-VERSIONS = {"ligands": 1, "pocket": 1, "poses": 1, "kept": 1, "refined": 1, "scores": 1, "campaign": 1}
+VERSIONS = {
+    "ligands": 1,
+    "pocket": 1,
+    "poses": 1,
+    "kept": 1,
+    "refined": 1,
+    "scores": 1,
+    "campaign": 1,
+}
 """Layout version of each kind; raise it when a reader of the old one would misread."""
 
 GROUPS: dict[str, dict[str, type[Record]]] = {
     "ligands": {"entries": Entries, "ledger": Ledger, "ligands": Ligands},
-    "pocket": {"receptor": Receptor, "field": Field, "audit": Audit},
+    "pocket": {
+        "receptor": Receptor,
+        "charged": ChargedReceptor,
+        "field": Field,
+        "audit": Audit,
+    },
     "poses": {"ledger": Ledger, "poses": Poses},
     "kept": {"ledger": Ledger, "poses": Poses, "verdicts": Verdicts},
     "refined": {

@@ -11,6 +11,7 @@ from ligen_py.molecules.ad4 import charged_receptor
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ad4Type, ChargedReceptor, Ligands, Poses
 from tests.random_input import make_ligands, make_poses
+from tests.xscore_input import charged_receptor as random_charges
 
 TYPES = len(Ad4Type)
 
@@ -29,12 +30,7 @@ def system(device: Device) -> tuple[Ligands, ChargedReceptor, Poses]:
         ad4_torsions=rng.integers(0, 9, len(sizes)).astype("f4"),
     )
     count = 60 if device.is_simulator else 400
-    side = (count * 12.0) ** (1 / 3)
-    receptor = charged_receptor(
-        rng.uniform(-side / 2, side / 2, (count, 3)).astype("f4").astype(float),
-        rng.choice([1, 2, 3, 4, 5, 6, 8, 19], count, p=[0.3, 0.2, 0.1, 0.1, 0.1, 0.15, 0.04, 0.01]),
-        rng.uniform(-0.6, 0.4, count),
-    )
+    receptor = random_charges(count, (count * 12.0) ** (1 / 3) / 2)
     return ligands, receptor, make_poses(ligands, 3)
 
 

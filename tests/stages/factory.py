@@ -11,8 +11,8 @@ from ligen_py.molecules.library import Library, assemble
 from ligen_py.molecules.preparation import Prepared, Rules, prepare
 from ligen_py.molecules.reading import Record
 from ligen_py.provenance import Run
-from ligen_py.records import Ledger, Poses, Reason, Scores, Status, Verdicts
-from ligen_py.settings import FilterSettings, ParseSettings, PocketSettings, ScoreSettings
+from ligen_py.records import Ledger, Poses, Reason, Refinement, Scores, Status, Verdicts
+from ligen_py.settings import ParseSettings, PocketSettings, RefineSettings, ScoreSettings
 from ligen_py.store.manifest import COLUMNS, PartFiles
 from ligen_py.store.write import new_file, write
 
@@ -96,7 +96,7 @@ def write_part(
         library=library,
         pocket=folder / "pockets" / f"{target}.h5",
         ligands=folder / "ligands" / library / f"{chunk}.h5",
-        kept=folder / "kept" / target / library / f"{chunk}.h5",
+        refined=folder / "refined" / target / library / f"{chunk}.h5",
         scores=folder / "scores" / target / library / f"{chunk}.h5",
         control=crystal is not None,
         crystal=crystal,
@@ -110,11 +110,16 @@ def write_part(
         write(part.ligands, "ligands", Run("parse", ParseSettings()), records)
     poses = poses_of(parsed, first_line)
     count = len(poses.restart)
-    verdicts = Verdicts(verdict=np.zeros(count, "u1"), cluster=np.zeros(count, "i4"))
-    run = Run("filter", FilterSettings(), (part.ligands, part.pocket))
-    write(part.kept, "kept", run, {"ledger": parsed.ledger, "poses": poses, "verdicts": verdicts})
+    run = Run("refine", RefineSettings(), (part.ligands, part.pocket))
+    records = {
+        "ledger": parsed.ledger,
+        "poses": poses,
+        "verdicts": Verdicts(verdict=np.zeros(count, "u1"), cluster=np.zeros(count, "i4")),
+        "refinement": Refinement(before=np.zeros(count, "f4"), after=np.zeros(count, "f4")),
+    }
+    write(part.refined, "refined", run, records)
     ledger, scores, terms = scores_of(parsed, poses, molecules)
-    run = Run("score", ScoreSettings(), (part.ligands, part.pocket, part.kept), "a device")
+    run = Run("score", ScoreSettings(), (part.ligands, part.pocket, part.refined), "a device")
     write(part.scores, "scores", run, {"ledger": ledger, "scores": scores}, {"xscore": terms})
     return part
 
@@ -124,7 +129,7 @@ def write_manifest(path: Path, parts: Sequence[PartFiles]) -> Path:
     rows = [COLUMNS] + [
         (
             *(part.target, part.library),
-            *(str(file) for file in (part.pocket, part.ligands, part.kept, part.scores)),
+            *(str(file) for file in (part.pocket, part.ligands, part.refined, part.scores)),
             str(int(part.control)),
             str(part.crystal or ""),
         )

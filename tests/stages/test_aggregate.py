@@ -167,7 +167,7 @@ def test_the_stored_poses_are_the_best_poses_of_the_best_ligands(made: Made) -> 
     assert made.run("--top-poses", "3") == 0
     part = made.parts[1]
     ligands: Ligands = read(part.ligands, "ligands", "ligands")
-    kept: Poses = read(part.kept, "kept", "poses")
+    kept: Poses = read(part.refined, "refined", "poses")
     with open_campaign(made.output) as campaign:
         target = campaign.target("human")
         assert (target.stored, target.size) == (3, 4)
@@ -197,7 +197,7 @@ def test_the_control_is_measured_and_kept_out_of_the_ranking(made: Made) -> None
     assert made.run() == 0
     part = made.parts[-1]
     ligands: Ligands = read(part.ligands, "ligands", "ligands")
-    kept: Poses = read(part.kept, "kept", "poses")
+    kept: Poses = read(part.refined, "refined", "poses")
     mol = Chem.Mol(ligands.molecule.tobytes())
     heavy = int(ligands.heavy[0])
     xyz = rebuild(
@@ -231,7 +231,7 @@ def test_a_failed_control_says_why(made: Made) -> None:
     part = made.parts[-1]
     shutil.rmtree(part.scores.parent)
     shutil.rmtree(part.ligands.parent)
-    shutil.rmtree(part.kept.parent)
+    shutil.rmtree(part.refined.parent)
     for reference, status, words in (
         (Molecule("REF", REFERENCE, None), Status.FAILED, "no pose has a finite score"),
         (Molecule("REF", "CCO", 3.0), Status.SCORED, "crystal.sdf holds another molecule"),
@@ -253,7 +253,7 @@ def test_the_provenance_of_every_part_is_kept_once(made: Made) -> None:
     with open_campaign(made.output) as campaign:
         parts, runs = campaign.parts(), campaign.runs()
     assert len(parts.run) == 4 * len(made.parts)
-    assert runs.kind.tolist() == ["ligands", "pocket", "kept", "scores"]
+    assert runs.kind.tolist() == ["ligands", "pocket", "refined", "scores"]
     assert runs.device.tolist() == ["", "", "", "a device"]
     assert '"max_num_poses": 30' in runs.settings[2]
     assert parts.chunk.tolist()[:5] == ["1-of-2"] * 4 + ["2-of-2"]
@@ -302,7 +302,7 @@ def newer(part: PartFiles) -> None:
 
 
 def other_kind(part: PartFiles) -> None:
-    shutil.copy(part.kept, part.scores)
+    shutil.copy(part.refined, part.scores)
 
 
 def missing(part: PartFiles) -> None:
@@ -333,7 +333,7 @@ def other_settings(part: PartFiles) -> None:
 
 
 def other_code(part: PartFiles) -> None:
-    with h5py.File(part.kept, "r+") as file:
+    with h5py.File(part.refined, "r+") as file:
         file.attrs["stage-digest"] = "0" * 16
     with h5py.File(part.scores, "r+") as file:
         file.attrs["inputs"] = "[]"
@@ -369,7 +369,7 @@ BROKEN = [
     (edit("scores/restart", 2, 99), "its poses are not those of"),
     (cut_short, "make it again with the stage that writes scores files"),
     (newer, "layout version 99, this ligen_py reads version 1; update ligen_py"),
-    (other_kind, "holds ligen_py.kept, not ligen_py.scores"),
+    (other_kind, "holds ligen_py.refined, not ligen_py.scores"),
     (missing, "does not exist; give a scores file"),
     (folder, "is a folder; give a scores file"),
     (other_library, "this scores file was made from another ligands file"),

@@ -13,6 +13,7 @@ from ligen_py.settings import ParseSettings, PocketSettings
 from ligen_py.store.read import read, run_record
 from ligen_py.store.write import write
 from tests.random_input import make_field, make_ligands
+from tests.xscore_input import charged_receptor
 
 FAST = ("--num-restart", "6", "--num-iterations", "1")
 
@@ -49,7 +50,8 @@ def write_pocket(path: Path) -> Path:
         label=text(),
     )
     audit = Audit(text(), text(), np.zeros(0, "i4"), text())
-    records = {"receptor": receptor, "field": make_field(), "audit": audit}
+    charged = charged_receptor(0, 1.0)
+    records = {"receptor": receptor, "charged": charged, "field": make_field(), "audit": audit}
     write(path, "pocket", Run("pocket", PocketSettings()), records)
     return path
 

@@ -23,7 +23,7 @@ from ligen_py.settings import DockSettings
 from ligen_py.store.read import read, read_terms, run_record
 from ligen_py.store.write import write
 from tests.random_input import make_field, make_poses
-from tests.xscore_input import random_receptor, typed_ligands
+from tests.xscore_input import charged_receptor, random_receptor, typed_ligands
 
 RUN = Run("dock", DockSettings())
 
@@ -53,7 +53,12 @@ class Campaign:
         records = {"entries": entries, "ledger": self.ledger, "ligands": self.ligands}
         write(self.folder / "ligands.h5", "ligands", RUN, records)
         audit = Audit(text(), text(), np.zeros(0, "i4"), text())
-        pocket = {"receptor": self.receptor, "field": make_field(), "audit": audit}
+        pocket = {
+            "receptor": self.receptor,
+            "charged": charged_receptor(80, 6.0),
+            "field": make_field(),
+            "audit": audit,
+        }
         write(self.folder / "pocket.h5", "pocket", RUN, pocket)
         self.write_poses(self.poses)
 
@@ -64,10 +69,10 @@ class Campaign:
         write(self.folder / "poses.h5", "poses", RUN, kept)
         write(self.folder / "kept.h5", "kept", RUN, kept | {"verdicts": verdicts})
 
-    def score(self, poses: str = "kept.h5", output: str = "scores.h5") -> int:
+    def score(self, poses: str = "kept.h5", output: str = "scores.h5", *more: str) -> int:
         files = {"--ligands": "ligands.h5", "--pocket": "pocket.h5", "--poses": poses}
         words = [word for flag, name in files.items() for word in (flag, str(self.folder / name))]
-        return score.main([*words, "--output", str(self.folder / output)])
+        return score.main([*words, "--output", str(self.folder / output), *more])
 
 
 @pytest.fixture
@@ -75,8 +80,21 @@ def campaign(tmp_path: Path) -> Campaign:
     return Campaign(tmp_path)
 
 
+def test_every_function_gives_its_terms_and_the_first_ranks(campaign: Campaign) -> None:
+    names = ("vina", "xscore", "vinardo", "ad4")
+    assert campaign.score("kept.h5", "scores.h5", "--functions", *names) == 0
+    terms = read_terms(campaign.folder / "scores.h5")
+    assert set(terms) == set(names)
+    for name in names:
+        assert np.isfinite(terms[name]["total"]).all()
+    for name in ("vina", "vinardo", "ad4"):
+        assert np.array_equal(terms[name]["total"], -terms[name]["affinity"])
+    scores = read(campaign.folder / "scores.h5", "scores", "scores")
+    assert np.array_equal(scores.score, terms["vina"]["total"].reshape(3, 4).max(axis=1))
+
+
 def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
-    assert campaign.score() == 0
+    assert campaign.score("kept.h5", "scores.h5", "--functions", "xscore") == 0
     output = campaign.folder / "scores.h5"
     terms = read_terms(output)["xscore"]
     assert set(terms) == {"vdw", "hb", "hp", "rt", "total"}

@@ -20,7 +20,7 @@ rule aggregate:
         manifest="<results>/manifest.tsv",
         pockets=plan.paths("<results>/pockets/{target}.h5"),
         ligands=plan.paths("<results>/ligands/{library}/{chunk}.h5"),
-        kept=plan.paths("<results>/kept/{target}/{library}/{chunk}.h5"),
+        refined=plan.paths("<results>/refined/{target}/{library}/{chunk}.h5"),
         scores=plan.paths("<results>/scores/{target}/{library}/{chunk}.h5"),
     output:
         "<results>/campaign.h5",

@@ -65,11 +65,45 @@ rule filter:
         " > {log} 2>&1"
 
 
-rule score:
+rule refine:
     input:
         ligands="<results>/ligands/{library}/{chunk}.h5",
         pocket="<results>/pockets/{target}.h5",
         poses="<results>/kept/{target}/{library}/{chunk}.h5",
+    output:
+        "<results>/refined/{target}/{library}/{chunk}.h5",
+    log:
+        "<logs>/refine/{target}/{library}/{chunk}.log",
+    benchmark:
+        "<benchmarks>/refine/{target}/{library}/{chunk}.tsv"
+    group:
+        "chunk"
+    conda:
+        "../../envs/ligen.yaml"
+    threads: 8
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=CHAIN_MINUTES,
+    params:
+        flags=flags(plan.settings.refine),
+        code=stage_digest("refine"),
+    message:
+        "Refine poses of {wildcards.library}, part {wildcards.chunk}, in {wildcards.target}"
+    shell:
+        "python -m ligen_py.refine"
+        " --ligands {input.ligands}"
+        " --pocket {input.pocket}"
+        " --poses {input.poses}"
+        " --output {output}"
+        " {params.flags}"
+        " > {log} 2>&1"
+
+
+rule score:
+    input:
+        ligands="<results>/ligands/{library}/{chunk}.h5",
+        pocket="<results>/pockets/{target}.h5",
+        poses="<results>/refined/{target}/{library}/{chunk}.h5",
     output:
         "<results>/scores/{target}/{library}/{chunk}.h5",
     log:

@@ -61,7 +61,7 @@ def map_energy(receptor: ChargedReceptor, place: np.ndarray, name: str) -> float
 
 def read_map(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Positions (points, 3) and energies (points,) of a map file."""
-    lines = gzip.open(path, "rt").read().split("\n")
+    lines = gzip.decompress(path.read_bytes()).decode().split("\n")
     spacing = float(lines[3].split()[1])
     counts = np.array(lines[4].split()[1:], int)
     centre = np.array(lines[5].split()[1:], float)
