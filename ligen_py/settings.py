@@ -108,13 +108,18 @@ class RefineSettings(Section):
         30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"
     )
     temperature: float = Field(
-        1.2, gt=0, le=100, description="a minimum this much worse is taken one time in e, in kcal/mol"
+        1.2,
+        gt=0,
+        le=100,
+        description="a minimum this much worse is taken one time in e, in kcal/mol",
     )
     amplitude: float = Field(
         2.0, gt=0, le=10, description="largest random change between two minima, in Angstrom"
     )
     field: Literal["vina", "vinardo"] = Field("vina", description="scoring function of the field")
-    spacing: float = Field(0.375, ge=0.2, le=1.0, description="the field's grid spacing, in Angstrom")
+    spacing: float = Field(
+        0.375, ge=0.2, le=1.0, description="the field's grid spacing, in Angstrom"
+    )
     max_num_poses: int = Field(30, ge=1, le=4096, description="refined poses kept per ligand")
     cluster_rmsd: float = Field(
         1.0,
@@ -129,7 +134,9 @@ class ScoreSettings(Section):
     """Which scoring functions are evaluated; the first one ranks."""
 
     functions: tuple[Literal["xscore", "vina", "vinardo", "ad4"], ...] = Field(
-        ("vina", "xscore"), min_length=1, description="scoring functions; the first ranks the library"
+        ("vina", "xscore"),
+        min_length=1,
+        description="scoring functions; the first ranks the library",
     )
 
 

@@ -16,18 +16,20 @@
 #endif
 
 __kernel void make_maps(
-    int4 shape, float4 origin, float spacing,
-    __global const int *map_types,       // a map: Vina type of the ligand atom
-    __global const int *first_near,      // a block: its first row of `near`
-    __global const int *near,            // receptor atoms near a block
-    __global const float4 *receptor,     // Angstrom
+    int4 shape,
+    float4 origin,
+    float spacing,
+    __global const int *map_types,    // a map: Vina type of the ligand atom
+    __global const int *first_near,   // a block: its first row of `near`
+    __global const int *near,         // receptor atoms near a block
+    __global const float4 *receptor,  // Angstrom
     __global const uchar *receptor_type,
-    __constant float4 *pair_table,       // row type_i * VINA_TYPES + type_j, see vina.clh
-    __global float *maps)
-{
+    __constant float4 *pair_table,  // row type_i * VINA_TYPES + type_j, see vina.clh
+    __global float *maps) {
   const int block = get_group_id(0), item = get_local_id(0);
   const int blocks_y = (shape.y + BLOCK - 1) / BLOCK, blocks_z = (shape.z + BLOCK - 1) / BLOCK;
-  for (int local_point = item; local_point < BLOCK * BLOCK * BLOCK; local_point += get_local_size(0)) {
+  for (int local_point = item; local_point < BLOCK * BLOCK * BLOCK;
+       local_point += get_local_size(0)) {
     const int i = block / (blocks_y * blocks_z) * BLOCK + local_point / (BLOCK * BLOCK);
     const int j = block / blocks_z % blocks_y * BLOCK + local_point / BLOCK % BLOCK;
     const int k = block % blocks_z * BLOCK + local_point % BLOCK;

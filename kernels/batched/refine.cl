@@ -32,8 +32,8 @@
 
 typedef struct {
   int first_atom, heavy, first_torsion, torsions, first_word, words;
-  uint key;                    // of the ligand's content
-  float radius_of_gyration;    // Angstrom
+  uint key;                  // of the ligand's content
+  float radius_of_gyration;  // Angstrom
 } ligand_t;
 
 typedef struct {
@@ -72,9 +72,9 @@ typedef struct {
   __global const float *inverse_lengths;
   __global const uint *pairs;
   vectors_t atoms;
-  vectors_t force;   // gradient of an atom; later its prefix sums
-  vectors_t moment;  // prefix sums of the moments
-  __local float2 *turns;   // cosine and sine of each torsion
+  vectors_t force;        // gradient of an atom; later its prefix sums
+  vectors_t moment;       // prefix sums of the moments
+  __local float2 *turns;  // cosine and sine of each torsion
 } problem_t;
 
 // Value and gradient of an atom's map: trilinear inside the box, a wall outside.
@@ -93,7 +93,8 @@ static inline float4 look_up(const problem_t *p, int kind, float4 at) {
   const float2 f00 = vload2(0, cell), f01 = vload2(0, cell + g.stride_y);
   const float2 f10 = vload2(0, cell + g.stride_x), f11 = vload2(0, cell + g.stride_x + g.stride_y);
   // Along x, then y, then z.
-  const float d00x = f10.x - f00.x, d00y = f10.y - f00.y, d10x = f11.x - f01.x, d10y = f11.y - f01.y;
+  const float d00x = f10.x - f00.x, d00y = f10.y - f00.y, d10x = f11.x - f01.x,
+              d10y = f11.y - f01.y;
   const float e00 = fma(a, d00x, f00.x), e01 = fma(a, d00y, f00.y);
   const float e10 = fma(a, d10x, f01.x), e11 = fma(a, d10y, f01.y);
   const float h0 = fma(b, e10 - e00, e00), h1 = fma(b, e11 - e01, e01);
@@ -117,7 +118,9 @@ static inline float4 axis_of(const problem_t *p, int n) {
 }
 
 // Coordinates of all atoms. Every lane moves its own atoms only.
-static inline void place_atoms(sg_t sg, const problem_t *p, place_t place,
+static inline void place_atoms(sg_t sg,
+                               const problem_t *p,
+                               place_t place,
                                __local const float *angles) {
   const ligand_t l = p->ligand;
   for (int base = 0; base < l.torsions; base += SG_SIZE) {
@@ -243,7 +246,10 @@ static inline float torsion_gradient(const problem_t *p, int n, float4 center) {
 }
 
 // Energy of a genotype, and its gradient by every degree of freedom.
-static float evaluate(sg_t sg, const problem_t *p, place_t place, __local const float *angles,
+static float evaluate(sg_t sg,
+                      const problem_t *p,
+                      place_t place,
+                      __local const float *angles,
                       __local float *gradient) {
   const ligand_t l = p->ligand;
   place_atoms(sg, p, place, angles);
@@ -284,8 +290,13 @@ static inline float4 turned(float4 q, float x, float y, float z) {
 }
 
 // `place` and `angles` moved along a direction in the degrees of freedom.
-static inline place_t moved(sg_t sg, int torsions, place_t place, __local const float *angles,
-                            __local const float *direction, float step, __local float *result) {
+static inline place_t moved(sg_t sg,
+                            int torsions,
+                            place_t place,
+                            __local const float *angles,
+                            __local const float *direction,
+                            float step,
+                            __local float *result) {
   for (int n = sg.lane; n < torsions; n += SG_SIZE)
     result[n] = fma(step, direction[RIGID + n], angles[n]);
   place.translation.x = fma(step, direction[0], place.translation.x);
@@ -316,7 +327,10 @@ static inline void reset_hessian(sg_t sg, const problem_t *p, const descent_t *w
   sg_sync(sg);
 }
 
-static inline float times_hessian(const descent_t *w, int count, int d, __local const float *vector) {
+static inline float times_hessian(const descent_t *w,
+                                  int count,
+                                  int d,
+                                  __local const float *vector) {
   float sum = 0.0f;
   for (int k = 0; k < count; k++) sum = fma(w->hessian[k * MAX_FREEDOMS + d], vector[k], sum);
   return sum;
@@ -383,18 +397,19 @@ static void update_hessian(sg_t sg, const problem_t *p, const descent_t *w, floa
   }
 }
 
-// Descend from a genotype, with at most `evaluations`; place and angles become where it ends.
+// Descend from a genotype, with at most `evaluations`; place and angles become where it ends. The
+// first evaluation is that of the start, a step of no length.
 static float descend(sg_t sg, const problem_t *p, const descent_t *w, place_t *place,
-                     __local float *angles, int evaluations) {
+                     __local float *angles, int evaluations, float *at_start) {
   const int count = RIGID + p->ligand.torsions;
-  float energy = evaluate(sg, p, *place, angles, w->gradient);
-  reset_hessian(sg, p, w, 1.0f);
-  int first = 1;
-  float slope = choose_direction(sg, p, w);
-  float step = fmin(1.0f, longest_step(sg, p, w));
-  for (int n = 1; n < evaluations; n++) {
+  float energy = INFINITY, slope = 0.0f, step = 0.0f;
+  int first = 1;  // no step has been taken yet
+  for (int d = sg.lane; d < count; d += SG_SIZE) w->direction[d] = 0.0f;
+  sg_sync(sg);
+  for (int n = 0; n < evaluations; n++) {
     const place_t to = moved(sg, p->ligand.torsions, *place, angles, w->direction, step, w->trial);
     const float found = evaluate(sg, p, to, w->trial, w->trial_gradient);
+    if (n == 0) *at_start = found;
     if (!(found <= fma(ARMIJO * step, slope, energy))) {
       // The minimum of the parabola through both energies and the slope, within limits.
       const float best = -0.5f * slope * step * step / (found - energy - slope * step);
@@ -405,8 +420,12 @@ static float descend(sg_t sg, const problem_t *p, const descent_t *w, place_t *p
     energy = found;
     *place = to;
     for (int k = sg.lane; k < p->ligand.torsions; k += SG_SIZE) angles[k] = w->trial[k];
-    update_hessian(sg, p, w, step, first);
-    first = 0;
+    if (n == 0) {
+      reset_hessian(sg, p, w, 1.0f);
+    } else {
+      update_hessian(sg, p, w, step, first);
+      first = 0;
+    }
     for (int d = sg.lane; d < count; d += SG_SIZE) w->gradient[d] = w->trial_gradient[d];
     sg_sync(sg);
     slope = choose_direction(sg, p, w);
@@ -417,8 +436,14 @@ static float descend(sg_t sg, const problem_t *p, const descent_t *w, place_t *p
 }
 
 // Change position, orientation or one torsion, each as likely as any other.
-static place_t perturbed(sg_t sg, const problem_t *p, const descent_t *w, place_t place,
-                         __local float *angles, uint restart, uint round, float amplitude) {
+static place_t perturbed(sg_t sg,
+                         const problem_t *p,
+                         const descent_t *w,
+                         place_t place,
+                         __local float *angles,
+                         uint restart,
+                         uint round,
+                         float amplitude) {
   const int torsions = p->ligand.torsions;
   const uint key = p->ligand.key;
   const int choice = (int)(uniform(key, restart, round, 0) * (float)(torsions + 2));
@@ -430,7 +455,8 @@ static place_t perturbed(sg_t sg, const problem_t *p, const descent_t *w, place_
     float along = 0.0f;
     if (choice == 0 && d < 3) along = component(ball, d);
     if (choice == 1 && d >= 3 && d < RIGID) along = component(ball, d - 3);
-    if (choice >= 2 && d == RIGID + choice - 2) along = 2.0f * uniform(key, restart, round, 4) - 1.0f;
+    if (choice >= 2 && d == RIGID + choice - 2)
+      along = 2.0f * uniform(key, restart, round, 4) - 1.0f;
     w->direction[d] = along;
   }
   sg_sync(sg);
@@ -443,23 +469,27 @@ static inline void copy(sg_t sg, __local float *to, __local const float *from, i
 }
 
 KERNEL void refine(
-    int pose_count, int rounds, int evaluations, float temperature, float amplitude,
+    int pose_count,
+    int rounds,
+    int evaluations,
+    float temperature,
+    float amplitude,
     grid_t grid,
     __global const float *maps,
     __global const ligand_t *ligands,
-    __global const float4 *conformers,       // heavy atoms, Angstrom; w: radius
+    __global const float4 *conformers,  // heavy atoms, Angstrom; w: radius
     __global const int *kinds,
-    __global const torsion_t *torsions,      // hydrogens left out
+    __global const torsion_t *torsions,  // hydrogens left out
     __global const float *inverse_lengths,
     __global const uint *pairs,
-    __global const int *owner,               // a pose: its ligand
-    __global const int *restarts,            // a pose
-    __global const int *first_angle,         // a pose: row of its first torsion angle
-    __global float4 *quaternions,            // a pose, x, y, z, w; in and out
-    __global float4 *translations,           // a pose, Angstrom; in and out
-    __global float *angles,                  // radians; in and out
-    __global float *gradients,               // a pose: MAX_FREEDOMS numbers, of the last evaluation
-    __global float2 *energies)               // a pose: before and after, kcal/mol
+    __global const int *owner,        // a pose: its ligand
+    __global const int *restarts,     // a pose
+    __global const int *first_angle,  // a pose: row of its first torsion angle
+    __global float4 *quaternions,     // a pose, x, y, z, w; in and out
+    __global float4 *translations,    // a pose, Angstrom; in and out
+    __global float *angles,           // radians; in and out
+    __global float *gradients,        // a pose: MAX_FREEDOMS numbers, at the first descent's end
+    __global float2 *energies)        // a pose: before and after, kcal/mol
 {
   SG_SETUP(sg);
   __local float all_atoms[WG_SUB_GROUPS * MAX_ATOMS * 9];
@@ -498,15 +528,18 @@ KERNEL void refine(
   sg_sync(sg);
   place_t best_place = place;
   copy(sg, best, present, l.torsions);
-  const float before = evaluate(sg, &p, place, present, w.gradient);
-  for (int d = sg.lane; d < RIGID + l.torsions; d += SG_SIZE)
-    gradients[(size_t)pose * MAX_FREEDOMS + d] = w.gradient[d];
-  float lowest = before, energy = before;
-  for (int round = 0; round < rounds; round++) {
+  float before = 0.0f, lowest = 0.0f, energy = 0.0f;
+  for (int round = 0; round < max(rounds, 1); round++) {
     place_t to = place;
     copy(sg, trying, present, l.torsions);
     if (round > 0) to = perturbed(sg, &p, &w, to, trying, restart, (uint)round, amplitude);
-    const float found = descend(sg, &p, &w, &to, trying, evaluations);
+    float start;
+    const float found = descend(sg, &p, &w, &to, trying, rounds > 0 ? evaluations : 1, &start);
+    if (round == 0) {
+      before = lowest = start;
+      for (int d = sg.lane; d < RIGID + l.torsions; d += SG_SIZE)
+        gradients[(size_t)pose * MAX_FREEDOMS + d] = w.gradient[d];
+    }
     const float chance = uniform(l.key, restart, (uint)round, 5);
     if (!(round == 0 || found < energy || exp((energy - found) / temperature) > chance)) continue;
     energy = found;

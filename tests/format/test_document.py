@@ -46,6 +46,10 @@ def test_files_hold_what_the_document_says(tmp_path: Path) -> None:
     assert attributes.pop("encoding-version") == 1
     for name in attributes:
         assert re.search(rf"`{name}`", document()), name
-    for kind, file_of in (("ligands", part.ligands), ("refined", part.refined), ("scores", part.scores)):
+    for kind, file_of in (
+        ("ligands", part.ligands),
+        ("refined", part.refined),
+        ("scores", part.scores),
+    ):
         with h5py.File(file_of) as file:
             assert set(file) - {"terms"} == set(GROUPS[kind])
