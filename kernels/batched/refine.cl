@@ -319,12 +319,10 @@ static inline float squared_scale(const problem_t *p, int d) {
   return 1.0f / (arm * arm);
 }
 
-static inline void reset_hessian(sg_t sg, const problem_t *p, const descent_t *w, float factor) {
-  const int count = RIGID + p->ligand.torsions;
-  for (int d = sg.lane; d < count; d += SG_SIZE)
-    for (int k = 0; k < count; k++)
-      w->hessian[k * MAX_FREEDOMS + d] = k == d ? factor * squared_scale(p, d) : 0.0f;
-  sg_sync(sg);
+// Column d of the inverse Hessian belongs to the lane of freedom d alone; no other touches it.
+static inline void reset_column(const problem_t *p, const descent_t *w, int d, float factor) {
+  for (int k = 0; k < RIGID + p->ligand.torsions; k++)
+    w->hessian[k * MAX_FREEDOMS + d] = k == d ? factor * squared_scale(p, d) : 0.0f;
 }
 
 static inline float times_hessian(const descent_t *w,
@@ -339,18 +337,25 @@ static inline float times_hessian(const descent_t *w,
 // The direction of descent; returns its slope. Where it is none, forget the inverse Hessian.
 static float choose_direction(sg_t sg, const problem_t *p, const descent_t *w) {
   const int count = RIGID + p->ligand.torsions;
-  for (int attempt = 0;; attempt++) {
-    float slope = 0.0f;
-    for (int d = sg.lane; d < count; d += SG_SIZE) {
-      const float along = -times_hessian(w, count, d, w->gradient);
-      w->direction[d] = along;
-      slope = fma(along, w->gradient[d], slope);
-    }
-    slope = sg_sum_float(sg, slope);
-    sg_sync(sg);
-    if (slope < 0.0f || attempt > 0) return slope;
-    reset_hessian(sg, p, w, 1.0f);
+  float slope = 0.0f, steepest = 0.0f;
+  for (int d = sg.lane; d < count; d += SG_SIZE) {
+    const float g = w->gradient[d];
+    const float along = -times_hessian(w, count, d, w->gradient);
+    w->direction[d] = along;
+    slope = fma(along, g, slope);
+    steepest = fma(-squared_scale(p, d) * g, g, steepest);
   }
+  slope = sg_sum_float(sg, slope);
+  steepest = sg_sum_float(sg, steepest);
+  const int forget = !(slope < 0.0f);
+  for (int d = sg.lane; d < count; d += SG_SIZE) {
+    if (forget) {
+      reset_column(p, w, d, 1.0f);
+      w->direction[d] = -squared_scale(p, d) * w->gradient[d];
+    }
+  }
+  sg_sync(sg);
+  return forget ? steepest : slope;
 }
 
 // Longest step at which no degree of freedom moves atoms by more than about an Angstrom.
@@ -361,81 +366,88 @@ static inline float longest_step(sg_t sg, const problem_t *p, const descent_t *w
   return rsqrt(as_float(sg_max(sg, as_int(largest))));
 }
 
-// BFGS update of the inverse Hessian after a step of length `step` along the direction.
-static void update_hessian(sg_t sg, const problem_t *p, const descent_t *w, float step, int first) {
+// BFGS update of the inverse Hessian after a step of length `step` along the direction: `gradient`
+// becomes the new one. A step that was not accepted, or along which the slope does not rise,
+// changes nothing. The first one also sets the size of the inverse Hessian.
+static void update_hessian(sg_t sg, const problem_t *p, const descent_t *w, float step, int accepted,
+                           int first) {
   const int count = RIGID + p->ligand.torsions;
   float sy = 0.0f, yhy = 0.0f;
   for (int d = sg.lane; d < count; d += SG_SIZE) {
-    const float y = w->trial_gradient[d] - w->gradient[d];
-    w->gradient[d] = y;
+    const float g = w->trial_gradient[d];
+    const float y = accepted ? g - w->gradient[d] : 0.0f;
+    if (accepted) w->gradient[d] = g;
+    w->trial_gradient[d] = y;
     w->direction[d] *= step;
     sy = fma(w->direction[d], y, sy);
     yhy = fma(y * y, squared_scale(p, d), yhy);
   }
-  sg_sync(sg);
   sy = sg_sum_float(sg, sy);
-  if (sy > 1e-6f) {
-    if (first) reset_hessian(sg, p, w, sy / sg_sum_float(sg, yhy));
-    yhy = 0.0f;
-    for (int d = sg.lane; d < count; d += SG_SIZE) {
-      const float hy = times_hessian(w, count, d, w->gradient);
-      w->change[d] = hy;
-      yhy = fma(hy, w->gradient[d], yhy);
-    }
-    yhy = sg_sum_float(sg, yhy);
-    sg_sync(sg);
-    const float inverse = 1.0f / sy, factor = fma(yhy, inverse, 1.0f) * inverse;
-    for (int d = sg.lane; d < count; d += SG_SIZE) {
-      const float s = w->direction[d], hy = w->change[d];
-      const float a = fma(factor, s, -(inverse * hy)), b = -(inverse * s);
-      for (int k = 0; k < count; k++) {
-        __local float *h = w->hessian + k * MAX_FREEDOMS + d;
-        *h = fma(a, w->direction[k], fma(b, w->change[k], *h));
-      }
-    }
-    sg_sync(sg);
+  yhy = sg_sum_float(sg, yhy);
+  sg_sync(sg);
+  const int rises = sy > 1e-6f;
+  const float size = sy / yhy;
+  yhy = 0.0f;
+  for (int d = sg.lane; d < count; d += SG_SIZE) {
+    if (rises && first) reset_column(p, w, d, size);
+    const float hy = times_hessian(w, count, d, w->trial_gradient);
+    w->change[d] = hy;
+    yhy = fma(hy, w->trial_gradient[d], yhy);
   }
+  yhy = sg_sum_float(sg, yhy);
+  sg_sync(sg);
+  const float inverse = rises ? 1.0f / sy : 0.0f, factor = fma(yhy, inverse, 1.0f) * inverse;
+  for (int d = sg.lane; d < count; d += SG_SIZE) {
+    const float s = w->direction[d], hy = w->change[d];
+    const float a = fma(factor, s, -(inverse * hy)), b = -(inverse * s);
+    for (int k = 0; k < count; k++) {
+      __local float *h = w->hessian + k * MAX_FREEDOMS + d;
+      *h = fma(a, w->direction[k], fma(b, w->change[k], *h));
+    }
+  }
+  sg_sync(sg);
+}
+
+static inline void copy(sg_t sg, __local float *to, __local const float *from, int count) {
+  for (int n = sg.lane; n < count; n += SG_SIZE) to[n] = from[n];
+  sg_sync(sg);
 }
 
 // Descend from a genotype, with at most `evaluations`; place and angles become where it ends. The
-// first evaluation is that of the start, a step of no length.
+// first evaluation is that of the start, a step of no length. No barrier depends on a decision: a
+// rejected step goes through the same motions and changes nothing but its length.
 static float descend(sg_t sg, const problem_t *p, const descent_t *w, place_t *place,
                      __local float *angles, int evaluations, float *at_start) {
-  const int count = RIGID + p->ligand.torsions;
+  const int torsions = p->ligand.torsions;
   float energy = INFINITY, slope = 0.0f, step = 0.0f;
-  int first = 1;  // no step has been taken yet
-  for (int d = sg.lane; d < count; d += SG_SIZE) w->direction[d] = 0.0f;
+  int steps = 0, going = 1;
+  for (int d = sg.lane; d < RIGID + torsions; d += SG_SIZE) {
+    reset_column(p, w, d, 1.0f);
+    w->direction[d] = w->gradient[d] = 0.0f;
+  }
   sg_sync(sg);
-  for (int n = 0; n < evaluations; n++) {
-    const place_t to = moved(sg, p->ligand.torsions, *place, angles, w->direction, step, w->trial);
+  for (int n = 0; n < evaluations && going; n++) {
+    const place_t to = moved(sg, torsions, *place, angles, w->direction, step, w->trial);
     const float found = evaluate(sg, p, to, w->trial, w->trial_gradient);
+    const int accepted = n == 0 || found <= fma(ARMIJO * step, slope, energy);
     if (n == 0) *at_start = found;
-    if (!(found <= fma(ARMIJO * step, slope, energy))) {
-      // The minimum of the parabola through both energies and the slope, within limits.
-      const float best = -0.5f * slope * step * step / (found - energy - slope * step);
-      step = clamp(best, 0.1f * step, 0.5f * step);
-      if (-slope * step < SMALL_DECREASE) break;
-      continue;
-    }
-    energy = found;
-    *place = to;
-    for (int k = sg.lane; k < p->ligand.torsions; k += SG_SIZE) angles[k] = w->trial[k];
-    if (n == 0) {
-      reset_hessian(sg, p, w, 1.0f);
-    } else {
-      update_hessian(sg, p, w, step, first);
-      first = 0;
-    }
-    for (int d = sg.lane; d < count; d += SG_SIZE) w->gradient[d] = w->trial_gradient[d];
-    sg_sync(sg);
+    // The minimum of the parabola through both energies and the slope, within limits.
+    const float best = -0.5f * slope * step * step / (found - energy - slope * step);
+    const float shorter = clamp(best, 0.1f * step, 0.5f * step);
+    update_hessian(sg, p, w, step, accepted, steps == 1);
+    copy(sg, angles, w->trial, accepted ? torsions : 0);
+    energy = accepted ? found : energy;
+    if (accepted) *place = to;
+    steps += accepted;
     slope = choose_direction(sg, p, w);
-    if (-slope < SMALL_DECREASE) break;
-    step = fmin(1.0f, longest_step(sg, p, w));
+    const float longest = fmin(1.0f, longest_step(sg, p, w));
+    step = accepted ? longest : shorter;
+    going = -slope * (accepted ? 1.0f : step) >= SMALL_DECREASE;
   }
   return energy;
 }
 
-// Change position, orientation or one torsion, each as likely as any other.
+// Change position, orientation or one torsion, each as likely as any other; nothing in round 0.
 static place_t perturbed(sg_t sg,
                          const problem_t *p,
                          const descent_t *w,
@@ -448,7 +460,8 @@ static place_t perturbed(sg_t sg,
   const uint key = p->ligand.key;
   const int choice = (int)(uniform(key, restart, round, 0) * (float)(torsions + 2));
   const float4 ball = in_ball(key, restart, round);
-  const float reach = choice == 0   ? amplitude
+  const float reach = round == 0    ? 0.0f
+                      : choice == 0 ? amplitude
                       : choice == 1 ? amplitude / p->ligand.radius_of_gyration
                                     : 3.14159265f;
   for (int d = sg.lane; d < RIGID + torsions; d += SG_SIZE) {
@@ -461,11 +474,6 @@ static place_t perturbed(sg_t sg,
   }
   sg_sync(sg);
   return moved(sg, torsions, place, angles, w->direction, reach, angles);
-}
-
-static inline void copy(sg_t sg, __local float *to, __local const float *from, int count) {
-  for (int n = sg.lane; n < count; n += SG_SIZE) to[n] = from[n];
-  sg_sync(sg);
 }
 
 KERNEL void refine(
@@ -532,7 +540,7 @@ KERNEL void refine(
   for (int round = 0; round < max(rounds, 1); round++) {
     place_t to = place;
     copy(sg, trying, present, l.torsions);
-    if (round > 0) to = perturbed(sg, &p, &w, to, trying, restart, (uint)round, amplitude);
+    to = perturbed(sg, &p, &w, to, trying, restart, (uint)round, amplitude);
     float start;
     const float found = descend(sg, &p, &w, &to, trying, rounds > 0 ? evaluations : 1, &start);
     if (round == 0) {
@@ -541,15 +549,15 @@ KERNEL void refine(
         gradients[(size_t)pose * MAX_FREEDOMS + d] = w.gradient[d];
     }
     const float chance = uniform(l.key, restart, (uint)round, 5);
-    if (!(round == 0 || found < energy || exp((energy - found) / temperature) > chance)) continue;
-    energy = found;
-    place = to;
-    copy(sg, present, trying, l.torsions);
-    if (found < lowest) {
-      lowest = found;
-      best_place = to;
-      copy(sg, best, trying, l.torsions);
-    }
+    const int taken =
+        round == 0 || found < energy || exp((energy - found) / temperature) > chance;
+    const int lower = found < lowest;
+    energy = taken ? found : energy;
+    lowest = lower ? found : lowest;
+    if (taken) place = to;
+    if (lower) best_place = to;
+    copy(sg, present, trying, taken ? l.torsions : 0);
+    copy(sg, best, trying, lower ? l.torsions : 0);
   }
   for (int n = sg.lane; n < l.torsions; n += SG_SIZE) turns[n] = best[n];
   if (sg.lane == 0) {

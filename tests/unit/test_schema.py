@@ -51,12 +51,17 @@ def test_the_manual_explains_every_key() -> None:
 
 def test_the_manual_gives_the_true_defaults() -> None:
     manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8").splitlines()
-    rows = {line.split("`")[1]: line for line in manual if line.startswith("| `")}
-    for field in settings.Campaign.model_fields.values():
-        section = field.default_factory
-        if not isinstance(section, type):
+    rows, section = {}, ""
+    for line in manual:
+        if line.startswith("## "):
+            section = line.split("`")[1] if "`" in line else ""
+        elif line.startswith("| `"):
+            rows[section, line.split("`")[1]] = line
+    for title, field in settings.Campaign.model_fields.items():
+        model = field.default_factory
+        if not isinstance(model, type):
             continue
-        for name, value in section().model_dump(mode="json").items():
+        for name, value in model().model_dump(mode="json").items():
             if name != "groups":
-                shown = rows[name].split("|")[2].strip()
-                assert str(yaml.safe_load(shown)) == str(value), f"config/README.md: {name}"
+                shown = rows[title, name].split("|")[2].strip()
+                assert str(yaml.safe_load(shown)) == str(value), f"config/README.md: {title}.{name}"

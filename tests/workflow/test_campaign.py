@@ -30,7 +30,7 @@ CAMPAIGN = {
     "report": {"top": 2, "groups": {"antifolates": ["trimethoprim"]}},
 }
 LAST = {"aggregate": 1, "export": 1, "report": 1, "all": 1}
-STAGED = {"dock": 3, "filter": 3, "score": 3, **LAST}
+STAGED = {"dock": 3, "filter": 3, "refine": 3, "score": 3, **LAST}
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_the_campaign_tells_what_came_out(finished: Path) -> None:
 
 
 def test_every_stage_left_its_log_and_its_figures(finished: Path) -> None:
-    for stage in ("parse", "pocket", "dock", "filter", "score", "aggregate", "export", "report"):
+    for stage in ("parse", "pocket", "dock", "filter", "refine", "score", "aggregate", "export", "report"):
         for folder in ("logs", "benchmarks"):
             assert list((finished / "run" / folder).glob(f"{stage}*")), f"{folder}/{stage}"
 
@@ -96,7 +96,9 @@ def test_rerunning_one_stage_reruns_it_and_what_follows(finished: Path) -> None:
     [
         ("report", {"top": 3}, {"report": 1, "all": 1}),
         ("export", {"count": 3}, {"export": 1, "all": 1}),
-        ("filter", {"max_num_poses": 3}, {"filter": 3, "score": 3, **LAST}),
+        ("filter", {"max_num_poses": 3}, {"filter": 3, "refine": 3, "score": 3, **LAST}),
+        ("refine", {"rounds": 2}, {"refine": 3, "score": 3, **LAST}),
+        ("score", {"functions": ["xscore"]}, {"score": 3, **LAST}),
         ("dock", {"num_restart": 9}, STAGED),
         ("pocket", {"spacing": 0.6}, {"pocket": 1, **STAGED}),
         ("parse", {"seed": 2}, {"parse": 3, **STAGED}),
@@ -135,7 +137,7 @@ def test_a_longer_library_is_parsed_and_docked_again(finished: Path) -> None:
     before = appended(path, "CCO ethanol\n")
     try:
         # The control does not come from this file.
-        expected = {"parse": 2, "dock": 2, "filter": 2, "score": 2, **LAST}
+        expected = {"parse": 2, "dock": 2, "filter": 2, "refine": 2, "score": 2, **LAST}
         assert planned(finished) == expected
     finally:
         path.write_bytes(before)

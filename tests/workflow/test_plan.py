@@ -68,6 +68,7 @@ def test_one_job_for_each_part_and_stage(tmp_path: Path, campaign: dict[str, Any
         "pocket": 2,
         "dock": 2 * 3 + 1,
         "filter": 2 * 3 + 1,
+        "refine": 2 * 3 + 1,
         "score": 2 * 3 + 1,
         "aggregate": 1,
         "export": 1,
@@ -84,7 +85,7 @@ def test_stages_know_every_flag_that_the_rules_give(
     given: dict[str, set[str]] = {}
     for module, words in commands:
         given.setdefault(module, set()).update(re.findall(r"(?<!\S)(--[a-z-]+)", words))
-    assert len(given) == 8
+    assert len(given) == 9
     for module, flags in given.items():
         page = subprocess.run(
             [sys.executable, "-m", module, "--help"],
@@ -138,13 +139,13 @@ def test_profiles_are_understood(tmp_path: Path, campaign: dict[str, Any], profi
     assert jobs(result.stdout)["dock"] == 7
 
 
-def test_the_three_stages_of_a_part_are_one_job_and_ask_for_one_time(
+def test_the_four_stages_of_a_part_are_one_job_and_ask_for_one_time(
     tmp_path: Path, campaign: dict[str, Any]
 ) -> None:
     output = plan(tmp_path, campaign).stdout
     assert output.count("Group job chunk") == 7
     rules = (ROOT / "workflow" / "rules" / "screen.smk").read_text()
-    assert rules.count("runtime=CHAIN_MINUTES") == rules.count("group:") == 3
+    assert rules.count("runtime=CHAIN_MINUTES") == rules.count("group:") == 4
 
 
 @pytest.mark.parametrize(
