@@ -21,7 +21,7 @@ demo: $(STAMP) ## Screen 227 approved drugs against two enzymes; results in demo
 	@echo "Read next: demo/results/report.html, and the molecules in demo/results/export/"
 
 test: lint ## Run every check and every test
-	$(BIN)/python -m pytest tests -q
+	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope
 
 lint: $(STAMP) ## Check formats, types and rules, without running anything
 	$(BIN)/ruff format --check .

@@ -369,8 +369,8 @@ static inline float longest_step(sg_t sg, const problem_t *p, const descent_t *w
 // BFGS update of the inverse Hessian after a step of length `step` along the direction: `gradient`
 // becomes the new one. A step that was not accepted, or along which the slope does not rise,
 // changes nothing. The first one also sets the size of the inverse Hessian.
-static void update_hessian(sg_t sg, const problem_t *p, const descent_t *w, float step, int accepted,
-                           int first) {
+static void update_hessian(
+    sg_t sg, const problem_t *p, const descent_t *w, float step, int accepted, int first) {
   const int count = RIGID + p->ligand.torsions;
   float sy = 0.0f, yhy = 0.0f;
   for (int d = sg.lane; d < count; d += SG_SIZE) {
@@ -416,8 +416,13 @@ static inline void copy(sg_t sg, __local float *to, __local const float *from, i
 // Descend from a genotype, with at most `evaluations`; place and angles become where it ends. The
 // first evaluation is that of the start, a step of no length. No barrier depends on a decision: a
 // rejected step goes through the same motions and changes nothing but its length.
-static float descend(sg_t sg, const problem_t *p, const descent_t *w, place_t *place,
-                     __local float *angles, int evaluations, float *at_start) {
+static float descend(sg_t sg,
+                     const problem_t *p,
+                     const descent_t *w,
+                     place_t *place,
+                     __local float *angles,
+                     int evaluations,
+                     float *at_start) {
   const int torsions = p->ligand.torsions;
   float energy = INFINITY, slope = 0.0f, step = 0.0f;
   int steps = 0, going = 1;
@@ -549,8 +554,7 @@ KERNEL void refine(
         gradients[(size_t)pose * MAX_FREEDOMS + d] = w.gradient[d];
     }
     const float chance = uniform(l.key, restart, (uint)round, 5);
-    const int taken =
-        round == 0 || found < energy || exp((energy - found) / temperature) > chance;
+    const int taken = round == 0 || found < energy || exp((energy - found) / temperature) > chance;
     const int lower = found < lowest;
     energy = taken ? found : energy;
     lowest = lower ? found : lowest;

@@ -8,9 +8,7 @@ from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
 from ligen_py.store.campaign import Provenance, Runs
 from ligen_py.store.manifest import PartFiles
-from ligen_py.store.part import part_runs
-
-KINDS = ("ligands", "pocket", "refined", "scores")
+from ligen_py.store.part import KINDS, part_runs
 
 
 class Lineage:

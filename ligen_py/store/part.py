@@ -205,6 +205,12 @@ class Genotypes(NamedTuple):
     translation: np.ndarray
 
 
+KINDS = ("ligands", "pocket", "refined", "scores")
+"""The files of a part whose run records the campaign keeps."""
+
+MADE_BY = {"refined": "refine", "scores": "score"}
+
+
 class Poses:
     """Reads single ligands and their kept poses of one part; a context manager."""
 
@@ -272,9 +278,7 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
     `digests` holds the SHA-256 of the files by kind. A record without inputs, as of files that
     were not made by a stage, is not checked.
     """
-    paths: dict[str, Path] = {
-        "ligands": files.ligands, "pocket": files.pocket, "refined": files.refined, "scores": files.scores
-    }  # fmt: skip
+    paths: dict[str, Path] = {kind: getattr(files, kind) for kind in KINDS}
     runs = {kind: run_record(path, kind) for kind, path in paths.items()}
     made_from = {
         "refined": ("ligands", "pocket"),
@@ -286,7 +290,7 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
             if known and digests[source] not in known:
                 raise InputError(
                     f"{paths[made]}: was not made from {paths[source]} as it is now; run the "
-                    f"{'refine' if made == 'refined' else 'score'} stage of part {files.label} again"
+                    f"{MADE_BY[made]} stage of part {files.label} again"
                 )
     return runs
 

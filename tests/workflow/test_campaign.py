@@ -76,7 +76,8 @@ def test_the_campaign_tells_what_came_out(finished: Path) -> None:
 
 
 def test_every_stage_left_its_log_and_its_figures(finished: Path) -> None:
-    for stage in ("parse", "pocket", "dock", "filter", "refine", "score", "aggregate", "export", "report"):
+    screen = ("dock", "filter", "refine", "score")
+    for stage in ("parse", "pocket", *screen, "aggregate", "export", "report"):
         for folder in ("logs", "benchmarks"):
             assert list((finished / "run" / folder).glob(f"{stage}*")), f"{folder}/{stage}"
 
