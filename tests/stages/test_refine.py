@@ -1,0 +1,110 @@
+"""`python -m ligen_py.refine` from file to file, on a real pocket."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py import dock, filter, parse, pocket, refine, score
+from ligen_py.store.read import read
+
+DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two ligands docked and filtered: ligands.h5, pocket.h5, kept.h5."""
+    folder = tmp_path_factory.mktemp("refine")
+    (folder / "two.smi").write_text(
+        "COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC trimethoprim\nCC(N)=O acetamide\n"
+    )
+    receptor, crystal = DHFR / "1ia1_protein_one_lig_removed.pdb", DHFR / "1ia1_ligand.sdf"
+    ligands, target, poses, kept = (
+        str(folder / f"{name}.h5") for name in ("ligands", "pocket", "poses", "kept")
+    )
+    commands = (
+        (parse, ["--input", str(folder / "two.smi"), "--output", ligands]),
+        (pocket, ["--receptor", str(receptor), "--ligand", str(crystal), "--output", target]),
+        (
+            dock,
+            ["--ligands", ligands, "--pocket", target, "--output", poses, "--num-restart", "24"],
+        ),
+        (
+            filter,
+            ["--ligands", ligands, "--poses", poses, "--output", kept, "--max-num-poses", "5"],
+        ),
+    )
+    for module, words in commands:
+        assert module.main(["--quiet", *words]) == 0
+    return folder
+
+
+def run(folder: Path, output: str, *more: str) -> int:
+    inputs = [
+        word
+        for flag, name in (("ligands", "ligands"), ("pocket", "pocket"), ("poses", "kept"))
+        for word in (f"--{flag}", str(folder / f"{name}.h5"))
+    ]
+    return refine.main(["--quiet", *inputs, "--output", str(folder / output), *more])
+
+
+def test_no_rounds_is_the_identity(folder: Path) -> None:
+    assert run(folder, "same.h5", "--rounds", "0") == 0
+    kept = read(folder / "kept.h5", "kept", "poses")
+    same = read(folder / "same.h5", "refined", "poses")
+    for column in (
+        "first_pose",
+        "first_torsion",
+        "restart",
+        "translation",
+        "quaternion",
+        "torsion",
+    ):
+        assert np.array_equal(getattr(kept, column), getattr(same, column)), column
+    energies = read(folder / "same.h5", "refined", "refinement")
+    assert np.array_equal(energies.before, energies.after)
+
+
+def test_refined_poses_are_lower_and_in_order(folder: Path) -> None:
+    assert run(folder, "refined.h5", "--rounds", "3") == 0
+    poses = read(folder / "refined.h5", "refined", "poses")
+    energies = read(folder / "refined.h5", "refined", "refinement")
+    assert (np.diff(poses.first_pose) > 0).all()
+    assert (energies.after <= energies.before + 1e-4).all()
+    assert energies.after.min() < energies.before.min()
+    for first, last in zip(poses.first_pose[:-1], poses.first_pose[1:], strict=True):
+        assert (np.diff(energies.after[first:last]) >= 0).all()
+    assert np.allclose(np.linalg.norm(poses.quaternion, axis=1), 1, atol=1e-5)
+
+
+def test_the_exact_score_of_a_refined_pose_is_near_its_energy(folder: Path) -> None:
+    assert run(folder, "for_score.h5", "--rounds", "3") == 0
+    words = []
+    for flag, name in (("ligands", "ligands"), ("pocket", "pocket"), ("poses", "for_score")):
+        words += [f"--{flag}", str(folder / f"{name}.h5")]
+    output = str(folder / "scores.h5")
+    assert score.main(["--quiet", *words, "--output", output, "--functions", "vina"]) == 0
+    scores = read(folder / "scores.h5", "scores", "scores")
+    kept = read(folder / "kept.h5", "kept", "poses")
+    assert len(scores.restart) <= len(kept.restart)
+    assert scores.score[0] > 5  # trimethoprim: better than -5 kcal/mol in its own enzyme
+    assert scores.score[0] > scores.score[1] > 0
+
+
+def test_equal_runs_write_equal_bytes(folder: Path) -> None:
+    assert run(folder, "one.h5", "--rounds", "2") == 0
+    assert run(folder, "two.h5", "--rounds", "2") == 0
+    assert (folder / "one.h5").read_bytes() == (folder / "two.h5").read_bytes()
+    assert run(folder, "other.h5", "--rounds", "2", "--seed", "7") == 0
+    assert (folder / "one.h5").read_bytes() != (folder / "other.h5").read_bytes()
+
+
+def test_another_kind_of_file_is_a_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--ligands", str(folder / "ligands.h5"), "--pocket", str(folder / "pocket.h5")]
+    wrong = [*words, "--poses", str(folder / "poses.h5"), "--output", str(folder / "no.h5")]
+    assert refine.main(wrong) == 1
+    assert "holds ligen_py.poses, not ligen_py.kept" in capsys.readouterr().err
+    assert not (folder / "no.h5").exists()
