@@ -69,8 +69,12 @@ class Device:
     @cached_property
     def back_end(self) -> str:
         """Which of the three sub-group implementations this device uses."""
-        if "NVIDIA" in self.handle.platform.name:
+        platform = self.handle.platform.name
+        if "NVIDIA" in platform:
             return "ptx"
+        # PoCL 5 has sub-groups, but crashed with several of them in one work-group.
+        if "Portable Computing Language" in platform:
+            return "local"
         if "cl_intel_required_subgroup_size" in self.handle.extensions and self._sub_groups() > 0:
             return "khr"
         return "local"
