@@ -74,7 +74,7 @@ def sources(stage: str) -> list[Path]:
             waiting += _kernels(tree)
         else:
             waiting += _includes(text)
-    return sorted(found)
+    return sorted(found, key=lambda path: path.parts[-2:])  # wherever the project lies
 
 
 @cache

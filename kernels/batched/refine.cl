@@ -498,9 +498,11 @@ KERNEL void refine(
     __global const int *owner,        // a pose: its ligand
     __global const int *restarts,     // a pose
     __global const int *first_angle,  // a pose: row of its first torsion angle
-    __global float4 *quaternions,     // a pose, x, y, z, w; in and out
-    __global float4 *translations,    // a pose, Angstrom; in and out
-    __global float *angles,           // radians; in and out
+    __global const float4 *quaternions,   // a pose, x, y, z, w
+    __global const float4 *translations,  // a pose, Angstrom
+    __global float *angles,               // radians; in and out, each by one lane alone
+    __global float4 *best_quaternions,
+    __global float4 *best_translations,
     __global float *gradients,        // a pose: MAX_FREEDOMS numbers, at the first descent's end
     __global float2 *energies)        // a pose: before and after, kcal/mol
 {
@@ -565,8 +567,8 @@ KERNEL void refine(
   }
   for (int n = sg.lane; n < l.torsions; n += SG_SIZE) turns[n] = best[n];
   if (sg.lane == 0) {
-    quaternions[pose] = best_place.quaternion;
-    translations[pose] = best_place.translation;
+    best_quaternions[pose] = best_place.quaternion;
+    best_translations[pose] = best_place.translation;
     energies[pose] = (float2)(before, lowest);
   }
 }

@@ -8,6 +8,9 @@ BONDI_RADII = {
 }  # fmt: skip
 """Van der Waals radii in Angstrom by atomic number (Bondi 1964; H from Rowland and Taylor 1996)."""
 
+ATOM_CLASSES = (32, 64, 96, 128, 192, 256)
+"""Kernels are compiled for ligands up to these sizes; a ligand runs in the smallest that fits."""
+
 CORE = -12
 """Field value inside the receptor: an atom there is a pocket bump (CORE in field.clh)."""
 

@@ -4,16 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.search import MAX_TORSIONS, Batch, Plan, pack
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.records import Ligands, Poses
 
-ATOM_CLASSES = (32, 64, 96, 128, 192, 256)
-"""Kernels are compiled for ligands up to these sizes; a ligand runs in the smallest that fits."""
-
-SUB_GROUPS_PER_GROUP = {"ptx": 4, "khr": 1, "local": 1}
 BATCH_BYTES = 256 << 20
 ITEMS_PER_COMPUTE_UNIT = 2048
 

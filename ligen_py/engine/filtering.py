@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ligen_py.engine.docking import ATOM_CLASSES, SUB_GROUPS_PER_GROUP
+from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.placing import Conformers, Genotypes
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.records import Ligands, Poses, Verdicts
 

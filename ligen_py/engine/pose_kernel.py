@@ -8,14 +8,12 @@ import numpy as np
 
 from ligen_py.engine.placing import Conformers, Genotypes
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
 from ligen_py.opencl.program import build
 from ligen_py.records import Ligands, Poses
 
 ATOM_CLASSES = (64, 256)
 """Kernels are compiled for ligands up to these sizes; a pose runs in the smallest that fits."""
-
-SUB_GROUPS_PER_GROUP = {"ptx": 4, "khr": 1, "local": 1}
 
 
 def runs(offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering import filter_poses, take
 from ligen_py.engine.geometry import inverse_bond_lengths
 from ligen_py.engine.maps import Grid, Maps, make_maps
@@ -13,7 +14,7 @@ from ligen_py.engine.placing import kernel_torsions
 from ligen_py.engine.random import content_key
 from ligen_py.engine.vina import ACCEPTORS, DONORS, FORMS, HYDROPHOBIC, TYPES
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
 from ligen_py.opencl.program import build
 from ligen_py.records import (
     Field,
@@ -26,11 +27,9 @@ from ligen_py.records import (
     VinaType,
 )
 
-ATOM_CLASSES = (32, 64, 96, 128, 192, 256)
 FREEDOM_CLASSES = (16, 24, 40, 70)
 """Kernels are compiled for up to so many heavy atoms and degrees of freedom; the smallest runs."""
 
-SUB_GROUPS_PER_GROUP = {"ptx": 4, "khr": 1, "local": 1}
 BATCH_LIGANDS = 8192
 
 LIGAND = np.dtype(
@@ -197,10 +196,8 @@ class Refiner:
             poses.restart[chosen],
             np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32),
         ]
-        in_out = [
-            buffers.exchange(device, array)
-            for array in (quaternion[chosen], translation[chosen], angles[turns])
-        ]
+        turned = buffers.exchange(device, angles[turns])
+        best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
         local = group * SUB_GROUP_SIZE
@@ -217,14 +214,17 @@ class Refiner:
             self.maps.buffer,
             *(buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS),
             *(buffers.upload(device, array) for array in upload),
-            *in_out,
+            buffers.upload(device, quaternion[chosen]),
+            buffers.upload(device, translation[chosen]),
+            turned,
+            *best,
             slope,
             energy,
         )
         self.kernel_seconds += buffers.seconds(event)
-        quaternion[chosen] = buffers.download(device, in_out[0], (len(chosen), 4), np.float32)
-        translation[chosen] = buffers.download(device, in_out[1], (len(chosen), 4), np.float32)
-        angles[turns] = buffers.download(device, in_out[2], len(turns), np.float32)
+        quaternion[chosen] = buffers.download(device, best[0], (len(chosen), 4), np.float32)
+        translation[chosen] = buffers.download(device, best[1], (len(chosen), 4), np.float32)
+        angles[turns] = buffers.download(device, turned, len(turns), np.float32)
         gradients[chosen, : classes[1]] = buffers.download(
             device, slope, (len(chosen), classes[1]), np.float32
         )
