@@ -101,11 +101,14 @@ rule report:
     params:
         flags=flags(plan.settings.report),
         code=stage_digest("report"),
+        # Named in the table, not read: a changed export needs no new report.
+        exported=lambda wildcards, output: Path(output.page).parent / "export",
     message:
         "Tell what came out"
     shell:
         "python -m ligen_py.report"
         " --campaign {input.campaign}"
         " --output {output.page}"
+        " --exported {params.exported}"
         " {params.flags}"
         " > {output.table} 2> {log}"
