@@ -11,8 +11,8 @@ from snakemake.exceptions import WorkflowError
 
 DEFAULT_CONFIG = "config/config.yaml"
 
-# Dock, filter and score of a chunk are one cluster job, which asks for the longest single
-# runtime: so each of the three asks for the time of the whole chain.
+# Dock, filter, refine and score of a chunk are one cluster job, which asks for the longest single
+# runtime: so each of the four asks for the time of the whole chain.
 CHAIN_MINUTES = 240
 
 # Config files are merged key by key, so the example must not lie under a campaign of your own.
