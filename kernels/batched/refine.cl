@@ -495,16 +495,16 @@ KERNEL void refine(
     __global const torsion_t *torsions,  // hydrogens left out
     __global const float *inverse_lengths,
     __global const uint *pairs,
-    __global const int *owner,        // a pose: its ligand
-    __global const int *restarts,     // a pose
-    __global const int *first_angle,  // a pose: row of its first torsion angle
+    __global const int *owner,            // a pose: its ligand
+    __global const int *restarts,         // a pose
+    __global const int *first_angle,      // a pose: row of its first torsion angle
     __global const float4 *quaternions,   // a pose, x, y, z, w
     __global const float4 *translations,  // a pose, Angstrom
     __global float *angles,               // radians; in and out, each by one lane alone
     __global float4 *best_quaternions,
     __global float4 *best_translations,
-    __global float *gradients,        // a pose: MAX_FREEDOMS numbers, at the first descent's end
-    __global float2 *energies)        // a pose: before and after, kcal/mol
+    __global float *gradients,  // a pose: MAX_FREEDOMS numbers, at the first descent's end
+    __global float2 *energies)  // a pose: before and after, kcal/mol
 {
   SG_SETUP(sg);
   __local float all_atoms[WG_SUB_GROUPS * MAX_ATOMS * 9];
