@@ -1,6 +1,6 @@
 """Redock crystal ligands: is the pose found, and is it the best-scored one?
 
-    python benchmarks/redock.py FOLDER [--device SELECTOR] [--json FILE] [--jobs N]
+    python benchmarks/redock.py FOLDER [--device SELECTOR] [--json FILE]
 
 FOLDER holds one folder a complex: protein.pdb (or .pdb.gz), ligand.sdf (the truth, and the site),
 ligand_start.sdf (the start: a conformer that knows nothing of the crystal) or ligand.smi. Every
