@@ -1,8 +1,8 @@
 """Refine the kept poses of a chunk: chains of local minima in the field of a scoring function.
 
 Reads a ligands file, a pocket file and a kept file, writes a refined file: for each ligand its best
-poses by energy, lowest first, one a cluster, with their energies before and after. With no rounds
-the poses stay as they are, bit for bit.
+poses by energy, lowest first, one a cluster, with their energies before and after. Geometric scores
+and bump counts remain those of the docked pose. With no rounds poses stay as they are, bit for bit.
 """
 
 import argparse

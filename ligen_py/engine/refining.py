@@ -28,7 +28,7 @@ from ligen_py.records import (
 )
 
 FREEDOM_CLASSES = (16, 24, 40, 70)
-"""Kernels are compiled for up to so many heavy atoms and degrees of freedom; the smallest runs."""
+"""Kernels are compiled for up to so many degrees of freedom; the smallest that fits runs."""
 
 BATCH_LIGANDS = 8192
 

@@ -133,6 +133,26 @@ def test_a_short_descent_equals_the_twin(device: Device) -> None:
         assert found.after[pose] == pytest.approx(energy, rel=1e-3, abs=1e-2)
 
 
+def test_random_changes_equal_the_twin(device: Device) -> None:
+    # One evaluation a descent leaves a pose where it is, so a pose that got better in the second
+    # round is exactly what the random change made of it.
+    ligands, poses, _, refiner = system(device)
+    found = refiner.refine(ligands, poses, Chain(2, 1, 1.2, 1.5), seed=5)
+    numbers = np.arange(len(ligands.entry))
+    rows = refining.pack(ligands, numbers, refiner.maps, 5).ligands
+    better = np.flatnonzero(found.after < found.before)
+    assert len(better) or device.is_simulator
+    for pose in better:
+        row = rows[owners(poses)[pose]]
+        place, spread = genotype(poses, pose), float(row["radius_of_gyration"])
+        expected = twin.perturbed(place, int(row["key"]), int(poses.restart[pose]), 1, 1.5, spread)
+        changed = genotype(found.poses, pose)
+        assert changed.translation == pytest.approx(expected.translation, abs=1e-4)
+        alike = abs(float(changed.quaternion @ expected.quaternion))
+        assert alike == pytest.approx(np.linalg.norm(place.quaternion), abs=1e-5)
+        assert np.cos(changed.torsion - expected.torsion) == pytest.approx(1, abs=1e-6)
+
+
 def test_no_rounds_change_no_bit(device: Device) -> None:
     ligands, poses, _, refiner = system(device)
     found = refiner.refine(ligands, poses, Chain(0, 30, 1.2, 2.0))
