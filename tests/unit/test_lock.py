@@ -34,7 +34,8 @@ def test_the_lock_pins_every_requirement() -> None:
 
 def test_every_pin_has_hashes() -> None:
     entries = re.split(r"^(?=[A-Za-z0-9])", LOCK, flags=re.MULTILINE)[1:]
-    assert len(entries) == len(PINS) > 50
+    # A package whose newest release has no wheel for some platform stands twice, with markers.
+    assert len(entries) >= len(PINS) > 50
     for entry in entries:
         assert "--hash=sha256:" in entry, entry
 
