@@ -25,7 +25,7 @@ from ligen_py.molecules.reading import Record
 from ligen_py.provenance import Run
 from ligen_py.records import Poses, Reason, Refinement, Scores, Status, Verdicts
 from ligen_py.settings import ParseSettings, PocketSettings, RefineSettings, ScoreSettings
-from ligen_py.store.manifest import COLUMNS
+from ligen_py.store.manifest import COLUMNS, FILES
 from ligen_py.store.write import new_file, write
 
 SMILES = (
@@ -100,7 +100,9 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         found = Scores(poses.first_pose, poses.restart, best.astype("i8"), total.max(axis=1))
         run = Run("score", ScoreSettings(), (ligands, pocket, refined), "none")
         write(scores, "scores", run, {"ledger": ledger, "scores": found}, {"xscore": terms})
-        yield ("target", "library", str(pocket), *map(str, paths), "0", "")
+        made = {"pocket": pocket, "ligands": ligands, "refined": refined, "scores": scores}
+        files = (str(made.get(name, folder / name / f"{number}.h5")) for name in FILES)
+        yield ("target", "library", *files, "0", "")
 
 
 def main() -> None:

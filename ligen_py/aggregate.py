@@ -18,7 +18,7 @@ from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.ranking import duplicates, hash_keys, ranking
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import symmetric_rmsd
-from ligen_py.provenance import Run
+from ligen_py.provenance import Input, Run
 from ligen_py.records import Status
 from ligen_py.settings import AggregateSettings
 from ligen_py.store.campaign import Control, Pose
@@ -44,7 +44,7 @@ def _stage(options: argparse.Namespace) -> None:
     settings: AggregateSettings = cli.settings_from(AggregateSettings, options)
     manifest = read_manifest(options.manifest)
     lineage = Lineage()
-    run = Run("aggregate", settings, (options.manifest,))
+    run = Run("aggregate", settings, (Input(options.manifest.name, manifest.digest()),))
     with new_campaign(options.output, run) as campaign:
         for target in manifest.targets:
             writer = campaign.target(target)

@@ -169,8 +169,10 @@ class Workplan:
             "library": part.library,
             "pocket": f"{results}/pockets/{part.target}.h5",
             "ligands": f"{results}/ligands/{part.library}/{part.chunk}.h5",
-            "refined": f"{results}/refined/{part.target}/{part.library}/{part.chunk}.h5",
-            "scores": f"{results}/scores/{part.target}/{part.library}/{part.chunk}.h5",
+            **{
+                stage: f"{results}/{stage}/{part.target}/{part.library}/{part.chunk}.h5"
+                for stage in ("poses", "kept", "refined", "scores")
+            },
             "control": str(int(control)),
             "crystal": str(self.crystal(part.target)) if control else "",
         }

@@ -15,10 +15,10 @@ from pathlib import Path
 from ligen_py import cli
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import one_line, sdf_record
-from ligen_py.provenance import file_digest
 from ligen_py.settings import ExportSettings
 from ligen_py.store.campaign import Pose
 from ligen_py.store.campaign_reader import CampaignReader, Ranked, TargetReader, open_campaign
+from ligen_py.store.manifest import read_manifest
 from ligen_py.store.text import write_texts
 
 log = logging.getLogger("ligen_py")
@@ -59,7 +59,7 @@ def _stage(options: argparse.Namespace) -> None:
 
 
 def _require_manifest(path: Path, campaign: CampaignReader, manifest: Path) -> None:
-    if file_digest(manifest) not in campaign.attributes["inputs"]:
+    if read_manifest(manifest).digest() not in campaign.attributes["inputs"]:
         raise InputError(f"{path}: was not made from {manifest} as it is now; run aggregate again")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ligen_py import __version__
 from ligen_py.paths import PACKAGE, kernel_folder
@@ -92,23 +93,35 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+class Input(NamedTuple):
+    """An input known by its content: a name for people, and a SHA-256."""
+
+    name: str
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> "Input":
+        """A file, by its last name and its bytes."""
+        return cls(path.name, file_digest(path))
+
+
 @dataclass(frozen=True)
 class Run:
     """The run record written into a file: no times, no folders, so equal runs write equal bytes."""
 
     stage: str
     settings: Section
-    inputs: tuple[Path, ...] = ()
+    inputs: tuple[Path | Input, ...] = ()
     device: str = ""
 
     def attributes(self) -> dict[str, str]:
         """The record as text attributes of an HDF5 file."""
-        digests = [{"name": path.name, "sha256": file_digest(path)} for path in self.inputs]
+        inputs = [item if isinstance(item, Input) else Input.of(item) for item in self.inputs]
         return {
             "created-by": f"ligen_py {__version__}",
             "stage": self.stage,
             "stage-digest": stage_digest(self.stage),
             "settings": json.dumps(self.settings.model_dump(mode="json"), sort_keys=True),
-            "inputs": json.dumps(digests),
+            "inputs": json.dumps([item._asdict() for item in inputs]),
             "device": self.device,
         }

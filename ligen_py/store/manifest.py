@@ -1,14 +1,19 @@
 """The manifest: which files make up a campaign, one row per target, library and chunk."""
 
 import csv
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ligen_py.errors import InputError
+from ligen_py.provenance import file_digest
 
-COLUMNS = ("target", "library", "pocket", "ligands", "refined", "scores", "control", "crystal")
+FILES = ("pocket", "ligands", "poses", "kept", "refined", "scores")
+"""Columns that name the files of a part, in the order in which the stages write them."""
+
+COLUMNS = ("target", "library", *FILES, "control", "crystal")
 """Columns of the table, tab-separated, named in its first line."""
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -27,6 +32,8 @@ class PartFiles:
     library: str
     pocket: Path
     ligands: Path
+    poses: Path
+    kept: Path
     refined: Path
     scores: Path
     control: bool = False
@@ -67,6 +74,25 @@ class Manifest:
         found = (part for part in self.parts if part.target == target and part.control)
         return next(found, None)
 
+    def digest(self) -> str:
+        """SHA-256 of what the manifest lists, wherever its files lie: parts, and crystal poses.
+
+        What the other files hold is known by the run records. Raises InputError where a crystal
+        pose is missing.
+        """
+        rows = [
+            f"{part.label}\t{int(part.control)}\t{_content(part.crystal)}" for part in self.parts
+        ]
+        return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
+def _content(crystal: Path | None) -> str:
+    if crystal is None:
+        return ""
+    if not crystal.is_file():
+        raise InputError(f"{crystal}: does not exist; give the reference ligand of the control")
+    return file_digest(crystal)
+
 
 def read_manifest(path: Path) -> Manifest:
     """Read and check a manifest; rows keep their order, which is the order of the library.
@@ -93,7 +119,7 @@ def read_manifest(path: Path) -> Manifest:
 def _part(where: str, row: list[str]) -> PartFiles:
     if len(row) != len(COLUMNS):
         raise InputError(f"{where} has {len(row)} columns, not {len(COLUMNS)}")
-    target, library, pocket, ligands, refined, scores, control, crystal = row
+    target, library, *files, control, crystal = row
     for name in (target, library):
         if not re.fullmatch(NAME_PATTERN, name):
             raise InputError(f"{where}: {name!r} is no name; use letters, digits and _ . - only")
@@ -101,16 +127,13 @@ def _part(where: str, row: list[str]) -> PartFiles:
         raise InputError(f"{where}: control is {control!r}; write 1 for a control, else 0")
     if control == "1" and not crystal:
         raise InputError(f"{where}: a control needs its reference ligand in the column 'crystal'")
-    for column, name in zip(COLUMNS[2:6], (pocket, ligands, refined, scores), strict=True):
+    for column, name in zip(FILES, files, strict=True):
         if not name:
             raise InputError(f"{where}: the column '{column}' is empty; name its file")
     return PartFiles(
         target=target,
         library=library,
-        pocket=Path(pocket),
-        ligands=Path(ligands),
-        refined=Path(refined),
-        scores=Path(scores),
+        **{column: Path(name) for column, name in zip(FILES, files, strict=True)},
         control=control == "1",
         crystal=Path(crystal) if crystal else None,
     )
@@ -119,14 +142,14 @@ def _part(where: str, row: list[str]) -> PartFiles:
 def _check_together(path: Path, parts: Iterable[PartFiles]) -> None:
     """Every target has one pocket and at most one control, and sees the same parts of a library."""
     pockets: dict[str, Path] = {}
-    libraries: dict[str, dict[str, list[Path]]] = {}
+    libraries: dict[str, dict[str, dict[Path, None]]] = {}
     for part in parts:
         if pockets.setdefault(part.target, part.pocket) != part.pocket:
             raise InputError(f"{path}: target {part.target} has two pockets; give it one")
-        chunks = libraries.setdefault(part.library, {}).setdefault(part.target, [])
+        chunks = libraries.setdefault(part.library, {}).setdefault(part.target, {})
         if part.ligands in chunks:
             raise InputError(f"{path}: {part.label} is listed twice; list every part once")
-        chunks.append(part.ligands)
+        chunks[part.ligands] = None
     controls = [part.target for part in parts if part.control]
     for target in controls:
         if controls.count(target) > 1:
@@ -134,7 +157,7 @@ def _check_together(path: Path, parts: Iterable[PartFiles]) -> None:
     for library, chunks_of in libraries.items():
         first, *others = chunks_of.items()
         for target, chunks in others:
-            if chunks != first[1]:
+            if list(chunks) != list(first[1]):
                 raise InputError(
                     f"{path}: library {library} has other parts for target {target} than for "
                     f"{first[0]}; list the same parts in the same order for both"

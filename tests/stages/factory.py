@@ -13,7 +13,7 @@ from ligen_py.molecules.reading import Record
 from ligen_py.provenance import Run
 from ligen_py.records import Ledger, Poses, Reason, Refinement, Scores, Status, Verdicts
 from ligen_py.settings import ParseSettings, PocketSettings, RefineSettings, ScoreSettings
-from ligen_py.store.manifest import COLUMNS, PartFiles
+from ligen_py.store.manifest import COLUMNS, FILES, PartFiles
 from ligen_py.store.write import new_file, write
 
 POSES = 3
@@ -96,8 +96,10 @@ def write_part(
         library=library,
         pocket=folder / "pockets" / f"{target}.h5",
         ligands=folder / "ligands" / library / f"{chunk}.h5",
-        refined=folder / "refined" / target / library / f"{chunk}.h5",
-        scores=folder / "scores" / target / library / f"{chunk}.h5",
+        **{
+            stage: folder / stage / target / library / f"{chunk}.h5"
+            for stage in ("poses", "kept", "refined", "scores")
+        },
         control=crystal is not None,
         crystal=crystal,
     )
@@ -129,7 +131,7 @@ def write_manifest(path: Path, parts: Sequence[PartFiles]) -> Path:
     rows = [COLUMNS] + [
         (
             *(part.target, part.library),
-            *(str(file) for file in (part.pocket, part.ligands, part.refined, part.scores)),
+            *(str(getattr(part, name)) for name in FILES),
             str(int(part.control)),
             str(part.crystal or ""),
         )

@@ -268,6 +268,17 @@ def test_equal_runs_write_equal_bytes(made: Made) -> None:
     assert made.output.read_bytes() == first
 
 
+def test_the_bytes_do_not_depend_on_the_folder(tmp_path: Path) -> None:
+    found = []
+    for name in ("here", "elsewhere/deep"):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        made = make(folder)
+        assert made.run() == 0
+        found.append(made.output.read_bytes())
+    assert found[0] == found[1]
+
+
 def test_a_part_without_ligands_is_no_harm(tmp_path: Path) -> None:
     made = make(tmp_path, first=[Molecule("cut", "C(", None)])
     assert made.run() == 0

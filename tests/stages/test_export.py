@@ -127,7 +127,8 @@ def test_a_campaign_of_another_manifest_is_a_sentence(
 ) -> None:
     manifest = campaign.parent / "manifest.tsv"
     assert run(campaign, "--manifest", str(manifest)) == 0
-    manifest.write_text(manifest.read_text() + "\n")
+    head, first, second = manifest.read_text().splitlines()
+    manifest.write_text("\n".join([head, second, first]))
     assert run(campaign, "--manifest", str(manifest)) == 1
     assert "was not made from" in capsys.readouterr().err
 

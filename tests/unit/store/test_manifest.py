@@ -6,10 +6,10 @@ import pytest
 
 from ligen_py.errors import InputError
 from ligen_py.settings import Name
-from ligen_py.store.manifest import COLUMNS, NAME_PATTERN, read_manifest
+from ligen_py.store.manifest import COLUMNS, FILES, NAME_PATTERN, read_manifest
 
-ROW = ["t", "lib", "t.h5", "l/1-of-1.h5", "k/1-of-1.h5", "s/1-of-1.h5", "0", ""]
-CONTROL = ["t", "control-t", "t.h5", "c.h5", "ck.h5", "cs.h5", "1", "ref.sdf"]
+ROW = ["t", "lib", "t.h5", "l/1-of-1.h5", "p.h5", "k.h5", "r.h5", "s.h5", "0", ""]
+CONTROL = ["t", "control-t", "t.h5", "c.h5", "cp.h5", "ck.h5", "cr.h5", "cs.h5", "1", "ref.sdf"]
 
 
 def manifest(path: Path, *rows: list[str], header: tuple[str, ...] = COLUMNS) -> Path:
@@ -48,7 +48,7 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> N
     [
         ([], "lists no part of any library"),
         ([CONTROL], "lists no part of any library"),
-        ([ROW[:-1]], "line 2 has 7 columns, not 8"),
+        ([ROW[:-1]], "line 2 has 9 columns, not 10"),
         ([changed(ROW, target="../t")], "line 2: '../t' is no name"),
         ([changed(ROW, library="a/b")], "line 2: 'a/b' is no name"),
         ([changed(ROW, control="yes")], "line 2: control is 'yes'"),
@@ -78,3 +78,20 @@ def test_other_files_are_no_manifest(tmp_path: Path) -> None:
             read_manifest(tmp_path / name)
     with pytest.raises(InputError, match="the first line must hold"):
         read_manifest(manifest(tmp_path / "m.tsv", ROW, header=COLUMNS[:-1]))
+
+
+def test_the_digest_knows_the_parts_and_the_crystal_not_the_folder(tmp_path: Path) -> None:
+    digests = []
+    for folder, content in (("a", "C"), ("b", "C"), ("b", "CC")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        crystal = tmp_path / folder / "ref.sdf"
+        crystal.write_text(content)
+        files = {name: f"{folder}/{name}/1-of-1.h5" for name in FILES[1:]}
+        rows = [changed(ROW, **files), changed(CONTROL, crystal=str(crystal))]
+        digests.append(read_manifest(manifest(tmp_path / "m.tsv", *rows)).digest())
+    assert digests[0] == digests[1]
+    assert digests[1] != digests[2]
+    other = manifest(tmp_path / "m.tsv", changed(ROW, library="other"))
+    assert read_manifest(other).digest() != read_manifest(manifest(other, ROW)).digest()
+    with pytest.raises(InputError, match=r"ref\.sdf: does not exist"):
+        read_manifest(manifest(other, ROW, CONTROL)).digest()
