@@ -15,55 +15,15 @@
 //
 // NumPy twin: ligen_py/engine/docking_reference.py.
 
-#include "field.clh"
+#include "search.clh"
 
-#ifndef MAX_ATOMS
-#define MAX_ATOMS 64  // the largest ligand of the batch, rounded up to its class
-#endif
-#ifndef MAX_TORSIONS
-#define MAX_TORSIONS 64
-#endif
-#ifndef N_ANGLES
-#define N_ANGLES 32
-#endif
-#ifndef BUMP_TESTS
-#define BUMP_TESTS 4  // best candidates of a fragment tested for internal bumps
-#endif
 #ifndef WG_SUB_GROUPS
 #define WG_SUB_GROUPS 1  // sub-groups in a work-group
 #endif
 
-#define KEYS ((N_ANGLES + SG_SIZE - 1) / SG_SIZE)  // candidates of one lane
-#define BIAS 4096  // makes every sum positive: 256 atoms * 12 < 4096
-#define NO_KEY (-1)
-
 typedef struct {
   int first_atom, atoms, heavy, first_torsion, torsions, first_word, words;
 } ligand_t;
-
-// Everything about the ligand that does not change while it is docked.
-typedef struct {
-  int atoms, heavy, torsions, words;
-  __global const float4 *conformer;  // x, y, z; bump radius
-  __global const torsion_t *torsion;
-  __global const float *inverse_length;  // of the rotatable bonds
-  __global const short *order;           // fragments: torsion * 2 + (1 for the near side)
-  __global const uint *pairs;            // bit matrix of the heavy-atom pairs that may bump
-} problem_t;
-
-// Larger sum first, then lower candidate: one integer to maximise.
-static inline int key_of(int sum, int candidate) { return (sum + BIAS) << 8 | (255 - candidate); }
-static inline int candidate_of(int key) { return 255 - (key & 255); }
-
-static inline int is_bump(float4 a, float4 b) {
-  const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
-  const float reach = a.w + b.w;
-  return fma(x, x, fma(y, y, z * z)) < reach * reach;
-}
-
-static inline int is_pair(const problem_t ligand, int i, int j) {
-  return ligand.pairs[i * ligand.words + j / 32] >> (j % 32) & 1u;
-}
 
 // Field sum of the whole ligand after a rigid motion.
 static inline int sum_of_all(const problem_t ligand,
@@ -90,19 +50,6 @@ static inline int sum_of_fragment(const problem_t ligand,
          plane_sum(field, HYDROGEN, atoms, torsion.hydrogen_last, ligand.atoms, motion);
 }
 
-// Does atom j at place p bump with any of the atoms first <= i < last?
-static inline int bumps_into(
-    const problem_t ligand, __local const float4 *atoms, int j, float4 p, int first, int last) {
-  __global const uint *row = ligand.pairs + j * ligand.words;
-  uint word = 0;
-  int found = 0;
-  for (int i = first; i < last; i++) {
-    if (i == first || i % 32 == 0) word = row[i / 32];
-    if (word >> (i % 32) & 1u) found |= is_bump(p, atoms[i]);
-  }
-  return found;
-}
-
 // Does turning one side of the bond against the other bring any pair of heavy atoms across it too
 // near? Lanes share the side with more heavy atoms (the near one if equal), and that side moves:
 // rotating one side is rotating the other backwards.
@@ -126,32 +73,6 @@ static inline int bumps_across(sg_t sg,
     }
   }
   return sg_any(sg, found);
-}
-
-// Number of bumped pairs of the whole ligand.
-static inline int count_bumps(sg_t sg, const problem_t ligand, __local const float4 *atoms) {
-  int found = 0;
-  for (int i = 0; i < ligand.heavy; i++)
-    for (int j = sg.lane; j < i; j += SG_SIZE)
-      if (is_pair(ligand, i, j)) found += is_bump(atoms[i], atoms[j]);
-  return sg_sum(sg, found);
-}
-
-// Coordinates from the genotype.
-static inline void build_pose(sg_t sg,
-                              const problem_t ligand,
-                              __local float4 *atoms,
-                              __local const uchar *turns,
-                              __global const float4 *angles,
-                              float4 q,
-                              float4 t) {
-  for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE) atoms[i] = ligand.conformer[i];
-  sg_sync(sg);
-  for (int n = 0; n < ligand.torsions; n++) {
-    const float4 angle = angles[turns[n]];
-    turn_far_side(sg, atoms, ligand.torsion[n], ligand.inverse_length[n], angle.x, angle.y);
-  }
-  move_all(sg, atoms, ligand.atoms, rigid(q, t));
 }
 
 // Rigid alignment: per round the best rotation about x, y and z, then the best of 27 shifts.
@@ -259,20 +180,6 @@ static inline void optimize(sg_t sg,
   }
 }
 
-// Score, internal bumps, pocket bumps and atoms outside of the pose in `atoms`.
-static inline int4 evaluate(
-    sg_t sg, const problem_t ligand, FIELD field, int4 box, __local const float4 *atoms) {
-  int sum = 0, core = 0, outside = 0;
-  for (int i = sg.lane; i < ligand.atoms; i += SG_SIZE) {
-    const int value = field_at(field, i < ligand.heavy ? HEAVY : HYDROGEN, atoms[i]);
-    sum += value;
-    core += value == CORE;
-    outside += is_outside(atoms[i], box);
-  }
-  return (int4)(sg_sum(sg, sum), count_bumps(sg, ligand, atoms), sg_sum(sg, core),
-                sg_sum(sg, outside));
-}
-
 KERNEL void dock(
     int ligand_count,
     int num_restart,
@@ -334,7 +241,8 @@ KERNEL void dock(
 
     q = quaternion_normalised(q);
     build_pose(sg, ligand, atoms, turns, angles, q, t);
-    const int4 result = evaluate(sg, ligand, field, box, atoms);
+    int4 result = in_field(sg, ligand, field, box, atoms);
+    result.y = count_bumps(sg, ligand, atoms);
     const int pose = number * num_restart + restart;
     if (sg.lane == 0) {
       results[pose] = result;
