@@ -1,13 +1,13 @@
-"""Time and memory of `aggregate` on invented parts.
+"""Time and memory of `aggregate`, `query`, `export` and `report` on invented parts.
 
     python benchmarks/aggregate.py FOLDER [--parts N] [--ligands N] [--poses N]
 
 Writes a campaign of one target into FOLDER (drug-sized molecules, random poses and scores), then
-aggregates it in a process of its own and prints seconds, peak memory and sizes.
+runs each command in a process of its own and prints its seconds and its peak memory (Linux).
+`--ligands` are those of one part.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import time
@@ -118,19 +118,42 @@ def main() -> None:
     rows = [COLUMNS, *campaign(folder, options)]
     manifest, output = folder / "manifest.tsv", folder / "campaign.h5"
     manifest.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
-    flags = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
-    started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "ligen_py.aggregate", *flags])
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - started
-    if status:
-        sys.exit("aggregate failed")
     ligands = options.parts * options.ligands
     inputs = sum(path.stat().st_size for path in folder.glob("*/*.h5"))
     print(f"{ligands} ligands in {options.parts} parts, {inputs / 1e6:.0f} MB of input files")
-    print(f"{seconds:.1f} s, {ligands / seconds:.0f} ligands/s, {usage.ru_utime:.1f} s processor")
-    print(f"peak memory {usage.ru_maxrss / 1024:.0f} MB")
+    measure("aggregate", "--manifest", str(manifest), "--output", str(output), "--quiet")
     print(f"campaign file {output.stat().st_size / 1e6:.0f} MB")
+    measure("query", str(output), "--top", "1000")
+    measure("query", str(output), "--name", f"molecule {ligands // 2}")
+    measure("query", str(output), "--score", "8", "8.001")
+    measure("export", "--campaign", str(output), "--output", str(folder / "export"), "--quiet")
+    measure("report", "--campaign", str(output), "--output", str(folder / "report.html"))
+
+
+RUN = """
+import importlib, re, sys
+status = importlib.import_module(f"ligen_py.{sys.argv[1]}").main(sys.argv[2:])
+print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
+sys.exit(status)
+"""
+"""What `measure` runs: the peak that `wait4` tells is that of this process, where that is higher."""
+
+
+def measure(module: str, *words: str) -> None:
+    """Run a command; print what it was and what it cost."""
+    started = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, module, *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    seconds = time.perf_counter() - started
+    if done.returncode:
+        sys.exit(f"{module} failed: {done.stderr}")
+    what = " ".join([module, *(word for word in words if not Path(word).is_absolute())])
+    memory = int(done.stderr.split()[-1]) / 1024
+    print(f"{seconds:8.1f} s {memory:6.0f} MB  {what}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Read a campaign file; every column of any number of rows is read by block or by row."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -21,7 +22,7 @@ from ligen_py.store.campaign import (
     Scored,
 )
 from ligen_py.store.read import open_file, read_record
-from ligen_py.store.table import column_rows, text_rows
+from ligen_py.store.table import column_rows, some_rows, text_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,31 @@ class TargetReader:
         self.stored = len(group["top/row"])
         """Molecules whose best pose is stored: the first of the ranking."""
 
+    @property
+    def terms(self) -> list[str]:
+        """Names of the score terms, 'function/term'."""
+        groups = self._group["terms"].items()
+        return [f"{function}/{term}" for function, columns in groups for term in columns]
+
     def best(self, count: int) -> Ranked:
         """The best `count` molecules, best first (all, where there are fewer)."""
-        rows = self._group["ranking"][:count]
-        return self._ranked(rows, np.arange(1, 1 + len(rows)))
+        return self.ranked(0, count)
+
+    def ranked(self, first: int, last: int) -> Ranked:
+        """Molecules at places first <= place < last of the ranking, counted from 0."""
+        rows = self._group["ranking"][first:last]
+        return self._ranked(rows, np.arange(first + 1, first + 1 + len(rows)))
+
+    def ranks_between(self, low: float, high: float) -> tuple[int, int]:
+        """Places of the ranking with low <= score <= high: the first, and one past the last.
+
+        Found by bisection: some forty scores are read, whatever the size.
+        """
+        first = bisect_left(range(self.size), -high, key=self._minus_score)
+        return first, bisect_right(range(self.size), -low, key=self._minus_score)
+
+    def _minus_score(self, place: int) -> float:
+        return -float(self._group["scored/score"][self._group["ranking"][place]])
 
     def named(self, names: frozenset[str]) -> Ranked:
         """Ranked molecules whose name is one of `names`, best first."""
@@ -74,9 +96,7 @@ class TargetReader:
         columns = {name: column_rows(group, Scored, name, rows) for name in names}
         unique, inverse = np.unique(rows, return_inverse=True)
         terms = {
-            f"{function}/{term}": np.asarray(dataset[unique])[inverse]
-            for function, datasets in self._group["terms"].items()
-            for term, dataset in datasets.items()
+            name: some_rows(self._group["terms"][name], unique)[inverse] for name in self.terms
         }
         return Ranked(rank=rank, scored=Scored(**columns), terms=terms)
 

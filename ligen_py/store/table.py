@@ -11,6 +11,12 @@ from ligen_py.store.write import CHUNK_BYTES, TEXT
 
 R = TypeVar("R", bound=Record)
 
+PIECE = 1 << 16
+"""Rows read at once where many of them are wanted."""
+
+CLOSE = 64
+"""More rows than these of one piece are read with all rows between them."""
+
 
 class Table(Generic[R]):
     """A record on disk that grows along its first dimension, checked piece by piece."""
@@ -79,8 +85,30 @@ def column_rows(
     inverse: slice | np.ndarray = slice(None)
     if not isinstance(rows, slice):
         some, inverse = np.unique(rows, return_inverse=True)
-    values = text_rows(dataset, some) if text else np.asarray(dataset[some])
+    if isinstance(some, slice):
+        values = text_rows(dataset, some) if text else np.asarray(dataset[some])
+    else:
+        values = some_rows(dataset, some)
     return values.astype(spec.metadata["dtype"])[inverse]
+
+
+def some_rows(dataset: h5py.Dataset, rows: np.ndarray) -> np.ndarray:
+    """Rows of a dataset by ascending numbers, text as `str`, with the memory of one piece beside.
+
+    HDF5 takes its time over each single row, so where rows stand close their whole piece is read.
+    """
+    text = h5py.check_string_dtype(dataset.dtype) is not None
+    pieces = []
+    ends = np.searchsorted(rows, range(PIECE, len(dataset) + PIECE, PIECE))
+    for number, mine in enumerate(np.split(rows, ends[:-1])):
+        where: Any = mine
+        if close := len(mine) > CLOSE:
+            where = slice(number * PIECE, (number + 1) * PIECE)
+        if len(mine):
+            found = text_rows(dataset, where) if text else np.asarray(dataset[where])
+            pieces.append(found[mine - number * PIECE] if close else found)
+    empty = np.empty((0, *dataset.shape[1:]), dtype=object if text else dataset.dtype)
+    return np.concatenate([empty, *pieces])
 
 
 def text_rows(dataset: h5py.Dataset, rows: Any) -> np.ndarray:

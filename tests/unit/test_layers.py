@@ -36,6 +36,7 @@ ALLOWED = {
     "opencl": {"errors", "paths"},
     "engine": {"errors", "opencl", "records"},
     "summary": {"records", "store"},
+    "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
 

@@ -1,0 +1,107 @@
+"""Ask a finished campaign: the best molecules, molecules by name, molecules by score.
+
+Prints one line a molecule, tab-separated, best first; reads only the rows that it prints (by name:
+the column of names, piece by piece). A record that is not ranked has a dash for its rank and its
+score, and the reason in its last column.
+"""
+
+import argparse
+import logging
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+
+from ligen_py import cli
+from ligen_py.errors import InputError
+from ligen_py.records import Status
+from ligen_py.store.campaign import Left
+from ligen_py.store.campaign_reader import CampaignReader, Ranked, TargetReader, open_campaign
+from ligen_py.summary.facts import readable
+
+log = logging.getLogger("ligen_py")
+
+PIECE = 10_000
+"""Molecules read and printed at a time."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Answer a question from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.query", __doc__)
+    parser.add_argument("campaign", type=cli.input_file, help="campaign file of `aggregate`")
+    parser.add_argument("--target", metavar="NAME", help="one target (default: every one)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--top", type=int, default=10, metavar="N", help="the N best (default: %(default)s)"
+    )
+    what.add_argument("--name", nargs="+", metavar="NAME", help="molecules of these names")
+    what.add_argument(
+        "--score",
+        type=float,
+        nargs=2,
+        metavar=("LOW", "HIGH"),
+        help="every molecule with a score from LOW to HIGH, both included",
+    )
+    return cli.run(parser, argv, _answer)
+
+
+def _answer(options: argparse.Namespace) -> None:
+    if options.top < 0:
+        raise InputError(f"--top {options.top}: give a number of molecules, 0 or more")
+    with open_campaign(options.campaign) as campaign:
+        chosen = [options.target] if options.target else campaign.targets
+        if options.target and options.target not in campaign.targets:
+            known = ", ".join(campaign.targets)
+            raise InputError(
+                f"{options.campaign}: holds no target {options.target}; it has {known}"
+            )
+        for number, name in enumerate(chosen):
+            for line in _lines(campaign, name, options, header=not number):
+                print(line)
+
+
+def _lines(
+    campaign: CampaignReader, name: str, options: argparse.Namespace, header: bool
+) -> Iterator[str]:
+    target = campaign.target(name)
+    if header:
+        columns = ("target", "rank", "name", "score", *target.terms, "library", "line", "status")
+        yield "\t".join(columns)
+    met: set[str] = set()
+    for found in _found(target, options):
+        met.update(found.scored.name if options.name else ())
+        for i, rank in enumerate(found.rank):
+            row = found.scored
+            terms = (f"{values[i]:.4f}" for values in found.terms.values())
+            words = (name, str(rank), readable(row.name[i]), f"{row.score[i]:.4f}", *terms)
+            where = (campaign.libraries[row.library[i]], str(row.line[i]), "scored")
+            yield "\t".join((*words, *where))
+    if options.name:
+        left = target.left_named(frozenset(options.name))
+        for missing in sorted(set(options.name) - met - set(left.name)):
+            log.warning("%s: no record is named %s", name, readable(missing))
+        yield from _left(name, campaign.libraries, left, len(target.terms))
+
+
+def _found(target: TargetReader, options: argparse.Namespace) -> Iterator[Ranked]:
+    if options.name:
+        yield target.named(frozenset(options.name))
+        return
+    first, last = 0, min(options.top, target.size)
+    if options.score:
+        first, last = target.ranks_between(*options.score)
+    for start in range(first, last, PIECE):
+        yield target.ranked(start, min(start + PIECE, last))
+
+
+def _left(name: str, libraries: Sequence[str], left: Left, terms: int) -> Iterator[str]:
+    for i, status in enumerate(left.status):
+        why = f"{Status(status).name.lower()}: {readable(left.detail[i])}"
+        none = ["-"] * terms
+        words = (name, "-", readable(left.name[i]), "-", *none)
+        yield "\t".join((*words, libraries[left.library[i]], str(left.line[i]), why))
+
+
+if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly before `| head`
+    sys.exit(main())
