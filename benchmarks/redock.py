@@ -1,37 +1,89 @@
-"""Redock crystal ligands: is the pose found, and is it the best-scored one?
+"""Redock crystal ligands: is the pose found, is it the best-scored one, is it physically sound?
 
-    python benchmarks/redock.py FOLDER [--device SELECTOR] [--json FILE]
+    python benchmarks/redock.py FOLDER [--effort E] [--peer vina] [--device SELECTOR] [--json FILE]
 
 FOLDER holds one folder a complex: protein.pdb (or .pdb.gz), ligand.sdf (the truth, and the site),
-ligand_start.sdf (the start: a conformer that knows nothing of the crystal) or ligand.smi. Every
-complex goes through the stages as a user would run them. A failure is a miss, with its reason.
-RMSD is symmetry-corrected, over heavy atoms, without alignment.
+ligand_start.sdf (the start: a conformer that knows nothing of the crystal) or ligand.smi. The box
+is a cube around the crystal ligand. A failure is a miss, with its reason. RMSD is
+symmetry-corrected, over heavy atoms, without alignment. The best-scored pose is sound ("valid")
+where it passes every check of PoseBusters (mode redock) but the distance to the crystal pose.
+
+With --peer vina AutoDock Vina docks the same conformers in the same boxes on as many cores, and
+its poses are judged by the same code. Seconds are those of the wall from the parsed ligand and the
+pocket file to scored poses, maps included; kernels are built before they count.
 """
 
 import argparse
-import contextlib
+import gzip
 import json
+import multiprocessing
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from posebusters import PoseBusters
+from rdkit import Chem, RDLogger
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from ligen_py import dock, filter, parse, pocket, refine, score
-from ligen_py.engine.geometry import rebuild
-from ligen_py.molecules.export import symmetric_rmsd
+from benchmarks.docking import (
+    Clock,
+    Docked,
+    Settings,
+    Target,
+    add_settings,
+    cores_for,
+    device_for,
+    dock,
+    parsed,
+    pin,
+    pocket_of,
+    settings_from,
+)
+from benchmarks.intervals import interval
+from ligen_py.errors import DeviceError, InputError
+from ligen_py.molecules.export import sdf_record, symmetric_rmsd
 from ligen_py.molecules.site import read_heavy_atoms
+from ligen_py.records import Ledger, Ligands
 from ligen_py.store.read import read
 
-NEAR = 2.0
+NEAR = (2.0, 1.0)
 """A pose within this RMSD of the crystal is a success, Angstrom."""
 
 MARGIN = 5.0
 """The box reaches at least this far beyond the crystal ligand, Angstrom."""
+
+FAILURES = (RuntimeError, OSError, ValueError, IndexError, KeyError, InputError, DeviceError)
+"""What makes a complex a miss instead of ending the run."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One complex and how to treat it."""
+
+    folder: Path
+    cache: Path
+    settings: Settings
+    device: str | None
+    peer: bool
+    cores: int
+
+
+@dataclass(frozen=True)
+class Complex:
+    """The files of a complex, ready to dock."""
+
+    crystal: Path
+    protein: Path
+    target: Target
+    ligands: Ligands
+    work: Path
 
 
 def find(folder: Path, *names: str) -> Path:
@@ -48,87 +100,226 @@ def box_radius(crystal: Path) -> float:
     return round(max(10.0, float(np.abs(xyz - xyz.mean(axis=0)).max()) + MARGIN), 2)
 
 
-def stage(name: str, main: Any, *arguments: object) -> None:
-    """Run one stage; RuntimeError when it says no."""
-    if main(["--quiet", *(str(argument) for argument in arguments)]) != 0:
-        raise RuntimeError(f"{name} failed")
-
-
-def redock(folder: Path, work: Path, device: list[str]) -> dict[str, Any]:
-    """Run one complex through the stages; the row of the table."""
-    row: dict[str, Any] = {"id": folder.name, "rmsd_top1": None, "rmsd_best_of_kept": None}
-    started = time.perf_counter()
-    try:
-        crystal = find(folder, "ligand.sdf")
-        start = find(folder, "ligand_start.sdf", "ligand.smi")
-        ligands, target, poses, kept, refined, scores = (
-            work / f"{name}.h5"
-            for name in ("ligands", "pocket", "poses", "kept", "refined", "scores")
-        )
-        stage("parse", parse.main, "--input", start, "--output", ligands)
-        protein = find(folder, "protein.pdb", "protein.pdb.gz")
-        site = ("--ligand", crystal, "--site-radius", box_radius(crystal))
-        stage("pocket", pocket.main, "--receptor", protein, *site, "--output", target)
-        docking = time.perf_counter()
-        files = ("--ligands", ligands, "--pocket", target)
-        stage("dock", dock.main, *files, "--output", poses, *device)
-        stage(
-            "filter", filter.main, "--ligands", ligands, "--poses", poses, "--output", kept, *device
-        )
-        stage("refine", refine.main, *files, "--poses", kept, "--output", refined, *device)
-        stage("score", score.main, *files, "--poses", refined, "--output", scores, *device)
-        row["docking_seconds"] = time.perf_counter() - docking
-        rmsd = pose_rmsd(crystal, ligands, refined)
-        best = int(read(scores, "scores", "scores").best[0])
-        if best < 0:
-            ledger = read(scores, "scores", "ledger")
-            raise RuntimeError(str(ledger.detail[0]))
-        row |= {"rmsd_top1": float(rmsd[best]), "rmsd_best_of_kept": float(rmsd.min())}
-        row["status"] = "ok"
-    except (RuntimeError, FileNotFoundError, ValueError, IndexError) as error:
-        row["status"] = f"failed: {error}"
-    row["seconds"] = time.perf_counter() - started
-    return row
-
-
-def pose_rmsd(crystal: Path, ligands_file: Path, refined_file: Path) -> np.ndarray:
-    """RMSD (poses,) of every scored pose of the only ligand to the crystal."""
+def prepare(task: Task, work: Path) -> Complex:
+    """Parse the ligand and make the pocket, or take both from the cache."""
+    folder, settings = task.folder, task.settings
+    crystal = find(folder, "ligand.sdf")
+    protein = find(folder, "protein.pdb", "protein.pdb.gz")
+    cache = task.cache / folder.name
+    start = find(folder, "ligand_start.sdf", "ligand.smi")
+    ligands_file = parsed(start, cache, settings.parse)
+    pocket_file = pocket_of(protein, crystal, box_radius(crystal), cache, settings.pocket)
     ligands = read(ligands_file, "ligands", "ligands")
-    poses = read(refined_file, "refined", "poses")
-    places = rebuild(
-        ligands.xyz,
-        ligands.torsion_axis,
-        ligands.torsion_range,
-        poses.torsion.reshape(len(poses.restart), -1),
-        poses.quaternion,
-        poses.translation,
-    )
-    rmsd = symmetric_rmsd(ligands.molecule, places, crystal)
+    if not len(ligands.entry):
+        ledger: Ledger = read(ligands_file, "ligands", "ledger")
+        raise RuntimeError(f"parse: {'; '.join(ledger.detail) or 'no molecule'}")
+    if protein.suffix == ".gz":
+        plain = work / "protein.pdb"
+        plain.write_bytes(gzip.decompress(protein.read_bytes()))
+        protein = plain
+    return Complex(crystal, protein, Target.of(pocket_file), ligands, work)
+
+
+def distances(given: Complex, molecule: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """RMSD (poses,) to the crystal."""
+    rmsd = symmetric_rmsd(molecule, places, given.crystal)
     if rmsd is None:
-        raise ValueError(f"the start is not the molecule of {crystal}")
+        raise ValueError(f"the start is not the molecule of {given.crystal}")
     return rmsd
 
 
-def interval(hits: np.ndarray, draws: int = 10_000) -> tuple[float, float]:
-    """Bootstrap interval of 95 % of a success rate, per cent (seeded)."""
-    rng = np.random.default_rng(0)
-    means = rng.choice(hits, (draws, len(hits))).mean(axis=1)
-    low, high = np.percentile(100 * means, [2.5, 97.5])
-    return float(low), float(high)
+def failed_checks(given: Complex, molecule: np.ndarray, xyz: np.ndarray) -> list[str]:
+    """Names of PoseBusters' checks that a pose (atoms, 3) fails, as its exported SDF record."""
+    block = sdf_record(molecule, xyz, "pose", {})
+    mol = Chem.MolFromMolBlock(block, removeHs=False)
+    if mol is None:
+        return ["sanitization"]
+    buster = PoseBusters(config="redock")
+    table = buster.bust([mol], Chem.MolFromMolFile(str(given.crystal)), given.protein)
+    passed = (table.iloc[0] == True).drop(labels=[c for c in table if "rmsd" in c])  # noqa: E712
+    return [str(name) for name in passed.index[~passed.to_numpy(bool)]]
 
 
-def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Success rates at NEAR with intervals; complexes without a pose count as misses."""
+def ours(task: Task, given: Complex) -> dict[str, Any]:
+    """Dock with this engine; what the table shows of it."""
+    clock = Clock()
+    docked = dock(device_for(task.device), given.ligands, given.target, task.settings, clock)
+    total = docked.columns[f"{task.settings.score.functions[0]}.total"]
+    if not np.isfinite(total).any():
+        raise RuntimeError(f"none of {len(total)} poses has a finite score")
+    rmsd = np.concatenate([distances(given, *pose) for pose in _by_ligand(docked)])
+    best = int(np.nanargmax(total))
+    ligand = docked.ligand_of(best)
+    place = docked.coordinates(ligand)[best - docked.poses.first_pose[ligand]]
+    return {
+        "rmsd_best_scored": float(rmsd[best]),
+        "rmsd_best_of_kept": float(rmsd.min()),
+        "failed_checks": failed_checks(given, docked.molecule(ligand), place),
+        "seconds": sum(clock.wall.values()),
+        "kernel_seconds": sum(clock.kernel.values()),
+        "build_seconds": clock.build,
+        "stage_seconds": clock.wall,
+        "poses": {"rmsd": _rounded(rmsd)} | {k: _rounded(v) for k, v in docked.columns.items()},
+    }
+
+
+def _by_ligand(docked: Docked) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Molecule and coordinates of every ligand's poses (forms of one molecule are ligands)."""
+    for ligand in np.flatnonzero(np.diff(docked.poses.first_pose)):
+        yield docked.molecule(ligand), docked.coordinates(ligand)
+
+
+def _rounded(column: np.ndarray) -> list[float | None]:
+    return [round(float(v), 4) if np.isfinite(v) else None for v in column]
+
+
+def vina(task: Task, given: Complex) -> dict[str, Any]:
+    """Dock with AutoDock Vina; its first form of the molecule is taken."""
+    from benchmarks.vina_peer import VinaPeer  # only who asks for the peer needs its packages
+
+    ligands = given.ligands
+    started = time.perf_counter()
+    atoms, bytes_ = slice(*ligands.first_atom[:2]), slice(*ligands.first_byte[:2])
+    peer = VinaPeer(given.target, given.work, task.cores)
+    found = peer.dock(ligands.molecule[bytes_], ligands.xyz[atoms])
+    seconds = time.perf_counter() - started
+    rmsd = distances(given, found.molecule, found.xyz)
+    return {
+        "rmsd_best_scored": float(rmsd[0]),
+        "rmsd_best_of_kept": float(rmsd.min()),
+        "failed_checks": failed_checks(given, found.molecule, found.xyz[0]),
+        "seconds": seconds,
+        "poses": {"rmsd": _rounded(rmsd), "affinity": _rounded(found.affinity)},
+    }
+
+
+def redock(task: Task) -> dict[str, Any]:
+    """All of one complex: its row."""
+    RDLogger.DisableLog("rdApp.*")
+    programs = {"ours": ours} | ({"vina": vina} if task.peer else {})
+    row: dict[str, Any] = {"id": task.folder.name}
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            given = prepare(task, Path(work))
+        except FAILURES as error:
+            return row | {name: {"status": f"failed: {error}"} for name in programs}
+        for name, program in programs.items():
+            row[name] = attempt(program, task, given)
+    return row
+
+
+def attempt(
+    program: Callable[[Task, Complex], dict[str, Any]], task: Task, given: Complex
+) -> dict[str, Any]:
+    """What a program makes of a complex, or why it failed."""
+    try:
+        return program(task, given) | {"status": "ok"}
+    except FAILURES as error:
+        return {"status": f"failed: {error}"}
+
+
+def run(tasks: list[Task], jobs: int) -> Iterator[dict[str, Any]]:
+    """Rows in the order of the tasks, from `jobs` processes with cores of their own."""
+    context = multiprocessing.get_context("spawn")
+    shares = context.Queue()
+    for share in cores_for(jobs):
+        shares.put(share)
+    with ProcessPoolExecutor(jobs, context, pin, (shares,)) as pool:
+        yield from pool.map(redock, tasks)
+
+
+def hits(rows: list[dict[str, Any]], program: str, key: str, near: float) -> np.ndarray:
+    """Which complexes are a success (complexes,); those without a pose are not."""
+    return np.array([row[program].get(key, np.inf) <= near for row in rows])
+
+
+def valid(rows: list[dict[str, Any]], program: str) -> np.ndarray:
+    """Which complexes have a sound best-scored pose (complexes,)."""
+    return np.array([row[program].get("failed_checks") == [] for row in rows])
+
+
+def measures(rows: list[dict[str, Any]], program: str) -> dict[str, np.ndarray]:
+    """Every share that the summary tells, one truth value a complex."""
+    result = {}
+    for key, label in (("rmsd_best_scored", "best-scored"), ("rmsd_best_of_kept", "best of kept")):
+        for near in NEAR:
+            result[f"{label} within {near:g} A"] = hits(rows, program, key, near)
+    sound = valid(rows, program)
+    result["best-scored valid"] = sound
+    result["best-scored within 2 A and valid"] = sound & result["best-scored within 2 A"]
+    return result
+
+
+def summary(rows: list[dict[str, Any]], programs: list[str]) -> dict[str, Any]:
+    """Shares with bootstrap intervals, median times, and differences ours minus the peer's."""
     result: dict[str, Any] = {"complexes": len(rows)}
-    for key in ("rmsd_top1", "rmsd_best_of_kept"):
-        hits = np.array([row[key] is not None and row[key] <= NEAR for row in rows])
-        low, high = interval(hits)
-        result[key] = {
-            "within_2A": int(hits.sum()),
-            "per_cent": round(100 * float(hits.mean()), 1),
-            "interval_95": [round(low, 1), round(high, 1)],
+    shares = {program: measures(rows, program) for program in programs}
+    for program in programs:
+        result[program] = {name: _share(hit) for name, hit in shares[program].items()}
+        for key in ("seconds", "kernel_seconds"):
+            times = [row[program][key] for row in rows if key in row[program]]
+            if times:
+                result[program][f"median {key}"] = round(float(np.median(times)), 4)
+    if len(programs) == 2:
+        first, second = (shares[program] for program in programs)
+        result["difference"] = {
+            name: _points(first[name].astype(float) - second[name]) for name in first
         }
     return result
+
+
+def _share(hit: np.ndarray) -> dict[str, Any]:
+    return {"count": int(hit.sum())} | _points(hit.astype(float))
+
+
+def _points(values: np.ndarray) -> dict[str, Any]:
+    """A mean and its interval in per cent."""
+    low, high = interval(values)
+    return {
+        "per_cent": round(100 * float(values.mean()), 1),
+        "interval_95": [round(100 * low, 1), round(100 * high, 1)],
+    }
+
+
+def table_line(row: dict[str, Any], programs: list[str]) -> str:
+    """One complex as a line."""
+    words = {row[program]["status"] for program in programs}
+    if len(words) == 1 and words != {"ok"}:
+        return f"{row['id']:10} {words.pop()}"
+    parts = []
+    for program in programs:
+        found = row[program]
+        if found["status"] == "ok":
+            failed = found["failed_checks"]
+            word = "valid" if not failed else f"{len(failed)} bad"
+            numbers = [found["rmsd_best_scored"], found["rmsd_best_of_kept"], found["seconds"]]
+            text = " ".join(f"{number:7.2f}" for number in numbers) + f" {word:>6}"
+        else:
+            text = found["status"]
+        parts.append(f"{text:30}")
+    return f"{row['id']:10} " + " | ".join(parts).rstrip()
+
+
+def print_summary(total: dict[str, Any], programs: list[str]) -> None:
+    """The shares below the table."""
+    count = total["complexes"]
+    names = [name for name in total["ours"] if not name.startswith("median")]
+    for name in names:
+        cells = []
+        for program in programs:
+            part = total[program][name]
+            low, high = part["interval_95"]
+            cells.append(
+                f"{program} {part['count']}/{count} = {part['per_cent']} % ({low} to {high})"
+            )
+        if "difference" in total:
+            part = total["difference"][name]
+            low, high = part["interval_95"]
+            cells.append(f"difference {part['per_cent']:+} ({low:+} to {high:+})")
+        print(f"{name:33} {'; '.join(cells)}")
+    for program in programs:
+        times = [f"{k} {v:g}" for k, v in total[program].items() if k.startswith("median")]
+        print(f"{program}: {', '.join(times) or 'no times'} a ligand")
 
 
 def main() -> int:
@@ -137,36 +328,61 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("folder", type=Path, help="folder of complexes")
-    parser.add_argument("--device", help="OpenCL device, as in the stages")
-    parser.add_argument("--json", type=Path, help="also write the table here")
+    add_settings(parser)
+    parser.add_argument("--peer", choices=["vina"], help="program to run beside ours")
+    parser.add_argument("--json", type=Path, help="also write all figures and every pose here")
+    parser.add_argument(
+        "--cache", type=Path, help="keep parsed ligands and pockets here for later runs"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="complexes at a time, each on its share of the cores; times of a GPU are\n"
+        "those of one complex only with 1 (default)",
+    )
+    parser.add_argument("--only", nargs="+", metavar="ID", help="these complexes only")
     options = parser.parse_args()
-    device = ["--device", options.device] if options.device else []
+    settings = settings_from(options)
+    if not options.folder.is_dir():
+        parser.error(f"{options.folder} is not a folder")
     folders = sorted(path for path in options.folder.iterdir() if path.is_dir())
+    if options.only:
+        folders = [path for path in folders if path.name in options.only]
     if not folders:
-        parser.error(f"{options.folder} holds no complexes")
+        parser.error(f"{options.folder} holds no such complexes")
+    if options.jobs < 1:
+        parser.error("--jobs: give a number of processes")
+    programs = ["ours", *([options.peer] if options.peer else [])]
+    cores = len(cores_for(options.jobs)[0])
+    device = device_for(options.device).label
+    print(f"{device}; {options.jobs} complexes at a time, {cores} cores each")
+    print(f"effort {settings.effort}{''.join(f', {item}' for item in options.set)}")
+    titles = [f"{program}: RMSD, best, seconds, sound" for program in programs]
+    print(f"{'complex':10} " + " | ".join(f"{title:30}" for title in titles).rstrip())
     rows = []
-    print(f"{'complex':10} {'top-1':>7} {'best':>7} {'dock s':>7} {'all s':>7}  status")
-    for folder in folders:
-        with tempfile.TemporaryDirectory() as work, contextlib.redirect_stdout(sys.stderr):
-            row = redock(folder, Path(work), device)
-        rows.append(row)
-        cells = [
-            row["rmsd_top1"],
-            row["rmsd_best_of_kept"],
-            row.get("docking_seconds"),
-            row["seconds"],
+    with tempfile.TemporaryDirectory() as scratch:
+        cache = options.cache or Path(scratch)
+        tasks = [
+            Task(folder, cache, settings, options.device, bool(options.peer), cores)
+            for folder in folders
         ]
-        text = " ".join(f"{cell:7.2f}" if cell is not None else f"{'-':>7}" for cell in cells)
-        print(f"{row['id']:10} {text}  {row['status']}", flush=True)
-    total = summary(rows)
-    for key, label in (("rmsd_top1", "best-scored pose"), ("rmsd_best_of_kept", "best of kept")):
-        part = total[key]
-        print(
-            f"{label} within {NEAR} A: {part['within_2A']}/{len(rows)} = {part['per_cent']} % "
-            f"(95 % interval {part['interval_95'][0]} to {part['interval_95'][1]})"
-        )
+        for row in run(tasks, options.jobs):
+            rows.append(row)
+            print(table_line(row, programs), flush=True)
+    total = summary(rows, programs)
+    print_summary(total, programs)
     if options.json:
-        options.json.write_text(json.dumps({"complexes": rows, "summary": total}, indent=2) + "\n")
+        document = {
+            "device": device,
+            "jobs": options.jobs,
+            "cores_each": cores,
+            "settings": settings.model_dump(mode="json"),
+            "summary": total,
+            "complexes": rows,
+        }
+        options.json.write_text(json.dumps(document, indent=1) + "\n")
     return 0
 
 

@@ -140,6 +140,47 @@ class ScoreSettings(Section):
     )
 
 
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "draft": {
+        "dock": {"num_restart": 256},
+        "filter": {"max_num_poses": 8},
+        "refine": {"rounds": 3, "evaluations": 20},
+        "score": {"functions": ["vina"]},
+    },
+    "standard": {},
+    "thorough": {
+        "dock": {"num_restart": 2048},
+        "filter": {"max_num_poses": 200, "cluster_rmsd": 0.5},
+        "refine": {"rounds": 100},
+    },
+}
+"""Effort -> section -> what differs from the sections' defaults, which are `standard`."""
+
+
+class Method(Section):
+    """How ligands are docked and scored: an effort, and what is set otherwise, key by key."""
+
+    effort: Literal["draft", "standard", "thorough"] = Field(
+        "standard",
+        description="preset that fills what dock, filter, refine and score leave out",
+    )
+    dock: DockSettings = Field(default_factory=DockSettings)
+    filter: FilterSettings = Field(default_factory=FilterSettings)
+    refine: RefineSettings = Field(default_factory=RefineSettings)
+    score: ScoreSettings = Field(default_factory=ScoreSettings)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, values: Any) -> Any:
+        effort = values.get("effort", "standard") if isinstance(values, dict) else None
+        filled = {}
+        for section, preset in PRESETS.get(effort, {}).items() if isinstance(effort, str) else ():
+            given = values.get(section, {})
+            if isinstance(given, dict):
+                filled[section] = preset | given
+        return values | filled if filled else values
+
+
 class AggregateSettings(Section):
     """What the campaign file holds beside every score."""
 
@@ -207,17 +248,13 @@ class Library(Section):
     chunks: int = Field(1, ge=1, le=10_000, description="parts to cut the library into")
 
 
-class Campaign(Section):
+class Campaign(Method):
     """The whole config file."""
 
     targets: dict[Name, Target] = Field(min_length=1, description="receptors by name")
     libraries: dict[Name, Library] = Field(min_length=1, description="libraries by name")
     parse: ParseSettings = Field(default_factory=ParseSettings)
     pocket: PocketSettings = Field(default_factory=PocketSettings)
-    dock: DockSettings = Field(default_factory=DockSettings)
-    filter: FilterSettings = Field(default_factory=FilterSettings)
-    refine: RefineSettings = Field(default_factory=RefineSettings)
-    score: ScoreSettings = Field(default_factory=ScoreSettings)
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
     export: ExportSettings = Field(default_factory=ExportSettings)
     report: ReportSettings = Field(default_factory=ReportSettings)

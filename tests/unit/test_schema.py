@@ -65,3 +65,23 @@ def test_the_manual_gives_the_true_defaults() -> None:
             if name != "groups":
                 shown = rows[title, name].split("|")[2].strip()
                 assert str(yaml.safe_load(shown)) == str(value), f"config/README.md: {title}.{name}"
+
+
+def test_the_manual_shows_what_each_effort_sets() -> None:
+    manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    expected = effort_table()
+    assert expected in manual, f"config/README.md should hold this table:\n{expected}"
+
+
+def effort_table() -> str:
+    """Every key that some effort changes, with its value in each."""
+    efforts = [settings.Method(effort=name).model_dump(mode="json") for name in settings.PRESETS]
+    lines = [f"| key | {' | '.join(settings.PRESETS)} |", "|---|" + "---|" * len(efforts)]
+    changed = {(part, key) for preset in settings.PRESETS.values() for part in preset
+               for key in preset[part]}  # fmt: skip
+    for part, values in efforts[0].items():
+        for key in values if isinstance(values, dict) else ():
+            if (part, key) in changed:
+                cells = [str(effort[part][key]).replace("'", "") for effort in efforts]
+                lines.append(f"| `{part}.{key}` | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"

@@ -57,6 +57,23 @@ def test_the_example_shows_every_default() -> None:
         assert getattr(example, name).model_fields_set == set(SECTIONS[name].model_fields), name
 
 
+def test_an_effort_fills_what_the_config_leaves_out_and_nothing_else() -> None:
+    method = settings.Method(effort="thorough", refine={"rounds": 7})
+    assert method.refine.rounds == 7
+    assert method.dock.num_restart == settings.PRESETS["thorough"]["dock"]["num_restart"]
+    assert method.refine.model_copy(update={"rounds": 30}) == settings.RefineSettings()
+    assert settings.Method(effort="standard") == settings.Method()
+
+
+def test_every_effort_is_a_preset_of_good_keys() -> None:
+    efforts = settings.Method.model_json_schema()["properties"]["effort"]["enum"]
+    assert list(settings.PRESETS) == efforts
+    for effort, preset in settings.PRESETS.items():
+        method = settings.Method(effort=effort).model_dump(mode="json")
+        for section, values in preset.items():
+            assert method[section] | values == method[section], (effort, section)
+
+
 def changed(**values: object) -> dict[str, object]:
     return {**GOOD, **values}
 
@@ -73,6 +90,9 @@ def changed(**values: object) -> dict[str, object]:
         (changed(pocket={"spacing": "0.5 nm"}), "grid spacing, in Angstrom"),
         (changed(pocket={"margin": float("nan")}), "key 'pocket.margin'"),
         (changed(parse={"embed": "never"}), "key 'parse.embed'"),
+        (changed(effort="quick"), "'draft', 'standard' or 'thorough' (given: 'quick')"),
+        (changed(effort=["draft"]), "key 'effort'"),
+        (changed(effort="draft", dock=None), "key 'dock'"),
         (changed(libraries={}), "key 'libraries'"),
         (changed(libraries={"a/b": {"file": "x"}}), "a/b"),
         (changed(targets={"t": {"receptor": "r.pdb"}}), "key 'targets.t.site' is missing"),

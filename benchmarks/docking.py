@@ -1,0 +1,272 @@
+"""What the accuracy benchmarks share: settings, prepared inputs, one run of the engine with times.
+
+The engine is driven as the stages dock, filter, refine and score drive it, without their files.
+"""
+
+import argparse
+import hashlib
+import io
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from functools import cache
+from multiprocessing.queues import Queue
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyopencl as cl
+import yaml
+from pydantic import Field
+
+from ligen_py import parse, pocket
+from ligen_py.engine.docking import Docker
+from ligen_py.engine.filtering import filter_poses
+from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.limits import larger_than_box
+from ligen_py.engine.refining import Chain, keep_best, refiner_for
+from ligen_py.engine.scoring import best_poses, score
+from ligen_py.engine.search import Plan
+from ligen_py.errors import DeviceError, InputError
+from ligen_py.opencl.device import Device, select
+from ligen_py.opencl.program import Program
+from ligen_py.provenance import file_digest, stage_digest
+from ligen_py.records import ChargedReceptor, Ligands, Poses, Receptor, Scores
+from ligen_py.records import Field as PocketField
+from ligen_py.settings import Method, ParseSettings, PocketSettings, check, flags
+from ligen_py.store.read import read
+
+STAGES = ("dock", "filter", "refine", "score")
+
+
+class Settings(Method):
+    """All that a benchmark can be told: the sections of a campaign that decide a result."""
+
+    parse: ParseSettings = Field(default_factory=ParseSettings)
+    pocket: PocketSettings = Field(default_factory=PocketSettings)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add --effort, --set and --device."""
+    parser.add_argument("--effort", default="standard", help="draft, standard or thorough")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SECTION.KEY=VALUE",
+        help="a setting that differs from the effort's, such as refine.rounds=100 or\n"
+        "'score.functions=[vina, ad4]'; as often as wanted",
+    )
+    parser.add_argument("--device", help="OpenCL device, as in the stages")
+
+
+def settings_from(options: argparse.Namespace) -> Settings:
+    """The settings that a command line asks for; leaves with a sentence where they are wrong."""
+    document: dict[str, Any] = {"effort": options.effort}
+    for item in options.set:
+        key, equals, value = item.partition("=")
+        section, dot, name = key.partition(".")
+        if not (equals and dot and name):
+            raise SystemExit(f"--set {item}: give SECTION.KEY=VALUE, such as refine.rounds=100")
+        document.setdefault(section, {})[name] = yaml.safe_load(value)
+    try:
+        return check(Settings, document, "command line")
+    except InputError as error:
+        raise SystemExit(str(error)) from None
+
+
+@cache
+def device_for(selector: str | None) -> Device:
+    """The device of this process; kernels are built for it once. Leaves where there is none."""
+    try:
+        return select(selector)
+    except DeviceError as error:
+        raise SystemExit(str(error)) from None
+
+
+def run_stage(stage: Any, *arguments: object) -> None:
+    """Run a stage's command; RuntimeError with its last words when it says no."""
+    words = io.StringIO()
+    with redirect_stdout(words), redirect_stderr(words):
+        code = stage.main(["--quiet", *(str(argument) for argument in arguments)])
+    if code != 0:
+        raise RuntimeError(words.getvalue().strip().rpartition("\n")[2])
+
+
+def parsed(library: Path, folder: Path, settings: ParseSettings, jobs: int = 1) -> Path:
+    """The ligands file of a library, made in `folder` unless it lies there already."""
+    arguments = flags(settings).split()
+    made = _cached(folder, "parse", [library], arguments)
+    if not made.exists():
+        files = ("--input", library, "--output", made, "--jobs", jobs)
+        run_stage(parse, *files, *arguments)
+    return made
+
+
+def pocket_of(
+    receptor: Path, ligand: Path, radius: float, folder: Path, settings: PocketSettings
+) -> Path:
+    """The pocket file of a receptor around a ligand, made unless it lies there already."""
+    arguments = ["--site-radius", str(radius), *flags(settings).split()]
+    made = _cached(folder, "pocket", [receptor, ligand], arguments)
+    if not made.exists():
+        files = ("--receptor", receptor, "--ligand", ligand, "--output", made)
+        run_stage(pocket, *files, *arguments)
+    return made
+
+
+def _cached(folder: Path, stage: str, inputs: Sequence[Path], arguments: Sequence[str]) -> Path:
+    """Where a result is kept: its name changes with the stage's code, its flags and its inputs."""
+    words = [stage_digest(stage), *arguments, *(file_digest(path) for path in inputs)]
+    name = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{stage}-{name}.h5"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A pocket as the engine needs it."""
+
+    receptor: Receptor
+    charged: ChargedReceptor
+    field: PocketField
+
+    @classmethod
+    def of(cls, file: Path) -> "Target":
+        """Read a pocket file."""
+        return cls(*(read(file, "pocket", name) for name in ("receptor", "charged", "field")))
+
+    @property
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        """Centre (3,) and sides (3,) of the box, Angstrom."""
+        sides = (np.array(self.field.value.shape[1:]) - 1) * self.field.spacing[0]
+        return self.field.origin + sides / 2, sides
+
+
+@dataclass
+class Clock:
+    """Seconds by stage: of the wall without building kernels, of the device, of building them."""
+
+    wall: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    kernel: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    build: float = 0.0
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time of a block, and that of all kernels built and launched in it."""
+        events: list[cl.Event] = []
+        built = 0.0
+        make, kernel_of = Program.__init__, Program.kernel
+
+        def timed_make(program: Program, *arguments: Any) -> None:
+            nonlocal built
+            began = time.perf_counter()
+            make(program, *arguments)
+            built += time.perf_counter() - began
+
+        def timed_kernel(program: Program, kernel_name: str) -> Any:
+            kernel = kernel_of(program, kernel_name)
+
+            def launch(*arguments: Any, **options: Any) -> cl.Event:
+                events.append(kernel(*arguments, **options))
+                return events[-1]
+
+            return launch
+
+        started = time.perf_counter()
+        with (
+            patch.object(Program, "__init__", timed_make),
+            patch.object(Program, "kernel", timed_kernel),
+        ):
+            yield
+        self.wall[name] += time.perf_counter() - started - built
+        self.build += built
+        for event in events:
+            event.wait()
+            self.kernel[name] += (event.profile.end - event.profile.start) * 1e-9
+
+
+@dataclass(frozen=True)
+class Docked:
+    """Scored poses of some ligands; poses of a ligand stand together, best energy first."""
+
+    ligands: Ligands
+    poses: Poses
+    columns: dict[str, np.ndarray]
+    """What is known of every pose: "vina.affinity" and so on, and the energies in the field."""
+    scores: Scores
+
+    def ligand_of(self, pose: int) -> int:
+        """The row of a pose's ligand."""
+        return int(np.searchsorted(self.poses.first_pose, pose, side="right")) - 1
+
+    def molecule(self, ligand: int) -> np.ndarray:
+        """RDKit's binary molecule of a ligand."""
+        first, last = self.ligands.first_byte[ligand : ligand + 2]
+        return self.ligands.molecule[first:last]
+
+    def coordinates(self, ligand: int) -> np.ndarray:
+        """Coordinates (poses, atoms, 3) of all poses of a ligand, Angstrom."""
+        ligands, poses = self.ligands, self.poses
+        atoms = slice(*ligands.first_atom[ligand : ligand + 2])
+        torsions = slice(*ligands.first_torsion[ligand : ligand + 2])
+        rows = slice(*poses.first_pose[ligand : ligand + 2])
+        turns = slice(*poses.first_torsion[[rows.start, rows.stop]])
+        return rebuild(
+            ligands.xyz[atoms],
+            ligands.torsion_axis[torsions],
+            ligands.torsion_range[torsions],
+            poses.torsion[turns].reshape(rows.stop - rows.start, -1),
+            poses.quaternion[rows],
+            poses.translation[rows],
+        )
+
+
+def dock(
+    device: Device, ligands: Ligands, target: Target, settings: Settings, clock: Clock
+) -> Docked:
+    """Run dock, filter, refine and score over ligands in memory; add their times to `clock`."""
+    large = np.array(sorted(larger_than_box(ligands, target.field)), np.int64)
+    rows = np.setdiff1d(np.arange(len(ligands.entry)), large)
+    with clock.stage("dock"):
+        plan = Plan.of(target.field, **settings.dock.model_dump())
+        poses = Docker(device, plan).dock(ligands, rows)
+    with clock.stage("filter"):
+        kept, _ = filter_poses(device, ligands, poses, **settings.filter.model_dump())
+    with clock.stage("refine"):
+        asked = settings.refine
+        refiner = refiner_for(
+            device, target.receptor, target.field, ligands, asked.field, asked.spacing
+        )
+        chain = Chain(asked.rounds, asked.evaluations, asked.temperature, asked.amplitude)
+        refined = refiner.refine(ligands, kept, chain, asked.seed)
+        poses, before, after = refined.poses, refined.before, refined.after
+        if asked.rounds:
+            poses, _, energies = keep_best(
+                device, ligands, refined, asked.max_num_poses, asked.cluster_rmsd
+            )
+            before, after = energies.before, energies.after
+    with clock.stage("score"):
+        functions = settings.score.functions
+        terms = score(device, ligands, target.receptor, poses, functions, charged=target.charged)
+        scores = best_poses(poses, terms[functions[0]]["total"])
+    columns = {f"{name}.{term}": v for name, part in terms.items() for term, v in part.items()}
+    columns |= {"refine.before": before, "refine.after": after, "dock.score": poses.score}
+    return Docked(ligands, poses, columns, scores)
+
+
+def cores_for(jobs: int) -> list[list[int]]:
+    """The cores of each of some processes: this process's own, shared out evenly."""
+    mine = sorted(os.sched_getaffinity(0))
+    if jobs > len(mine):
+        raise SystemExit(f"--jobs {jobs}: this process may use {len(mine)} cores only")
+    share = len(mine) // jobs
+    return [mine[share * job : share * (job + 1)] for job in range(jobs)]
+
+
+def pin(shares: "Queue[list[int]]") -> None:
+    """Start of a worker process: keep to the next share of the cores (before OpenCL starts)."""
+    os.sched_setaffinity(0, shares.get())

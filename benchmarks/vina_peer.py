@@ -1,0 +1,93 @@
+"""AutoDock Vina's own program on the very inputs of ours: atoms, conformer, protonation, box.
+
+The receptor is the pocket file's, heavy atoms and polar hydrogens with AutoDock types, as PDBQT;
+the ligand is the parsed one with its start conformer, through Meeko, as Vina's users prepare it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from meeko import MoleculePreparation, PDBQTMolecule, PDBQTWriterLegacy, RDKitMolCreate
+from rdkit import Chem
+from vina import Vina
+
+from benchmarks.docking import Target
+from ligen_py.records import Ad4Type
+
+EXHAUSTIVENESS = 8
+POSES = 9
+SEED = 42
+
+ELEMENTS = {Ad4Type.CL, Ad4Type.BR, Ad4Type.SI, Ad4Type.MG, Ad4Type.CA, Ad4Type.MN, Ad4Type.FE,
+            Ad4Type.ZN}  # fmt: skip
+"""Types that are written as elements are: Cl, not CL."""
+
+
+@dataclass(frozen=True)
+class PeerPoses:
+    """What Vina found, best first."""
+
+    molecule: np.ndarray
+    """RDKit binary molecule, u1."""
+    xyz: np.ndarray
+    """(poses, atoms, 3), Angstrom."""
+    affinity: np.ndarray
+    """kcal/mol (poses,)."""
+
+
+def receptor_pdbqt(target: Target) -> str:
+    """The pocket's atoms as a rigid receptor."""
+    lines = []
+    charged = target.charged
+    for number, (xyz, kind, charge) in enumerate(
+        zip(charged.xyz, charged.ad4_type, charged.ad4_charge, strict=True), start=1
+    ):
+        name = Ad4Type(kind).name
+        name = name.capitalize() if kind in ELEMENTS else name
+        x, y, z = xyz
+        lines.append(
+            f"ATOM  {number % 100000:5d}  X   REC A   1    {x:8.3f}{y:8.3f}{z:8.3f}"
+            f"  1.00  0.00    {charge:6.3f} {name:<2}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def ligand_pdbqt(molecule: np.ndarray, xyz: np.ndarray) -> str:
+    """A parsed ligand (RDKit binary molecule, u1) with its start conformer (atoms, 3)."""
+    mol = Chem.Mol(molecule.tobytes())
+    mol.RemoveAllConformers()
+    conformer = Chem.Conformer(mol.GetNumAtoms())
+    conformer.SetPositions(xyz.astype(np.float64))
+    mol.AddConformer(conformer)
+    setup = MoleculePreparation().prepare(mol)[0]
+    text, is_ok, words = PDBQTWriterLegacy.write_string(setup)
+    if not is_ok:
+        raise ValueError(f"Meeko: {words}")
+    return text
+
+
+class VinaPeer:
+    """Vina on one target: maps are computed once, for the types of every ligand."""
+
+    def __init__(self, target: Target, work: Path, cores: int) -> None:
+        """`work` is a folder for the receptor's file."""
+        receptor = work / "receptor.pdbqt"
+        receptor.write_text(receptor_pdbqt(target))
+        self._vina = Vina(sf_name="vina", cpu=cores, seed=SEED, verbosity=0)
+        self._vina.set_receptor(str(receptor))
+        center, sides = target.box
+        self._vina.compute_vina_maps(center=center.tolist(), box_size=sides.tolist())
+
+    def dock(self, molecule: np.ndarray, xyz: np.ndarray) -> PeerPoses:
+        """Dock one ligand; ValueError or RuntimeError where Meeko or Vina cannot."""
+        self._vina.set_ligand_from_string(ligand_pdbqt(molecule, xyz))
+        self._vina.dock(exhaustiveness=EXHAUSTIVENESS, n_poses=POSES)
+        text = self._vina.poses(n_poses=POSES, energy_range=100.0)
+        found = PDBQTMolecule(text, is_dlg=False, skip_typing=True)
+        mol = RDKitMolCreate.from_pdbqt_mol(found)[0]
+        places = [conformer.GetPositions() for conformer in mol.GetConformers()]
+        energies = self._vina.energies(n_poses=POSES, energy_range=100.0)
+        return PeerPoses(
+            np.frombuffer(mol.ToBinary(), np.uint8), np.array(places), energies[:, 0].copy()
+        )
