@@ -136,7 +136,7 @@ status = importlib.import_module(f"ligen_py.{sys.argv[1]}").main(sys.argv[2:])
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
 sys.exit(status)
 """
-"""What `measure` runs: the peak that `wait4` tells is that of this process, where that is higher."""
+"""What `measure` runs: it tells its own peak; `wait4` would tell this process's, if higher."""
 
 
 def measure(module: str, *words: str) -> None:
