@@ -29,8 +29,6 @@ from ligen_py.store.part import Poses, read_part
 
 log = logging.getLogger("ligen_py")
 
-Chunks = Sequence[PartFiles]
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
@@ -49,34 +47,25 @@ def _stage(options: argparse.Namespace) -> None:
         for target in manifest.targets:
             writer = campaign.target(target)
             starts: dict[int, PartFiles] = {}
+            hashes = [np.empty(0, dtype="u8")]
             for number, library in enumerate(manifest.libraries):
-                chunks = manifest.chunks(target, library)
-                starts |= _library(campaign, writer, lineage, number, chunks)
+                for files in manifest.chunks(target, library):
+                    part = read_part(files)
+                    campaign.append_parts(lineage.add(files, len(part.status)))
+                    scored = part.entry[part.scored()]
+                    if len(scored):
+                        starts[writer.rows] = files
+                    writer.append(part, number, files.label)
+                    hashes.append(hash_keys(part.key[scored]))
+            source = writer.column("library"), writer.column("line")
+            later, first = duplicates(np.concatenate(hashes), *source)
+            writer.take_out_duplicates(later, first, manifest.libraries)
             columns = (writer.column(name) for name in ("score", "library", "line", "duplicate"))
             order = ranking(*columns)
             _store_poses(writer, np.sort(order[: settings.top_poses]), starts)
             writer.finish(order, _control(campaign, lineage, manifest.control(target)))
             log.info("%s: ranked %d molecules of %d parts", target, len(order), len(starts))
         campaign.finish(manifest.libraries, lineage.runs())
-
-
-def _library(
-    campaign: CampaignWriter, writer: TargetWriter, lineage: Lineage, library: int, chunks: Chunks
-) -> dict[int, PartFiles]:
-    """Append all chunks of a library; return the chunk that starts at each row."""
-    start, starts = writer.rows, dict[int, PartFiles]()
-    hashes = [np.empty(0, dtype="u8")]
-    for files in chunks:
-        part = read_part(files)
-        campaign.append_parts(lineage.add(files, len(part.status)))
-        scored = part.entry[part.scored()]
-        if len(scored):
-            starts[writer.rows] = files
-        writer.append(part, library, files.label)
-        hashes.append(hash_keys(part.key[scored]))
-    later, first = duplicates(np.concatenate(hashes), writer.column("line", slice(start, None)))
-    writer.take_out_duplicates(library, later + start, first + start)
-    return starts
 
 
 def _store_poses(writer: TargetWriter, rows: np.ndarray, starts: dict[int, PartFiles]) -> None:
@@ -91,8 +80,8 @@ def _store_poses(writer: TargetWriter, rows: np.ndarray, starts: dict[int, PartF
             for ligand in part.scored()[mine - first[number]]:
                 best = range(part.best[ligand], part.best[ligand] + 1)
                 xyz = rebuild(*poses.genotypes(ligand, best))[0]
-                smiles = poses.smiles(part.entry[ligand])
-                found.append(Pose(smiles, xyz, poses.molecule(ligand)))
+                parent, state = poses.parent(part.entry[ligand]), poses.state(ligand)
+                found.append(Pose(parent, state, xyz, poses.molecule(ligand)))
         writer.append_poses(mine, found)
 
 
@@ -106,13 +95,18 @@ def _control(campaign: CampaignWriter, lineage: Lineage, files: PartFiles | None
         raise InputError(f"{files.ligands}: holds no reference ligand; check {files.crystal}")
     if part.status[0] != Status.SCORED:
         return control_of(part)
+    best = int(part.scored()[0])
+    rmsds: dict[int, np.ndarray | None] = {}
     with Poses(files) as poses:
-        kept = poses.kept(0)
-        xyz = rebuild(*poses.genotypes(0, kept))
-        rmsd = symmetric_rmsd(poses.molecule(0), xyz, files.crystal)
-    if rmsd is None:
+        for ligand in np.flatnonzero((part.entry == 0) & (part.poses > 0)).tolist():
+            kept = poses.kept(ligand)
+            xyz = rebuild(*poses.genotypes(ligand, kept))
+            rmsds[ligand] = symmetric_rmsd(poses.molecule(ligand), xyz, files.crystal)
+        place = part.best[best] - poses.kept(best).start
+    of_best, found = rmsds[best], [rmsd for rmsd in rmsds.values() if rmsd is not None]
+    if of_best is None:
         return control_of(part, problem=f"{files.crystal.name} holds another molecule")
-    return control_of(part, rmsd=(rmsd[part.best[0] - kept.start], rmsd.min()))
+    return control_of(part, rmsd=(of_best[place], min(rmsd.min() for rmsd in found)))
 
 
 if __name__ == "__main__":

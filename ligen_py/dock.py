@@ -1,7 +1,7 @@
 """Dock every ligand of a chunk into one pocket: LiGen's Algorithm 1, deterministic.
 
 Reads a ligands file and a pocket file, writes a poses file: `num_restart` genotypes a ligand with
-their geometric scores and bump counts. A ligand that cannot fit becomes a row of the ledger.
+their geometric scores and bump counts. A record of which no state can fit leaves the race.
 """
 
 import argparse
@@ -49,11 +49,13 @@ def _stage(options: argparse.Namespace) -> None:
     device = select(options.device)
 
     too_large = larger_than_box(ligands, field)
-    out = np.array(sorted(too_large), np.int64)
+    rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))
+    # A record is lost with the last of its states; the ledger tells of the first.
+    out = np.setdiff1d(np.unique(ligands.entry, return_index=True)[1], rows)
+    out = out[~np.isin(ligands.entry[out], ligands.entry[rows])]
     ledger = ledger.marked(
         ligands.entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, [too_large[row] for row in out]
     )
-    rows = np.setdiff1d(np.arange(len(ligands.entry)), out)
 
     started = time.perf_counter()
     plan = Plan.of(field, **settings.model_dump())
@@ -64,7 +66,7 @@ def _stage(options: argparse.Namespace) -> None:
     write(options.output, "poses", run, {"ledger": ledger, "poses": poses})
     rate = len(rows) / seconds if seconds else 0.0
     log.info(
-        "docked %d ligands, %d poses, %d too large for the box; %.1f ligands/s",
+        "docked %d ligands, %d poses, %d records too large for the box; %.1f ligands/s",
         len(rows),
         len(poses.restart),
         len(out),

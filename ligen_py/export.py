@@ -19,12 +19,12 @@ from ligen_py.settings import ExportSettings
 from ligen_py.store.campaign import Pose
 from ligen_py.store.campaign_reader import CampaignReader, Ranked, TargetReader, open_campaign
 from ligen_py.store.manifest import read_manifest
-from ligen_py.store.text import write_texts
+from ligen_py.store.text import harmless, write_texts
 
 log = logging.getLogger("ligen_py")
 
-FORMULA = ("=", "+", "-", "@")
-"""First characters at which a spreadsheet takes a text for a formula."""
+FREE = ("name", "other_names")
+"""Columns whose text comes from outside."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +48,7 @@ def _stage(options: argparse.Namespace) -> None:
             target = campaign.target(name)
             _require_poses(options.campaign, name, target, settings.count)
             best, poses = target.best(settings.count), list(target.poses(settings.count))
-            rows = list(_rows(name, campaign.libraries, best, poses))
+            rows = list(_rows(name, campaign.libraries, target, best, poses))
             texts[f"{name}.sdf"] = "".join(
                 sdf_record(pose.molecule, pose.xyz, row["name"], row)
                 for row, pose in zip(rows, poses, strict=True)
@@ -72,18 +72,22 @@ def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> N
 
 
 def _rows(
-    target: str, libraries: Sequence[str], best: Ranked, poses: Sequence[Pose]
+    name: str, libraries: list[str], target: TargetReader, best: Ranked, poses: Sequence[Pose]
 ) -> Iterator[dict[str, str]]:
     """What is told of each ligand, as text: its properties in the SDF, its cells in the CSV."""
-    scored = best.scored
+    scored, others = best.scored, target.others(best.row)
     for i, pose in enumerate(poses):
         yield {
-            "target": target,
+            "target": name,
             "rank": str(best.rank[i]),
             "name": one_line(str(scored.name[i])),
             "score": str(scored.score[i]),
             **{name.replace("/", "."): str(values[i]) for name, values in best.terms.items()},
             "smiles": pose.smiles,
+            "state": pose.state,
+            "states": str(scored.states[i]),
+            "other_names": "; ".join(map(one_line, others.get(int(best.row[i]), ()))),
+            "note": scored.note[i],
             "library": libraries[scored.library[i]],
             "line": str(scored.line[i]),
             "key": str(scored.key[i]),
@@ -94,21 +98,14 @@ def _rows(
 def _table(rows: Sequence[dict[str, str]], best: Ranked) -> str:
     """The rows as CSV (RFC 4180 but for the line ends: LF), one row a line."""
     terms = [name.replace("/", ".") for name in best.terms]
-    header = ["rank", "name", "score", *terms, "smiles", "library", "line"]
+    first, last = ("rank", "name", "score"), ("library", "line", "other_names", "note")
+    header = [*first, *terms, "smiles", "state", "states", *last]
     stream = io.StringIO()
     table = csv.writer(stream, lineterminator="\n")
     table.writerow(header)
     for row in rows:
-        table.writerow([_harmless(row[key]) if key == "name" else row[key] for key in header])
+        table.writerow([harmless(row[key]) if key in FREE else row[key] for key in header])
     return stream.getvalue()
-
-
-def _harmless(text: str) -> str:
-    """A text that no spreadsheet evaluates: what looks like a formula gets an apostrophe before it.
-
-    The SDF holds the name as it is.
-    """
-    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
 if __name__ == "__main__":

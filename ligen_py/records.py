@@ -196,6 +196,9 @@ class Entries(Record):
     line: np.ndarray = column("i8", "entry", doc="first line of the record in its file, from 1")
     smiles: np.ndarray = column(STRING, "entry", doc="canonical isomeric SMILES of the parent")
     key: np.ndarray = column(STRING, "entry", doc="content key: equal parents have equal keys")
+    note: np.ndarray = column(
+        STRING, "entry", doc="what was taken off, chosen or left out, in words"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +221,11 @@ class Ledger(Record):
 
 @dataclass(frozen=True, slots=True)
 class Ligands(Record):
-    """The molecules to dock, one row per READY entry, hydrogens included.
+    """The molecules to dock, hydrogens included: the states of every READY entry, one row each.
+
+    A state is a form in which the parent may bind: a protonation state, tautomer or stereoisomer
+    (told by `smiles`) with one shape of its rings (`conformer`). The rows of one entry stand
+    together, entries in ascending order.
 
     Heavy atoms come first, then hydrogens; both are numbered depth-first over the rigid pieces, so
     that the atoms beyond a rotatable bond are two contiguous ranges, one of heavy atoms and one of
@@ -227,6 +234,10 @@ class Ligands(Record):
     """
 
     entry: np.ndarray = column("i8", "ligand", doc="row of the input record in `entries`")
+    smiles: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the state")
+    conformer: np.ndarray = column(
+        "u2", "ligand", doc="number of the start conformer among those of equal `smiles`, from 0"
+    )
     rotors: np.ndarray = column("f4", "ligand", doc="X-Score's RT: rotor sum of the ligand")
     vina_rotors: np.ndarray = column("f4", "ligand", doc="Vina's N_rot: active torsions")
     ad4_torsions: np.ndarray = column("f4", "ligand", doc="AutoDock4's count of active torsions")

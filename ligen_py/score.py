@@ -5,7 +5,7 @@ X-Score's predicted pKd, and the affinities of Vina, Vinardo and AutoDock4 in kc
 
 Reads a ligands file, a pocket file and any file that holds poses (kept by `filter`, or straight
 from `dock`), writes a scores file: every term of every pose, and the best pose of each ligand.
-A ligand without a finite score becomes a row of the ledger.
+A record is scored when one of its states is; one without a finite score leaves the race.
 """
 
 import argparse
@@ -76,10 +76,11 @@ def _stage(options: argparse.Namespace) -> None:
     run = Run("score", settings, (options.ligands, options.pocket, options.poses), device.label)
     write(options.output, "scores", run, {"ledger": ledger, "scores": scores}, terms)
     log.info(
-        "scored %d poses of %d ligands, %d without a finite score; %.1f ligands/s",
+        "scored %d poses of %d ligands, %d without a finite score, and %d records; %.1f ligands/s",
         len(poses.restart),
-        np.count_nonzero(ledger.status == Status.SCORED),
+        len(ligands.entry),
         np.count_nonzero(scores.best < 0),
+        np.count_nonzero(ledger.status == Status.SCORED),
         len(ligands.entry) / seconds,
     )
 

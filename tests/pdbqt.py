@@ -95,6 +95,8 @@ def ligands_of(pdbqt: Pdbqt) -> Ligands:
         return np.zeros(count, dtype)
 
     return Ligands(
+        smiles=np.array([""], object),
+        conformer=np.zeros(1, "u2"),
         entry=np.zeros(1, "i8"),
         rotors=np.zeros(1, "f4"),
         vina_rotors=np.array([rotors], "f4"),

@@ -79,7 +79,10 @@ def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
         column: np.concatenate([none[column], *(row[column] for row in rows)]) for column in none
     }
     atoms = len(joined["xyz"])
+    count = len(rows)
     return Ligands(
+        smiles=np.full(count, "", object),
+        conformer=np.zeros(count, "u2"),
         entry=np.arange(len(rows), dtype="i8"),
         rotors=np.zeros(len(rows), "f4"),
         vina_rotors=np.zeros(len(rows), "f4"),

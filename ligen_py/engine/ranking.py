@@ -1,4 +1,4 @@
-"""Order molecules by score, and find the molecules that a library holds twice.
+"""Order molecules by score, and find the molecules that a campaign holds twice.
 
 All sums of memory are by ligand: 16 bytes a key to find duplicates, about 40 bytes a ligand while
 a target is sorted. Beyond some 1e9 ligands a target this would have to be an external sort.
@@ -12,24 +12,27 @@ import numpy as np
 def hash_keys(keys: np.ndarray) -> np.ndarray:
     """64-bit hashes (u8) of text keys, the same on every machine.
 
-    Two different molecules of a library of n share a hash with probability n^2 / 2^65: 3e-8 for a
+    Two different molecules of a campaign of n share a hash with probability n^2 / 2^65: 3e-8 for a
     million, 3 % for a thousand million.
     """
     digests = b"".join(blake2b(key.encode(), digest_size=8).digest() for key in keys)
     return np.frombuffer(digests, dtype="<u8")
 
 
-def duplicates(hashes: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of molecules that stand earlier in their library, and the rows of those earlier ones.
+def duplicates(
+    hashes: np.ndarray, libraries: np.ndarray, lines: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of molecules that stand earlier in the campaign, and the rows of those earlier ones.
 
     Args:
         hashes: of the content keys (n,), u8.
-        lines: source lines (n,), i8, which give the order whatever the order of the rows.
+        libraries: numbers of the libraries (n,), and
+        lines: source lines (n,), i8: they give the order whatever the order of the rows.
 
     Returns:
         Two i8 arrays of equal length: the later rows, ascending, and the first row of each.
     """
-    order = np.lexsort((lines, hashes))
+    order = np.lexsort((lines, libraries, hashes))
     same = np.zeros(len(order), dtype=bool)
     same[1:] = hashes[order[1:]] == hashes[order[:-1]]
     head = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))

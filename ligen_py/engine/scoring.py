@@ -119,23 +119,25 @@ def best_poses(poses: Poses, total: np.ndarray) -> Scores:
 
 
 def settle(ledger: Ledger, ligands: Ligands, scores: Scores) -> Ledger:
-    """The ledger after scoring: READY ligands become SCORED, or FAILED with the reason in words.
+    """The ledger after scoring: a READY record with a state that has a score becomes SCORED.
 
-    Raises ValueError where ledger and ligands do not belong together.
+    The others become FAILED with the reason in words. Raises ValueError where ledger and ligands do
+    not belong together.
     """
-    row = np.full(len(ledger.status), -1, np.int64)
-    if (ligands.entry >= len(row)).any():
-        raise ValueError(f"the ledger has {len(row)} records, fewer than the ligands point at")
-    row[ligands.entry] = np.arange(len(ligands.entry))
+    count = len(ledger.status)
+    if (ligands.entry >= count).any():
+        raise ValueError(f"the ledger has {count} records, fewer than the ligands point at")
     ready = np.flatnonzero(ledger.status == Status.READY)
-    if (row[ready] < 0).any():
-        raise ValueError(f"record {ready[row[ready] < 0][0]} is ready, but no ligand belongs to it")
-    has_score = scores.best[row[ready]] >= 0
+    without = np.setdiff1d(ready, ligands.entry)
+    if len(without):
+        raise ValueError(f"record {without[0]} is ready, but no ligand belongs to it")
+    has_score = np.bincount(ligands.entry[scores.best >= 0], minlength=count)[ready] > 0
     scored, failed = ready[has_score], ready[~has_score]
-    counts = np.diff(scores.first_pose)[row[failed]]
+    counts = np.zeros(count, np.int64)
+    np.add.at(counts, ligands.entry, np.diff(scores.first_pose))
     words = [
         f"none of {count} poses has a finite score" if count else "there is no pose to score"
-        for count in counts
+        for count in counts[failed]
     ]
     ledger = ledger.marked(scored, Status.SCORED, Reason.NONE, [""] * len(scored))
     return ledger.marked(failed, Status.FAILED, Reason.NO_FINITE_SCORE, words)

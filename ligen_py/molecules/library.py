@@ -1,4 +1,4 @@
-"""A part of a library: each record a row of `Entries` and `Ledger`, each good one of `Ligands`."""
+"""A part of a library: a record is a row of `Entries` and `Ledger`, its states are `Ligands`."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -60,7 +60,7 @@ def parse(path: Path, part: Part, rules: Rules, jobs: int) -> Library:
 
 def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
     """Gather prepared records, in input order, into arrays; later equals become duplicates."""
-    entries: list[tuple[str, int, str, str]] = []
+    entries: list[tuple[str, int, str, str, str]] = []
     ledger: list[tuple[Status, Reason, str]] = []
     ligands: list[dict[str, np.ndarray]] = []
     rows: list[int] = []
@@ -75,9 +75,9 @@ def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
         else:
             first[result.key] = record
             ledger.append((Status.READY, Reason.NONE, ""))
-            rows.append(len(entries))
-            ligands.append(result.columns)
-        entries.append((record.name, record.line, result.smiles, result.key))
+            rows += [len(entries)] * len(result.states)
+            ligands += result.states
+        entries.append((record.name, record.line, result.smiles, result.key, result.note))
     return Library(_table(Entries, entries), _table(Ledger, ledger), _ligands(rows, ligands))
 
 

@@ -9,7 +9,7 @@ import hashlib
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -64,8 +64,10 @@ class Prepared:
     key: str = ""
     reason: Reason = Reason.NONE
     detail: str = ""
-    columns: dict[str, np.ndarray] = field(default_factory=dict)
-    """Of a ready ligand: its rows of the columns of `records.Ligands`, offsets and entry apart."""
+    note: str = ""
+    states: tuple[dict[str, np.ndarray], ...] = ()
+    """Of a ready record: for each state its rows of the columns of `records.Ligands`, offsets and
+    entry apart."""
 
     @property
     def status(self) -> Status:
@@ -92,7 +94,7 @@ def prepare(record: Record, rules: Rules) -> Prepared:
             _require_supported(parent)
             smiles = canonical_smiles(parent)
             key = content_key(smiles)
-            return Prepared(smiles, key, columns=_ligand(parent, smiles, key, rules))
+            return Prepared(smiles, key, states=(_ligand(parent, smiles, key, rules),))
         except _UnusableError as error:
             return Prepared(smiles, key, error.reason, _short(str(error)))
         except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
@@ -261,6 +263,8 @@ def _columns(mol: Chem.Mol, rotatable: list[tuple[int, int]]) -> dict[str, np.nd
     element = np.array([atom.GetAtomicNum() for atom in atoms], "u1")
     bonds = list(mol.GetBonds())
     return {
+        "smiles": np.array([canonical_smiles(mol)], object),
+        "conformer": np.array([0], "u2"),
         "rotors": np.array([types.rotors], "f4"),
         "vina_rotors": np.array([vina.rotors(mol)], "f4"),
         "ad4_torsions": np.array([len(vina.active_torsions(mol))], "f4"),

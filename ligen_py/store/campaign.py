@@ -23,11 +23,15 @@ class Scored(Record):
     line: np.ndarray = column("i8", "row", doc="first line of the record in its file, from 1")
     name: np.ndarray = column(STRING, "row", doc="name as given in the input, or record number")
     key: np.ndarray = column(STRING, "row", doc="content key of the molecule")
-    score: np.ndarray = column("f4", "row", doc="score of the best pose, larger is better")
-    poses: np.ndarray = column("i4", "row", doc="poses kept")
+    note: np.ndarray = column(STRING, "row", doc="what was taken off, chosen or left out, in words")
+    score: np.ndarray = column(
+        "f4", "row", doc="score of the best pose of the best state, larger is better"
+    )
+    states: np.ndarray = column("i4", "row", doc="states of the molecule that were docked")
+    poses: np.ndarray = column("i4", "row", doc="poses kept of the best state")
     restart: np.ndarray = column("i4", "row", doc="restart that made the best pose")
     duplicate: np.ndarray = column(
-        "u1", "row", doc="1 where an earlier record of the library is the same molecule: not ranked"
+        "u1", "row", doc="1 where an earlier record is the same molecule: not ranked"
     )
 
 
@@ -41,6 +45,11 @@ class Left(Record):
     status: np.ndarray = column("u1", "row", enum=Status, doc="where the record stands")
     reason: np.ndarray = column("u1", "row", enum=Reason, doc="why it left the race")
     detail: np.ndarray = column(STRING, "row", doc="the reason in words, with the values")
+    same_as: np.ndarray = column(
+        "i8",
+        "row",
+        doc="of a duplicate: row of `scored` that stands for it in the ranking; else -1",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,7 @@ class Top(Record):
 
     row: np.ndarray = column("i8", "ligand", doc="row of `scored`, ascending")
     smiles: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the parent")
+    state: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the best state")
     first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
     first_byte: np.ndarray = column("i8", "ligand+1", into="byte", doc="offsets of molecules")
     xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position in the best pose")
@@ -119,8 +129,9 @@ ROOT_GROUPS: dict[str, type[Record]] = {"runs": Runs, "parts": Provenance}
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """The best pose of one ligand: coordinates (atoms, 3) in Angstrom, and the molecule."""
+    """The best pose of a molecule: coordinates (atoms, 3) in Angstrom, and its best state."""
 
     smiles: str
+    state: str
     xyz: np.ndarray
     molecule: np.ndarray

@@ -31,6 +31,8 @@ class Ranked:
 
     rank: np.ndarray
     """From 1, i8."""
+    row: np.ndarray
+    """Rows of `scored`, i8."""
     scored: Scored
     terms: dict[str, np.ndarray]
     """'function/term' -> f4 of the best pose."""
@@ -73,8 +75,9 @@ class TargetReader:
         return -float(self._group["scored/score"][self._group["ranking"][place]])
 
     def named(self, names: frozenset[str]) -> Ranked:
-        """Ranked molecules whose name is one of `names`, best first."""
-        wanted = self._find("scored", names)
+        """Ranked molecules that have, or a duplicate of which has, one of `names`; best first."""
+        same_as = column_rows(self._group["left"], Left, "same_as", self._find("left", names))
+        wanted = np.union1d(self._find("scored", names), same_as[same_as >= 0])
         ranks, rows = [np.empty(0, "i8")], [np.empty(0, "i8")]
         for start in range(0, self.size if len(wanted) else 0, BLOCK):
             block = self._group["ranking"][start : start + BLOCK]
@@ -98,7 +101,7 @@ class TargetReader:
         terms = {
             name: some_rows(self._group["terms"][name], unique)[inverse] for name in self.terms
         }
-        return Ranked(rank=rank, scored=Scored(**columns), terms=terms)
+        return Ranked(rank=rank, row=rows, scored=Scored(**columns), terms=terms)
 
     def _find(self, group: str, names: frozenset[str]) -> np.ndarray:
         dataset = self._group[group]["name"]
@@ -121,9 +124,22 @@ class TargetReader:
                 raise ValueError(f"the pose of row {row} is not stored")
             yield Pose(
                 smiles=str(group["smiles"].asstr(errors="replace")[i]),
+                state=str(group["state"].asstr(errors="replace")[i]),
                 xyz=group["xyz"][first_atom[i] : first_atom[i + 1]],
                 molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
             )
+
+    def others(self, rows: np.ndarray) -> dict[int, list[str]]:
+        """Names of the duplicates of some scored rows, where they have any, in input order."""
+        result: dict[int, list[str]] = {}
+        group = self._group["left"]
+        for start in range(0, len(group["same_as"]), BLOCK):
+            same_as = group["same_as"][start : start + BLOCK]
+            places = np.flatnonzero(np.isin(same_as, rows))
+            names = text_rows(group["name"], places + start)
+            for row, name in zip(same_as[places].tolist(), names, strict=True):
+                result.setdefault(row, []).append(str(name))
+        return result
 
     def scores(self) -> np.ndarray:
         """Scores (f4) of all ranked molecules, in no particular order."""

@@ -1,7 +1,7 @@
 """Write a campaign file target by target and part by part, with the memory of one part."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,6 +55,9 @@ class TargetWriter:
         """
         ligands = part.scored()
         records = part.entry[ligands]
+        ranked = dict(
+            zip(part.key[records], range(self.rows, self.rows + len(records)), strict=True)
+        )
         self._append_terms({name: values[ligands] for name, values in part.terms.items()}, label)
         self._scored.append(
             Scored(
@@ -62,13 +65,19 @@ class TargetWriter:
                 line=part.line[records],
                 name=part.name[records],
                 key=part.key[records],
+                note=part.note[records],
                 score=part.score[ligands],
+                states=part.states()[records],
                 poses=part.poses[ligands],
                 restart=part.restart[ligands],
                 duplicate=np.zeros(len(ligands), dtype="u1"),
             )
         )
         out = np.flatnonzero(part.status != Status.SCORED)
+        same_as = [
+            ranked.get(key, -1) if status == Status.DUPLICATE else -1
+            for key, status in zip(part.key[out], part.status[out], strict=True)
+        ]
         self._left.append(
             Left(
                 library=np.full(len(out), library, dtype="u2"),
@@ -77,6 +86,7 @@ class TargetWriter:
                 status=part.status[out],
                 reason=part.reason[out],
                 detail=part.detail[out],
+                same_as=np.array(same_as, dtype="i8"),
             )
         )
         found = zip(part.status.tolist(), part.reason.tolist(), strict=True)
@@ -104,6 +114,7 @@ class TargetWriter:
             Top(
                 row=rows,
                 smiles=np.array([pose.smiles for pose in poses], dtype=object),
+                state=np.array([pose.state for pose in poses], dtype=object),
                 first_atom=np.cumsum([0, *(len(pose.xyz) for pose in poses)], dtype="i8"),
                 first_byte=np.cumsum([0, *(len(pose.molecule) for pose in poses)], dtype="i8"),
                 xyz=np.concatenate([pose.xyz for pose in poses]),
@@ -115,28 +126,47 @@ class TargetWriter:
         """A column of the scored records: a slice, or rows in any order, repeats allowed."""
         return column_rows(self._group["scored"], Scored, name, rows)
 
-    def take_out_duplicates(self, library: int, later: np.ndarray, first: np.ndarray) -> None:
+    def take_out_duplicates(
+        self, later: np.ndarray, first: np.ndarray, libraries: Sequence[str]
+    ) -> None:
         """Move scored records (rows `later`, ascending) from the ranking to the ledger.
 
-        `first` holds the row of the earlier record of the same molecule.
+        `first` holds the row of the earlier record of the same molecule, `libraries` the names.
         """
+        self._pass_on(later, first)
         for start in range(0, len(later), BLOCK):
             rows, of = later[start : start + BLOCK], first[start : start + BLOCK]
             self._group["scored/duplicate"][rows] = 1
-            same = zip(self.column("name", of), self.column("line", of), strict=True)
-            details = [f"the same molecule as {_short(name)} in line {line}" for name, line in same]
+            library, other = self.column("library", rows), self.column("library", of)
+            same = zip(self.column("name", of), self.column("line", of), other, strict=True)
+            details = [
+                f"the same molecule as {_short(name)} in line {line}"
+                + (f" of library {libraries[there]}" if there != here else "")
+                for (name, line, there), here in zip(same, library, strict=True)
+            ]
             self._left.append(
                 Left(
-                    library=np.full(len(rows), library, dtype="u2"),
+                    library=library,
                     line=self.column("line", rows),
                     name=self.column("name", rows),
                     status=np.full(len(rows), Status.DUPLICATE, dtype="u1"),
                     reason=np.full(len(rows), Reason.DUPLICATE_OF, dtype="u1"),
                     detail=np.array(details, dtype=object),
+                    same_as=of,
                 )
             )
-        self._counts[library, Status.SCORED, Reason.NONE, ""] -= len(later)
-        self._counts[library, Status.DUPLICATE, Reason.DUPLICATE_OF, "aggregate"] += len(later)
+            for number, records in Counter(library.tolist()).items():
+                self._counts[number, Status.SCORED, Reason.NONE, ""] -= records
+                key = number, Status.DUPLICATE, Reason.DUPLICATE_OF, "aggregate"
+                self._counts[key] += records
+
+    def _pass_on(self, later: np.ndarray, first: np.ndarray) -> None:
+        """What was the same as a row that leaves the ranking is the same as the row that stays."""
+        same_as = self._group["left/same_as"]
+        for start in range(0, len(same_as) if len(later) else 0, BLOCK):
+            block = same_as[start : start + BLOCK]
+            place = np.minimum(np.searchsorted(later, block), len(later) - 1)
+            same_as[start : start + BLOCK] = np.where(later[place] == block, first[place], block)
 
     def finish(self, ranking: np.ndarray, control: Control) -> None:
         """Write what is known only at the end; `ranking` holds rows of `scored`, best first."""
@@ -170,7 +200,9 @@ def control_of(
     """
     ends = [] if part is None else [(part.name[0], part.status[0], part.reason[0], part.detail[0])]
     name, status, reason, detail = zip(*ends, strict=True) if ends else ((),) * 4
-    scored = [0] if part is not None and part.status[0] == Status.SCORED else []
+    scored: list[int] = []
+    if part is not None and part.status[0] == Status.SCORED:
+        scored = part.scored()[:1].tolist()
     best, least = zip(rmsd, strict=True) if rmsd else ((), ())
     return Control(
         name=np.array(name, dtype=object),

@@ -23,20 +23,24 @@ from ligen_py.store.read import open_file, read_column, read_columns, read_terms
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a campaign needs of one part: per input record, and per ligand (`entry` joins them)."""
+    """What a campaign needs of one part: per input record, and per ligand (`entry` joins them).
+
+    The ligands of a record are its states.
+    """
 
     name: np.ndarray
     """Text, one an input record."""
     line: np.ndarray
     key: np.ndarray
+    note: np.ndarray
     status: np.ndarray
     """u1 `Status` after the last stage, one an input record; never READY."""
     reason: np.ndarray
     detail: np.ndarray
     entry: np.ndarray
-    """Input record of each ligand (i8)."""
+    """Input record of each ligand (i8), ascending."""
     score: np.ndarray
-    """f4, one a ligand; finite where the record is SCORED."""
+    """f4, one a ligand; finite where it has a best pose."""
     best: np.ndarray
     """Row of the best pose in the refined and the scores file (i8), -1 where none."""
     poses: np.ndarray
@@ -47,8 +51,18 @@ class Part:
     """'function/term' -> f4 of the best pose, one a ligand; 0 where none."""
 
     def scored(self) -> np.ndarray:
-        """Ligands (rows of the per-ligand columns) whose record is SCORED, in input order."""
-        return np.flatnonzero(self.status[self.entry] == Status.SCORED)
+        """The best state (row of the per-ligand columns) of every SCORED record, in input order.
+
+        Of equal scores the first state's counts.
+        """
+        rows = np.flatnonzero(self.best >= 0)
+        rows = rows[np.lexsort((-self.score[rows], self.entry[rows]))]
+        return rows[np.unique(self.entry[rows], return_index=True)[1]]
+
+    def states(self) -> np.ndarray:
+        """Docked states of every input record (i4): those with poses."""
+        tried = self.entry[self.poses > 0]
+        return np.bincount(tried, minlength=len(self.status)).astype("i4")
 
 
 def read_part(files: PartFiles) -> Part:
@@ -60,7 +74,10 @@ def read_part(files: PartFiles) -> Part:
     ligands = read_columns(
         files.ligands,
         "ligands",
-        ("entries/name", "entries/line", "entries/key", "ledger/status", "ligands/entry"),
+        (
+            *(f"entries/{name}" for name in ("name", "line", "key", "note")),
+            *("ledger/status", "ligands/entry"),
+        ),
     )
     refined = read_columns(
         files.refined, "refined", ("ledger/status", "poses/first_pose", "poses/restart")
@@ -82,6 +99,7 @@ def read_part(files: PartFiles) -> Part:
         name=ligands["entries/name"],
         line=ligands["entries/line"],
         key=ligands["entries/key"],
+        note=ligands["entries/note"],
         status=scores["ledger/status"],
         reason=scores["ledger/reason"],
         detail=scores["ledger/detail"],
@@ -142,7 +160,8 @@ def _check_sizes(files: PartFiles, ligands: Columns, refined: Columns, scores: C
             f"{files.scores}: its poses are not those of {files.refined}; run the score stage again"
         )
     ready = np.flatnonzero(ligands["ledger/status"] == Status.READY)
-    if not np.array_equal(ready, ligands["ligands/entry"]):
+    entry = ligands["ligands/entry"]
+    if not np.array_equal(ready, np.unique(entry)) or (np.diff(entry) < 0).any():
         raise InputError(
             f"{files.ligands}: {len(ready)} records are ready, but its {count} ligands are not "
             "those; run the parse stage again"
@@ -184,8 +203,12 @@ def _has_score(files: PartFiles, ligands: Columns, scores: Columns) -> np.ndarra
         raise InputError(
             f"{files.scores}: a best pose is not one of its ligand's; run the score stage again"
         )
+    if not np.isfinite(scores["scores/score"][best >= 0]).all():
+        raise InputError(
+            f"{files.scores}: a best pose has no finite score; run the score stage again"
+        )
     result = np.zeros(len(scores["ledger/status"]), dtype=bool)
-    result[ligands["ligands/entry"]] = (best >= 0) & np.isfinite(scores["scores/score"])
+    result[ligands["ligands/entry"][best >= 0]] = True
     return result
 
 
@@ -245,9 +268,13 @@ class Poses:
         """The RDKit binary molecule of a ligand, u1."""
         return self._of(ligand, "byte", "molecule")
 
-    def smiles(self, entry: int) -> str:
-        """The canonical SMILES of an input record."""
+    def parent(self, entry: int) -> str:
+        """The canonical SMILES of an input record's parent."""
         return str(self._ligands["entries/smiles"].asstr(errors="replace")[entry])
+
+    def state(self, ligand: int) -> str:
+        """The canonical SMILES of a ligand."""
+        return str(self._ligands["ligands/smiles"].asstr(errors="replace")[ligand])
 
     def kept(self, ligand: int) -> range:
         """Rows of a ligand's kept poses."""

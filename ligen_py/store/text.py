@@ -1,4 +1,4 @@
-"""Write text files whole or not at all."""
+"""Write text files whole or not at all; text that no spreadsheet evaluates."""
 
 import os
 import tempfile
@@ -6,6 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ligen_py.errors import InputError
+
+FORMULA = ("=", "+", "-", "@")
+"""First characters at which a spreadsheet takes a text for a formula."""
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet evaluates: what looks like a formula gets an apostrophe before it.
+
+    The SDF holds the text as it is.
+    """
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> None:

@@ -21,6 +21,7 @@ class Hit:
     rank: int
     name: str
     score: float
+    states: int
     library: str
     terms: dict[str, float]
 
@@ -136,6 +137,7 @@ def _hits(best: Ranked, libraries: Sequence[str]) -> list[Hit]:
             rank=int(best.rank[i]),
             name=readable(scored.name[i]),
             score=float(scored.score[i]),
+            states=int(scored.states[i]),
             library=libraries[scored.library[i]],
             terms={name: float(values[i]) for name, values in best.terms.items()},
         )
@@ -191,11 +193,19 @@ def _group(target: TargetReader, scores: np.ndarray, group: str, names: Sequence
     wanted = frozenset(names)
     found = target.named(wanted)
     left = target.left_named(wanted)
+    place = {int(row): i for i, row in enumerate(found.row)}
+    named = [(str(name), i) for i, name in enumerate(found.scored.name) if name in wanted]
+    own = {name for name, _ in named}
+    named += {  # a duplicate ranks where the molecule does that stands for it
+        str(name): place[int(row)]
+        for name, row in zip(left.name, left.same_as, strict=True)
+        if int(row) in place and name not in own
+    }.items()
     members = [
-        Member(readable(name), int(rank), float(score), "")
-        for name, rank, score in zip(found.scored.name, found.rank, found.scored.score, strict=True)
+        Member(readable(name), int(found.rank[i]), float(found.scored.score[i]), "")
+        for name, i in sorted(named, key=lambda pair: pair[1])
     ]
-    for name in sorted(wanted - set(found.scored.name)):
+    for name in sorted(wanted - {name for name, _ in named}):
         notes = [
             f"{Status(status).name.lower()}: {readable(detail)}"
             for status, detail, other in zip(left.status, left.detail, left.name, strict=True)

@@ -88,7 +88,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
 <th class="n">{{ term.split('/')[0] }}<br>{{ term.split('/')[-1] }}</th>
 {% endfor %}
 {% endif %}
-<th>library</th></tr>
+<th class="n">states</th><th>library</th></tr>
 {% for hit in target.best %}
 <tr{% if loop.first %} class="best"{% endif %}>
 <td class="n">{{ hit.rank }}</td><td class="n">{{ '%.2f' | format(hit.score) }}</td>
@@ -96,9 +96,9 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
 {% for value in hit.terms.values() %}
 <td class="n">{{ '%.2f' | format(value) }}</td>
 {% endfor %}
-<td>{{ hit.library }}</td></tr>
+<td class="n">{{ hit.states }}</td><td>{{ hit.library }}</td></tr>
 {% else %}
-<tr><td colspan="4">No molecule was scored; the ledger below says why.</td></tr>
+<tr><td colspan="5">No molecule was scored; the ledger below says why.</td></tr>
 {% endfor %}
 </table>
 </section>

@@ -19,9 +19,11 @@ def _target(target: Target) -> Iterator[str]:
     records = sum(balance.records for balance in target.ledger)
     title = f"{target.name}: {target.size} molecules ranked of {records} input records"
     yield from (title, "=" * len(title), "")
-    rows = [["rank", "score", "name", "library"]]
-    rows += [[str(h.rank), f"{h.score:.2f}", cut(h.name), h.library] for h in target.best]
-    yield from (*_table(rows, ">><<"), "")
+    rows = [["rank", "score", "name", "states", "library"]]
+    rows += [
+        [str(h.rank), f"{h.score:.2f}", cut(h.name), str(h.states), h.library] for h in target.best
+    ]
+    yield from (*_table(rows, ">><><"), "")
     yield from ("Redocking control", f"  {control_words(target.control)}", "")
     for group in target.groups:
         yield from (*_group(group), "")

@@ -1,7 +1,7 @@
 """Small campaigns made by hand: real molecules, invented poses and scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -19,16 +19,38 @@ from ligen_py.store.write import new_file, write
 POSES = 3
 """Kept poses of every ligand; the second one is the best."""
 
-RULES = Rules(**{name: getattr(ParseSettings(), name) for name in Rules._fields})
+RULES = Rules(
+    **{
+        name: getattr(ParseSettings(), name)
+        for name in ("max_atoms", "max_torsions", "embed", "seed", "time_limit")
+    }
+)
+"""Molecules as drawn, one state each."""
 
 
 @dataclass(frozen=True)
 class Molecule:
-    """One input record; a molecule without a score fails in the score stage."""
+    """One input record; a molecule without a score fails in the score stage.
+
+    `states` are further states, SMILES and score each.
+    """
 
     name: str
     smiles: str
     score: float | None
+    states: tuple[tuple[str, float | None], ...] = ()
+
+    @property
+    def scores(self) -> list[float | None]:
+        """Scores of all states."""
+        return [self.score, *(score for _, score in self.states)]
+
+    @property
+    def prepared(self) -> Prepared:
+        """What `parse` makes of it."""
+        first = prepared(self.smiles)
+        others = [prepared(smiles).states[0] for smiles, _ in self.states]
+        return replace(first, states=(*first.states, *others))
 
 
 @cache
@@ -39,7 +61,7 @@ def prepared(smiles: str) -> Prepared:
 def library_of(molecules: Sequence[Molecule], first_line: int = 1) -> Library:
     """What `parse` makes of some SMILES, one a line."""
     return assemble(
-        (Record(first_line + i, molecule.name, molecule.smiles, False), prepared(molecule.smiles))
+        (Record(first_line + i, molecule.name, molecule.smiles, False), molecule.prepared)
         for i, molecule in enumerate(molecules)
     )
 
@@ -68,15 +90,16 @@ def scores_of(
     library: Library, poses: Poses, molecules: Sequence[Molecule]
 ) -> tuple[Ledger, Scores, dict[str, np.ndarray]]:
     """Ledger, scores and terms of poses: `total` is the score, best at the second pose."""
-    given = [molecules[entry].score for entry in library.ligands.entry]
+    given = [s for entry in np.unique(library.ligands.entry) for s in molecules[entry].scores]
     fine = np.array([score is not None for score in given], dtype=bool)
     score = np.array([0 if value is None else value for value in given], "f4")
     best = np.where(fine, np.arange(len(given)) * POSES + 1, -1).astype("i8")
     total = np.repeat(score, POSES) - np.tile(np.array([2, 0, 1], "f4"), len(given))
     entry = library.ligands.entry
-    ledger = library.ledger.marked(entry[fine], Status.SCORED, Reason.NONE, [""] * fine.sum())
-    lost = ["no pose has a finite score"] * (~fine).sum()
-    ledger = ledger.marked(entry[~fine], Status.FAILED, Reason.NO_FINITE_SCORE, lost)
+    lost, scored = np.unique(entry), np.unique(entry[fine])
+    words = ["no pose has a finite score"] * len(lost)
+    ledger = library.ledger.marked(lost, Status.FAILED, Reason.NO_FINITE_SCORE, words)
+    ledger = ledger.marked(scored, Status.SCORED, Reason.NONE, [""] * len(scored))
     scores = Scores(first_pose=poses.first_pose, restart=poses.restart, best=best, score=score)
     return ledger, scores, {"half": total / 2, "total": total}
 

@@ -54,7 +54,7 @@ class Made:
 
 def crystal(folder: Path) -> Path:
     path = folder / "crystal.sdf"
-    mol = Chem.Mol(prepared(REFERENCE).columns["molecule"].tobytes())
+    mol = Chem.Mol(prepared(REFERENCE).states[0]["molecule"].tobytes())
     path.write_text(Chem.MolToMolBlock(mol) + "$$$$\n")
     return path
 
@@ -133,9 +133,65 @@ def test_the_first_of_equal_molecules_is_first_in_the_file_not_in_the_manifest(
     assert made.run() == 0
     with open_campaign(made.output) as campaign:
         best = campaign.target("t").best(9)
-        assert best.scored.name.tolist() == ["elsewhere", "early"]
-        assert campaign.target("t").scores().tolist() == [1, 5]
-        assert sum(campaign.target("t").counts().records) == 3
+        assert best.scored.name.tolist() == ["early"]
+        assert campaign.target("t").scores().tolist() == [1]
+        assert campaign.target("t").others(best.row) == {int(best.row[0]): ["late", "elsewhere"]}
+        left = campaign.target("t").left_named(frozenset(["elsewhere"]))
+        assert left.detail.tolist() == ["the same molecule as early in line 2 of library lib"]
+        counts = campaign.target("t").counts()
+        assert counts.library.tolist() == [0, 0, 1]
+        assert counts.records.tolist() == [1, 1, 1]
+
+
+def test_a_record_has_one_row_with_its_best_state(tmp_path: Path) -> None:
+    """A racemate, a zwitterion and a record that lost a state, each several ligands of a part."""
+    zwitterion, other_hand = "C[C@H]([NH3+])C(=O)[O-]", "C[C@@H](O)CC"
+    parts = [
+        write_part(tmp_path, "t", "lib", "1-of-2", [
+            Molecule("butanol", "C[C@H](O)CC", 5.0, states=((other_hand, 7.5), (other_hand, 7.5))),
+            Molecule("lost", "CCCN", None, states=(("CCC[NH3+]", None),)),
+            Molecule("alanine", "C[C@H](N)C(=O)O", 6.0, states=((zwitterion, 4.0),)),
+        ]),
+        write_part(tmp_path, "t", "lib", "2-of-2", [
+            Molecule("half lost", "CCN", None, states=(("CC[NH3+]", 1.0),)),
+            Molecule("ALA", "C[C@H](N)C(=O)O", 9.0),
+        ], first_line=10),
+    ]  # fmt: skip
+    made = Made(tmp_path, parts, write_manifest(tmp_path / "m.tsv", parts))
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        target = campaign.target("t")
+        best = target.best(9)
+        assert best.scored.name.tolist() == ["butanol", "alanine", "half lost"]
+        assert best.scored.score.tolist() == [7.5, 6.0, 1.0]
+        assert best.scored.states.tolist() == [3, 2, 2]
+        assert best.terms["xscore/total"].tolist() == [7.5, 6.0, 1.0]
+        poses = list(target.poses(3))
+        states = [Chem.CanonSmiles(other_hand), prepared("C[C@H](N)C(=O)O").smiles, "CC[NH3+]"]
+        assert [pose.state for pose in poses] == states
+        assert [pose.smiles for pose in poses][::2] == [Chem.CanonSmiles("C[C@H](O)CC"), "CCN"]
+        for pose in poses:
+            stored = Chem.RemoveHs(Chem.Mol(pose.molecule.tobytes()))
+            assert Chem.MolToSmiles(stored) == pose.state
+        counts = target.counts()
+        assert dict(zip(counts.status.tolist(), counts.records.tolist(), strict=True)) == {
+            Status.SCORED: 3, Status.FAILED: 1, Status.DUPLICATE: 1
+        }  # fmt: skip
+        assert target.others(best.row) == {int(best.row[1]): ["ALA"]}
+        # Whoever asks for a duplicate's name is told the rank of the molecule.
+        assert target.named(frozenset(["ALA"])).rank.tolist() == [2]
+
+
+def test_a_duplicate_of_a_duplicate_is_a_name_of_the_first(tmp_path: Path) -> None:
+    twice = [Molecule("second", "OCC", 2.0), Molecule("third", "C(C)O", 3.0)]
+    parts = [
+        write_part(tmp_path, "t", "lib", "1-of-2", [Molecule("first", "CCO", 1.0)]),
+        write_part(tmp_path, "t", "lib", "2-of-2", twice, first_line=2),
+    ]
+    made = Made(tmp_path, parts, write_manifest(tmp_path / "m.tsv", parts))
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        assert campaign.target("t").others(np.array([0])) == {0: ["third", "second"]}
 
 
 def test_the_result_does_not_depend_on_the_chunks(tmp_path: Path) -> None:
@@ -374,7 +430,7 @@ BROKEN = [
     (edit("ledger/status", 1, Status.FAILED), "left the race without a reason"),
     (edit("ledger/reason", 1, Reason.TIMED_OUT), "left the race without a reason, or are scored"),
     (edit("ledger/status", 1, 77), "have an unknown status or reason"),
-    (edit("scores/score", 2, np.nan), "scored without a pose and a finite score"),
+    (edit("scores/score", 2, np.nan), "a best pose has no finite score"),
     (edit("scores/best", 2, -1), "scored without a pose and a finite score"),
     (edit("scores/best", 2, 0), "a best pose is not one of its ligand's"),
     (edit("scores/restart", 2, 99), "its poses are not those of"),

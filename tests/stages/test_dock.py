@@ -23,9 +23,9 @@ def text(*values: str) -> np.ndarray:
 
 
 def write_ligands(path: Path, ligands: Ligands) -> Path:
-    count = len(ligands.entry)
+    count = len(np.unique(ligands.entry))
     names = text(*(f"ligand {n}" for n in range(count)))
-    entries = Entries(names, np.arange(1, count + 1), names, names)
+    entries = Entries(names, np.arange(1, count + 1), names, names, names)
     zeros = np.zeros(count, "u1")
     ledger = Ledger(zeros, zeros.copy(), text(*([""] * count)))
     records = {"entries": entries, "ledger": ledger, "ligands": ligands}
@@ -122,6 +122,18 @@ def test_a_ligand_larger_than_the_box_is_a_row(files: dict[str, Path]) -> None:
     assert np.array_equal(read(files["poses"], "poses", "poses").first_pose, [0, 6, 6])
     assert run_filter(files) == 0
     assert read(files["kept"], "kept", "poses").first_pose[-1] == 6
+
+
+def test_a_record_is_lost_with_the_last_of_its_states(files: dict[str, Path]) -> None:
+    ligands = make_ligands([(12, 2), (20, 0), (20, 0), (20, 0)])
+    ligands.xyz[12:] *= 40
+    ligands.entry[:] = [0, 0, 1, 1]
+    write_ligands(files["ligands"], ligands)
+    assert run_dock(files) == 0
+    ledger = read(files["poses"], "poses", "ledger")
+    assert list(ledger.status) == [Status.READY, Status.FAILED]
+    assert ledger.reason.tolist() == [Reason.NONE, Reason.LARGER_THAN_BOX]
+    assert read(files["poses"], "poses", "poses").first_pose.tolist() == [0, 6, 6, 6, 6]
 
 
 def test_no_ligand_at_all_is_no_error(files: dict[str, Path]) -> None:

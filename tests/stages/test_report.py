@@ -29,7 +29,7 @@ def campaign(tmp_path: Path) -> Path:
     molecules = library()
     molecules[2] = Molecule(HOSTILE, molecules[2].smiles, 18.0)
     crystal = tmp_path / "crystal.sdf"
-    mol = Chem.Mol(prepared(REFERENCE).columns["molecule"].tobytes())
+    mol = Chem.Mol(prepared(REFERENCE).states[0]["molecule"].tobytes())
     crystal.write_text(Chem.MolToMolBlock(mol))
     reference = [Molecule("REF", REFERENCE, 8.5)]
     parts = [
@@ -85,8 +85,8 @@ def test_the_table_names_the_best_the_control_the_ledger_and_the_files(
     assert run(campaign, "--exported", "results/export") == 0
     said = capsys.readouterr().out
     assert said.count("20 molecules ranked of 22 input records") == 2
-    assert re.search(r"^ +1  20\.00  m1 +lib$", said, re.MULTILINE)
-    assert re.search(r"^ +10  11\.00  m10 +lib$", said, re.MULTILINE)
+    assert re.search(r"^ +1  20\.00  m1 +1  lib$", said, re.MULTILINE)
+    assert re.search(r"^ +10  11\.00  m10 +1  lib$", said, re.MULTILINE)
     assert "m11" not in said
     assert re.search(
         r"REF: score 8\.50; best-scored pose \d+\.\d\d Å from the crystal pose, "

@@ -49,7 +49,7 @@ class Campaign:
 
     def write_all(self) -> None:
         names = text("a", "b", "c", "d")
-        entries = Entries(names, np.arange(1, 5), names, names)
+        entries = Entries(names, np.arange(1, 5), names, names, names)
         records = {"entries": entries, "ledger": self.ledger, "ligands": self.ligands}
         write(self.folder / "ligands.h5", "ligands", RUN, records)
         audit = Audit(text(), text(), np.zeros(0, "i4"), text())
@@ -146,6 +146,21 @@ def test_ligands_without_a_pose_or_a_finite_score_fail_with_the_reason(campaign:
     assert ledger.reason.tolist()[0] == Reason.NO_FINITE_SCORE
     assert ledger.detail[0] == "none of 4 poses has a finite score"
     assert read(output, "scores", "scores").best.tolist()[0] == -1
+
+
+def test_a_record_is_scored_when_one_of_its_states_is(campaign: Campaign) -> None:
+    campaign.ligands = replace(campaign.ligands, entry=np.array([0, 0, 3]))
+    campaign.ledger = campaign.ledger.marked(np.array([2]), Status.FAILED, Reason.TIMED_OUT, ["x"])
+    translation = campaign.poses.translation.copy()
+    translation[:4] = translation[8:] = np.nan
+    campaign.poses = replace(campaign.poses, translation=translation)
+    campaign.write_all()
+    assert campaign.score() == 0
+    output = campaign.folder / "scores.h5"
+    ledger, scores = read(output, "scores", "ledger"), read(output, "scores", "scores")
+    assert scores.best.tolist()[0] == scores.best.tolist()[2] == -1
+    assert ledger.status.tolist()[0] == Status.SCORED
+    assert ledger.reason.tolist()[3] == Reason.NO_FINITE_SCORE
 
 
 def test_a_chunk_without_ligands(campaign: Campaign) -> None:

@@ -23,16 +23,21 @@ def test_equal_keys_hash_equal_and_the_hash_never_changes() -> None:
 
 def test_the_first_in_file_order_stays_whatever_the_order_of_rows() -> None:
     keys = hash_keys(np.array(["x", "y", "x", "z", "x"], dtype=object))
-    later, first = duplicates(keys, np.array([30, 4, 10, 7, 20], "i8"))
+    lines = np.array([30, 4, 10, 7, 20], "i8")
+    later, first = duplicates(keys, np.zeros(5, "u2"), lines)
     assert later.tolist() == [0, 4]
     assert first.tolist() == [2, 2]
+    later, first = duplicates(keys, np.array([0, 0, 1, 0, 1], "u2"), lines)
+    assert later.tolist() == [2, 4]
+    assert first.tolist() == [0, 0]
 
 
 @given(st.lists(st.integers(0, 5), max_size=40), st.randoms())
 def test_duplicates_agree_with_a_dictionary(values: list[int], random: object) -> None:
     lines = list(range(1, len(values) + 1))
     random.shuffle(lines)  # type: ignore[attr-defined]
-    later, first = duplicates(np.array(values, "u8"), np.array(lines, "i8"))
+    alone = np.zeros(len(values), "u2")
+    later, first = duplicates(np.array(values, "u8"), alone, np.array(lines, "i8"))
     earliest: dict[int, int] = {}
     for row in sorted(range(len(values)), key=lines.__getitem__):
         earliest.setdefault(values[row], row)
