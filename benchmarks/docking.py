@@ -96,9 +96,11 @@ def run_stage(stage: Any, *arguments: object) -> None:
         raise RuntimeError(words.getvalue().strip().rpartition("\n")[2])
 
 
-def parsed(library: Path, folder: Path, settings: ParseSettings, jobs: int = 1) -> Path:
-    """The ligands file of a library, made in `folder` unless it lies there already."""
-    arguments = flags(settings).split()
+def parsed(
+    library: Path, folder: Path, settings: ParseSettings, jobs: int = 1, part: str = "1-of-1"
+) -> Path:
+    """The ligands file of (a part of) a library, made in `folder` unless it lies there already."""
+    arguments = ["--part", part, *flags(settings).split()]
     made = _cached(folder, "parse", [library], arguments)
     if not made.exists():
         files = ("--input", library, "--output", made, "--jobs", jobs)
