@@ -1,6 +1,7 @@
 """A structure file (PDB or mmCIF, plain or .gz) as a table of atoms in an order of its own."""
 
 import gzip
+import io
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,9 @@ import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
+
+TEXT_LIMIT = 1 << 29
+"""Bytes of a structure file, unpacked: some five million atoms."""
 
 
 class Place(NamedTuple):
@@ -60,9 +64,11 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     try:
         if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
+            data = gzip.GzipFile(fileobj=io.BytesIO(data)).read(TEXT_LIMIT + 1)
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(f"{path}: the .gz is cut short or damaged; get the file again") from error
+    if len(data) > TEXT_LIMIT:
+        raise InputError(f"{path}: more than {TEXT_LIMIT} bytes of text; no structure is so large")
     text = data.decode("utf-8-sig", errors="replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 

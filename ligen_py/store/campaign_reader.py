@@ -10,9 +10,11 @@ import h5py
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.records import STRING
 from ligen_py.store.campaign import (
     BLOCK,
     KIND,
+    TARGET_GROUPS,
     Control,
     Counts,
     Left,
@@ -21,8 +23,9 @@ from ligen_py.store.campaign import (
     Runs,
     Scored,
 )
+from ligen_py.store.guard import child, dataset_of
 from ligen_py.store.read import open_file, read_record
-from ligen_py.store.table import column_rows, some_rows, text_rows
+from ligen_py.store.table import column_rows, some_rows, text_at, text_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,15 @@ class TargetReader:
     """Reads the results of one target."""
 
     def __init__(self, group: h5py.Group) -> None:
+        """Look at every column before one of them is read."""
+        for name, record in TARGET_GROUPS.items():
+            for spec in fields(record):  # type: ignore[arg-type]
+                column = f"{name}/{spec.name}"
+                dataset_of(group, column, spec.metadata["dtype"], len(spec.metadata["dims"]))
+        dataset_of(group, "ranking", np.dtype("i8"), 1)
         self._group = group
+        for term in self.terms:
+            dataset_of(group, f"terms/{term}", np.dtype("f4"), 1)
         self.size = len(group["ranking"])
         """Ranked molecules."""
         self.stored = len(group["top/row"])
@@ -51,8 +62,8 @@ class TargetReader:
     @property
     def terms(self) -> list[str]:
         """Names of the score terms, 'function/term'."""
-        groups = self._group["terms"].items()
-        return [f"{function}/{term}" for function, columns in groups for term in columns]
+        terms = child(self._group, "terms")
+        return [f"{function}/{term}" for function in terms for term in child(terms, function)]
 
     def best(self, count: int) -> Ranked:
         """The best `count` molecules, best first (all, where there are fewer)."""
@@ -123,8 +134,8 @@ class TargetReader:
             if i == len(stored) or stored[i] != row:
                 raise ValueError(f"the pose of row {row} is not stored")
             yield Pose(
-                smiles=str(group["smiles"].asstr(errors="replace")[i]),
-                state=str(group["state"].asstr(errors="replace")[i]),
+                smiles=text_at(group["smiles"], i),
+                state=text_at(group["state"], i),
                 xyz=group["xyz"][first_atom[i] : first_atom[i + 1]],
                 molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
             )
@@ -160,21 +171,22 @@ class CampaignReader:
 
     def __init__(self, file: h5py.File) -> None:
         self._file = file
-        self.libraries = [str(name) for name in text_rows(file["libraries"], slice(None))]
-        self.targets = list(file["targets"])
+        names = dataset_of(file, "libraries", STRING, 1)
+        self.libraries = [str(name) for name in text_rows(names, slice(None))]
+        self.targets = list(child(file, "targets"))
         self.attributes = {key: str(value) for key, value in file.attrs.items()}
 
     def target(self, name: str) -> TargetReader:
         """One target's results."""
-        return TargetReader(self._file[f"targets/{name}"])
+        return TargetReader(child(self._file, f"targets/{name}"))
 
     def runs(self) -> Runs:
         """The distinct run records of all parts."""
-        return read_record(self._file["runs"], Runs)
+        return read_record(child(self._file, "runs"), Runs)
 
     def parts(self) -> Provenance:
         """Which run made each file of each part."""
-        return read_record(self._file["parts"], Provenance)
+        return read_record(child(self._file, "parts"), Provenance)
 
 
 @contextmanager

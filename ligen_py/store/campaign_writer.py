@@ -235,7 +235,7 @@ class CampaignWriter:
     def finish(self, libraries: list[str], runs: Runs) -> None:
         """Write the names of the libraries and the distinct run records."""
         names = np.array(libraries, dtype=object)
-        dataset = self._file.create_dataset("libraries", data=names, dtype=TEXT)
+        dataset = write_column(self._file, "libraries", names, TEXT)
         dataset.attrs["doc"] = "names of the libraries"
         write_record(self._file.create_group("runs"), runs)
 

@@ -12,13 +12,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-import h5py
 import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.records import Reason, Status
 from ligen_py.store.manifest import PartFiles
-from ligen_py.store.read import open_file, read_column, read_columns, read_terms, run_record
+from ligen_py.store.read import (
+    column_of,
+    open_file,
+    read_column,
+    read_columns,
+    read_terms,
+    run_record,
+)
+from ligen_py.store.table import text_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +178,12 @@ def _check_sizes(files: PartFiles, ligands: Columns, refined: Columns, scores: C
 def _check_law(files: PartFiles, ligands: Columns, refined: Columns, scores: Columns) -> None:
     """Nothing is lost: each record ends scored, rejected, failed or duplicate, with a reason."""
     status, reason = scores["ledger/status"], scores["ledger/reason"]
-    known = np.isin(status, [int(item) for item in Status])
-    known &= np.isin(reason, [int(item) for item in Reason])
     scored = status == Status.SCORED
     left_early = ligands["ledger/status"] != Status.READY
     changed = left_early & (status != ligands["ledger/status"])
     changed |= (refined["ledger/status"] != Status.READY) & (status != refined["ledger/status"])
     faults = {
         "are still READY": status == Status.READY,
-        "have an unknown status or reason": ~known,
         "left the race without a reason, or are scored with one": (
             (scored != (reason == Reason.NONE)) & (status != Status.READY)
         ),
@@ -270,11 +274,11 @@ class Poses:
 
     def parent(self, entry: int) -> str:
         """The canonical SMILES of an input record's parent."""
-        return str(self._ligands["entries/smiles"].asstr(errors="replace")[entry])
+        return text_at(column_of(self._ligands, "ligands", "entries/smiles"), entry)
 
     def state(self, ligand: int) -> str:
         """The canonical SMILES of a ligand."""
-        return str(self._ligands["ligands/smiles"].asstr(errors="replace")[ligand])
+        return text_at(column_of(self._ligands, "ligands", "ligands/smiles"), ligand)
 
     def kept(self, ligand: int) -> range:
         """Rows of a ligand's kept poses."""
@@ -284,19 +288,22 @@ class Poses:
         """Start conformer of a ligand and the genotypes of some of its kept poses."""
         axis = self._of(ligand, "torsion", "torsion_axis")
         first, last = self._first_angle[poses.start], self._first_angle[poses.stop]
-        rows: h5py.Group = self._refined["poses"]
+        columns = ("torsion", "quaternion", "translation")
+        torsion, quaternion, translation = (
+            column_of(self._refined, "refined", f"poses/{name}") for name in columns
+        )
         return Genotypes(
             xyz=self._of(ligand, "atom", "xyz"),
             axis=axis,
             ranges=self._of(ligand, "torsion", "torsion_range"),
-            torsion=rows["torsion"][first:last].reshape(len(poses), len(axis)),
-            quaternion=rows["quaternion"][poses.start : poses.stop],
-            translation=rows["translation"][poses.start : poses.stop],
+            torsion=torsion[first:last].reshape(len(poses), len(axis)),
+            quaternion=quaternion[poses.start : poses.stop],
+            translation=translation[poses.start : poses.stop],
         )
 
     def _of(self, ligand: int, dimension: str, column: str) -> np.ndarray:
         first, last = self._first[dimension][ligand : ligand + 2]
-        return np.asarray(self._ligands[f"ligands/{column}"][first:last])
+        return np.asarray(column_of(self._ligands, "ligands", f"ligands/{column}")[first:last])
 
 
 def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -325,5 +332,5 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
 def _input_digests(path: Path, run: Mapping[str, str]) -> set[str]:
     try:
         return {item["sha256"] for item in json.loads(run.get("inputs", "[]"))}
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(f"{path}: its run record cannot be read; make the file again") from error

@@ -1,6 +1,6 @@
 """Read a file of a known kind; anything wrong with it is one sentence that names the file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -11,7 +11,10 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.records import STRING, Record
+from ligen_py.store.bounds import require_bounds
+from ligen_py.store.guard import child, dataset_of
 from ligen_py.store.spec import GROUPS, VERSIONS
+from ligen_py.store.table import text_rows
 
 R = TypeVar("R", bound=Record)
 
@@ -29,19 +32,25 @@ def open_file(path: Path, kind: str) -> Iterator[h5py.File]:
             raise InputError(f"{path}: does not exist; give a {kind} file") from error
         raise InputError(f"{path}: not a complete HDF5 file; {cure}") from error
     with file:
-        found = _text(file.attrs.get("encoding-type", "nothing"))
-        if found != f"ligen_py.{kind}":
-            raise InputError(f"{path}: holds {found}, not ligen_py.{kind}; give a {kind} file")
-        version = file.attrs.get("encoding-version", 0)
-        if not isinstance(version, (int, np.integer)) or version != VERSIONS[kind]:
-            raise InputError(
-                f"{path}: has layout version {version}, this ligen_py reads version "
-                f"{VERSIONS[kind]}; {'update ligen_py' if _newer(version, kind) else cure}"
-            )
         try:
+            _require_kind(path, file, kind, cure)
             yield file
-        except (OSError, KeyError, RuntimeError, ValueError) as error:
+        except BrokenPipeError:
+            raise
+        except (OSError, LookupError, RuntimeError, ValueError, OverflowError) as error:
             raise InputError(f"{path}: damaged ({_first_line(error)}); {cure}") from error
+
+
+def _require_kind(path: Path, file: h5py.File, kind: str, cure: str) -> None:
+    found = _text(file.attrs.get("encoding-type", "nothing"))
+    if found != f"ligen_py.{kind}":
+        raise InputError(f"{path}: holds {found}, not ligen_py.{kind}; give a {kind} file")
+    version = file.attrs.get("encoding-version", 0)
+    if not isinstance(version, (int, np.integer)) or version != VERSIONS[kind]:
+        raise InputError(
+            f"{path}: has layout version {version}, this ligen_py reads version "
+            f"{VERSIONS[kind]}; {'update ligen_py' if _newer(version, kind) else cure}"
+        )
 
 
 def kind_of(path: Path, kinds: Sequence[str]) -> str:
@@ -49,7 +58,7 @@ def kind_of(path: Path, kinds: Sequence[str]) -> str:
     try:
         with h5py.File(path, "r") as file:
             found = _text(file.attrs.get("encoding-type", "")).removeprefix("ligen_py.")
-    except OSError:
+    except (OSError, LookupError, RuntimeError, ValueError):
         return kinds[0]
     return found if found in kinds else kinds[0]
 
@@ -69,50 +78,77 @@ def _text(value: Any) -> str:
 def read(path: Path, kind: str, group: str) -> Any:
     """Read one record of a file, every array checked against the record's declaration."""
     with open_file(path, kind) as file:
-        return read_record(file[group], GROUPS[kind][group])
+        return read_record(child(file, group), GROUPS[kind][group])
 
 
 def read_record(group: h5py.Group, record: type[R]) -> R:
-    """Read a record; ValueError or KeyError where a column is missing or does not fit."""
+    """Read a record; ValueError or KeyError where a column is missing, or its values do not fit."""
     columns = {spec.name: _column(group, spec.name, spec.metadata) for spec in fields(record)}  # type: ignore[arg-type]
-    return record(**columns)
+    found = record(**columns)
+    require_bounds(found)
+    return found
 
 
 def read_columns(path: Path, kind: str, columns: Sequence[str]) -> dict[str, np.ndarray]:
     """Read single columns such as 'poses/restart', each checked against its declaration."""
     with open_file(path, kind) as file:
-        return {column: read_column(file, kind, column) for column in columns}
+        found = {column: read_column(file, kind, column) for column in columns}
+        _require_lengths(kind, found)
+        return found
+
+
+def _require_lengths(kind: str, columns: Mapping[str, np.ndarray]) -> None:
+    """Columns of one group that share their first dimension have equal lengths."""
+    lengths: dict[tuple[str, str], int] = {}
+    for column, values in columns.items():
+        group, name = column.split("/")
+        dim = str(_spec(kind, group, name)["dims"][0])
+        length = len(values) - dim.endswith("+1")
+        if lengths.setdefault((group, dim.removesuffix("+1")), length) != length:
+            raise ValueError(f"{column} has {len(values)} rows; others of its group have not")
 
 
 def read_column(file: h5py.File, kind: str, column: str) -> np.ndarray:
     """Read the column 'group/name' of an open file; ValueError or KeyError where it cannot be."""
     group, name = column.split("/")
-    specs = {item.name: item for item in fields(GROUPS[kind][group])}  # type: ignore[arg-type]
-    spec = specs[name]
-    return _column(file[group], name, spec.metadata)
+    return _column(child(file, group), name, _spec(kind, group, name))
+
+
+def column_of(file: h5py.File, kind: str, column: str) -> h5py.Dataset:
+    """The dataset 'group/name' of an open file, to be read in pieces; as `read_column`."""
+    group, name = column.split("/")
+    meta = _spec(kind, group, name)
+    return dataset_of(file, column, meta["dtype"], len(meta["dims"]))
+
+
+def _spec(kind: str, group: str, name: str) -> Any:
+    return {item.name: item for item in fields(GROUPS[kind][group])}[name].metadata  # type: ignore[arg-type]
 
 
 def _column(group: h5py.Group, name: str, meta: Any) -> np.ndarray:
-    if name not in group:
-        raise KeyError(f"{group.name}/{name} is missing")
-    dataset = group[name]
-    if not isinstance(dataset, h5py.Dataset) or dataset.ndim != len(meta["dims"]):
-        raise ValueError(f"{group.name}/{name} has the wrong shape")
+    dataset = dataset_of(group, name, meta["dtype"], len(meta["dims"]))
     if meta["dtype"] == STRING:
-        if h5py.check_string_dtype(dataset.dtype) is None:
-            raise ValueError(f"{group.name}/{name} is not text")
-        return np.asarray(dataset.asstr(errors="replace")[...], dtype=object)
-    if dataset.dtype != meta["dtype"]:
-        raise ValueError(f"{group.name}/{name} has type {dataset.dtype}, not {meta['dtype']}")
-    return np.asarray(dataset[...], dtype=meta["dtype"])
+        return text_rows(dataset, slice(None))
+    values = np.asarray(dataset[...], dtype=meta["dtype"])
+    if meta["enum"]:
+        known = np.zeros(256, bool)
+        known[list(meta["enum"])] = True
+        if not known[values].all():
+            strange = values[~known[values]][0]
+            raise ValueError(f"{group.name}/{name} holds {strange}, which has no meaning")
+    return values
 
 
 def read_terms(path: Path) -> dict[str, dict[str, np.ndarray]]:
     """Score terms of a scores file: scoring function -> term -> one float32 a pose."""
     with open_file(path, "scores") as file:
+        terms = child(file, "terms")
         return {
-            function: {term: column[...] for term, column in columns.items()}
-            for function, columns in file["terms"].items()
+            function: {
+                term: dataset_of(terms, f"{function}/{term}", np.dtype("f4"), 1)[...]
+                for term in child(terms, function)
+            }
+            for function in terms
         }
 
 

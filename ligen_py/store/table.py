@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 
 from ligen_py.records import STRING, Record
+from ligen_py.store.guard import require_short_text
 from ligen_py.store.write import CHUNK_BYTES, TEXT
 
 R = TypeVar("R", bound=Record)
@@ -112,5 +113,14 @@ def some_rows(dataset: h5py.Dataset, rows: np.ndarray) -> np.ndarray:
 
 
 def text_rows(dataset: h5py.Dataset, rows: Any) -> np.ndarray:
-    """Rows of a text dataset as `str`, by slice or by ascending row numbers."""
+    """Rows of a text dataset as `str`, by slice or by ascending row numbers.
+
+    Raises ValueError where they are longer than their file (see `guard`).
+    """
+    require_short_text(dataset, rows)
     return np.asarray(dataset.asstr(errors="replace")[rows], dtype=object)
+
+
+def text_at(dataset: h5py.Dataset, row: int) -> str:
+    """One row of a text dataset."""
+    return str(text_rows(dataset, slice(row, row + 1))[0])

@@ -429,7 +429,7 @@ BROKEN = [
     ),
     (edit("ledger/status", 1, Status.FAILED), "left the race without a reason"),
     (edit("ledger/reason", 1, Reason.TIMED_OUT), "left the race without a reason, or are scored"),
-    (edit("ledger/status", 1, 77), "have an unknown status or reason"),
+    (edit("ledger/status", 1, 77), "status holds 77, which has no meaning"),
     (edit("scores/score", 2, np.nan), "a best pose has no finite score"),
     (edit("scores/best", 2, -1), "scored without a pose and a finite score"),
     (edit("scores/best", 2, 0), "a best pose is not one of its ligand's"),

@@ -9,6 +9,7 @@ import pytest
 from ligen_py import aggregate, query
 from ligen_py.store import table
 from ligen_py.store.table import some_rows
+from ligen_py.store.write import TEXT, write_column
 from tests.stages.factory import Molecule, write_manifest, write_part
 
 MOLECULES = [
@@ -92,6 +93,6 @@ def test_rows_are_read_in_pieces(
     rows = np.sort(np.random.default_rng(1).choice(10_000, count, replace=False))
     with h5py.File(tmp_path / "x.h5", "w") as file:
         numbers = file.create_dataset("n", data=np.arange(10_000), chunks=(777,))
-        words = file.create_dataset("t", data=[f"n{i}" for i in range(10_000)])
+        words = write_column(file, "t", np.array([f"n{i}" for i in range(10_000)], object), TEXT)
         assert np.array_equal(some_rows(numbers, rows), rows)
         assert some_rows(words, rows).tolist() == [f"n{i}" for i in rows]
