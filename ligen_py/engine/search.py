@@ -11,7 +11,7 @@ import numpy as np
 from ligen_py.engine.constants import OUTSIDE, bondi_radii
 from ligen_py.engine.geometry import inverse_bond_lengths
 from ligen_py.engine.placing import kernel_torsions
-from ligen_py.records import Field, Ligands
+from ligen_py.records import Field, Ligands, Poses
 
 MAX_TORSIONS = 64
 ALIGN_STEPS = (1.0, 0.5)
@@ -159,6 +159,41 @@ class Plan:
         """Positions (..., 3) in Angstrom, float32, from box units."""
         first = self.origin - self.spacing
         return (positions.astype(np.float64) * self.unit + first).astype(np.float32)
+
+    def poses(
+        self,
+        ligands: Ligands,
+        rows: np.ndarray,
+        results: np.ndarray,
+        quaternions: np.ndarray,
+        shifts: np.ndarray,
+        turns: np.ndarray,
+    ) -> Poses:
+        """Poses of the ligands of `rows`, in their order, from what the search found.
+
+        Of every ligand and restart: results (4): score, internal bumps, pocket bumps, atoms
+        outside; quaternions (4): x, y, z, w; shifts (3), box units; turns (its torsions), angle
+        steps, all ligands in one array. Ligands not named have no poses.
+        """
+        torsions = np.diff(ligands.first_torsion)[rows]
+        counts = np.zeros(len(ligands.entry), np.int64)
+        counts[rows] = self.num_restart
+        return Poses(
+            first_pose=_offsets(counts),
+            first_torsion=_offsets(np.repeat(torsions, self.num_restart)),
+            restart=np.tile(np.arange(self.num_restart, dtype=np.int32), len(rows)),
+            translation=self.to_angstrom(shifts.reshape(-1, 3)),
+            quaternion=np.roll(quaternions.reshape(-1, 4), 1, axis=1),
+            torsion=(turns * (360.0 / self.n_angles)).astype(np.float32),
+            score=results[..., 0].ravel(),
+            internal_bumps=results[..., 1].ravel(),
+            pocket_bumps=results[..., 2].ravel(),
+            outside=results[..., 3].ravel(),
+        )
+
+
+def _offsets(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 @dataclass(frozen=True)

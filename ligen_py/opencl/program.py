@@ -33,6 +33,10 @@ class Program:
             self._kernels[name] = cl.Kernel(self._program, name)
         return self._kernels[name]
 
+    def new_kernel(self, name: str) -> cl.Kernel:
+        """A kernel object that keeps its arguments to itself."""
+        return cl.Kernel(self._program, name)
+
     @cached_property
     def log(self) -> str:
         """What the compiler said (registers and spills on NVIDIA)."""

@@ -1,0 +1,68 @@
+"""An in-order queue with its own buffers, so that several pieces of work overlap on a device."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import Device
+from ligen_py.opencl.program import Program
+
+
+class Launch:
+    """A kernel with its arguments in place: to enqueue it again costs one call."""
+
+    def __init__(
+        self, program: Program, name: str, items: int, group: int, arguments: Sequence[Any]
+    ) -> None:
+        """`items` work-items in work-groups of `group`; arguments are buffers or NumPy scalars."""
+        self._kernel = program.new_kernel(name)
+        self._kernel.set_args(*arguments)
+        self._size = (items,), (group,)
+
+    def change(self, place: int, value: Any) -> None:
+        """Give one argument another value, for launches enqueued from now on."""
+        self._kernel.set_arg(place, value)
+
+    def enqueue(self, queue: cl.CommandQueue) -> None:
+        """Launch without waiting."""
+        cl.enqueue_nd_range_kernel(queue, self._kernel, *self._size)
+
+
+class Stream:
+    """One piece of work at a time: upload, launches, download; only `wait` waits.
+
+    All buffers are made once. `output` is the host's side of the download, in memory that the
+    driver reaches without a copy of its own; it holds the last result until the next `submit`.
+    """
+
+    def __init__(self, device: Device, input_bytes: int, output_bytes: int) -> None:
+        """Make a queue with room for one upload and one download of these sizes."""
+        self.queue = cl.CommandQueue(device.context)
+        self.input = buffers.empty(device, input_bytes, np.uint8)
+        self.result = buffers.empty(device, output_bytes, np.uint8)
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+        self._pinned = cl.Buffer(device.context, flags, output_bytes)
+        access = cl.map_flags.READ | cl.map_flags.WRITE
+        self.output: np.ndarray = cl.enqueue_map_buffer(
+            self.queue, self._pinned, access, 0, (output_bytes,), np.uint8
+        )[0]
+        self._events: list[cl.Event] = []
+
+    def submit(self, data: np.ndarray, launches: Iterable[Launch], output_bytes: int) -> None:
+        """Upload, launch, and download the first bytes of `result`; `data` must not change."""
+        copy, queue = cl.enqueue_copy, self.queue
+        self._events = [copy(queue, self.input, data, is_blocking=False)]
+        for launch in launches:
+            launch.enqueue(queue)
+        target = self.output[:output_bytes]
+        self._events.append(copy(queue, target, self.result, is_blocking=False))
+        queue.flush()
+
+    def wait(self) -> None:
+        """Until the last piece of work is done; no time passes where there is none."""
+        if self._events:
+            self._events[-1].wait()
+            self._events = []

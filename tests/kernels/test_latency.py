@@ -1,0 +1,63 @@
+"""The latency kernels against the twin, and against the batched kernel, bit for bit."""
+
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from ligen_py.engine import latency
+from ligen_py.engine.docking import Docker
+from ligen_py.engine.latency import LatencyDocker
+from ligen_py.opencl.device import Device
+from tests.kernels.test_dock import expect_equal, expect_same, plan, rows_of, sizes_for
+from tests.random_input import make_ligands
+
+
+@pytest.mark.parametrize("launches", ["ligand", "fragment"])
+def test_kernels_equal_twin(device: Device, launches: Literal["ligand", "fragment"]) -> None:
+    # Kernels are compiled per atom class; PoCL needs minutes for each, so it gets one.
+    sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (31, 6)]
+    sizes += [(70, 9), (130, 12)] if device.back_end != "local" else []
+    ligands = make_ligands(sizes)
+    search = plan(2, num_iterations=1) if device.is_simulator else plan(12)
+    poses = LatencyDocker(device, search, launches).dock(ligands)
+    for number in range(len(sizes)):
+        expect_equal(poses, search, ligands, number)
+
+
+@pytest.mark.parametrize("n_angles", [12, 40])
+def test_fewer_and_more_angles_than_lanes(device: Device, n_angles: int) -> None:
+    if device.back_end == "local":
+        pytest.skip("minutes to compile or to simulate")
+    ligands = make_ligands([(20, 4)])
+    search = plan(6, n_angles=n_angles)
+    expect_equal(LatencyDocker(device, search).dock(ligands), search, ligands, 0)
+
+
+@pytest.mark.parametrize("team", [1, 3, 4])
+def test_team_changes_nothing(device: Device, team: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if device.back_end == "local" and not device.is_simulator:
+        pytest.skip("minutes to compile")
+    # The simulator watches a team for races.
+    ligands = make_ligands([(12, 3)] if device.is_simulator else [(70, 9)])
+    search = plan(2, num_iterations=1) if device.is_simulator else plan(5)
+    monkeypatch.setitem(latency.TEAM, device.back_end, team)
+    expect_equal(LatencyDocker(device, search).dock(ligands), search, ligands, 0)
+
+
+@pytest.mark.parametrize(("queues", "window"), [(1, 512), (3, 2)])
+def test_queues_and_company_change_nothing(
+    device: Device, queues: int, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = sizes_for(device)
+    ligands = make_ligands(sizes)
+    search = plan(4, num_iterations=1)
+    expected = Docker(device, search).dock(ligands)
+    monkeypatch.setitem(latency.QUEUES, device.kind, queues)
+    monkeypatch.setattr(latency, "WINDOW", window)
+    docker = LatencyDocker(device, search)
+    for rows in (np.arange(len(sizes)), np.arange(0, len(sizes), 2), np.array([0])):
+        poses = docker.dock(ligands, rows)
+        assert len(poses.restart) == 4 * len(rows)
+        for number in rows:
+            expect_same(rows_of(expected, number), rows_of(poses, number))
