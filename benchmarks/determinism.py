@@ -1,0 +1,118 @@
+"""What stays the same across devices: the same ligands on every device, stage by stage.
+
+    python benchmarks/determinism.py FOLDER [--ligands N] [--restarts N] [--device SELECTOR ...]
+
+Docks the first drugs of the demo into Candida DHFR on each device (default: all but simulators) and
+compares with the first one: docked and filtered poses bit for bit; scores of the same poses; and
+scores at the end, after each device has refined on its own. Keeps all files in FOLDER.
+"""
+
+import argparse
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # runs from a checkout as it is
+
+from ligen_py.opencl.device import devices
+from ligen_py.records import Poses
+from ligen_py.store.read import read, read_columns, read_terms
+
+DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
+FUNCTIONS = ("vina", "vinardo", "ad4", "xscore")
+
+
+def stage(module: str, output: Path, *words: object) -> Path:
+    """Run a stage unless its file is there; return the file."""
+    if not output.exists():
+        command = [sys.executable, "-m", f"ligen_py.{module}", "--quiet", "--output", str(output)]
+        subprocess.run([*command, *map(str, words)], check=True, cwd=ROOT)
+    return output
+
+
+class Chain:
+    """The files of one device."""
+
+    def __init__(self, folder: Path, selector: str, restarts: int) -> None:
+        self.folder, self.device = folder, ("--device", selector)
+        site = ("--ligands", folder.parent / "ligands.h5", "--pocket", folder.parent / "pocket.h5")
+        self.poses = self._run("dock", "poses", *site, "--num-restart", restarts)
+        self.kept = self._run("filter", "kept", *site[:2], "--poses", self.poses)
+        self.site = site
+
+    def _run(self, module: str, name: str, *words: object) -> Path:
+        return stage(module, self.folder / f"{name}.h5", *words, *self.device)
+
+    def refine(self, name: str, kept: Path) -> Path:
+        """Refine the poses of a file on this device."""
+        return self._run("refine", name, *self.site, "--poses", kept, "--rounds", 10)
+
+    def score(self, name: str, poses: Path) -> Path:
+        """Score the poses of a file on this device, with every function."""
+        return self._run("score", name, *self.site, "--poses", poses, "--functions", *FUNCTIONS)
+
+
+def differences(first: Path, second: Path, kind: str) -> list[str]:
+    """Columns of two files of poses that are not equal bit for bit."""
+    a, b = read(first, kind, "poses"), read(second, kind, "poses")
+    columns = Poses.__dataclass_fields__
+    return [name for name in columns if not np.array_equal(getattr(a, name), getattr(b, name))]
+
+
+def best(path: Path) -> np.ndarray:
+    """The score of every ligand."""
+    return read_columns(path, "scores", ["scores/score"])["scores/score"].astype("f8")
+
+
+def compare(name: str, first: Chain, other: Chain) -> None:
+    """Print how a device differs from the first one."""
+    print(name)
+    for kind, a, b in (("poses", first.poses, other.poses), ("kept", first.kept, other.kept)):
+        print(f"  {kind}: {', '.join(differences(a, b, kind)) or 'equal, bit for bit'}")
+    a, b = (read_terms(chain.score("same", first.kept)) for chain in (first, other))
+    for function in FUNCTIONS:
+        x, y = a[function]["total"].astype("f8"), b[function]["total"].astype("f8")
+        gap = np.abs(x - y)
+        relative = (gap / np.maximum(1, np.abs(x))).max()
+        print(f"  {function} of equal poses: difference {gap.max():.2e}, relative {relative:.2e}")
+    x, y = (
+        best(chain.score("scores", chain.refine("refined", first.kept))) for chain in (first, other)
+    )
+    gap = np.abs(x - y)
+    ranks = np.corrcoef(np.argsort(np.argsort(x)), np.argsort(np.argsort(y)))[0, 1]
+    spread = ", ".join(f"{share} % {np.percentile(gap, share):.3f}" for share in (50, 90, 95, 100))
+    print(f"  best score after refinement on each: {spread} kcal/mol; rank correlation {ranks:.4f}")
+
+
+def main() -> None:
+    """Run every device, compare each with the first."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--ligands", type=int, default=100)
+    parser.add_argument("--restarts", type=int, default=256)
+    parser.add_argument("--device", nargs="+")
+    options = parser.parse_args()
+    folder: Path = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    drugs = (ROOT / "config/demo/drugs.smi").read_text(encoding="utf-8").splitlines()
+    (folder / "drugs.smi").write_text("\n".join(drugs[: options.ligands]), encoding="utf-8")
+    stage("parse", folder / "ligands.h5", "--input", folder / "drugs.smi")
+    receptor, ligand = DHFR / "1ia1_protein_one_lig_removed.pdb", DHFR / "1ia1_ligand.sdf"
+    words = ("--receptor", receptor, "--chains", "B", "--ligand", ligand)
+    stage("pocket", folder / "pocket.h5", *words)
+    found = [device.handle.platform.name for device in devices() if not device.is_simulator]
+    names = options.device or found
+    first = Chain(folder / "0", names[0], options.restarts)
+    print(f"{options.ligands} ligands, {options.restarts} restarts; compared with {names[0]}")
+    for number, name in enumerate(names[1:], start=1):
+        compare(name, first, Chain(folder / str(number), name, options.restarts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""The contract of docs/determinism.md, on a real campaign: what must not change any score."""
+
+from pathlib import Path
+
+import pytest
+
+from ligen_py.engine import docking, filtering, refining, scoring
+from ligen_py.records import Poses
+from ligen_py.store.campaign_reader import Ranked, open_campaign
+from ligen_py.store.read import read
+from tests.mini import LIBRARY, SCREEN, Mini
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Mini:
+    """The campaign that all others are compared with: one chunk."""
+    return Mini(tmp_path_factory.mktemp("whole")).run()
+
+
+def ranked(campaign: Mini) -> Ranked:
+    with open_campaign(campaign.campaign) as opened:
+        return opened.target("dhfr").best(100)
+
+
+def told(found: Ranked) -> dict[str, tuple[object, ...]]:
+    """All that is told of each molecule but its place in the library."""
+    row = found.scored
+    return {
+        name: (
+            *(row.key[i], row.score[i].tobytes(), row.restart[i], row.poses[i], row.states[i]),
+            *(values[i].tobytes() for values in found.terms.values()),
+        )
+        for i, name in enumerate(row.name)
+    }
+
+
+def poses_by_name(campaign: Mini, kind: str) -> dict[str, bytes]:
+    """Every bit of every pose of a stage, by the name of its molecule."""
+    found = {}
+    for part in campaign.parts():
+        names = read(part.ligands, "ligands", "entries").name
+        entry = read(part.ligands, "ligands", "ligands").entry
+        poses: Poses = read(getattr(part, kind), kind, "poses")
+        for ligand, record in enumerate(entry):
+            rows = slice(poses.first_pose[ligand], poses.first_pose[ligand + 1])
+            turns = slice(poses.first_torsion[rows.start], poses.first_torsion[rows.stop])
+            columns = ("restart", "translation", "quaternion", "score", "pocket_bumps", "outside")
+            found[names[record]] = b"".join(
+                [
+                    *(getattr(poses, name)[rows].tobytes() for name in columns),
+                    poses.torsion[turns].tobytes(),
+                ]
+            )
+    return found
+
+
+def same_poses(one: Mini, other: Mini) -> None:
+    """All poses are equal; what is a duplicate within one chunk may have poses in another."""
+    for kind in ("poses", "kept", "refined"):
+        found, expected = poses_by_name(one, kind), poses_by_name(other, kind)
+        assert {name: found[name] for name in expected} == expected, kind
+
+
+def test_the_campaign_is_worth_comparing(whole: Mini) -> None:
+    found = ranked(whole)
+    assert found.scored.name.tolist()[0] == "trimethoprim"
+    assert len(found.scored.name) == 5
+    assert len(set(found.scored.score.tolist())) == 5
+
+
+def test_chunk_size(whole: Mini, tmp_path: Path) -> None:
+    cut = Mini(tmp_path, chunks=4).run()
+    assert told(ranked(cut)) == told(ranked(whole))
+    assert ranked(cut).scored.line.tolist() == ranked(whole).scored.line.tolist()
+    same_poses(cut, whole)
+
+
+def test_ligand_order(whole: Mini, tmp_path: Path) -> None:
+    lines = LIBRARY.splitlines(keepends=True)[:-1]  # of equal molecules the first in order counts
+    turned = Mini(tmp_path, library="".join(reversed(lines))).run()
+    assert told(ranked(turned)) == told(ranked(whole))
+    assert ranked(turned).scored.name.tolist() == ranked(whole).scored.name.tolist()
+
+
+def test_neighbours(whole: Mini, tmp_path: Path) -> None:
+    alone = Mini(tmp_path, library=LIBRARY.splitlines()[0]).run()
+    assert told(ranked(alone))["trimethoprim"] == told(ranked(whole))["trimethoprim"]
+
+
+def test_batch_size(whole: Mini, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (docking, filtering, scoring):
+        monkeypatch.setattr(module, "BATCH_BYTES", 1)
+    monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
+    small = Mini(tmp_path).run()
+    assert small.campaign.read_bytes() == whole.campaign.read_bytes()
+
+
+def test_processes_of_parse(whole: Mini, tmp_path: Path) -> None:
+    busy = Mini(tmp_path, flags={"parse": ("--jobs", "3")}).run()
+    assert busy.campaign.read_bytes() == whole.campaign.read_bytes()
+
+
+@pytest.mark.parametrize("stage", SCREEN)
+def test_resume_point(whole: Mini, tmp_path: Path, stage: str) -> None:
+    """One part of two is lost from some stage on, and a half-written file lies beside it."""
+    campaign = Mini(tmp_path, chunks=2).run()
+    expected = campaign.campaign.read_bytes()
+    part = campaign.parts()[1]
+    for lost in list(SCREEN)[list(SCREEN).index(stage) :]:
+        path: Path = getattr(part, SCREEN[lost][0])
+        path.with_name(f".{path.name}.x.part").write_bytes(path.read_bytes()[:1000])
+        path.unlink()
+    campaign.campaign.unlink()
+    assert campaign.run().campaign.read_bytes() == expected
