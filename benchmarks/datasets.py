@@ -116,7 +116,7 @@ def dataset(atoms: int, fragments: int, count: int, seed: int = 0) -> Ligands:
         )
         result = prepare(record, rules)
         # A few cages defeat the conformer generator; the next molecule takes their place.
-        if result.states and len(result.states[0]["torsion_axis"]) == fragments // 2:
+        if result.states and len(result.states[0].shape["torsion_axis"]) == fragments // 2:
             prepared.append((record, result))
         if len(prepared) == count:
             return assemble(prepared).ligands

@@ -17,6 +17,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.engine.xscore_reference import CUTOFF, Molecule, terms
+from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.xscore import COVALENT_RADIUS, ligand_types, receptor_type
 from ligen_py.records import Receptor
 
@@ -42,7 +43,7 @@ def read_ligand(folder: Path, name: str) -> Molecule:
     if mol is None:
         raise ValueError("RDKit cannot read the ligand")
     mol = Chem.AddHs(mol, addCoords=True)
-    found = ligand_types(mol)
+    found = ligand_types(Graph.of(mol))
     return Molecule(
         xyz=mol.GetConformer().GetPositions().astype("f4"),
         element=np.array([atom.GetAtomicNum() for atom in mol.GetAtoms()], "u1"),

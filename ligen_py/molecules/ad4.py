@@ -4,13 +4,12 @@ Types as AutoDock's usual preparation, Meeko, gives them; charges are RDKit's Ga
 Gasteiger, M. Marsili, Tetrahedron 36 (1980) 3219-3228).
 """
 
-import math
-
 import numpy as np
 from rdkit import Chem
 from rdkit.Chem import rdPartialCharges
 
-from ligen_py.molecules.vina import POLAR_HYDROGEN_ON, not_accepting
+from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.vina import POLAR_HYDROGEN_ON
 from ligen_py.records import Ad4Type, ChargedReceptor
 
 TO_HYDROGEN, TO_HEAVY, IN_CARBONYL = 1.3, 1.9, 1.7
@@ -27,47 +26,42 @@ BY_ELEMENT = {
     20: Ad4Type.CA, 25: Ad4Type.MN, 26: Ad4Type.FE, 30: Ad4Type.ZN, 35: Ad4Type.BR, 53: Ad4Type.I,
 }  # fmt: skip
 
+LIGAND_TYPE = np.zeros(256, "u1")
+"""Type by atomic number, where neighbours say nothing else."""
+LIGAND_TYPE[[6, 7, 16, *BY_ELEMENT]] = [Ad4Type.C, Ad4Type.N, Ad4Type.S, *BY_ELEMENT.values()]
 
-def ligand_types(mol: Chem.Mol) -> tuple[np.ndarray, np.ndarray]:
-    """Types u1 (atoms,) and charges f4 (atoms,) of a sanitised molecule with explicit hydrogens.
 
-    Hydrogens on carbon are merged into it: they have type NONE and charge 0. Where an atom has no
-    Gasteiger parameters, the whole molecule keeps its formal charges. Raises KeyError for an
-    element without a type.
+def ligand_types(graph: Graph, partial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Types u1 (atoms,) and charges f4 (atoms,) of molecules with explicit hydrogens.
+
+    `partial` are the charges (atoms,) of `gasteiger`. Hydrogens on carbon are merged into it: they
+    have type NONE and charge 0.
     """
-    closed = not_accepting(mol)
-    types = [_ligand_type(atom, atom.GetIdx() not in closed) for atom in mol.GetAtoms()]
-    charges = _gasteiger(mol)
-    for atom in mol.GetAtoms():
-        if types[atom.GetIdx()] == Ad4Type.NONE:
-            charges[atom.GetNeighbors()[0].GetIdx()] += charges[atom.GetIdx()]
-            charges[atom.GetIdx()] = 0.0
-    return np.array(types, "u1"), charges.astype("f4")
+    element = graph.element
+    types = LIGAND_TYPE[element]
+    polar = np.isin(element, list(POLAR_HYDROGEN_ON))
+    types[(element == 1) & (graph.count(~polar) == 0)] = Ad4Type.HD
+    types[(element == 6) & graph.aromatic] = Ad4Type.A
+    types[(element == 7) & graph.accepts] = Ad4Type.NA
+    types[(element == 16) & (graph.degree == 2) & ~graph.aromatic] = Ad4Type.SA
+    charges = partial.copy()
+    merged = np.flatnonzero(types == Ad4Type.NONE)
+    np.add.at(charges, graph.far[np.searchsorted(graph.near, merged)], charges[merged])
+    charges[merged] = 0.0
+    return types, charges.astype("f4")
 
 
-def _ligand_type(atom: Chem.Atom, accepts: bool) -> Ad4Type:
-    number = atom.GetAtomicNum()
-    if number == 1:
-        parents = [other.GetAtomicNum() for other in atom.GetNeighbors()]
-        return Ad4Type.HD if POLAR_HYDROGEN_ON.issuperset(parents) else Ad4Type.NONE
-    if number == 6:
-        return Ad4Type.A if atom.GetIsAromatic() else Ad4Type.C
-    if number == 7:
-        return Ad4Type.NA if accepts else Ad4Type.N
-    if number == 16:
-        divalent = atom.GetDegree() == 2 and not atom.GetIsAromatic()
-        return Ad4Type.SA if divalent else Ad4Type.S
-    return BY_ELEMENT[number]
+def gasteiger(mol: Chem.Mol) -> np.ndarray:
+    """Gasteiger charges f8 (atoms,), which the atoms get as a property too.
 
-
-def _gasteiger(mol: Chem.Mol) -> np.ndarray:
-    """Charges (atoms,), or the formal ones where an atom has no parameters."""
-    typed = Chem.Mol(mol)
-    rdPartialCharges.ComputeGasteigerCharges(typed, throwOnParamFailure=False)
-    charges = [atom.GetDoubleProp("_GasteigerCharge") for atom in typed.GetAtoms()]
-    if all(map(math.isfinite, charges)):
-        return np.array(charges)
-    return np.array([atom.GetFormalCharge() for atom in mol.GetAtoms()], float)
+    Where an atom has no parameters, all charges are the formal ones.
+    """
+    rdPartialCharges.ComputeGasteigerCharges(mol, throwOnParamFailure=False)
+    atoms = [mol.GetAtomWithIdx(i) for i in range(mol.GetNumAtoms())]
+    charges = np.array([atom.GetDoubleProp("_GasteigerCharge") for atom in atoms])
+    if np.isfinite(charges).all():
+        return charges
+    return np.array([atom.GetFormalCharge() for atom in atoms], "f8")
 
 
 def charged_receptor(xyz: np.ndarray, types: np.ndarray, charges: np.ndarray) -> ChargedReceptor:

@@ -16,6 +16,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.molecules import ad4
+from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.xscore import SAME_AS
 from ligen_py.records import Ad4Type, ChargedReceptor, Interaction
 
@@ -187,7 +188,7 @@ def amino_acid(state: str, is_last: bool) -> dict[str, Template]:
     whole = mol.GetMol()
     Chem.SanitizeMol(whole)
     whole = Chem.AddHs(whole)
-    types, charges = ad4.ligand_types(whole)
+    types, charges = ad4.ligand_types(Graph.of(whole), ad4.gasteiger(whole))
     return {
         atom.GetPDBResidueInfo().GetName().strip(): _template(atom, types, charges, state)
         for atom in whole.GetAtoms()

@@ -1,7 +1,7 @@
 """A part of a library: a record is a row of `Entries` and `Ledger`, its states are `Ligands`."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -11,18 +11,21 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.pool import ordered_map
-from ligen_py.molecules.preparation import Prepared, Rules, lost, prepare
+from ligen_py.molecules.preparation import Prepared, Rules, State, columns_of, lost, prepare
 from ligen_py.molecules.reading import Part, Record, records
 from ligen_py.records import Entries, Ledger, Ligands, Reason, Status
 
-OFFSETS = {
-    "first_atom": "xyz",
-    "first_bond": "bond",
-    "first_torsion": "torsion_axis",
-    "first_pair": "pair_mask",
-    "first_byte": "molecule",
+SIZES: dict[str, Callable[[State], int]] = {
+    "first_atom": lambda state: len(state.graph.element),
+    "first_bond": lambda state: len(state.graph.bond),
+    "first_torsion": lambda state: len(state.shape["torsion_axis"]),
+    "first_pair": lambda state: len(state.shape["pair_mask"]),
+    "first_byte": lambda state: len(state.shape["molecule"]),
 }
-"""Offset column of `Ligands` -> a column that it divides among the ligands."""
+"""Offset column of `Ligands` -> how many rows a state has of what it divides."""
+
+BLOCK = 1024
+"""States that are typed at a time."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
     """Gather prepared records, in input order, into arrays; later equals become duplicates."""
     entries: list[tuple[str, int, str, str, str]] = []
     ledger: list[tuple[Status, Reason, str]] = []
-    ligands: list[dict[str, np.ndarray]] = []
+    states: list[State] = []
     rows: list[int] = []
     first: dict[str, Record] = {}
     for record, result in prepared:
@@ -76,9 +79,9 @@ def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
             first[result.key] = record
             ledger.append((Status.READY, Reason.NONE, ""))
             rows += [len(entries)] * len(result.states)
-            ligands += result.states
+            states += result.states
         entries.append((record.name, record.line, result.smiles, result.key, result.note))
-    return Library(_table(Entries, entries), _table(Ledger, ledger), _ligands(rows, ligands))
+    return Library(_table(Entries, entries), _table(Ledger, ledger), _ligands(rows, states))
 
 
 def _table(record: type[Any], rows: list[Any]) -> Any:
@@ -91,15 +94,20 @@ def _table(record: type[Any], rows: list[Any]) -> Any:
     return record(**columns)
 
 
-def _ligands(rows: list[int], ligands: list[dict[str, np.ndarray]]) -> Ligands:
+def _ligands(rows: list[int], states: list[State]) -> Ligands:
     columns: dict[str, np.ndarray] = {"entry": np.array(rows, "i8")}
-    for offsets, divided in OFFSETS.items():
-        sizes = [len(ligand[divided]) for ligand in ligands]
-        columns[offsets] = np.cumsum([0, *sizes], dtype="i8")
+    for offsets, sizes in SIZES.items():
+        columns[offsets] = np.cumsum([0, *map(sizes, states)], dtype="i8")
+    blocks = [columns_of(block) for block in _blocks(states)]
     for spec in fields(Ligands):
         if spec.name not in columns:
-            columns[spec.name] = _joined([ligand[spec.name] for ligand in ligands], spec.metadata)
+            columns[spec.name] = _joined([block[spec.name] for block in blocks], spec.metadata)
     return Ligands(**columns)
+
+
+def _blocks(states: list[State]) -> Iterator[list[State]]:
+    for start in range(0, len(states), BLOCK):
+        yield states[start : start + BLOCK]
 
 
 def _joined(parts: list[np.ndarray], meta: Any) -> np.ndarray:

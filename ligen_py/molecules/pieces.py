@@ -1,22 +1,28 @@
 """Rotatable bonds, the rigid pieces between them, and an atom order that makes torsions ranges."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem
 
+from ligen_py.molecules.graph import Graph, matches
+
 AMIDE = "[#6X3](=[#7,#8,#16])-!@[#7;X3,X2-]"
 """C-N bonds of amides, thioamides, ureas, carbamates, amidines, guanidines and their anions."""
 
 
-@cache
-def _pattern(smarts: str) -> Chem.Mol:
-    return Chem.MolFromSmarts(smarts)
+def neighbours_of(graph: Graph) -> list[list[int]]:
+    """Bonded atoms of each atom."""
+    result: list[list[int]] = [[] for _ in range(len(graph.element))]
+    for first, second in graph.bond.tolist():
+        result[first].append(second)
+        result[second].append(first)
+    return result
 
 
-def rotatable_bonds(mol: Chem.Mol) -> list[tuple[int, int]]:
+def rotatable_bonds(mol: Chem.Mol, graph: Graph) -> list[tuple[int, int]]:
     """Bonds that docking turns, as pairs of atoms (lower index first), in ascending order.
 
     Single, acyclic, not the C-N bond of an amide or amidine, two or more heavy neighbours on both
@@ -24,42 +30,29 @@ def rotatable_bonds(mol: Chem.Mol) -> list[tuple[int, int]]:
     neighbours (CF3, CMe3, SO3, PO3), or a linear one with nothing beyond its triple bond's other
     atom (nitrile, terminal alkyne).
     """
-    amides = {
-        frozenset((c, n))
-        for c, _, n in mol.GetSubstructMatches(_pattern(AMIDE), maxMatches=100_000)
-    }
-    found = []
-    for bond in mol.GetBonds():
-        if bond.GetBondType() != Chem.BondType.SINGLE or bond.IsInRing():
-            continue
-        first, second = sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))
-        ends = bond.GetBeginAtom(), bond.GetEndAtom()
-        if frozenset((first, second)) in amides or any(
-            _is_idle(*pair) for pair in (ends, ends[::-1])
-        ):
-            continue
-        found.append((first, second))
-    return sorted(found)
+    inner = (graph.element > 1) & (graph.heavy > 1)
+    turns = (graph.order == 1) & ~graph.cyclic & inner[graph.bond].all(axis=1)
+    if not turns.any():
+        return []
+    amides = {frozenset((c, n)) for c, _, n in matches(mol, AMIDE)}
+    tops = set(np.flatnonzero(inner & (graph.heavy == 4)).tolist())
+    linear = set(graph.bond[graph.order == 3].ravel().tolist())
 
+    def is_idle(atom: int, partner: int) -> bool:
+        """Whether turning `atom` about its bond to `partner` changes no heavy atom's place."""
+        if atom not in tops and atom not in linear:
+            return False
+        near = graph.far[slice(*np.searchsorted(graph.near, (atom, atom + 1)))]
+        others = near[(near != partner) & (graph.element[near] > 1)]
+        terminal = (graph.heavy[others] == 1).all()
+        return bool(terminal and (atom not in tops or len(set(graph.element[others])) == 1))
 
-def _is_idle(atom: Chem.Atom, partner: Chem.Atom) -> bool:
-    """Whether turning `atom` about its bond to `partner` changes no heavy atom's place."""
-    others = [
-        other
-        for other in atom.GetNeighbors()
-        if other.GetAtomicNum() > 1 and other.GetIdx() != partner.GetIdx()
+    return [
+        (first, second)
+        for first, second in graph.bond[turns].tolist()
+        if frozenset((first, second)) not in amides
+        and not (is_idle(first, second) or is_idle(second, first))
     ]
-    if atom.GetAtomicNum() == 1 or not others:
-        return True
-    terminal = all(_heavy_degree(other) == 1 for other in others)
-    if len(others) == 3:
-        return terminal and len({other.GetAtomicNum() for other in others}) == 1
-    linear = any(bond.GetBondType() == Chem.BondType.TRIPLE for bond in atom.GetBonds())
-    return linear and terminal
-
-
-def _heavy_degree(atom: Chem.Atom) -> int:
-    return sum(other.GetAtomicNum() > 1 for other in atom.GetNeighbors())
 
 
 class Torsion(NamedTuple):
@@ -81,7 +74,9 @@ class Pieces:
     torsions: list[Torsion]
     """Depth first."""
 
-    def heavy_first(self, is_heavy: list[bool]) -> tuple[list[int], np.ndarray, np.ndarray]:
+    def heavy_first(
+        self, is_heavy: Sequence[bool] | np.ndarray
+    ) -> tuple[list[int], np.ndarray, np.ndarray]:
         """Move hydrogens behind all heavy atoms, each kind still depth first.
 
         `is_heavy` is by old number. Returns the order (old number of each new atom), the axes
@@ -169,35 +164,26 @@ def _root(members: list[list[int]], branches: list[list[tuple[int, int, int]]]) 
     return worst.index(min(worst))
 
 
-def pair_mask(neighbours: list[list[int]], far_sides: np.ndarray, heavy: int) -> np.ndarray:
+def pair_mask(bond: np.ndarray, far_sides: np.ndarray, heavy: int) -> np.ndarray:
     """Pairs of heavy atoms tested for bumps: in different pieces, four or more bonds apart.
 
     Args:
-        neighbours: bonded atoms of each atom, heavy atoms first.
+        bond: bonded atoms (bonds, 2), heavy atoms first.
         far_sides: ranges of each torsion (torsions, 4), depth first, as in `records.Ligands`.
         heavy: number of heavy atoms.
 
     Returns:
         uint32 words, ceil(heavy / 32) per heavy atom, bit j % 32 of word j // 32 for partner j;
-        the layout of `records.Ligands.pair_mask`. Rows are whole numbers used as bit sets.
+        the layout of `records.Ligands.pair_mask`.
     """
-    within = [1 << i for i in range(heavy)]
-    for _ in range(3):
-        within = [_union(within, i, [j for j in neighbours[i] if j < heavy]) for i in range(heavy)]
-    piece = [0] * heavy
-    for number, (first, last, *_) in enumerate(far_sides.tolist(), start=1):
-        piece[first:last] = [number] * (last - first)
-    every = (1 << heavy) - 1
-    inside: dict[int, int] = {}
-    for i, owner in enumerate(piece):
-        inside[owner] = inside.get(owner, 0) | 1 << i
-    size = 4 * -(-heavy // 32)
-    rows = (every & ~within[i] & ~inside[piece[i]] for i in range(heavy))
-    return np.frombuffer(b"".join(row.to_bytes(size, "little") for row in rows), "<u4").astype("u4")
-
-
-def _union(sets: list[int], index: int, others: list[int]) -> int:
-    result = sets[index]
-    for other in others:
-        result |= sets[other]
-    return result
+    first, second = bond[bond.max(axis=1, initial=0) < heavy].T
+    step = np.eye(heavy, dtype="f4")
+    step[first, second] = step[second, first] = 1
+    piece = np.zeros(heavy, int)
+    for number, (start, end, *_) in enumerate(far_sides.tolist(), start=1):
+        piece[start:end] = number
+    tested = (step @ step @ step == 0) & (piece[:, None] != piece)
+    bits = np.packbits(tested, axis=1, bitorder="little")
+    words = np.zeros((heavy, 4 * -(-heavy // 32)), "u1")
+    words[:, : bits.shape[1]] = bits
+    return words.view("<u4").ravel().astype("u4")

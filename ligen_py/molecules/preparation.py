@@ -7,7 +7,7 @@ stands in a library and however the library is cut.
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +18,8 @@ from rdkit import Chem, rdBase
 from rdkit.Chem import rdDistGeom, rdMolDescriptors
 
 from ligen_py.molecules import ad4, vina
-from ligen_py.molecules.pieces import pair_mask, rigid_pieces, rotatable_bonds
+from ligen_py.molecules.graph import Graph, matches
+from ligen_py.molecules.pieces import neighbours_of, pair_mask, rigid_pieces, rotatable_bonds
 from ligen_py.molecules.reading import Record
 from ligen_py.molecules.xscore import SUPPORTED, ligand_types
 from ligen_py.records import Reason, Status
@@ -37,12 +38,7 @@ succeeds at all takes a few; stereocentres that exclude each other would go on u
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
 
-ORDERS = {
-    Chem.BondType.SINGLE: 1,
-    Chem.BondType.DOUBLE: 2,
-    Chem.BondType.TRIPLE: 3,
-    Chem.BondType.AROMATIC: 4,
-}
+UNSUPPORTED = "[" + ";".join(f"!#{number}" for number in sorted(SUPPORTED)) + "]"
 NO_PROPERTIES = int(Chem.PropertyPickleOptions.NoProps)
 
 
@@ -57,6 +53,23 @@ class Rules(NamedTuple):
 
 
 @dataclass(frozen=True)
+class State:
+    """One row of `records.Ligands`: a form of a molecule with a start conformer."""
+
+    graph: Graph
+    """Atoms in docking order."""
+    partial: np.ndarray
+    """f8 (atoms,): Gasteiger charges."""
+    shape: dict[str, np.ndarray]
+    """Its rows of those columns of `records.Ligands` that do not follow from the graph."""
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """Its rows of all columns of `records.Ligands`, offsets and entry apart."""
+        return columns_of([self])
+
+
+@dataclass(frozen=True)
 class Prepared:
     """What became of one record."""
 
@@ -65,9 +78,8 @@ class Prepared:
     reason: Reason = Reason.NONE
     detail: str = ""
     note: str = ""
-    states: tuple[dict[str, np.ndarray], ...] = ()
-    """Of a ready record: for each state its rows of the columns of `records.Ligands`, offsets and
-    entry apart."""
+    states: tuple[State, ...] = ()
+    """Of a ready record."""
 
     @property
     def status(self) -> Status:
@@ -94,7 +106,7 @@ def prepare(record: Record, rules: Rules) -> Prepared:
             _require_supported(parent)
             smiles = canonical_smiles(parent)
             key = content_key(smiles)
-            return Prepared(smiles, key, states=(_ligand(parent, smiles, key, rules),))
+            return Prepared(smiles, key, states=(_state(parent, smiles, key, rules),))
         except _UnusableError as error:
             return Prepared(smiles, key, error.reason, _short(str(error)))
         except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
@@ -168,8 +180,9 @@ def parent_of(mol: Chem.Mol) -> Chem.Mol:
     Of several fragments the one with carbon, then with the most heavy atoms, then the heaviest,
     then the first by SMILES.
     """
-    fragments = Chem.GetMolFrags(mol, asMols=True)
-    return min(fragments, key=_rank) if len(fragments) > 1 else mol
+    if len(Chem.GetMolFrags(mol)) < 2:
+        return mol
+    return min(Chem.GetMolFrags(mol, asMols=True), key=_rank)
 
 
 def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:
@@ -180,7 +193,7 @@ def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:
 
 def canonical_smiles(mol: Chem.Mol) -> str:
     """Canonical isomeric SMILES, hydrogens implicit."""
-    return str(Chem.MolToSmiles(Chem.RemoveHs(mol)))
+    return str(Chem.MolToSmiles(Chem.RemoveHs(mol, sanitize=False)))
 
 
 def content_key(smiles: str) -> str:
@@ -189,7 +202,7 @@ def content_key(smiles: str) -> str:
 
 
 def _require_supported(mol: Chem.Mol) -> None:
-    strange = {a.GetSymbol() for a in mol.GetAtoms() if a.GetAtomicNum() not in SUPPORTED}
+    strange = {mol.GetAtomWithIdx(i).GetSymbol() for (i,) in matches(mol, UNSUPPORTED)}
     if strange:
         names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
         raise _UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
@@ -197,20 +210,22 @@ def _require_supported(mol: Chem.Mol) -> None:
         raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
 
 
-def _ligand(parent: Chem.Mol, smiles: str, key: str, rules: Rules) -> dict[str, np.ndarray]:
+def _state(parent: Chem.Mol, smiles: str, key: str, rules: Rules) -> State:
     placed = rules.embed == "missing" and has_conformer(parent)
     mol = parent if placed else (Chem.MolFromSmiles(smiles) or parent)
-    mol = Chem.AddHs(mol, addCoords=placed)
+    if Chem.NeedsHs(mol):
+        mol = Chem.AddHs(mol, addCoords=placed)
     if mol.GetNumAtoms() > rules.max_atoms:
         detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {rules.max_atoms}"
         raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
-    rotatable = rotatable_bonds(mol)
+    graph = Graph.of(mol)
+    rotatable = rotatable_bonds(mol, graph)
     if len(rotatable) > rules.max_torsions:
         detail = f"{len(rotatable)} rotatable bonds, at most {rules.max_torsions}"
         raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
     if not placed:
         _embed(mol, rules.seed, key)
-    return _columns(mol, rotatable)
+    return _docking_order(mol, graph, rotatable, smiles)
 
 
 def has_conformer(mol: Chem.Mol) -> bool:
@@ -220,9 +235,8 @@ def has_conformer(mol: Chem.Mol) -> bool:
     xyz = mol.GetConformer().GetPositions()
     if mol.GetNumAtoms() > 1 and np.ptp(xyz[:, 2]) < FLAT:
         return False
-    ends = np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in mol.GetBonds()], int)
-    ends = ends.reshape(-1, 2)
-    lengths = np.linalg.norm(xyz[ends[:, 0]] - xyz[ends[:, 1]], axis=1)
+    first, second = np.nonzero(Chem.GetAdjacencyMatrix(mol))
+    lengths = np.linalg.norm(xyz[first] - xyz[second], axis=1)
     shortest, longest = BOND_LENGTHS
     return bool(np.isfinite(xyz).all() and ((lengths > shortest) & (lengths < longest)).all())
 
@@ -250,60 +264,75 @@ def _embed(mol: Chem.Mol, seed: int, key: str) -> None:
     raise _UnusableError(Reason.EMBEDDING_FAILED, detail)
 
 
-def _columns(mol: Chem.Mol, rotatable: list[tuple[int, int]]) -> dict[str, np.ndarray]:
+def _docking_order(
+    mol: Chem.Mol, graph: Graph, rotatable: list[tuple[int, int]], smiles: str
+) -> State:
     """Renumber a molecule with hydrogens and a conformer, and take its columns."""
-    is_heavy = [atom.GetAtomicNum() > 1 for atom in mol.GetAtoms()]
-    pieces = rigid_pieces(_neighbours(mol), rotatable)
-    order, axes, far_sides = pieces.heavy_first(is_heavy)
-    heavy = sum(is_heavy)
+    pieces = rigid_pieces(neighbours_of(graph), rotatable)
+    order, axes, far_sides = pieces.heavy_first(graph.element > 1)
+    heavy = int(np.count_nonzero(graph.element > 1))
     mol = Chem.RenumberAtoms(mol, order)
-    types = ligand_types(mol)
-    ad4_type, ad4_charge = ad4.ligand_types(mol)
-    atoms = list(mol.GetAtoms())
-    element = np.array([atom.GetAtomicNum() for atom in atoms], "u1")
-    bonds = list(mol.GetBonds())
-    return {
-        "smiles": np.array([canonical_smiles(mol)], object),
+    graph = graph.renumbered(np.array(order))
+    shape = {
+        "smiles": np.array([smiles], object),
         "conformer": np.array([0], "u2"),
-        "rotors": np.array([types.rotors], "f4"),
-        "vina_rotors": np.array([vina.rotors(mol)], "f4"),
-        "ad4_torsions": np.array([len(vina.active_torsions(mol))], "f4"),
         "heavy": np.array([heavy], "i4"),
-        "xyz": _centre(mol, element > 1),
-        "element": element,
-        "charge": np.array([atom.GetFormalCharge() for atom in atoms], "i1"),
+        "xyz": _centre(mol, heavy),
+        "torsion_axis": axes.astype("i2"),
+        "torsion_range": far_sides.astype("i2"),
+        "pair_mask": pair_mask(graph.bond, far_sides, heavy),
+        "molecule": np.frombuffer(mol.ToBinary(NO_PROPERTIES), "u1"),
+    }
+    return State(graph, ad4.gasteiger(mol), shape)
+
+
+def columns_of(states: Sequence[State]) -> dict[str, np.ndarray]:
+    """The columns of `records.Ligands` of some states (at least one), offsets and entry apart."""
+    shapes = [state.shape for state in states]
+    return {name: np.concatenate([shape[name] for shape in shapes]) for name in shapes[0]} | _typed(
+        states
+    )
+
+
+def _typed(states: Sequence[State]) -> dict[str, np.ndarray]:
+    """The columns that follow from the graphs, for all states at once."""
+    graph = Graph.joined([state.graph for state in states])
+    atoms = [len(state.partial) for state in states]
+    first_atom = np.cumsum([0, *atoms[:-1]])
+    owner = np.repeat(np.arange(len(states)), atoms)
+    types = ligand_types(graph)
+    ad4_type, ad4_charge = ad4.ligand_types(
+        graph, np.concatenate([state.partial for state in states])
+    )
+    active = vina.active_torsions(graph)
+    turning = owner[graph.bond[active, 0]]
+
+    def sums(ligand: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        return np.bincount(ligand, values, len(states)).astype("f4")
+
+    return {
+        "rotors": sums(owner, types.rotors),
+        "vina_rotors": sums(turning, vina.rotors(graph, active)),
+        "ad4_torsions": sums(turning),
+        "element": graph.element,
+        "charge": graph.charge,
         "radius": types.radius,
         "interaction": types.interaction,
         "donor": types.donor,
         "acceptor": types.acceptor,
         "hydrogens": types.hydrogens,
-        "vina_type": vina.ligand_types(mol),
+        "vina_type": vina.ligand_types(graph),
         "ad4_type": ad4_type,
         "ad4_charge": ad4_charge,
-        "bond": np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in bonds], "u1").reshape(
-            -1, 2
-        ),
-        "bond_order": np.array([ORDERS.get(b.GetBondType(), 1) for b in bonds], "u1"),
-        "torsion_axis": axes.astype("i2"),
-        "torsion_range": far_sides.astype("i2"),
-        "pair_mask": pair_mask(_neighbours(mol), far_sides, heavy),
-        "molecule": np.frombuffer(mol.ToBinary(NO_PROPERTIES), "u1"),
+        "bond": (graph.bond - first_atom[owner[graph.bond]]).astype("u1"),
+        "bond_order": graph.order,
     }
 
 
-def _neighbours(mol: Chem.Mol) -> list[list[int]]:
-    result: list[list[int]] = [[] for _ in range(mol.GetNumAtoms())]
-    for bond in mol.GetBonds():
-        first, second = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
-        result[first].append(second)
-        result[second].append(first)
-    return result
-
-
-def _centre(mol: Chem.Mol, heavy: np.ndarray) -> np.ndarray:
+def _centre(mol: Chem.Mol, heavy: int) -> np.ndarray:
     """Move the conformer's heavy-atom centroid to 0; returns the coordinates as float32."""
     conformer = mol.GetConformer()
     xyz: np.ndarray = conformer.GetPositions()
-    xyz = (xyz - xyz[heavy].mean(axis=0)).astype("f4")
+    xyz = (xyz - xyz[:heavy].mean(axis=0)).astype("f4")
     conformer.SetPositions(xyz.astype("f8"))
     return xyz

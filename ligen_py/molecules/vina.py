@@ -5,18 +5,11 @@ and which bonds are active torsions, because Vina itself reads both from its inp
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 
 import numpy as np
-from rdkit import Chem
 
+from ligen_py.molecules.graph import Graph
 from ligen_py.records import Interaction, VinaType
-
-NOT_ACCEPTING = ("[#7X3v3][a]", "[#7X3v3][#6X3v4]", "[#7+1]")
-"""Nitrogens that give their lone pair away: pyrrole and aniline, amide and its like, ammonium."""
-
-AMIDE = "[NX3]-[CX3]=[O,N,SX1]"
-TERTIARY_AMIDE = "[NX3]([!#1])([!#1])-[CX3]=[O,N,SX1]"
 
 POLAR_HYDROGEN_ON = frozenset((7, 8, 9, 15, 16))
 """Elements whose hydrogens are atoms of their own in Vina's input; all others are merged."""
@@ -35,6 +28,10 @@ sulfur."""
 NITROGEN = (VinaType.N_P, VinaType.N_D, VinaType.N_A, VinaType.N_DA)
 OXYGEN = (VinaType.O_P, VinaType.O_D, VinaType.O_A, VinaType.O_DA)
 
+LIGAND_TYPE = np.full(256, VinaType.MET_D, "u1")
+"""Type by atomic number; of carbon, a polar one's."""
+LIGAND_TYPE[[1, 6, *BY_ELEMENT]] = [VinaType.NONE, VinaType.C_P, *BY_ELEMENT.values()]
+
 
 def vina_type(element: int, gives: bool, takes: bool, neighbours: Iterable[int]) -> VinaType:
     """Type of an atom by atomic number, hydrogen-bond role and its neighbours' atomic numbers.
@@ -50,20 +47,17 @@ def vina_type(element: int, gives: bool, takes: bool, neighbours: Iterable[int])
     return BY_ELEMENT.get(element, VinaType.MET_D)
 
 
-def ligand_types(mol: Chem.Mol) -> np.ndarray:
-    """Types u1 (atoms,) of a sanitised molecule with explicit hydrogens."""
-    closed = not_accepting(mol)
-    types = []
-    for atom in mol.GetAtoms():
-        around = [other.GetAtomicNum() for other in atom.GetNeighbors()]
-        takes = atom.GetIdx() not in closed
-        types.append(vina_type(atom.GetAtomicNum(), 1 in around, takes, around))
-    return np.array(types, "u1")
-
-
-def not_accepting(mol: Chem.Mol) -> set[int]:
-    """Nitrogens of a molecule that accept no hydrogen bond."""
-    return {match[0] for smarts in NOT_ACCEPTING for match in _matches(mol, smarts)}
+def ligand_types(graph: Graph) -> np.ndarray:
+    """Types u1 (atoms,) of a molecule with explicit hydrogens, or of several side by side."""
+    element = graph.element
+    types = LIGAND_TYPE[element]
+    clean = graph.count(~np.isin(element, list(HETERO_FREE))) == 0
+    types[(element == 6) & clean] = VinaType.C_H
+    role = (graph.hydrogens > 0) + 2 * graph.accepts
+    for number, by_role in ((7, NITROGEN), (8, OXYGEN)):
+        chosen = element == number
+        types[chosen] = np.array(by_role)[role[chosen]]
+    return types
 
 
 def receptor_types(
@@ -85,58 +79,23 @@ def receptor_types(
     return np.array(types, "u1")
 
 
-def rotors(mol: Chem.Mol) -> float:
-    """N_rot of a molecule with explicit hydrogens, by Vina's count over `active_torsions`.
+def rotors(graph: Graph, active: np.ndarray) -> np.ndarray:
+    """What each active torsion (bonds, in rows of `Graph.bond`) gives to Vina's N_rot, f4.
 
     An end of a torsion gives 1/2 if the other end has two or more heavy neighbours. So hydroxyls
     count 1/2 and torsions inside the molecule 1.
     """
-    inner = [_heavy_neighbours(atom) > 1 for atom in mol.GetAtoms()]
-    return sum(0.5 * (inner[first] + inner[second]) for first, second in active_torsions(mol))
+    inner = graph.heavy > 1
+    return (0.5 * inner[graph.bond[active]].sum(axis=1)).astype("f4")
 
 
-def active_torsions(mol: Chem.Mol) -> list[tuple[int, int]]:
-    """Bonds that Meeko lets turn: single, acyclic, no amide, each end with other neighbours.
+def active_torsions(graph: Graph) -> np.ndarray:
+    """Bonds (rows of `Graph.bond`) that Meeko lets turn.
 
-    Merged (nonpolar) hydrogens are no neighbours. A tertiary amide turns if its substituents
+    Single, acyclic, no amide, each end with other neighbours. Merged (nonpolar) hydrogens are no neighbours. A tertiary amide turns if its substituents
     differ. These are more bonds than the search turns, which leaves hydroxyls and symmetric tops.
     """
-    rigid = _rigid_amides(mol)
-    found = []
-    for bond in mol.GetBonds():
-        ends = bond.GetBeginAtom(), bond.GetEndAtom()
-        pair = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
-        single = bond.GetBondType() == Chem.BondType.SINGLE and not bond.IsInRing()
-        if single and frozenset(pair) not in rigid and all(_neighbours(atom) > 1 for atom in ends):
-            found.append(pair)
-    return found
-
-
-def _rigid_amides(mol: Chem.Mol) -> set[frozenset[int]]:
-    rank = list(Chem.CanonicalRankAtoms(mol, breakTies=False))
-    turning = {
-        frozenset((nitrogen, carbon))
-        for nitrogen, first, second, carbon, _ in _matches(mol, TERTIARY_AMIDE)
-        if rank[first] != rank[second]
-    }
-    return {frozenset(match[:2]) for match in _matches(mol, AMIDE)} - turning
-
-
-def _neighbours(atom: Chem.Atom) -> int:
-    """Neighbours that are atoms in Vina's input: heavy ones, and polar hydrogens."""
-    if atom.GetAtomicNum() in POLAR_HYDROGEN_ON:
-        return int(atom.GetDegree())
-    return _heavy_neighbours(atom)
-
-
-def _heavy_neighbours(atom: Chem.Atom) -> int:
-    return sum(other.GetAtomicNum() > 1 for other in atom.GetNeighbors())
-
-
-def _matches(mol: Chem.Mol, smarts: str) -> Sequence[tuple[int, ...]]:
-    return mol.GetSubstructMatches(_pattern(smarts), maxMatches=100_000)
-
-
-@cache
-def _pattern(smarts: str) -> Chem.Mol:
-    return Chem.MolFromSmarts(smarts)
+    polar = np.isin(graph.element, list(POLAR_HYDROGEN_ON))
+    inner = np.where(polar, graph.degree, graph.heavy) > 1
+    turns = (graph.order == 1) & ~graph.cyclic & ~graph.amide
+    return np.flatnonzero(turns & inner[graph.bond].all(axis=1))

@@ -3,7 +3,8 @@
 Source: R. Wang, L. Lai, S. Wang, J. Comput.-Aided Mol. Des. 16 (2002) 11-26, with the tables of
 X-Score v1.3. A ligand atom is typed in two steps, as there: first the SYBYL type of element and
 bonds, then the X-Score type, which also asks for hydrogens, heavy neighbours and X-Score's own
-aromatic rings (not those of RDKit).
+aromatic rings (not those of RDKit). Ligands are typed all at once: types are numbers, rules are
+arithmetic on the arrays of `Graph`.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from rdkit import Chem
 
+from ligen_py.molecules.graph import Graph
 from ligen_py.records import Interaction
 
 H, P = Interaction.HYDROPHOBIC, Interaction.POLAR
@@ -42,6 +44,25 @@ LIGAND_TYPE: dict[str, tuple[float, Interaction]] = {
     "F": (1.50, P), "Cl": (1.75, H), "Br": (1.90, H), "I": (2.05, H),
 }
 """X-Score type -> radius in Angstrom and class. Hydrogens belong to their heavy atoms."""
+
+NAMES = tuple(LIGAND_TYPE)
+RADII = np.array([radius for radius, _ in LIGAND_TYPE.values()], "f4")
+CLASSES = np.array([role for _, role in LIGAND_TYPE.values()], "u1")
+
+SYBYL = (
+    "H", "C.3", "C.2", "C.1", "C.cat", "N.4", "N.3", "N.pl3", "N.2", "N.1", "O.3", "O.2", "O.co2",
+    "S.3", "S.2", "S.o", "P.3", "Si", "F", "Cl", "Br", "I",
+)
+SAME_NAME = np.array([NAMES.index(name) for name in SYBYL])
+"""SYBYL type -> X-Score's type of that name."""
+
+ELEMENT_TYPE = np.zeros(256, int)
+"""Atomic number -> SYBYL type, of elements that have one only."""
+for _number, _name in ((9, "F"), (14, "Si"), (15, "P.3"), (17, "Cl"), (35, "Br"), (53, "I")):
+    ELEMENT_TYPE[_number] = SYBYL.index(_name)
+
+ROTOR_VALUE = np.array([0.0, 0.5, 1.0, 0.5], "f4")
+"""By the rotors at an atom, up to three."""
 # fmt: on
 
 SP2 = frozenset(("C.2", "C.cat", "N.2", "N.pl3", "O.2", "O.co2", "S.2"))
@@ -65,8 +86,8 @@ class LigandTypes:
     """u1: 1 straight, 2 angled, 0 no acceptor."""
     hydrogens: np.ndarray
     """u1: hydrogens bonded to the atom."""
-    rotors: float
-    """RT of the whole ligand."""
+    rotors: np.ndarray
+    """f4: what the atom gives to its ligand's RT."""
 
 
 class ReceptorType(NamedTuple):
@@ -79,235 +100,185 @@ class ReceptorType(NamedTuple):
     acceptor: int
 
 
-def ligand_types(mol: Chem.Mol) -> LigandTypes:
-    """Type every atom of a sanitised molecule with explicit hydrogens.
+def ligand_types(graph: Graph) -> LigandTypes:
+    """Type every atom of a molecule with explicit hydrogens, or of several side by side.
 
     Raises ValueError for an element outside `SUPPORTED`.
     """
-    types, sybyl = atom_types(mol)
-    classes = [LIGAND_TYPE[name][1] for name in types]
-    geometry = [
-        _geometry(name, _heavy(atom)) for name, atom in zip(types, mol.GetAtoms(), strict=True)
-    ]
-    roles = list(zip(classes, geometry, strict=True))
+    sybyl = _sybyl(graph)
+    types = _xscore_types(graph, sybyl)
+    role, where = CLASSES[types], _geometry(types, graph.heavy)
     return LigandTypes(
-        radius=np.array([LIGAND_TYPE[name][0] for name in types], "f4"),
-        interaction=np.array(classes, "u1"),
-        donor=np.array([where if role in (D, DA) else 0 for role, where in roles], "u1"),
-        acceptor=np.array([where if role in (A, DA) else 0 for role, where in roles], "u1"),
-        hydrogens=np.array([_hydrogens(atom) for atom in mol.GetAtoms()], "u1"),
-        rotors=_rotors(mol, sybyl, types),
+        radius=RADII[types],
+        interaction=role,
+        donor=np.where(np.isin(role, (D, DA)), where, 0).astype("u1"),
+        acceptor=np.where(np.isin(role, (A, DA)), where, 0).astype("u1"),
+        hydrogens=graph.hydrogens.astype("u1"),
+        rotors=_rotors(graph, sybyl, types),
     )
 
 
-def atom_types(mol: Chem.Mol) -> tuple[list[str], list[str]]:
+def atom_types(graph: Graph) -> tuple[list[str], list[str]]:
     """X-Score types and SYBYL types of all atoms, by name."""
-    kekule = Chem.Mol(mol)
-    Chem.Kekulize(kekule, clearAromaticFlags=False)
-    sybyl = [_sybyl(atom) for atom in kekule.GetAtoms()]
-    ring = _aromatic_atoms(mol, sybyl)
-    types = [
-        _xscore_type(atom, name, atom.GetIdx() in ring)
-        for atom, name in zip(kekule.GetAtoms(), sybyl, strict=True)
-    ]
-    return types, sybyl
+    sybyl = _sybyl(graph)
+    return [NAMES[code] for code in _xscore_types(graph, sybyl)], [SYBYL[code] for code in sybyl]
 
 
-def _heavy(atom: Chem.Atom) -> int:
-    return sum(other.GetAtomicNum() > 1 for other in atom.GetNeighbors())
+def _is(codes: np.ndarray, *names: str) -> np.ndarray:
+    """Which atoms have one of some SYBYL types."""
+    return np.isin(codes, [SYBYL.index(name) for name in names])
 
 
-def _hydrogens(atom: Chem.Atom) -> int:
-    return sum(other.GetAtomicNum() == 1 for other in atom.GetNeighbors())
-
-
-def _order(atom: Chem.Atom) -> float:
-    """Highest order among the atom's bonds (Kekule form)."""
-    return max((bond.GetBondTypeAsDouble() for bond in atom.GetBonds()), default=0.0)
-
-
-def _sybyl(atom: Chem.Atom) -> str:
-    """SYBYL type from element and Kekule bonds; aromatic atoms come out as C.2, N.2 or N.pl3."""
-    number = atom.GetAtomicNum()
-    if number not in SUPPORTED:
-        raise ValueError(f"X-Score has no type for element {atom.GetSymbol()}")
-    special = {6: _sybyl_carbon, 7: _sybyl_nitrogen, 8: _sybyl_oxygen, 16: _sybyl_sulfur}
-    if number in special:
-        return special[number](atom)
-    return "P.3" if number == 15 else atom.GetSymbol()
-
-
-def _linear(atom: Chem.Atom) -> bool:
-    doubles = sum(bond.GetBondTypeAsDouble() == 2 for bond in atom.GetBonds())
-    return _order(atom) == 3 or (doubles == 2 and atom.GetAtomicNum() in (6, 7))
-
-
-def _guanidine(atom: Chem.Atom) -> bool:
-    """SYBYL's C.cat: an acyclic carbon with three nitrogen neighbours, charged or not."""
-    return (
-        atom.GetAtomicNum() == 6
-        and atom.GetDegree() == 3
-        and not atom.IsInRing()
-        and all(other.GetAtomicNum() == 7 for other in atom.GetNeighbors())
-        and _order(atom) == 2
+def _choose(
+    names: Sequence[str], *cases: tuple[np.ndarray, str], default: np.ndarray
+) -> np.ndarray:
+    """Numbers, within `names`, of the first case that holds for each atom."""
+    return np.select(
+        [holds for holds, _ in cases], [names.index(name) for _, name in cases], default
     )
 
 
-def _sybyl_carbon(atom: Chem.Atom) -> str:
-    if _linear(atom):
-        return "C.1"
-    if _guanidine(atom):
-        return "C.cat"
-    return "C.2" if _order(atom) == 2 or atom.GetFormalCharge() == 1 else "C.3"
+def _sybyl(graph: Graph) -> np.ndarray:
+    """SYBYL types from elements and Kekule bonds; aromatic atoms come out as C.2, N.2 or N.pl3.
 
-
-def _unsaturated(atom: Chem.Atom) -> bool:
-    """Whether a nitrogen's lone pair conjugates with this neighbour: C=, C#, N= and S(=O)=O."""
-    return atom.GetAtomicNum() in (6, 7, 16) and _order(atom) >= 2
-
-
-def _sybyl_nitrogen(atom: Chem.Atom) -> str:
-    """N.4, N.3, N.pl3 (which stands for N.am too), N.2 or N.1.
-
-    A cationic C=N+ has no lone pair left: N.pl3, but for aromatic rings, which count its electron.
-    A terminal N of a guanidine is N.pl3, its double bond being shared by all three.
+    C.cat is an acyclic carbon with three nitrogen neighbours, charged or not. O.co2 stands in
+    carboxylates and phosphates; other terminal oxygens on N or S are O.2. N.pl3 stands for N.am
+    too. A cationic C=N+ has no lone pair left: N.pl3, but for aromatic rings, which count its
+    electron. A terminal N of a guanidine is N.pl3, its double bond being shared by all three.
     """
-    neighbours = atom.GetNeighbors()
-    if _linear(atom):
-        return "N.1"
-    if _order(atom) == 2:
-        if any(_linear(other) for other in neighbours) and atom.GetDegree() == 1:
-            return "N.1"
-        spent = atom.GetTotalDegree() == 3 and not atom.GetIsAromatic()
-        return "N.pl3" if spent or any(_guanidine(other) for other in neighbours) else "N.2"
-    if atom.GetTotalDegree() == 4:
-        return "N.4"
-    planar = atom.GetIsAromatic() or any(_unsaturated(other) for other in neighbours)
-    return "N.pl3" if planar else "N.3"
-
-
-def _terminal_oxygens(atom: Chem.Atom) -> int:
-    return sum(
-        other.GetAtomicNum() == 8 and other.GetDegree() == 1 for other in atom.GetNeighbors()
+    element, order, degree = graph.element, graph.highest_order, graph.degree
+    unknown = ~np.isin(element, list(SUPPORTED))
+    if unknown.any():
+        symbol = Chem.GetPeriodicTable().GetElementSymbol(int(element[unknown][0]))
+        raise ValueError(f"X-Score has no type for element {symbol}")
+    carbon, nitrogen, oxygen, sulfur = (element == number for number in (6, 7, 8, 16))
+    double = order == 2
+    linear = (order == 3) | ((graph.double_bonds == 2) & (carbon | nitrogen))
+    in_ring = np.zeros(len(element), bool)
+    in_ring[graph.bond[graph.cyclic]] = True
+    three_nitrogens = (degree == 3) & (graph.count(nitrogen) == 3)
+    guanidine = carbon & three_nitrogens & ~in_ring & double
+    unsaturated = np.isin(element, (6, 7, 16)) & (order >= 2)
+    terminal_oxygens = graph.count(oxygen & (degree == 1))
+    beside_acid = graph.count(np.isin(element, (6, 15)) & (terminal_oxygens >= 2)) > 0
+    beside_oxide = graph.count(nitrogen | sulfur) > 0
+    cumulated = (degree == 1) & (graph.count(linear) > 0)
+    spent = (degree == 3) & ~graph.aromatic
+    planar = graph.aromatic | (graph.count(unsaturated) > 0)
+    return _choose(
+        SYBYL,
+        (carbon & linear, "C.1"),
+        (guanidine, "C.cat"),
+        (carbon & (double | (graph.charge == 1)), "C.2"),
+        (carbon, "C.3"),
+        (nitrogen & (linear | (double & cumulated)), "N.1"),
+        (nitrogen & double & (spent | (graph.count(guanidine) > 0)), "N.pl3"),
+        (nitrogen & double, "N.2"),
+        (nitrogen & (degree == 4), "N.4"),
+        (nitrogen & planar, "N.pl3"),
+        (nitrogen, "N.3"),
+        (oxygen & (degree == 1) & beside_acid, "O.co2"),
+        (oxygen & (((degree == 1) & beside_oxide) | double), "O.2"),
+        (oxygen, "O.3"),
+        (sulfur & ((terminal_oxygens > 0) | (double & (degree > 2))), "S.o"),
+        (sulfur & double, "S.2"),
+        (sulfur, "S.3"),
+        default=ELEMENT_TYPE[element],
     )
 
 
-def _sybyl_oxygen(atom: Chem.Atom) -> str:
-    """O.co2 in carboxylates and phosphates, O.2 where double or terminal on N or S, else O.3."""
-    if atom.GetDegree() == 1:
-        other = atom.GetNeighbors()[0]
-        if other.GetAtomicNum() in (6, 15) and _terminal_oxygens(other) >= 2:
-            return "O.co2"
-        if other.GetAtomicNum() in (7, 16):
-            return "O.2"
-    return "O.2" if _order(atom) == 2 else "O.3"
+def _xscore_types(graph: Graph, sybyl: np.ndarray) -> np.ndarray:
+    """Numbers, within `NAMES`, of X-Score types: from SYBYL types and neighbours."""
+    heavy, hydrogens = graph.heavy, graph.hydrogens
+    polar = graph.count(np.isin(graph.element, list(HETERO))) > 0
+    aromatic = _aromatic(graph, sybyl)
+    ring_nitrogen = aromatic & _is(sybyl, "N.2", "N.pl3")
+    amine = _is(sybyl, "N.4", "N.3")
+    cases = [
+        (_is(sybyl, "C.3") & polar, "C.3.x"),
+        (_is(sybyl, "C.2") & aromatic & polar, "C.ar.x"),
+        (_is(sybyl, "C.2") & aromatic, "C.ar"),
+        (_is(sybyl, "C.2") & polar, "C.2.x"),
+        (amine & (heavy <= 2), "N.4"),
+        (amine & (heavy == 3), "N.3"),
+        (amine, "N.3.un"),
+        (ring_nitrogen & (hydrogens == 0), "N.ar"),
+        (ring_nitrogen & (hydrogens == 1), "N.ar.h"),
+        (ring_nitrogen, "N.ar.un"),
+        (_is(sybyl, "N.pl3") & ((heavy == 1) | (heavy == 2)), "N.pl3.h"),
+        (_is(sybyl, "N.pl3") & (heavy != 3), "N.pl3.un"),
+        (_is(sybyl, "N.2") & (heavy == 1), "N.2.h"),
+        (_is(sybyl, "N.2") & (heavy != 2), "N.2.un"),
+        (_is(sybyl, "N.1") & (heavy != 1), "N.1.un"),
+    ]
+    for name in ("O.3", "S.3"):
+        cases += [
+            (_is(sybyl, name) & (heavy == 1), f"{name}.h"),
+            (_is(sybyl, name) & (heavy != 2), f"{name}.un"),
+        ]
+    return _choose(NAMES, *cases, default=SAME_NAME[sybyl])
 
 
-def _sybyl_sulfur(atom: Chem.Atom) -> str:
-    if _terminal_oxygens(atom) or (_order(atom) == 2 and atom.GetDegree() > 2):
-        return "S.o"
-    return "S.2" if _order(atom) == 2 else "S.3"
-
-
-def _xscore_type(atom: Chem.Atom, sybyl: str, aromatic: bool) -> str:
-    """X-Score type from the SYBYL type and the atom's neighbours."""
-    heavy, hydrogens = _heavy(atom), _hydrogens(atom)
-    polar = any(other.GetAtomicNum() in HETERO for other in atom.GetNeighbors())
-    match sybyl:
-        case "C.3":
-            return "C.3.x" if polar else "C.3"
-        case "C.2":
-            return ("C.ar" if aromatic else "C.2") + (".x" if polar else "")
-        case "N.4" | "N.3":
-            return "N.4" if heavy <= 2 else "N.3" if heavy == 3 else "N.3.un"
-        case "N.2" | "N.pl3" if aromatic:
-            return {0: "N.ar", 1: "N.ar.h"}.get(hydrogens, "N.ar.un")
-        case "N.pl3":
-            return {1: "N.pl3.h", 2: "N.pl3.h", 3: "N.pl3"}.get(heavy, "N.pl3.un")
-        case "N.2":
-            return {1: "N.2.h", 2: "N.2"}.get(heavy, "N.2.un")
-        case "N.1":
-            return "N.1" if heavy == 1 else "N.1.un"
-        case "O.3" | "S.3":
-            return {1: f"{sybyl}.h", 2: sybyl}.get(heavy, f"{sybyl}.un")
-    return sybyl
-
-
-def _aromatic_atoms(mol: Chem.Mol, sybyl: Sequence[str]) -> set[int]:
-    """Atoms of X-Score's aromatic rings.
+def _aromatic(graph: Graph, sybyl: np.ndarray) -> np.ndarray:
+    """Atoms (bool) of X-Score's aromatic rings.
 
     Six-rings: six atoms of one pi electron each (C.2, N.2). Five-rings: six pi electrons, of which
     N.pl3, O.3 and S.3 give two. Two single bonds may meet only at an atom that gives two. Bonds
     that RDKit calls aromatic count as aromatic, so the drawn Kekule form does not matter.
     """
-    found: set[int] = set()
-    rings = mol.GetRingInfo()
-    for atoms, bonds in zip(rings.AtomRings(), rings.BondRings(), strict=True):
-        electrons = [_pi_electrons(sybyl[atom]) for atom in atoms]
-        if len(atoms) not in (5, 6) or 0 in electrons or sum(electrons) != 6:
-            continue
-        single = {
-            bond for bond in bonds if mol.GetBondWithIdx(bond).GetBondType() == Chem.BondType.SINGLE
-        }
-        meets = [
-            sum(bond.GetIdx() in single for bond in mol.GetAtomWithIdx(atom).GetBonds()) == 2
-            for atom in atoms
-        ]
-        if not any(meet and count < 2 for meet, count in zip(meets, electrons, strict=True)):
-            found.update(atoms)
-    return found
+    inside = graph.ring >= 0
+    given = np.where(_is(sybyl, "C.2", "N.2"), 1, 2 * _is(sybyl, "N.pl3", "O.3", "S.3"))
+    electrons = np.where(inside, given[graph.ring], 0)
+    whole = (electrons > 0) == inside
+    broken = graph.single_pair & (electrons < 2)
+    aromatic = whole.all(axis=1) & (electrons.sum(axis=1) == 6) & ~broken.any(axis=1)
+    result = np.zeros(len(sybyl), bool)
+    result[graph.ring[aromatic][inside[aromatic]]] = True
+    return result
 
 
-def _pi_electrons(sybyl: str) -> int:
-    """Electrons an atom gives to an aromatic ring; 0 where it cannot be part of one."""
-    if sybyl in ("C.2", "N.2"):
-        return 1
-    return 2 if sybyl in ("N.pl3", "O.3", "S.3") else 0
-
-
-def _geometry(name: str, heavy: int) -> int:
+def _geometry(types: np.ndarray, heavy: np.ndarray) -> np.ndarray:
     """Donor and acceptor geometry, if it is one: the same rule gives both for ligands."""
-    if name in ("N.4", "N.3"):
-        return ANGLED if heavy <= 2 else STRAIGHT
-    if name in PLANAR_N:
-        return ANGLED if heavy <= 1 else STRAIGHT
-    return ANGLED
+    straight = np.zeros(len(types), bool)
+    straight |= np.isin(types, [NAMES.index(name) for name in ("N.4", "N.3")]) & (heavy > 2)
+    straight |= np.isin(types, [NAMES.index(name) for name in PLANAR_N]) & (heavy > 1)
+    return np.where(straight, STRAIGHT, ANGLED)
 
 
-def _rotors(mol: Chem.Mol, sybyl: Sequence[str], types: Sequence[str]) -> float:
-    """RT: atoms at one rotor give 0.5, at two 1.0, at three or more 0.5 (v1.3)."""
-    count = [0] * mol.GetNumAtoms()
-    for bond in mol.GetBonds():
-        if _is_rotor(bond, sybyl, types):
-            count[bond.GetBeginAtomIdx()] += 1
-            count[bond.GetEndAtomIdx()] += 1
-    return sum({0: 0.0, 1: 0.5, 2: 1.0}.get(bonds, 0.5) for bonds in count)
+def _rotors(graph: Graph, sybyl: np.ndarray, types: np.ndarray) -> np.ndarray:
+    """RT of each atom: at one rotor it gives 0.5, at two 1.0, at three or more 0.5 (v1.3).
+
+    A rotor is a single, acyclic bond between inner heavy atoms, not sp/sp2 to sp/sp2, at no
+    symmetric top.
+    """
+    first, second = graph.bond.T
+    inner = (graph.element > 1) & (graph.heavy != 1)
+    flat = _is(sybyl, *SP2, *SP)
+    rotor = (graph.order == 1) & ~graph.cyclic & inner[first] & inner[second]
+    rotor &= ~(flat[first] & flat[second])
+    rotor &= ~np.isin(_codes(first, second), _symmetric_tops(graph, flat, types))
+    return ROTOR_VALUE[np.bincount(graph.bond[rotor].ravel(), minlength=len(types)).clip(0, 3)]
 
 
-def _is_rotor(bond: Chem.Bond, sybyl: Sequence[str], types: Sequence[str]) -> bool:
-    """A single, acyclic bond between inner heavy atoms, not sp/sp2 to sp/sp2, no symmetric top."""
-    ends = (bond.GetBeginAtom(), bond.GetEndAtom())
-    if bond.GetBondType() != Chem.BondType.SINGLE or bond.IsInRing():
-        return False
-    if any(atom.GetAtomicNum() == 1 or _heavy(atom) == 1 for atom in ends):
-        return False
-    if all(sybyl[atom.GetIdx()] in SP2 | SP for atom in ends):
-        return False
-    first, second = ends
-    return not (
-        _symmetric_top(first, second, sybyl, types) or _symmetric_top(second, first, sybyl, types)
-    )
+def _codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """One number for each pair of atoms, in either order."""
+    return np.minimum(first, second) << 32 | np.maximum(first, second)
 
 
-def _symmetric_top(
-    atom: Chem.Atom, partner: Chem.Atom, sybyl: Sequence[str], types: Sequence[str]
-) -> bool:
-    """CF3, CMe3, PO3, NMe3: sp3, four heavy neighbours, three of them terminal and alike."""
-    if sybyl[atom.GetIdx()] in SP2 | SP or _heavy(atom) != 4:
-        return False
-    others = [other for other in atom.GetNeighbors() if other.GetIdx() != partner.GetIdx()]
-    alike = len({types[other.GetIdx()] for other in others}) == 1
-    return alike and all(_heavy(other) == 1 for other in others)
+def _symmetric_tops(graph: Graph, flat: np.ndarray, types: np.ndarray) -> np.ndarray:
+    """Codes of the bonds to CF3, CMe3, PO3, NMe3.
+
+    Such an atom is sp3 and has four heavy neighbours; the three others are terminal and alike.
+    """
+    tops = np.flatnonzero(~flat & (graph.heavy == 4) & (graph.degree == 4))
+    near = graph.far[np.searchsorted(graph.near, tops)[:, None] + np.arange(4)]
+    found = []
+    for place in range(4):
+        others = np.delete(near, place, axis=1)
+        alike = (types[others] == types[others[:, :1]]).all(axis=1)
+        idle = alike & (graph.heavy[others] == 1).all(axis=1)
+        found.append(_codes(tops[idle], near[idle, place]))
+    return np.concatenate(found)
 
 
 # --- receptor ---------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ class Made:
 
 def crystal(folder: Path) -> Path:
     path = folder / "crystal.sdf"
-    mol = Chem.Mol(prepared(REFERENCE).states[0]["molecule"].tobytes())
+    mol = Chem.Mol(prepared(REFERENCE).states[0].shape["molecule"].tobytes())
     path.write_text(Chem.MolToMolBlock(mol) + "$$$$\n")
     return path
 

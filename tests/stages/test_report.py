@@ -29,7 +29,7 @@ def campaign(tmp_path: Path) -> Path:
     molecules = library()
     molecules[2] = Molecule(HOSTILE, molecules[2].smiles, 18.0)
     crystal = tmp_path / "crystal.sdf"
-    mol = Chem.Mol(prepared(REFERENCE).states[0]["molecule"].tobytes())
+    mol = Chem.Mol(prepared(REFERENCE).states[0].shape["molecule"].tobytes())
     crystal.write_text(Chem.MolToMolBlock(mol))
     reference = [Molecule("REF", REFERENCE, 8.5)]
     parts = [

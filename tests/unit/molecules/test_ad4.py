@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from rdkit import Chem
 
-from ligen_py.molecules.ad4 import charged_receptor, ligand_types
+from ligen_py.molecules.ad4 import charged_receptor, gasteiger, ligand_types
+from ligen_py.molecules.graph import Graph
 from ligen_py.records import Ad4Type
 from tests import pdbqt
 
@@ -26,7 +27,7 @@ from tests import pdbqt
 )
 def test_ligand_types(smiles: str, expected: list[str]) -> None:
     mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
-    types, charges = ligand_types(mol)
+    types, charges = ligand_types(Graph.of(mol), gasteiger(mol))
     assert [Ad4Type(kind).name for kind in types if kind] == expected
     assert charges[types == Ad4Type.NONE] == pytest.approx(0)
     assert charges.sum() == pytest.approx(Chem.GetFormalCharge(mol), abs=1e-3)
@@ -41,7 +42,7 @@ def test_charges_agree_with_a_prepared_ligand(shared_data: Path) -> None:
     row = {int(a) - 1: int(b) - 1 for a, b in zip(numbers[::2], numbers[1::2], strict=True)}
     prepared = pdbqt.read(path)
     mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
-    types, charges = ligand_types(mol)
+    types, charges = ligand_types(Graph.of(mol), gasteiger(mol))
     for atom in range(mol.GetNumHeavyAtoms()):
         assert types[atom] == prepared.ad4_types()[row[atom]]
         assert charges[atom] == pytest.approx(prepared.charge[row[atom]], abs=0.002)
@@ -49,7 +50,7 @@ def test_charges_agree_with_a_prepared_ligand(shared_data: Path) -> None:
 
 def test_an_atom_without_parameters_leaves_formal_charges() -> None:
     mol = Chem.AddHs(Chem.MolFromSmiles("C[Si](C)(C)CC[N+](C)(C)C"))
-    _, charges = ligand_types(mol)
+    _, charges = ligand_types(Graph.of(mol), gasteiger(mol))
     assert charges.sum() == pytest.approx(1, abs=1e-3)
 
 

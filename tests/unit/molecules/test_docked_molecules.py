@@ -27,7 +27,7 @@ HOSTILE = [
 
 
 def molecule_of(smiles: str) -> tuple[Chem.Mol, np.ndarray, np.ndarray]:
-    columns = prepared(smiles).states[0]
+    columns = prepared(smiles).states[0].columns
     return Chem.Mol(columns["molecule"].tobytes()), columns["molecule"], columns["xyz"]
 
 

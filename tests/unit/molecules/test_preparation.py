@@ -27,19 +27,20 @@ def block(mol: Chem.Mol, rules: Rules = RULES) -> Prepared:
 
 
 def molecule(prepared: Prepared) -> Chem.Mol:
-    return Chem.Mol(prepared.states[0]["molecule"].tobytes())
+    return Chem.Mol(prepared.states[0].shape["molecule"].tobytes())
 
 
 def same(first: Prepared, second: Prepared) -> bool:
     return all(
-        np.array_equal(first.states[0][name], second.states[0][name]) for name in first.states[0]
+        np.array_equal(columns, second.states[0].columns[name])
+        for name, columns in first.states[0].columns.items()
     )
 
 
 @pytest.mark.parametrize("smiles", DRUGS)
 def test_columns_describe_the_stored_molecule(smiles: str) -> None:
     prepared = ligand(smiles)
-    mol, columns = molecule(prepared), prepared.states[0]
+    mol, columns = molecule(prepared), prepared.states[0].columns
     assert canonical_smiles(mol) == canonical_smiles(Chem.MolFromSmiles(smiles)) == prepared.smiles
     assert columns["element"].tolist() == [atom.GetAtomicNum() for atom in mol.GetAtoms()]
     assert columns["charge"].tolist() == [atom.GetFormalCharge() for atom in mol.GetAtoms()]
@@ -61,7 +62,7 @@ def test_columns_describe_the_stored_molecule(smiles: str) -> None:
 @pytest.mark.parametrize("smiles", DRUGS)
 def test_pair_mask_against_distances_and_fragments(smiles: str) -> None:
     prepared = ligand(smiles)
-    mol, columns = molecule(prepared), prepared.states[0]
+    mol, columns = molecule(prepared), prepared.states[0].columns
     heavy = int(columns["heavy"][0])
     cuts = [mol.GetBondBetweenAtoms(*map(int, axis)).GetIdx() for axis in columns["torsion_axis"]]
     cut = Chem.FragmentOnBonds(mol, cuts, addDummies=False) if cuts else mol
@@ -92,7 +93,7 @@ def all_distances(xyz: np.ndarray, pairs: Sequence[tuple[int, int]]) -> np.ndarr
 @pytest.mark.parametrize("smiles", [IMATINIB, METHOTREXATE])
 def test_torsions_turn_the_dihedrals_that_they_name(smiles: str) -> None:
     prepared = ligand(smiles)
-    mol, columns = molecule(prepared), prepared.states[0]
+    mol, columns = molecule(prepared), prepared.states[0].columns
     xyz, axes, ranges = (columns[name] for name in ("xyz", "torsion_axis", "torsion_range"))
     angles = np.linspace(25, 330, len(axes)).astype("f4")
     still = np.array([1, 0, 0, 0], "f4"), np.zeros(3, "f4")
@@ -126,14 +127,14 @@ def test_a_3d_block_is_kept_and_gets_its_missing_hydrogens() -> None:
     whole = molecule(ligand(METHOTREXATE, RULES._replace(seed=9)))
     heavy_only = Chem.RemoveHs(whole)
     kept = block(heavy_only)
-    assert kept.states[0]["element"].size == whole.GetNumAtoms()
-    count = int(kept.states[0]["heavy"][0])
+    assert kept.states[0].columns["element"].size == whole.GetNumAtoms()
+    count = int(kept.states[0].columns["heavy"][0])
     match = molecule(kept).GetSubstructMatch(heavy_only)
-    found = kept.states[0]["xyz"][list(match)]
+    found = kept.states[0].columns["xyz"][list(match)]
     assert np.allclose(found, heavy_only.GetConformer().GetPositions(), atol=2e-4)
-    hydrogens = kept.states[0]["bond"].max(axis=1) >= count
-    pairs = [tuple(pair) for pair in kept.states[0]["bond"][hydrogens].tolist()]
-    assert np.allclose(all_distances(kept.states[0]["xyz"], pairs), 1.05, atol=0.1)
+    hydrogens = kept.states[0].columns["bond"].max(axis=1) >= count
+    pairs = [tuple(pair) for pair in kept.states[0].columns["bond"][hydrogens].tolist()]
+    assert np.allclose(all_distances(kept.states[0].columns["xyz"], pairs), 1.05, atol=0.1)
     again = block(heavy_only, RULES._replace(embed="always"))
     assert same(again, ligand(METHOTREXATE))
 

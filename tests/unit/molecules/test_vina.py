@@ -7,6 +7,7 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import AllChem
 
+from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.vina import active_torsions, ligand_types, receptor_types, rotors
 from ligen_py.records import Interaction, VinaType
 from tests import pdbqt
@@ -19,7 +20,7 @@ def with_hydrogens(smiles: str) -> Chem.Mol:
 def heavy_types(smiles: str) -> list[str]:
     mol = with_hydrogens(smiles)
     heavy = mol.GetNumHeavyAtoms()
-    types = ligand_types(mol)
+    types = ligand_types(Graph.of(mol))
     assert (types[heavy:] == VinaType.NONE).all()
     return [VinaType(kind).name for kind in types[:heavy]]
 
@@ -64,8 +65,10 @@ def test_ligand_types(smiles: str, expected: list[str]) -> None:
 )
 def test_rotors(smiles: str, count: float, torsions: int) -> None:
     mol = with_hydrogens(smiles)
-    assert rotors(mol) == count
-    assert len(active_torsions(mol)) == torsions
+    graph = Graph.of(mol)
+    active = active_torsions(graph)
+    assert rotors(graph, active).sum() == count
+    assert len(active) == torsions
 
 
 def test_receptor_types_from_roles_and_neighbours() -> None:
@@ -97,9 +100,11 @@ def test_types_and_torsions_agree_with_a_prepared_ligand(shared_data: Path) -> N
     mol = AllChem.AddHs(Chem.MolFromSmiles(smiles))
     prepared = pdbqt.read(path)
     expected = prepared.vina_types()
-    found = ligand_types(mol)
+    found = ligand_types(Graph.of(mol))
     heavy = mol.GetNumHeavyAtoms()
     assert np.array_equal(found[:heavy], [expected[row[i]] for i in range(heavy)])
-    turning = {frozenset((row[a], row[b])) for a, b in active_torsions(mol)}
+    graph = Graph.of(mol)
+    active = active_torsions(graph)
+    turning = {frozenset((row[a], row[b])) for a, b in graph.bond[active].tolist()}
     assert turning == {frozenset(cut) for cut in prepared.cuts}
-    assert rotors(mol) == len(prepared.cuts)
+    assert rotors(graph, active).sum() == len(prepared.cuts)
