@@ -9,10 +9,10 @@ CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
 KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean schema lock
+.PHONY: help demo test test-faults test-slurm lint format bench clean schema lock
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Screen 227 approved drugs against two enzymes; results in demo/
 	$(BIN)/snakemake $(CAMPAIGN) --workflow-profile workflow/profiles/local --cores $(CORES)
@@ -22,6 +22,12 @@ demo: $(STAMP) ## Screen 227 approved drugs against two enzymes; results in demo
 
 test: lint ## Run every check and every test
 	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope
+
+test-faults: $(STAMP) ## Kill, cut, fill and damage campaigns at more moments than `make test` does
+	LIGEN_TEST_MOMENTS=20 $(BIN)/python -m pytest tests/workflow/test_faults.py -q -rs
+
+test-slurm: $(STAMP) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
+	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q -rs
 
 lint: $(STAMP) ## Check formats, types and rules, without running anything
 	$(BIN)/ruff format --check .

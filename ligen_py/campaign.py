@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ligen_py.errors import InputError
-from ligen_py.paths import PACKAGE
+from ligen_py.paths import PACKAGE, slurm_commands
 from ligen_py.settings import Campaign, check, flags
 from ligen_py.store.manifest import COLUMNS
 
@@ -181,17 +181,19 @@ class Workplan:
 def stage_environment() -> dict[str, str]:
     """What makes `python -m ligen_py.<stage>` run this package with this interpreter anywhere.
 
-    A conda environment comes before both: its activation puts its own interpreter first.
+    A conda environment comes before both: its activation puts its own interpreter first. Before
+    Slurm's own sacct and sbatch come those of the workflow, which outlast faults of a cluster.
     """
     return {
-        "PATH": _before("PATH", Path(sys.executable).parent),
+        "PATH": _before("PATH", slurm_commands(), Path(sys.executable).parent),
         "PYTHONPATH": _before("PYTHONPATH", PACKAGE.parent),
     }
 
 
-def _before(variable: str, folder: Path) -> str:
+def _before(variable: str, *folders: Path) -> str:
+    first = [str(folder) for folder in folders]
     parts = [part for part in os.environ.get(variable, "").split(os.pathsep) if part]
-    return os.pathsep.join([str(folder), *(part for part in parts if part != str(folder))])
+    return os.pathsep.join([*first, *(part for part in parts if part not in first)])
 
 
 def _check_file(path: Path, where: str) -> None:

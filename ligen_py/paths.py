@@ -9,5 +9,14 @@ PACKAGE = Path(__file__).parent
 @cache
 def kernel_folder() -> Path:
     """The folder of OpenCL sources: inside an installed package, or beside it in a checkout."""
-    installed = PACKAGE / "kernels"
-    return installed if installed.is_dir() else PACKAGE.parent / "kernels"
+    return _folder("kernels")
+
+
+def slurm_commands() -> Path:
+    """The folder of commands that stand before Slurm's own on the PATH of the rules."""
+    return _folder("workflow") / "slurm"
+
+
+def _folder(name: str) -> Path:
+    installed = PACKAGE / name
+    return installed if installed.is_dir() else PACKAGE.parent / name

@@ -1,6 +1,7 @@
 """What all rules share: the checked campaign, the interpreter, the shapes of names."""
 
 import os
+import subprocess
 from pathlib import Path
 
 from ligen_py.campaign import Workplan, stage_environment
@@ -10,10 +11,6 @@ from ligen_py.settings import flags
 from snakemake.exceptions import WorkflowError
 
 DEFAULT_CONFIG = "config/config.yaml"
-
-# Dock, filter, refine and score of a chunk are one cluster job, which asks for the longest single
-# runtime: so each of the four asks for the time of the whole chain.
-CHAIN_MINUTES = 240
 
 # Config files are merged key by key, so the example must not lie under a campaign of your own.
 if not workflow.overwrite_configfiles and not config:
@@ -41,8 +38,17 @@ plan = checked_plan()
 os.environ.update(stage_environment())
 
 
+def submitted_before():
+    """Slurm jobs that an earlier Snakemake submitted from this folder and that have not ended."""
+    asked = ["squeue", "--me", "--noheader", "--Format=JobID:20,STDOUT:4096"]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    rows = (line.split(maxsplit=1) for line in answer.splitlines())
+    logs = os.path.join(os.path.realpath(".snakemake/slurm_logs"), "")
+    return [row[0] for row in rows if len(row) == 2 and row[1].startswith(logs)]
+
+
 onstart:
-    # Both make half-written or deleted files look complete; docs/cluster.md says how.
+    # The first two make half-written or deleted files look complete; docs/cluster.md says how.
     if getattr(workflow.executor_settings, "array_jobs", None):
         raise WorkflowError(
             "slurm-array-jobs loses finished files when a task fails; leave it out"
@@ -50,4 +56,10 @@ onstart:
     if workflow.execution_settings.keep_incomplete:
         raise WorkflowError(
             "keep-incomplete takes half-written files for complete; leave it out"
+        )
+    # A copy that fails late removes the files that its successor has finished.
+    if hasattr(workflow.executor_settings, "array_jobs") and submitted_before():
+        raise WorkflowError(
+            "jobs of an earlier run in this folder are in Slurm's queue; wait until they end, "
+            f"or cancel them: scancel {' '.join(submitted_before())}"
         )

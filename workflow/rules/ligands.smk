@@ -12,7 +12,7 @@ rule parse:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=240,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         flags=lambda wildcards: plan.parse_flags(wildcards.library),
         code=stage_digest("parse"),

@@ -33,7 +33,7 @@ rule aggregate:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
-        runtime=240,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         flags=flags(plan.settings.aggregate),
         code=stage_digest("aggregate"),
@@ -62,7 +62,7 @@ rule export:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=60,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         flags=flags(plan.settings.export),
         code=stage_digest("export"),
@@ -97,7 +97,7 @@ rule report:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=60,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         flags=flags(plan.settings.report),
         code=stage_digest("report"),

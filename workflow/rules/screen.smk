@@ -1,4 +1,8 @@
-"""One chunk against one target; the device comes from LIGEN_DEVICE, never from the config."""
+"""One chunk against one target; the device comes from LIGEN_DEVICE, never from the config.
+
+On a cluster the four stages of a chunk are one job: it asks for the sum of their times and the
+largest of their memories.
+"""
 
 
 rule dock:
@@ -18,7 +22,7 @@ rule dock:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=CHAIN_MINUTES,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         flags=flags(plan.settings.dock),
         code=stage_digest("dock"),
@@ -50,7 +54,7 @@ rule filter:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=CHAIN_MINUTES,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         flags=flags(plan.settings.filter),
         code=stage_digest("filter"),
@@ -83,7 +87,7 @@ rule refine:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=CHAIN_MINUTES,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         flags=flags(plan.settings.refine),
         code=stage_digest("refine"),
@@ -117,7 +121,7 @@ rule score:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=CHAIN_MINUTES,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         flags=flags(plan.settings.score),
         code=stage_digest("score"),

@@ -1,0 +1,338 @@
+"""A real Slurm of two nodes on this machine, for the tests: started, broken and stopped here.
+
+Its settings, keys, state and logs lie in one folder; all that listens listens on the loopback
+address. Outside of the folder it needs Debian's packages and the file /etc/slurm/slurm.conf,
+because the processes that Slurm starts look for their settings there.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+CONFIG = Path("/etc/slurm/slurm.conf")
+PACKAGES = {"munged": "munge", "squeue": "slurm-client", "slurmctld": "slurmctld"} | {
+    "slurmd": "slurmd"
+}
+"""Program -> Debian package that holds it."""
+
+PREFIX = "ligen-slurm-"
+NODES = ("n1", "n2")
+MARK = "LIGEN_TEST_CLUSTER"
+"""Variable in the environment of every process of the cluster, jobs included: its folder."""
+
+NODE_MARK = "LIGEN_TEST_NODE"
+"""Variable in the environment of a node's slurmd and of the step daemons that it starts."""
+
+PORT = 46810
+GPUS = 1
+"""Counted cards of each node; no job opens them."""
+
+SETTINGS = """\
+ClusterName=test
+SlurmctldHost={host}({address})
+SlurmctldPort={port}
+SlurmUser=root
+SlurmdUser=root
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket,cred_expire=10
+CredType=cred/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/%n.log
+MpiDefault=none
+ReturnToService=2
+# No cgroups, which not every machine offers: cores by affinity, memory by asking every second.
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
+# Quick answers: a test has no time for the time-outs of a data centre.
+SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=2,bf_interval=2
+SlurmdTimeout=10
+KillWait=2
+MinJobAge=600
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/filetxt
+JobCompLoc={folder}/finished.txt
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+GresTypes=gpu
+# Each node claims all of this machine, so that one job's cores are not another's on its node.
+SlurmdParameters=config_overrides
+{nodes}
+PartitionName=standard Nodes={names} Default=YES DefaultTime=10 MaxTime=600 State=UP
+PartitionName=gpu Nodes={names} DefaultTime=10 MaxTime=600 State=UP
+"""
+
+
+class UnavailableError(Exception):
+    """This machine cannot run the cluster; the message says why."""
+
+
+class Cluster:
+    """The running cluster; `with Cluster() as cluster` stops all that it started."""
+
+    def __init__(self) -> None:
+        """Install what is missing and write the settings; UnavailableError where it cannot be."""
+        if os.geteuid() != 0 or not Path("/etc/debian_version").exists():
+            raise UnavailableError("it needs to be root on Debian")
+        if CONFIG.is_symlink() and CONFIG.readlink().parent.name.startswith(PREFIX):
+            if any(_processes(CONFIG.readlink().parent)):
+                raise UnavailableError("another test of the cluster is running")
+            CONFIG.unlink()
+        if CONFIG.exists() or CONFIG.is_symlink():
+            raise UnavailableError(f"this machine has a Slurm already: {CONFIG}")
+        address = _address()
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.folder.chmod(0o755)
+        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        try:
+            _install(self.folder / "install.log")
+            self._configure(address)
+        except BaseException:
+            shutil.rmtree(self.folder)
+            raise
+
+    def _configure(self, address: str) -> None:
+        hardware = _output("slurmd", "-C").split("\n")[0].split(" ", 1)[1]
+        # More memory than there is: the test's jobs use little of what the rules ask for.
+        hardware = re.sub(r"RealMemory=\d+", "RealMemory=64000", hardware)
+        nodes = "\n".join(
+            f"NodeName={name} NodeHostname={socket.gethostname().split('.')[0]} "
+            f"NodeAddr={address} Port={PORT + 1 + i} {hardware} Gres=gpu:{GPUS}"
+            for i, name in enumerate(NODES)
+        )
+        for name in ("state", *(f"spool.{node}" for node in NODES)):
+            (self.folder / name).mkdir()
+        (self.folder / "munge.key").write_bytes(os.urandom(1024))
+        (self.folder / "munge.key").chmod(0o600)
+        # Slurm counts cards by the files that stand for them; any file does.
+        cards = [self.folder / f"card{i}" for i in range(GPUS)]
+        for card in cards:
+            card.touch()
+        given = "".join(f"Name=gpu File={card}\n" for card in cards)
+        (self.folder / "gres.conf").write_text(f"AutoDetect=off\n{given}")
+        text = SETTINGS.format(
+            host=socket.gethostname().split(".")[0],
+            address=address,
+            port=PORT,
+            folder=self.folder,
+            nodes=nodes,
+            names=",".join(NODES),
+        )
+        (self.folder / "slurm.conf").write_text(text)
+
+    def __enter__(self) -> "Cluster":
+        """Start all daemons and wait until every node takes jobs."""
+        CONFIG.parent.mkdir(parents=True, exist_ok=True)
+        CONFIG.symlink_to(self.folder / "slurm.conf")
+        try:
+            key, munge = self.folder / "munge.key", self.folder / "munge.socket"
+            self._start(
+                *("munged", "munged", "--foreground", f"--key-file={key}", f"--socket={munge}"),
+                *(f"--pid-file={self.folder}/munged.pid", f"--log-file={self.folder}/munged.log"),
+                f"--seed-file={self.folder}/munge.seed",
+            )
+            self._wait("munged", munge.exists)
+            self.start_controller()
+            for node in NODES:
+                self.start_node(node)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def environment(self) -> dict[str, str]:
+        """What a command needs to talk to this cluster and to be stopped with it."""
+        return {"SLURM_CONF": str(self.folder / "slurm.conf"), MARK: str(self.folder)}
+
+    def _start(self, name: str, *command: str, **variables: str) -> None:
+        with (self.folder / f"{name}.out").open("ab") as output:
+            self._daemons[name] = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env={**os.environ, **self.environment(), **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    def _wait(self, what: str, ready: Callable[[], bool], seconds: float = 60) -> None:
+        end = time.monotonic() + seconds
+        while not ready():
+            daemon = self._daemons.get(what)
+            if time.monotonic() > end or (daemon is not None and daemon.poll() is not None):
+                raise UnavailableError(f"{what} did not start: {self._last_words(what)}")
+            time.sleep(0.2)
+
+    def _last_words(self, name: str) -> str:
+        files = [self.folder / f"{name}.{kind}" for kind in ("out", "log")]
+        lines = [line for file in files if file.exists() for line in _lines(file)]
+        return " / ".join(lines[-3:]) or "it said nothing"
+
+    def start_controller(self) -> None:
+        """Start slurmctld, the daemon that keeps the queue."""
+        self._start("slurmctld", "slurmctld", "-D")
+        self._wait("slurmctld", lambda: "is UP" in _output("scontrol", "ping"))
+
+    def kill_controller(self) -> None:
+        """End slurmctld with SIGKILL: nobody answers; jobs go on."""
+        self._kill("slurmctld")
+
+    def start_node(self, node: str) -> None:
+        """Start a node's slurmd and wait until it takes jobs."""
+        self._start(node, "slurmd", "-D", "-N", node, **{NODE_MARK: node})
+        self._wait(node, lambda: self.state(node) in ("idle", "mixed", "allocated"))
+
+    def cut_node(self, node: str) -> None:
+        """End a node's slurmd only: Slurm loses sight of the node, whose jobs go on."""
+        self._kill(node)
+
+    def kill_node(self, node: str) -> None:
+        """End a node as a power cut does: its slurmd and all that its jobs run."""
+        self._kill(node)
+        for pid in list(_processes(self.folder)):
+            environment = _environment(pid)
+            if environment.get("SLURMD_NODENAME") == node or _is_step_daemon_of(pid, node):
+                _kill(pid)
+
+    def _kill(self, name: str) -> None:
+        daemon = self._daemons.pop(name)
+        daemon.kill()
+        daemon.wait()
+
+    def state(self, node: str) -> str:
+        """A node's state in Slurm's words, without the marks behind it."""
+        return _output("sinfo", "-h", "-n", node, "-o", "%T").split("\n")[0].strip("*~#!%$@^-+ ")
+
+    def finished(self) -> list[dict[str, str]]:
+        """Slurm's own record of every job that ended, oldest first."""
+        lines = _lines(self.folder / "finished.txt")
+        return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in lines]
+
+    def with_card(self) -> list[str]:
+        """Jobs that held a card, of those that Slurm still remembers."""
+        rows = _output("squeue", "-h", "--states=all", "-O", "JobID,tres-per-job").splitlines()
+        return [row.split()[0] for row in rows if "gres:gpu:1" in row]
+
+    def stop(self) -> None:
+        """End all jobs and daemons and remove the folder."""
+        if "slurmctld" in self._daemons:
+            subprocess.run(["scancel", "--user=root"], timeout=30, capture_output=True)
+            with suppress(UnavailableError):
+                self._wait("jobs", lambda: not _output("squeue", "-h").strip(), 15)
+        for daemon in self._daemons.values():
+            daemon.terminate()
+        for daemon in self._daemons.values():
+            with suppress(subprocess.TimeoutExpired):
+                daemon.wait(10)
+        for _ in range(50):
+            left = list(_processes(self.folder))
+            if not left:
+                break
+            for pid in left:
+                _kill(pid)
+            for daemon in self._daemons.values():
+                daemon.poll()
+            time.sleep(0.1)
+        if CONFIG.is_symlink() and CONFIG.resolve().parent == self.folder:
+            CONFIG.unlink()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _address() -> str:
+    name = socket.gethostname().split(".")[0]
+    try:
+        address = socket.gethostbyname(name)
+    except OSError:
+        raise UnavailableError(f"the name of this machine, {name}, has no address") from None
+    if not address.startswith("127."):
+        raise UnavailableError(
+            f"the name of this machine, {name}, stands for {address}, not for itself"
+        )
+    return address
+
+
+def _install(log: Path) -> None:
+    missing = [package for program, package in PACKAGES.items() if not shutil.which(program)]
+    if not missing:
+        return
+    # Packages start their daemons at once, unless this file forbids it.
+    guard = Path("/usr/sbin/policy-rc.d")
+    forbid = not guard.exists()
+    if forbid:
+        guard.write_text("#!/bin/sh\nexit 101\n")
+        guard.chmod(0o755)
+    get = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=60"]
+    try:
+        with log.open("wb") as output:
+            for command in ("update", "install"):
+                words = ["--no-install-recommends", *missing] if command == "install" else []
+                done = subprocess.run(
+                    [*get, command, *words],
+                    env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=300,
+                )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnavailableError(f"its packages cannot be installed: {error}") from None
+    finally:
+        if forbid:
+            guard.unlink()
+    if done.returncode:
+        raise UnavailableError(f"its packages cannot be installed: {' / '.join(_lines(log)[-3:])}")
+
+
+def _output(*command: str) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=30).stdout
+    except subprocess.TimeoutExpired:
+        return ""
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(errors="replace").splitlines() if path.exists() else []
+
+
+def _processes(folder: Path) -> Iterator[int]:
+    """Processes of the cluster in a folder that still run."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal() and _environment(int(entry.name)).get(MARK) == str(folder):
+            yield int(entry.name)
+
+
+def _environment(pid: int) -> dict[str, str]:
+    try:
+        text = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
+    except OSError:
+        return {}
+    return dict(item.split("=", 1) for item in text.split("\0") if "=" in item)
+
+
+def _is_step_daemon_of(pid: int, node: str) -> bool:
+    """Step daemons outlive their slurmd, which started them with its own environment."""
+    return _environment(pid).get(NODE_MARK) == node
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,101 @@
+"""Faults that tests ask for; Python imports this first where PYTHONPATH names its folder.
+
+A file `dock.3-of-8.hold` in the folder LIGEN_TEST_FAULTS makes one run of that stage on that part
+misbehave, once; the file's text is the fault's value. Nothing of the project knows of this.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+def _hold(value: str) -> None:
+    """Wait with the finished temporary file in hand, before it gets its name."""
+    fsync = os.fsync
+
+    def patient(handle: int) -> None:
+        fsync(handle)
+        time.sleep(float(value))
+
+    os.fsync = patient
+
+
+def _hog(value: str) -> None:
+    """Take so many MB of memory and keep them."""
+    block = bytearray(int(value) << 20)
+    block[::4096] = b"x" * len(block[::4096])
+    time.sleep(600)
+
+
+def _die(value: str) -> None:
+    """Be killed at the n-th step of writing the output."""
+    import h5py
+
+    left = [int(value)]
+
+    def counted(function):
+        def wrapper(*arguments, **options):
+            left[0] -= 1
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*arguments, **options)
+
+        return wrapper
+
+    h5py.Group.create_dataset = counted(h5py.Group.create_dataset)
+    h5py.File.close = counted(h5py.File.close)
+    os.fsync = counted(os.fsync)
+    Path.chmod = counted(Path.chmod)
+    Path.replace = counted(Path.replace)
+
+
+def _sleep(value: str) -> None:
+    """Do nothing for a while: a job that runs out of its time."""
+    time.sleep(float(value))
+
+
+def _hang(value: str) -> None:
+    """A kernel that never ends: waiting for anything from the device takes for ever."""
+    import pyopencl
+
+    def never(*_arguments, **_options):
+        time.sleep(3600)
+
+    pyopencl.Event.wait = never
+    pyopencl.enqueue_copy = never
+
+
+def _refuse(value: str) -> None:
+    """A device that is out of resources at the n-th copy of results."""
+    import pyopencl
+
+    copy, left = pyopencl.enqueue_copy, [int(value)]
+
+    def once(*arguments, **options):
+        left[0] -= 1
+        if not left[0]:
+            raise pyopencl.RuntimeError("clFinish failed: OUT_OF_RESOURCES")
+        return copy(*arguments, **options)
+
+    pyopencl.enqueue_copy = once
+
+
+def _begin() -> None:
+    folder = os.environ.get("LIGEN_TEST_FAULTS")
+    words = sys.orig_argv
+    if not folder or "-m" not in words or "--output" not in words:
+        return
+    stage = words[words.index("-m") + 1].removeprefix("ligen_py.")
+    part = Path(words[words.index("--output") + 1]).stem
+    for kind in ("hold", "hog", "die", "sleep", "hang", "refuse"):
+        token = Path(folder) / f"{stage}.{part}.{kind}"
+        with contextlib.suppress(FileNotFoundError):
+            value = token.read_text()
+            token.rename(f"{token}.begun")
+            globals()[f"_{kind}"](value)
+
+
+_begin()
