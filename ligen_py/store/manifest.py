@@ -4,7 +4,7 @@ import csv
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ligen_py.errors import InputError
@@ -44,6 +44,11 @@ class PartFiles:
         """How messages and tables name the part: target/library/chunk."""
         return f"{self.target}/{self.library}/{self.ligands.stem}"
 
+    def moved(self, folder: Path) -> "PartFiles":
+        """The part with its relative paths counted from another folder."""
+        paths = {name: folder / getattr(self, name) for name in FILES}
+        return replace(self, **paths, crystal=self.crystal and folder / self.crystal)
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -73,6 +78,31 @@ class Manifest:
         """The redocking control of a target, where it has one."""
         found = (part for part in self.parts if part.target == target and part.control)
         return next(found, None)
+
+    def found_from(self, path: Path) -> "Manifest":
+        """The manifest with paths that lead somewhere from here.
+
+        Its relative paths count from the folder in which the campaign ran: this one, or one above
+        the manifest `path`. Raises InputError where no such folder has the first part's ligands.
+        """
+        first = self.parts[0].ligands
+        for folder in (Path(), *path.resolve().parents):
+            if (folder / first).exists():
+                return Manifest(tuple(part.moved(folder) for part in self.parts))
+        raise InputError(
+            f"{path}: its files are not here ({first}); go to the folder in which it was made"
+        )
+
+    def text(self) -> str:
+        """The table that `read_manifest` reads."""
+        rows = [
+            (
+                *(part.target, part.library, *(str(getattr(part, name)) for name in FILES)),
+                *(str(int(part.control)), str(part.crystal or "")),
+            )
+            for part in self.parts
+        ]
+        return "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))
 
     def digest(self) -> str:
         """SHA-256 of what the manifest lists, wherever its files lie: parts, and crystal poses.

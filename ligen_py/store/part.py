@@ -319,7 +319,7 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
         "scores": ("ligands", "pocket", "refined"),
     }
     for made, sources in made_from.items():
-        known = _input_digests(paths[made], runs[made])
+        known = input_digests(paths[made], runs[made])
         for source in sources:
             if known and digests[source] not in known:
                 raise InputError(
@@ -329,7 +329,8 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
     return runs
 
 
-def _input_digests(path: Path, run: Mapping[str, str]) -> set[str]:
+def input_digests(path: Path, run: Mapping[str, str]) -> set[str]:
+    """SHA-256 of the files that a file was made from, by its run record."""
     try:
         return {item["sha256"] for item in json.loads(run.get("inputs", "[]"))}
     except (ValueError, TypeError, KeyError, RecursionError) as error:

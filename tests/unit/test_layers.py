@@ -23,6 +23,8 @@ LIBRARIES = {
 }
 """Each of these is known to one room only."""
 
+FOR_STAGES = {"cli", "errors", "provenance", "records", "settings", *FOLDERS}
+
 ALLOWED = {
     "errors": set(),
     "paths": set(),
@@ -36,11 +38,10 @@ ALLOWED = {
     "opencl": {"errors", "paths"},
     "engine": {"errors", "opencl", "records"},
     "summary": {"records", "store"},
+    "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
-
-FOR_STAGES = {"cli", "errors", "provenance", "records", "settings", *FOLDERS}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

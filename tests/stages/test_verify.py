@@ -1,0 +1,296 @@
+"""Verify: a sound campaign has no fault, and each of forty ways to spoil one is found."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from ligen_py import verify
+from ligen_py.records import Reason, Status
+from ligen_py.store.manifest import PartFiles
+from tests.mini import SCREEN, Mini
+from tests.stages.factory import write_manifest
+
+SECOND, CONTROL = 1, 2
+"""Places of the second chunk and of the control among the parts."""
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Mini:
+    return Mini(tmp_path_factory.mktemp("sound"), chunks=2, control=True).run()
+
+
+@pytest.fixture
+def mini(sound: Mini, tmp_path: Path) -> Mini:
+    """A copy, in another place, that may be spoilt."""
+    shutil.copytree(sound.folder, tmp_path / "copy")
+    copy = Mini(tmp_path / "copy", chunks=2, control=True)
+    write_manifest(copy.manifest, copy.parts())
+    return copy
+
+
+def run(mini: Mini, *words: str) -> int:
+    return verify.main([str(mini.campaign), "--quiet", *words])
+
+
+def test_a_sound_campaign_has_no_fault(
+    mini: Mini, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(mini, "--sample", "100") == 0
+    assert "no fault" in capsys.readouterr().out
+    # Relative paths count from the folder in which the campaign ran, wherever one stands.
+    table = mini.manifest.read_text().replace(f"{mini.folder}/", "")
+    mini.manifest.write_text(table)
+    monkeypatch.chdir(mini.folder.parent)
+    assert run(mini) == 0
+
+
+Harm = Callable[[Mini], None]
+
+
+def edited(kind: str, column: str, row: object, new: object, part: int = SECOND) -> Harm:
+    """One value of one file is another."""
+
+    def harm(mini: Mini) -> None:
+        path: Path = getattr(mini.parts()[part], kind)
+        with h5py.File(path, "r+") as file:
+            old = file[column][row]
+            file[column][row] = old + new if isinstance(old, np.generic) else new
+
+    harm.__name__ = f"{kind}-{column}"
+    return harm
+
+
+def campaign(
+    column: str, change: Callable[[np.ndarray], object], group: str = "targets/dhfr/"
+) -> Harm:
+    """One column of the campaign file is another."""
+
+    def harm(mini: Mini) -> None:
+        with h5py.File(mini.campaign, "r+") as file:
+            values = file[group + column][...]
+            change(values)
+            file[group + column][...] = values
+
+    harm.__name__ = f"campaign-{column}"
+    return harm
+
+
+def flipped(kind: str, seed: int) -> Harm:
+    """One byte of one file is another, wherever it falls."""
+
+    def harm(mini: Mini) -> None:
+        path: Path = getattr(mini.parts()[0], kind)
+        content = bytearray(path.read_bytes())
+        content[int(np.random.default_rng(seed).integers(len(content)))] ^= 0x10
+        path.write_bytes(content)
+
+    harm.__name__ = f"flipped-{kind}-{seed}"
+    return harm
+
+
+def on(kind: str, act: Callable[[Path], object], name: str) -> Harm:
+    """Something happens to one file."""
+
+    def harm(mini: Mini) -> None:
+        act(getattr(mini.parts()[SECOND], kind))
+
+    harm.__name__ = f"{name}-{kind}"
+    return harm
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 100)
+
+
+def other_chunk(path: Path) -> None:
+    shutil.copy(path.with_name("1-of-2.h5"), path)
+
+
+def attribute(name: str, value: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        with h5py.File(path, "r+") as file:
+            file.attrs[name] = value
+
+    return change
+
+
+def rejected(mini: Mini) -> None:
+    """A record is said to have been rejected, in every file after parse, lawfully."""
+    with h5py.File(mini.parts()[SECOND].scores, "r+") as file:
+        file["ledger/status"][0] = Status.REJECTED
+        file["ledger/reason"][0] = Reason.TOO_MANY_ATOMS
+
+
+def cut_campaign(mini: Mini) -> None:
+    cut(mini.campaign)
+
+
+def no_campaign_attribute(mini: Mini) -> None:
+    attribute("inputs", "[]")(mini.campaign)
+
+
+def lost_row(mini: Mini) -> None:
+    lines = mini.manifest.read_text().splitlines()
+    mini.manifest.write_text("\n".join([*lines[:2], *lines[3:]]) + "\n")
+
+
+def renamed_library(mini: Mini) -> None:
+    mini.manifest.write_text(mini.manifest.read_text().replace("\tlib\t", "\tbil\t"))
+
+
+def swapped_files(mini: Mini) -> None:
+    table = mini.manifest.read_text().replace("scores/dhfr/lib/1-of-2", "scores/dhfr/lib/X")
+    table = table.replace("scores/dhfr/lib/2-of-2", "scores/dhfr/lib/1-of-2")
+    mini.manifest.write_text(table.replace("scores/dhfr/lib/X", "scores/dhfr/lib/2-of-2"))
+
+
+def first_up(values: np.ndarray) -> None:
+    values[0] += 1
+
+
+def swapped(values: np.ndarray) -> None:
+    values[[0, 1]] = values[[1, 0]]
+
+
+def renamed(values: np.ndarray) -> None:
+    values[0] = b"renamed"
+
+
+def forged(kind: str, change: Callable[[h5py.File], None]) -> Harm:
+    """A device computed wrongly: everything after it is made from it, and every hash is right."""
+
+    def harm(mini: Mini) -> None:
+        part: PartFiles = mini.parts()[SECOND]
+        with h5py.File(getattr(part, kind), "r+") as file:
+            change(file)
+        names = [made for made, _ in SCREEN.values()]
+        for later in names[names.index(kind) + 1 :]:
+            getattr(part, later).unlink()
+        mini.campaign.unlink()
+        mini.run()
+
+    harm.__name__ = f"forged-{kind}"
+    return harm
+
+
+def moved(file: h5py.File) -> None:
+    file["poses/translation"][:, 0] += np.float32(0.25)
+
+
+def fewer_bumps(file: h5py.File) -> None:
+    file["poses/pocket_bumps"][...] = 0
+    file["poses/score"][0] += 1
+
+
+def another_verdict(file: h5py.File) -> None:
+    file["verdicts/cluster"][0] += 7
+
+
+def lower_energy(file: h5py.File) -> None:
+    file["refinement/after"][...] -= np.float32(1e-5)
+
+
+def another_term(file: h5py.File) -> None:
+    file["terms/xscore/total"][1] += np.float32(1e-4)
+
+
+CORRUPTIONS = [
+    edited("ligands", "entries/name", 0, "another"),
+    edited("ligands", "ligands/xyz", (0, 0), np.float32(0.001)),
+    edited("ligands", "entries/line", 0, np.int64(1)),
+    edited("pocket", "field/value", (0, 3, 3, 3), np.int8(1)),
+    edited("pocket", "receptor/xyz", (0, 1), np.float32(0.01)),
+    edited("poses", "poses/score", 0, np.int32(1)),
+    edited("poses", "poses/translation", (2, 1), np.float32(1e-4)),
+    edited("kept", "verdicts/cluster", 0, np.int32(1)),
+    edited("kept", "poses/quaternion", (0, 0), np.float32(1e-3)),
+    edited("refined", "poses/torsion", 0, np.float32(1)),
+    edited("refined", "refinement/after", 0, np.float32(-1)),
+    edited("scores", "scores/score", 0, np.float32(1)),
+    edited("scores", "terms/vina/total", 0, np.float32(1)),
+    edited("scores", "scores/score", 0, np.float32(1), part=CONTROL),
+    flipped("ligands", 1),
+    flipped("pocket", 2),
+    flipped("poses", 3),
+    flipped("kept", 4),
+    flipped("refined", 5),
+    flipped("scores", 6),
+    on("poses", cut, "cut"),
+    on("kept", Path.unlink, "lost"),
+    on("pocket", Path.unlink, "lost"),
+    on("scores", other_chunk, "other-chunk"),
+    on("ligands", other_chunk, "other-chunk"),
+    on("poses", other_chunk, "other-chunk"),
+    on("refined", attribute("settings", '{"rounds": 7}'), "settings"),
+    on("kept", attribute("inputs", "[]"), "inputs"),
+    rejected,
+    cut_campaign,
+    no_campaign_attribute,
+    campaign("scored/score", first_up),
+    campaign("ranking", swapped),
+    campaign("counts/records", first_up),
+    campaign("top/xyz", first_up),
+    campaign("scored/name", renamed),
+    campaign("control/rmsd", first_up),
+    campaign("sha256", swapped, group="parts/"),
+    lost_row,
+    renamed_library,
+    swapped_files,
+]
+FORGERIES = [
+    forged("poses", moved),
+    forged("poses", fewer_bumps),
+    forged("kept", another_verdict),
+    forged("refined", lower_energy),
+    forged("scores", another_term),
+]
+
+
+@pytest.mark.parametrize("harm", CORRUPTIONS, ids=[harm.__name__ for harm in CORRUPTIONS])
+def test_every_corruption_is_found(
+    mini: Mini, harm: Harm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harm(mini)
+    assert run(mini, "--sample", "0") == 1
+    said = capsys.readouterr()
+    assert "FAULT " in said.out
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize("harm", FORGERIES, ids=[harm.__name__ for harm in FORGERIES])
+def test_wrong_results_with_right_hashes_are_found_by_docking_again(
+    mini: Mini, harm: Harm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harm(mini)
+    assert run(mini, "--sample", "0") == 0
+    assert run(mini, "--sample", "100") == 1
+    assert "docked again: not equal" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--sample", "-1"], "give a share below 1"),
+        (["--sample", "1.5"], "give a share below 1"),
+        (["--device", "no such device"], "no OpenCL device matches"),
+    ],
+)
+def test_bad_flags_are_sentences(
+    mini: Mini, words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(mini, *words) in (1, 2)
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_campaign_away_from_its_files_is_a_fault(
+    mini: Mini, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = mini.manifest.read_text().replace(f"{mini.folder}/", "nowhere/")
+    (tmp_path / "m.tsv").write_text(table)
+    assert run(mini, "--manifest", str(tmp_path / "m.tsv")) == 1
+    assert "its files are not here (nowhere/results/ligands" in capsys.readouterr().out
