@@ -1,16 +1,23 @@
-"""How fast the dock kernel is, on the 16 datasets of the LiGen paper.
+"""How fast docking is, on the 16 datasets of the LiGen paper, in both its forms.
 
-    python benchmarks/throughput.py [--device SELECTOR] [--quick] [--json FILE]
+    python benchmarks/throughput.py [--mode latency|batched|both] [--device SELECTOR]
+                                    [--quick] [--json FILE] [--launches fragment] [--crossover]
 
 One stated setting: 256 restarts, 3 iterations, 32 angles, both sides of each rotatable bond, the
-alignment of 246 evaluations a restart, bump check on. Time is the device's own, of the kernel;
-each figure is the median of several launches that fill the device, after a warm-up, with the
-spread beside it. Before a figure is printed, some restarts are compared with the NumPy twin.
+alignment of 246 evaluations a restart, bump check on. Of `batched` the time is the device's own, of
+the kernel; of `latency` it is the host's, with packing and copies, because ligands overlap there.
+Each figure is the median of several runs that fill the device, after a warm-up, with the spread
+beside it. Before a figure is printed, some restarts are compared with the NumPy twin.
+
+--launches fragment runs the latency form as the paper does, with two launches a fragment.
+--crossover prints instead how long a few ligands take in both forms, by the host's clock: where
+`auto` changes from one to the other (ligen_py/engine/mode.py).
 """
 
 import argparse
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from benchmarks.datasets import NAMES, benchmark_field, dataset
 from ligen_py.engine import docking_reference
 from ligen_py.engine.docking import Docker
+from ligen_py.engine.latency import LatencyDocker
 from ligen_py.engine.search import Plan, pack
 from ligen_py.opencl.device import Device, select
 from ligen_py.records import Ligands
@@ -45,35 +53,46 @@ def atom_evaluations(atoms: int, fragments: int, settings: DockSettings) -> floa
     return settings.num_restart * (ALIGNMENT * atoms + scan)
 
 
-def agree(docker: Docker, ligands: Ligands, restarts: int) -> bool:
-    """Whether the first restarts of the first ligand equal the twin's, bit for bit."""
-    poses = docker.dock(ligands, np.array([0]))
-    batch = pack(ligands, np.array([0]), docker.plan)
-    expected = docking_reference.dock(docker.plan, batch, 0, slice(restarts))
+def agree(docker: Docker | LatencyDocker, ligands: Ligands, restarts: int) -> bool:
+    """Whether the first restarts of the first and last ligand equal the twin's, bit for bit."""
+    rows = np.unique([0, len(ligands.entry) - 1])
+    poses = docker.dock(ligands, rows)
+    batch = pack(ligands, rows, docker.plan)
     found = np.stack([poses.score, poses.internal_bumps, poses.pocket_bumps, poses.outside], 1)
-    quaternion = np.roll(expected[1], 1, axis=1)
-    return np.array_equal(found[:restarts], expected[0]) and np.array_equal(
-        poses.quaternion[:restarts], quaternion
-    )
+    for number, row in enumerate(rows):
+        first = poses.first_pose[row]
+        mine = slice(first, first + restarts)
+        expected = docking_reference.dock(docker.plan, batch, number, slice(restarts))
+        if not np.array_equal(found[mine], expected[0]):
+            return False
+        if not np.array_equal(poses.quaternion[mine], np.roll(expected[1], 1, axis=1)):
+            return False
+    return True
 
 
-def measure(docker: Docker, ligands: Ligands, count: int, repeats: int) -> np.ndarray:
-    """Seconds on the device (repeats,) for `count` ligands, after one warm-up."""
-    rows = np.arange(count) % len(ligands.entry)
-    seconds = []
-    for _ in range(repeats + 1):
+def seconds(docker: Docker | LatencyDocker, ligands: Ligands, rows: np.ndarray) -> float:
+    """Time to dock rows once: of the kernel for `batched`, of the host for `latency`."""
+    if isinstance(docker, Docker):
         docker.kernel_seconds = 0.0
         docker.time(ligands, rows)
-        seconds.append(docker.kernel_seconds)
-    return np.array(seconds[1:])
+        return docker.kernel_seconds
+    started = time.perf_counter()
+    docker.time(ligands, rows)
+    return time.perf_counter() - started
 
 
-def run(device: Device, quick: bool) -> dict[str, Any]:
+def measure(
+    docker: Docker | LatencyDocker, ligands: Ligands, count: int, repeats: int
+) -> np.ndarray:
+    """Seconds (repeats,) for `count` ligands, after one warm-up."""
+    rows = np.arange(count) % len(ligands.entry)
+    return np.array([seconds(docker, ligands, rows) for _ in range(repeats + 1)][1:])
+
+
+def run(docker: Docker | LatencyDocker, settings: DockSettings, quick: bool) -> dict[str, Any]:
     """Measure all datasets; the table as JSON."""
-    settings = DockSettings(num_restart=256)
-    plan = Plan.of(benchmark_field(), **settings.model_dump())
-    docker = Docker(device, plan)
-    count = 4096 if device.kind == "gpu" and not quick else 1024 if device.kind == "gpu" else 32
+    device = docker.device
+    count = 4096 if device.kind == "gpu" and not quick else 1024 if device.kind == "gpu" else 16
     unique, repeats = (4, 3) if quick else (UNIQUE, 7)
     rows = []
     for atoms, fragments in NAMES[:: 5 if quick else 1]:
@@ -94,14 +113,15 @@ def run(device: Device, quick: bool) -> dict[str, Any]:
             }
         )
         print(line(rows[-1]), flush=True)
+    overall = float(np.median([row["ligands_per_second"] for row in rows]))
+    print(f"median over datasets: {overall:,.1f} ligands/s", flush=True)
     return {
         "device": device.label,
-        "version": "batched",
         "settings": settings.model_dump(),
-        "ligands_per_launch": count,
-        "launches": repeats,
+        "ligands_per_run": count,
+        "runs": repeats,
         "datasets": rows,
-        "median_ligands_per_second": float(np.median([row["ligands_per_second"] for row in rows])),
+        "median_ligands_per_second": overall,
     }
 
 
@@ -115,21 +135,68 @@ def line(row: dict[str, Any]) -> str:
     )
 
 
+def crossover(device: Device, plan: Plan, quick: bool) -> dict[str, Any]:
+    """Milliseconds, by the host's clock, from ligands to poses in both forms, by their number."""
+    largest = 4096 if device.kind == "gpu" else 32
+    rows = []
+    print("dataset  ligands  latency ms  batched ms")
+    for atoms, fragments in ((31, 4), (63, 8), (89, 20)):
+        ligands = dataset(atoms, fragments, 4 if quick else UNIQUE)
+        for count in (4**power for power in range(7) if 4**power <= largest):
+            chosen = np.arange(count) % len(ligands.entry)
+            found: dict[str, Any] = {"dataset": f"d_{atoms}_{fragments}", "ligands": count}
+            for name, docker in (("latency", LatencyDocker), ("batched", Docker)):
+                form = docker(device, plan)
+                times = []
+                for _ in range(4 if quick else 8):
+                    started = time.perf_counter()
+                    form.time(ligands, chosen)
+                    times.append(time.perf_counter() - started)
+                found[name] = 1e3 * float(np.median(times[1:]))
+            rows.append(found)
+            print(
+                f"{found['dataset']:8} {count:7} {found['latency']:11.2f} {found['batched']:11.2f}",
+                flush=True,
+            )
+    return {"device": device.label, "milliseconds": rows}
+
+
 def main() -> int:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
+    parser.add_argument(
+        "--mode", choices=["latency", "batched", "both"], default="both", help="default: both"
+    )
     parser.add_argument("--device", help="OpenCL device, as in the stages")
     parser.add_argument("--quick", action="store_true", help="a minute on a CPU: fewer datasets")
-    parser.add_argument("--json", type=Path, help="also write the table here")
+    parser.add_argument("--json", type=Path, help="also write the tables here")
+    parser.add_argument(
+        "--launches", choices=["ligand", "fragment"], default="ligand", help="of the latency form"
+    )
+    parser.add_argument("--crossover", action="store_true", help="few ligands in both forms")
     options = parser.parse_args()
     device = select(options.device)
-    print(f"{device.label}\ndataset   ligands/s (lowest to highest)   1e9 poses/s   1e9 atoms/s")
-    table = run(device, options.quick)
-    print(f"median over datasets: {table['median_ligands_per_second']:,.1f} ligands/s")
+    settings = DockSettings(num_restart=256)
+    plan = Plan.of(benchmark_field(), **settings.model_dump())
+    print(device.label)
+    tables: dict[str, Any] = {}
+    if options.crossover:
+        tables["crossover"] = crossover(device, plan, options.quick)
+    else:
+        for mode in ("batched", "latency") if options.mode == "both" else (options.mode,):
+            print(
+                f"{mode}\ndataset   ligands/s (lowest to highest)   1e9 poses/s   1e9 atoms/s",
+                flush=True,
+            )
+            if mode == "batched":
+                tables[mode] = run(Docker(device, plan), settings, options.quick)
+            else:
+                form = LatencyDocker(device, plan, options.launches)
+                tables[mode] = run(form, settings, options.quick)
     if options.json:
-        options.json.write_text(json.dumps(table, indent=2) + "\n")
+        options.json.write_text(json.dumps(tables, indent=2) + "\n")
     return 0
 
 

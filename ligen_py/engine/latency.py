@@ -28,7 +28,7 @@ FEW_QUEUES = 2
 MEMORY = 1 << 30
 """Bytes on the device that all queues together may hold; fewer queues where they need more."""
 
-WINDOW = 512
+WINDOW = 128
 """Ligands that are packed at once."""
 
 HEADER = 8

@@ -45,7 +45,7 @@ def test_team_changes_nothing(device: Device, team: int, monkeypatch: pytest.Mon
     expect_equal(LatencyDocker(device, search).dock(ligands), search, ligands, 0)
 
 
-@pytest.mark.parametrize(("queues", "window"), [(1, 512), (3, 2)])
+@pytest.mark.parametrize(("queues", "window"), [(1, 128), (3, 2)])
 def test_queues_and_company_change_nothing(
     device: Device, queues: int, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
