@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.docking import Docker
 from ligen_py.engine.limits import larger_than_box
+from ligen_py.engine.mode import MODES, docker
 from ligen_py.engine.search import Plan
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
@@ -38,6 +38,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--output", type=Path, required=True, help="poses file to write")
     cli.add_device(parser)
+    parser.add_argument(
+        "--mode",
+        choices=MODES,
+        default="auto",
+        help="a ligand over the whole device (latency), or many at once (batched); it changes "
+        "speed, never results; default: by the number of ligands and the device",
+    )
     return cli.run(parser, argv, _stage)
 
 
@@ -59,7 +66,7 @@ def _stage(options: argparse.Namespace) -> None:
 
     started = time.perf_counter()
     plan = Plan.of(field, **settings.model_dump())
-    poses = Docker(device, plan).dock(ligands, rows)
+    poses = docker(options.mode, device, plan, len(rows)).dock(ligands, rows)
     seconds = time.perf_counter() - started
 
     run = Run("dock", settings, (options.ligands, options.pocket), device.label)

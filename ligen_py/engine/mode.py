@@ -1,11 +1,14 @@
 """Which form of the docking search runs: a matter of speed, never of results."""
 
+import logging
 from typing import Literal, get_args
 
 from ligen_py.engine.docking import Docker
 from ligen_py.engine.latency import LatencyDocker
 from ligen_py.engine.search import Plan
 from ligen_py.opencl.device import Device
+
+log = logging.getLogger("ligen_py")
 
 Mode = Literal["auto", "latency", "batched"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -23,5 +26,6 @@ def resolve(mode: Mode, device: Device, ligands: int) -> Mode:
 
 def docker(mode: Mode, device: Device, plan: Plan, ligands: int) -> Docker | LatencyDocker:
     """What docks so many ligands with a plan on a device."""
-    form = LatencyDocker if resolve(mode, device, ligands) == "latency" else Docker
-    return form(device, plan)
+    form = resolve(mode, device, ligands)
+    log.info("mode: %s", form)
+    return LatencyDocker(device, plan) if form == "latency" else Docker(device, plan)

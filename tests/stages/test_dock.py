@@ -101,6 +101,15 @@ def test_equal_runs_write_equal_bytes(files: dict[str, Path]) -> None:
     assert files["poses"].read_bytes() == first
 
 
+def test_mode_changes_no_byte(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    written = set()
+    for mode in ("latency", "batched", "auto"):
+        assert run_dock(files, "--mode", mode) == 0
+        assert mode == "auto" or f"mode: {mode}\n" in capsys.readouterr().err
+        written.add(files["poses"].read_bytes())
+    assert len(written) == 1
+
+
 def test_run_record_names_settings_inputs_and_device(files: dict[str, Path]) -> None:
     assert run_dock(files) == 0
     record = run_record(files["poses"], "poses")
