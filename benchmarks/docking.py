@@ -205,6 +205,14 @@ class Docked:
         """The row of a pose's ligand."""
         return int(np.searchsorted(self.poses.first_pose, pose, side="right")) - 1
 
+    def best_rows(self, records: int) -> np.ndarray:
+        """Row of every record's best pose (records,), -1 where it has none; its states compete."""
+        scored = np.flatnonzero(self.scores.best >= 0)[::-1]
+        scored = scored[np.argsort(self.scores.score[scored], kind="stable")]
+        rows = np.full(records, -1, np.int64)
+        rows[self.ligands.entry[scored]] = self.scores.best[scored]  # the last one written stays
+        return rows
+
     def molecule(self, ligand: int) -> np.ndarray:
         """RDKit's binary molecule of a ligand."""
         first, last = self.ligands.first_byte[ligand : ligand + 2]

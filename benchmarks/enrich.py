@@ -1,0 +1,401 @@
+"""Screen actives among decoys: how early does a ranking name the actives?
+
+    python benchmarks/enrich.py FOLDER [--effort E] [--peer vina] [--json FILE] [--plots FOLDER]
+
+FOLDER is a target's (protein.pdb, crystal_ligand.sdf for the site, actives.smi and decoys.smi), or
+holds such folders. For each scoring function, and for their mean rank where there are several: ROC
+AUC, logAUC from a false-positive rate of 0.001 (chance 0.145), enrichment in the best 1 and 5 %,
+BEDROC with alpha 20, each with a bootstrap interval of 95 %. The row 'heavy atoms' ranks by the
+number of heavy atoms alone: a docking score that does not beat it has seen no chemistry. A molecule
+that cannot be docked stands last.
+
+With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, or the sample that
+--peer-sample names, in the same box; ours are then told for that sample too.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from rdkit import RDLogger
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
+from benchmarks.docking import (
+    Clock,
+    Settings,
+    Target,
+    add_settings,
+    cores_for,
+    device_for,
+    dock,
+    parsed,
+    pin,
+    pocket_of,
+    settings_from,
+)
+from benchmarks.early import MEASURES, mean_rank, measure
+from benchmarks.redock import FAILURES, box_radius, find
+from ligen_py.opencl.device import Device
+from ligen_py.records import Entries, Ligands
+from ligen_py.store.read import read
+
+GROUPS = ("actives", "decoys")
+
+PART = 1000
+"""Records of a library that are docked together."""
+
+NULL = "heavy atoms"
+
+Peer = dict[tuple[str, str], float]
+"""Affinities, kcal/mol, by group and name of the molecule; infinite where it failed."""
+
+
+@dataclass(frozen=True)
+class Molecules:
+    """Every record of a target's two libraries; columns have one value a record."""
+
+    group: np.ndarray
+    name: np.ndarray
+    heavy: np.ndarray
+    """Heavy atoms; 0 where the record could not be read."""
+    score: dict[str, np.ndarray]
+    """By scoring function, larger is better; -inf where there is none."""
+
+    def rows(self, chosen: np.ndarray) -> "Molecules":
+        """Some records."""
+        scores = {name: values[chosen] for name, values in self.score.items()}
+        return Molecules(self.group[chosen], self.name[chosen], self.heavy[chosen], scores)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One target: files, and where prepared ones are kept."""
+
+    folder: Path
+    cache: Path
+    settings: Settings
+    is_full: bool
+
+    @property
+    def pocket(self) -> Path:
+        """The pocket file."""
+        protein = find(self.folder, "protein.pdb", "protein.pdb.gz")
+        ligand = find(self.folder, "crystal_ligand.sdf")
+        cache = self.cache / self.folder.name
+        return pocket_of(protein, ligand, box_radius(ligand), cache, self.settings.pocket)
+
+    def parts(self, group: str) -> list[Path]:
+        """Ligands files of a group."""
+        library = find(self.folder, f"{group}_full.smi" if self.is_full else f"{group}.smi")
+        count = -(-sum(1 for _ in library.open()) // PART)
+        cache, cores = self.cache / self.folder.name, len(os.sched_getaffinity(0))
+        return [
+            parsed(library, cache, self.settings.parse, cores, f"{part}-of-{count}")
+            for part in range(1, count + 1)
+        ]
+
+
+def screen(device: Device, work: Work, clock: Clock) -> Molecules:
+    """Dock all molecules of a target."""
+    target = Target.of(work.pocket)
+    parts: list[Molecules] = []
+    for group in GROUPS:
+        for file in work.parts(group):
+            entries: Entries = read(file, "ligands", "entries")
+            ligands: Ligands = read(file, "ligands", "ligands")
+            docked = dock(device, ligands, target, work.settings, clock)
+            count = len(entries.name)
+            heavy = np.zeros(count, np.int64)
+            heavy[ligands.entry] = ligands.heavy
+            best = docked.best_rows(count)
+            score = {
+                name: np.where(best < 0, -np.inf, docked.columns[f"{name}.total"][best])
+                for name in work.settings.score.functions
+            }
+            parts.append(Molecules(np.full(count, group), entries.name, heavy, score))
+    return _together(parts)
+
+
+def _together(parts: list[Molecules]) -> Molecules:
+    return Molecules(
+        np.concatenate([part.group for part in parts]),
+        np.concatenate([part.name for part in parts]),
+        np.concatenate([part.heavy for part in parts]),
+        {name: np.concatenate([part.score[name] for part in parts]) for name in parts[0].score},
+    )
+
+
+def peer_scores(
+    work: Work, found: Molecules, sample: np.ndarray, jobs: int, file: Path | None
+) -> Peer:
+    """Affinities of the records of `sample` by Vina; those that `file` holds are not run again."""
+    known = known_scores(work.folder.name, file)
+    wanted = {(str(found.group[row]), str(found.name[row])) for row in sample}
+    shares = cores_for(jobs)
+    missing = sorted(wanted - known.keys())
+    tasks = [
+        PeerTask(work, tuple(missing[job::jobs]), len(shares[job]), file) for job in range(jobs)
+    ]
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    for share in shares:
+        queue.put(share)
+    with ProcessPoolExecutor(jobs, context, pin, (queue,)) as pool:
+        for scores in pool.map(run_peer, [task for task in tasks if task.wanted]):
+            known |= scores
+    return {key: known[key] for key in wanted}
+
+
+def known_scores(target: str, file: Path | None) -> Peer:
+    """What an earlier run left in a file of one JSON object a line."""
+    if file is None or not file.exists():
+        return {}
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    return {
+        (row["group"], row["name"]): np.inf if row["affinity"] is None else row["affinity"]
+        for row in rows
+        if row["target"] == target
+    }
+
+
+@dataclass(frozen=True)
+class PeerTask:
+    """Molecules that one process gives to the peer."""
+
+    work: Work
+    wanted: tuple[tuple[str, str], ...]
+    cores: int
+    file: Path | None
+
+
+def run_peer(task: PeerTask) -> Peer:
+    """Dock some molecules with Vina, one after another; every result goes to the file at once."""
+    from benchmarks.vina_peer import VinaPeer  # only who asks for the peer needs its packages
+
+    RDLogger.DisableLog("rdApp.*")
+    result: Peer = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        peer = VinaPeer(Target.of(task.work.pocket), Path(scratch), task.cores)
+        for group in GROUPS:
+            for file in task.work.parts(group):
+                entries: Entries = read(file, "ligands", "entries")
+                ligands: Ligands = read(file, "ligands", "ligands")
+                for row, entry in enumerate(ligands.entry):
+                    key = (group, str(entries.name[entry]))
+                    if key in task.wanted and key not in result:
+                        started = time.perf_counter()
+                        result[key] = affinity(peer, ligands, row)
+                        seconds = time.perf_counter() - started
+                        note(task, key, result[key], seconds)
+    return {key: result.get(key, np.inf) for key in task.wanted}
+
+
+def affinity(peer: Any, ligands: Ligands, row: int) -> float:
+    """Vina's best affinity of a ligand; of a molecule's states the first is taken."""
+    atoms = slice(*ligands.first_atom[row : row + 2])
+    content = slice(*ligands.first_byte[row : row + 2])
+    try:
+        return float(peer.dock(ligands.molecule[content], ligands.xyz[atoms]).affinity[0])
+    except FAILURES:
+        return np.inf
+
+
+def note(task: PeerTask, key: tuple[str, str], value: float, seconds: float) -> None:
+    """Keep one result for later runs."""
+    if task.file is not None:
+        row = {
+            "target": task.work.folder.name,
+            "group": key[0],
+            "name": key[1],
+            "affinity": None if np.isinf(value) else round(value, 4),
+            "seconds": round(seconds, 2),
+        }
+        with task.file.open("a") as stream:
+            stream.write(json.dumps(row) + "\n")
+
+
+def sample_of(found: Molecules, sizes: list[int] | None) -> np.ndarray:
+    """Rows of a seeded sample of so many actives and decoys; all where no sizes are given."""
+    rows = []
+    for group, size in zip(GROUPS, sizes or [None] * len(GROUPS), strict=True):
+        own = np.flatnonzero(found.group == group)
+        if size is not None and size < len(own):
+            own = np.sort(np.random.default_rng(0).permutation(own)[:size])
+        rows.append(own)
+    return np.concatenate(rows)
+
+
+def rankings(found: Molecules, peer: Peer | None) -> dict[str, np.ndarray]:
+    """Every ranking of some molecules by name: scores, larger is better."""
+    result = dict(found.score)
+    if len(result) > 1:
+        result["mean rank"] = mean_rank(list(found.score.values()))
+    if peer is not None:
+        keys = zip(found.group.tolist(), found.name.tolist(), strict=True)
+        result["peer vina"] = np.array([-peer[key] for key in keys])
+    result[NULL] = found.heavy.astype(np.float64)
+    return result
+
+
+def table(found: Molecules, peer: Peer | None) -> dict[str, dict[str, Any]]:
+    """Figures of every ranking."""
+    labels = found.group == "actives"
+    result: dict[str, dict[str, Any]] = {}
+    for name, scores in rankings(found, peer).items():
+        figures = measure(scores, labels)
+        result[name] = {
+            key: {"value": round(v, 4), "interval_95": [round(low, 4), round(high, 4)]}
+            for key, (v, low, high) in figures.items()
+        }
+    return result
+
+
+def print_table(title: str, figures: dict[str, dict[str, Any]]) -> None:
+    """One target's figures, a line a ranking."""
+    print(f"{title}\n  {'ranked by':12} " + " ".join(f"{name:>20}" for name in MEASURES))
+    for name, row in figures.items():
+        cells = []
+        for cell in row.values():
+            low, high = cell["interval_95"]
+            cells.append(f"{cell['value']:.3f} ({low:.2f} to {high:.2f})")
+        print(f"  {name:12} " + " ".join(f"{cell:>20}" for cell in cells), flush=True)
+
+
+def plot(found: Molecules, peer: Peer | None, title: str, file: Path) -> None:
+    """ROC curves of every ranking, linear and over the logarithm, as SVG."""
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "enrich"  # equal figures, equal bytes
+    from matplotlib import pyplot
+
+    labels = found.group == "actives"
+    figure, axes = pyplot.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
+    for name, scores in rankings(found, peer).items():
+        order = np.argsort(-scores, kind="stable")
+        hits = labels[order]
+        false = np.concatenate([[0], np.cumsum(~hits) / np.count_nonzero(~hits)])
+        true = np.concatenate([[0], np.cumsum(hits) / np.count_nonzero(hits)])
+        style = "--" if name == NULL else "-"
+        for axis in axes:
+            axis.plot(false, true, style, label=name, color="grey" if name == NULL else None)
+    chance = np.linspace(0, 1, 1001)
+    for axis in axes:
+        axis.plot(chance, chance, ":", color="black", label="chance")
+        axis.set(xlabel="decoys found", ylabel="actives found", ylim=(0, 1))
+    axes[0].set(xlim=(0, 1), title=title)
+    axes[1].set(xscale="log", xlim=(1e-3, 1), title="early part")
+    axes[0].legend()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def targets_in(folder: Path) -> list[Path]:
+    """The folder itself, or the targets in it."""
+    if (folder / "actives.smi").exists():
+        return [folder]
+    return sorted(path.parent for path in folder.glob("*/actives.smi"))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    result.add_argument("folder", type=Path, help="folder of a target, or of targets")
+    add_settings(result)
+    result.add_argument(
+        "--full", action="store_true", help="read actives_full.smi and decoys_full.smi"
+    )
+    result.add_argument("--peer", choices=["vina"], help="program to run beside ours")
+    result.add_argument(
+        "--peer-sample",
+        type=int,
+        nargs=2,
+        metavar=("ACTIVES", "DECOYS"),
+        help="the peer docks a seeded sample of so many; ours are told for it too",
+    )
+    result.add_argument(
+        "--peer-scores",
+        type=Path,
+        metavar="FILE",
+        help="the peer's scores go here, and those that stand here are not run again",
+    )
+    result.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="processes of the peer (default: 1)"
+    )
+    result.add_argument("--json", type=Path, help="also write all figures and scores here")
+    result.add_argument("--plots", type=Path, help="write TARGET.svg into this folder")
+    result.add_argument(
+        "--cache", type=Path, help="keep parsed molecules and pockets here for later runs"
+    )
+    return result
+
+
+def main() -> int:
+    """Screen every target and print its table."""
+    arguments = parser()
+    options = arguments.parse_args()
+    settings = settings_from(options)
+    folders = targets_in(options.folder)
+    if not folders:
+        arguments.error(f"{options.folder} holds no actives.smi, nor folders that do")
+    device = device_for(options.device)
+    cores = len(os.sched_getaffinity(0))
+    print(f"{device.label}; {cores} cores")
+    print(f"effort {settings.effort}{''.join(f', {item}' for item in options.set)}")
+    document: dict[str, Any] = {"device": device.label, "cores": cores}
+    document |= {"settings": settings.model_dump(mode="json"), "targets": {}}
+    with tempfile.TemporaryDirectory() as scratch:
+        for folder in folders:
+            work = Work(folder, options.cache or Path(scratch), settings, options.full)
+            document["targets"][folder.name] = one_target(device, work, options)
+    if options.json:
+        options.json.write_text(json.dumps(document, indent=1) + "\n")
+    return 0
+
+
+def one_target(device: Device, work: Work, options: argparse.Namespace) -> dict[str, Any]:
+    """Screen a target, print its tables, draw its curves; what goes into the JSON file."""
+    name, clock = work.folder.name, Clock()
+    found = screen(device, work, clock)
+    actives = int(np.count_nonzero(found.group == "actives"))
+    failed = int(np.count_nonzero(found.heavy == 0))
+    seconds = sum(clock.wall.values())
+    title = (
+        f"{name}: {actives} actives, {len(found.name) - actives} decoys, {failed} not docked; "
+        f"{len(found.name) / seconds:.1f} ligands/s from dock to score"
+    )
+    figures = {"all": table(found, None)}
+    print_table(title, figures["all"])
+    result: dict[str, Any] = {"seconds": seconds, "figures": figures}
+    shown, peer = found, None
+    if options.peer:
+        sample = sample_of(found, options.peer_sample)
+        peer = peer_scores(work, found, sample, options.jobs, options.peer_scores)
+        shown = found.rows(sample)
+        figures["with the peer"] = table(shown, peer)
+        actives = int(np.count_nonzero(shown.group == "actives"))
+        kept = f", scores kept in {options.peer_scores}" if options.peer_scores else ""
+        title = f"{name}, {actives} actives and {len(shown.name) - actives} decoys{kept}"
+        print_table(title, figures["with the peer"])
+        result["peer"] = [[*key, None if np.isinf(v) else v] for key, v in sorted(peer.items())]
+    if options.plots:
+        plot(shown, peer, name, options.plots / f"{name}.svg")
+    columns = {"group": found.group, "name": found.name, "heavy": found.heavy}
+    scores = {k: [None if np.isinf(v) else float(v) for v in c] for k, c in found.score.items()}
+    return result | {"molecules": {k: c.tolist() for k, c in columns.items()} | scores}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

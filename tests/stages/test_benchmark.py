@@ -1,0 +1,52 @@
+"""What the benchmarks measure is what the stages do."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.docking import STAGES, Clock, Settings, Target, dock, parsed, pocket_of
+from ligen_py import dock as dock_stage
+from ligen_py import filter, refine, score
+from ligen_py.opencl.device import select
+from ligen_py.settings import flags
+from ligen_py.store.read import read, read_terms
+
+DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
+
+
+def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(tmp_path: Path) -> None:
+    library = tmp_path / "two.smi"
+    library.write_text("COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC trimethoprim\nCC(N)=O acetamide\n")
+    settings = Settings(
+        effort="draft", dock={"num_restart": 24}, score={"functions": ["vina", "ad4"]}
+    )
+    receptor, crystal = DHFR / "1ia1_protein_one_lig_removed.pdb", DHFR / "1ia1_ligand.sdf"
+    ligands = parsed(library, tmp_path, settings.parse)
+    pocket = pocket_of(receptor, crystal, 10.0, tmp_path, settings.pocket)
+    assert parsed(library, tmp_path, settings.parse) == ligands
+
+    poses, kept, refined, scores = (tmp_path / f"{stage}.h5" for stage in STAGES)
+    inputs = ["--quiet", "--ligands", str(ligands)]
+    site = ["--pocket", str(pocket)]
+    commands = (
+        (dock_stage, [*site, "--output", poses], settings.dock),
+        (filter, ["--poses", poses, "--output", kept], settings.filter),
+        (refine, [*site, "--poses", kept, "--output", refined], settings.refine),
+        (score, [*site, "--poses", refined, "--output", scores], settings.score),
+    )
+    for stage, words, section in commands:
+        assert stage.main([*inputs, *map(str, words), *flags(section).split()]) == 0
+
+    clock = Clock()
+    molecules = read(ligands, "ligands", "ligands")
+    found = dock(select(None), molecules, Target.of(pocket), settings, clock)
+    expected = read_terms(scores)
+    assert set(found.columns) > {f"{f}.{term}" for f, terms in expected.items() for term in terms}
+    for function, terms in expected.items():
+        for term, values in terms.items():
+            assert np.array_equal(found.columns[f"{function}.{term}"], values), (function, term)
+    best = read(scores, "scores", "scores").best
+    assert found.best_rows(len(best)).tolist() == best.tolist()
+    for stage in STAGES:
+        assert clock.kernel[stage] > 0 < clock.wall[stage]
