@@ -41,7 +41,7 @@ def library(number: int, size: int, models: list[Prepared]) -> Library:
     first = number * size
     return assemble(
         (
-            Record(first + i + 1, f"molecule {first + i}", "", False),
+            Record(first + i + 1, f"molecule {first + i}", ""),
             replace(models[i % len(models)], key=f"{first + i:016x}"),
         )
         for i in range(size)
@@ -71,7 +71,7 @@ def poses_of(part: Library, each: int, rng: np.random.Generator) -> Poses:
 def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, ...]]:
     """Write the files of every part; yield the rows of the manifest."""
     rules = Rules(**ParseSettings().model_dump(include=set(Rules._fields)))
-    models = [prepare(Record(1, "", smiles, False), rules) for smiles in SMILES]
+    models = [prepare(Record(1, "", smiles), rules) for smiles in SMILES]
     pocket = folder / "pocket.h5"
     with new_file(pocket, "pocket", Run("pocket", PocketSettings())):
         pass

@@ -112,7 +112,7 @@ def dataset(atoms: int, fragments: int, count: int, seed: int = 0) -> Ligands:
     prepared = []
     for line, smiles in enumerate(molecules(atoms, fragments, seed), start=1):
         record = Record(
-            text=smiles, name=f"d_{atoms}_{fragments}_{line}", line=line, is_block=False
+            text=smiles, name=f"d_{atoms}_{fragments}_{line}", line=line
         )
         result = prepare(record, rules)
         # A few cages defeat the conformer generator; the next molecule takes their place.

@@ -41,6 +41,8 @@ class Reason(IntEnum):
     DUPLICATE_OF = 8
     LARGER_THAN_BOX = 9
     NO_FINITE_SCORE = 10
+    NO_STRUCTURE = 20
+    RECORD_TOO_LARGE = 21
 
 
 REASON_STAGE = {
@@ -54,6 +56,8 @@ REASON_STAGE = {
     Reason.DUPLICATE_OF: "parse",
     Reason.LARGER_THAN_BOX: "dock",
     Reason.NO_FINITE_SCORE: "score",
+    Reason.NO_STRUCTURE: "parse",
+    Reason.RECORD_TOO_LARGE: "parse",
 }
 
 

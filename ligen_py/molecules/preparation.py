@@ -160,18 +160,31 @@ def _short(text: str) -> str:
 
 
 def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
-    if record.is_block:
+    if record.reason != Reason.NONE:
+        raise _UnusableError(record.reason, record.text)
+    if record.kind == "mol":
         if "\nM  END" not in record.text:
             raise _UnusableError(Reason.UNPARSABLE, "no 'M  END' line; the record is cut short")
         mol = Chem.MolFromMolBlock(record.text, removeHs=False)
+    elif record.kind == "mol2":
+        mol = Chem.MolFromMol2Block(record.text, removeHs=False)
     else:
         if not (record.text.isascii() and record.text.isprintable()):
             raise _UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")
-        mol = Chem.MolFromSmiles(record.text)
+        mol = Chem.MolFromSmiles(record.text, _smiles_rules())
     if mol is None:
         said = messages[0].partition("] ")[2] if messages else "RDKit cannot read the record"
         raise _UnusableError(Reason.UNPARSABLE, said)
     return mol
+
+
+@cache
+def _smiles_rules() -> Chem.SmilesParserParams:
+    """A faulty extension behind a SMILES costs the extension, not the molecule."""
+    result = Chem.SmilesParserParams()
+    result.parseName = False
+    result.strictCXSMILES = False
+    return result
 
 
 def parent_of(mol: Chem.Mol) -> Chem.Mol:

@@ -55,13 +55,13 @@ class Molecule:
 
 @cache
 def prepared(smiles: str) -> Prepared:
-    return prepare(Record(1, "", smiles, False), RULES)
+    return prepare(Record(1, "", smiles), RULES)
 
 
 def library_of(molecules: Sequence[Molecule], first_line: int = 1) -> Library:
     """What `parse` makes of some SMILES, one a line."""
     return assemble(
-        (Record(first_line + i, molecule.name, molecule.smiles, False), molecule.prepared)
+        (Record(first_line + i, molecule.name, molecule.smiles), molecule.prepared)
         for i, molecule in enumerate(molecules)
     )
 

@@ -19,11 +19,11 @@ DRUGS = (IMATINIB, METHOTREXATE, "CCO", "C", "c1ccccc1", "CC(C)(C)OC(=O)N[C@H](C
 
 
 def ligand(smiles: str, rules: Rules = RULES) -> Prepared:
-    return prepare(Record(1, "x", smiles, False), rules)
+    return prepare(Record(1, "x", smiles), rules)
 
 
 def block(mol: Chem.Mol, rules: Rules = RULES) -> Prepared:
-    return prepare(Record(1, "x", Chem.MolToMolBlock(mol), True), rules)
+    return prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), rules)
 
 
 def molecule(prepared: Prepared) -> Chem.Mol:
@@ -203,7 +203,7 @@ def test_limits_are_inclusive() -> None:
 def test_a_block_cut_short_is_unparsable() -> None:
     text = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
     for cut in range(0, len(text) - 2, 7):
-        prepared = prepare(Record(1, "x", text[:cut], True), RULES)
+        prepared = prepare(Record(1, "x", text[:cut], "mol"), RULES)
         assert prepared.reason == Reason.UNPARSABLE
         assert "cut short" in prepared.detail
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ligen_py.errors import InputError
-from ligen_py.molecules import reading
+from ligen_py.molecules import lines
 from ligen_py.molecules.reading import Part, Record, clean_name, records
 
 BLOCK = "{name}\n  program\n\n  0  0  0  0  0  0            999 V2000\nM  END\n"
@@ -31,9 +31,9 @@ def names(path: Path) -> list[str]:
 def test_smiles_lines_names_and_numbers(tmp_path: Path) -> None:
     path = written(tmp_path, "a.smi", '# comment\nCCO ethanol\n\n  \nCC\tmy name, "x"/y  \nC\n')
     assert list(records(path)) == [
-        Record(2, "ethanol", "CCO", False),
-        Record(5, 'my name, "x"/y', "CC", False),
-        Record(6, "line-6", "C", False),
+        Record(2, "ethanol", "CCO"),
+        Record(5, 'my name, "x"/y', "CC"),
+        Record(6, "line-6", "C"),
     ]
 
 
@@ -93,11 +93,12 @@ def test_a_truncated_gzip_is_named(tmp_path: Path, cut: int) -> None:
 
 
 def test_a_gzip_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "RATIO_GRACE", 1 << 20)
+    monkeypatch.setattr(lines, "RATIO_GRACE", 1 << 20)
     path = written(tmp_path, "a.smi.gz", gzip.compress(b"CCCCCCC name\n" * 1_000_000))
     with pytest.raises(InputError, match="bytes come out of each compressed byte"):
         names(path)
     path = written(tmp_path, "b.smi.gz", gzip.compress(b"C" * (1 << 25)))
+    monkeypatch.setattr(lines, "RATIO_GRACE", 1 << 26)
     with pytest.raises(InputError, match="line 1 is longer than"):
         names(path)
 

@@ -1,0 +1,130 @@
+"""Which files make up a library, told by their names and sizes alone: nothing is opened."""
+
+import glob
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from ligen_py.errors import InputError
+
+SUFFIXES = {
+    "smiles": (".smi", ".smiles", ".ism", ".cxsmiles", ".txt"),
+    "csv": (".csv", ".tsv"),
+    "parquet": (".parquet", ".pq"),
+    "sdf": (".sdf", ".sd", ".mol"),
+    "mol2": (".mol2",),
+}
+"""Format of a library file -> its endings."""
+
+COMPRESSED = (".gz", ".zst", ".bz2")
+"""Endings that may follow; whether a file is compressed is read from its content."""
+
+AMBIGUOUS = (".txt",)
+"""Endings that a folder's notes have too: such files are read when named or matched by a glob."""
+
+BYTES_PER_RECORD = {"smiles": 64, "csv": 128, "parquet": 64, "sdf": 2500, "mol2": 4000}
+"""Bytes of one molecule, about: 70 in ZINC's SMILES, 2100 in NCI's SDF with properties."""
+COMPRESSION = 4
+"""Bytes out of one byte of a compressed library, about."""
+
+LABEL_LENGTH = 100
+"""Most characters of a file's label, which becomes part of file names."""
+
+
+class LibraryFile(NamedTuple):
+    """One file of a library."""
+
+    path: Path
+    label: str
+    """Its name within the library, for results; empty where the library is this one file."""
+    size: int
+    """Bytes."""
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's name tells, a key of `SUFFIXES`; InputError if it tells none."""
+    found = _format(path.name)
+    if found is None:
+        known = ", ".join(f"*{end}" for ends in SUFFIXES.values() for end in ends)
+        raise InputError(
+            f"{path}: format unknown; name it {known}, or one of these with "
+            f"{', '.join(COMPRESSED)} behind"
+        )
+    return found
+
+
+def _format(name: str) -> str | None:
+    ending = _ending(name)
+    return next((kind for kind, endings in SUFFIXES.items() if ending in endings), None)
+
+
+def _ending(name: str) -> str:
+    """The ending that tells the format, below that of a compressed file."""
+    plain = Path(name.lower())
+    return Path(plain.stem).suffix if plain.suffix in COMPRESSED else plain.suffix
+
+
+def library_files(given: Path) -> list[LibraryFile]:
+    """The files of a library, by name: of a file, of a folder with all below it, or of a glob.
+
+    A folder gives the files whose names tell a format (`AMBIGUOUS` ones apart), a glob all that
+    match; hidden files and, among several, empty ones are left out. Labels depend on a file's own
+    name alone, so that files that come or go change nothing for the others.
+
+    Raises InputError for a path that does not exist and where nothing is found.
+    """
+    if given.is_file():
+        return [LibraryFile(given, "", given.stat().st_size)]
+    if given.is_dir():
+        base, names = given, _walk(given)
+        names = [name for name in names if _format(name) and _ending(name) not in AMBIGUOUS]
+        nothing = f"the folder {given} holds no library file; give another folder, or a glob"
+    elif glob.has_magic(str(given)):
+        base = _fixed(given)
+        pattern = str(given.relative_to(base))
+        found = glob.glob(pattern, root_dir=base, recursive=True)  # noqa: PTH207 (it follows root)
+        names = [name for name in found if (base / name).is_file()]
+        nothing = f"no file matches {given}; correct the pattern"
+    else:
+        raise InputError(f"{given} does not exist; correct the path")
+    sizes = {name: (base / name).stat().st_size for name in names}
+    names = sorted(name for name, size in sizes.items() if size)
+    if not names:
+        raise InputError(nothing)
+    for name in names:
+        format_of(base / name)
+    return [LibraryFile(base / name, _label(name), sizes[name]) for name in names]
+
+
+def _walk(folder: Path) -> list[str]:
+    """Files below a folder, relative to it; hidden files and folders are passed over."""
+    found = []
+    for top, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        here = Path(top).relative_to(folder)
+        found += [str(here / name) for name in files if not name.startswith(".")]
+    return found
+
+
+def _fixed(pattern: Path) -> Path:
+    """The folder before the first wildcard of a pattern."""
+    parts = pattern.parts
+    first = next(i for i, part in enumerate(parts) if glob.has_magic(part))
+    return Path(*parts[:first])
+
+
+def _label(name: str) -> str:
+    """A file's name as it may stand in file names; two names never have one label."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).lstrip("._-")
+    if plain == name and len(name) <= LABEL_LENGTH:
+        return name
+    digest = hashlib.sha256(name.encode(errors="surrogateescape")).hexdigest()[:8]
+    return f"{plain[-(LABEL_LENGTH - 9) :].lstrip('._-')}-{digest}"
+
+
+def parts_of(file: LibraryFile, chunk_size: int) -> int:
+    """Into how many parts a file is cut, so that one holds about `chunk_size` molecules."""
+    size = file.size * (COMPRESSION if file.path.suffix.lower() in COMPRESSED else 1)
+    return max(1, round(size / (BYTES_PER_RECORD[format_of(file.path)] * chunk_size)))

@@ -1,0 +1,67 @@
+"""Which column of a table holds the SMILES and which the name, by what the columns are called."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ligen_py.errors import InputError
+
+SMILES_NAMES = (
+    *("smiles", "canonical_smiles", "isomeric_smiles", "cxsmiles", "smiles_string", "smi"),
+    *("std_smiles", "standardized_smiles", "mol_smiles", "molecule_smiles", "ligand_smiles"),
+)
+"""Names of a SMILES column, best first, in lower case with _ for blanks and dashes."""
+ID_NAMES = (
+    *("id", "zinc_id", "zincid", "chembl_id", "molecule_chembl_id", "idnumber", "id_number"),
+    *("catalog_id", "catalog_number", "compound_id", "molecule_id", "mol_id", "ligand_id"),
+    *("substance_id", "cid", "name", "title", "molecule_name", "compound_name", "mol_name"),
+)
+"""Names of a name column, best first; then any that ends in _id."""
+
+LISTED = 40
+"""Most columns that a message lists."""
+
+
+def plain(name: str) -> str:
+    """A column's name for comparisons: lower case, _ for blanks and dashes."""
+    return re.sub(r"[\s\-]+", "_", name.strip().casefold())
+
+
+def find(path: Path, names: Sequence[str], wanted: str) -> int:
+    """The place of a column that is asked for, upper and lower case alike if need be.
+
+    Raises InputError that lists the columns where there is no such one.
+    """
+    places = [i for i, name in enumerate(names) if name == wanted]
+    places = places or [i for i, name in enumerate(names) if plain(name) == plain(wanted)]
+    if len(places) != 1:
+        raise InputError(f"{path}: no column is called '{wanted}'; {_listed(names)}")
+    return places[0]
+
+
+def find_smiles(path: Path, names: Sequence[str]) -> int:
+    """The column of the SMILES, by its name; InputError where that is not clear."""
+    known = [plain(name) for name in names]
+    for guess in SMILES_NAMES:
+        if guess in known:
+            return known.index(guess)
+    places = [i for i, name in enumerate(known) if "smiles" in name]
+    if len(places) == 1:
+        return places[0]
+    fault = "several columns may hold SMILES" if places else "no column is called after SMILES"
+    raise InputError(f"{path}: {fault}; name one with smiles_column; {_listed(names)}")
+
+
+def find_name(names: Sequence[str], smiles: int = -1) -> int:
+    """The column of the molecules' names, by its name; -1: none is called like one."""
+    known = [plain(name) for name in names]
+    for guess in ID_NAMES:
+        if guess in known and known.index(guess) != smiles:
+            return known.index(guess)
+    ids = [i for i, name in enumerate(known) if name.endswith("_id") and i != smiles]
+    return ids[0] if ids else -1
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"its columns are: {', '.join(names[:LISTED])}{more}"

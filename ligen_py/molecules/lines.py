@@ -1,0 +1,152 @@
+"""Lines of a plain or compressed text file, from any byte on, within bounds of memory."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from ligen_py.errors import InputError
+
+LINE_LIMIT = 1 << 24
+"""Longest line in bytes; a longer one is not a line of text."""
+RATIO_LIMIT = 400
+"""Most bytes out of one compressed byte (libraries reach 5 to 30; a bomb 1000)."""
+RATIO_GRACE = 1 << 26
+"""Bytes that may come out of a compressed file before its ratio is judged."""
+TOTAL_LIMIT = 1 << 40
+"""Most bytes out of one compressed file."""
+
+MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+"""First bytes of compressed files -> what Arrow calls the method."""
+
+_BLOCK = 1 << 18
+
+
+class Line(NamedTuple):
+    """One line of a file."""
+
+    start: int
+    """Its first byte in the (unpacked) file."""
+    number: int
+    """From 1."""
+    content: bytes
+    """With its line end, without a byte-order mark."""
+
+
+def compression(path: Path) -> str:
+    """How a file is compressed, a value of `MAGIC`, or an empty text; told by its first bytes."""
+    with path.open("rb") as file:
+        head = file.read(4)
+    return next((method for magic, method in MAGIC.items() if head.startswith(magic)), "")
+
+
+def lines(path: Path, start: int = 0) -> Iterator[Line]:
+    """The lines of a file that start at byte `start` or later, with their true numbers.
+
+    `start` is for plain files; a compressed file is read from its beginning.
+
+    Raises InputError for compressed data that are damaged, cut short or out of proportion, for a
+    line beyond `LINE_LIMIT`, and for text in UTF-16 or with bare carriage returns as line ends.
+    """
+    if compression(path):
+        with unpacked(path) as stream:
+            yield from _lines(path, stream, 0, 1)
+        return
+    with path.open("rb", buffering=_BLOCK) as file:
+        position, number = 0, 1
+        if start:
+            number += _count_newlines(file, start - 1)
+            position = start - 1 + len(file.readline())
+            number += position >= start
+        yield from _lines(path, file, position, number)
+
+
+def _count_newlines(file: BinaryIO, end: int) -> int:
+    """Newlines before byte `end`; leaves the file there."""
+    file.seek(0)
+    count = 0
+    while end > 0:
+        piece = file.read(min(end, 1 << 20))
+        if not piece:
+            break
+        count += piece.count(b"\n")
+        end -= len(piece)
+    return count
+
+
+def _lines(path: Path, stream: BinaryIO, position: int, number: int) -> Iterator[Line]:
+    while content := stream.readline(LINE_LIMIT):
+        if len(content) == LINE_LIMIT:
+            raise InputError(
+                f"{path}: line {number} is longer than {LINE_LIMIT} bytes; not a library"
+            )
+        start = position
+        position += len(content)
+        if start == 0:
+            _require_text(path, content)
+            content = content.removeprefix(b"\xef\xbb\xbf")
+        yield Line(start, number, content)
+        number += 1
+
+
+def _require_text(path: Path, first: bytes) -> None:
+    if first.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{path}: is UTF-16 text; save it as UTF-8")
+    if b"\r" in first.rstrip(b"\r\n"):
+        raise InputError(
+            f"{path}: its lines end with bare carriage returns; convert the file, as with "
+            r"tr '\r' '\n'"
+        )
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[BinaryIO]:
+    """The content of a compressed file, stopped when it is damaged or swells beyond reason."""
+    import pyarrow  # not every library needs it
+
+    with pyarrow.OSFile(str(path)) as file:
+        bounded: Any = _Bounded(path, file, pyarrow.CompressedInputStream(file, compression(path)))
+        yield BufferedReader(bounded, _BLOCK)
+
+
+class _Bounded:
+    """A raw stream that names what is wrong with its compressed file."""
+
+    closed = False
+
+    def __init__(self, path: Path, file: Any, stream: Any) -> None:
+        self._path, self._file, self._stream = path, file, stream
+        self._given = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.closed = True
+
+    def readinto(self, buffer: memoryview) -> int:
+        try:
+            count = int(self._stream.readinto(buffer))
+        except OSError as error:
+            raise InputError(
+                f"{self._path}: the compressed data are damaged or cut short ({error}); "
+                "copy the file again"
+            ) from error
+        self._given += count
+        if self._given > RATIO_GRACE and self._given > RATIO_LIMIT * self._file.tell():
+            raise InputError(
+                f"{self._path}: more than {RATIO_LIMIT} bytes come out of each compressed byte; "
+                "if that is right, unpack the file and give the plain one"
+            )
+        if self._given > TOTAL_LIMIT:
+            raise InputError(
+                f"{self._path}: more than {TOTAL_LIMIT} bytes come out; cut it into several files"
+            )
+        return count
