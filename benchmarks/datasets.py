@@ -111,9 +111,7 @@ def dataset(atoms: int, fragments: int, count: int, seed: int = 0) -> Ligands:
     rules = Rules(max_atoms=256, max_torsions=64, embed="always", seed=1, time_limit=60.0)
     prepared = []
     for line, smiles in enumerate(molecules(atoms, fragments, seed), start=1):
-        record = Record(
-            text=smiles, name=f"d_{atoms}_{fragments}_{line}", line=line
-        )
+        record = Record(text=smiles, name=f"d_{atoms}_{fragments}_{line}", line=line)
         result = prepare(record, rules)
         # A few cages defeat the conformer generator; the next molecule takes their place.
         if result.states and len(result.states[0].shape["torsion_axis"]) == fragments // 2:

@@ -12,12 +12,14 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ligen_py.errors import InputError
+from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
-from ligen_py.settings import Campaign, check, flags
+from ligen_py.settings import Campaign, ParseOptions, Reading, check, flags
 from ligen_py.store.manifest import COLUMNS
 
 CONTROL = "control-"
@@ -30,6 +32,9 @@ HEADER = {name: name for name in COLUMNS}
 
 LONGEST_NAME = 64
 """Characters of a library's name, controls included."""
+
+MOST_CHUNKS = 100_000
+"""Parts of a library; Snakemake plans four jobs of each for every target, 0.5 ms a job."""
 
 SDF = (".sdf", ".sd", ".sdf.gz", ".sd.gz")
 """Reference ligands that make a control: of these the bond orders are known."""
@@ -68,6 +73,10 @@ class Workplan:
                 )
         for key, given in plan._files():
             _check_file(plan.resolve(given, f"{source}: key '{key}'"), f"{source}: key '{key}'")
+        try:
+            plan._chunk_files  # noqa: B018 (looks at every library)
+        except InputError as error:
+            raise InputError(f"{source}: {error}") from error
         return plan
 
     def _files(self) -> Iterator[tuple[str, str]]:
@@ -75,8 +84,6 @@ class Workplan:
             yield f"targets.{name}.receptor", target.receptor
             if target.site.ligand is not None:
                 yield f"targets.{name}.site.ligand", target.site.ligand
-        for name, library in self.settings.libraries.items():
-            yield f"libraries.{name}.file", library.file
 
     def resolve(self, given: str, where: str = "config") -> Path:
         """A path of the config: in an installed package, absolute, or relative to the config."""
@@ -106,18 +113,49 @@ class Workplan:
             return None
         return CONTROL + target
 
-    def library(self, library: str) -> Path:
-        """The file of a library or of a control."""
-        if library.startswith(CONTROL):
-            return self.resolve(
-                str(self.settings.targets[library.removeprefix(CONTROL)].site.ligand)
-            )
-        return self.resolve(self.settings.libraries[library].file)
-
     def chunks(self, library: str) -> list[str]:
-        """The chunks of a library, "1-of-3" and so on; a control has one."""
-        count = 1 if library.startswith(CONTROL) else self.settings.libraries[library].chunks
-        return [f"{number}-of-{count}" for number in range(1, count + 1)]
+        """The chunks of a library, file by file; a control has one.
+
+        "1-of-3" and so on, in a folder or glob with the file's label before: "a.smi.1-of-3". Which
+        chunks a file has follows from its own name and size, so that other files that come or go
+        leave them, and all that was made from them, as they are.
+        """
+        return list(self._chunk_files[library])
+
+    def source(self, library: str, chunk: str) -> Path:
+        """The file that a chunk is a part of."""
+        return self._chunk_files[library][chunk].path
+
+    @cached_property
+    def _chunk_files(self) -> dict[str, dict[str, LibraryFile]]:
+        """Library or control -> chunk -> its file."""
+        result = {name: self._cut(name) for name in self.settings.libraries}
+        for target in self.settings.targets:
+            crystal = self.crystal(target)
+            if crystal is not None and self.control(target):
+                result[CONTROL + target] = {"1-of-1": LibraryFile(crystal, crystal.name, "", 0)}
+        return result
+
+    def _cut(self, library: str) -> dict[str, LibraryFile]:
+        settings = self.settings.libraries[library]
+        where = f"key 'libraries.{library}.file'"
+        given = self.resolve(settings.file, where)
+        try:
+            files = library_files(given)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+        result = {}
+        for file in files:
+            _check_name(file.path, where)
+            count = settings.chunks or parts_of(file, settings.chunk_size)
+            for number in range(1, count + 1):
+                result[f"{file.label}{'.' if file.label else ''}{number}-of-{count}"] = file
+        if len(result) > MOST_CHUNKS:
+            raise InputError(
+                f"key 'libraries.{library}': {len(result)} parts, at most {MOST_CHUNKS}; give a "
+                "larger chunk_size, or a smaller number of chunks"
+            )
+        return result
 
     def parts(self) -> list[Part]:
         """Every part of the campaign: targets and libraries in the config's order, control last."""
@@ -137,11 +175,16 @@ class Workplan:
         return list(dict.fromkeys(template.format(**part._asdict()) for part in self.parts()))
 
     def parse_flags(self, library: str) -> str:
-        """Flags of `parse`; a control forgets its crystal coordinates."""
-        settings = self.settings.parse
+        """Flags of `parse`; a control forgets its crystal coordinates.
+
+        One file of many may hold nothing; a library that is one file may not.
+        """
+        told = self.settings.parse.model_dump()
         if library.startswith(CONTROL):
-            settings = settings.model_copy(update={"embed": "always"})
-        return flags(settings)
+            return flags(ParseOptions(**told | {"embed": "always"}))
+        reading = self.settings.libraries[library].model_dump(include=set(Reading.model_fields))
+        many = any(file.label for file in self._chunk_files[library].values())
+        return f"{'--allow-empty ' if many else ''}{flags(ParseOptions(**told, **reading))}"
 
     def pocket_flags(self, target: str) -> str:
         """Flags of `pocket`: chains and site of a target, then the settings."""
@@ -196,7 +239,13 @@ def _before(variable: str, *folders: Path) -> str:
     return os.pathsep.join([*first, *(part for part in parts if part not in first)])
 
 
+def _check_name(path: Path, where: str) -> None:
+    if {"{", "}"} & set(str(path)):
+        raise InputError(f"{where}: {path}: Snakemake takes braces for wildcards; rename it")
+
+
 def _check_file(path: Path, where: str) -> None:
+    _check_name(path, where)
     if path.is_dir():
         raise InputError(f"{where}: {path} is a folder; give a file")
     if not path.is_file():

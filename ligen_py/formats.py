@@ -37,8 +37,10 @@ class LibraryFile(NamedTuple):
     """One file of a library."""
 
     path: Path
+    name: str
+    """Its path within the library, or its name where the library is this one file."""
     label: str
-    """Its name within the library, for results; empty where the library is this one file."""
+    """What names its parts; empty where the library is this one file."""
     size: int
     """Bytes."""
 
@@ -76,7 +78,8 @@ def library_files(given: Path) -> list[LibraryFile]:
     Raises InputError for a path that does not exist and where nothing is found.
     """
     if given.is_file():
-        return [LibraryFile(given, "", given.stat().st_size)]
+        format_of(given)
+        return [LibraryFile(given, given.name, "", given.stat().st_size)]
     if given.is_dir():
         base, names = given, _walk(given)
         names = [name for name in names if _format(name) and _ending(name) not in AMBIGUOUS]
@@ -95,7 +98,9 @@ def library_files(given: Path) -> list[LibraryFile]:
         raise InputError(nothing)
     for name in names:
         format_of(base / name)
-    return [LibraryFile(base / name, _label(name), sizes[name]) for name in names]
+        if not name.isprintable():
+            raise InputError(f"the name of the file {name!r} cannot be shown; rename it")
+    return [LibraryFile(base / name, name, _label(name), sizes[name]) for name in names]
 
 
 def _walk(folder: Path) -> list[str]:

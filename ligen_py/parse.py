@@ -1,7 +1,7 @@
 """Make ligands ready to dock from a library, or from one part of it.
 
-Reads SMILES (.smi, .smiles, .txt) or SDF (.sdf, .sd), plain or gzipped, and writes a ligands file:
-one row per input record with its name, line, status and reason, and for each usable molecule its
+Reads SMILES, CSV, Parquet, SDF or MOL2, plain or compressed, and writes a ligands file: one row per
+input record with its name, line, status and reason, and for each usable molecule its
 parent with hydrogens, a 3-D conformer, torsions and X-Score atom types.
 """
 
@@ -16,9 +16,9 @@ from pathlib import Path
 from ligen_py import cli
 from ligen_py.molecules.library import parse, summary
 from ligen_py.molecules.preparation import Rules
-from ligen_py.molecules.reading import WHOLE, Part
+from ligen_py.molecules.reading import WHOLE, Columns, Part
 from ligen_py.provenance import Run
-from ligen_py.settings import ParseSettings
+from ligen_py.settings import ParseOptions
 from ligen_py.store.write import write
 
 log = logging.getLogger("ligen_py")
@@ -26,12 +26,15 @@ log = logging.getLogger("ligen_py")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
-    parser = cli.parser("ligen_py.parse", __doc__, ParseSettings)
+    parser = cli.parser("ligen_py.parse", __doc__, ParseOptions)
     parser.add_argument(
-        "--input", type=cli.input_file, required=True, help="library: SMILES or SDF"
+        "--input", type=cli.input_file, required=True, help="library: one file, named by its format"
     )
     parser.add_argument(
         "--part", type=_part, default=WHOLE, metavar="K-of-N", help="part to read (default: 1-of-1)"
+    )
+    parser.add_argument(
+        "--allow-empty", action="store_true", help="a file without a usable molecule is no error"
     )
     parser.add_argument("--output", type=Path, required=True, help="ligands file to write")
     parser.add_argument(
@@ -41,9 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stage(options: argparse.Namespace) -> None:
-    settings: ParseSettings = cli.settings_from(ParseSettings, options)
+    settings: ParseOptions = cli.settings_from(ParseOptions, options)
+    told = settings.model_dump()
+    rules = Rules(**{name: told[name] for name in Rules._fields})
+    columns = Columns(**{name: told[name] for name in Columns._fields})
     started = time.perf_counter()
-    library = parse(options.input, options.part, Rules(**settings.model_dump()), options.jobs)
+    library = parse(options.input, options.part, rules, options.jobs, columns, options.allow_empty)
     seconds = time.perf_counter() - started
 
     run = Run("parse", settings, (options.input,))

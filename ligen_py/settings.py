@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import pydantic
 import yaml
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from ligen_py.errors import InputError
 
@@ -217,6 +217,33 @@ class ReportSettings(Section):
             ) from error
 
 
+def _column(value: Any) -> Any:
+    """A column may be told by its number."""
+    return str(value) if type(value) is int else value
+
+
+def _columns(value: Any) -> Any:
+    """A single word stands for a list of one, and an empty list for none."""
+    if isinstance(value, list | tuple):
+        return tuple(_column(item) for item in value) or ("none",)
+    return (value,) if isinstance(value, str) else value
+
+
+Column = Annotated[str, BeforeValidator(_column), WithJsonSchema({"type": ["string", "integer"]})]
+Columns = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_columns),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["all", "none"]},
+                {"type": "array", "items": {"type": ["string", "integer"]}},
+            ]
+        }
+    ),
+]
+
+
 class Site(Section):
     """Where to dock: around a reference ligand, or around a point."""
 
@@ -241,11 +268,39 @@ class Target(Section):
     chains: tuple[str, ...] = Field((), description="chains to keep; none named: all")
 
 
-class Library(Section):
-    """One file of molecules."""
+class Reading(Section):
+    """Which columns of a library are read."""
 
-    file: str = Field(description="SMILES or SDF, plain or .gz")
-    chunks: int = Field(1, ge=1, le=10_000, description="parts to cut the library into")
+    smiles_column: Column = Field(
+        "", description="column of the SMILES, by name or number; left out: by the header"
+    )
+    name_column: Column = Field(
+        "", description="column or SD data item of the name; left out: by the header"
+    )
+    columns: Columns = Field(
+        ("all",), description="further columns carried to the results: their names, all or none"
+    )
+
+
+class Library(Reading):
+    """Molecules: one file, a folder or a glob."""
+
+    file: str = Field(
+        description="file, folder or glob: SMILES, CSV, Parquet, SDF or MOL2, plain or compressed"
+    )
+    chunk_size: int = Field(
+        20_000,
+        ge=1,
+        le=100_000_000,
+        description="molecules of one part, about: files are cut by their size",
+    )
+    chunks: int | None = Field(
+        None, ge=1, le=10_000, description="parts of each file, in place of chunk_size"
+    )
+
+
+class ParseOptions(ParseSettings, Reading):
+    """Everything the parse stage is told: section `parse`, and the library's columns."""
 
 
 class Campaign(Method):

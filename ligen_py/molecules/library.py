@@ -12,7 +12,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules.pool import ordered_map
 from ligen_py.molecules.preparation import Prepared, Rules, State, columns_of, lost, prepare
-from ligen_py.molecules.reading import Part, Record, records
+from ligen_py.molecules.reading import GUESSED, WHOLE, Columns, Part, Record, records
 from ligen_py.records import Entries, Ledger, Ligands, Reason, Status
 
 SIZES: dict[str, Callable[[State], int]] = {
@@ -37,24 +37,33 @@ class Library:
     ligands: Ligands
 
 
-def parse(path: Path, part: Part, rules: Rules, jobs: int) -> Library:
+def parse(
+    path: Path,
+    part: Part,
+    rules: Rules,
+    jobs: int,
+    columns: Columns = GUESSED,
+    allow_empty: bool = False,
+) -> Library:
     """Read one part of a library and prepare its molecules in `jobs` processes.
 
     The result does not depend on `jobs`. Of records with the same parent the first ready one stays
     and the later ones are its duplicates.
 
-    Raises InputError for a file that cannot be read, for one without records, and for a whole file
-    without a usable record. A part of several may be without any.
+    Raises InputError for a file that cannot be read and, unless `allow_empty`, for one without
+    records and for a whole file without a usable record. A part of several may be without any.
     """
     prepared = ordered_map(
         partial(prepare, rules=rules),
-        records(path, part),
+        records(path, part, columns),
         jobs,
         rules.time_limit,
         partial(lost, rules=rules),
     )
     library = assemble(prepared)
-    if not len(library.entries.line) and next(records(path), None) is None:
+    if allow_empty:
+        return library
+    if not len(library.entries.line) and next(records(path, WHOLE, columns), None) is None:
         raise InputError(f"{path}: holds no molecules; give a file with one or more records")
     if part.count == 1 and not len(library.ligands.entry):
         raise InputError(_no_use(path, library))

@@ -37,16 +37,20 @@ def records(path: Path, part: Part = WHOLE, columns: Columns = GUESSED) -> Itera
     if kind == "parquet":
         yield from parquet_records(path, part, columns)
         return
-    cut: Callable[..., Iterator[Any]]
-    made: Callable[[Any], Record]
-    if kind == "sdf":
-        cut, made = partial(sdf_blocks, path), partial(sdf_record, columns=columns)
-    elif kind == "mol2":
-        cut, made = partial(mol2_blocks, path), mol2_record
-    else:
-        layout = layout_of(path, columns, kind == "csv")
-        cut, made = partial(rows, path, layout), partial(row_record, layout=layout)
+    cut, made = _reader(path, kind, columns)
     if compression(path):
         yield from map(made, islice(cut(), part.index - 1, None, part.count))
     else:
         yield from map(made, cut(*part.share(path.stat().st_size)))
+
+
+def _reader(
+    path: Path, kind: str, columns: Columns
+) -> tuple[Callable[..., Iterator[Any]], Callable[[Any], Record]]:
+    """What cuts a text into pieces of one record each, and what makes the record of a piece."""
+    if kind == "sdf":
+        return partial(sdf_blocks, path), partial(sdf_record, columns=columns)
+    if kind == "mol2":
+        return partial(mol2_blocks, path), mol2_record
+    layout = layout_of(path, columns, kind == "csv")
+    return partial(rows, path, layout), partial(row_record, layout=layout)

@@ -1,10 +1,12 @@
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ligen_py import campaign
 from ligen_py.campaign import Part, Workplan, stage_environment
 from ligen_py.errors import InputError
 from ligen_py.store.manifest import read_manifest
@@ -12,8 +14,9 @@ from ligen_py.store.manifest import read_manifest
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in ("r.pdb", "l.sdf", "l.pdb", "lib.smi"):
-        (tmp_path / name).touch()
+    for name in ("r.pdb", "l.sdf", "l.pdb", "lib.smi", "{x}.smi"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "empty").mkdir()
     return tmp_path
 
 
@@ -36,6 +39,37 @@ def test_parts_are_every_chunk_for_every_target_and_the_controls(folder: Path) -
         Part("b", "lib", "1-of-2"),
         Part("b", "lib", "2-of-2"),
     ]
+
+
+def test_a_folder_gives_chunks_file_by_file_and_another_file_changes_none(folder: Path) -> None:
+    lib = folder / "mols"
+    (lib / "in here").mkdir(parents=True)
+    (lib / "b.smi.gz").write_bytes(b"x" * 3200)
+    (lib / "a.sdf").write_bytes(b"x" * 2500)
+    (lib / "in here" / "c.csv").write_bytes(b"x" * 1280)
+    for ignored in ("notes.txt", "README.md", ".hidden.smi"):
+        (lib / ignored).write_text("x")
+    (lib / "empty.smi").touch()
+    given = {"libraries": {"lib": {"file": "mols", "chunk_size": 100}}}
+    before = Workplan.of(config(**given), "c.yaml", folder).chunks("lib")
+    assert before[:3] == ["a.sdf.1-of-1", "b.smi.gz.1-of-2", "b.smi.gz.2-of-2"]
+    assert re.fullmatch(r"in_here_c\.csv-[0-9a-f]{8}\.1-of-1", before[3])
+    (lib / "aa.mol2").write_text("x")
+    plan = Workplan.of(config(**given), "c.yaml", folder)
+    after = plan.chunks("lib")
+    assert [chunk for chunk in after if "aa.mol2" not in chunk] == before
+    assert after[1] == "aa.mol2.1-of-1"
+    assert plan.source("lib", before[3]) == lib / "in here" / "c.csv"
+    assert plan.parse_flags("lib").startswith("--allow-empty")
+    globbed = {"libraries": {"lib": {"file": "mols/**/*.csv", "chunks": 2}}}
+    found = Workplan.of(config(**globbed), "c.yaml", folder).chunks("lib")
+    assert [chunk.rpartition(".")[2] for chunk in found] == ["1-of-2", "2-of-2"]
+
+
+def test_too_many_parts_are_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "MOST_CHUNKS", 1)
+    with pytest.raises(InputError, match="2 parts, at most 1; give a larger"):
+        Workplan.of(config(), "c.yaml", folder)
 
 
 def test_paths_have_no_repeats(folder: Path) -> None:
@@ -70,7 +104,7 @@ def test_a_control_forgets_its_crystal_coordinates(folder: Path) -> None:
     plan = Workplan.of(config(), "c.yaml", folder)
     assert "--embed always" in plan.parse_flags("control-a")
     assert "--embed missing" in plan.parse_flags("lib")
-    assert plan.library("control-a") == folder / "l.sdf"
+    assert plan.source("control-a", "1-of-1") == folder / "l.sdf"
 
 
 def test_site_and_chains_become_flags(folder: Path) -> None:
@@ -91,7 +125,11 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
     ("changes", "words"),
     [
         ({"libraries": {"lib": {"file": "no.smi"}}}, "no.smi does not exist"),
-        ({"libraries": {"lib": {"file": "."}}}, "is a folder; give a file"),
+        ({"libraries": {"lib": {"file": "empty"}}}, "empty holds no library file"),
+        ({"libraries": {"lib": {"file": "*.csv"}}}, "no file matches"),
+        ({"libraries": {"lib": {"file": "{x}.smi"}}}, "braces for wildcards"),
+        ({"libraries": {"lib": {"file": "r.*"}}}, "r.pdb: format unknown"),
+        ({"libraries": {"lib": {"file": "l*", "chunks": 10000, "chunk_size": 0}}}, "chunk_size"),
         ({"libraries": {"control-a": {"file": "lib.smi"}}}, "kept for the redocking controls"),
         ({"libraries": {"lib": {"file": "package:nosuchpackage/x"}}}, "is not installed"),
         ({"libraries": {"lib": {"file": "package:../x"}}}, "is not installed"),

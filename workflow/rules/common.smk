@@ -21,7 +21,7 @@ if not workflow.overwrite_configfiles and not config:
 wildcard_constraints:
     target=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
     library=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
-    chunk=r"\d+-of-\d+",
+    chunk=r"([A-Za-z0-9][A-Za-z0-9_.-]*\.)?\d+-of-\d+",
 
 
 def checked_plan():

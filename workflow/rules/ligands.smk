@@ -1,6 +1,6 @@
 rule parse:
     input:
-        library=lambda wildcards: plan.library(wildcards.library),
+        library=lambda wildcards: plan.source(wildcards.library, wildcards.chunk),
     output:
         "<results>/ligands/{library}/{chunk}.h5",
     log:
@@ -14,6 +14,7 @@ rule parse:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
+        part=lambda wildcards: wildcards.chunk.rpartition(".")[2],
         flags=lambda wildcards: plan.parse_flags(wildcards.library),
         code=stage_digest("parse"),
     message:
@@ -21,7 +22,7 @@ rule parse:
     shell:
         "python -m ligen_py.parse"
         " --input {input.library:q}"
-        " --part {wildcards.chunk}"
+        " --part {params.part}"
         " --output {output}"
         " --jobs {threads}"
         " {params.flags}"
