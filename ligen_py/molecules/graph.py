@@ -86,34 +86,34 @@ class Graph:
         first, second = first[upper], second[upper]
         if len(first) != mol.GetNumBonds():
             raise ValueError("a bond has no order")
-        accepts = np.ones(count, bool)
-        accepts[[match[0] for smarts in NOT_ACCEPTING for match in matches(mol, smarts)]] = False
         cyclic = np.zeros((count, count), bool)
         rings, single_pairs = [], []
-        for atoms_of_ring in mol.GetRingInfo().AtomRings():
-            ring = np.array(atoms_of_ring)
-            following = np.concatenate([ring[1:], ring[:1]])
-            cyclic[ring, following] = cyclic[following, ring] = True
+        for ring in mol.GetRingInfo().AtomRings():
+            following = [*ring[1:], ring[0]]
+            cyclic[ring, following] = True
             if LONGEST_RING - 1 <= len(ring) <= LONGEST_RING:
-                single = orders[ring, following] == 1
+                single = (orders[ring, following] == 1).tolist()
                 end = [-1] * (LONGEST_RING - len(ring))
-                rings += [*atoms_of_ring, *end]
-                single_pairs += [*(single & np.concatenate([single[-1:], single[:-1]])), *end]
-        amide = np.zeros((count, count), bool)
-        for one, other in rigid_amides(mol):
-            amide[one, other] = amide[other, one] = True
+                rings.append([*ring, *end])
+                pairs = [
+                    one and other for one, other in zip(single, [single[-1], *single], strict=False)
+                ]
+                single_pairs.append([*pairs, *([False] * len(end))])
+        amide = np.zeros(len(first), bool)
+        for ends in rigid_amides(mol):
+            amide |= (first == min(ends)) & (second == max(ends))
         return cls(
             element=np.array([atom.GetAtomicNum() for atom in atoms], "u1"),
             charge=charge,
-            aromatic=_marked(mol, AROMATIC, count),
-            aromatic_double=_marked(mol, AROMATIC_DOUBLE, count),
-            accepts=accepts,
-            bond=np.stack([first, second], axis=1),
+            aromatic=_marked(mol, count, AROMATIC),
+            aromatic_double=_marked(mol, count, AROMATIC_DOUBLE),
+            accepts=~_marked(mol, count, *NOT_ACCEPTING),
+            bond=np.array([first, second]).T,
             order=ORDERS[(2 * orders[first, second]).astype("u1")],
-            cyclic=cyclic[first, second],
-            amide=amide[first, second],
+            cyclic=cyclic[first, second] | cyclic[second, first],
+            amide=amide,
             ring=np.array(rings, "i8").reshape(-1, LONGEST_RING),
-            single_pair=np.array(single_pairs, "i1").reshape(-1, LONGEST_RING) > 0,
+            single_pair=np.array(single_pairs, bool).reshape(-1, LONGEST_RING),
         )
 
     def renumbered(self, order: np.ndarray) -> "Graph":
@@ -201,10 +201,10 @@ BY_ATOM = ("element", "charge", "aromatic", "aromatic_double", "accepts")
 BY_BOND = ("order", "cyclic", "amide")
 
 
-def _marked(mol: Chem.Mol, smarts: str, count: int) -> np.ndarray:
-    """Atoms (bool) that match a pattern of one atom."""
+def _marked(mol: Chem.Mol, count: int, *smarts: str) -> np.ndarray:
+    """Atoms (bool) that are the first of a match of some pattern."""
     result = np.zeros(count, bool)
-    result[[i for (i,) in matches(mol, smarts)]] = True
+    result[[match[0] for each in smarts for match in matches(mol, each)]] = True
     return result
 
 

@@ -246,12 +246,15 @@ def has_conformer(mol: Chem.Mol) -> bool:
     if not mol.GetNumConformers() or not mol.GetConformer().Is3D():
         return False
     xyz = mol.GetConformer().GetPositions()
-    if mol.GetNumAtoms() > 1 and np.ptp(xyz[:, 2]) < FLAT:
+    z = xyz[:, 2]
+    if len(z) > 1 and z.max() - z.min() < FLAT:
         return False
-    first, second = np.nonzero(Chem.GetAdjacencyMatrix(mol))
-    lengths = np.linalg.norm(xyz[first] - xyz[second], axis=1)
+    first, second = Chem.GetAdjacencyMatrix(mol).nonzero()
+    along = xyz[first] - xyz[second]
+    squares = np.einsum("ij,ij->i", along, along)
     shortest, longest = BOND_LENGTHS
-    return bool(np.isfinite(xyz).all() and ((lengths > shortest) & (lengths < longest)).all())
+    fine = (squares > shortest**2) & (squares < longest**2)
+    return bool(fine.all() and np.isfinite(xyz).all())
 
 
 def _embed(mol: Chem.Mol, seed: int, key: str) -> None:

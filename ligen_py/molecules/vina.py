@@ -92,8 +92,9 @@ def rotors(graph: Graph, active: np.ndarray) -> np.ndarray:
 def active_torsions(graph: Graph) -> np.ndarray:
     """Bonds (rows of `Graph.bond`) that Meeko lets turn.
 
-    Single, acyclic, no amide, each end with other neighbours. Merged (nonpolar) hydrogens are no neighbours. A tertiary amide turns if its substituents
-    differ. These are more bonds than the search turns, which leaves hydroxyls and symmetric tops.
+    Single, acyclic, no amide, each end with other neighbours. Merged (nonpolar) hydrogens are no
+    neighbours. A tertiary amide turns if its substituents differ. These are more bonds than the
+    search turns, which leaves hydroxyls and symmetric tops.
     """
     polar = np.isin(graph.element, list(POLAR_HYDROGEN_ON))
     inner = np.where(polar, graph.degree, graph.heavy) > 1
