@@ -52,7 +52,8 @@ static inline int sum_of_fragment(const problem_t ligand,
 
 // Does turning one side of the bond against the other bring any pair of heavy atoms across it too
 // near? Lanes share the side with more heavy atoms (the near one if equal), and that side moves:
-// rotating one side is rotating the other backwards.
+// rotating one side is rotating the other backwards. Where it has few atoms several lanes share
+// one, each with a part of the side that rests.
 static inline int bumps_across(sg_t sg,
                                const problem_t ligand,
                                __local const float4 *atoms,
@@ -61,15 +62,17 @@ static inline int bumps_across(sg_t sg,
                                affine_t motion) {
   const int first = torsion.heavy_first, last = torsion.heavy_last;
   const int count = far_moves ? last - first : ligand.heavy - (last - first);
+  const int width = count > 16 ? SG_SIZE : count > 8 ? 16 : count > 4 ? 8 : 4;
+  const int part = sg.lane / width, step = SG_SIZE / width;
   int found = 0;
-  for (int n = sg.lane; n < count; n += SG_SIZE) {
+  for (int n = sg.lane % width; n < count; n += SG_SIZE) {
     const int j = far_moves ? first + n : n < first ? n : n + last - first;
     const float4 p = transform(motion, atoms[j]);
     if (far_moves) {
-      found |= bumps_into(ligand, atoms, j, p, 0, first);
-      found |= bumps_into(ligand, atoms, j, p, last, ligand.heavy);
+      found |= bumps_into(ligand, atoms, j, p, part, first, step);
+      found |= bumps_into(ligand, atoms, j, p, last + part, ligand.heavy, step);
     } else {
-      found |= bumps_into(ligand, atoms, j, p, first, last);
+      found |= bumps_into(ligand, atoms, j, p, first + part, last, step);
     }
   }
   return sg_any(sg, found);

@@ -209,12 +209,12 @@ static inline int bumps_across(sg_t sg,
     const float4 p = transform(motion, atoms[j]);
     if (far_moves) {
       found |= bumps_into(ligand, atoms, j, p, start_of(0, first, sg.index),
-                          start_of(0, first, sg.index + 1));
+                          start_of(0, first, sg.index + 1), 1);
       found |= bumps_into(ligand, atoms, j, p, start_of(last, ligand.heavy, sg.index),
-                          start_of(last, ligand.heavy, sg.index + 1));
+                          start_of(last, ligand.heavy, sg.index + 1), 1);
     } else {
       found |= bumps_into(ligand, atoms, j, p, start_of(first, last, sg.index),
-                          start_of(first, last, sg.index + 1));
+                          start_of(first, last, sg.index + 1), 1);
     }
   }
   return team_any(sg, board, found);
