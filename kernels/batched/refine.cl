@@ -160,7 +160,8 @@ static inline float4 pair_of(float radius, int flags, float other_radius, int ot
   return (float4)(radius + other_radius, (float)(shared & 1), shared & 6 ? 1.0f : 0.0f, 1.0f);
 }
 
-// Pairs of an atom with all others, each pair met from both sides: no two lanes add to one atom.
+// Energy of the ligand's own pairs, each met once: in step k atom i meets atom i + k, counted round
+// the ligand, and adds to that atom's gradient in local memory. No two lanes meet one atom at once.
 static inline float add_pairs(sg_t sg, const problem_t *p) {
   const ligand_t l = p->ligand;
   float energy = 0.0f;
@@ -169,14 +170,15 @@ static inline float add_pairs(sg_t sg, const problem_t *p) {
     const float4 a = get(p->atoms, own);
     const float radius = p->conformer[own].w;
     const int flags = p->kinds[own];
+    __global const uint *row = p->pairs + own * l.words;
     float4 sum = (float4)(0.0f);
-    for (int word = 0; word < l.words; word++) {
-      const uint mask = i < l.heavy ? p->pairs[own * l.words + word] : 0u;
-      const int first = word * 32, last = min(first + 32, l.heavy);
-      for (int j = first; j < last; j++) {
+    int j = own;
+    for (int k = 1; 2 * k <= l.heavy; k++) {
+      j = j + 1 == l.heavy ? 0 : j + 1;
+      const int last_step_twice = 2 * k == l.heavy && j < own;
+      if (i < l.heavy && !last_step_twice && (row[j / 32] >> (j % 32) & 1u)) {
         const float4 b = get(p->atoms, j);
-        float4 pair = pair_of(radius, flags, p->conformer[j].w, p->kinds[j]);
-        pair.w = (float)(mask >> (j - first) & 1u);
+        const float4 pair = pair_of(radius, flags, p->conformer[j].w, p->kinds[j]);
         const float dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
         const float square = fmax(fma(dx, dx, fma(dy, dy, dz * dz)), 1e-6f);
         const float inverse = rsqrt(square);
@@ -186,16 +188,20 @@ static inline float add_pairs(sg_t sg, const problem_t *p) {
         sum.x = fma(f, dx, sum.x);
         sum.y = fma(f, dy, sum.y);
         sum.z = fma(f, dz, sum.z);
+        p->force.x[j] = fma(-f, dx, p->force.x[j]);
+        p->force.y[j] = fma(-f, dy, p->force.y[j]);
+        p->force.z[j] = fma(-f, dz, p->force.z[j]);
       }
+      sg_sync(sg);
     }
     if (i < l.heavy) {
       p->force.x[i] += sum.x;
       p->force.y[i] += sum.y;
       p->force.z[i] += sum.z;
     }
+    sg_sync(sg);
   }
-  sg_sync(sg);
-  return 0.5f * energy;
+  return energy;
 }
 
 // Replace each atom's gradient by the sum over it and all atoms before it, likewise its moment
