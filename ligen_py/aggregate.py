@@ -15,7 +15,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
-from ligen_py.engine.ranking import duplicates, hash_keys, ranking
+from ligen_py.engine.ranking import consensus, duplicates, hash_keys, ranking
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import symmetric_rmsd
 from ligen_py.provenance import Input, Run
@@ -60,8 +60,10 @@ def _stage(options: argparse.Namespace) -> None:
             source = writer.column("library"), writer.column("line")
             later, first = duplicates(np.concatenate(hashes), *source)
             writer.take_out_duplicates(later, first, manifest.libraries)
-            columns = (writer.column(name) for name in ("score", "library", "line", "duplicate"))
-            order = ranking(*columns)
+            out = writer.column("duplicate")
+            if settings.rank_by == "consensus":
+                writer.replace_scores(consensus(writer.totals(), out))
+            order = ranking(writer.column("score"), *source, out)
             _store_poses(writer, np.sort(order[: settings.top_poses]), starts)
             writer.finish(order, _control(campaign, lineage, manifest.control(target)))
             log.info("%s: ranked %d molecules of %d parts", target, len(order), len(starts))

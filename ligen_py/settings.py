@@ -184,6 +184,10 @@ class Method(Section):
 class AggregateSettings(Section):
     """What the campaign file holds beside every score."""
 
+    rank_by: Literal["first", "consensus"] = Field(
+        "first",
+        description="rank by the first scoring function, or by the mean of the ranks by all",
+    )
     top_poses: int = Field(
         1000, ge=1, le=1_000_000, description="ligands per target whose best pose is stored"
     )

@@ -4,6 +4,7 @@ All sums of memory are by ligand: 16 bytes a key to find duplicates, about 40 by
 a target is sorted. Beyond some 1e9 ligands a target this would have to be an external sort.
 """
 
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -39,6 +40,18 @@ def duplicates(
     later, first = order[same], order[head[same]]
     by_row = np.argsort(later)
     return later[by_row].astype("i8"), first[by_row].astype("i8")
+
+
+def consensus(columns: Sequence[np.ndarray], out: np.ndarray) -> np.ndarray:
+    """Minus the mean of the ranks by several scores (n,), f4: -1 for a molecule that leads in all.
+
+    Equal scores share the better rank. Rows where `out` is set are not counted; they get the rank
+    that they would have.
+    """
+    total = np.zeros(len(out))
+    for scores in columns:
+        total += 1 + np.searchsorted(np.sort(-scores[out == 0]), -scores)
+    return (-total / max(len(columns), 1)).astype("f4")
 
 
 def ranking(

@@ -126,6 +126,15 @@ class TargetWriter:
         """A column of the scored records: a slice, or rows in any order, repeats allowed."""
         return column_rows(self._group["scored"], Scored, name, rows)
 
+    def totals(self) -> list[np.ndarray]:
+        """The score by each function (f4) of the best pose of every scored record."""
+        names = [name for name in self._terms or () if name.endswith("/total")]
+        return [self._group["terms"][name][...] for name in names]
+
+    def replace_scores(self, scores: np.ndarray) -> None:
+        """Let other values (rows,) rank: those by function stay among the terms."""
+        self._group["scored/score"][...] = scores
+
     def take_out_duplicates(
         self, later: np.ndarray, first: np.ndarray, libraries: Sequence[str]
     ) -> None:

@@ -94,6 +94,8 @@ class Target:
 
     name: str
     size: int
+    consensus: list[str]
+    """Scoring functions whose mean rank ranks; none where the first function does."""
     best: list[Hit]
     control: Redocking | None
     ledger: list[Balance]
@@ -120,6 +122,7 @@ def _target(
     return Target(
         name=name,
         size=target.size,
+        consensus=_consensus(campaign, target),
         best=_hits(target.best(top), campaign.libraries),
         control=_redocking(target.control()),
         ledger=_ledger(target.counts(), campaign.libraries),
@@ -128,6 +131,12 @@ def _target(
         lowest=float(edges[0]),
         highest=float(edges[-1]),
     )
+
+
+def _consensus(campaign: CampaignReader, target: TargetReader) -> list[str]:
+    if '"rank_by": "consensus"' not in campaign.attributes.get("settings", ""):
+        return []
+    return [name.removesuffix("/total") for name in target.terms if name.endswith("/total")]
 
 
 def _hits(best: Ranked, libraries: Sequence[str]) -> list[Hit]:

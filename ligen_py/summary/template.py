@@ -81,6 +81,9 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
 
 <section class="card">
 <h3>Best molecules</h3>
+{% if target.consensus %}
+<p class="soft">{{ consensus_words(target) }}</p>
+{% endif %}
 <table>
 <tr><th class="n">rank</th><th class="n">score</th><th>name</th>
 {% if target.best %}

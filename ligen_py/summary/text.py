@@ -19,6 +19,8 @@ def _target(target: Target) -> Iterator[str]:
     records = sum(balance.records for balance in target.ledger)
     title = f"{target.name}: {target.size} molecules ranked of {records} input records"
     yield from (title, "=" * len(title), "")
+    if target.consensus:
+        yield from (consensus_words(target), "")
     rows = [["rank", "score", "name", "states", "library"]]
     rows += [
         [str(h.rank), f"{h.score:.2f}", cut(h.name), str(h.states), h.library] for h in target.best
@@ -28,6 +30,12 @@ def _target(target: Target) -> Iterator[str]:
     for group in target.groups:
         yield from (*_group(group), "")
     yield from ("Ledger", *_ledger(target.ledger), "", "")
+
+
+def consensus_words(target: Target) -> str:
+    """What the score of a consensus ranking is."""
+    names = ", ".join(target.consensus)
+    return f"Ranked by consensus: the score is minus the mean of the ranks by {names}."
 
 
 def control_words(control: Redocking | None) -> str:

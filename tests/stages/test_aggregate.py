@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from rdkit import Chem
 
-from ligen_py import aggregate
+from ligen_py import aggregate, export, report
 from ligen_py.engine.geometry import rebuild
 from ligen_py.records import Ligands, Poses, Reason, Status
 from ligen_py.store.campaign_reader import open_campaign
@@ -94,6 +94,35 @@ def test_the_ranking_by_hand(made: Made) -> None:
             assert best.terms["xscore/half"].tolist() == [3.625, 3.25, 3.25, 2.5]
             keys = [prepared(s).key for s in ("CCOCC", "CCCC", "c1ccccc1CC(=O)O", "CCO")]
             assert best.scored.key.tolist() == keys
+
+
+def test_consensus_of_two_functions_ranks_and_is_told(
+    made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # By xscore: ether 1, butane and phenylacetic acid 2, ethanol 4.
+    second = {"1-of-2": [9, 1, 0], "2-of-2": [9, 5, 2]}
+    for part in made.parts:
+        values = np.repeat(np.array(second.get(part.ligands.stem, [0]), "f4"), POSES)
+        with h5py.File(part.scores, "a") as file:
+            file["terms/second/total"] = values
+    assert made.run("--rank-by", "consensus") == 0
+    with open_campaign(made.output) as campaign:
+        best = campaign.target("human").best(10)
+        names = ["phenylacetic acid", "ether", "ethanol", "butane"]
+        assert best.scored.name.tolist() == names
+        assert best.scored.score.tolist() == [-2, -2, -2.5, -3]
+        assert best.terms["xscore/total"].tolist() == [6.5, 7.25, 5.0, 6.5]
+        assert best.terms["second/total"].tolist() == [5, 2, 9, 1]
+        assert campaign.target("human").ranks_between(-2.5, -2) == (0, 3)
+    page = made.folder / "report.html"
+    assert report.main(["--campaign", str(made.output), "--output", str(page)]) == 0
+    words = "minus the mean of the ranks by second, xscore"
+    assert words in capsys.readouterr().out
+    assert words in page.read_text()
+    exported = made.folder / "export"
+    assert export.main(["--campaign", str(made.output), "--output", str(exported)]) == 0
+    table = (exported / "human.csv").read_text().splitlines()
+    assert table[1].startswith("1,phenylacetic acid,-2.0,5.0,")
 
 
 def test_the_ledger_by_hand(made: Made) -> None:

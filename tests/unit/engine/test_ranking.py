@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ligen_py.engine.ranking import duplicates, hash_keys, ranking
+from ligen_py.engine.ranking import consensus, duplicates, hash_keys, ranking
 
 
 def test_larger_is_better_and_ties_go_by_library_then_line() -> None:
@@ -12,6 +12,16 @@ def test_larger_is_better_and_ties_go_by_library_then_line() -> None:
     order = ranking(scores, libraries, lines, np.zeros(5, "u1"))
     assert order.tolist() == [4, 3, 2, 1, 0]
     assert ranking(scores, libraries, lines, np.array([0, 0, 0, 1, 1], "u1")).tolist() == [2, 1, 0]
+
+
+def test_consensus_by_hand() -> None:
+    vina, xscore = np.array([9, 8, 8, 7, 10], "f4"), np.array([5, 7, 4, 6, 9], "f4")
+    out = np.array([0, 0, 0, 0, 1], "u1")
+    # Ranks by vina 1, 2, 2, 4 and by xscore 3, 1, 4, 2; the row that is out would lead in both.
+    assert consensus([vina, xscore], out).tolist() == [-2, -1.5, -3, -3, -1]
+    assert consensus([vina], out).tolist() == [-1, -2, -2, -4, -1]
+    assert consensus([], out).tolist() == [0] * 5
+    assert consensus([vina[:0]], out[:0]).tolist() == []
 
 
 def test_equal_keys_hash_equal_and_the_hash_never_changes() -> None:
