@@ -1,30 +1,33 @@
 """Write the best poses of a campaign for people and other programs: SDF and CSV per target.
 
 Reads a campaign file, writes `{target}.sdf` and `{target}.csv` into a folder: the best ligands,
-best first. Files of other names in the folder are left alone.
+best first. Files of other names in the folder are left alone. With --pose any single pose is made
+again from its genotype and written as `{target}-pose.sdf`.
 """
 
 import argparse
-import csv
-import io
 import logging
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ligen_py import cli
+from ligen_py.engine.geometry import rebuild
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import one_line, sdf_record
 from ligen_py.settings import ExportSettings
+from ligen_py.store.any_pose import find_poses
 from ligen_py.store.campaign import Pose
-from ligen_py.store.campaign_reader import CampaignReader, Ranked, TargetReader, open_campaign
+from ligen_py.store.campaign_reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.manifest import read_manifest
-from ligen_py.store.text import harmless, write_texts
+from ligen_py.store.text import csv_line, harmless, write_texts
+from ligen_py.summary.told import FREE, columns, told
 
 log = logging.getLogger("ligen_py")
 
-FREE = ("name", "other_names")
-"""Columns whose text comes from outside."""
+PIECE = 1000
+"""Ligands read and written at a time."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,26 +38,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--manifest", type=cli.input_file, help="if given, the campaign must have been made from it"
     )
     parser.add_argument("--output", type=Path, required=True, help="folder to write into")
+    parser.add_argument(
+        "--pose",
+        nargs=3,
+        metavar=("TARGET", "LIGAND", "RESTART"),
+        help="write one pose of the ligand of this name instead (manifest: by default the "
+        "manifest.tsv beside the campaign file)",
+    )
     return cli.run(parser, argv, _stage)
 
 
 def _stage(options: argparse.Namespace) -> None:
     settings: ExportSettings = cli.settings_from(ExportSettings, options)
-    texts: dict[str, str] = {}
+    texts: dict[str, Iterator[str]] = {}
     with open_campaign(options.campaign) as campaign:
         if options.manifest:
             _require_manifest(options.campaign, campaign, options.manifest)
-        for name in campaign.targets:
+        for name in campaign.targets if options.pose is None else ():
             target = campaign.target(name)
             _require_poses(options.campaign, name, target, settings.count)
-            best, poses = target.best(settings.count), list(target.poses(settings.count))
-            rows = list(_rows(name, campaign.libraries, target, best, poses))
-            texts[f"{name}.sdf"] = "".join(
-                sdf_record(pose.molecule, pose.xyz, row["name"], row)
-                for row, pose in zip(rows, poses, strict=True)
-            )
-            texts[f"{name}.csv"] = _table(rows, best)
-    write_texts(options.output, texts)
+            texts[f"{name}.sdf"] = _sdf(name, campaign, target, settings.count)
+            texts[f"{name}.csv"] = _csv(name, campaign, target, settings.count)
+        if options.pose:
+            name = campaign.target(options.pose[0]).name
+            texts[f"{name}-pose.sdf"] = _any_pose(options)
+        write_texts(options.output, texts)
     log.info("wrote %s into %s", ", ".join(texts), options.output)
 
 
@@ -72,40 +80,39 @@ def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> N
 
 
 def _rows(
-    name: str, libraries: list[str], target: TargetReader, best: Ranked, poses: Sequence[Pose]
-) -> Iterator[dict[str, str]]:
-    """What is told of each ligand, as text: its properties in the SDF, its cells in the CSV."""
-    scored, others = best.scored, target.others(best.row)
-    for i, pose in enumerate(poses):
-        yield {
-            "target": name,
-            "rank": str(best.rank[i]),
-            "name": one_line(str(scored.name[i])),
-            "score": str(scored.score[i]),
-            **{name.replace("/", "."): str(values[i]) for name, values in best.terms.items()},
-            "smiles": pose.smiles,
-            "state": pose.state,
-            "states": str(scored.states[i]),
-            "other_names": "; ".join(map(one_line, others.get(int(best.row[i]), ()))),
-            "note": scored.note[i],
-            "library": libraries[scored.library[i]],
-            "line": str(scored.line[i]),
-            "key": str(scored.key[i]),
-            "restart": str(scored.restart[i]),
-        }
+    name: str, campaign: CampaignReader, target: TargetReader, count: int
+) -> Iterator[tuple[dict[str, str], Pose]]:
+    """What is told of each ligand, and its best pose."""
+    for start in range(0, min(count, target.size), PIECE):
+        best = target.ranked(start, min(start + PIECE, count))
+        others = target.others(best.row)
+        for i, pose in enumerate(target.poses(start + len(best.rank), start)):
+            names = others.get(int(best.row[i]), [])
+            yield told(name, campaign.libraries, best, i, pose, names), pose
 
 
-def _table(rows: Sequence[dict[str, str]], best: Ranked) -> str:
-    """The rows as CSV (RFC 4180 but for the line ends: LF), one row a line."""
-    terms = [name.replace("/", ".") for name in best.terms]
-    first, last = ("rank", "name", "score"), ("library", "line", "other_names", "note")
-    header = [*first, *terms, "smiles", "state", "states", *last]
-    stream = io.StringIO()
-    table = csv.writer(stream, lineterminator="\n")
-    table.writerow(header)
-    for row in rows:
-        table.writerow([harmless(row[key]) if key in FREE else row[key] for key in header])
-    return stream.getvalue()
+def _sdf(*of: Any) -> Iterator[str]:
+    for row, pose in _rows(*of):
+        yield sdf_record(pose.molecule, pose.xyz, row["name"], row)
+
+
+def _csv(*of: Any) -> Iterator[str]:
+    header = columns(of[2].terms)
+    yield csv_line(header)
+    for row, _ in _rows(*of):
+        free = {key: harmless(one_line(row[key])) for key in FREE}
+        yield csv_line((row | free)[key] for key in header)
+
+
+def _any_pose(options: argparse.Namespace) -> Iterator[str]:
+    """The SDF records of the poses that --pose names, rebuilt from their genotypes."""
+    target, ligand, restart = options.pose
+    if not restart.isdecimal():
+        raise InputError(f"--pose: restart {restart} is not a number from 0")
+    path = options.manifest or options.campaign.with_name("manifest.tsv")
+    for found in find_poses(read_manifest(path).found_from(path), target, ligand, int(restart)):
+        (xyz,) = rebuild(*found.genotype)
+        yield sdf_record(found.molecule, xyz, found.items["name"], found.items)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def _stage(options: argparse.Namespace) -> None:
     files = {"every score": str(options.campaign), "this report as a page": str(options.output)}
     if options.exported:
         files["best poses (SDF, CSV)"] = str(options.exported)
-    write_texts(options.output.parent, {options.output.name: page_of(targets, runs, files)})
+    write_texts(options.output.parent, {options.output.name: [page_of(targets, runs, files)]})
     print(text_of(targets, files), end="")
 
 

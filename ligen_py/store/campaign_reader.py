@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 
 import h5py
@@ -25,7 +26,7 @@ from ligen_py.store.campaign import (
 )
 from ligen_py.store.guard import child, dataset_of
 from ligen_py.store.read import open_file, read_record
-from ligen_py.store.table import column_rows, some_rows, text_at, text_rows
+from ligen_py.store.table import column_rows, some_rows, text_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class TargetReader:
                 dataset_of(group, column, spec.metadata["dtype"], len(spec.metadata["dims"]))
         dataset_of(group, "ranking", np.dtype("i8"), 1)
         self._group = group
+        self.name = str(group.name).rpartition("/")[2]
         for term in self.terms:
             dataset_of(group, f"terms/{term}", np.dtype("f4"), 1)
         self.size = len(group["ranking"])
@@ -124,21 +126,31 @@ class TargetReader:
         ]
         return np.array(found, dtype="i8")
 
-    def poses(self, count: int) -> Iterator[Pose]:
-        """Best poses of the best `count` molecules, best first; at most `stored`."""
-        group = self._group["top"]
-        stored = group["row"][...]
-        first_atom, first_byte = group["first_atom"][...], group["first_byte"][...]
-        for row in self._group["ranking"][:count]:
-            i = int(np.searchsorted(stored, row))
+    def poses(self, last: int, first: int = 0) -> Iterator[Pose]:
+        """Best poses of the molecules at places first <= place < last of the ranking, best first.
+
+        Raises ValueError at the first whose pose is not stored.
+        """
+        group, rows = self._group["top"], self._group["ranking"][first:last]
+        stored, first_atom, first_byte = self._top
+        places = np.searchsorted(stored, rows)
+        unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
+        texts = [some_rows(group[name], unique) for name in ("smiles", "state")]
+        for number, (row, i) in enumerate(zip(rows, places, strict=True)):
             if i == len(stored) or stored[i] != row:
                 raise ValueError(f"the pose of row {row} is not stored")
+            smiles, state = (str(text[inverse[number]]) for text in texts)
             yield Pose(
-                smiles=text_at(group["smiles"], i),
-                state=text_at(group["state"], i),
+                smiles=smiles,
+                state=state,
                 xyz=group["xyz"][first_atom[i] : first_atom[i + 1]],
                 molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
             )
+
+    @cached_property
+    def _top(self) -> tuple[np.ndarray, ...]:
+        names = ("row", "first_atom", "first_byte")
+        return tuple(self._group["top"][name][...] for name in names)
 
     def others(self, rows: np.ndarray) -> dict[int, list[str]]:
         """Names of the duplicates of some scored rows, where they have any, in input order."""
@@ -147,7 +159,7 @@ class TargetReader:
         for start in range(0, len(group["same_as"]), BLOCK):
             same_as = group["same_as"][start : start + BLOCK]
             places = np.flatnonzero(np.isin(same_as, rows))
-            names = text_rows(group["name"], places + start)
+            names = some_rows(group["name"], places + start)
             for row, name in zip(same_as[places].tolist(), names, strict=True):
                 result.setdefault(row, []).append(str(name))
         return result
@@ -177,7 +189,10 @@ class CampaignReader:
         self.attributes = {key: str(value) for key, value in file.attrs.items()}
 
     def target(self, name: str) -> TargetReader:
-        """One target's results."""
+        """One target's results; InputError where the campaign has no such target."""
+        if name not in self.targets:
+            known = ", ".join(self.targets)
+            raise InputError(f"{self._file.filename}: holds no target {name}; it has {known}")
         return TargetReader(child(self._file, f"targets/{name}"))
 
     def runs(self) -> Runs:

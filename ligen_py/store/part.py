@@ -239,23 +239,28 @@ MADE_BY = {"refined": "refine", "scores": "score"}
 
 
 class Poses:
-    """Reads single ligands and their kept poses of one part; a context manager."""
+    """Reads single ligands and their poses of one part; a context manager.
 
-    def __init__(self, files: PartFiles) -> None:
+    `kind` names the file that the poses come from: those that were scored, or another one.
+    """
+
+    def __init__(self, files: PartFiles, kind: str = "refined") -> None:
         self._files = files
+        self._kind = kind
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         """Open the ligands and the refined file and read their offsets."""
         with ExitStack() as stack:
             self._ligands = stack.enter_context(open_file(self._files.ligands, "ligands"))
-            self._refined = stack.enter_context(open_file(self._files.refined, "refined"))
+            path = getattr(self._files, self._kind)
+            self._posed = stack.enter_context(open_file(path, self._kind))
             self._first = {
                 name: read_column(self._ligands, "ligands", f"ligands/first_{name}")
                 for name in ("atom", "torsion", "byte")
             }
-            self._first_pose = read_column(self._refined, "refined", "poses/first_pose")
-            self._first_angle = read_column(self._refined, "refined", "poses/first_torsion")
+            self._first_pose = read_column(self._posed, self._kind, "poses/first_pose")
+            self._first_angle = read_column(self._posed, self._kind, "poses/first_torsion")
             self._stack = stack.pop_all()
         return self
 
@@ -276,21 +281,26 @@ class Poses:
         """The canonical SMILES of an input record's parent."""
         return text_at(column_of(self._ligands, "ligands", "entries/smiles"), entry)
 
+    def name(self, ligand: int) -> str:
+        """The name of a ligand's input record."""
+        entry = int(column_of(self._ligands, "ligands", "ligands/entry")[ligand])
+        return text_at(column_of(self._ligands, "ligands", "entries/name"), entry)
+
     def state(self, ligand: int) -> str:
         """The canonical SMILES of a ligand."""
         return text_at(column_of(self._ligands, "ligands", "ligands/smiles"), ligand)
 
     def kept(self, ligand: int) -> range:
-        """Rows of a ligand's kept poses."""
+        """Rows of a ligand's poses."""
         return range(int(self._first_pose[ligand]), int(self._first_pose[ligand + 1]))
 
     def genotypes(self, ligand: int, poses: range) -> Genotypes:
-        """Start conformer of a ligand and the genotypes of some of its kept poses."""
+        """Start conformer of a ligand and the genotypes of some of its poses."""
         axis = self._of(ligand, "torsion", "torsion_axis")
         first, last = self._first_angle[poses.start], self._first_angle[poses.stop]
         columns = ("torsion", "quaternion", "translation")
         torsion, quaternion, translation = (
-            column_of(self._refined, "refined", f"poses/{name}") for name in columns
+            column_of(self._posed, self._kind, f"poses/{name}") for name in columns
         )
         return Genotypes(
             xyz=self._of(ligand, "atom", "xyz"),

@@ -1,8 +1,10 @@
 """Write text files whole or not at all; text that no spreadsheet evaluates."""
 
+import csv
+import io
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ligen_py.errors import InputError
@@ -19,8 +21,15 @@ def harmless(text: str) -> str:
     return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
-def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write files (name -> UTF-8 text) into a folder; none gets its name before all are on disk.
+def csv_line(cells: Iterable[str]) -> str:
+    """One line of CSV (RFC 4180 but for the line ends: LF)."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerow(cells)
+    return stream.getvalue()
+
+
+def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
+    """Write files (name -> pieces of UTF-8 text) into a folder, none named before all are on disk.
 
     Other files in the folder are left alone.
     """
@@ -33,7 +42,7 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
             handle, hidden = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
             temporary[Path(hidden)] = folder / name
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-                stream.write(text)
+                stream.writelines(text)
                 stream.flush()
                 os.fsync(stream.fileno())
         umask = os.umask(0)

@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from rdkit import Chem
 
+from ligen_py import export
 from ligen_py.engine import docking, filtering, refining, scoring
+from ligen_py.engine.geometry import rebuild
 from ligen_py.records import Poses
 from ligen_py.store.campaign_reader import Ranked, open_campaign
+from ligen_py.store.part import Poses as PartPoses
 from ligen_py.store.read import read
 from tests.mini import LIBRARY, SCREEN, Mini
 
@@ -112,3 +117,23 @@ def test_resume_point(whole: Mini, tmp_path: Path, stage: str) -> None:
         path.unlink()
     campaign.campaign.unlink()
     assert campaign.run().campaign.read_bytes() == expected
+
+
+def test_a_pose_on_demand(whole: Mini, tmp_path: Path) -> None:
+    """Of each restart: as it was scored, or, where it was left out, as it was docked."""
+    (part,) = whole.parts()
+    with PartPoses(part) as poses:
+        kept = list(read(part.refined, "refined", "poses").restart[poses.kept(0)])
+    words = ["--campaign", str(whole.campaign), "--output", str(tmp_path), "--quiet"]
+    for restart in range(12):
+        pose = ["--pose", "dhfr", "trimethoprim", str(restart)]
+        assert export.main([*words, *pose]) == 0
+        (mol,) = Chem.SDMolSupplier(str(tmp_path / "dhfr-pose.sdf"), removeHs=False)
+        kind = "refined" if restart in kept else "poses"
+        assert mol.GetProp("pose").startswith("refined" if restart in kept else "docked")
+        made = read(getattr(part, kind), kind, "poses")
+        row = made.restart[: made.first_pose[1]].tolist().index(restart)
+        with PartPoses(part, kind) as poses:
+            (xyz,) = rebuild(*poses.genotypes(0, range(row, row + 1)))
+        assert np.abs(mol.GetConformer().GetPositions() - xyz).max() < 6e-5  # four decimals
+    assert export.main([*words, "--pose", "dhfr", "trimethoprim", "12"]) == 1

@@ -145,3 +145,56 @@ def test_bad_input_is_a_sentence(campaign: Path, capsys: pytest.CaptureFixture[s
     assert not folder.exists()
     assert run(campaign.parent / "scores/a/lib/1-of-1.h5") == 1
     assert "holds ligen_py.scores, not ligen_py.campaign" in capsys.readouterr().err
+
+
+def test_pieces_join_without_a_seam(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for size in (1000, 3):
+        monkeypatch.setattr(export, "PIECE", size)
+        assert run(campaign, "--count", "8") == 0
+        found.append([p.read_bytes() for p in sorted((campaign.parent / "export").iterdir())])
+    assert found[0] == found[1]
+
+
+def block(record: str) -> list[str]:
+    """Atoms and bonds of an SDF record."""
+    return record.partition("M  END")[0].splitlines()[3:]
+
+
+def test_any_pose_is_the_one_that_was_scored(campaign: Path) -> None:
+    assert run(campaign) == 0
+    best = (campaign.parent / "export/a.sdf").read_text(encoding="utf-8").split("$$$$\n")[0]
+    assert run(campaign, "--pose", "a", NAMES[0], "20") == 0
+    path = campaign.parent / "export/a-pose.sdf"
+    (mol,) = Chem.SDMolSupplier(str(path), removeHs=False)
+    assert block(path.read_text()) == block(best)
+    assert float(mol.GetProp("xscore.total")) == MOLECULES[0].score
+    assert (mol.GetProp("name"), mol.GetProp("restart")) == (NAMES[0], "20")
+    assert mol.GetProp("pose") == "refined and scored"
+    assert run(campaign, "--pose", "a", NAMES[0], "30") == 0
+    assert block(path.read_text()) != block(best)
+    (mol,) = Chem.SDMolSupplier(str(path))
+    assert float(mol.GetProp("xscore.total")) == MOLECULES[0].score - 1
+
+
+def test_ligands_of_one_name_are_all_told(campaign: Path) -> None:
+    assert run(campaign, "--pose", "b", "same", "10") == 0
+    mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/b-pose.sdf")))
+    assert [mol.GetProp("state") for mol in mols] == ["O=C1CCCN1", "c1ccc2[nH]ccc2c1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("c", "same", "10"), "holds no target c; it has a, b"),
+        (("../a", "same", "10"), "holds no target ../a"),
+        (("a", "nobody", "10"), "no ligand of target a is named nobody"),
+        (("a", "same", "ten"), "restart ten is not a number"),
+    ],
+)
+def test_a_pose_that_is_not_there_is_a_sentence(
+    campaign: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], sentence: str
+) -> None:
+    assert run(campaign, "--pose", *words) == 1
+    assert sentence in capsys.readouterr().err
+    assert not list((campaign.parent).rglob("*pose.sdf"))

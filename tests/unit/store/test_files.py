@@ -154,7 +154,7 @@ def test_every_column_of_a_campaign_says_what_it_means() -> None:
 
 
 def test_texts_appear_together_or_not_at_all(tmp_path: Path) -> None:
-    write_texts(tmp_path / "new" / "folder", {"a.txt": "A\r\n", "b.txt": "Å"})
+    write_texts(tmp_path / "new" / "folder", {"a.txt": ["A\r", "\n"], "b.txt": "Å"})
     assert (tmp_path / "new/folder/a.txt").read_bytes() == b"A\r\n"
     assert (tmp_path / "new/folder/b.txt").read_text(encoding="utf-8") == "Å"
     with pytest.raises(UnicodeEncodeError):
