@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from ligen_py import __version__
 from ligen_py.errors import DeviceError, InputError
@@ -18,7 +18,7 @@ log = logging.getLogger("ligen_py")
 
 
 def parser(
-    module: str, description: str | None, settings: type[Section] | None = None
+    module: str, description: str | None, *settings: type[Section]
 ) -> argparse.ArgumentParser:
     """An argument parser for `python -m module`, one flag per setting with unit and default.
 
@@ -32,39 +32,49 @@ def parser(
     )
     result.add_argument("--version", action="version", version=f"ligen_py {__version__}")
     result.add_argument("--quiet", action="store_true", help="only warnings and errors")
-    if settings is not None:
-        _add_settings(result.add_argument_group("settings"), settings)
+    for model in settings:
+        title = model.__name__.removesuffix("Settings").lower() if len(settings) > 1 else "settings"
+        _add_settings(result.add_argument_group(title), model)
     return result
 
 
 def _add_settings(group: Any, settings: type[Section]) -> None:
     for name, field in settings.model_fields.items():
-        default = field.get_default(call_default_factory=True)
-        options: dict[str, Any] = {"dest": f"setting_{name}", "default": argparse.SUPPRESS}
-        choices = _choices(field.annotation)
-        if choices:
+        kind, count = _kind(field.annotation)
+        options: dict[str, Any] = {
+            "dest": f"{settings.__name__}.{name}",
+            "default": argparse.SUPPRESS,
+            "nargs": count,
+        }
+        choices = [choice for choice in get_args(kind) if isinstance(choice, str)]
+        if choices and get_origin(kind) is Literal:
             options["choices"] = choices
         else:
-            kind = getattr(field.annotation, "__name__", "value")
-            options["metavar"] = {"int": "N", "float": "X"}.get(kind, "VALUE")
-        if get_origin(field.annotation) is tuple:
-            options["nargs"] = "+"
+            options["metavar"] = {int: "N", float: "X"}.get(kind, "VALUE")
+        default = field.get_default(call_default_factory=True)
+        if isinstance(default, tuple):
             default = " ".join(str(item) for item in default)
-        group.add_argument(flag(name), help=f"{field.description} (default: {default})", **options)
+        shown = "" if default in (None, "") else f" (default: {default})"
+        group.add_argument(flag(settings, name), help=f"{field.description}{shown}", **options)
 
 
-def _choices(annotation: Any) -> list[str]:
+def _kind(annotation: Any) -> tuple[Any, int | str | None]:
+    """The type of a setting's words, and how many follow its flag: a number, "+", or None for 1."""
+    some = [part for part in get_args(annotation) if part is not type(None)]
+    if type(None) in get_args(annotation):
+        return _kind(some[0])
     if get_origin(annotation) is tuple:
-        annotation = get_args(annotation)[0]
-    return [str(choice) for choice in get_args(annotation) if isinstance(choice, str)]
+        return some[0], "+" if some[-1] is Ellipsis else len(some)
+    return annotation, None
 
 
 def settings_from(model: type[Section], arguments: argparse.Namespace) -> Any:
     """The settings a command line asks for, checked; InputError names the flag."""
+    prefix = f"{model.__name__}."
     given = {
-        name.removeprefix("setting_"): value
+        name.removeprefix(prefix): value
         for name, value in vars(arguments).items()
-        if name.startswith("setting_")
+        if name.startswith(prefix)
     }
     return check(model, given, "command line")
 

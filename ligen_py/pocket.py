@@ -1,112 +1,106 @@
 """Turn a receptor and a site into a pocket: scored atoms, geometric field, anchors, audit.
 
-Reads a structure file (PDB or mmCIF, plain or .gz) and takes the site from a reference ligand or
-from a point; writes one pocket file. Its audit accounts for every atom of the structure file.
+Reads a structure file (PDB or mmCIF, plain or .gz); the site is a reference ligand, residues, a
+point or a cavity. Writes one pocket file, whose audit accounts for every atom of the structure.
+
+--list shows the cavities of a receptor, --audit what was kept, dropped and chosen for a pocket
+file, or what differs between two.
 """
 
 import argparse
 import logging
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ligen_py import cli
+from ligen_py.engine.cavity import find_cavities
 from ligen_py.engine.field import Box, cavity_volume, make_field
-from ligen_py.molecules.receptor import prepare
-from ligen_py.molecules.site import Site, site_at, site_of_ligand
+from ligen_py.errors import InputError
+from ligen_py.molecules.receptor import Prepared, Rules, open_structure, prepare
+from ligen_py.molecules.selection import Selection
+from ligen_py.molecules.site import Asked, cavities, locate, nearby
 from ligen_py.provenance import Run
-from ligen_py.records import Audit, Field, Receptor
-from ligen_py.settings import PocketSettings, check
+from ligen_py.records import Audit, Field
+from ligen_py.settings import PocketSettings, Structure
 from ligen_py.settings import Site as SiteSettings
+from ligen_py.store.read import read
 from ligen_py.store.write import write
+from ligen_py.summary import audit as audits
 
 log = logging.getLogger("ligen_py")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
-    parser = cli.parser("ligen_py.pocket", __doc__, PocketSettings)
+    parser = cli.parser("ligen_py.pocket", __doc__, Structure, SiteSettings, PocketSettings)
+    parser.add_argument("--receptor", type=cli.input_file, help="PDB or mmCIF file, plain or .gz")
+    parser.add_argument("--output", type=Path, help="pocket file to write")
+    parser.add_argument("--list", action="store_true", help="list the receptor's cavities and end")
     parser.add_argument(
-        "--receptor", type=cli.input_file, required=True, help="PDB or mmCIF file, plain or .gz"
-    )
-    parser.add_argument(
-        "--chains",
+        "--audit",
+        type=cli.input_file,
         nargs="+",
-        default=[],
-        metavar="C",
-        help="chains to keep, with their cofactors and metals, as named in the file (mmCIF: by the "
-        "authors; _ for a chain without a name); default: all",
+        metavar="FILE",
+        help="print the audit of a pocket file, or what differs between two, and end",
     )
-    site = parser.add_mutually_exclusive_group(required=True)
-    site.add_argument(
-        "--ligand", type=cli.input_file, help="reference ligand: SDF, PDB or MOL2, plain or .gz"
-    )
-    site.add_argument(
-        "--center", type=float, nargs=3, metavar=("X", "Y", "Z"), help="box centre, in Angstrom"
-    )
-    parser.add_argument(
-        "--site-radius",
-        type=float,
-        metavar="R",
-        help="half side of this site's box; default: --radius",
-    )
-    parser.add_argument("--output", type=Path, required=True, help="pocket file to write")
     return cli.run(parser, argv, _stage)
 
 
 def _stage(options: argparse.Namespace) -> None:
+    if options.audit:
+        return _print_audit(options.audit)
     settings: PocketSettings = cli.settings_from(PocketSettings, options)
-    site = _site(options, settings)
-    prepared = prepare(
-        options.receptor, options.chains, site, settings.margin, settings.cofactor_distance
+    structure: Structure = cli.settings_from(Structure, options)
+    if options.receptor is None or not (options.output or options.list):
+        raise InputError("command line: give --receptor and --output, or --list, or --audit")
+    common = settings.model_dump(include=set(Rules.__dataclass_fields__))
+    rules = Rules(**structure.model_dump(), **common)
+    selection = open_structure(options.receptor, rules)
+    if options.list:
+        return _print_cavities(selection, rules, getattr(options, "Site.cavities", None))
+    asked: SiteSettings = cli.settings_from(SiteSettings, options)
+    site = locate(
+        selection, Asked(**asked.model_dump()), rules.keep, settings.radius, find_cavities
     )
+    prepared = prepare(selection, site, rules)
     box = Box(site.center, site.half_side, settings.spacing)
     field = make_field(
         box, prepared.xyz, prepared.element, settings.anchor_separation, settings.max_anchors
     )
-    inputs = (options.receptor,) if options.ligand is None else (options.receptor, options.ligand)
+    files = (Path(file) for file in (asked.ligand, asked.cavities) if file)
+    run = Run("pocket", settings, (options.receptor, *files))
     records = {"receptor": prepared.receptor, "charged": prepared.charged, "field": field}
-    run = Run("pocket", settings, inputs)
     write(options.output, "pocket", run, records | {"audit": prepared.audit})
-    _report(prepared.audit, prepared.receptor, field)
+    _report(prepared, field)
 
 
-def _site(options: argparse.Namespace, settings: PocketSettings) -> Site:
-    """The site that the command line asks for."""
-    given = {
-        "ligand": options.ligand and str(options.ligand),
-        "center": options.center,
-        "radius": options.site_radius,
-    }
-    asked: SiteSettings = check(SiteSettings, given, "command line")
-    half_side = settings.radius if asked.radius is None else asked.radius
-    if asked.center is not None:
-        return site_at(asked.center, half_side)
-    return site_of_ligand(options.ligand, half_side)
+def _print_cavities(selection: Selection, rules: Rules, file: str | None) -> None:
+    found = cavities(selection, rules.keep, file, find_cavities)
+    if not found:
+        raise InputError(f"{selection.source}: no cavities were found")
+    print(audits.cavity_table([(one, nearby(selection, one.center)) for one in found]))
 
 
-def _report(audit: Audit, receptor: Receptor, field: Field) -> None:
-    """Log what was chosen, kept and dropped, by reason (up to its colon), and the pocket's size."""
-    parts: dict[tuple[str, str], list[str]] = {}
-    atoms: Counter[tuple[str, str]] = Counter()
-    for part, action, count, reason in zip(
-        audit.part, audit.action, audit.atoms, audit.reason, strict=True
-    ):
-        key = (action, reason if action == "chosen" else reason.partition(":")[0])
-        parts.setdefault(key, []).append(part)
-        atoms[key] += int(count)
-    for (action, reason), names in parts.items():
-        more = f" and {len(names) - 2} more" if len(names) > 3 else ""
-        shown = ", ".join(names[:2] if more else names) + more
-        log.info("%-8s %5s  %s: %s", action, atoms[action, reason] or "", shown, reason)
+def _print_audit(files: Sequence[Path]) -> None:
+    """The audit of one pocket file, or the difference of two."""
+    if len(files) > 2:
+        raise InputError("command line: --audit takes one pocket file or two")
+    found: list[Audit] = [read(file, "pocket", "audit") for file in files]
+    print(audits.table(*found) if len(found) == 1 else audits.difference(*found))
+
+
+def _report(prepared: Prepared, field: Field) -> None:
+    """Log the audit in short, and the pocket's size."""
+    for line in audits.log_lines(prepared.audit):
+        log.info("%s", line)
     log.info(
         "%d receptor atoms in %d residues; grid of %d x %d x %d points; %d anchors; "
         "cavity of %.0f cubic Angstrom",
-        len(receptor.xyz),
-        len(np.unique(receptor.residue)),
+        len(prepared.receptor.xyz),
+        len(np.unique(prepared.receptor.residue)),
         *field.value.shape[1:],
         len(field.anchor),
         cavity_volume(field),

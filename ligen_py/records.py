@@ -338,8 +338,10 @@ class Audit(Record):
     """What happened to each part of the receptor file: nothing is lost without a row."""
 
     part: np.ndarray = column(STRING, "row", doc="chain/residue name/number, or a count of them")
-    action: np.ndarray = column(STRING, "row", doc="kept, dropped, chosen")
-    atoms: np.ndarray = column("i4", "row", doc="atoms concerned")
+    action: np.ndarray = column(STRING, "row", doc="chosen, changed, added, noted, kept, dropped")
+    atoms: np.ndarray = column(
+        "i4", "row", doc="atoms concerned; kept and dropped ones add up to the file's and to copies"
+    )
     reason: np.ndarray = column(STRING, "row", doc="why")
 
 
@@ -385,3 +387,17 @@ class Scores(Record):
     restart: np.ndarray = column("i4", "pose", doc="restart that made the pose")
     best: np.ndarray = column("i8", "ligand", doc="row of the best pose, -1 where none")
     score: np.ndarray = column("f4", "ligand", doc="score of the best pose; failed: see the ledger")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCavity:
+    """A place for ligands that a search of the receptor found; it is not stored."""
+
+    rank: int
+    """1 is the best."""
+    center: tuple[float, float, float]
+    """Angstrom."""
+    score: float
+    """In the scale of the program that found it; larger is better."""
+    facts: str
+    """What else is known of it, in words."""

@@ -8,8 +8,9 @@ and folders come from the command line and from profiles.
 import difflib
 import json
 import shlex
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args
 
 import pydantic
 import yaml
@@ -61,8 +62,27 @@ class PocketSettings(Section):
         6.0,
         ge=0,
         le=20,
-        description="cofactors and metals this near to the box centre's ligand are kept",
+        description="cofactors, metals, ions this near to the box are kept, in Angstrom",
     )
+    waters: Literal["none", "all", "near"] = Field(
+        "none", description="waters to keep; near: by the two keys that follow"
+    )
+    water_distance: float = Field(
+        4.0,
+        ge=0,
+        le=20,
+        description="waters this near to the reference ligand, or to the box where there is none, "
+        "in Angstrom",
+    )
+    water_contacts: int = Field(
+        3, ge=0, le=12, description="least polar receptor atoms within 3.5 Angstrom of such a water"
+    )
+    protonation: Literal["given", "propka"] = Field(
+        "given",
+        description="hydrogens for AutoDock4: those of the file, else standard states; or by "
+        "PDB2PQR with PROPKA",
+    )
+    ph: float = Field(7.4, ge=0, le=14, description="pH for propka")
     max_anchors: int = Field(16, ge=1, le=256, description="most points at which ligands start")
     anchor_separation: float = Field(
         4.0, ge=0, le=20, description="least distance between two anchors, in Angstrom"
@@ -248,28 +268,96 @@ Columns = Annotated[
 ]
 
 
-class Site(Section):
-    """Where to dock: around a reference ligand, or around a point."""
+Triple = tuple[float, float, float]
+Residue = Annotated[str, Field(pattern=r"^[^/\s]+(/[^/\s]+){0,2}$")]
+"""Residues of a structure: name, chain/number or chain/name/number, as audits write them."""
 
-    ligand: str | None = Field(None, description="file of a reference ligand (SDF, PDB or MOL2)")
-    center: tuple[float, float, float] | None = Field(None, description="box centre, in Angstrom")
-    radius: float | None = Field(
-        None, ge=4, le=30, description="half side of the cubic box, in Angstrom"
+
+class Structure(Section):
+    """What of a structure file belongs to the receptor."""
+
+    chains: tuple[str, ...] = Field(
+        (),
+        description="chains to keep, with their cofactors and metals, as named in the file (mmCIF: "
+        "by the authors; _ for a chain without a name); none named: all",
     )
+    model: int | None = Field(None, ge=0, description="number of the model; default: the first")
+    assembly: str | None = Field(
+        None, description="biological assembly to build, as named in the file; default: none"
+    )
+    keep: tuple[Residue, ...] = Field(
+        (), description="residues to keep whatever the rules say, such as A/HOH/301, A/301 or SO4"
+    )
+    drop: tuple[Residue, ...] = Field((), description="residues to drop whatever the rules say")
+
+    @field_validator("assembly", mode="before")
+    @classmethod
+    def _number(cls, value: Any) -> Any:
+        return str(value) if isinstance(value, int) else value
+
+
+class Site(Section):
+    """Where to dock: the middle of the box by one of five keys, and its size."""
+
+    ligand: str | None = Field(
+        None, description="file of a reference ligand: SDF, PDB or MOL2, plain or .gz"
+    )
+    ligand_name: Residue | None = Field(
+        None, description="reference ligand within the structure: its name, or chain/name/number"
+    )
+    residues: tuple[Residue, ...] = Field(
+        (), description="residues that line the site, such as A/ASP/32 or A/32"
+    )
+    center: Triple | None = Field(None, description="box centre, in Angstrom")
+    cavity: int | None = Field(
+        None, ge=1, description="rank of a cavity, as --list shows them; 1 is the best"
+    )
+    cavities: str | None = Field(
+        None,
+        description="take the cavity from this file of P2Rank (*_predictions.csv) or fpocket "
+        "(*_info.txt)",
+    )
+    radius: float | None = Field(
+        None,
+        ge=4,
+        le=30,
+        description="half side of this site's cubic box, in Angstrom; default: the radius of the "
+        "pocket settings",
+    )
+    size: Triple | None = Field(
+        None, description="sides of a box, in Angstrom; the cube that holds it is used"
+    )
+
+    KINDS: ClassVar = ("ligand", "ligand_name", "residues", "center", "cavity")
+    FLAGS: ClassVar = {"radius": "--site-radius", "size": "--site-size"}
 
     @model_validator(mode="after")
     def _one_of(self) -> Self:
-        if (self.ligand is None) == (self.center is None):
-            raise ValueError("give either 'ligand' or 'center'")
+        if sum(getattr(self, kind) not in (None, ()) for kind in self.KINDS) != 1:
+            raise ValueError("give one of 'ligand', 'ligand_name', 'residues', 'center', 'cavity'")
+        if self.cavities is not None and self.cavity is None:
+            raise ValueError("'cavities' is a file to take 'cavity' from; give its rank, too")
+        if self.radius is not None and self.size is not None:
+            raise ValueError("give either 'radius' or 'size'")
+        if self.size is not None and not (min(self.size) > 0 and 8 <= max(self.size) <= 60):
+            raise ValueError("the longest side of 'size' must be 8 to 60 Angstrom, none 0")
         return self
 
 
-class Target(Section):
-    """One receptor and its site."""
+class Target(Structure):
+    """A receptor and one site or several."""
 
     receptor: str = Field(description="structure file: PDB or mmCIF, plain or .gz")
-    site: Site = Field(description="where to dock")
-    chains: tuple[str, ...] = Field((), description="chains to keep; none named: all")
+    site: Site | None = Field(None, description="where to dock")
+    sites: dict[Name, Site] = Field(
+        default_factory=dict, description="several sites by name, each a target of its own"
+    )
+
+    @model_validator(mode="after")
+    def _some_site(self) -> Self:
+        if (self.site is None) == (not self.sites):
+            raise ValueError("give either 'site' or 'sites'")
+        return self
 
 
 class Reading(Section):
@@ -391,18 +479,28 @@ def _field_at(model: type[pydantic.BaseModel], loc: tuple[Any, ...]) -> Any:
     return _walk(model, loc)[1]
 
 
-def flag(name: str) -> str:
+def flag(model: type[Section], name: str) -> str:
     """The command-line flag of a setting: num_restart -> --num-restart."""
-    return "--" + name.replace("_", "-")
+    renamed: dict[str, str] = getattr(model, "FLAGS", {})
+    return renamed.get(name, "--" + name.replace("_", "-"))
 
 
 def flags(section: Section) -> str:
-    """A section as command-line flags, every setting spelled out, for the rules and for logs."""
+    """A section as command-line flags, for the rules and for logs: every setting with a value."""
     words = []
     for name, value in section.model_dump(mode="json").items():
-        values = value if isinstance(value, list) else [value]
-        words += [flag(name), *(json.dumps(v) if isinstance(v, dict) else str(v) for v in values)]
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        if values:
+            words += [flag(type(section), name), *map(_word, values)]
     return shlex.join(words)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, float):
+        return format(Decimal(repr(value)), "f")  # argparse takes -1e-05 for a flag
+    return str(value)
 
 
 def schema() -> str:

@@ -147,6 +147,21 @@ def _core(array: np.ndarray, margin: int) -> np.ndarray:
     return array[inside, inside, inside]
 
 
+def burial(box: Box, xyz: np.ndarray, element: np.ndarray) -> np.ndarray:
+    """Burial (n, n, n), int8, 0 to 14, of solvent points near heavy atoms (atoms, 3) in Angstrom.
+
+    As in `field_values`, but for points that touch the receptor, too.
+    """
+    wall = _steps(box.spacing, WALL)
+    margin = wall[-1]
+    origin, points = box.origin - margin * box.spacing, box.points + 2 * margin
+    clearance, bulk = clearances(
+        origin, box.spacing, points, xyz.astype(np.float64), radii(element)
+    )
+    inside = clearance < PROBE
+    return (count_directions(inside, wall) * _core(~inside & ~bulk, margin)).astype(np.int8)
+
+
 def field_values(box: Box, xyz: np.ndarray, element: np.ndarray) -> np.ndarray:
     """The two planes (2, n, n, n), int8, from heavy receptor atoms (atoms, 3) in Angstrom.
 
@@ -162,13 +177,13 @@ def field_values(box: Box, xyz: np.ndarray, element: np.ndarray) -> np.ndarray:
     )
     inside = clearance < PROBE
     solvent = _core(~inside & ~bulk, first)
-    burial = count_directions(inside, wall) * solvent
-    cavity = burial >= CAVITY
+    depth = count_directions(inside, wall) * solvent
+    cavity = depth >= CAVITY
     enclosed = (count_directions(cavity, enclosure) >= CAVITY) & _core(solvent, second)
 
     clearance, bulk = _core(clearance, margin), _core(bulk, margin)
     value = np.where(enclosed, CAVITY, 0)
-    value = np.where(_core(cavity, second), _core(burial, second), value)
+    value = np.where(_core(cavity, second), _core(depth, second), value)
     value = np.where(bulk, OUTSIDE, value)
     value = np.where(clearance < CONTACT, TIGHT, value)
     value = np.where(clearance < PROBE, CORE, value)

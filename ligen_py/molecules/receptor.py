@@ -1,35 +1,39 @@
-"""From a structure file to the receptor: what is kept, what is dropped, and why.
-
-Every atom of the file meets the rules below in order and leaves with the first that applies to it;
-the audit is the list of these verdicts, and its atoms add up to the atoms of the file.
-"""
+"""From a structure file to the receptor: what is kept, what is dropped, and why."""
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.charging import Heavy, charge
+from ligen_py.molecules import protonation
+from ligen_py.molecules.charging import Charged, Heavy, charge, metal_type
+from ligen_py.molecules.inspection import bound_to, describe, inspect
+from ligen_py.molecules.selection import (
+    LINKS,
+    Selection,
+    chain,
+    choose_locations,
+    each,
+    linked,
+    near_pairs,
+)
 from ligen_py.molecules.site import Site
-from ligen_py.molecules.structure import Atoms, Place, read_atoms
+from ligen_py.molecules.structure import read_atoms
 from ligen_py.molecules.vina import receptor_types
 from ligen_py.molecules.xscore import (
     BOND_TOLERANCE,
     COVALENT_RADIUS,
     METALS,
-    SAME_AS,
-    WATERS,
     ReceptorType,
     cofactor_types,
     is_standard,
     receptor_type,
 )
-from ligen_py.records import STRING, Audit, ChargedReceptor, Receptor
+from ligen_py.records import STRING, Audit, ChargedReceptor, Interaction, Receptor
 
 log = logging.getLogger("ligen_py")
 
@@ -52,17 +56,36 @@ SAME_PLACE = 0.5
 NEARER_THAN_A_BOND = 1.0
 """A hetero group this near (Angstrom) to the reference ligand cannot stay beside it."""
 
-LINK = 2.0
-"""Two atoms of neighbouring residues this near (Angstrom) are linked."""
-
-NEIGHBOUR = 2.6
-"""No bond between the heavy non-metal atoms of `COVALENT_RADIUS` that occur here is longer."""
-
-POLYMER_LINKS = frozenset((("C", "N"), ("N", "C"), ("O3'", "P"), ("P", "O3'")))
-LINKS = POLYMER_LINKS | {("SG", "SG")}
-"""Names of atoms through which residues are bound: peptide, nucleotide and disulfide links."""
-
 BACKBONE = frozenset(("N", "CA", "C", "O", "OXT"))
+
+WATER_CONTACT = 3.5
+"""A water touches polar receptor atoms this near (Angstrom)."""
+
+SAME_ATOM = 0.5
+"""Copies of an atom this near (Angstrom) to each other lie on an axis of symmetry."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What of a structure file belongs to the receptor; distances in Angstrom."""
+
+    chains: Sequence[str] = ()
+    """None named: all."""
+    model: int | None = None
+    """Number as in the file; None: the first."""
+    assembly: str | None = None
+    keep: Sequence[str] = ()
+    """Residues to keep or drop whatever the other rules say."""
+    drop: Sequence[str] = ()
+    margin: float = 8.0
+    cofactor_distance: float = 6.0
+    waters: str = "none"
+    """none, all, or near: by the two that follow."""
+    water_distance: float = 4.0
+    water_contacts: int = 3
+    protonation: str = "given"
+    """given or propka."""
+    ph: float = 7.4
 
 
 @dataclass(frozen=True)
@@ -80,311 +103,258 @@ class Prepared:
     audit: Audit
 
 
-class Selection:
-    """Verdicts on the atoms of a structure: each atom takes the first one given to it."""
+def open_structure(path: Path, rules: Rules) -> Selection:
+    """Read a structure file; open are the atoms of the model and the chains that are wanted.
 
-    def __init__(self, atoms: Atoms) -> None:
-        self.atoms = atoms
-        self.places = sorted(set(atoms.place))
-        numbers = {place: number for number, place in enumerate(self.places)}
-        self.residue = np.array([numbers[place] for place in atoms.place], np.int64)
-        self.open = np.ones(len(atoms), bool)
-        self.heavy = atoms.element != 1
-        self.hetero = np.zeros(len(self.places), bool)
-        self.counts: Counter[tuple[str, str, str]] = Counter()
-        self.choices: list[tuple[str, str]] = []
-
-    def settle(
-        self, which: np.ndarray, action: str, reason: str, part: Callable[[Place], str]
-    ) -> None:
-        """Give a verdict to the open atoms of a mask or list; one row of the audit a part."""
-        numbers = np.flatnonzero(which) if which.dtype == bool else which
-        for atom in numbers[self.open[numbers]]:
-            self.counts[part(self.atoms.place[atom]), action, reason] += 1
-        self.open[numbers] = False
-
-    def drop(self, which: np.ndarray, reason: str, part: Callable[[Place], str]) -> None:
-        """Drop the open atoms of a mask or list."""
-        self.settle(which, "dropped", reason, part)
-
-    def choose(self, part: str, reason: str) -> None:
-        """Note a choice that concerns no single atom."""
-        self.choices.append((part, reason))
-
-    def residues(self, mask: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """Residues with atoms in a mask: number, and which atoms (all of one model)."""
-        index = np.flatnonzero(mask)
-        found, first = np.unique(self.residue[index], return_index=True)
-        return (
-            list(zip(found.tolist(), np.split(index, first[1:]), strict=True)) if len(index) else []
-        )
-
-    def audit(self) -> Audit:
-        """The verdicts as rows: choices, then what was kept, then what was dropped."""
-        rows = [(part, "chosen", 0, reason) for part, reason in self.choices]
-        order = sorted(self.counts, key=lambda key: (key[1] != "kept", key[2], key[0]))
-        rows += [
-            (part, action, self.counts[part, action, reason], reason)
-            for part, action, reason in order
-        ]
-        part, action, count, reason = zip(*rows, strict=True) if rows else [()] * 4
-        return Audit(
-            part=np.array(part, STRING),
-            action=np.array(action, STRING),
-            atoms=np.array(count, "i4"),
-            reason=np.array(reason, STRING),
-        )
-
-
-def _each(place: Place) -> str:
-    return str(place)
-
-
-def _chain(place: Place) -> str:
-    return f"chain {place.chain}"
-
-
-def prepare(
-    path: Path, chains: Sequence[str], site: Site, margin: float, cofactor_distance: float
-) -> Prepared:
-    """Read a structure file and keep what belongs to the receptor of a site.
-
-    `chains` named: only these, their hetero groups included; none: all. Distances in Angstrom.
-    Raises InputError where the file cannot be used or leaves no atom in the box.
+    Raises InputError where the file cannot be used or has no such model, chain or assembly.
     """
-    atoms = read_atoms(path)
-    selection = Selection(atoms)
-    selection.choose("site", f"{site}, {site.source}")
-    _drop_unusable(selection, path, chains)
-    pairs = near_pairs(atoms.xyz, selection.open & selection.heavy, NEIGHBOUR)
-    _drop_hetero(selection, pairs, site, cofactor_distance)
-    selection.drop(~selection.heavy, "hydrogen: implied by the types of the heavy atoms", _chain)
-    _choose_locations(selection)
-    selection.drop(atoms.element == 0, "unknown element: write it into columns 77 and 78", _each)
-    kept = selection.open.copy()
-    _check_box(path, selection, site)
-    near = _drop_far(selection, site, margin)
-    receptor, charged = _receptor(selection, pairs, kept, near)
-    _keep(selection, site)
-    audit = selection.audit()
-    if audit.atoms.sum() != len(atoms):
-        raise InputError(
-            f"{path}: an unexplained loss: the file has {len(atoms)} atoms, the audit explains "
-            f"{audit.atoms.sum()}; please report this file"
-        )
-    return Prepared(receptor, charged, atoms.xyz[kept], atoms.element[kept], audit)
-
-
-def _drop_unusable(selection: Selection, path: Path, chains: Sequence[str]) -> None:
-    """Models but the first, other chains, atoms without coordinates, waters."""
-    atoms = selection.atoms
-    models = int(atoms.model.max()) + 1
-    if models > 1:
-        selection.choose("model 1", f"the first of {models}")
-    selection.drop(atoms.model > 0, "not the first model", _chain)
+    atoms = read_atoms(path, rules.assembly)
+    selection = Selection(atoms, str(path))
+    models = sorted(set(atoms.model.tolist()))
+    model = models[0] if rules.model is None else rules.model
+    if model not in models:
+        known = ", ".join(map(str, models))
+        raise InputError(f"{path}: has no model {model}; its models are {known}")
+    if len(models) > 1:
+        why = "the first" if rules.model is None else "as asked,"
+        selection.note(f"model {model}", f"{why} of {len(models)}", "chosen")
+    selection.drop(atoms.model != model, f"not model {model}", chain)
+    if rules.assembly is not None:
+        _note_assembly(selection, rules.assembly)
     found = sorted({place.chain for place in atoms.place})
-    missing = [chain for chain in chains if chain not in found]
+    missing = [name for name in rules.chains if name not in found]
     if missing:
         raise InputError(
             f"{path}: has no chain {', '.join(missing)}; its chains are {', '.join(found)}"
         )
-    if chains and set(chains) != set(found):
-        selection.choose(f"chain {', '.join(sorted(set(chains)))}", f"of {', '.join(found)}")
-        other = np.array([place.chain not in chains for place in atoms.place])
-        selection.drop(other, "not a chosen chain", _chain)
-    selection.drop(~np.isfinite(atoms.xyz).all(axis=1), "no coordinates", _each)
-    water = np.array([_is_water(place.residue) for place in selection.places])
-    selection.drop(water[selection.residue], "water", _chain)
+    if rules.chains and set(rules.chains) != set(found):
+        names = ", ".join(sorted(set(rules.chains)))
+        selection.note(f"chain {names}", f"of {', '.join(found)}", "chosen")
+        other = np.array([place.chain not in rules.chains for place in atoms.place])
+        selection.drop(other, "not a chosen chain", chain)
+    selection.drop(~np.isfinite(atoms.xyz).all(axis=1), "no coordinates", each)
+    selection.connect()
+    return selection
 
 
-def _is_water(residue: str) -> bool:
-    return residue.upper() in WATERS or gemmi.find_tabulated_residue(residue).is_water()
-
-
-def near_pairs(xyz: np.ndarray, mask: np.ndarray, cutoff: float) -> np.ndarray:
-    """Pairs (pairs, 2) of masked points nearer than a cut-off; i < j, sorted. A cell list."""
-    index = np.flatnonzero(mask)
-    points = xyz[index]
-    if not len(points):
-        return np.empty((0, 2), np.int64)
-    cell = np.floor((points - points.min(axis=0)) / cutoff).astype(np.int64) + 1
-    size = cell.max(axis=0) + 2
-    key = (cell[:, 0] * size[1] + cell[:, 1]) * size[2] + cell[:, 2]
-    order = np.argsort(key, kind="stable")
-    found = []
-    for shift in np.ndindex(3, 3, 3):
-        x, y, z = (step - 1 for step in shift)
-        target = key + (x * size[1] + y) * size[2] + z
-        first = np.searchsorted(key, target, "left", sorter=order)
-        count = np.searchsorted(key, target, "right", sorter=order) - first
-        one = np.repeat(np.arange(len(points)), count)
-        ramp = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        two = order[np.repeat(first, count) + ramp]
-        near = (one < two) & (((points[one] - points[two]) ** 2).sum(axis=1) < cutoff**2)
-        found.append(np.stack([one[near], two[near]], axis=1))
-    pairs = index[np.concatenate(found)]
-    return pairs[np.lexsort(pairs.T[::-1])]
-
-
-def _linked(
-    selection: Selection, pairs: np.ndarray, links: frozenset[tuple[str, str]]
-) -> np.ndarray:
-    """Which pairs link two residues: of one chain, but for disulfides."""
+def _note_assembly(selection: Selection, name: str) -> None:
+    """What a biological assembly added, left out, or made twice on an axis of symmetry."""
     atoms = selection.atoms
-    linked = selection.residue[pairs[:, 0]] != selection.residue[pairs[:, 1]]
-    for row in np.flatnonzero(linked):
-        one, two = pairs[row]
-        names = (atoms.name[one], atoms.name[two])
-        bridge = names == ("SG", "SG")
-        near = bridge or float(np.linalg.norm(atoms.xyz[one] - atoms.xyz[two])) < LINK
-        same_chain = atoms.place[one].chain == atoms.place[two].chain
-        linked[row] = names in links and near and (bridge or same_chain)
-    return linked
+    selection.note(f"assembly {name}", "built by the operators in the file", "chosen")
+    copies = Counter(
+        atoms.place[i].chain for i in np.flatnonzero(selection.open & (atoms.copy > 0))
+    )
+    for copied, count in sorted(copies.items()):
+        origin = copied.rpartition("-")[0]
+        reason = f"copy of chain {origin} in assembly {name}"
+        selection.note(f"chain {copied}", reason, "added", count)
+    selection.drop(atoms.copy < 0, f"not in assembly {name}", chain)
+    twice = [
+        two
+        for one, two in near_pairs(atoms.xyz, selection.open, SAME_ATOM).tolist()
+        if atoms.copy[one] != atoms.copy[two]
+        and atoms.name[one] == atoms.name[two]
+        and atoms.place[one][1:] == atoms.place[two][1:]
+    ]
+    reason = "copy on an axis of symmetry; the first is kept"
+    selection.drop(np.array(twice, np.int64), reason, each)
 
 
-def _is_polymer(selection: Selection, pairs: np.ndarray) -> np.ndarray:
-    """Residues that are part of a chain: by a link, or as an ATOM record with a known name.
+def prepare(selection: Selection, site: Site, rules: Rules) -> Prepared:
+    """Keep what belongs to the receptor of a site, of a structure that was just opened.
 
-    A free amino acid or nucleotide in HETATM records is a ligand; a modified residue is not.
+    Raises InputError where a named residue is not there or no atom is left in the box.
     """
-    polymer = np.zeros(len(selection.places), bool)
-    links = pairs[_linked(selection, pairs, POLYMER_LINKS)]
-    polymer[selection.residue[links.ravel()]] = True
-    written_so = np.ones(len(polymer), bool)
-    written_so[selection.residue[selection.atoms.hetero]] = False
-    for number, place in enumerate(selection.places):
-        known = gemmi.find_tabulated_residue(SAME_AS.get(place.residue, place.residue))
-        if written_so[number] and (known.is_amino_acid() or known.is_nucleic_acid()):
-            polymer[number] = True
-    return polymer
+    selection.note("site", f"{site}, {site.source}", "chosen")
+    wanted = selection.named(rules.keep, "keep")
+    unwanted = selection.named(rules.drop, "drop")
+    selection.drop(unwanted[selection.residue], "not wanted, as asked", each)
+    if rules.waters == "none":
+        waters = selection.water & ~wanted
+        selection.drop(waters[selection.residue], "water", chain)
+    bound = bound_to(selection)
+    _drop_hetero(selection, site, rules.cofactor_distance, wanted, bound)
+    choose_locations(selection)
+    if rules.waters == "near":
+        _drop_waters(selection, site, rules, wanted)
+    unknown = selection.atoms.element == 0
+    selection.drop(unknown, "unknown element: write it into columns 77 and 78", each)
+    _check_box(selection, site)
+    hydrogens = None
+    if rules.protonation == "propka":
+        hydrogens = protonation.protonate(selection, site.distance, rules.margin, rules.ph)
+    kept = selection.open & selection.heavy
+    near = _drop_far(selection, site, rules.margin)
+    inspect(selection, kept, near, site)
+    receptor, charged = _receptor(selection, kept, near, hydrogens)
+    _settle_hydrogens(selection, charged, hydrogens is None)
+    _keep(selection, site, wanted, bound)
+    return Prepared(
+        receptor,
+        charged.receptor,
+        selection.xyz[kept],
+        selection.atoms.element[kept],
+        _balanced(selection),
+    )
+
+
+def _balanced(selection: Selection) -> Audit:
+    """The audit; InputError where its atoms are not those of the file and of added copies."""
+    audit = selection.audit()
+    explained = int(audit.atoms[np.isin(audit.action, ("kept", "dropped"))].sum())
+    if explained != len(selection.atoms):
+        raise InputError(
+            f"{selection.source}: an unexplained loss: there are {len(selection.atoms)} atoms, the "
+            f"audit explains {explained}; please report this file"
+        )
+    return audit
 
 
 def _drop_hetero(
-    selection: Selection, pairs: np.ndarray, site: Site, cofactor_distance: float
+    selection: Selection, site: Site, most: float, wanted: np.ndarray, bound: dict[int, str]
 ) -> None:
     """The reference ligand, what stands in its place, additives, and what is far from the site."""
-    polymer = _is_polymer(selection, pairs)
-    for number, index in selection.residues(selection.open):
-        xyz = selection.atoms.xyz[index[selection.heavy[index]]]
-        name = selection.places[number].residue.upper()
-        to_ligand = _nearest(xyz, site.ligand)
-        selection.hetero[number] = not polymer[number]
-        if len(xyz) and (to_ligand < SAME_PLACE).mean() > 0.5:
-            selection.drop(index, "the reference ligand itself", _each)
-        elif polymer[number]:
+    groups = selection.residues(selection.open)
+    heavy = {number: selection.xyz[index[selection.heavy[index]]] for number, index in groups}
+    to_ligand = {number: nearest(xyz, site.ligand) for number, xyz in heavy.items()}
+    itself = {
+        number
+        for number, distance in to_ligand.items()
+        if len(distance) and (distance < SAME_PLACE).mean() > 0.5
+    }
+    names = {selection.places[number].residue for number in itself if not selection.polymer[number]}
+    for number, index in groups:
+        place, xyz, tie = selection.places[number], heavy[number], bound.get(number, "")
+        if number in itself:
+            selection.drop(index, f"the reference ligand itself{tie}", each)
+        elif selection.polymer[number] or not len(xyz):
             continue
-        elif len(xyz) and to_ligand.min() < NEARER_THAN_A_BOND:
-            selection.drop(index, "stands where the reference ligand is", _each)
-        elif name in ADDITIVES:
-            selection.drop(index, "crystallisation additive", _each)
-        elif len(xyz):
-            nearest = (to_ligand if len(site.ligand) else site.distance(xyz)).min()
-            if nearest > cofactor_distance:
-                limit = f"hetero group farther than {cofactor_distance:g} A"
-                selection.drop(index, f"{limit}: {_away(nearest, site)}", _each)
+        elif to_ligand[number].min() < NEARER_THAN_A_BOND:
+            selection.drop(index, "stands where the reference ligand is", each)
+        elif wanted[number] or selection.water[number]:
+            continue
+        elif place.residue in names:
+            selection.drop(index, f"another copy of the reference ligand: {away(xyz, site)}", each)
+        elif place.residue.upper() in ADDITIVES:
+            selection.drop(index, f"crystallisation additive{tie}", each)
+        elif site.distance(xyz).min() > most:
+            kind = describe(selection, index, number in bound)
+            selection.drop(index, f"{kind} farther than {most:g} A: {away(xyz, site)}{tie}", each)
 
 
-def _away(distance: float, site: Site) -> str:
-    return f"{distance:.1f} A from the {'reference ligand' if len(site.ligand) else 'box'}"
+def _drop_waters(selection: Selection, site: Site, rules: Rules, wanted: np.ndarray) -> None:
+    """Waters that are far from the site, or that too few polar atoms of the receptor hold."""
+    symbol = selection.atoms.symbol
+    polar = np.array([each in METALS or each in ("N", "O") for each in symbol], bool)
+    dry = ~selection.water[selection.residue]
+    holders = selection.xyz[selection.open & polar & dry]
+    for number, index in selection.residues(selection.open & ~dry):
+        if wanted[number]:
+            continue
+        xyz = selection.xyz[index[selection.heavy[index]]]
+        distance = nearest(xyz, site.ligand) if len(site.ligand) else site.distance(xyz)
+        held = np.linalg.norm(xyz[:, None] - holders, axis=2) < WATER_CONTACT
+        if not len(xyz) or distance.min() > rules.water_distance:
+            reason = f"water farther than {rules.water_distance:g} A from the "
+            reason += "reference ligand" if len(site.ligand) else "box"
+            selection.drop(index, reason, chain)
+        elif held.sum() < rules.water_contacts:
+            reason = f"water with fewer than {rules.water_contacts} polar contacts: {held.sum()}"
+            selection.drop(index, reason, each)
 
 
-def _nearest(xyz: np.ndarray, ligand: np.ndarray) -> np.ndarray:
+def away(xyz: np.ndarray, site: Site) -> str:
+    """How far a group (atoms, 3) is from the box and from the reference ligand, in words."""
+    distance = site.distance(xyz).min()
+    words = f"{distance:.1f} A from the box" if distance else "in the box"
+    if len(site.ligand):
+        words += f", {nearest(xyz, site.ligand).min():.1f} A from the reference ligand"
+    return words
+
+
+def nearest(xyz: np.ndarray, ligand: np.ndarray) -> np.ndarray:
     """Distance (atoms,) of each position from the nearest ligand atom; infinite without one."""
     squared = ((xyz[:, None] - ligand) ** 2).sum(axis=2)
     return np.sqrt(squared.min(axis=1, initial=np.inf))
 
 
-def _choose_locations(selection: Selection) -> None:
-    """One residue a position, one location an atom: the most occupied, then the first letter."""
-    atoms = selection.atoms
-    positions: dict[tuple[str, int, str], list[np.ndarray]] = {}
-    for number, index in selection.residues(selection.open):
-        if (atoms.altloc[index] != "").all():
-            chain, seq, insertion, _ = selection.places[number]
-            positions.setdefault((chain, seq, insertion), []).append(index)
-    for rivals in positions.values():
-        best = min(rivals, key=lambda index: _rank(atoms, index))
-        reason = f"alternate residue; {atoms.place[best[0]].residue} is kept there"
-        for index in rivals:
-            if index is not best:
-                selection.drop(index, reason, _each)
-    for _, index in selection.residues(selection.open & (atoms.altloc != "")):
-        _choose_location(selection, index)
-
-
-def _rank(atoms: Atoms, index: np.ndarray) -> tuple[float, str]:
-    """Sorts the most occupied, then the first location to the front."""
-    return -round(float(atoms.occupancy[index].mean()), 4), min(atoms.altloc[index])
-
-
-def _choose_location(selection: Selection, index: np.ndarray) -> None:
-    """One letter for a whole residue; an atom without that letter takes its own best."""
-    atoms, letter = selection.atoms, selection.atoms.altloc[index]
-    best = min(sorted(set(letter)), key=lambda each: _rank(atoms, index[letter == each]))
-    rivals: dict[str, list[int]] = {}
-    for i in index.tolist():
-        rivals.setdefault(atoms.name[i], []).append(i)
-    lost = []
-    for same in rivals.values():
-        same.sort(key=lambda i: (atoms.altloc[i] != best, -atoms.occupancy[i], atoms.altloc[i]))
-        lost += same[1:]
-    reason = "alternate location; the most occupied, then the first is kept"
-    selection.drop(np.array(lost, np.int64), reason, lambda place: f"{place} other than {best}")
-
-
-def _check_box(path: Path, selection: Selection, site: Site) -> None:
+def _check_box(selection: Selection, site: Site) -> None:
     """InputError unless some kept atom lies in the box."""
-    xyz = selection.atoms.xyz[selection.open]
+    kept = selection.open & selection.heavy
+    xyz = selection.xyz[kept]
     if not len(xyz):
         reasons = ", ".join(sorted({reason for _, _, reason in selection.counts}))
         raise InputError(
-            f"{path}: no receptor atoms are left ({reasons}); check the file and --chains"
+            f"{selection.source}: no receptor atoms are left ({reasons}); check the file and "
+            "--chains"
         )
     if not (site.distance(xyz) == 0).any():
         distance = np.sqrt(((xyz - np.array(site.center)) ** 2).sum(axis=1))
-        place = selection.atoms.place[np.flatnonzero(selection.open)[distance.argmin()]]
+        place = selection.atoms.place[np.flatnonzero(kept)[distance.argmin()]]
         raise InputError(
-            f"{path}: no receptor atom lies in {site}; the nearest, in {place}, is "
+            f"{selection.source}: no receptor atom lies in {site}; the nearest, in {place}, is "
             f"{distance.min():.1f} A from the centre; check the site and --chains"
         )
 
 
 def _drop_far(selection: Selection, site: Site, margin: float) -> np.ndarray:
-    """Drop residues with no atom within the margin of the box; returns the mask of what stays."""
+    """Drop residues with no atom within the margin of the box; returns the heavy atoms that stay."""
     within = np.zeros(len(selection.places), bool)
-    close = selection.open & (site.distance(selection.atoms.xyz) <= margin)
+    close = selection.open & selection.heavy & (site.distance(selection.xyz) <= margin)
     within[selection.residue[close]] = True
     near = selection.open & within[selection.residue]
     reason = f"residue more than {margin:g} A outside the box, too far to be scored"
-    selection.drop(~near, reason, _chain)
-    return near
+    selection.drop(~near, reason, chain)
+    return near & selection.heavy
 
 
-def _keep(selection: Selection, site: Site) -> None:
+def _settle_hydrogens(selection: Selection, charged: Charged, from_file: bool) -> None:
+    """Which hydrogens AutoDock4 sees: the file's, and those that were built."""
+    if from_file:
+        reason = "polar hydrogen of the file, for AutoDock4"
+        selection.settle(charged.given, "kept", reason, chain)
+    reason = "hydrogen: implied by the types of the heavy atoms"
+    if not from_file:
+        reason = "hydrogen: replaced by those of PDB2PQR"
+    selection.drop(~selection.heavy, reason, chain)
+    built = Counter(selection.places[number].chain for number in charged.built.tolist())
+    how = "polar hydrogens for AutoDock4" + ("" if from_file else ", by PDB2PQR or built")
+    for name, count in sorted(built.items()):
+        selection.note(f"chain {name}", how, "added", count)
+    for number, state in charged.states:
+        selection.note(str(selection.places[number]), state)
+
+
+def _keep(selection: Selection, site: Site, wanted: np.ndarray, bound: dict[int, str]) -> None:
     """Rows for everything still open: chains as one part each, hetero groups one by one."""
-    hetero = selection.hetero[selection.residue]
-    selection.settle(~hetero, "kept", "residue of a chain, within reach of the box", _chain)
+    chains = selection.polymer[selection.residue]
+    selection.settle(chains, "kept", "residue of a chain, within reach of the box", chain)
     for number, index in selection.residues(selection.open):
-        xyz = selection.atoms.xyz[index]
-        metal = len(index) == 1 and selection.atoms.symbol[index[0]] in METALS
-        nearest = (_nearest(xyz, site.ligand) if len(site.ligand) else site.distance(xyz)).min()
-        if not len(site.ligand) and not metal and nearest == 0:
+        xyz, place = selection.xyz[index], selection.places[number]
+        kind = describe(selection, index, number in bound)
+        if kind in ("metal", "ion"):
+            selection.note(str(place), metal_type(selection.atoms.symbol[index[0]]))
+        elif kind != "water" and not wanted[number] and not len(site.ligand) and not site.distance(xyz).all():
             log.warning(
-                "%s lies in the box and is kept as part of the receptor; if it is a ligand, give "
-                "it as the reference ligand or take it out of the file",
-                selection.places[number],
+                "%s lies in the box and is kept as part of the receptor; if it is a ligand, drop "
+                "it, or give it as the reference ligand",
+                place,
             )
-        kind = "metal" if metal else "hetero group"
-        selection.settle(index, "kept", f"{kind} {_away(nearest, site)}", _each)
+        asked = ", as asked" if wanted[number] else ""
+        reason = f"{kind} {away(xyz, site)}{bound.get(number, '')}{asked}"
+        selection.settle(index, "kept", reason, each)
 
 
 def _receptor(
-    selection: Selection, pairs: np.ndarray, kept: np.ndarray, near: np.ndarray
-) -> tuple[Receptor, ChargedReceptor]:
-    """The records of all atoms in `near`; their neighbours may be any of the kept atoms."""
+    selection: Selection, kept: np.ndarray, near: np.ndarray, hydrogens: np.ndarray | None
+) -> tuple[Receptor, Charged]:
+    """The records of all atoms in `near`; their neighbours may be any of the kept atoms.
+
+    `hydrogens` are positions (n, 3); None: those of the file.
+    """
     atoms, index = selection.atoms, np.flatnonzero(near)
-    bonds = _bonds(selection, pairs[kept[pairs].all(axis=1)])
-    root, rooted = _roots(atoms, bonds)
+    bonds = _bonds(selection, selection.pairs[kept[selection.pairs].all(axis=1)])
+    root, rooted = _roots(selection.xyz, bonds)
     bonded: dict[int, list[int]] = {}
     for one, two in bonds.tolist():
         bonded.setdefault(one, []).append(two)
@@ -394,7 +364,7 @@ def _receptor(
         types |= _types(selection, residue, bonded)
     typed = [types[atom] for atom in index.tolist()]
     receptor = Receptor(
-        xyz=atoms.xyz[index].astype("f4"),
+        xyz=selection.xyz[index].astype("f4"),
         element=atoms.element[index],
         radius=np.array([kind.radius for kind in typed], "f4"),
         interaction=np.array([kind.interaction for kind in typed], "u1"),
@@ -405,13 +375,22 @@ def _receptor(
         rooted=rooted[index].astype("u1"),
         vina_type=receptor_types(
             atoms.element[index].tolist(),
-            [kind.interaction for kind in typed],
+            _roles(selection, index, typed),
             [atoms.element[bonded.get(atom, [])].tolist() for atom in index.tolist()],
         ),
         residue=np.unique(selection.residue[index], return_inverse=True)[1].astype("i4"),
         label=np.array([f"{atoms.place[atom]}/{atoms.name[atom]}" for atom in index], STRING),
     )
-    return receptor, _charged(selection, index, bonded, typed)
+    return receptor, _charged(selection, index, bonded, typed, hydrogens)
+
+
+def _roles(selection: Selection, index: np.ndarray, typed: list[ReceptorType]) -> list[Interaction]:
+    """X-Score's classes, but for waters, which X-Score leaves out: they give and take."""
+    wet = selection.water[selection.residue[index]]
+    return [
+        Interaction.DONOR_ACCEPTOR if water else kind.interaction
+        for water, kind in zip(wet, typed, strict=True)
+    ]
 
 
 def _charged(
@@ -419,38 +398,41 @@ def _charged(
     index: np.ndarray,
     bonded: dict[int, list[int]],
     typed: list[ReceptorType],
-) -> ChargedReceptor:
+    hydrogens: np.ndarray | None,
+) -> Charged:
     """The heavy atoms `index` with the polar hydrogens of their residues, and charges."""
     atoms, row = selection.atoms, {atom: place for place, atom in enumerate(index.tolist())}
-    inside = np.isin(selection.residue, selection.residue[index]) & (atoms.model == 0)
-    hydrogens = inside & ~selection.heavy & np.isfinite(atoms.xyz).all(axis=1)
     heavy = Heavy(
-        xyz=atoms.xyz[index],
+        xyz=selection.xyz[index],
         symbol=atoms.symbol[index].tolist(),
         name=atoms.name[index].tolist(),
         residue=selection.residue[index],
         residue_name=[atoms.place[atom].residue for atom in row],
-        role=[kind.interaction for kind in typed],
+        role=_roles(selection, index, typed),
         bonded=[[row[other] for other in bonded.get(atom, ()) if other in row] for atom in row],
     )
-    return charge(heavy, atoms.xyz[hydrogens])
+    of_file = np.flatnonzero(selection.open & ~selection.heavy)
+    charged = charge(heavy, selection.xyz[of_file] if hydrogens is None else hydrogens)
+    if hydrogens is not None:
+        return charged
+    return replace(charged, given=of_file[charged.given])
 
 
 def _bonds(selection: Selection, pairs: np.ndarray) -> np.ndarray:
     """Pairs that are covalent bonds within a residue or between the residues of a chain."""
     radius = np.array([COVALENT_RADIUS.get(symbol, -9.0) for symbol in selection.atoms.symbol])
     first, second = pairs.T
-    delta = selection.atoms.xyz[first] - selection.atoms.xyz[second]
+    delta = selection.xyz[first] - selection.xyz[second]
     bonded = np.sqrt((delta**2).sum(axis=1)) < radius[first] + radius[second] + BOND_TOLERANCE
     inside = selection.residue[first] == selection.residue[second]
-    return pairs[bonded & (inside | _linked(selection, pairs, LINKS))]
+    return pairs[bonded & (inside | linked(selection, pairs, LINKS))]
 
 
-def _roots(atoms: Atoms, bonds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _roots(xyz: np.ndarray, bonds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean position (atoms, 3) of each atom's bonded neighbours, and whether it has any."""
-    total, count = np.zeros((len(atoms), 3)), np.zeros(len(atoms), np.int64)
+    total, count = np.zeros((len(xyz), 3)), np.zeros(len(xyz), np.int64)
     for one, two in ((bonds[:, 0], bonds[:, 1]), (bonds[:, 1], bonds[:, 0])):
-        np.add.at(total, one, atoms.xyz[two])
+        np.add.at(total, one, xyz[two])
         np.add.at(count, one, 1)
     return total / np.maximum(count, 1)[:, None], count > 0
 
@@ -471,9 +453,9 @@ def _types(
     inside = index.tolist()
     outside = sorted({other for i in inside for other in bonded.get(i, ())} - set(inside))
     everyone = inside + outside
-    found = cofactor_types(atoms.symbol[everyone].tolist(), atoms.xyz[everyone])
+    found = cofactor_types(atoms.symbol[everyone].tolist(), selection.xyz[everyone])
     types = dict(zip(inside, found, strict=False))
-    if not selection.hetero[selection.residue[index[0]]]:
+    if selection.polymer[selection.residue[index[0]]]:
         for i in inside:
             if atoms.name[i] in BACKBONE and atoms.symbol[i] in ("C", "N", "O"):
                 types[i] = receptor_type("ALA", atoms.name[i], atoms.symbol[i])

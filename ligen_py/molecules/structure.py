@@ -41,7 +41,10 @@ class Atoms:
     hetero: np.ndarray
     """True for atoms of HETATM records."""
     model: np.ndarray
-    """Number of the model, counted from 0."""
+    """Number of the model, as in the file."""
+    copy: np.ndarray
+    """Number of the operator that made the atom for an assembly; 0: as in the file, -1: the file's
+    own, and not in the assembly."""
     element: np.ndarray
     """Atomic numbers, u1; 0 where unknown."""
     occupancy: np.ndarray
@@ -73,22 +76,24 @@ def read_text(path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_atoms(path: Path) -> Atoms:
-    """Every atom of every model of a structure file.
+def read_atoms(path: Path, assembly: str | None = None) -> Atoms:
+    """Every atom of every model of a structure file, and the copies that an assembly adds.
 
-    Raises InputError where the file is missing, damaged, no structure, or holds no atoms, and
-    where the parser gives back fewer atoms than the file has.
+    The k-th operator of the assembly makes chain A-k of chain A, but for the identity, which makes
+    the chain itself. Raises InputError where the file is missing, damaged, no structure, or holds
+    no atoms or no such assembly, and where the parser gives back fewer atoms than the file has.
     """
     if path.name.lower().removesuffix(".gz").endswith(".pdbqt"):
         raise InputError(f"{path}: PDBQT has atom types in place of elements; give the PDB file")
     text = read_text(path)
     structure, expected = _parse(path, text)
-    atoms = _table(structure)
+    atoms = _table(structure, _operators(path, structure, assembly))
+    found = int((atoms.copy <= 0).sum())
     if not expected:
         raise InputError(f"{path}: holds no atoms; give a PDB or mmCIF file of the receptor")
-    if len(atoms) != expected:
+    if found != expected:
         raise InputError(
-            f"{path}: an unexplained loss: the file has {expected} atoms, {len(atoms)} could be "
+            f"{path}: an unexplained loss: the file has {expected} atoms, {found} could be "
             "read; look for records behind END, or for a second data block"
         )
     return atoms
@@ -135,33 +140,83 @@ def _element(atom: gemmi.Atom, residue: str) -> gemmi.Element:
     return gemmi.Element(first) if first in ("C", "N", "O", "S", "P", "H", "D") else atom.element
 
 
-def _table(structure: gemmi.Structure) -> Atoms:
+@dataclass(frozen=True)
+class Operator:
+    """A motion that makes a copy of some chains."""
+
+    number: int
+    chains: frozenset[str]
+    subchains: frozenset[str]
+    """mmCIF's label chains; one of the two is empty."""
+    transform: gemmi.Transform
+
+
+def _operators(path: Path, structure: gemmi.Structure, name: str | None) -> list[Operator] | None:
+    """The motions of a biological assembly; None where none is asked for."""
+    if name is None:
+        return None
+    for assembly in structure.assemblies:
+        if assembly.name != name:
+            continue
+        motions = [
+            (frozenset(part.chains), frozenset(part.subchains), motion.transform)
+            for part in assembly.generators
+            for motion in part.operators
+        ]
+        return [
+            Operator(0 if transform.is_identity() else number, chains, subchains, transform)
+            for number, (chains, subchains, transform) in enumerate(motions, start=1)
+        ]
+    known = ", ".join(assembly.name for assembly in structure.assemblies) or "none"
+    raise InputError(f"{path}: has no assembly {name}; its assemblies are: {known}")
+
+
+def _copies(
+    chain: str, residue: gemmi.Residue, operators: list[Operator] | None
+) -> list[tuple[int, str, gemmi.Transform | None]]:
+    """Copy number, chain name and motion of each copy of a residue that is wanted."""
+    if operators is None:
+        return [(0, chain, None)]
+    wanted = [
+        each for each in operators if chain in each.chains or residue.subchain in each.subchains
+    ]
+    copies = [
+        (each.number, f"{chain}-{each.number}" if each.number else chain, each.transform)
+        for each in wanted
+    ]
+    return copies if any(not number for number, _, _ in copies) else [(-1, chain, None), *copies]
+
+
+def _models(structure: gemmi.Structure) -> list[int]:
+    """Numbers of the models as in the file, or 1, 2, ... where two have the same."""
+    numbers = [model.num for model in structure]
+    return numbers if len(set(numbers)) == len(numbers) else list(range(1, len(numbers) + 1))
+
+
+def _table(structure: gemmi.Structure, operators: list[Operator] | None) -> Atoms:
     rows = [
         (
             number,
-            Place(
-                chain.name.strip() or "_",
-                residue.seqid.num or 0,
-                residue.seqid.icode.strip(),
-                residue.name,
-            ),
+            Place(name, residue.seqid.num or 0, residue.seqid.icode.strip(), residue.name),
             atom.name,
             atom.altloc.strip("\0 "),
-            tuple(atom.pos.tolist()),
+            tuple((transform.apply(atom.pos) if transform else atom.pos).tolist()),
             element.atomic_number,
             element.name.upper(),
             atom.occ,
             residue.het_flag == "H",
+            copy,
         )
-        for number, model in enumerate(structure)
+        for number, model in zip(_models(structure), structure, strict=True)
         for chain in model
         for residue in chain
+        for copy, name, transform in _copies(chain.name.strip() or "_", residue, operators)
         for atom in residue
         for element in (_element(atom, residue.name),)
     ]
     rows.sort()
-    model, place, name, altloc, xyz, element, symbol, occupancy, hetero = (
-        zip(*rows, strict=True) if rows else [()] * 9
+    model, place, name, altloc, xyz, element, symbol, occupancy, hetero, copy = (
+        zip(*rows, strict=True) if rows else [()] * 10
     )
     return Atoms(
         place=list(place),
@@ -170,6 +225,7 @@ def _table(structure: gemmi.Structure) -> Atoms:
         symbol=np.array(symbol, object),
         hetero=np.array(hetero, bool),
         model=np.array(model, np.int64),
+        copy=np.array(copy, np.int64),
         # Deuterium is a hydrogen, whatever number the parser gives it.
         element=np.where(np.array(symbol, object) == "D", 1, np.array(element, np.int64)).astype(
             "u1"

@@ -11,7 +11,7 @@ NAME_WIDTH = 44
 def text_of(targets: Sequence[Target], files: Mapping[str, str]) -> str:
     """The report: per target the best molecules, the control, the groups and the ledger; files."""
     lines = [line for target in targets for line in _target(target)]
-    lines += ["Files", *_table([[f"{what}:", path] for what, path in files.items()], "<<")]
+    lines += ["Files", *table([[f"{what}:", path] for what, path in files.items()], "<<")]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -25,7 +25,7 @@ def _target(target: Target) -> Iterator[str]:
     rows += [
         [str(h.rank), f"{h.score:.2f}", cut(h.name), str(h.states), h.library] for h in target.best
     ]
-    yield from (*_table(rows, ">><><"), "")
+    yield from (*table(rows, ">><><"), "")
     yield from ("Redocking control", f"  {control_words(target.control)}", "")
     for group in target.groups:
         yield from (*_group(group), "")
@@ -67,7 +67,7 @@ def _group(group: Group) -> Iterator[str]:
     yield from (f"  {line}" for line in _statistics(group))
     rows = [[str(m.rank), f"{m.score:.2f}", cut(m.name)] for m in group.ranked]
     rows += [["-", "-", f"{cut(m.name)} ({m.note})"] for m in group.missing]
-    yield from _table([["rank", "score", "member"], *rows], ">><")
+    yield from table([["rank", "score", "member"], *rows], ">><")
 
 
 def _statistics(group: Group) -> Iterator[str]:
@@ -95,24 +95,25 @@ def _ledger(ledger: Sequence[Balance]) -> Iterator[str]:
     for balance in ledger:
         counts = [str(balance.by_status[state]) for state in states]
         rows.append([balance.library, str(balance.records), *counts])
-    yield from _table(rows, "<" + ">" * (len(states) + 1))
+    yield from table(rows, "<" + ">" * (len(states) + 1))
     losses = [
         [balance.library, str(loss.records), f"{loss.status} in {loss.stage}: {loss.reason}"]
         for balance in ledger
         for loss in balance.losses
     ]
     if losses:
-        yield from ("", *_table(losses, "<><"))
+        yield from ("", *table(losses, "<><"))
 
 
-def _table(rows: Sequence[Sequence[str]], align: str) -> list[str]:
+def table(rows: Sequence[Sequence[str]], align: str) -> list[str]:
     """Columns of equal width, each aligned to the left (<) or right (>), indented by two."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(align))]
     cells = list(zip(align, widths, strict=True))
-    return [
+    lines = (
         "  " + "  ".join(f"{cell:{a}{w}}" for cell, (a, w) in zip(row, cells, strict=True))
         for row in rows
-    ]
+    )
+    return [line.rstrip() for line in lines]
 
 
 def cut(name: str) -> str:
