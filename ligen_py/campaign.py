@@ -8,7 +8,6 @@ that ligand from scratch, docked into its own target only.
 import importlib.resources
 import importlib.util
 import os
-import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,11 +18,23 @@ from typing import Any, NamedTuple
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
-from ligen_py.settings import Campaign, ParseOptions, Reading, check, flags
+from ligen_py.settings import (
+    Campaign,
+    ParseOptions,
+    Reading,
+    Site,
+    Structure,
+    Target,
+    check,
+    flags,
+)
 from ligen_py.store.manifest import COLUMNS
 
 CONTROL = "control-"
 """What the name of a redocking control's library starts with."""
+
+SITE_FILES = ("ligand", "cavities")
+"""Keys of a site that name files."""
 
 INSTALLED = "package:"
 """What a path starts with that lies inside an installed Python package: package:NAME/PATH."""
@@ -65,11 +76,17 @@ class Workplan:
                     f"{source}: key 'libraries.{name}': names that start with '{CONTROL}' are kept "
                     "for the redocking controls; give the library another name"
                 )
-        for name in plan.settings.targets:
+        names = [name for name, _, _ in plan._sites()]
+        for name in names:
             if len(CONTROL + name) > LONGEST_NAME:
                 raise InputError(
                     f"{source}: key 'targets.{name}': give a name of {LONGEST_NAME - len(CONTROL)} "
-                    "characters at most"
+                    "characters at most, with the site's name where there are several"
+                )
+            if names.count(name) > 1:
+                raise InputError(
+                    f"{source}: key 'targets': '{name}' is a target and a site of another; rename "
+                    "one"
                 )
         for key, given in plan._files():
             _check_file(plan.resolve(given, f"{source}: key '{key}'"), f"{source}: key '{key}'")
@@ -82,8 +99,13 @@ class Workplan:
     def _files(self) -> Iterator[tuple[str, str]]:
         for name, target in self.settings.targets.items():
             yield f"targets.{name}.receptor", target.receptor
-            if target.site.ligand is not None:
-                yield f"targets.{name}.site.ligand", target.site.ligand
+            sites = [("site", target.site)] if target.site else []
+            sites += [(f"sites.{key}", site) for key, site in target.sites.items()]
+            for key, site in sites:
+                for field in SITE_FILES:
+                    given = getattr(site, field)
+                    if given is not None:
+                        yield f"targets.{name}.{key}.{field}", given
 
     def resolve(self, given: str, where: str = "config") -> Path:
         """A path of the config: in an installed package, absolute, or relative to the config."""
@@ -97,13 +119,32 @@ class Workplan:
             )
         return Path(str(importlib.resources.files(package))) / inside
 
+    def _sites(self) -> Iterator[tuple[str, Target, Site]]:
+        """Every site of every target by name: TARGET, or TARGET.SITE where it has several."""
+        for name, target in self.settings.targets.items():
+            if target.site is not None:
+                yield name, target, target.site
+            for site, place in target.sites.items():
+                yield f"{name}.{site}", target, place
+
+    @cached_property
+    def targets(self) -> dict[str, tuple[Target, Site]]:
+        """The targets of the campaign, each with one site, in the config's order."""
+        return {name: (target, site) for name, target, site in self._sites()}
+
     def receptor(self, target: str) -> Path:
         """The structure file of a target."""
-        return self.resolve(self.settings.targets[target].receptor)
+        return self.resolve(self.targets[target][0].receptor)
+
+    def site_files(self, target: str) -> list[Path]:
+        """The files that a target's site names: a reference ligand, or cavities."""
+        site = self.targets[target][1]
+        given = (getattr(site, field) for field in SITE_FILES)
+        return [self.resolve(path) for path in given if path is not None]
 
     def crystal(self, target: str) -> Path | None:
         """The reference ligand of a target's site, where it has one."""
-        ligand = self.settings.targets[target].site.ligand
+        ligand = self.targets[target][1].ligand
         return None if ligand is None else self.resolve(ligand)
 
     def control(self, target: str) -> str | None:
@@ -130,7 +171,7 @@ class Workplan:
     def _chunk_files(self) -> dict[str, dict[str, LibraryFile]]:
         """Library or control -> chunk -> its file."""
         result = {name: self._cut(name) for name in self.settings.libraries}
-        for target in self.settings.targets:
+        for target in self.targets:
             crystal = self.crystal(target)
             if crystal is not None and self.control(target):
                 result[CONTROL + target] = {"1-of-1": LibraryFile(crystal, crystal.name, "", 0)}
@@ -161,7 +202,7 @@ class Workplan:
         """Every part of the campaign: targets and libraries in the config's order, control last."""
         return [
             Part(target, library, chunk)
-            for target in self.settings.targets
+            for target in self.targets
             for library in self._libraries_of(target)
             for chunk in self.chunks(library)
         ]
@@ -187,18 +228,16 @@ class Workplan:
         return f"{'--allow-empty ' if many else ''}{flags(ParseOptions(**told, **reading))}"
 
     def pocket_flags(self, target: str) -> str:
-        """Flags of `pocket`: chains and site of a target, then the settings."""
-        chosen = self.settings.targets[target]
-        words = ["--chains", *chosen.chains] if chosen.chains else []
-        crystal = self.crystal(target)
-        if crystal is not None:
-            words += ["--ligand", str(crystal)]
-        if chosen.site.center is not None:
-            # Fixed notation: argparse takes -1e-05 for a flag.
-            words += ["--center", *(f"{value:f}" for value in chosen.site.center)]
-        if chosen.site.radius is not None:
-            words += ["--site-radius", str(chosen.site.radius)]
-        return f"{shlex.join(words)} {flags(self.settings.pocket)}"
+        """Flags of `pocket`: what of the structure, and which site of a target; then settings."""
+        chosen, site = self.targets[target]
+        files = {
+            field: str(self.resolve(given))
+            for field in SITE_FILES
+            if (given := getattr(site, field)) is not None
+        }
+        structure = Structure(**chosen.model_dump(include=set(Structure.model_fields)))
+        sections = (structure, site.model_copy(update=files), self.settings.pocket)
+        return " ".join(filter(None, map(flags, sections)))
 
     def manifest(self, results: str) -> str:
         """The table that `aggregate` and `export` read: one row a part, tabs between columns."""

@@ -25,6 +25,7 @@ ALIASES = {"SE": "SD", "OT": "O", "OT1": "O", "O1": "O"}
 NOT_EXPECTED = frozenset(("OXT", "SE"))
 
 ENDS = ("first residue of its chain", "last residue of its chain")
+NO_TEMPLATE = "typed from its geometry; without charges for AutoDock4"
 WITHIN = "AutoDock4 takes it as within a chain"
 
 
@@ -108,8 +109,7 @@ def _residues(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, st
         elif not is_standard(residue):
             known = gemmi.find_tabulated_residue(residue)
             what = "nucleotide" if known.is_nucleic_acid() else "non-standard residue"
-            words = "typed from its geometry; AutoDock4 has no charges for it, so none"
-            found.append((number, what, words))
+            found.append((number, what, NO_TEMPLATE))
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules import protonation
 from ligen_py.molecules.charging import Charged, Heavy, charge, metal_type
-from ligen_py.molecules.inspection import bound_to, describe, inspect
+from ligen_py.molecules.inspection import NO_TEMPLATE, bound_to, describe, inspect
 from ligen_py.molecules.selection import (
     LINKS,
     Selection,
@@ -298,7 +298,7 @@ def _check_box(selection: Selection, site: Site) -> None:
 
 
 def _drop_far(selection: Selection, site: Site, margin: float) -> np.ndarray:
-    """Drop residues with no atom within the margin of the box; returns the heavy atoms that stay."""
+    """Drop residues with no atom within the margin of the box; gives the heavy atoms that stay."""
     within = np.zeros(len(selection.places), bool)
     close = selection.open & selection.heavy & (site.distance(selection.xyz) <= margin)
     within[selection.residue[close]] = True
@@ -334,7 +334,10 @@ def _keep(selection: Selection, site: Site, wanted: np.ndarray, bound: dict[int,
         kind = describe(selection, index, number in bound)
         if kind in ("metal", "ion"):
             selection.note(str(place), metal_type(selection.atoms.symbol[index[0]]))
-        elif kind != "water" and not wanted[number] and not len(site.ligand) and not site.distance(xyz).all():
+        elif kind != "water":
+            selection.note(str(place), f"{kind}, {NO_TEMPLATE}")
+        free = kind not in ("metal", "ion", "water") and not wanted[number]
+        if free and not len(site.ligand) and not site.distance(xyz).all():
             log.warning(
                 "%s lies in the box and is kept as part of the receptor; if it is a ligand, drop "
                 "it, or give it as the reference ligand",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ligen_py import pocket
+from ligen_py.molecules.site import site_of_ligand
 from ligen_py.records import Audit, Field, Receptor
 from ligen_py.store.read import read, run_record
 
@@ -47,8 +48,8 @@ def test_candida_dhfr_keeps_its_nadph_and_one_chain(complexes: Path, tmp_path: P
     assert {label[0] for label in receptor.label} == {"B"}
     assert sum("/NDP/" in label for label in receptor.label) == 48
     assert (audit.atoms[audit.action == "kept"]).sum() == len(receptor.label)
-    assert audit.atoms.sum() == 3243
-    assert set(audit.action) == {"chosen", "kept", "dropped"}
+    assert audit.atoms[np.isin(audit.action, ("kept", "dropped"))].sum() == 3243
+    assert list(dict.fromkeys(audit.action)) == ["chosen", "added", "noted", "kept", "dropped"]
     assert (receptor.radius > 0).all()
     assert receptor.rooted.all()
 
@@ -63,7 +64,7 @@ def test_the_site_chooses_the_near_cofactor_without_naming_a_chain(
     assert one.label.tolist() == every.label.tolist()
     audit: Audit = read(tmp_path / "all.h5", "pocket", "audit")
     assert dict(zip(audit.part, audit.reason, strict=True))["A/NDP/193"] == (
-        "hetero group farther than 6 A: 39.1 A from the reference ligand"
+        "hetero group farther than 6 A: 28.7 A from the box, 39.1 A from the reference ligand"
     )
 
 
@@ -98,7 +99,9 @@ def test_a_summary_names_reasons_and_sizes(
     assert run_1ia1(tmp_path / "pocket.h5", complexes, "--chains", "B") == 0
     log = capsys.readouterr().err
     assert "dropped   1631  chain A: not a chosen chain" in log
-    assert "kept        48  B/NDP/195: hetero group 3.5 A from the reference ligand" in log
+    assert (
+        "kept        48  B/NDP/195: hetero group in the box, 3.5 A from the reference ligand" in log
+    )
     assert "1453 receptor atoms in 173 residues; grid of 41 x 41 x 41 points" in log
 
 
@@ -149,6 +152,73 @@ def test_a_point_in_a_protein_s_outside_has_no_cavity(
     assert not (tmp_path / "pocket.h5").exists()
 
 
+def test_cavities_are_listed_and_one_becomes_the_site(
+    complexes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = complexes / "1s3v"
+    receptor = ["--receptor", str(folder / "1s3v_protein_one_lig_removed.pdb"), "--quiet"]
+    assert pocket.main([*receptor, "--list"]) == 0
+    first = capsys.readouterr().out.splitlines()[1].split()
+    center = np.array([float(word) for word in first[2:5]])
+    crystal = np.array(site_of_ligand(folder / "1s3v_ligand.sdf", 10.0).center)
+    assert np.linalg.norm(center - crystal) < 5
+    output = ["--output", str(tmp_path / "pocket.h5")]
+    assert pocket.main([*receptor, "--cavity", "1", *output]) == 0
+    field: Field = read(tmp_path / "pocket.h5", "pocket", "field")
+    assert field.origin == pytest.approx(center - 10, abs=0.01)
+    assert pocket.main([*receptor, "--cavity", "99", *output]) == 1
+    assert "has no cavity of rank 99; there are" in capsys.readouterr().err
+
+
+def test_cavities_of_another_program_become_sites(
+    complexes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    x, y, z = site_of_ligand(complexes / "1ia1" / "1ia1_ligand.sdf", 10.0).center
+    table = tmp_path / "r_predictions.csv"
+    table.write_text(
+        "name     ,  rank,   score, probability, sas_points, surf_atoms,   center_x,   center_y,"
+        "   center_z, residue_ids, surf_atom_ids\n"
+        "pocket1  ,     1,   20.50,       0.800,         90,         40,     0.0000,     0.0000,"
+        "     0.0000, A_1 A_2, 1 2\n"
+        "pocket2  ,     2,    5.25,       0.200,         40,         20, "
+        f"{x:.4f}, {y:.4f}, {z:.4f}, A_9, 3\n"
+    )
+    receptor = ["--receptor", str(complexes / "1ia1" / "1ia1_protein_one_lig_removed.pdb")]
+    assert pocket.main([*receptor, "--list", "--cavities", str(table)]) == 0
+    listed = capsys.readouterr().out
+    assert "probability 0.800" in listed
+    assert "B/NDP/195" in listed.splitlines()[2]
+    output = ["--output", str(tmp_path / "p.h5")]
+    assert pocket.main([*receptor, "--cavities", str(table), "--cavity", "2", *output]) == 0
+    assert "cavity 2 of 2 by r_predictions.csv: score 5.25" in capsys.readouterr().err
+    field: Field = read(tmp_path / "p.h5", "pocket", "field")
+    assert field.origin == pytest.approx(np.array([x, y, z]) - 10, abs=1e-3)
+
+
+def test_audits_are_printed_and_compared(
+    complexes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(tmp_path / name) for name in ("one.h5", "two.h5")]
+    assert run_1ia1(Path(files[0]), complexes, "--quiet", "--chains", "B") == 0
+    dropping = ("--quiet", "--chains", "B", "--drop", "NDP", "--site-size", "18", "20", "16")
+    assert run_1ia1(Path(files[1]), complexes, *dropping) == 0
+    assert pocket.main(["--audit", files[1]]) == 0
+    blocks = capsys.readouterr().out.split("\n\n")
+    assert [block.splitlines()[0] for block in blocks] == [
+        "chosen", "added: 315 atoms", "worth knowing", "kept: 1405 atoms", "removed: 1838 atoms"
+    ]  # fmt: skip
+    assert "B/NDP/195    48  not wanted, as asked" in blocks[-1]
+    assert "18 x 20 x 16 A asked for; docking uses the cube that holds it" in blocks[0]
+    assert pocket.main(["--audit", *files]) == 0
+    signs = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
+    assert ["-", "B/NDP/195", "kept"] in signs
+    assert ["+", "B/NDP/195", "removed"] in signs
+    assert ["+", "box", "chosen"] in signs
+    assert len(signs) == 4
+    assert pocket.main(["--audit", files[0], files[0]]) == 0
+    assert capsys.readouterr().out == "no difference\n"
+
+
 RAW = {
     "1STP": "1STP.pdb",
     "3CE3": "3CE3.pdb",
@@ -183,7 +253,7 @@ def test_crystal_ligands_lie_in_cavities_and_near_anchors(
         output = tmp_path / f"{folder.name}.h5"
         assert run(output, folder / "protein.pdb", folder / "ligand.sdf", "--quiet") == 0
         field: Field = read(output, "pocket", "field")
-        ligand = pocket.site_of_ligand(folder / "ligand.sdf", 10.0)
+        ligand = site_of_ligand(folder / "ligand.sdf", 10.0)
         value = field_at(field, ligand.ligand)
         assert (value > 0).mean() > 0.7, folder.name
         assert (value == -12).sum() <= 1, folder.name

@@ -95,8 +95,11 @@ def changed(**values: object) -> dict[str, object]:
         (changed(effort="draft", dock=None), "key 'dock'"),
         (changed(libraries={}), "key 'libraries'"),
         (changed(libraries={"a/b": {"file": "x"}}), "a/b"),
-        (changed(targets={"t": {"receptor": "r.pdb"}}), "key 'targets.t.site' is missing"),
-        (changed(targets={"t": {"receptor": "r", "site": {}}}), "give either 'ligand' or 'center'"),
+        (changed(targets={"t": {"receptor": "r.pdb"}}), "give either 'site' or 'sites'"),
+        (
+            changed(targets={"t": {"receptor": "r", "site": {}}}),
+            "give one of 'ligand', 'ligand_name'",
+        ),
         (changed(report={"groups": "{"}), "not JSON"),
     ],
 )

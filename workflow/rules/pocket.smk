@@ -1,7 +1,7 @@
 rule pocket:
     input:
         receptor=lambda wildcards: plan.receptor(wildcards.target),
-        ligand=lambda wildcards: plan.crystal(wildcards.target) or [],
+        site=lambda wildcards: plan.site_files(wildcards.target),
     output:
         "<results>/pockets/{target}.h5",
     log:

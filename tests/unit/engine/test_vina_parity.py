@@ -37,7 +37,9 @@ def complex_of(folder: Path) -> tuple[Ligands, Receptor, list[float]]:
     site = site_of_ligand(folder / "ligand.sdf", 10.0)
     (record,) = records(folder / "ligand.sdf")
     ligands = assemble([(record, prepare(record, CRYSTAL))]).ligands
-    pocket = receptor.prepare(folder / "protein.pdb", (), site, 8.0, 6.0).receptor
+    pocket = receptor.prepare(
+        receptor.open_structure(folder / "protein.pdb", receptor.Rules()), site, receptor.Rules()
+    ).receptor
     in_place = np.round(ligands.xyz.astype(float) + site.center, 3).astype("f4")
     return replace(ligands, xyz=in_place), pocket, list(site.center)
 

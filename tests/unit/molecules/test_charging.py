@@ -39,7 +39,9 @@ def test_a_prepared_receptor_has_these_types_charges_and_hydrogens(shared_data: 
     row = {label: place for place, label in enumerate(prepared.label)}
     folder = shared_data / "redock" / "1IEP"
     site = site_of_ligand(folder / "ligand.sdf", 10.0)
-    found = receptor.prepare(folder / "protein.pdb", (), site, 8.0, 6.0)
+    found = receptor.prepare(
+        receptor.open_structure(folder / "protein.pdb", receptor.Rules()), site, receptor.Rules()
+    )
     compared = 0
     for place, label in enumerate(found.receptor.label):
         _, residue, number, atom = label.split("/")
@@ -98,7 +100,8 @@ RING = [("CG", "ND1"), ("ND1", "CE1"), ("CE1", "NE2"), ("NE2", "CD2"), ("CD2", "
 def test_histidine_follows_its_hydrogens_then_its_name(
     residue: str, given: list[list[float]], protonated: list[str]
 ) -> None:
-    result = charge(heavy(IMIDAZOLE, residue, RING), np.array(given, float).reshape(-1, 3))
+    hydrogens = np.array(given, float).reshape(-1, 3)
+    result = charge(heavy(IMIDAZOLE, residue, RING), hydrogens).receptor
     hydrogens = result.xyz[result.ad4_type == Ad4Type.HD].astype(float)
     names = list(IMIDAZOLE)
     nearest = [
@@ -117,7 +120,7 @@ def test_histidine_follows_its_hydrogens_then_its_name(
 def test_a_hydroxyl_points_to_the_nearest_acceptor() -> None:
     serine = {"CA": [-1.0, 1.2, 0], "CB": [0.0, 0, 0], "OG": [1.4, 0, 0]}
     atoms = serine | {"O": [2.5, 0, 2.4]}
-    result = charge(heavy(atoms, "SER", [("CA", "CB"), ("CB", "OG")]), np.empty((0, 3)))
+    result = charge(heavy(atoms, "SER", [("CA", "CB"), ("CB", "OG")]), np.empty((0, 3))).receptor
     (hydrogen,) = result.xyz[result.ad4_type == Ad4Type.HD].astype(float)
     bond, back = hydrogen - [1.4, 0, 0], np.array([-1.0, 0, 0])
     assert np.linalg.norm(bond) == pytest.approx(0.96, abs=1e-4)
@@ -127,17 +130,39 @@ def test_a_hydroxyl_points_to_the_nearest_acceptor() -> None:
 
 def test_a_disulfide_has_no_hydrogen_and_a_thiol_has_one() -> None:
     atoms = {"CB": [0.0, 0, 0], "SG": [1.8, 0, 0]}
-    thiol = charge(heavy(atoms, "CYS", [("CB", "SG")]), np.empty((0, 3)))
+    thiol = charge(heavy(atoms, "CYS", [("CB", "SG")]), np.empty((0, 3))).receptor
     assert (thiol.ad4_type == Ad4Type.HD).sum() == 1
     bridged = heavy(atoms | {"S2": [2.4, 1.9, 0]}, "CYS", [("CB", "SG"), ("SG", "S2")])
-    assert (charge(bridged, np.empty((0, 3))).ad4_type == Ad4Type.HD).sum() == 0
+    assert (charge(bridged, np.empty((0, 3))).receptor.ad4_type == Ad4Type.HD).sum() == 0
+
+
+def test_what_binds_a_metal_has_no_hydrogen_there() -> None:
+    ring = heavy(IMIDAZOLE | {"ZN": [2.4, -2.0, 0]}, "HIS", RING)
+    found = charge(ring, np.empty((0, 3)))
+    assert found.states == [(0, "state HID: NE2 binds a metal")]
+    (hydrogen,) = found.receptor.xyz[found.receptor.ad4_type == Ad4Type.HD].astype(float)
+    assert np.linalg.norm(hydrogen - IMIDAZOLE["ND1"]) == pytest.approx(1.01, abs=0.01)
+    thiolate = heavy({"CB": [0.0, 0, 0], "SG": [1.8, 0, 0], "ZN": [2.6, 2.1, 0]}, "CYS", [])
+    found = charge(thiolate, np.empty((0, 3)))
+    assert found.states == [(0, "state CYM: its sulfur binds a metal")]
+    assert not (found.receptor.ad4_type == Ad4Type.HD).any()
+
+
+def test_a_water_is_neutral_and_points_to_acceptors() -> None:
+    water = heavy({"O": [0.0, 0, 0]}, "HOH", [])
+    alone = charge(water, np.empty((0, 3))).receptor
+    assert alone.ad4_type.tolist() == [Ad4Type.OA, Ad4Type.HD, Ad4Type.HD]
+    assert alone.ad4_charge.sum() == pytest.approx(0, abs=0.002)
+    arms = alone.xyz[1:].astype(float)
+    assert np.linalg.norm(arms, axis=1) == pytest.approx([0.96, 0.96], abs=1e-4)
+    assert arms[0] @ arms[1] / 0.96**2 == pytest.approx(np.cos(np.radians(109.47)), abs=1e-3)
 
 
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:
-    result = charge(heavy({"ZN": [0.0, 0, 0]}, "ZN", []), np.empty((0, 3)))
+    result = charge(heavy({"ZN": [0.0, 0, 0]}, "ZN", []), np.empty((0, 3))).receptor
     assert result.ad4_type.tolist() == [Ad4Type.ZN]
     assert result.ad4_charge.tolist() == [2.0]
     group = heavy({"C1": [0.0, 0, 0], "O1": [1.2, 0, 0]}, "XYZ", [("C1", "O1")])
-    result = charge(group, np.empty((0, 3)))
+    result = charge(group, np.empty((0, 3))).receptor
     assert result.ad4_type.tolist() == [Ad4Type.C, Ad4Type.OA]
     assert not result.ad4_charge.any()

@@ -3,16 +3,24 @@
 import gzip
 import random
 from pathlib import Path
+from typing import Any
 
 import gemmi
 import numpy as np
 import pytest
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor import Prepared, near_pairs, prepare
-from ligen_py.molecules.site import Site, site_at, site_of_ligand
+from ligen_py.molecules.receptor import Prepared, Rules, open_structure, prepare
+from ligen_py.molecules.selection import near_pairs
+from ligen_py.molecules.site import (
+    Site,
+    site_at,
+    site_of_ligand,
+    site_of_residue,
+    site_of_residues,
+)
 from ligen_py.molecules.structure import read_atoms
-from ligen_py.records import Interaction
+from ligen_py.records import Interaction, VinaType
 
 LIGAND = """ligand
   test
@@ -80,19 +88,41 @@ def write(path: Path, lines: list[str]) -> Path:
 
 
 def run(tmp_path: Path, lines: list[str], site: Site, chains: tuple[str, ...] = ()) -> Prepared:
-    return prepare(write(tmp_path / "receptor.pdb", lines), chains, site, 8.0, 6.0)
+    return keep(write(tmp_path / "receptor.pdb", lines), site, chains=chains)
+
+
+def keep(path: Path, site: Site, **rules: Any) -> Prepared:
+    given = Rules(**rules)
+    return prepare(open_structure(path, given), site, given)
 
 
 def rows(prepared: Prepared) -> dict[str, tuple[str, int, str]]:
-    """Part -> action, atoms, reason; only for parts with one row."""
+    """Part -> kept or dropped, atoms, reason; only for parts with one such row."""
     audit = prepared.audit
-    return dict(
-        zip(
-            audit.part,
-            zip(audit.action, audit.atoms.tolist(), audit.reason, strict=True),
-            strict=True,
-        )
-    )
+    columns = (audit.part, audit.action, audit.atoms.tolist(), audit.reason)
+    return {
+        part: (action, atoms, reason)
+        for part, action, atoms, reason in zip(*columns, strict=True)
+        if action in ("kept", "dropped")
+    }
+
+
+def settled(prepared: Prepared) -> list[tuple[str, int, str]]:
+    """All rows that say kept or dropped: action, atoms, reason."""
+    audit = prepared.audit
+    columns = (audit.action, audit.atoms.tolist(), audit.reason)
+    return [row for row in zip(*columns, strict=True) if row[0] in ("kept", "dropped")]
+
+
+def noted(prepared: Prepared, part: str) -> list[str]:
+    """What else the audit says of a part."""
+    audit = prepared.audit
+    columns = (audit.part, audit.action, audit.reason)
+    return [
+        f"{action}: {reason}"
+        for name, action, reason in zip(*columns, strict=True)
+        if name == part and action not in ("kept", "dropped")
+    ]
 
 
 def labels(prepared: Prepared) -> list[str]:
@@ -114,9 +144,8 @@ def test_a_chain_is_kept_as_whole_residues_within_the_margin(
     ]
     assert prepared.receptor.residue.tolist() == [0, 0, 0, 0, 0, 1, 1]
     assert len(prepared.xyz) == 8  # the field sees the far residue, too
-    kept, dropped = prepared.audit.atoms[1:]
-    assert (kept, dropped) == (7, 1)
-    assert "more than 8 A outside the box" in prepared.audit.reason[2]
+    assert [count for _, count, _ in settled(prepared)] == [7, 1]
+    assert "more than 8 A outside the box" in settled(prepared)[1][2]
 
 
 def test_a_residue_with_one_atom_within_the_margin_is_kept_whole(tmp_path: Path) -> None:
@@ -207,13 +236,13 @@ def test_a_modified_residue_keeps_the_types_of_a_backbone(
         (het("O", "DOD", 70, (0.0, 3.0, 0.0), "O"), "water"),
         (het("C1", "GOL", 70, (0.0, 3.0, 0.0)), "crystallisation additive"),
         (het("S", "SO4", 70, (0.0, 3.0, 0.0), "S"), "crystallisation additive"),
-        (het("PA", "NDP", 70, (0.0, 9.0, 0.0), "P"), "farther than 6 A: 9.0 A from the reference"),
-        (het("ZN", "ZN", 70, (0.0, -9.0, 0.0), "ZN"), "farther than 6 A"),
+        (het("PA", "NDP", 70, (0.0, 16.1, 0.0), "P"), "farther than 6 A: 6.1 A from the box, 16.1"),
+        (het("ZN", "ZN", 70, (0.0, -17.0, 0.0), "ZN"), "farther than 6 A"),
         (het("C5", "OLD", 70, (0.0, 0.9, 0.0)), "stands where the reference ligand is"),
         (het("C1", "LIG", 70, (0.0, 0.1, 0.0)), "the reference ligand itself"),
         (atom("C", "ALA", 70, (1.4, 0.1, 0.0)), "the reference ligand itself"),
-        (atom("H", "ALA", 1, (4.5, 0.0, 0.9), "H"), "hydrogen"),
-        (atom("D", "ALA", 1, (4.5, 0.0, 0.9), "D"), "hydrogen"),
+        (atom("HA", "ALA", 1, (6.9, -0.4, -0.9), "H"), "hydrogen: implied"),
+        (atom("DA", "ALA", 1, (6.9, -0.4, -0.9), "D"), "hydrogen: implied"),
         (het("Q", "XYZ", 70, (0.0, 4.0, 0.0), "X"), "unknown element"),
         (atom("Q", "ALA", 1, (4.5, 0.0, 0.9), "X"), "unknown element"),
     ],
@@ -223,15 +252,14 @@ def test_what_is_dropped_has_its_reason(
 ) -> None:
     prepared = run(tmp_path, [*ALANINES, line], ligand_site)
     assert labels(prepared) == labels(run(tmp_path, ALANINES, ligand_site))
-    found = [r for r in prepared.audit.reason if reason in r]
-    assert len(found) == 1
-    assert prepared.audit.atoms.sum() == 9
+    assert len([r for _, _, r in settled(prepared) if reason in r]) == 1
+    assert sum(count for _, count, _ in settled(prepared)) == 9
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        het("PA", "NDP", 70, (0.0, 5.9, 0.0), "P"),
+        het("PA", "NDP", 70, (0.0, 15.9, 0.0), "P"),
         het("P", "PO4", 70, (0.0, 4.0, 0.0), "P"),
         het("MG", "MG", 70, (0.0, -2.1, 0.0), "MG"),
         het("N", "GLU", 70, (0.0, 4.0, 0.0), "N"),
@@ -249,7 +277,7 @@ def test_hetero_groups_beside_the_ligand_are_kept(
 
 
 def test_a_free_amino_acid_far_away_is_a_ligand(tmp_path: Path, ligand_site: Site) -> None:
-    prepared = run(tmp_path, [*ALANINES, het("N", "GLU", 70, (0.0, 12.0, 0.0), "N")], ligand_site)
+    prepared = run(tmp_path, [*ALANINES, het("N", "GLU", 70, (0.0, 17.0, 0.0), "N")], ligand_site)
     assert rows(prepared)["A/GLU/70"][0] == "dropped"
 
 
@@ -266,8 +294,8 @@ def test_without_a_ligand_hetero_groups_are_measured_from_the_box(
     assert seen["A/XYZ/60"][0] == seen["A/XYZ/61"][0] == "kept"
     assert seen["A/XYZ/62"] == ("dropped", 1, "hetero group farther than 6 A: 8.0 A from the box")
     assert caplog.messages == [
-        "A/XYZ/60 lies in the box and is kept as part of the receptor; if it is a ligand, give it "
-        "as the reference ligand or take it out of the file"
+        "A/XYZ/60 lies in the box and is kept as part of the receptor; if it is a ligand, drop it, "
+        "or give it as the reference ligand"
     ]
 
 
@@ -285,8 +313,8 @@ def test_chains_restrict_the_polymer_and_its_hetero_groups(
     assert {label[0] for label in labels(one)} == {"A"}
     assert rows(one)["chain B"] == ("dropped", 2, "not a chosen chain")
     chosen = one.audit.action == "chosen"
-    assert one.audit.part[chosen].tolist() == ["site", "chain A"]
-    assert one.audit.reason[chosen][1] == "of A, B"
+    assert one.audit.part[chosen].tolist() == ["chain A", "site"]
+    assert one.audit.reason[chosen][0] == "of A, B"
 
 
 def test_the_most_occupied_then_the_first_location_is_kept_for_a_whole_residue(
@@ -330,9 +358,13 @@ def test_only_the_first_model_is_used(tmp_path: Path, ligand_site: Site) -> None
     lines = ["MODEL        1", *ALANINES, "ENDMDL", "MODEL        2", *moved, "ENDMDL"]
     prepared = run(tmp_path, lines, ligand_site)
     assert "A/GLY/1/CA" not in labels(prepared)
-    assert rows(prepared)["model 1"] == ("chosen", 0, "the first of 2")
-    assert "not the first model" in prepared.audit.reason
-    assert prepared.audit.atoms.sum() == 9
+    assert noted(prepared, "model 1") == ["chosen: the first of 2"]
+    assert ("dropped", 1, "not model 1") in settled(prepared)
+    assert sum(count for _, count, _ in settled(prepared)) == 9
+    second = keep(tmp_path / "receptor.pdb", ligand_site, model=2)
+    assert labels(second) == ["A/GLY/1/CA"]
+    with pytest.raises(InputError, match="has no model 3; its models are 1, 2"):
+        keep(tmp_path / "receptor.pdb", ligand_site, model=3)
 
 
 MIXED = [
@@ -371,8 +403,8 @@ def test_every_form_of_a_file_reads_the_same(tmp_path: Path, ligand_site: Site, 
     if form == "bom":
         data = b"\xef\xbb\xbf" + data
     path.write_bytes(gzip.compress(data) if form.endswith("gz") else data)
-    one = prepare(plain, (), ligand_site, 8.0, 6.0)
-    two = prepare(path, (), ligand_site, 8.0, 6.0)
+    one = keep(plain, ligand_site)
+    two = keep(path, ligand_site)
     assert one.receptor.label.tolist() == two.receptor.label.tolist()
     assert one.receptor.xyz.tobytes() == two.receptor.xyz.tobytes()
     assert one.audit.atoms.tolist() == two.audit.atoms.tolist()
@@ -408,16 +440,16 @@ def test_a_file_that_cannot_be_used_is_one_sentence(
     path = tmp_path / "bad.pdb"
     path.write_bytes(data)
     with pytest.raises(InputError, match=message) as caught:
-        prepare(path, (), ligand_site, 8.0, 6.0)
+        keep(path, ligand_site)
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path, ligand_site: Site) -> None:
     with pytest.raises(InputError, match=r"nothing.pdb: does not exist"):
-        prepare(tmp_path / "nothing.pdb", (), ligand_site, 8.0, 6.0)
+        keep(tmp_path / "nothing.pdb", ligand_site)
     with pytest.raises(InputError, match="is a folder; give a file"):
-        prepare(tmp_path, (), ligand_site, 8.0, 6.0)
+        keep(tmp_path, ligand_site)
 
 
 def test_a_box_away_from_the_receptor_says_how_far(tmp_path: Path) -> None:
@@ -439,9 +471,9 @@ def test_unknown_coordinates_in_mmcif_are_dropped_with_a_row(
     document[0].find_values("_atom_site.Cartn_x")[4] = "?"
     path = tmp_path / "unknown.cif"
     path.write_text(document.as_string())
-    prepared = prepare(path, (), ligand_site, 8.0, 6.0)
+    prepared = keep(path, ligand_site)
     assert rows(prepared)["A/ALA/1"] == ("dropped", 1, "no coordinates")
-    assert prepared.audit.atoms.sum() == 8
+    assert sum(count for _, count, _ in settled(prepared)) == 8
 
 
 def test_an_element_left_out_is_the_first_letter_of_the_name(
@@ -453,7 +485,7 @@ def test_an_element_left_out_is_the_first_letter_of_the_name(
     named = tmp_path / "receptor.pdbqt"
     (tmp_path / "receptor.pdb").rename(named)
     with pytest.raises(InputError, match="PDBQT has atom types in place of elements"):
-        prepare(named, (), ligand_site, 8.0, 6.0)
+        keep(named, ligand_site)
 
 
 def test_near_pairs_are_all_pairs_within_the_cutoff() -> None:
@@ -518,7 +550,7 @@ def test_a_ligand_outside_the_box_and_further_molecules_are_told(
     site_of_ligand(path, 10.0)
     assert "holds several molecules; the first is used" in caplog.messages[0]
     assert (
-        "2 of 2 heavy atoms of the reference ligand lie outside the box, up to 5.0 A; "
+        "the 2 heavy atoms in long.sdf: 2 of them lie outside the box, up to 5.0 A; "
         "a half side of 15 A would hold it"
     ) in caplog.messages[1]
 
@@ -551,3 +583,158 @@ def test_a_table_of_atoms_is_sorted_as_people_read(tmp_path: Path) -> None:
     assert shown[:2] == ["A/ALA/1/C", "A/ALA/1/CA"]
     assert shown[-2:] == ["A/HOH/80/O", "B/GLY/1/CA"]
     assert atoms.hetero.sum() == 3
+
+
+HELD = [
+    *ALANINES,
+    # held by O of residue 1 and N of residue 2, 3.0 A from the ligand
+    het("O", "HOH", 80, (5.0, 3.4, 1.0), "O"),
+    # beside the ligand, held by nothing
+    het("O", "HOH", 81, (0.0, -3.0, 0.0), "O"),
+    het("O", "HOH", 82, (9.0, 9.0, 9.0), "O"),
+]
+
+
+@pytest.mark.parametrize(
+    ("rules", "kept"),
+    [
+        ({}, []),
+        ({"waters": "all"}, ["80", "81", "82"]),
+        ({"waters": "near", "water_distance": 6.0, "water_contacts": 1}, ["80"]),
+        ({"waters": "near", "water_distance": 4.0, "water_contacts": 0}, ["81"]),
+        ({"keep": ["A/HOH/82"]}, ["82"]),
+        ({"waters": "all", "drop": ["A/81"]}, ["80", "82"]),
+        ({"keep": ["HOH"]}, ["80", "81", "82"]),
+    ],
+)
+def test_waters_are_kept_by_rule_or_by_name(
+    tmp_path: Path, ligand_site: Site, rules: dict[str, Any], kept: list[str]
+) -> None:
+    prepared = keep(write(tmp_path / "w.pdb", HELD), ligand_site, **rules)
+    assert [label.split("/")[2] for label in labels(prepared) if "HOH" in label] == kept
+    assert sum(count for _, count, _ in settled(prepared)) == len(HELD)
+    wet = [i for i, label in enumerate(labels(prepared)) if "HOH" in label]
+    assert prepared.receptor.radius[wet].tolist() == [0.0] * len(wet)  # X-Score leaves them out
+    assert prepared.receptor.vina_type[wet].tolist() == [VinaType.O_DA] * len(wet)
+
+
+def test_a_residue_that_is_not_there_is_named_with_its_neighbours(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    path = write(tmp_path / "w.pdb", HELD)
+    with pytest.raises(InputError, match=r"keep: no residue is called A/HOH/83; near .*A/HOH/8"):
+        keep(path, ligand_site, keep=["A/HOH/83"])
+
+
+ASSEMBLY = """REMARK 350 BIOMOLECULE: 1
+REMARK 350 APPLY THE FOLLOWING TO CHAINS: A
+REMARK 350   BIOMT1   1  1.000000  0.000000  0.000000        0.00000
+REMARK 350   BIOMT2   1  0.000000  1.000000  0.000000        0.00000
+REMARK 350   BIOMT3   1  0.000000  0.000000  1.000000        0.00000
+REMARK 350   BIOMT1   2 -1.000000  0.000000  0.000000        0.00000
+REMARK 350   BIOMT2   2  0.000000 -1.000000  0.000000        0.00000
+REMARK 350   BIOMT3   2  0.000000  0.000000  1.000000        0.00000"""
+
+
+def test_an_assembly_adds_copies_and_leaves_chains_out(tmp_path: Path) -> None:
+    lines = [
+        ASSEMBLY,
+        *ALANINES[:7],
+        het("ZN", "ZN", 50, (0.0, 0.0, 5.0), "ZN"),  # on the axis
+        atom("CA", "GLY", 1, (0.0, 5.0, 0.0), chain="B"),
+    ]
+    path, site = write(tmp_path / "a.pdb", lines), site_at((0.0, 0.0, 0.0), 12.0)
+    prepared = keep(path, site, assembly="1")
+    assert {label.split("/")[0] for label in labels(prepared)} == {"A", "A-2"}
+    xyz = dict(zip(labels(prepared), prepared.receptor.xyz.tolist(), strict=True))
+    assert xyz["A-2/ALA/1/C"] == pytest.approx([-7.0, -1.42, 0.0])
+    assert noted(prepared, "assembly 1") == ["chosen: built by the operators in the file"]
+    assert "added: copy of chain A in assembly 1" in noted(prepared, "chain A-2")
+    assert rows(prepared)["chain B"] == ("dropped", 1, "not in assembly 1")
+    assert rows(prepared)["A-2/ZN/50"][2] == "copy on an axis of symmetry; the first is kept"
+    assert sum(count for _, count, _ in settled(prepared)) == 9 + 8
+    with pytest.raises(InputError, match="has no assembly 2; its assemblies are: 1"):
+        keep(path, site, assembly="2")
+
+
+def test_gaps_and_odd_residues_are_noted(tmp_path: Path) -> None:
+    lines = [
+        *ALANINES[:5],
+        atom("N", "LYS", 4, (8.33, 3.5, 0.0), "N"),
+        atom("CA", "LYS", 4, (9.0, 4.8, 0.0)),
+        atom("C", "LYS", 4, (8.0, 5.9, 0.0)),
+        atom("O", "LYS", 4, (6.9, 5.6, 0.5), "O"),
+        atom("CB", "LYS", 4, (9.9, 4.9, 1.2)),
+        atom("SG", "CYS", 8, (0.0, 0.0, 0.0), "S", chain="B"),
+        atom("SG", "CYS", 9, (0.0, 2.04, 0.0), "S", chain="B"),
+        het("N", "SEP", 5, (8.33, 7.1, 0.0), "N"),
+    ]
+    prepared = run(tmp_path, lines, site_at((5.0, 0.0, 0.0), 10.0))
+    assert "noted: missing atoms: CG, CD, CE, NZ (in the box)" in noted(prepared, "A/LYS/4")
+    assert "noted: chain break: the next residue is A/LYS/4 (in the box)" in noted(
+        prepared, "A/ALA/1"
+    )
+    assert "noted: disulfide: with B/CYS/9 (in the box)" in noted(prepared, "B/CYS/8")
+    assert any("non-standard residue" in words for words in noted(prepared, "A/SEP/5"))
+    assert noted(prepared, "A/ALA/1")[0].startswith("noted: first residue of its chain")
+
+
+def test_glycans_covalent_ligands_and_ions_have_their_names(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [
+        *ALANINES,
+        atom("ND2", "ASN", 20, (0.0, 6.0, 0.0), "N"),
+        het("C1", "NAG", 30, (0.0, 7.45, 0.0)),
+        atom("SG", "CYS", 21, (0.0, -6.0, 0.0), "S"),
+        het("C1", "XYZ", 31, (0.0, -7.8, 0.0)),
+        het("F", "F", 32, (0.0, 0.0, 6.0), "F"),
+        het("CO", "CO", 33, (0.0, 0.0, -6.0), "CO"),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    found = rows(prepared)
+    assert found["A/NAG/30"][2].startswith("glycan in the box")
+    assert found["A/NAG/30"][2].endswith("bound to A/ASN/20/ND2")
+    assert found["A/XYZ/31"][2].startswith("covalent ligand in the box")
+    assert found["A/F/32"][2].startswith("ion in the box")
+    assert "takes FE, charge +2" in noted(prepared, "A/CO/33")[0]
+    charges = dict(zip(labels(prepared), prepared.charged.ad4_charge.tolist(), strict=False))
+    assert charges["A/F/32/F"] == -1.0
+
+
+def test_other_copies_of_the_ligand_leave_and_can_be_kept(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [
+        *ALANINES,
+        het("C1", "LIG", 70, (0.0, 0.1, 0.0)),
+        het("C1", "LIG", 71, (0.0, 5.0, 0.0)),
+    ]
+    path = write(tmp_path / "l.pdb", lines)
+    assert "another copy" in rows(keep(path, ligand_site))["A/LIG/71"][2]
+    assert rows(keep(path, ligand_site, keep=["A/LIG/71"]))["A/LIG/71"][2].endswith("as asked")
+
+
+def test_a_site_is_a_ligand_or_residues_of_the_structure(tmp_path: Path) -> None:
+    lines = [
+        *ALANINES,
+        het("C1", "LIG", 70, (1.0, 2.0, 3.0)),
+        het("O1", "LIG", 70, (2.0, 2.0, 3.0), "O"),
+        het("C1", "LIG", 71, (1.0, 5.0, 0.0)),
+    ]
+    selection = open_structure(write(tmp_path / "l.pdb", lines), Rules())
+    by_name = site_of_residue(selection, "LIG", 9.0)
+    assert by_name.center == pytest.approx((1.5, 2.0, 3.0))
+    assert "A/LIG/70" in by_name.source
+    prepared = prepare(selection, by_name, Rules())
+    assert rows(prepared)["A/LIG/70"][2] == "the reference ligand itself"
+    assert noted(prepared, "A/LIG/70") == [
+        "chosen: the reference ligand; others so named: A/LIG/71"
+    ]
+    again = open_structure(tmp_path / "l.pdb", Rules())
+    assert site_of_residue(again, "A/71", 9.0).center == pytest.approx((1.0, 5.0, 0.0))
+    both = site_of_residues(again, ["A/ALA/1", "A/2"], 9.0)
+    expected = again.xyz[[label.number < 3 for label in again.atoms.place]].mean(axis=0)
+    assert both.center == pytest.approx(tuple(expected))
+    with pytest.raises(InputError, match="A/ALA/1 is part of a chain"):
+        site_of_residue(again, "A/ALA/1", 9.0)
