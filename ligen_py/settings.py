@@ -242,7 +242,7 @@ class ReportSettings(Section):
 
 
 def _column(value: Any) -> Any:
-    """A column may be told by its number."""
+    """A column, or an assembly, may be told by its number."""
     return str(value) if type(value) is int else value
 
 
@@ -282,18 +282,13 @@ class Structure(Section):
         "by the authors; _ for a chain without a name); none named: all",
     )
     model: int | None = Field(None, ge=0, description="number of the model; default: the first")
-    assembly: str | None = Field(
+    assembly: Column | None = Field(
         None, description="biological assembly to build, as named in the file; default: none"
     )
     keep: tuple[Residue, ...] = Field(
         (), description="residues to keep whatever the rules say, such as A/HOH/301, A/301 or SO4"
     )
     drop: tuple[Residue, ...] = Field((), description="residues to drop whatever the rules say")
-
-    @field_validator("assembly", mode="before")
-    @classmethod
-    def _number(cls, value: Any) -> Any:
-        return str(value) if isinstance(value, int) else value
 
 
 class Site(Section):
