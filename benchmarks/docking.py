@@ -8,7 +8,7 @@ import hashlib
 import io
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,10 +23,10 @@ import yaml
 from pydantic import Field
 
 from ligen_py import parse, pocket
-from ligen_py.engine.docking import Docker
 from ligen_py.engine.filtering import filter_poses
 from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.limits import larger_than_box
+from ligen_py.engine.mode import docker
 from ligen_py.engine.refining import Chain, keep_best, refiner_for
 from ligen_py.engine.scoring import best_poses, score
 from ligen_py.engine.search import Plan
@@ -162,6 +162,7 @@ class Clock:
         events: list[cl.Event] = []
         built = 0.0
         make, kernel_of = Program.__init__, Program.kernel
+        enqueue, queue_of = cl.enqueue_nd_range_kernel, cl.CommandQueue
 
         def timed_make(program: Program, *arguments: Any) -> None:
             nonlocal built
@@ -169,19 +170,26 @@ class Clock:
             make(program, *arguments)
             built += time.perf_counter() - began
 
-        def timed_kernel(program: Program, kernel_name: str) -> Any:
-            kernel = kernel_of(program, kernel_name)
-
-            def launch(*arguments: Any, **options: Any) -> cl.Event:
-                events.append(kernel(*arguments, **options))
+        def noted(launch: Callable[..., cl.Event]) -> Callable[..., cl.Event]:
+            def launched(*arguments: Any, **options: Any) -> cl.Event:
+                events.append(launch(*arguments, **options))
                 return events[-1]
 
-            return launch
+            return launched
+
+        def timed_kernel(program: Program, kernel_name: str) -> Callable[..., cl.Event]:
+            return noted(kernel_of(program, kernel_name))
+
+        def timed_queue(context: cl.Context, **options: Any) -> cl.CommandQueue:
+            profiling = cl.command_queue_properties.PROFILING_ENABLE
+            return queue_of(context, **{"properties": profiling} | options)
 
         started = time.perf_counter()
         with (
             patch.object(Program, "__init__", timed_make),
             patch.object(Program, "kernel", timed_kernel),
+            patch.object(cl, "enqueue_nd_range_kernel", noted(enqueue)),
+            patch.object(cl, "CommandQueue", timed_queue),
         ):
             yield
         self.wall[name] += time.perf_counter() - started - built
@@ -243,7 +251,7 @@ def dock(
     rows = np.setdiff1d(np.arange(len(ligands.entry)), large)
     with clock.stage("dock"):
         plan = Plan.of(target.field, **settings.dock.model_dump())
-        poses = Docker(device, plan).dock(ligands, rows)
+        poses = docker("auto", device, plan, len(rows)).dock(ligands, rows)
     with clock.stage("filter"):
         kept, _ = filter_poses(device, ligands, poses, **settings.filter.model_dump())
     with clock.stage("refine"):
