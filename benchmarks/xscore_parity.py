@@ -55,7 +55,7 @@ def read_ligand(folder: Path, name: str) -> Molecule:
         bond=np.array(
             [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in mol.GetBonds()], "u1"
         ).reshape(-1, 2),
-        rotors=found.rotors,
+        rotors=float(found.rotors.sum()),
     )
 
 

@@ -89,7 +89,7 @@ def ligands_of(pdbqt: Pdbqt) -> Ligands:
     inner = [int(np.count_nonzero(element[row] > 1) > 1) for row in around]
     rotors = sum(0.5 * (inner[a] + inner[b]) for a, b in pdbqt.cuts)
     bond = [(i, j) for i, row in enumerate(neighbours) for j in row if i < j]
-    mask = pair_mask(neighbours, far_sides, heavy)
+    mask = pair_mask(np.array(bond, int).reshape(-1, 2), far_sides, heavy)
 
     def none(dtype: str = "u1") -> np.ndarray:
         return np.zeros(count, dtype)

@@ -164,10 +164,10 @@ LIGAND = np.dtype(
 """One ligand of a batch, as `ligand_t` in ad4.cl."""
 
 
-def ad4_pairs(ligands: Ligands, number: int) -> np.ndarray:
-    """Pairs of a ligand's atoms that AutoDock's internal energy counts: int16 (pairs, 2)."""
-    atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
-    return internal_pairs(ligands, number, ligands.ad4_type[atoms] != Ad4Type.NONE)
+def ad4_pairs(ligands: Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of atoms that AutoDock's internal energy counts, as `internal_pairs` gives them."""
+    atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
+    return internal_pairs(ligands, first, last, ligands.ad4_type[atoms] != Ad4Type.NONE)
 
 
 @dataclass(frozen=True)
@@ -190,17 +190,18 @@ class Batch:
         """Pack ligands first <= ligand < last."""
         offsets = ligands.first_atom[first : last + 1]
         rows = slice(offsets[0], offsets[-1])
-        types = np.split(ligands.ad4_type[rows], offsets[1:-1] - offsets[0])
-        active = [np.flatnonzero(kinds != Ad4Type.NONE) for kinds in types]
-        pairs = [ad4_pairs(ligands, number) for number in range(first, last)]
+        owner = np.repeat(np.arange(last - first), np.diff(offsets))
+        active = np.flatnonzero(ligands.ad4_type[rows] != Ad4Type.NONE)
+        pairs, counts = ad4_pairs(ligands, first, last)
         table = np.zeros(last - first, LIGAND)
         table["first_atom"], table["atoms"] = runs(offsets)
         table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
-        table["first_active"], table["active"] = runs(np.cumsum([0, *map(len, active)]))
-        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *map(len, pairs)]))
+        actives = np.bincount(owner[active], minlength=last - first)
+        table["first_active"], table["active"] = runs(np.cumsum([0, *actives]))
+        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *counts]))
         atoms = np.column_stack([ligands.xyz[rows], ligands.ad4_type[rows]]).astype(np.float32)
-        numbers = np.concatenate(active).astype(np.int16)
-        return cls(table, atoms, ligands.ad4_charge[rows], numbers, np.concatenate(pairs))
+        numbers = (active - (offsets - offsets[0])[owner[active]]).astype(np.int16)
+        return cls(table, atoms, ligands.ad4_charge[rows], numbers, pairs)
 
 
 class Ad4:

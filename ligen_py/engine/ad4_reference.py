@@ -70,7 +70,7 @@ def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule
         ),
         types=ligands.ad4_type[atoms],
         charges=ligands.ad4_charge[atoms].astype(float),
-        pairs=ad4_pairs(ligands, number).astype(np.int64),
+        pairs=ad4_pairs(ligands, number, number + 1)[0].astype(np.int64),
         torsions=float(ligands.ad4_torsions[number]),
     )
 

@@ -55,22 +55,21 @@ def filter_poses(
     final order with a verdict and a cluster for each.
     """
     bumped = is_bumped(poses, max_pocket_bumps)
-    rows, verdicts, clusters, counts = [], [], [], []
+    rows, verdicts, clusters, counts = ([np.zeros(0, np.int64)] for _ in range(4))
     for first, last in _batches(ligands, poses, int(device.handle.max_mem_alloc_size)):
-        kept = _launch(device, ligands, poses, bumped, (first, last), max_num_poses, cluster_rmsd)
-        for number in range(last - first):
-            count = int(kept[3][number])
-            rows.append(poses.first_pose[first + number] + kept[0][number, :count])
-            verdicts.append(kept[1][number, :count])
-            clusters.append(kept[2][number, :count])
-            counts.append(count)
-    none = np.zeros(0, np.int64)
-    chosen = np.concatenate([none, *rows])
+        span = (first, last)
+        found = _launch(device, ligands, poses, bumped, span, max_num_poses, cluster_rmsd)
+        pose, verdict, cluster, count = found
+        kept = np.arange(max_num_poses) < count[:, None]
+        rows.append((poses.first_pose[first:last, None] + pose)[kept])
+        verdicts.append(verdict[kept])
+        clusters.append(cluster[kept])
+        counts.append(count)
     word = Verdicts(
-        verdict=np.concatenate([none, *verdicts]).astype(np.uint8),
-        cluster=np.concatenate([none, *clusters]).astype(np.int32),
+        verdict=np.concatenate(verdicts).astype(np.uint8),
+        cluster=np.concatenate(clusters).astype(np.int32),
     )
-    return take(poses, chosen, np.array(counts, np.int64)), word
+    return take(poses, np.concatenate(rows), np.concatenate(counts)), word
 
 
 def take(poses: Poses, rows: np.ndarray, counts: np.ndarray) -> Poses:

@@ -8,6 +8,12 @@ from ligen_py.engine.geometry import cosines_and_sines, inverse_bond_lengths
 from ligen_py.records import Ligands, Poses
 
 
+def ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """start, start + 1, ... of each range, one after another."""
+    before = np.cumsum(counts) - counts
+    return np.arange(counts.sum()) + np.repeat(starts - before, counts)
+
+
 def kernel_torsions(axis: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Rows (torsions, 8) of `torsion_t` in geometry.clh: axis, ranges of the far side, padding."""
     return np.pad(np.concatenate([axis, limits], axis=1).astype(np.int16), ((0, 0), (0, 2)))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering import filter_poses, take
 from ligen_py.engine.geometry import inverse_bond_lengths
 from ligen_py.engine.maps import Grid, Maps, make_maps
-from ligen_py.engine.placing import kernel_torsions
+from ligen_py.engine.placing import kernel_torsions, ranges
 from ligen_py.engine.random import content_key
 from ligen_py.engine.vina import ACCEPTORS, DONORS, FORMS, HYDROPHOBIC, TYPES
 from ligen_py.opencl import buffers
@@ -73,42 +72,51 @@ def kinds_of(types: np.ndarray, slot: np.ndarray) -> np.ndarray:
     return (slot[types].astype(np.int32) << 8) | flags[types]
 
 
-def _join(parts: list[np.ndarray], empty: tuple[int, ...], dtype: Any) -> np.ndarray:
-    return np.concatenate([np.zeros((0, *empty), dtype), *parts])
-
-
 def pack(ligands: Ligands, rows: np.ndarray, maps: Maps, seed: int) -> Batch:
     """Flat arrays of the ligands `rows`; their keys mix the seed with their content."""
+    heavy, torsions = ligands.heavy[rows].astype(np.int64), np.diff(ligands.first_torsion)[rows]
+    words = np.diff(ligands.first_pair)[rows]
+    atom_rows = ranges(ligands.first_atom[rows], heavy)
+    turn_rows = ranges(ligands.first_torsion[rows], torsions)
     table = np.zeros(len(rows), LIGAND)
-    atoms, kinds, torsions, lengths, pairs = [], [], [], [], []
-    radii = FORMS[maps.form].radii
-    first_atom = first_torsion = first_word = 0
-    for place, number in enumerate(rows):
-        a, heavy = int(ligands.first_atom[number]), int(ligands.heavy[number])
-        t = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
-        xyz, types = ligands.xyz[a : a + heavy], ligands.vina_type[a : a + heavy]
-        limits = ligands.torsion_range[t].copy()
-        words = ligands.pair_mask[ligands.first_pair[number] : ligands.first_pair[number + 1]]
-        key = content_key(np.array([seed], "<u8"), xyz, types, ligands.torsion_axis[t], limits)
-        spread = np.sqrt(max(1.0, float((xyz.astype(np.float64) ** 2).sum(axis=1).mean())))
-        starts = (first_atom, heavy, first_torsion, len(limits), first_word, (heavy + 31) // 32)
-        table[place] = (*starts, key, spread)
-        limits[:, 2:] = 0
-        atoms.append(np.concatenate([xyz, radii[types][:, None].astype(np.float32)], axis=1))
-        kinds.append(kinds_of(types, maps.slot))
-        torsions.append(kernel_torsions(ligands.torsion_axis[t], limits))
-        lengths.append(inverse_bond_lengths(xyz, ligands.torsion_axis[t]))
-        pairs.append(words)
-        first_atom, first_torsion = first_atom + heavy, first_torsion + len(limits)
-        first_word += len(words)
+    for name, counts in (("atom", heavy), ("torsion", torsions), ("word", words)):
+        table[f"first_{name}"] = np.cumsum(counts) - counts
+    table["heavy"], table["torsions"], table["words"] = heavy, torsions, (heavy + 31) // 32
+
+    xyz, types = ligands.xyz[atom_rows], ligands.vina_type[atom_rows]
+    axis, limits = ligands.torsion_axis[turn_rows], ligands.torsion_range[turn_rows]
+    table["key"] = _keys(seed, (xyz, types, heavy), (axis, limits, torsions))
+    if len(rows):
+        squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
+        mean = np.add.reduceat(squares, table["first_atom"]) / heavy
+        table["radius_of_gyration"] = np.sqrt(np.maximum(1.0, mean))
+    limits[:, 2:] = 0
+    starts = np.repeat(table["first_atom"], torsions)[:, None]
+    radii = FORMS[maps.form].radii[types].astype(np.float32)
     return Batch(
         table,
-        _join(atoms, (4,), np.float32),
-        _join(kinds, (), np.int32),
-        _join(torsions, (8,), np.int16),
-        _join(lengths, (), np.float32),
-        _join(pairs, (), np.uint32),
+        np.concatenate([xyz, radii[:, None]], axis=1),
+        kinds_of(types, maps.slot),
+        kernel_torsions(axis, limits),
+        inverse_bond_lengths(xyz, axis + starts),
+        ligands.pair_mask[ranges(ligands.first_pair[rows], words)],
     )
+
+
+def _keys(seed: int, *columns: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[int]:
+    """Content keys of ligands: of two arrays with one row an atom, and two with one a torsion.
+
+    The last of each three is how many rows a ligand has.
+    """
+    first = np.array([seed], "<u8")
+    cut = []
+    for one, other, counts in columns:
+        ends = np.cumsum(counts).tolist()
+        cut += [(one, [0, *ends]), (other, [0, *ends])]
+    return [
+        content_key(first, *(array[ends[i] : ends[i + 1]] for array, ends in cut))
+        for i in range(len(columns[0][2]))
+    ]
 
 
 @dataclass(frozen=True)
@@ -184,9 +192,9 @@ class Refiner:
         device = self.device
         angles, quaternion, translation, energies, gradients = state
         counts = np.diff(poses.first_pose)[rows]
-        chosen = _ranges(poses.first_pose[rows], counts)
+        chosen = ranges(poses.first_pose[rows], counts)
         lengths = np.diff(poses.first_torsion)[chosen]
-        turns = _ranges(poses.first_torsion[chosen], lengths)
+        turns = ranges(poses.first_torsion[chosen], lengths)
         group = SUB_GROUPS_PER_GROUP[device.back_end]
         definitions = FORMS[self.maps.form].weights.definitions() | {
             "MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group,
@@ -232,12 +240,6 @@ class Refiner:
 
 
 BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
-
-
-def _ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """start, start + 1, ... of each range, one after another."""
-    before = np.concatenate([[0], np.cumsum(counts)])[:-1]
-    return np.arange(counts.sum()) + np.repeat(starts - before, counts)
 
 
 def keep_best(

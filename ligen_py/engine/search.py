@@ -10,7 +10,7 @@ import numpy as np
 
 from ligen_py.engine.constants import OUTSIDE, bondi_radii
 from ligen_py.engine.geometry import inverse_bond_lengths
-from ligen_py.engine.placing import kernel_torsions
+from ligen_py.engine.placing import kernel_torsions, ranges
 from ligen_py.records import Field, Ligands, Poses
 
 MAX_TORSIONS = 64
@@ -215,8 +215,7 @@ def _spans(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Rows that belong to the chosen ligands, and their new offsets."""
     counts = offsets[chosen + 1] - offsets[chosen]
     starts = np.concatenate([[0], np.cumsum(counts)])
-    rows = np.arange(starts[-1]) + np.repeat(offsets[chosen] - starts[:-1], counts)
-    return rows, starts
+    return ranges(offsets[chosen], counts), starts
 
 
 def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> Batch:

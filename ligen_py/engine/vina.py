@@ -164,20 +164,20 @@ class Batch:
     def of(cls, ligands: Ligands, first: int, last: int) -> "Batch":
         """Pack ligands first <= ligand < last."""
         rows = slice(ligands.first_atom[first], ligands.first_atom[last])
-        pairs = [vina_pairs(ligands, number) for number in range(first, last)]
+        pairs, counts = vina_pairs(ligands, first, last)
         table = np.zeros(last - first, LIGAND)
         table["first_atom"], table["atoms"] = runs(ligands.first_atom[first : last + 1])
         table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
         table["heavy"] = ligands.heavy[first:last]
-        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *map(len, pairs)]))
+        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *counts]))
         atoms = np.column_stack([ligands.xyz[rows], ligands.vina_type[rows]])
-        return cls(table, atoms.astype(np.float32), np.concatenate(pairs))
+        return cls(table, atoms.astype(np.float32), pairs)
 
 
-def vina_pairs(ligands: Ligands, number: int) -> np.ndarray:
-    """Pairs of a ligand's heavy atoms that Vina's internal energy counts: int16 (pairs, 2)."""
-    atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
-    return internal_pairs(ligands, number, ligands.vina_type[atoms] != VinaType.NONE)
+def vina_pairs(ligands: Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of heavy atoms that Vina's internal energy counts, as `internal_pairs` gives them."""
+    atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
+    return internal_pairs(ligands, first, last, ligands.vina_type[atoms] != VinaType.NONE)
 
 
 class Vina:

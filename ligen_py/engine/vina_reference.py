@@ -54,7 +54,7 @@ def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule
     return Molecule(
         xyz=xyz[:heavy],
         types=ligands.vina_type[atoms][:heavy],
-        pairs=vina_pairs(ligands, number).astype(np.int64),
+        pairs=vina_pairs(ligands, number, number + 1)[0].astype(np.int64),
         rotors=float(ligands.vina_rotors[number]),
     )
 

@@ -30,7 +30,9 @@ def test_internal_pairs_are_those_whose_distance_depends_on_a_torsion(seed: int)
             both = np.outer(chosen, chosen)
             expected = np.argwhere(np.triu((change > 1e-4) & far & both))
             assert len(expected) > 5
-            assert np.array_equal(internal_pairs(ligands, number, chosen), expected)
+            pairs, (count,) = internal_pairs(ligands, number, number + 1, chosen)
+            assert count == len(pairs)
+            assert np.array_equal(pairs, expected)
 
 
 def distances(xyz: np.ndarray) -> np.ndarray:

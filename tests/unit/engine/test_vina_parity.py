@@ -16,6 +16,7 @@ from ligen_py.molecules.library import assemble
 from ligen_py.molecules.preparation import Rules, prepare
 from ligen_py.molecules.reading import records
 from ligen_py.molecules.site import site_of_ligand
+from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.vina import active_torsions
 from ligen_py.records import Ligands, Receptor, VinaType
 from tests import pdbqt
@@ -82,7 +83,9 @@ def test_crystal_poses_score_as_in_vina(
     (tmp_path / "receptor.pdbqt").write_text(pdbqt.receptor_lines(pocket))
     program = vina.Vina(sf_name=form, cpu=1, verbosity=0)
     program.set_receptor(str(tmp_path / "receptor.pdbqt"))
-    program.set_ligand_from_string(ligand_lines(ligands, active_torsions(mol)))
+    graph = Graph.of(mol)
+    turning = graph.bond[active_torsions(graph)].tolist()
+    program.set_ligand_from_string(ligand_lines(ligands, turning))
     program.compute_vina_maps(center=centre, box_size=[30, 30, 30], spacing=3.0)
     total, between, *_ = program.score()
 
