@@ -2,7 +2,8 @@
 
 T. J. Dolinsky et al., Nucleic Acids Res. 35 (2007) W522-W525; M. H. M. Olsson et al., J. Chem.
 Theory Comput. 7 (2011) 525-537. Both see the kept amino acids alone: metals, cofactors and waters
-stay as they are, and no side chain moves but for amides and imidazoles that PDB2PQR turns by half.
+stay as they are. No side chain moves but for amides and imidazoles that PDB2PQR turns by half, and
+these not beside a hetero group, which it did not see. A residue that binds a metal is left alone.
 """
 
 import os
@@ -19,9 +20,15 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules.selection import Selection
 from ligen_py.molecules.structure import Place
-from ligen_py.molecules.xscore import is_standard
+from ligen_py.molecules.xscore import METALS, is_standard
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
+
+BINDS = 2.8
+"""Angstrom; a residue with nitrogen, oxygen or sulfur this near to a metal binds it."""
+
+BESIDE = 4.0
+"""Angstrom; a residue this near to a hetero group may be held by it."""
 
 MOVED = 0.1
 """Angstrom; PDB2PQR turned the side chain of a residue with an atom that it moved farther."""
@@ -110,24 +117,54 @@ def _take(
     name_of = {one: chain for chain, one in letter.items()}
     rows = {(*_key(selection.atoms.place[i]), selection.atoms.name[i]): i for i in index.tolist()}
     known = {key[:3] for key in rows}
+    binding, beside = _held(selection, index)
     hydrogens: list[list[float]] = []
-    turned: set[Place] = set()
     for chain in answer[0]:
         for residue in chain:
             key = (name_of[chain.name], residue.seqid.num or 0, residue.seqid.icode.strip())
             if key not in known:
                 continue
-            for atom in residue:
-                position = np.array(atom.pos.tolist())
-                row = rows.get((*key, atom.name))
-                if atom.element.atomic_number == 1:
-                    hydrogens.append(atom.pos.tolist())
-                elif row is not None and np.linalg.norm(selection.xyz[row] - position) > MOVED:
-                    selection.xyz[row] = position
-                    turned.add(selection.atoms.place[row])
-    for place in sorted(turned):
-        selection.note(str(place), "side chain turned by half by PDB2PQR", "changed")
+            found = {
+                row: atom.pos.tolist()
+                for atom in residue
+                if (row := rows.get((*key, atom.name))) is not None
+            }
+            number = int(selection.residue[next(iter(found))])
+            place = str(selection.places[number])
+            turned = any(
+                np.linalg.norm(selection.xyz[row] - np.array(position)) > MOVED
+                for row, position in found.items()
+            )
+            if number in binding:
+                selection.note(place, "binds a metal, which PDB2PQR did not see; left as it is")
+                continue
+            if turned and number in beside:
+                words = "beside a hetero group; PDB2PQR would turn it, and is not followed"
+                selection.note(place, words)
+                continue
+            if turned:
+                selection.xyz[list(found)] = list(found.values())
+                selection.note(place, "side chain turned by half by PDB2PQR", "changed")
+            hydrogens += [atom.pos.tolist() for atom in residue if atom.element.atomic_number == 1]
     return np.array(hydrogens, np.float64).reshape(-1, 3)
+
+
+def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int]]:
+    """Residues, by number, that bind a metal, and those beside a hetero group."""
+    symbol = selection.atoms.symbol
+    other = selection.open & selection.heavy & ~selection.water[selection.residue]
+    other &= ~selection.polymer[selection.residue]
+    metal = other & np.array([one in METALS for one in symbol], bool)
+    polar = index[np.isin(symbol[index], ("N", "O", "S"))]
+    return _near(selection, polar, metal, BINDS), _near(selection, index, other, BESIDE)
+
+
+def _near(selection: Selection, index: np.ndarray, others: np.ndarray, reach: float) -> set[int]:
+    if not others.any() or not len(index):
+        return set()
+    tree = selection.xyz[others]
+    close = [i for i in index if np.linalg.norm(tree - selection.xyz[i], axis=1).min() < reach]
+    return set(selection.residue[close].tolist())
 
 
 def _key(place: Place) -> Sequence[object]:

@@ -313,14 +313,17 @@ def _settle_hydrogens(selection: Selection, charged: Charged, from_file: bool) -
     if from_file:
         reason = "polar hydrogen of the file, for AutoDock4"
         selection.settle(charged.given, "kept", reason, chain)
+    elif len(charged.given):
+        reason = "polar hydrogens for AutoDock4, by PDB2PQR"
+        selection.note("hydrogens", reason, "added", len(charged.given))
     reason = "hydrogen: implied by the types of the heavy atoms"
     if not from_file:
         reason = "hydrogen: replaced by those of PDB2PQR"
     selection.drop(~selection.heavy, reason, chain)
     built = Counter(selection.places[number].chain for number in charged.built.tolist())
-    how = "polar hydrogens for AutoDock4" + ("" if from_file else ", by PDB2PQR or built")
     for name, count in sorted(built.items()):
-        selection.note(f"chain {name}", how, "added", count)
+        reason = "polar hydrogens for AutoDock4, in standard states"
+        selection.note(f"chain {name}", reason, "added", count)
     for number, state in charged.states:
         selection.note(str(selection.places[number]), state)
 

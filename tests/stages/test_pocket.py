@@ -219,6 +219,33 @@ def test_audits_are_printed_and_compared(
     assert capsys.readouterr().out == "no difference\n"
 
 
+def test_pdb2pqr_protonates_at_a_ph_and_says_what_it_turned(
+    complexes: Path, tmp_path: Path
+) -> None:
+    given, at_7, at_3 = (tmp_path / f"{name}.h5" for name in ("given", "at_7", "at_3"))
+    assert run_1ia1(given, complexes, "--chains", "B", "--quiet") == 0
+    flags = ("--chains", "B", "--quiet", "--protonation", "propka", "--ph")
+    assert run_1ia1(at_7, complexes, *flags, "7.4") == 0
+    assert run_1ia1(at_3, complexes, *flags, "3") == 0
+    audit: Audit = read(at_7, "pocket", "audit")
+    turned = [p for p, a in zip(audit.part, audit.action, strict=True) if a == "changed"]
+    before, after = (
+        dict(zip(receptor.label, receptor.xyz, strict=True))
+        for receptor in (read(file, "pocket", "receptor") for file in (given, at_7))
+    )
+    moved = {label.rpartition("/")[0] for label in after if (before[label] != after[label]).any()}
+    assert moved == {part for part in turned if f"{part}/CA" in after}
+    assert all(part.split("/")[1] in ("ASN", "GLN", "HIS") for part in turned)
+    swapped = np.linalg.norm(before["B/ASN/124/OD1"] - after["B/ASN/124/ND2"])
+    assert swapped < 0.5
+    states = dict(zip(audit.part, audit.reason, strict=True))
+    assert states["B/HIS/129"] == "state HID: by its hydrogens"
+    acid: Audit = read(at_3, "pocket", "audit")
+    protonated = [reason for reason in acid.reason if reason.startswith(("state HIP", "state ASH"))]
+    assert len(protonated) >= 3
+    assert sum(label.startswith("B/NDP") for label in after) == 48  # what PDB2PQR does not know
+
+
 RAW = {
     "1STP": "1STP.pdb",
     "3CE3": "3CE3.pdb",

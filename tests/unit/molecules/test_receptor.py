@@ -738,3 +738,9 @@ def test_a_site_is_a_ligand_or_residues_of_the_structure(tmp_path: Path) -> None
     assert both.center == pytest.approx(tuple(expected))
     with pytest.raises(InputError, match="A/ALA/1 is part of a chain"):
         site_of_residue(again, "A/ALA/1", 9.0)
+
+
+def test_what_pdb2pqr_cannot_protonate_is_one_sentence(tmp_path: Path, ligand_site: Site) -> None:
+    path = write(tmp_path / "a.pdb", [atom("CA", "ALA", 1, (3.0, 0.0, 0.0))])
+    with pytest.raises(InputError, match=r"PDB2PQR cannot protonate it .*--protonation given"):
+        keep(path, ligand_site, protonation="propka")
