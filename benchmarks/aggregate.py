@@ -102,7 +102,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         write(scores, "scores", run, {"ledger": ledger, "scores": found}, {"xscore": terms})
         made = {"pocket": pocket, "ligands": ligands, "refined": refined, "scores": scores}
         files = (str(made.get(name, folder / name / f"{number}.h5")) for name in FILES)
-        yield ("target", "library", *files, "0", "")
+        yield ("target", "library", "library.smi", *files, "0", "")
 
 
 def main() -> None:

@@ -42,6 +42,8 @@ def _stage(options: argparse.Namespace) -> None:
     settings: AggregateSettings = cli.settings_from(AggregateSettings, options)
     manifest = read_manifest(options.manifest)
     lineage = Lineage()
+    numbers = {file: number for number, file in enumerate(manifest.files)}
+    names = [name for _, name in numbers]
     run = Run("aggregate", settings, (Input(options.manifest.name, manifest.digest()),))
     with new_campaign(options.output, run) as campaign:
         for target in manifest.targets:
@@ -55,11 +57,12 @@ def _stage(options: argparse.Namespace) -> None:
                     scored = part.entry[part.scored()]
                     if len(scored):
                         starts[writer.rows] = files
-                    writer.append(part, number, files.label)
+                    file = numbers[library, files.file]
+                    writer.append(part, number, file, files.label)
                     hashes.append(hash_keys(part.key[scored]))
-            source = writer.column("library"), writer.column("line")
+            source = writer.column("file"), writer.column("line")
             later, first = duplicates(np.concatenate(hashes), *source)
-            writer.take_out_duplicates(later, first, manifest.libraries)
+            writer.take_out_duplicates(later, first, manifest.libraries, names)
             out = writer.column("duplicate")
             if settings.rank_by == "consensus":
                 writer.replace_scores(consensus(writer.totals(), out))
@@ -67,7 +70,7 @@ def _stage(options: argparse.Namespace) -> None:
             _store_poses(writer, np.sort(order[: settings.top_poses]), starts)
             writer.finish(order, _control(campaign, lineage, manifest.control(target)))
             log.info("%s: ranked %d molecules of %d parts", target, len(order), len(starts))
-        campaign.finish(manifest.libraries, lineage.runs())
+        campaign.finish(manifest.libraries, names, lineage.runs())
 
 
 def _store_poses(writer: TargetWriter, rows: np.ndarray, starts: dict[int, PartFiles]) -> None:
@@ -82,8 +85,9 @@ def _store_poses(writer: TargetWriter, rows: np.ndarray, starts: dict[int, PartF
             for ligand in part.scored()[mine - first[number]]:
                 best = range(part.best[ligand], part.best[ligand] + 1)
                 xyz = rebuild(*poses.genotypes(ligand, best))[0]
-                parent, state = poses.parent(part.entry[ligand]), poses.state(ligand)
-                found.append(Pose(parent, state, xyz, poses.molecule(ligand)))
+                entry = part.entry[ligand]
+                texts = poses.parent(entry), poses.state(ligand), poses.extra(entry)
+                found.append(Pose(*texts, xyz, poses.molecule(ligand)))
         writer.append_poses(mine, found)
 
 

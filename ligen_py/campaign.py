@@ -249,6 +249,7 @@ class Workplan:
         return {
             "target": part.target,
             "library": part.library,
+            "file": self._chunk_files[part.library][part.chunk].name,
             "pocket": f"{results}/pockets/{part.target}.h5",
             "ligands": f"{results}/ligands/{part.library}/{part.chunk}.h5",
             **{

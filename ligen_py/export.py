@@ -22,7 +22,7 @@ from ligen_py.store.campaign import Pose
 from ligen_py.store.campaign_reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.manifest import read_manifest
 from ligen_py.store.text import csv_line, harmless, write_texts
-from ligen_py.summary.told import FREE, columns, told
+from ligen_py.summary.told import MOST_COLUMNS, columns, told
 
 log = logging.getLogger("ligen_py")
 
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = cli.parser("ligen_py.export", __doc__, ExportSettings)
     parser.add_argument("--campaign", type=cli.input_file, required=True, help="file to read")
     parser.add_argument(
-        "--manifest", type=cli.input_file, help="if given, the campaign must have been made from it"
+        "--manifest", type=cli.input_file, help="if given, what the campaign must be made from"
     )
     parser.add_argument("--output", type=Path, required=True, help="folder to write into")
     parser.add_argument(
@@ -88,7 +88,7 @@ def _rows(
         others = target.others(best.row)
         for i, pose in enumerate(target.poses(start + len(best.rank), start)):
             names = others.get(int(best.row[i]), [])
-            yield told(name, campaign.libraries, best, i, pose, names), pose
+            yield told(name, campaign, best, i, pose, names), pose
 
 
 def _sdf(*of: Any) -> Iterator[str]:
@@ -97,11 +97,11 @@ def _sdf(*of: Any) -> Iterator[str]:
 
 
 def _csv(*of: Any) -> Iterator[str]:
-    header = columns(of[2].terms)
-    yield csv_line(header)
+    target, count = of[2:]
+    header = columns(target.terms, target.input_columns(count, MOST_COLUMNS))
+    yield csv_line(map(harmless, header))
     for row, _ in _rows(*of):
-        free = {key: harmless(one_line(row[key])) for key in FREE}
-        yield csv_line((row | free)[key] for key in header)
+        yield csv_line(harmless(one_line(row.get(key, ""))) for key in header)
 
 
 def _any_pose(options: argparse.Namespace) -> Iterator[str]:

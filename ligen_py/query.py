@@ -59,7 +59,17 @@ def _lines(
 ) -> Iterator[str]:
     target = campaign.target(name)
     if header:
-        columns = ("target", "rank", "name", "score", *target.terms, "library", "line", "status")
+        columns = (
+            "target",
+            "rank",
+            "name",
+            "score",
+            *target.terms,
+            "library",
+            "file",
+            "line",
+            "status",
+        )
         yield "\t".join(columns)
     met: set[str] = set()
     for found in _found(target, options):
@@ -68,13 +78,13 @@ def _lines(
             row = found.scored
             terms = (f"{values[i]:.4f}" for values in found.terms.values())
             words = (name, str(rank), readable(row.name[i]), f"{row.score[i]:.4f}", *terms)
-            where = (campaign.libraries[row.library[i]], str(row.line[i]), "scored")
-            yield "\t".join((*words, *where))
+            where = campaign.libraries[row.library[i]], campaign.files[row.file[i]]
+            yield "\t".join((*words, *where, str(row.line[i]), "scored"))
     if options.name:
         left = target.left_named(frozenset(options.name))
         for missing in sorted(set(options.name) - met - set(left.name)):
             log.warning("%s: no record is named %s", name, readable(missing))
-        yield from _left(name, campaign.libraries, left, len(target.terms))
+        yield from _left(name, campaign, left, len(target.terms))
 
 
 def _found(target: TargetReader, options: argparse.Namespace) -> Iterator[Ranked]:
@@ -88,12 +98,13 @@ def _found(target: TargetReader, options: argparse.Namespace) -> Iterator[Ranked
         yield target.ranked(start, min(start + PIECE, last))
 
 
-def _left(name: str, libraries: Sequence[str], left: Left, terms: int) -> Iterator[str]:
+def _left(name: str, campaign: CampaignReader, left: Left, terms: int) -> Iterator[str]:
     for i, status in enumerate(left.status):
         why = f"{Status(status).name.lower()}: {readable(left.detail[i])}"
         none = ["-"] * terms
         words = (name, "-", readable(left.name[i]), "-", *none)
-        yield "\t".join((*words, libraries[left.library[i]], str(left.line[i]), why))
+        where = campaign.libraries[left.library[i]], campaign.files[left.file[i]]
+        yield "\t".join((*words, *where, str(left.line[i]), why))
 
 
 if __name__ == "__main__":

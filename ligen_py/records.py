@@ -203,6 +203,9 @@ class Entries(Record):
     note: np.ndarray = column(
         STRING, "entry", doc="what was taken off, chosen or left out, in words"
     )
+    extra: np.ndarray = column(
+        STRING, "entry", doc="further columns of the input: a JSON object of texts, or empty"
+    )
 
 
 @dataclass(frozen=True, slots=True)

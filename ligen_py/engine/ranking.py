@@ -21,19 +21,19 @@ def hash_keys(keys: np.ndarray) -> np.ndarray:
 
 
 def duplicates(
-    hashes: np.ndarray, libraries: np.ndarray, lines: np.ndarray
+    hashes: np.ndarray, files: np.ndarray, lines: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows of molecules that stand earlier in the campaign, and the rows of those earlier ones.
 
     Args:
         hashes: of the content keys (n,), u8.
-        libraries: numbers of the libraries (n,), and
+        files: numbers of the libraries' files (n,), and
         lines: source lines (n,), i8: they give the order whatever the order of the rows.
 
     Returns:
         Two i8 arrays of equal length: the later rows, ascending, and the first row of each.
     """
-    order = np.lexsort((lines, libraries, hashes))
+    order = np.lexsort((lines, files, hashes))
     same = np.zeros(len(order), dtype=bool)
     same[1:] = hashes[order[1:]] == hashes[order[:-1]]
     head = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
@@ -55,12 +55,12 @@ def consensus(columns: Sequence[np.ndarray], out: np.ndarray) -> np.ndarray:
 
 
 def ranking(
-    scores: np.ndarray, libraries: np.ndarray, lines: np.ndarray, out: np.ndarray
+    scores: np.ndarray, files: np.ndarray, lines: np.ndarray, out: np.ndarray
 ) -> np.ndarray:
-    """Rows (i8) by score (f4), largest first; equal scores by library, then by source line.
+    """Rows (i8) by score (f4), largest first; equal scores by file, then by source line.
 
     Rows where `out` is set are left out.
     """
     rows = np.flatnonzero(out == 0)
-    order = np.lexsort((lines[rows], libraries[rows], -scores[rows]))
+    order = np.lexsort((lines[rows], files[rows], -scores[rows]))
     return rows[order].astype("i8")

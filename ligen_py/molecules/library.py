@@ -72,7 +72,7 @@ def parse(
 
 def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
     """Gather prepared records, in input order, into arrays; later equals become duplicates."""
-    entries: list[tuple[str, int, str, str, str]] = []
+    entries: list[tuple[str, int, str, str, str, str]] = []
     ledger: list[tuple[Status, Reason, str]] = []
     states: list[State] = []
     rows: list[int] = []
@@ -89,7 +89,8 @@ def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
             ledger.append((Status.READY, Reason.NONE, ""))
             rows += [len(entries)] * len(result.states)
             states += result.states
-        entries.append((record.name, record.line, result.smiles, result.key, result.note))
+        told = record.name, record.line, result.smiles, result.key, result.note, record.extra
+        entries.append(told)
     return Library(_table(Entries, entries), _table(Ledger, ledger), _ligands(rows, states))
 
 

@@ -4,6 +4,7 @@ The records below declare its layout; `docs/format.md` states it in words. `camp
 the file part by part, `campaign_reader` reads it.
 """
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ class Scored(Record):
     """One row per scored input record of a target, part by part."""
 
     library: np.ndarray = column("u2", "row", doc="row of `libraries`")
+    file: np.ndarray = column("u4", "row", doc="row of `files`")
     line: np.ndarray = column("i8", "row", doc="first line of the record in its file, from 1")
     name: np.ndarray = column(STRING, "row", doc="name as given in the input, or record number")
     key: np.ndarray = column(STRING, "row", doc="content key of the molecule")
@@ -43,6 +45,7 @@ class Left(Record):
     """One row per input record that is not ranked: what became of it."""
 
     library: np.ndarray = column("u2", "row", doc="row of `libraries`")
+    file: np.ndarray = column("u4", "row", doc="row of `files`")
     line: np.ndarray = column("i8", "row", doc="first line of the record in its file, from 1")
     name: np.ndarray = column(STRING, "row", doc="name as given in the input, or record number")
     status: np.ndarray = column("u1", "row", enum=Status, doc="where the record stands")
@@ -75,6 +78,9 @@ class Top(Record):
     state: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the best state")
     first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
     first_byte: np.ndarray = column("i8", "ligand+1", into="byte", doc="offsets of molecules")
+    extra: np.ndarray = column(
+        STRING, "ligand", doc="further columns of the input: a JSON object of texts, or empty"
+    )
     xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position in the best pose")
     molecule: np.ndarray = column("u1", "byte", doc="RDKit binary molecule, atoms in this order")
 
@@ -127,7 +133,7 @@ TARGET_GROUPS: dict[str, type[Record]] = {
 """Records in each group `targets/{target}`; beside them `ranking` and `terms/{function}/{term}`."""
 
 ROOT_GROUPS: dict[str, type[Record]] = {"runs": Runs, "parts": Provenance}
-"""Records at the root; beside them the text dataset `libraries`."""
+"""Records at the root; beside them the texts `libraries` and `files`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,5 +142,14 @@ class Pose:
 
     smiles: str
     state: str
+    extra: str
     xyz: np.ndarray
     molecule: np.ndarray
+
+
+def columns_of(extra: str) -> dict[str, str]:
+    """Further columns of an input record, by name; ValueError where the text is none such."""
+    columns = json.loads(extra or "{}")
+    if not isinstance(columns, dict):
+        raise ValueError("further columns are no JSON object")
+    return {str(name): str(value) for name, value in columns.items()}

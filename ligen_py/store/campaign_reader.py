@@ -23,6 +23,7 @@ from ligen_py.store.campaign import (
     Provenance,
     Runs,
     Scored,
+    columns_of,
 )
 from ligen_py.store.guard import child, dataset_of
 from ligen_py.store.read import open_file, read_record
@@ -135,17 +136,32 @@ class TargetReader:
         stored, first_atom, first_byte = self._top
         places = np.searchsorted(stored, rows)
         unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
-        texts = [some_rows(group[name], unique) for name in ("smiles", "state")]
+        texts = [some_rows(group[name], unique) for name in ("smiles", "state", "extra")]
         for number, (row, i) in enumerate(zip(rows, places, strict=True)):
             if i == len(stored) or stored[i] != row:
                 raise ValueError(f"the pose of row {row} is not stored")
-            smiles, state = (str(text[inverse[number]]) for text in texts)
+            smiles, state, extra = (str(text[inverse[number]]) for text in texts)
             yield Pose(
                 smiles=smiles,
                 state=state,
+                extra=extra,
                 xyz=group["xyz"][first_atom[i] : first_atom[i + 1]],
                 molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
             )
+
+    def input_columns(self, count: int, most: int) -> list[str]:
+        """Names of further columns of the input that the best `count` molecules have, `most`."""
+        stored, *_ = self._top
+        names: dict[str, None] = {}
+        for start in range(0, min(count, self.stored), BLOCK):
+            rows = self._group["ranking"][start : min(start + BLOCK, count)]
+            places = np.searchsorted(stored, rows)
+            unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
+            for text in some_rows(self._group["top"]["extra"], unique)[inverse]:
+                names |= dict.fromkeys(columns_of(str(text)))
+                if len(names) >= most:
+                    return list(names)[:most]
+        return list(names)
 
     @cached_property
     def _top(self) -> tuple[np.ndarray, ...]:
@@ -185,6 +201,8 @@ class CampaignReader:
         self._file = file
         names = dataset_of(file, "libraries", STRING, 1)
         self.libraries = [str(name) for name in text_rows(names, slice(None))]
+        names = dataset_of(file, "files", STRING, 1)
+        self.files = [str(name) for name in text_rows(names, slice(None))]
         self.targets = list(child(file, "targets"))
         self.attributes = {key: str(value) for key, value in file.attrs.items()}
 

@@ -48,8 +48,8 @@ class TargetWriter:
         """Scored records so far."""
         return len(self._group["scored/score"])
 
-    def append(self, part: Part, library: int, label: str) -> None:
-        """Append a part of a library: what is scored, and what became of the rest.
+    def append(self, part: Part, library: int, file: int, label: str) -> None:
+        """Append a part of a library's file: what is scored, and what became of the rest.
 
         Raises InputError, with the part's `label`, where its score terms are others than before.
         """
@@ -62,6 +62,7 @@ class TargetWriter:
         self._scored.append(
             Scored(
                 library=np.full(len(ligands), library, dtype="u2"),
+                file=np.full(len(ligands), file, dtype="u4"),
                 line=part.line[records],
                 name=part.name[records],
                 key=part.key[records],
@@ -81,6 +82,7 @@ class TargetWriter:
         self._left.append(
             Left(
                 library=np.full(len(out), library, dtype="u2"),
+                file=np.full(len(out), file, dtype="u4"),
                 line=part.line[out],
                 name=part.name[out],
                 status=part.status[out],
@@ -115,6 +117,7 @@ class TargetWriter:
                 row=rows,
                 smiles=np.array([pose.smiles for pose in poses], dtype=object),
                 state=np.array([pose.state for pose in poses], dtype=object),
+                extra=np.array([pose.extra for pose in poses], dtype=object),
                 first_atom=np.cumsum([0, *(len(pose.xyz) for pose in poses)], dtype="i8"),
                 first_byte=np.cumsum([0, *(len(pose.molecule) for pose in poses)], dtype="i8"),
                 xyz=np.concatenate([pose.xyz for pose in poses]),
@@ -136,26 +139,31 @@ class TargetWriter:
         self._group["scored/score"][...] = scores
 
     def take_out_duplicates(
-        self, later: np.ndarray, first: np.ndarray, libraries: Sequence[str]
+        self, later: np.ndarray, first: np.ndarray, libraries: Sequence[str], files: Sequence[str]
     ) -> None:
         """Move scored records (rows `later`, ascending) from the ranking to the ledger.
 
-        `first` holds the row of the earlier record of the same molecule, `libraries` the names.
+        `first` holds the row of the earlier record of the same molecule, `libraries` and
+        `files` the names.
         """
         self._pass_on(later, first)
         for start in range(0, len(later), BLOCK):
             rows, of = later[start : start + BLOCK], first[start : start + BLOCK]
             self._group["scored/duplicate"][rows] = 1
-            library, other = self.column("library", rows), self.column("library", of)
-            same = zip(self.column("name", of), self.column("line", of), other, strict=True)
+            library, file = self.column("library", rows), self.column("file", rows)
+            others = (self.column(name, of) for name in ("name", "line", "library", "file"))
             details = [
                 f"the same molecule as {_short(name)} in line {line}"
-                + (f" of library {libraries[there]}" if there != here else "")
-                for (name, line, there), here in zip(same, library, strict=True)
+                + (f" of {files[there]}" if there != here else "")
+                + (f" of library {libraries[theirs]}" if theirs != ours else "")
+                for name, line, theirs, there, ours, here in zip(
+                    *others, library, file, strict=True
+                )
             ]
             self._left.append(
                 Left(
                     library=library,
+                    file=file,
                     line=self.column("line", rows),
                     name=self.column("name", rows),
                     status=np.full(len(rows), Status.DUPLICATE, dtype="u1"),
@@ -241,11 +249,11 @@ class CampaignWriter:
         """Append the provenance of some parts."""
         self._parts.append(parts)
 
-    def finish(self, libraries: list[str], runs: Runs) -> None:
-        """Write the names of the libraries and the distinct run records."""
-        names = np.array(libraries, dtype=object)
-        dataset = write_column(self._file, "libraries", names, TEXT)
-        dataset.attrs["doc"] = "names of the libraries"
+    def finish(self, libraries: list[str], files: list[str], runs: Runs) -> None:
+        """Write the names of the libraries and their files, and the distinct run records."""
+        for name, texts in (("libraries", libraries), ("files", files)):
+            dataset = write_column(self._file, name, np.array(texts, dtype=object), TEXT)
+            dataset.attrs["doc"] = f"names of the {name}"
         write_record(self._file.create_group("runs"), runs)
 
 

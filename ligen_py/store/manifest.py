@@ -13,7 +13,7 @@ from ligen_py.provenance import file_digest
 FILES = ("pocket", "ligands", "poses", "kept", "refined", "scores")
 """Columns that name the files of a part, in the order in which the stages write them."""
 
-COLUMNS = ("target", "library", *FILES, "control", "crystal")
+COLUMNS = ("target", "library", "file", *FILES, "control", "crystal")
 """Columns of the table, tab-separated, named in its first line."""
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -38,6 +38,8 @@ class PartFiles:
     scores: Path
     control: bool = False
     crystal: Path | None = None
+    file: str = ""
+    """The library's file that the chunk is a part of, as it is called within the library."""
 
     @property
     def label(self) -> str:
@@ -65,6 +67,12 @@ class Manifest:
     def libraries(self) -> list[str]:
         """Names of the libraries; the controls are none."""
         return list(dict.fromkeys(part.library for part in self.parts if not part.control))
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """The libraries' files, in order: library, and the file's name within it."""
+        every = ((part.library, part.file) for part in self.parts if not part.control)
+        return list(dict.fromkeys(every))
 
     def chunks(self, target: str, library: str) -> list[PartFiles]:
         """The parts of a library against a target."""
@@ -111,7 +119,8 @@ class Manifest:
         pose is missing.
         """
         rows = [
-            f"{part.label}\t{int(part.control)}\t{_content(part.crystal)}" for part in self.parts
+            f"{part.label}\t{part.file}\t{int(part.control)}\t{_content(part.crystal)}"
+            for part in self.parts
         ]
         return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
@@ -149,7 +158,7 @@ def read_manifest(path: Path) -> Manifest:
 def _part(where: str, row: list[str]) -> PartFiles:
     if len(row) != len(COLUMNS):
         raise InputError(f"{where} has {len(row)} columns, not {len(COLUMNS)}")
-    target, library, *files, control, crystal = row
+    target, library, file, *files, control, crystal = row
     for name in (target, library):
         if not re.fullmatch(NAME_PATTERN, name):
             raise InputError(f"{where}: {name!r} is no name; use letters, digits and _ . - only")
@@ -166,6 +175,7 @@ def _part(where: str, row: list[str]) -> PartFiles:
         **{column: Path(name) for column, name in zip(FILES, files, strict=True)},
         control=control == "1",
         crystal=Path(crystal) if crystal else None,
+        file=file,
     )
 
 

@@ -286,6 +286,10 @@ class Poses:
         entry = int(column_of(self._ligands, "ligands", "ligands/entry")[ligand])
         return text_at(column_of(self._ligands, "ligands", "entries/name"), entry)
 
+    def extra(self, entry: int) -> str:
+        """The further columns of an input record, a JSON object or nothing."""
+        return text_at(column_of(self._ligands, "ligands", "entries/extra"), entry)
+
     def state(self, ligand: int) -> str:
         """The canonical SMILES of a ligand."""
         return text_at(column_of(self._ligands, "ligands", "ligands/smiles"), ligand)

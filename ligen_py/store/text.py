@@ -16,9 +16,17 @@ FORMULA = ("=", "+", "-", "@")
 def harmless(text: str) -> str:
     """A text that no spreadsheet evaluates: what looks like a formula gets an apostrophe before it.
 
-    The SDF holds the text as it is.
+    Numbers such as -1.5 are none. The SDF holds the text as it is.
     """
-    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+    return f"'{text}" if text.lstrip().startswith(FORMULA) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.isascii()
 
 
 def csv_line(cells: Iterable[str]) -> str:

@@ -37,7 +37,7 @@ def test_files_hold_what_the_document_says(tmp_path: Path) -> None:
     path = tmp_path / "c.h5"
     assert aggregate.main(["--manifest", str(manifest), "--output", str(path), "--quiet"]) == 0
     with h5py.File(path) as file:
-        assert set(file) == {"targets", "libraries", *ROOT_GROUPS}
+        assert set(file) == {"targets", "libraries", "files", *ROOT_GROUPS}
         assert set(file["targets/t"]) == {*TARGET_GROUPS, "ranking", "terms"}
         assert set(file["targets/t/terms/xscore"]) == {"half", "total"}
         for name, record in TARGET_GROUPS.items():

@@ -39,6 +39,7 @@ class Molecule:
     smiles: str
     score: float | None
     states: tuple[tuple[str, float | None], ...] = ()
+    extra: str = ""
 
     @property
     def scores(self) -> list[float | None]:
@@ -61,7 +62,10 @@ def prepared(smiles: str) -> Prepared:
 def library_of(molecules: Sequence[Molecule], first_line: int = 1) -> Library:
     """What `parse` makes of some SMILES, one a line."""
     return assemble(
-        (Record(first_line + i, molecule.name, molecule.smiles), molecule.prepared)
+        (
+            Record(first_line + i, molecule.name, molecule.smiles, extra=molecule.extra),
+            molecule.prepared,
+        )
         for i, molecule in enumerate(molecules)
     )
 
@@ -125,6 +129,7 @@ def write_part(
         },
         control=crystal is not None,
         crystal=crystal,
+        file=f"{library}.smi",
     )
     parsed = library_of(molecules, first_line)
     if not part.pocket.exists():
@@ -153,7 +158,7 @@ def write_manifest(path: Path, parts: Sequence[PartFiles]) -> Path:
     """Write the manifest of some parts."""
     rows = [COLUMNS] + [
         (
-            *(part.target, part.library),
+            *(part.target, part.library, part.file),
             *(str(getattr(part, name)) for name in FILES),
             str(int(part.control)),
             str(part.crystal or ""),

@@ -166,7 +166,9 @@ def test_the_first_of_equal_molecules_is_first_in_the_file_not_in_the_manifest(
         assert campaign.target("t").scores().tolist() == [1]
         assert campaign.target("t").others(best.row) == {int(best.row[0]): ["late", "elsewhere"]}
         left = campaign.target("t").left_named(frozenset(["elsewhere"]))
-        assert left.detail.tolist() == ["the same molecule as early in line 2 of library lib"]
+        assert left.detail.tolist() == [
+            "the same molecule as early in line 2 of lib.smi of library lib"
+        ]
         counts = campaign.target("t").counts()
         assert counts.library.tolist() == [0, 0, 1]
         assert counts.records.tolist() == [1, 1, 1]

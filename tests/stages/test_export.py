@@ -24,8 +24,9 @@ NAMES = [
 ]
 SMILES = ["CCO", "CC[NH3+]", "CC(=O)[O-]", "c1ccncc1", "C[C@H](N)C(=O)O", "FC=CF", "CCS", "C#N",
           "O=C1CCCN1", "c1ccc2[nH]ccc2c1"]  # fmt: skip
+EXTRA = {0: '{"price": "-12.5", "rank": "7", "a<b>\\nc": "=SUM(A1)\\nx"}', 2: '{"cas": "50-00-0"}'}
 MOLECULES = [
-    Molecule(name, smiles, 9.0 - 0.5 * i)
+    Molecule(name, smiles, 9.0 - 0.5 * i, extra=EXTRA.get(i, ""))
     for i, (name, smiles) in enumerate(zip(NAMES, SMILES, strict=True))
 ]
 
@@ -71,6 +72,24 @@ def test_sdf_and_csv_say_the_same(campaign: Path) -> None:
         assert (row["library"], row["line"]) == ("lib", str(i + 1))
         assert (mol.GetProp("target"), mol.GetProp("restart")) == ("a", "20")
         assert len(mol.GetProp("key")) == 16
+
+
+def test_columns_of_the_input_stand_beside_the_scores(campaign: Path) -> None:
+    assert run(campaign) == 0
+    rows = table(campaign)
+    assert list(rows[0])[-4:] == ["price", "input.rank", "a(b) c", "cas"]
+    assert [rows[0][name] for name in ("rank", "input.rank", "price", "cas")] == [
+        "1",
+        "7",
+        "-12.5",
+        "",
+    ]
+    assert rows[0]["a(b) c"] == "'=SUM(A1) x"
+    assert (rows[2]["cas"], rows[2]["file"]) == ("50-00-0", "lib.smi")
+    mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf")))
+    assert mols[0].GetProp("a(b) c") == "=SUM(A1) x"
+    assert mols[2].GetProp("cas") == "50-00-0"
+    assert not mols[1].HasProp("price")
 
 
 def test_names_are_told_on_one_line_and_no_cell_is_a_formula(campaign: Path) -> None:

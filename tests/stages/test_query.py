@@ -41,10 +41,10 @@ def test_the_best_of_every_target(campaign: Path, capsys: pytest.CaptureFixture[
     header, *rows = ask(campaign, capsys, "--top", "2")
     assert header == [
         *("target", "rank", "name", "score", "xscore/half", "xscore/total"),
-        *("library", "line", "status"),
+        *("library", "file", "line", "status"),
     ]
-    best = ["1", "ether", "7.2500", "3.6250", "7.2500", "lib", "5", "scored"]
-    second = ["2", "butane", "6.5000", "3.2500", "6.5000", "lib", "3", "scored"]
+    best = ["1", "ether", "7.2500", "3.6250", "7.2500", "lib", "lib.smi", "5", "scored"]
+    second = ["2", "butane", "6.5000", "3.2500", "6.5000", "lib", "lib.smi", "3", "scored"]
     assert rows == [[target, *row] for target in "ab" for row in (best, second)]
     assert len(ask(campaign, capsys, "--target", "b", "--top", "99")) == 1 + 5
 

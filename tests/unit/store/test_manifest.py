@@ -8,8 +8,20 @@ from ligen_py.errors import InputError
 from ligen_py.settings import Name
 from ligen_py.store.manifest import COLUMNS, FILES, NAME_PATTERN, read_manifest
 
-ROW = ["t", "lib", "t.h5", "l/1-of-1.h5", "p.h5", "k.h5", "r.h5", "s.h5", "0", ""]
-CONTROL = ["t", "control-t", "t.h5", "c.h5", "cp.h5", "ck.h5", "cr.h5", "cs.h5", "1", "ref.sdf"]
+ROW = ["t", "lib", "m.smi", "t.h5", "l/1-of-1.h5", "p.h5", "k.h5", "r.h5", "s.h5", "0", ""]
+CONTROL = [
+    "t",
+    "control-t",
+    "ref.sdf",
+    "t.h5",
+    "c.h5",
+    "cp.h5",
+    "ck.h5",
+    "cr.h5",
+    "cs.h5",
+    "1",
+    "ref.sdf",
+]
 
 
 def manifest(path: Path, *rows: list[str], header: tuple[str, ...] = COLUMNS) -> Path:
@@ -48,7 +60,7 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> N
     [
         ([], "lists no part of any library"),
         ([CONTROL], "lists no part of any library"),
-        ([ROW[:-1]], "line 2 has 9 columns, not 10"),
+        ([ROW[:-1]], "line 2 has 10 columns, not 11"),
         ([changed(ROW, target="../t")], "line 2: '../t' is no name"),
         ([changed(ROW, library="a/b")], "line 2: 'a/b' is no name"),
         ([changed(ROW, control="yes")], "line 2: control is 'yes'"),
