@@ -92,27 +92,47 @@ static inline void team_sums(sg_t sg, __local int *board, int *sums) {
 #endif
 }
 
-// First of the atoms first <= i < last that belong to a part; those of part TEAM begin after them.
-static inline int start_of(int first, int last, int part) {
-  return first + (last - first) * part / TEAM;
+// This sub-group's share of some ranges of atoms, counted through from the first one on.
+typedef struct {
+  int first, last;
+} share_t;
+
+static inline share_t share_of(sg_t sg, int count) {
+  const share_t share = {count * sg.index / TEAM, count * (sg.index + 1) / TEAM};
+  return share;
 }
 
-// Field sum of this sub-group's part of the atoms first <= i < last after a rigid motion.
-static inline int part_sum(sg_t sg,
-                           FIELD field,
-                           int plane,
-                           __local const float4 *atoms,
-                           int first,
-                           int last,
-                           affine_t motion) {
-  return plane_sum(field, plane, atoms, start_of(first, last, sg.index),
-                   start_of(first, last, sg.index + 1), motion);
+// What of the next range, first <= i < last, falls to this share.
+static inline share_t next_range(share_t *share, int first, int last) {
+#if TEAM == 1
+  const share_t all = {first, last};
+  return all;
+#else
+  const int size = last - first;
+  const share_t part = {first + clamp(share->first, 0, size), first + clamp(share->last, 0, size)};
+  share->first -= size;
+  share->last -= size;
+  return part;
+#endif
 }
 
+static inline int share_sum(FIELD field,
+                            int plane,
+                            __local const float4 *atoms,
+                            int first,
+                            int last,
+                            affine_t motion,
+                            share_t *share) {
+  const share_t part = next_range(share, first, last);
+  return plane_sum(field, plane, atoms, part.first, part.last, motion);
+}
+
+// Field sum of this sub-group's share of the whole ligand after a rigid motion.
 static inline int sum_of_all(
     sg_t sg, const problem_t ligand, FIELD field, __local const float4 *atoms, affine_t motion) {
-  return part_sum(sg, field, HEAVY, atoms, 0, ligand.heavy, motion) +
-         part_sum(sg, field, HYDROGEN, atoms, ligand.heavy, ligand.atoms, motion);
+  share_t share = share_of(sg, ligand.atoms);
+  const int heavy = share_sum(field, HEAVY, atoms, 0, ligand.heavy, motion, &share);
+  return heavy + share_sum(field, HYDROGEN, atoms, ligand.heavy, ligand.atoms, motion, &share);
 }
 
 // Best of `count` candidates, as its key in every lane.
@@ -174,26 +194,30 @@ static inline void scan(sg_t sg,
                         const fragment_t fragment,
                         int *sums) {
   const torsion_t t = fragment.torsion;
+  const int far = t.heavy_last - t.heavy_first + t.hydrogen_last - t.hydrogen_first;
   for (int k = 0; k < KEYS; k++) {
     const int a = k * SG_SIZE + sg.lane;
     sums[k] = 0;
     if (a >= N_ANGLES) continue;
     const affine_t motion = turn_of(fragment, angles[a]);
+    share_t share = share_of(sg, fragment.near_side ? ligand.atoms - far : far);
     if (fragment.near_side) {
-      sums[k] = part_sum(sg, field, HEAVY, atoms, 0, t.heavy_first, motion) +
-                part_sum(sg, field, HEAVY, atoms, t.heavy_last, ligand.heavy, motion) +
-                part_sum(sg, field, HYDROGEN, atoms, ligand.heavy, t.hydrogen_first, motion) +
-                part_sum(sg, field, HYDROGEN, atoms, t.hydrogen_last, ligand.atoms, motion);
+      sums[k] += share_sum(field, HEAVY, atoms, 0, t.heavy_first, motion, &share);
+      sums[k] += share_sum(field, HEAVY, atoms, t.heavy_last, ligand.heavy, motion, &share);
+      sums[k] += share_sum(field, HYDROGEN, atoms, ligand.heavy, t.hydrogen_first, motion, &share);
+      sums[k] += share_sum(field, HYDROGEN, atoms, t.hydrogen_last, ligand.atoms, motion, &share);
     } else {
-      sums[k] = part_sum(sg, field, HEAVY, atoms, t.heavy_first, t.heavy_last, motion) +
-                part_sum(sg, field, HYDROGEN, atoms, t.hydrogen_first, t.hydrogen_last, motion);
+      sums[k] += share_sum(field, HEAVY, atoms, t.heavy_first, t.heavy_last, motion, &share);
+      sums[k] +=
+          share_sum(field, HYDROGEN, atoms, t.hydrogen_first, t.hydrogen_last, motion, &share);
     }
   }
   team_sums(sg, board, sums);
 }
 
 // Does a turn bring any pair of heavy atoms across the bond too near? Lanes share the side that
-// moves, sub-groups the side that rests.
+// moves; several lanes of every sub-group share one atom of a small side, each with a part of the
+// side that rests.
 static inline int bumps_across(sg_t sg,
                                __local int *board,
                                const problem_t ligand,
@@ -203,18 +227,17 @@ static inline int bumps_across(sg_t sg,
                                affine_t motion) {
   const int first = torsion.heavy_first, last = torsion.heavy_last;
   const int count = far_moves ? last - first : ligand.heavy - (last - first);
+  const int width = count > 16 ? SG_SIZE : count > 8 ? 16 : count > 4 ? 8 : 4;
+  const int part = sg.lane / width * TEAM + sg.index, step = SG_SIZE / width * TEAM;
   int found = 0;
-  for (int n = sg.lane; n < count; n += SG_SIZE) {
+  for (int n = sg.lane % width; n < count; n += SG_SIZE) {
     const int j = far_moves ? first + n : n < first ? n : n + last - first;
     const float4 p = transform(motion, atoms[j]);
     if (far_moves) {
-      found |= bumps_into(ligand, atoms, j, p, start_of(0, first, sg.index),
-                          start_of(0, first, sg.index + 1), 1);
-      found |= bumps_into(ligand, atoms, j, p, start_of(last, ligand.heavy, sg.index),
-                          start_of(last, ligand.heavy, sg.index + 1), 1);
+      found |= bumps_into(ligand, atoms, j, p, part, first, step);
+      found |= bumps_into(ligand, atoms, j, p, last + part, ligand.heavy, step);
     } else {
-      found |= bumps_into(ligand, atoms, j, p, start_of(first, last, sg.index),
-                          start_of(first, last, sg.index + 1), 1);
+      found |= bumps_into(ligand, atoms, j, p, first + part, last, step);
     }
   }
   return team_any(sg, board, found);
@@ -226,9 +249,8 @@ static inline int is_clean(sg_t sg,
                            const problem_t ligand,
                            __local const float4 *atoms) {
   int found = 0;
-  for (int i = sg.index; i < ligand.heavy; i += TEAM)
-    for (int j = sg.lane; j < i; j += SG_SIZE)
-      if (is_pair(ligand, i, j)) found |= is_bump(atoms[i], atoms[j]);
+  for (int j = sg.lane; j < ligand.heavy; j += SG_SIZE)
+    found |= bumps_into(ligand, atoms, j, atoms[j], sg.index, ligand.heavy, TEAM);
   return !team_any(sg, board, found);
 }
 

@@ -94,7 +94,7 @@ class LatencyDocker:
     def __init__(
         self, device: Device, plan: Plan, launches: Literal["ligand", "fragment"] = "ligand"
     ) -> None:
-        """Upload the tables of a plan and make the queues with their buffers."""
+        """Upload the tables of a plan; queues and their buffers come when ligands need them."""
         self.device, self.plan, self.launches = device, plan, launches
         self._field = buffers.upload(device, plan.field)
         self._angles = buffers.upload(device, plan.angles)
@@ -103,9 +103,10 @@ class LatencyDocker:
         position[:, :3] = plan.start_position
         self._position = buffers.upload(device, position)
         self._turns = buffers.upload(device, plan.start_turns)
-        self._slots = [self._slot() for _ in range(self._queues())]
+        self._slots: list[Slot] = []
 
     def _queues(self) -> int:
+        """Most ligands in flight."""
         restart_bytes = 16 * ATOM_CLASSES[-1] + POSE_BYTES + MAX_TORSIONS
         most = MEMORY // (restart_bytes * self.plan.num_restart)
         return max(1, min(QUEUES.get(self.device.kind, FEW_QUEUES), most))
@@ -152,6 +153,8 @@ class LatencyDocker:
 
     def _run(self, ligands: Ligands, rows: np.ndarray) -> Iterator[Slot]:
         """Dock ligands; each slot comes when `output` of its stream holds its member's poses."""
+        while len(self._slots) < min(len(rows), self._queues()):
+            self._slots.append(self._slot())
         for start in range(0, len(rows), WINDOW):
             batch = pack(ligands, rows[start : start + WINDOW], self.plan)
             words, first = joined(batch)
