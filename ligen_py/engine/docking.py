@@ -1,18 +1,49 @@
-"""Dock ligands on a device: batches by atom class, one kernel, results in input order."""
+"""Dock ligands on a device: batches of like ligands, one kernel, results in input order."""
 
+import logging
+from collections import deque
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.placing import ranges
 from ligen_py.engine.search import MAX_TORSIONS, Batch, Plan, pack
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
 from ligen_py.opencl.program import Program, build
+from ligen_py.opencl.residency import resident
 from ligen_py.records import Ligands, Poses
 
-BATCH_BYTES = 256 << 20
-ITEMS_PER_COMPUTE_UNIT = 2048
+log = logging.getLogger("ligen_py")
+
+LIGANDS_PER_RESIDENT = 2
+"""Ligands of a batch for each sub-group that the device holds at a time."""
+
+WAVES = 32
+"""How often a launch fills the device: restarts of a ligand are split over sub-groups until then,
+so that the last ones to end leave little of it idle."""
+
+POSE_BYTES = 48
+"""Of a pose on the device, beside one byte a torsion."""
+
+
+class Bucket(NamedTuple):
+    """Ligands to dock in one launch: of one atom class, and of nearly one number of torsions."""
+
+    atom_class: int
+    members: np.ndarray
+    """Places among the ligands to dock."""
+
+
+class Running(NamedTuple):
+    """A launched bucket and where its results will be."""
+
+    bucket: Bucket
+    batch: Batch
+    event: Any
+    results: tuple[Any, ...]
 
 
 class Docker:
@@ -39,53 +70,78 @@ class Docker:
 
         Poses come in input order, then in restart order; ligands not named have none.
         """
-        plan = self.plan
+        count = self.plan.num_restart
         rows = np.arange(len(ligands.entry)) if rows is None else rows
         torsions = np.diff(ligands.first_torsion)[rows]
-        first_torsion = _offsets(np.repeat(torsions, plan.num_restart))
-        results = np.empty((len(rows), plan.num_restart, 4), np.int32)
-        quaternions = np.empty((len(rows), plan.num_restart, 4), np.float32)
-        shifts = np.empty((len(rows), plan.num_restart, 3), np.float32)
-        turns = np.empty(first_torsion[-1], np.uint8)
-        for atom_class, members in self._batches(ligands, rows):
-            batch = pack(ligands, rows[members], plan)
-            found = self._launch(batch, atom_class)
+        first_turn = count * (np.cumsum(torsions) - torsions)
+        results = np.empty((len(rows), count, 4), np.int32)
+        quaternions = np.empty((len(rows), count, 4), np.float32)
+        shifts = np.empty((len(rows), count, 3), np.float32)
+        turns = np.empty(count * int(torsions.sum()), np.uint8)
+        for bucket, found in self._docked(ligands, rows):
+            members = bucket.members
             results[members], quaternions[members], shifts[members] = found[:3]
-            starts = batch.ligands["first_torsion"].astype(np.int64) * plan.num_restart
-            for start, member in zip(starts, members, strict=True):
-                first = first_torsion[member * plan.num_restart]
-                count = int(torsions[member]) * plan.num_restart
-                turns[first : first + count] = found[3][start : start + count]
-        counts = np.zeros(len(ligands.entry), np.int64)
-        counts[rows] = plan.num_restart
-        return Poses(
-            first_pose=_offsets(counts),
-            first_torsion=first_torsion,
-            restart=np.tile(np.arange(plan.num_restart, dtype=np.int32), len(rows)),
-            translation=plan.to_angstrom(shifts.reshape(-1, 3)),
-            quaternion=np.roll(quaternions.reshape(-1, 4), 1, axis=1),
-            torsion=(turns * (360.0 / plan.n_angles)).astype(np.float32),
-            score=results[..., 0].ravel(),
-            internal_bumps=results[..., 1].ravel(),
-            pocket_bumps=results[..., 2].ravel(),
-            outside=results[..., 3].ravel(),
-        )
+            turns[ranges(first_turn[members], count * torsions[members])] = found[3]
+        return self.plan.poses(ligands, rows, results, quaternions, shifts, turns)
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) for the sake of `kernel_seconds` only."""
-        for atom_class, members in self._batches(ligands, rows):
-            self._launch(pack(ligands, rows[members], self.plan), atom_class)
+        for _ in self._docked(ligands, rows):
+            pass
 
-    def _batches(self, ligands: Ligands, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Places in `rows` of one atom class at a time, as many as the memory budget holds."""
-        atoms = np.diff(ligands.first_atom)[rows]
+    def _docked(
+        self, ligands: Ligands, rows: np.ndarray
+    ) -> Iterator[tuple[Bucket, tuple[np.ndarray, ...]]]:
+        """Buckets with their results; while one is fetched, the next one computes.
+
+        A bucket for which the device has no memory is tried again by halves.
+        """
+        waiting = deque(self._buckets(ligands, rows))
+        running: Running | None = None
+        alone = False
+        while waiting or running:
+            launched = running.bucket if running else None
+            following: Running | None = None
+            found = None
+            try:
+                if waiting and not (alone and running):
+                    batch = pack(ligands, rows[waiting[0].members], self.plan)
+                    following = self._launch(waiting[0], batch)
+                if running:
+                    found = self._fetch(running)
+            except buffers.OutOfMemoryError as error:
+                # What is in flight holds memory too, and may be what failed: all starts again.
+                again = [launched] if launched else []
+                again += [waiting.popleft()] if waiting and not (alone and running) else []
+                if alone and len(again[0].members) == 1:
+                    raise
+                running, alone = None, True
+                waiting.extendleft(reversed(_halved(again, error)))
+                continue
+            if following:
+                waiting.popleft()
+            if launched and found:
+                yield launched, found
+            running = following
+
+    def _buckets(self, ligands: Ligands, rows: np.ndarray) -> Iterator[Bucket]:
+        """Buckets of like ligands; the last one of an atom class holds what is left."""
+        atoms, torsions = np.diff(ligands.first_atom)[rows], np.diff(ligands.first_torsion)[rows]
         classes = np.searchsorted(ATOM_CLASSES, atoms)
-        budget = min(BATCH_BYTES, int(self.device.handle.max_mem_alloc_size))
-        size = max(1, budget // (self.plan.num_restart * (48 + MAX_TORSIONS)))
+        bytes_needed = self.plan.num_restart * (POSE_BYTES + torsions)
         for number, atom_class in enumerate(ATOM_CLASSES):
             members = np.flatnonzero(classes == number)
+            if not len(members):
+                continue
+            members = members[np.lexsort((atoms[members], torsions[members]))]
+            room = buffers.budget(self.device) // int(bytes_needed[members].max())
+            size = max(1, min(room, LIGANDS_PER_RESIDENT * self._resident(atom_class)))
             for start in range(0, len(members), size):
-                yield atom_class, members[start : start + size]
+                yield Bucket(atom_class, members[start : start + size])
+
+    def _resident(self, atom_class: int) -> int:
+        group = SUB_GROUPS_PER_GROUP[self.device.back_end]
+        return resident(self._program(atom_class), "dock", group)
 
     def _program(self, atom_class: int) -> Program:
         definitions = {
@@ -98,10 +154,9 @@ class Docker:
         }
         return build(self.device, "batched/dock.cl", definitions)
 
-    def _launch(self, batch: Batch, atom_class: int) -> tuple[np.ndarray, ...]:
+    def _launch(self, bucket: Bucket, batch: Batch) -> Running:
         device, plan = self.device, self.plan
         poses = len(batch) * plan.num_restart
-        turn_count = len(batch.torsions) * plan.num_restart
         inputs = [
             buffers.upload(device, array)
             for array in (
@@ -113,47 +168,63 @@ class Docker:
                 batch.pairs,
             )
         ]
-        results = buffers.empty(device, poses * 4, np.int32)
-        quaternions = buffers.empty(device, poses * 4, np.float32)
-        shifts = buffers.empty(device, poses * 4, np.float32)
-        turns = buffers.empty(device, turn_count, np.uint8)
-
+        results = (
+            buffers.empty(device, poses * 4, np.int32),
+            buffers.empty(device, poses * 4, np.float32),
+            buffers.empty(device, poses * 4, np.float32),
+            buffers.empty(device, len(batch.torsions) * plan.num_restart, np.uint8),
+        )
         # How restarts are split over sub-groups fills the device; it changes no result.
-        wanted = ITEMS_PER_COMPUTE_UNIT * int(device.handle.max_compute_units)
+        wanted = WAVES * self._resident(bucket.atom_class)
         splits = int(np.clip(-(-wanted // len(batch)), 1, plan.num_restart))
         group = SUB_GROUPS_PER_GROUP[device.back_end]
         groups = -(-len(batch) * splits // group)
         local = group * SUB_GROUP_SIZE
-        event = self._program(atom_class).kernel("dock")(
-            device.queue,
-            (groups * local,),
-            (local,),
-            np.int32(len(batch)),
-            np.int32(plan.num_restart),
-            np.int32(plan.num_iterations),
-            np.int32(splits),
-            plan.steps,
-            np.array([*plan.box, 0], np.int32),
-            self._field,
-            self._angles,
-            self._rotation,
-            self._position,
-            self._turns,
-            *inputs,
-            results,
-            quaternions,
-            shifts,
-            turns,
-        )
-        by_pose = (len(batch), plan.num_restart, 4)
-        self.kernel_seconds += buffers.seconds(event)
+        with buffers.memory_named(device):
+            event = self._program(bucket.atom_class).kernel("dock")(
+                device.queue,
+                (groups * local,),
+                (local,),
+                np.int32(len(batch)),
+                np.int32(plan.num_restart),
+                np.int32(plan.num_iterations),
+                np.int32(splits),
+                plan.steps,
+                np.array([*plan.box, 0], np.int32),
+                self._field,
+                self._angles,
+                self._rotation,
+                self._position,
+                self._turns,
+                *inputs,
+                *results,
+            )
+            device.queue.flush()
+        return Running(bucket, batch, event, results)
+
+    def _fetch(self, running: Running) -> tuple[np.ndarray, ...]:
+        """Results of a bucket, by ligand and restart: see `Plan.poses`."""
+        device, event = self.device, running.event
+        by_pose = (len(running.batch), self.plan.num_restart, 4)
+        turns = len(running.batch.torsions) * self.plan.num_restart
+        with buffers.memory_named(device):
+            self.kernel_seconds += buffers.seconds(event)
+        results, quaternions, shifts, steps = running.results
         return (
-            buffers.download(device, results, by_pose, np.int32),
-            buffers.download(device, quaternions, by_pose, np.float32),
-            buffers.download(device, shifts, by_pose, np.float32)[..., :3],
-            buffers.download(device, turns, turn_count, np.uint8),
+            buffers.download(device, results, by_pose, np.int32, event),
+            buffers.download(device, quaternions, by_pose, np.float32, event),
+            buffers.download(device, shifts, by_pose, np.float32, event)[..., :3],
+            buffers.download(device, steps, turns, np.uint8, event),
         )
 
 
-def _offsets(counts: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+def _halved(buckets: list[Bucket], error: Exception) -> list[Bucket]:
+    """Each bucket as two of half the size, or as it is where it holds one ligand."""
+    largest = max(len(bucket.members) for bucket in buckets)
+    log.warning("%s; trying again with %d ligands at a time", error, -(-largest // 2))
+    return [
+        Bucket(bucket.atom_class, part)
+        for bucket in buckets
+        for part in np.array_split(bucket.members, 2)
+        if len(part)
+    ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.halving import by_halves
 from ligen_py.engine.placing import Conformers, Genotypes
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
@@ -56,15 +57,19 @@ def filter_poses(
     """
     bumped = is_bumped(poses, max_pocket_bumps)
     rows, verdicts, clusters, counts = ([np.zeros(0, np.int64)] for _ in range(4))
-    for first, last in _batches(ligands, poses, int(device.handle.max_mem_alloc_size)):
-        span = (first, last)
-        found = _launch(device, ligands, poses, bumped, span, max_num_poses, cluster_rmsd)
-        pose, verdict, cluster, count = found
-        kept = np.arange(max_num_poses) < count[:, None]
-        rows.append((poses.first_pose[first:last, None] + pose)[kept])
-        verdicts.append(verdict[kept])
-        clusters.append(cluster[kept])
-        counts.append(count)
+
+    def launch(members: np.ndarray) -> tuple[np.ndarray, ...]:
+        span = int(members[0]), int(members[-1]) + 1
+        return _launch(device, ligands, poses, bumped, span, max_num_poses, cluster_rmsd)
+
+    for first, last in _batches(ligands, poses, buffers.budget(device)):
+        for members, found in by_halves(launch, np.arange(first, last)):
+            pose, verdict, cluster, count = found
+            kept = np.arange(max_num_poses) < count[:, None]
+            rows.append((poses.first_pose[members, None] + pose)[kept])
+            verdicts.append(verdict[kept])
+            clusters.append(cluster[kept])
+            counts.append(count)
     word = Verdicts(
         verdict=np.concatenate(verdicts).astype(np.uint8),
         cluster=np.concatenate(clusters).astype(np.int32),

@@ -96,4 +96,5 @@ class PoseKernel:
         local = group * SUB_GROUP_SIZE
         kernel = build(self.device, self.source, definitions).kernel(self.name)
         size = (-(-count // group) * local,)
-        kernel(self.device.queue, size, (local,), np.int32(count), *arguments)
+        with buffers.memory_named(self.device):
+            kernel(self.device.queue, size, (local,), np.int32(count), *arguments)

@@ -8,6 +8,7 @@ import numpy as np
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering import filter_poses, take
 from ligen_py.engine.geometry import inverse_bond_lengths
+from ligen_py.engine.halving import by_halves
 from ligen_py.engine.maps import Grid, Maps, make_maps
 from ligen_py.engine.placing import kernel_torsions, ranges
 from ligen_py.engine.random import content_key
@@ -153,8 +154,14 @@ class Refiner:
         energies = np.zeros((count, 2), np.float32)
         gradients = np.zeros((count, FREEDOM_CLASSES[-1]), np.float32)
         state = (angles, quaternion, translation, energies, gradients)
-        for rows, classes in self._batches(ligands, poses):
-            self._launch(pack(ligands, rows, self.maps, seed), rows, classes, poses, chain, state)
+        for members, classes in self._batches(ligands, poses):
+
+            def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
+                batch = pack(ligands, rows, self.maps, seed)
+                self._launch(batch, rows, classes, poses, chain, state)
+
+            for _ in by_halves(launch, members):
+                pass
         better = energies[:, 1] < energies[:, 0]
         changed = np.repeat(better, np.diff(poses.first_torsion))
         wrapped = np.mod(np.rad2deg(angles.astype(np.float64)), 360).astype(np.float32)
@@ -209,7 +216,8 @@ class Refiner:
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
         local = group * SUB_GROUP_SIZE
-        event = build(device, "batched/refine.cl", definitions).kernel("refine")(
+        refine = build(device, "batched/refine.cl", definitions).kernel("refine")
+        event = refine(
             device.queue,
             (-(-len(chosen) // group) * local,),
             (local,),

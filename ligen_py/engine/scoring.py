@@ -6,9 +6,11 @@ from typing import Protocol
 import numpy as np
 
 from ligen_py.engine.ad4 import Ad4
+from ligen_py.engine.halving import by_halves
 from ligen_py.engine.pose_kernel import ATOM_CLASSES
 from ligen_py.engine.vina import Vina, Vinardo
 from ligen_py.engine.xscore import XScore
+from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records import (
     ChargedReceptor,
@@ -65,11 +67,16 @@ def score(
         name: np.full((len(scorer.terms), len(poses.restart)), np.nan, np.float32)
         for name, scorer in scorers.items()
     }
-    budget = min(batch_bytes, int(device.handle.max_mem_alloc_size))
-    for first, last in batches(ligands, poses, budget):
+
+    def launch(members: np.ndarray) -> None:
+        first, last = int(members[0]), int(members[-1]) + 1
         rows = slice(poses.first_pose[first], poses.first_pose[last])
         for name, scorer in scorers.items():
             columns[name][:, rows] = scorer.score(ligands, poses, first, last)
+
+    for first, last in batches(ligands, poses, min(batch_bytes, buffers.budget(device))):
+        for _ in by_halves(launch, np.arange(first, last)):
+            pass
     return {
         name: dict(zip(scorer.terms, columns[name], strict=True))
         for name, scorer in scorers.items()

@@ -1,42 +1,93 @@
 """Move NumPy arrays to and from a device, after checking that they fit."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pyopencl as cl
 
 from ligen_py.errors import DeviceError
 from ligen_py.opencl.device import Device
 
+MEMORY_ERRORS = frozenset(
+    (
+        cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE,
+        cl.status_code.OUT_OF_RESOURCES,
+        cl.status_code.OUT_OF_HOST_MEMORY,
+        cl.status_code.INVALID_BUFFER_SIZE,
+    )
+)
+
+SHARE = 4
+"""One part in so many of a device's memory is for one batch: two are in flight, beside tables and
+what other programs hold."""
+
+
+class OutOfMemoryError(DeviceError):
+    """The device has no room for a buffer; a smaller batch may do."""
+
+
+@contextmanager
+def memory_named(device: Device) -> Iterator[None]:
+    """Turn OpenCL's many ways to say that memory is short into `OutOfMemoryError`."""
+    try:
+        yield
+    except cl.Error as error:
+        if isinstance(error, cl.MemoryError) or error.code in MEMORY_ERRORS:
+            raise OutOfMemoryError(
+                f"{device.label} is out of memory ({error}); free it, or use another device"
+            ) from error
+        raise
+
+
+def budget(device: Device) -> int:
+    """Bytes that one batch may take on a device, in any number of buffers."""
+    return min(int(device.handle.global_mem_size) // SHARE, int(device.handle.max_mem_alloc_size))
+
 
 def upload(device: Device, array: np.ndarray) -> cl.Buffer:
     """Copy an array into a new read-only buffer (one padding element where it is empty)."""
-    array = np.ascontiguousarray(array if array.size else np.zeros(1, array.dtype))
-    _check(device, array.nbytes)
-    flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
-    return cl.Buffer(device.context, flags, hostbuf=array)
+    return _filled(device, array, cl.mem_flags.READ_ONLY)
 
 
 def exchange(device: Device, array: np.ndarray) -> cl.Buffer:
     """Copy an array into a new buffer that a kernel changes in place (see `upload`)."""
+    return _filled(device, array, cl.mem_flags.READ_WRITE)
+
+
+def _filled(device: Device, array: np.ndarray, access: int) -> cl.Buffer:
     array = np.ascontiguousarray(array if array.size else np.zeros(1, array.dtype))
     _check(device, array.nbytes)
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    return cl.Buffer(device.context, flags, hostbuf=array)
+    with memory_named(device):
+        return cl.Buffer(device.context, access | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
 
 
 def empty(device: Device, count: int, dtype: object) -> cl.Buffer:
     """A new buffer for `count` elements of a type, contents undefined."""
     size = max(1, count) * np.dtype(dtype).itemsize  # type: ignore[call-overload]
     _check(device, size)
-    return cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size)
+    with memory_named(device):
+        return cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size)
 
 
 def download(
-    device: Device, buffer: cl.Buffer, shape: int | tuple[int, ...], dtype: object
+    device: Device,
+    buffer: cl.Buffer,
+    shape: int | tuple[int, ...],
+    dtype: object,
+    after: cl.Event | None = None,
 ) -> np.ndarray:
-    """Copy a buffer into a new array, waiting for the queue's work before it."""
+    """Copy a buffer into a new array, waiting for the queue's work before it.
+
+    With `after` it waits for that command only, and passes by what the queue does since.
+    """
     array = np.empty(shape, dtype)  # type: ignore[call-overload]
     if array.size:
-        cl.enqueue_copy(device.queue, array, buffer)
+        with memory_named(device):
+            if after is None:
+                cl.enqueue_copy(device.queue, array, buffer)
+            else:
+                cl.enqueue_copy(device.copies, array, buffer, wait_for=[after])
     return array
 
 
@@ -49,4 +100,7 @@ def seconds(event: cl.Event) -> float:
 def _check(device: Device, size: int) -> None:
     limit = int(device.handle.max_mem_alloc_size)
     if size > limit:
-        raise DeviceError(f"{device.label} allows buffers of {limit} bytes; {size} are needed")
+        raise OutOfMemoryError(
+            f"{device.label} allows buffers of {limit} bytes; {size} are needed; "
+            "use a device with more memory"
+        )

@@ -53,6 +53,11 @@ class Device:
         properties = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(self.context, properties=properties)
 
+    @cached_property
+    def copies(self) -> cl.CommandQueue:
+        """A second queue, for copies that pass while the first one computes."""
+        return cl.CommandQueue(self.context)
+
     @property
     def kind(self) -> str:
         """The type of the device: gpu, cpu or accelerator."""

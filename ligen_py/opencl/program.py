@@ -33,6 +33,11 @@ class Program:
             self._kernels[name] = cl.Kernel(self._program, name)
         return self._kernels[name]
 
+    def local_bytes(self, name: str) -> int:
+        """Local memory that a work-group of a kernel takes on the device."""
+        info = cl.kernel_work_group_info.LOCAL_MEM_SIZE
+        return int(self.kernel(name).get_work_group_info(info, self.device.handle))
+
     def new_kernel(self, name: str) -> cl.Kernel:
         """A kernel object that keeps its arguments to itself."""
         return cl.Kernel(self._program, name)
@@ -60,6 +65,7 @@ def build(device: Device, source: str, definitions: Mapping[str, object] | None 
     if key not in _programs:
         options = [f"-D{name}={value}" for name, value in macros.items()]
         options += ["-I", str(kernel_folder() / "include"), f"-cl-std={_standard(device)}"]
+        options += ["-cl-nv-verbose"] if device.back_end == "ptx" else []
         _programs[key] = Program(device, kernel_folder() / source, options)
     return _programs[key]
 

@@ -7,6 +7,8 @@ from ligen_py.engine import docking, docking_reference
 from ligen_py.engine.docking import Docker
 from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.search import Plan, pack
+from ligen_py.errors import DeviceError
+from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ligands, Poses
 from tests.random_input import make_field, make_ligands
@@ -91,7 +93,7 @@ def test_order_and_company_change_nothing(device: Device) -> None:
 
 @pytest.mark.parametrize(
     ("module_name", "value"),
-    [("ITEMS_PER_COMPUTE_UNIT", 1), ("ITEMS_PER_COMPUTE_UNIT", 3), ("BATCH_BYTES", 1)],
+    [("WAVES", 1), ("WAVES", 3), ("LIGANDS_PER_RESIDENT", 0)],
 )
 def test_splits_and_batches_change_nothing(
     device: Device, module_name: str, value: int, monkeypatch: pytest.MonkeyPatch
@@ -150,3 +152,36 @@ def test_bond_lengths_survive(device: Device) -> None:
 
     assert np.allclose(lengths(places), lengths(ligands.xyz), atol=1e-3)
     assert np.allclose(np.linalg.norm(poses.quaternion, axis=1), 1, atol=1e-5)
+
+
+def test_short_memory_halves_the_batch_and_changes_nothing(
+    device: Device, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ligands = make_ligands(sizes_for(device))
+    search = plan(4, num_iterations=1)
+    expected = Docker(device, search).dock(ligands)
+    docker = Docker(device, search)
+    free = buffers.empty
+    asked = []
+
+    def scarce(on: Device, count: int, dtype: object) -> object:
+        asked.append(count)
+        if count > 2 * 4 * 4:  # results of two ligands
+            raise buffers.OutOfMemoryError("no room")
+        return free(on, count, dtype)
+
+    monkeypatch.setattr(docking, "LIGANDS_PER_RESIDENT", 5)
+    monkeypatch.setattr(docking, "resident", lambda *_: 1)
+    monkeypatch.setattr(docking.buffers, "empty", scarce)
+    found = docker.dock(ligands)
+    for number in range(len(ligands.entry)):
+        expect_same(rows_of(expected, number), rows_of(found, number))
+    if len(ligands.entry) > 2:
+        assert "no room; trying again with" in caplog.text
+    monkeypatch.setattr(docking.buffers, "empty", _nothing)
+    with pytest.raises(DeviceError, match="not one byte"):
+        docker.dock(ligands)
+
+
+def _nothing(*_: object) -> object:
+    raise buffers.OutOfMemoryError("not one byte")

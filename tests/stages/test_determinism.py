@@ -93,7 +93,8 @@ def test_neighbours(whole: Mini, tmp_path: Path) -> None:
 
 
 def test_batch_size(whole: Mini, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (docking, filtering, scoring):
+    monkeypatch.setattr(docking, "LIGANDS_PER_RESIDENT", 0)
+    for module in (filtering, scoring):
         monkeypatch.setattr(module, "BATCH_BYTES", 1)
     monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
     small = Mini(tmp_path).run()

@@ -12,11 +12,11 @@ from rdkit import Chem
 from ligen_py.engine import vina_reference
 from ligen_py.engine.vina import FORMS
 from ligen_py.molecules import receptor
+from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.library import assemble
 from ligen_py.molecules.preparation import Rules, prepare
 from ligen_py.molecules.reading import records
 from ligen_py.molecules.site import site_of_ligand
-from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.vina import active_torsions
 from ligen_py.records import Ligands, Receptor, VinaType
 from tests import pdbqt
