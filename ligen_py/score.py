@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.scoring import best_poses, score, settle
+from ligen_py.engine.scoring import best_poses, choice_energy, score, settle
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
@@ -66,7 +66,8 @@ def _stage(options: argparse.Namespace) -> None:
     started = time.perf_counter()
     try:
         terms = score(device, ligands, receptor, poses, settings.functions, charged=charged)
-        scores = best_poses(poses, terms[settings.functions[0]]["total"])
+        energy = choice_energy(terms, settings.pose_weights)
+        scores = best_poses(poses, terms[settings.functions[0]]["total"], energy)
         ledger = settle(ledger, ligands, scores)
     except ValueError as error:
         cure = f"make it again from {options.ligands}"

@@ -28,6 +28,19 @@ class Section(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+def from_json(value: Any) -> Any:
+    """A mapping that came as text from the command line; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON such as '{{\"name\": ...}}' ({error})") from error
+
+
+Weight = Annotated[float, Field(ge=0, le=100)]
+
+
 class ParseSettings(Section):
     """How input records become ligands."""
 
@@ -111,7 +124,7 @@ class FilterSettings(Section):
         1, ge=0, le=256, description="atoms that may lie in the receptor's core in a bump-free pose"
     )
     cluster_rmsd: float = Field(
-        1.5,
+        1.0,
         ge=0,
         le=20,
         description="poses nearer than this heavy-atom RMSD are one cluster, in Angstrom",
@@ -136,6 +149,12 @@ class RefineSettings(Section):
     amplitude: float = Field(
         2.0, gt=0, le=10, description="largest random change between two minima, in Angstrom"
     )
+    finalists: int = Field(
+        0,
+        ge=0,
+        le=4096,
+        description="best poses of a first descent that go on; 0: all go on, without a first one",
+    )
     field: Literal["vina", "vinardo"] = Field("vina", description="scoring function of the field")
     spacing: float = Field(
         0.375, ge=0.2, le=1.0, description="the field's grid spacing, in Angstrom"
@@ -154,24 +173,30 @@ class ScoreSettings(Section):
     """Which scoring functions are evaluated; the first one ranks."""
 
     functions: tuple[Literal["xscore", "vina", "vinardo", "ad4"], ...] = Field(
-        ("vina", "xscore"),
+        ("vina", "ad4", "xscore"),
         min_length=1,
         description="scoring functions; the first ranks the library",
     )
+    pose_weights: dict[Literal["xscore", "vina", "vinardo", "ad4"], Weight] = Field(
+        {"vina": 1.0, "ad4": 0.5},
+        description="weights of the functions' energies in the choice of a ligand's pose; "
+        "on the command line as JSON",
+    )
+
+    _weights = field_validator("pose_weights", mode="before")(from_json)
 
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
         "dock": {"num_restart": 256},
-        "filter": {"max_num_poses": 8},
-        "refine": {"rounds": 3, "evaluations": 20},
+        "refine": {"rounds": 10, "evaluations": 20, "finalists": 8, "max_num_poses": 8},
         "score": {"functions": ["vina"]},
     },
     "standard": {},
     "thorough": {
-        "dock": {"num_restart": 2048},
-        "filter": {"max_num_poses": 200, "cluster_rmsd": 0.5},
-        "refine": {"rounds": 100},
+        "dock": {"num_restart": 4096},
+        "filter": {"max_num_poses": 256, "cluster_rmsd": 0.5},
+        "refine": {"rounds": 100, "max_num_poses": 50},
     },
 }
 """Effort -> section -> what differs from the sections' defaults, which are `standard`."""
@@ -228,17 +253,7 @@ class ReportSettings(Section):
         description="groups of molecule names whose ranks are told; on the command line as JSON",
     )
 
-    @field_validator("groups", mode="before")
-    @classmethod
-    def _from_json(cls, value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            return json.loads(value)
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f'not JSON such as \'{{"actives": ["aspirin"]}}\' ({error})'
-            ) from error
+    _groups = field_validator("groups", mode="before")(from_json)
 
 
 def _column(value: Any) -> Any:

@@ -279,6 +279,24 @@ def keep_best(
     )
 
 
+def choose_finalists(
+    refiner: Refiner,
+    ligands: Ligands,
+    poses: Poses,
+    chain: Chain,
+    seed: int,
+    count: int,
+    cluster_rmsd: float,
+) -> tuple[Poses, np.ndarray]:
+    """The best `count` poses of each ligand after one descent, and their energies before it.
+
+    One descent of every pose costs little beside a chain and tells which are worth one.
+    """
+    once = refiner.refine(ligands, poses, replace(chain, rounds=1), seed)
+    best, _, energies = keep_best(refiner.device, ligands, once, count, cluster_rmsd)
+    return best, energies.before
+
+
 def types_in(ligands: Ligands) -> np.ndarray:
     """The Vina types that occur in some ligands, rising, without NONE."""
     types = np.unique(ligands.vina_type)

@@ -1,7 +1,7 @@
 """Score poses: batches within a memory budget, each ligand's best pose, the ledger after it."""
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -108,20 +108,59 @@ def batches(ligands: Ligands, poses: Poses, budget: int) -> Iterator[tuple[int, 
         first = last
 
 
-def best_poses(poses: Poses, total: np.ndarray) -> Scores:
-    """The pose of largest finite total of every ligand; ties go to the lowest row.
+PKD_ENERGY = 1.364
+"""Free energy of one unit of pKd at 298 K, kcal/mol: RT ln 10."""
 
-    A ligand without one has `best` -1 and `score` NaN, and leaves the race (`settle`).
+PAIR_TERMS = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
+
+
+def pose_energy(function: str, terms: Mapping[str, np.ndarray]) -> np.ndarray:
+    """What tells one pose of a ligand from another in a scoring function, kcal/mol (poses,).
+
+    Vina's and Vinardo's includes the ligand's internal energy, which their affinity leaves out
+    (Eberhardt et al. 2021 rank the poses of a ligand by the same sum); X-Score's is its pKd as a
+    free energy.
+    """
+    if function == "xscore":
+        return -PKD_ENERGY * terms["total"]
+    if function == "ad4":
+        return terms["affinity"]
+    return np.stack([terms[name] for name in PAIR_TERMS]).sum(axis=0)
+
+
+def choice_energy(
+    columns: Mapping[str, Mapping[str, np.ndarray]], weights: Mapping[Any, float]
+) -> np.ndarray:
+    """The energy by which a ligand's pose is chosen: a weighted sum over functions, float32.
+
+    Functions without a weight have no say, weights of functions that were not evaluated none
+    either; where nothing is left the first function decides alone. So does what is finite where a
+    function has no value.
+    """
+    weighed = {name: weights[name] for name in columns if weights.get(name)}
+    weighed = weighed or {next(iter(columns)): 1.0}
+    energies = [w * pose_energy(name, columns[name]) for name, w in weighed.items()]
+    known = np.isfinite(energies).any(axis=0)
+    total = np.nansum(np.where(np.isfinite(energies), energies, np.nan), axis=0)
+    return np.where(known, total, np.nan).astype(np.float32)
+
+
+def best_poses(poses: Poses, total: np.ndarray, energy: np.ndarray | None = None) -> Scores:
+    """The pose of lowest energy of every ligand, with its total; ties go to the lowest row.
+
+    Without `energy` (poses,) that of the largest total. A ligand without a pose whose total is
+    finite has `best` -1 and `score` NaN, and leaves the race (`settle`).
     """
     count = len(poses.first_pose) - 1
     best, value = np.full(count, -1, np.int64), np.full(count, np.nan, np.float32)
     owner = np.repeat(np.arange(count), np.diff(poses.first_pose))
+    merit = total if energy is None else np.where(np.isfinite(energy), -energy, -np.inf)
     rows = np.flatnonzero(np.isfinite(total))
     highest = np.full(count, -np.inf, np.float32)
-    np.maximum.at(highest, owner[rows], total[rows])
-    rows = rows[total[rows] == highest[owner[rows]]]
+    np.maximum.at(highest, owner[rows], merit[rows])
+    rows = rows[merit[rows] == highest[owner[rows]]]
     winners, first = np.unique(owner[rows], return_index=True)
-    best[winners], value[winners] = rows[first], highest[winners]
+    best[winners], value[winners] = rows[first], total[rows[first]]
     return Scores(first_pose=poses.first_pose, restart=poses.restart, best=best, score=value)
 
 

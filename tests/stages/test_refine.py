@@ -92,6 +92,21 @@ def test_the_exact_score_of_a_refined_pose_is_near_its_energy(folder: Path) -> N
     assert scores.score[0] > scores.score[1] > 0
 
 
+def test_finalists_are_the_best_of_a_first_descent(folder: Path) -> None:
+    assert run(folder, "once.h5", "--rounds", "1") == 0
+    assert run(folder, "two.h5", "--rounds", "3", "--finalists", "2") == 0
+    once = read(folder / "once.h5", "refined", "poses")
+    poses = read(folder / "two.h5", "refined", "poses")
+    first = read(folder / "once.h5", "refined", "refinement")
+    last = read(folder / "two.h5", "refined", "refinement")
+    for ligand in range(2):
+        best = slice(once.first_pose[ligand], once.first_pose[ligand] + 2)
+        kept = slice(poses.first_pose[ligand], poses.first_pose[ligand + 1])
+        assert set(poses.restart[kept]) <= set(once.restart[best])
+        assert set(last.before[kept]) <= set(first.before[best])
+        assert last.after[kept].min() <= first.after[best].min() + 1e-3
+
+
 def test_equal_runs_write_equal_bytes(folder: Path) -> None:
     assert run(folder, "one.h5", "--rounds", "2") == 0
     assert run(folder, "two.h5", "--rounds", "2") == 0

@@ -90,7 +90,10 @@ def test_every_function_gives_its_terms_and_the_first_ranks(campaign: Campaign) 
     for name in ("vina", "vinardo", "ad4"):
         assert np.array_equal(terms[name]["total"], -terms[name]["affinity"])
     scores = read(campaign.folder / "scores.h5", "scores", "scores")
-    assert np.array_equal(scores.score, terms["vina"]["total"].reshape(3, 4).max(axis=1))
+    pairs = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
+    energy = sum(terms["vina"][name] for name in pairs) + 0.5 * terms["ad4"]["affinity"]
+    assert scores.best.tolist() == list(energy.reshape(3, 4).argmin(axis=1) + np.array([0, 4, 8]))
+    assert np.array_equal(scores.score, terms["vina"]["total"][scores.best])
 
 
 def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:

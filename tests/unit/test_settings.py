@@ -61,7 +61,8 @@ def test_an_effort_fills_what_the_config_leaves_out_and_nothing_else() -> None:
     method = settings.Method(effort="thorough", refine={"rounds": 7})
     assert method.refine.rounds == 7
     assert method.dock.num_restart == settings.PRESETS["thorough"]["dock"]["num_restart"]
-    assert method.refine.model_copy(update={"rounds": 30}) == settings.RefineSettings()
+    preset = settings.PRESETS["thorough"]["refine"] | {"rounds": 7}
+    assert method.refine == settings.RefineSettings(**preset)
     assert settings.Method(effort="standard") == settings.Method()
 
 

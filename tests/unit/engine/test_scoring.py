@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ligen_py.engine.scoring import batches, best_poses, score, settle
+from ligen_py.engine.scoring import PAIR_TERMS, batches, best_poses, choice_energy, score, settle
 from ligen_py.records import Ledger, Poses, Reason, Status
 from tests.random_input import make_ligands, make_poses
 
@@ -112,3 +112,30 @@ def test_a_ligand_larger_than_any_kernel_is_refused() -> None:
     )
     with pytest.raises(ValueError, match="257 atoms"):
         score(None, huge, None, uneven_poses([1]), ("xscore",))  # type: ignore[arg-type]
+
+
+def columns_of(**totals: list[float]) -> dict[str, dict[str, np.ndarray]]:
+    """Terms of functions with one pose a number: its energy, kcal/mol."""
+    zero = {name: np.zeros(3, "f4") for name in PAIR_TERMS}
+    made = {"vina": lambda e: zero | {"intra": e}, "ad4": lambda e: {"affinity": e}}
+    return {name: made[name](np.array(values, "f4")) for name, values in totals.items()}
+
+
+def test_a_pose_is_chosen_by_the_weighed_energies_and_keeps_its_own_score() -> None:
+    columns = columns_of(vina=[-9, -8, -7], ad4=[0, -4, -5])
+    energy = choice_energy(columns, {"vina": 1.0, "ad4": 0.5, "xscore": 3.0})
+    assert energy.tolist() == [-9, -10, -9.5]
+    scores = best_poses(uneven_poses([3]), np.array([9, 8, 7], "f4"), energy)
+    assert (scores.best[0], scores.score[0]) == (1, 8)
+
+
+def test_the_first_function_chooses_where_no_weight_is_left() -> None:
+    columns = columns_of(ad4=[0, -4, -5], vina=[-9, -8, -7])
+    assert choice_energy(columns, {}).tolist() == [0, -4, -5]
+    assert choice_energy(columns, {"xscore": 1.0}).tolist() == [0, -4, -5]
+
+
+def test_a_function_without_a_value_has_no_say() -> None:
+    energy = choice_energy(columns_of(vina=[-9, -8, NAN], ad4=[NAN] * 3), {"vina": 1.0, "ad4": 0.5})
+    assert energy[:2].tolist() == [-9, -8]
+    assert np.isnan(energy[2])
