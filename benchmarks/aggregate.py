@@ -70,7 +70,7 @@ def poses_of(part: Library, each: int, rng: np.random.Generator) -> Poses:
 
 def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, ...]]:
     """Write the files of every part; yield the rows of the manifest."""
-    rules = Rules(**ParseSettings().model_dump(include=set(Rules._fields)))
+    rules = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=20.0)
     models = [prepare(Record(1, "", smiles), rules) for smiles in SMILES]
     pocket = folder / "pocket.h5"
     with new_file(pocket, "pocket", Run("pocket", PocketSettings())):

@@ -43,9 +43,12 @@ STAGES = ("dock", "filter", "refine", "score")
 
 
 class Settings(Method):
-    """All that a benchmark can be told: the sections of a campaign that decide a result."""
+    """All that a benchmark can be told: the sections of a campaign that decide a result.
 
-    parse: ParseSettings = Field(default_factory=ParseSettings)
+    Ligands come with the right hydrogens and charges and are left as they are.
+    """
+
+    parse: ParseSettings = Field(ParseSettings(standardise=False, protonate=False, stereoisomers=1))
     pocket: PocketSettings = Field(default_factory=PocketSettings)
 
 

@@ -36,6 +36,12 @@ CONTROL = "control-"
 SITE_FILES = ("ligand", "cavities")
 """Keys of a site that name files."""
 
+AS_DRAWN: dict[str, Any] = {
+    "embed": "always", "standardise": False, "protonate": False, "tautomers": 1, "stereoisomers": 1,
+    "mixtures": "largest", "properties": {}, "alerts": (), "exclude": {},
+}  # fmt: skip
+"""How `parse` treats a control."""
+
 INSTALLED = "package:"
 """What a path starts with that lies inside an installed Python package: package:NAME/PATH."""
 
@@ -216,13 +222,13 @@ class Workplan:
         return list(dict.fromkeys(template.format(**part._asdict()) for part in self.parts()))
 
     def parse_flags(self, library: str) -> str:
-        """Flags of `parse`; a control forgets its crystal coordinates.
+        """Flags of `parse`; a control stays as drawn, but forgets its crystal coordinates.
 
         One file of many may hold nothing; a library that is one file may not.
         """
         told = self.settings.parse.model_dump()
         if library.startswith(CONTROL):
-            return flags(ParseOptions(**told | {"embed": "always"}))
+            return flags(ParseOptions(**told | AS_DRAWN))
         reading = self.settings.libraries[library].model_dump(include=set(Reading.model_fields))
         many = any(file.label for file in self._chunk_files[library].values())
         return f"{'--allow-empty ' if many else ''}{flags(ParseOptions(**told, **reading))}"

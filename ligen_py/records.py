@@ -43,6 +43,12 @@ class Reason(IntEnum):
     NO_FINITE_SCORE = 10
     NO_STRUCTURE = 20
     RECORD_TOO_LARGE = 21
+    NO_COORDINATES = 30
+    OUT_OF_MEMORY = 31
+    MIXTURE = 32
+    PROPERTY_OUT_OF_RANGE = 33
+    STRUCTURAL_ALERT = 34
+    EXCLUDED_PATTERN = 35
 
 
 REASON_STAGE = {
@@ -58,6 +64,12 @@ REASON_STAGE = {
     Reason.NO_FINITE_SCORE: "score",
     Reason.NO_STRUCTURE: "parse",
     Reason.RECORD_TOO_LARGE: "parse",
+    Reason.NO_COORDINATES: "parse",
+    Reason.OUT_OF_MEMORY: "parse",
+    Reason.MIXTURE: "parse",
+    Reason.PROPERTY_OUT_OF_RANGE: "parse",
+    Reason.STRUCTURAL_ALERT: "parse",
+    Reason.EXCLUDED_PATTERN: "parse",
 }
 
 

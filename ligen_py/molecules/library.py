@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.filters import check_patterns
 from ligen_py.molecules.pool import ordered_map
 from ligen_py.molecules.preparation import Prepared, Rules, State, columns_of, lost, prepare
 from ligen_py.molecules.reading import GUESSED, WHOLE, Columns, Part, Record, records
@@ -50,15 +51,18 @@ def parse(
     The result does not depend on `jobs`. Of records with the same parent the first ready one stays
     and the later ones are its duplicates.
 
-    Raises InputError for a file that cannot be read and, unless `allow_empty`, for one without
-    records and for a whole file without a usable record. A part of several may be without any.
+    Raises InputError for a file that cannot be read, for a pattern that is no SMARTS and, unless
+    `allow_empty`, for a file without records and for a whole file without a usable record. A part
+    of several may be without any.
     """
+    check_patterns(rules.exclude)
     prepared = ordered_map(
         partial(prepare, rules=rules),
         records(path, part, columns),
         jobs,
         rules.time_limit,
         partial(lost, rules=rules),
+        rules.memory_limit,
     )
     library = assemble(prepared)
     if allow_empty:

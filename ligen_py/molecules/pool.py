@@ -1,16 +1,19 @@
-"""Worker processes for calculations that may hang or crash: each item costs at most itself.
+"""Worker processes for calculations that may hang, swell or crash: an item costs at most itself.
 
-A worker that uses more processor time than allowed on one item, or dies, is replaced; the item gets
-a substitute result and its neighbours are calculated as if nothing had happened.
+A worker that uses more processor time or memory than allowed on one item, or dies, is replaced; the
+item gets a substitute result and its neighbours are calculated as if nothing had happened.
 """
 
 import multiprocessing
+import os
+import resource
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -19,6 +22,9 @@ Result = TypeVar("Result")
 BATCH = 16
 """Items sent to a worker at a time."""
 
+OUT_OF_MEMORY = 12
+"""Exit code of a worker that asked for more memory than allowed (errno ENOMEM)."""
+
 
 def ordered_map(
     function: Callable[[Item], Result],
@@ -26,6 +32,7 @@ def ordered_map(
     jobs: int,
     time_limit: float,
     lost: Callable[[Item, bool, int], Result],
+    memory_limit: int = 0,
 ) -> Iterator[tuple[Item, Result]]:
     """Apply a function in `jobs` processes; yields (item, result) in the order of the items.
 
@@ -36,10 +43,12 @@ def ordered_map(
         time_limit: processor time for one item, in seconds. Processor time, not the clock's, so
             that a busy machine does not change results.
         lost: gives the result of an item that cost a worker its life, from the item, whether it
-            ran out of time, and the worker's exit code (minus the signal's number).
+            ran out of time, and the worker's exit code: minus the signal's number, or
+            OUT_OF_MEMORY.
+        memory_limit: memory a worker may ask for beyond what it starts with, in MiB; 0: any.
     """
     numbered = enumerate(items)
-    workers = [_Worker(function, time_limit) for _ in range(jobs)]
+    workers = [_Worker(function, time_limit, memory_limit) for _ in range(jobs)]
     done: dict[int, tuple[Item, Result]] = {}
     following = 0
     try:
@@ -65,16 +74,21 @@ def ordered_map(
 class _Worker(Generic[Item, Result]):
     """One process and the items it still owes."""
 
-    def __init__(self, function: Callable[[Item], Result], time_limit: float) -> None:
+    def __init__(
+        self, function: Callable[[Item], Result], time_limit: float, memory_limit: int
+    ) -> None:
         self.function = function
         self.time_limit = time_limit
+        self.memory_limit = memory_limit
         self.pending: deque[tuple[int, Item]] = deque()
         self._start()
 
     def _start(self) -> None:
         self.connection, far_end = multiprocessing.Pipe()
         self.process = multiprocessing.Process(
-            target=_serve, args=(far_end, self.function, self.time_limit), daemon=True
+            target=_serve,
+            args=(far_end, self.function, self.time_limit, self.memory_limit),
+            daemon=True,
         )
         self.process.start()
         far_end.close()
@@ -111,10 +125,16 @@ class _Worker(Generic[Item, Result]):
         self.connection.close()
 
 
-def _serve(connection: Connection, function: Callable[[Item], Result], time_limit: float) -> None:
+def _serve(
+    connection: Connection,
+    function: Callable[[Item], Result],
+    time_limit: float,
+    memory_limit: int,
+) -> None:
     """Answer batches until the parent is gone; the timer's signal ends the process, even in C++."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    _limit_memory(memory_limit)
     parent = multiprocessing.parent_process()
     watched: list[Any] = [connection, *([parent.sentinel] if parent else [])]
     while connection in wait(watched):
@@ -124,6 +144,18 @@ def _serve(connection: Connection, function: Callable[[Item], Result], time_limi
             return
         for item in batch:
             signal.setitimer(signal.ITIMER_PROF, time_limit)
-            result = function(item)
+            try:
+                result = function(item)
+            except MemoryError:
+                os._exit(OUT_OF_MEMORY)
             signal.setitimer(signal.ITIMER_PROF, 0)
             connection.send(result)
+
+
+def _limit_memory(mebibytes: int) -> None:
+    """Let this process map so much more than it has; where the system cannot tell, no limit."""
+    sizes = Path("/proc/self/statm")
+    if mebibytes and sizes.exists():
+        mapped = int(sizes.read_text().split()[0]) * resource.getpagesize()
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (mapped + (mebibytes << 20), hard))

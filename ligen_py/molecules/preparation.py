@@ -1,40 +1,54 @@
-"""One input record to one ligand: parent, hydrogens, conformer, torsions, atom types.
+"""One input record to its ligands: parent, states, hydrogens, conformers, torsions, atom types.
 
-What goes wrong with a molecule is a result (`Prepared.reason`), never an exception. The conformer
-follows from the parent molecule and the seed alone, so a molecule has the same one wherever it
+What goes wrong with a molecule is a result (`Prepared.reason`), never an exception. All follows
+from the parent molecule and the rules alone, so a molecule becomes the same ligands wherever it
 stands in a library and however the library is cut.
 """
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem, rdBase
-from rdkit.Chem import rdDistGeom, rdMolDescriptors
 
 from ligen_py.molecules import ad4, vina
+from ligen_py.molecules.conformers import NoConformerError, embed, has_conformer
+from ligen_py.molecules.filters import objection
 from ligen_py.molecules.graph import Graph, matches
 from ligen_py.molecules.pieces import neighbours_of, pair_mask, rigid_pieces, rotatable_bonds
+from ligen_py.molecules.pool import OUT_OF_MEMORY
 from ligen_py.molecules.reading import Record
+from ligen_py.molecules.standardising import (
+    MIXTURE,
+    canonical_smiles,
+    largest_fragment,
+    macrocycle,
+    standardise,
+)
+from ligen_py.molecules.states import protomers, stereoisomers, tautomers, undefined_stereo
 from ligen_py.molecules.xscore import SUPPORTED, ligand_types
 from ligen_py.records import Reason, Status
 
-RULES = frozenset((Reason.TOO_MANY_ATOMS, Reason.TOO_MANY_TORSIONS))
+RULES = frozenset(
+    (
+        Reason.TOO_MANY_ATOMS,
+        Reason.TOO_MANY_TORSIONS,
+        Reason.MIXTURE,
+        Reason.PROPERTY_OUT_OF_RANGE,
+        Reason.STRUCTURAL_ALERT,
+        Reason.EXCLUDED_PATTERN,
+    )
+)
 """Reasons by which a sound molecule is turned away; all others are failures."""
 
-BOND_LENGTHS = (0.5, 3.5)
-"""Angstrom; coordinates with a bond outside these are no conformer."""
-FLAT = 0.01
-"""Angstrom; coordinates whose z vary less are a drawing."""
-ATTEMPTS = 20
-"""Attempts of the conformer generator, from distances and again from random coordinates. What
-succeeds at all takes a few; stereocentres that exclude each other would go on until the time limit.
-"""
+MORE_ISOMERS = 2
+"""Stereoisomers tried for each one asked for: those of bridged rings may be impossible."""
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
 
@@ -43,13 +57,30 @@ NO_PROPERTIES = int(Chem.PropertyPickleOptions.NoProps)
 
 
 class Rules(NamedTuple):
-    """How records become ligands; fields as in the section `parse` of the settings."""
+    """How records become ligands; fields as in the section `parse` of the settings.
+
+    The defaults leave molecules as they are drawn, in one state.
+    """
 
     max_atoms: int
     max_torsions: int
     embed: str
     seed: int
     time_limit: float
+    memory_limit: int = 1000
+    standardise: bool = False
+    mixtures: str = "largest"
+    protonate: bool = False
+    ph: float = 7.4
+    ph_range: float = 0.0
+    protomers: int = 1
+    tautomers: int = 1
+    stereoisomers: int = 1
+    conformers: int = 1
+    macrocycle_conformers: int = 1
+    properties: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    alerts: tuple[str, ...] = ()
+    exclude: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -98,17 +129,25 @@ class _UnusableError(Exception):
 
 
 def prepare(record: Record, rules: Rules) -> Prepared:
-    """Make a ligand of a record, or say why it cannot be one."""
+    """Make the ligands of a record, or say why it cannot be docked."""
     smiles = key = ""
+    notes: list[str] = []
     with _rdkit_messages() as messages:
         try:
-            parent = parent_of(_molecule(record, messages))
+            drawn = _molecule(record, messages)
+            parent, told = standardise(drawn) if rules.standardise else largest_fragment(drawn)
+            notes += told
             _require_supported(parent)
             smiles = canonical_smiles(parent)
             key = content_key(smiles)
-            return Prepared(smiles, key, states=(_state(parent, smiles, key, rules),))
+            _require_wanted(parent, notes, rules)
+            states = _states(largest_fragment(drawn)[0], parent, rules, notes)
+            return Prepared(smiles, key, note=_short("; ".join(notes)), states=states)
         except _UnusableError as error:
-            return Prepared(smiles, key, error.reason, _short(str(error)))
+            detail, note = _short(str(error)), _short("; ".join(notes))
+            return Prepared(smiles, key, error.reason, detail, note)
+        except MemoryError:
+            raise  # the worker is at its limit: it ends, and another takes over
         except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
             detail = f"RDKit: {type(error).__name__}: {error}"
             return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
@@ -119,6 +158,9 @@ def lost(record: Record, timed_out: bool, exit_code: int, rules: Rules) -> Prepa
     if timed_out:
         detail = f"not finished in {rules.time_limit:g} s of processor time"
         return Prepared(reason=Reason.TIMED_OUT, detail=detail)
+    if exit_code == OUT_OF_MEMORY:
+        detail = f"needs more than {rules.memory_limit} MiB of memory"
+        return Prepared(reason=Reason.OUT_OF_MEMORY, detail=detail)
     detail = f"RDKit crashed on the record at line {record.line} (exit code {exit_code})"
     return Prepared(reason=Reason.UNPARSABLE, detail=detail)
 
@@ -187,28 +229,6 @@ def _smiles_rules() -> Chem.SmilesParserParams:
     return result
 
 
-def parent_of(mol: Chem.Mol) -> Chem.Mol:
-    """The molecule without its salts and solvents.
-
-    Of several fragments the one with carbon, then with the most heavy atoms, then the heaviest,
-    then the first by SMILES.
-    """
-    if len(Chem.GetMolFrags(mol)) < 2:
-        return mol
-    return min(Chem.GetMolFrags(mol, asMols=True), key=_rank)
-
-
-def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:
-    carbon = any(atom.GetAtomicNum() == 6 for atom in fragment.GetAtoms())
-    weight = round(rdMolDescriptors.CalcExactMolWt(fragment), 3)
-    return not carbon, -fragment.GetNumHeavyAtoms(), -weight, canonical_smiles(fragment)
-
-
-def canonical_smiles(mol: Chem.Mol) -> str:
-    """Canonical isomeric SMILES, hydrogens implicit."""
-    return str(Chem.MolToSmiles(Chem.RemoveHs(mol, sanitize=False)))
-
-
 def content_key(smiles: str) -> str:
     """16 hexadecimal digits that stand for a parent molecule."""
     return hashlib.sha256(smiles.encode()).hexdigest()[:16]
@@ -223,9 +243,76 @@ def _require_supported(mol: Chem.Mol) -> None:
         raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
 
 
-def _state(parent: Chem.Mol, smiles: str, key: str, rules: Rules) -> State:
-    placed = rules.embed == "missing" and has_conformer(parent)
-    mol = parent if placed else (Chem.MolFromSmiles(smiles) or parent)
+def _require_wanted(parent: Chem.Mol, notes: list[str], rules: Rules) -> None:
+    """Turn away what a rule of the settings is against; name a macrocycle."""
+    size = macrocycle(parent)
+    if size:
+        notes.append(f"macrocycle of {size} atoms")
+    mixture = [note for note in notes if note.startswith(MIXTURE)]
+    if mixture and rules.mixtures == "reject":
+        raise _UnusableError(Reason.MIXTURE, mixture[0])
+    found = objection(parent, rules.properties, rules.alerts, rules.exclude)
+    if found:
+        raise _UnusableError(*found)
+
+
+def _states(drawn: Chem.Mol, parent: Chem.Mol, rules: Rules, notes: list[str]) -> tuple[State, ...]:
+    """Every state of a parent.
+
+    A state that cannot be built is left out while others can; where none can, the reason is that
+    of the first. Coordinates of the drawing are kept where the rules say so: those of the heavy
+    atoms, and of the hydrogens too where the state is the molecule as drawn.
+    """
+    placed = rules.embed != "always" and has_conformer(parent)
+    if rules.embed == "never" and not placed:
+        raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
+    states: dict[str, list[State]] = {}
+    problem: _UnusableError | None = None
+    as_drawn = canonical_smiles(drawn)
+    for form in _forms(parent, rules):
+        before = len(states)
+        for isomer in [form] if placed else _isomers(form, rules):
+            built = len(states) - before
+            if built == rules.stereoisomers or (built and isomer is form):
+                break
+            smiles = canonical_smiles(isomer)
+            try:
+                if smiles not in states:
+                    start = drawn if placed and smiles == as_drawn else isomer
+                    states[smiles] = _ligands(start, smiles, placed, rules)
+            except _UnusableError as error:
+                problem = problem or error
+    if not states and problem:
+        raise problem
+    _tell_open_stereo(parent, placed, rules, notes)
+    return tuple(ligand for ligands in states.values() for ligand in ligands)
+
+
+def _forms(parent: Chem.Mol, rules: Rules) -> Iterator[Chem.Mol]:
+    """Tautomers of a parent, each in its protonation states."""
+    for tautomer in tautomers(parent, rules.tautomers):
+        if rules.protonate:
+            yield from protomers(tautomer, rules.ph, rules.ph_range, rules.protomers)
+        else:
+            yield tautomer
+
+
+def _isomers(form: Chem.Mol, rules: Rules) -> Iterator[Chem.Mol]:
+    """Stereoisomers to try; where none is possible the drawing, with the conformer's own choice."""
+    if rules.stereoisomers > 1:
+        yield from stereoisomers(form, MORE_ISOMERS * rules.stereoisomers, rules.seed)
+    yield form
+
+
+def _tell_open_stereo(parent: Chem.Mol, placed: bool, rules: Rules, notes: list[str]) -> None:
+    count = 1 if placed else undefined_stereo(parent)
+    if count > rules.stereoisomers:
+        notes.append(f"{count} stereoisomers are open, {rules.stereoisomers} at most docked")
+
+
+def _ligands(isomer: Chem.Mol, smiles: str, placed: bool, rules: Rules) -> list[State]:
+    """One state in each of its conformers."""
+    mol = isomer if placed else (Chem.MolFromSmiles(smiles) or isomer)
     if Chem.NeedsHs(mol):
         mol = Chem.AddHs(mol, addCoords=placed)
     if mol.GetNumAtoms() > rules.max_atoms:
@@ -237,51 +324,20 @@ def _state(parent: Chem.Mol, smiles: str, key: str, rules: Rules) -> State:
         detail = f"{len(rotatable)} rotatable bonds, at most {rules.max_torsions}"
         raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
     if not placed:
-        _embed(mol, rules.seed, key)
-    return _docking_order(mol, graph, rotatable, smiles)
-
-
-def has_conformer(mol: Chem.Mol) -> bool:
-    """Whether a molecule has 3-D coordinates, no flat drawing, with bonds of possible lengths."""
-    if not mol.GetNumConformers() or not mol.GetConformer().Is3D():
-        return False
-    xyz = mol.GetConformer().GetPositions()
-    z = xyz[:, 2]
-    if len(z) > 1 and z.max() - z.min() < FLAT:
-        return False
-    first, second = Chem.GetAdjacencyMatrix(mol).nonzero()
-    along = xyz[first] - xyz[second]
-    squares = np.einsum("ij,ij->i", along, along)
-    shortest, longest = BOND_LENGTHS
-    fine = (squares > shortest**2) & (squares < longest**2)
-    return bool(fine.all() and np.isfinite(xyz).all())
-
-
-def _embed(mol: Chem.Mol, seed: int, key: str) -> None:
-    """Give a molecule an ETKDGv3 conformer; from random coordinates where that fails."""
-    digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
-    seed_of_molecule = int.from_bytes(digest[:4], "little") >> 1
-    for random in (False, True):
-        parameters = rdDistGeom.ETKDGv3()
-        options = {
-            "randomSeed": seed_of_molecule,
-            "maxIterations": ATTEMPTS,
-            "trackFailures": True,
-            "useRandomCoords": random,
-            "ignoreSmoothingFailures": random,
-        }
-        for name, value in options.items():
-            setattr(parameters, name, value)
-        if rdDistGeom.EmbedMolecule(mol, parameters) == 0:
-            return
-    counts = list(parameters.GetFailureCounts())
-    cause = rdDistGeom.EmbedFailureCauses.values[counts.index(max(counts))]
-    detail = f"no conformer in 2 x {ATTEMPTS} attempts, most often for {cause.name.lower()}"
-    raise _UnusableError(Reason.EMBEDDING_FAILED, detail)
+        try:
+            limit = rules.macrocycle_conformers if macrocycle(mol) else rules.conformers
+            embed(mol, rules.seed, content_key(smiles), limit)
+        except NoConformerError as error:
+            raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
+    result = []
+    for number, conformer in enumerate(list(mol.GetConformers())):
+        single = Chem.Mol(mol, confId=conformer.GetId())
+        result.append(_docking_order(single, graph, rotatable, smiles, number))
+    return result
 
 
 def _docking_order(
-    mol: Chem.Mol, graph: Graph, rotatable: list[tuple[int, int]], smiles: str
+    mol: Chem.Mol, graph: Graph, rotatable: list[tuple[int, int]], smiles: str, conformer: int
 ) -> State:
     """Renumber a molecule with hydrogens and a conformer, and take its columns."""
     pieces = rigid_pieces(neighbours_of(graph), rotatable)
@@ -291,7 +347,7 @@ def _docking_order(
     graph = graph.renumbered(np.array(order))
     shape = {
         "smiles": np.array([smiles], object),
-        "conformer": np.array([0], "u2"),
+        "conformer": np.array([conformer], "u2"),
         "heavy": np.array([heavy], "i4"),
         "xyz": _centre(mol, heavy),
         "torsion_axis": axes.astype("i2"),

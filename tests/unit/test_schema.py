@@ -62,7 +62,7 @@ def test_the_manual_gives_the_true_defaults() -> None:
         if not isinstance(model, type):
             continue
         for name, value in model().model_dump(mode="json").items():
-            if name != "groups":
+            if value not in ({}, []):  # shown as none
                 shown = rows[title, name].split("|")[2].strip()
                 assert str(yaml.safe_load(shown)) == str(value), f"config/README.md: {title}.{name}"
 

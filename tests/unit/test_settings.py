@@ -90,7 +90,7 @@ def changed(**values: object) -> dict[str, object]:
         (changed(dock={"num_restart": "many"}), "given: 'many'"),
         (changed(pocket={"spacing": "0.5 nm"}), "grid spacing, in Angstrom"),
         (changed(pocket={"margin": float("nan")}), "key 'pocket.margin'"),
-        (changed(parse={"embed": "never"}), "key 'parse.embed'"),
+        (changed(parse={"embed": "nowhere"}), "key 'parse.embed'"),
         (changed(effort="quick"), "'draft', 'standard' or 'thorough' (given: 'quick')"),
         (changed(effort=["draft"]), "key 'effort'"),
         (changed(effort="draft", dock=None), "key 'dock'"),

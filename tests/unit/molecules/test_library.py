@@ -98,17 +98,34 @@ def test_a_failed_record_has_no_duplicates(tmp_path: Path) -> None:
 def test_a_molecule_without_end_costs_only_itself(
     library_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def endless(mol: Any, seed: int, key: str) -> None:
+    def endless(mol: Any, *arguments: Any) -> None:
         while mol.GetNumAtoms() == 20:
             pass
-        embed(mol, seed, key)
+        embed(mol, *arguments)
 
-    embed = preparation._embed
-    monkeypatch.setattr(preparation, "_embed", endless)
+    embed = preparation.embed
+    monkeypatch.setattr(preparation, "embed", endless)
     library = parse(library_file, WHOLE, RULES._replace(time_limit=0.5), 1)
     timed_out = library.ledger.reason == Reason.TIMED_OUT
     assert library.entries.line[timed_out].tolist() == [4, 6, 8]
     assert set(library.ledger.detail[timed_out]) == {"not finished in 0.5 s of processor time"}
+    assert library.ligands.entry.tolist() == [0]
+
+
+def test_a_molecule_without_measure_costs_only_itself(
+    library_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def greedy(mol: Any, *arguments: Any) -> None:
+        hoard = [bytes(1 << 24) for _ in range(16 if mol.GetNumAtoms() == 20 else 1)]
+        embed(mol, *arguments)
+        assert hoard
+
+    embed = preparation.embed
+    monkeypatch.setattr(preparation, "embed", greedy)
+    library = parse(library_file, WHOLE, RULES._replace(memory_limit=150), 1)
+    swollen = library.ledger.reason == Reason.OUT_OF_MEMORY
+    assert library.entries.line[swollen].tolist() == [4, 6, 8]
+    assert set(library.ledger.detail[swollen]) == {"needs more than 150 MiB of memory"}
     assert library.ligands.entry.tolist() == [0]
 
 

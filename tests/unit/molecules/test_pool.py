@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from ligen_py.molecules.pool import BATCH, ordered_map
+from ligen_py.molecules.pool import BATCH, OUT_OF_MEMORY, ordered_map
 
 
 def work(item: int, trouble: dict[int, str]) -> int:
@@ -19,6 +19,8 @@ def work(item: int, trouble: dict[int, str]) -> int:
             pass
     elif kind == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
+    elif kind == "swell":
+        assert bytearray(200 << 20)
     elif kind == "leave":
         os._exit(7)
     return item * item
@@ -47,6 +49,15 @@ def test_only_the_bad_items_are_lost(jobs: int) -> None:
     assert found.pop(BATCH) == (BATCH, False, -signal.SIGKILL)
     assert found.pop(2 * BATCH + 1) == (2 * BATCH + 1, False, -signal.SIGKILL)
     assert found == {i: i * i for i in range(count) if i not in trouble}
+
+
+def test_only_items_that_need_too_much_memory_are_lost() -> None:
+    trouble = {1: "swell", 2: "swell", BATCH: "swell"}
+    allowed = list(ordered_map(partial(work, trouble=trouble), range(BATCH + 2), 1, 9, lost, 400))
+    assert allowed == [(i, i * i) for i in range(BATCH + 2)]
+    found = dict(ordered_map(partial(work, trouble=trouble), range(BATCH + 2), 1, 9, lost, 100))
+    assert {item for item, result in found.items() if result != item * item} == set(trouble)
+    assert found[1] == (1, False, OUT_OF_MEMORY)
 
 
 def test_waiting_is_not_working() -> None:

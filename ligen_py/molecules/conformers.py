@@ -1,0 +1,152 @@
+"""Start conformers: the search turns rotatable bonds, so rings must come in the shapes they have.
+
+A conformer follows from the molecule's SMILES and the seed alone, so a molecule has the same ones
+wherever it stands in a library and however the library is cut.
+"""
+
+import hashlib
+from collections import Counter
+
+import numpy as np
+from rdkit import Chem
+from rdkit.Chem import rdDistGeom, rdMolAlign
+
+from ligen_py.molecules.standardising import macrocycle
+
+BOND_LENGTHS = (0.5, 3.5)
+"""Angstrom; coordinates with a bond outside these are no conformer."""
+FLAT = 0.01
+"""Angstrom; coordinates whose z vary less are a drawing."""
+ATTEMPTS = 20
+"""Attempts of the conformer generator, from distances and again from random coordinates. What
+succeeds at all takes a few; stereocentres that exclude each other would go on until the time limit.
+"""
+TRIES = 4
+"""Conformers made for each one that may stay."""
+SAME_SHAPE = 0.3
+"""Ring systems nearer than this (RMSD with the atoms bonded to them, symmetry minded) have one
+shape, Angstrom. A chair and a twisted boat of cyclohexane differ by 0.5."""
+FLEXIBLE = 3
+"""A ring with as many sp3 atoms has more than one shape."""
+MOST_MATCHES = 1000
+"""Symmetric mappings of a ring system that are tried."""
+
+
+class NoConformerError(Exception):
+    """The generator found no conformer; the message says what was in the way."""
+
+
+def has_conformer(mol: Chem.Mol) -> bool:
+    """Whether a molecule has 3-D coordinates, no flat drawing, with bonds of possible lengths."""
+    if not mol.GetNumConformers() or not mol.GetConformer().Is3D():
+        return False
+    xyz = mol.GetConformer().GetPositions()
+    z = xyz[:, 2]
+    if len(z) > 1 and z.max() - z.min() < FLAT:
+        return False
+    first, second = Chem.GetAdjacencyMatrix(mol).nonzero()
+    along = xyz[first] - xyz[second]
+    squares = np.einsum("ij,ij->i", along, along)
+    shortest, longest = BOND_LENGTHS
+    fine = (squares > shortest**2) & (squares < longest**2)
+    return bool(fine.all() and np.isfinite(xyz).all())
+
+
+def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
+    """Give a molecule with hydrogens up to `limit` ETKDGv3 conformers that differ in their rings.
+
+    The first is the generator's first; the others, the most frequent shapes first, must have been
+    met twice, but for macrocycles, which hardly repeat themselves. Conformers are numbered from 0.
+    Raises NoConformerError.
+    """
+    systems = flexible_rings(mol) if limit > 1 else []
+    digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
+    seed_of_molecule = int.from_bytes(digest[:4], "little") >> 1
+    for random in (False, True):
+        parameters = rdDistGeom.ETKDGv3()
+        options = {
+            "randomSeed": seed_of_molecule,
+            "maxIterations": ATTEMPTS,
+            "trackFailures": True,
+            "useRandomCoords": random,
+            "ignoreSmoothingFailures": random,
+        }
+        for name, value in options.items():
+            setattr(parameters, name, value)
+        if rdDistGeom.EmbedMolecule(mol, parameters) == 0:
+            if systems:
+                rdDistGeom.EmbedMultipleConfs(
+                    mol, TRIES * limit, parameters
+                )  # the first comes out again
+                _keep(mol, _distinct(mol, systems, limit))
+            return
+    counts = list(parameters.GetFailureCounts())
+    cause = rdDistGeom.EmbedFailureCauses.values[counts.index(max(counts))]
+    raise NoConformerError(
+        f"no conformer in 2 x {ATTEMPTS} attempts, most often for {cause.name.lower()}"
+    )
+
+
+def flexible_rings(mol: Chem.Mol) -> list[frozenset[int]]:
+    """Atoms of each system of fused, spiro or bridged rings that has a ring with several shapes."""
+    systems: list[tuple[set[int], bool]] = []
+    for ring in Chem.GetSymmSSSR(mol):
+        atoms = set(ring)
+        kinds = [mol.GetAtomWithIdx(i).GetHybridization() for i in atoms]
+        flexible = kinds.count(Chem.HybridizationType.SP3) >= FLEXIBLE and len(atoms) > FLEXIBLE
+        for other in [system for system in systems if system[0] & atoms]:
+            systems.remove(other)
+            atoms, flexible = atoms | other[0], flexible or other[1]
+        systems.append((atoms, flexible))
+    return sorted((frozenset(atoms) for atoms, flexible in systems if flexible), key=min)
+
+
+def _distinct(mol: Chem.Mol, systems: list[frozenset[int]], limit: int) -> list[int]:
+    """Conformers, by id, of different ring shapes: the first, then by how often a shape was met."""
+    shapes = list(zip(*(_shapes(mol, system) for system in systems), strict=True))
+    first: dict[tuple[int, ...], int] = {}
+    for conformer, shape in zip(mol.GetConformers(), shapes, strict=True):
+        first.setdefault(shape, conformer.GetId())
+    often = Counter(shapes)
+    once = 1 if macrocycle(mol) else 2
+    others = [s for s, count in often.most_common() if s != shapes[0] and count >= once]
+    return [first[shape] for shape in [shapes[0], *others[: limit - 1]]]
+
+
+def _shapes(mol: Chem.Mol, system: frozenset[int]) -> list[int]:
+    """The number of the shape that a ring system has in each conformer."""
+    heavy = {
+        neighbour.GetIdx()
+        for atom in system
+        for neighbour in mol.GetAtomWithIdx(atom).GetNeighbors()
+        if neighbour.GetAtomicNum() > 1
+    }
+    part = Chem.RWMol(mol)
+    part.BeginBatchEdit()
+    for atom in mol.GetAtoms():
+        if atom.GetIdx() not in heavy | system:
+            part.RemoveAtom(atom.GetIdx())
+    part.CommitBatchEdit()
+    leaders: list[int] = []
+    shapes = []
+    for conformer in mol.GetConformers():
+        number = conformer.GetId()
+        near = (
+            i
+            for i, leader in enumerate(leaders)
+            if rdMolAlign.GetBestRMS(part, part, number, leader, maxMatches=MOST_MATCHES)
+            < SAME_SHAPE
+        )
+        shape = next(near, len(leaders))
+        if shape == len(leaders):
+            leaders.append(number)
+        shapes.append(shape)
+    return shapes
+
+
+def _keep(mol: Chem.Mol, chosen: list[int]) -> None:
+    """Leave the chosen conformers, in that order, numbered from 0."""
+    kept = [Chem.Conformer(mol.GetConformer(number)) for number in chosen]
+    mol.RemoveAllConformers()
+    for conformer in kept:
+        mol.AddConformer(conformer, assignId=True)

@@ -1,0 +1,97 @@
+"""From a molecule as drawn to its parent: one fragment, one way of drawing, no charges to spare.
+
+Salts, solvents, isotope labels and ways of drawing are those of ChEMBL's structure pipeline (Bento
+et al., J. Cheminform. 12:51, 2020). What is taken off is told in words.
+"""
+
+from collections import Counter
+
+from chembl_structure_pipeline import standardizer as chembl
+from rdkit import Chem
+from rdkit.Chem import rdMolDescriptors
+
+MACROCYCLE = 8
+"""Atoms of the smallest ring that is called a macrocycle."""
+MIXTURE = "mixture, also of"
+"""What the note of a record begins with that has several parents."""
+
+
+def canonical_smiles(mol: Chem.Mol) -> str:
+    """Canonical isomeric SMILES, hydrogens implicit."""
+    return str(Chem.MolToSmiles(Chem.RemoveHs(mol, sanitize=False)))
+
+
+def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
+    """The parent of a sanitised molecule, and what was done to it, in words.
+
+    Isotope labels, salts and solvents go; functional groups are drawn as ChEMBL draws them; charges
+    are neutralised where a hydrogen can do it. Heavy atoms keep their coordinates.
+    """
+    notes = []
+    if any(atom.GetIsotope() for atom in mol.GetAtoms()):
+        mol = Chem.Mol(mol)
+        for atom in mol.GetAtoms():
+            atom.SetIsotope(0)
+        notes.append("isotope labels removed")
+    mol = chembl.remove_sgroups_from_mol(Chem.Mol(mol))
+    mol = chembl.remove_hs_from_mol(chembl.kekulize_mol(mol))
+    mol = chembl.normalize_mol(mol)
+    Chem.SanitizeMol(mol)
+    if len(Chem.GetMolFrags(mol)) > 1:
+        kept = chembl.get_fragment_parent_mol(mol)[0]
+        Chem.SanitizeMol(kept)
+        notes += _told("taken off", _fragments(mol) - _fragments(kept))
+        mol, more = largest_fragment(kept)
+        notes += more
+    mol = chembl.uncharge_mol(mol)
+    Chem.SanitizeMol(mol)
+    mol = Chem.RemoveHs(mol)
+    Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
+    return mol, notes
+
+
+def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
+    """The main fragment of a molecule, and a word on the others.
+
+    Of several fragments the one with carbon, then with the most heavy atoms, then the heaviest,
+    then the first by SMILES.
+    """
+    if len(Chem.GetMolFrags(mol)) < 2:
+        return mol, []
+    fragments = Chem.GetMolFrags(mol, asMols=True)
+    chosen = min(fragments, key=_rank)
+    others = [fragment for fragment in fragments if fragment is not chosen]
+    salts = Counter(canonical_smiles(part) for part in others if not _has_carbon(part))
+    parents = Counter(canonical_smiles(part) for part in others if _has_carbon(part))
+    parents.pop(canonical_smiles(chosen), None)
+    return chosen, [*_told("taken off", salts), *_told(MIXTURE, parents)]
+
+
+def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:
+    weight = round(rdMolDescriptors.CalcExactMolWt(fragment), 3)
+    return (
+        not _has_carbon(fragment),
+        -fragment.GetNumHeavyAtoms(),
+        -weight,
+        canonical_smiles(fragment),
+    )
+
+
+def _has_carbon(fragment: Chem.Mol) -> bool:
+    return any(atom.GetAtomicNum() == 6 for atom in fragment.GetAtoms())
+
+
+def _fragments(mol: Chem.Mol) -> Counter[str]:
+    return Counter(canonical_smiles(part) for part in Chem.GetMolFrags(mol, asMols=True))
+
+
+def _told(what: str, fragments: Counter[str]) -> list[str]:
+    """Words such as "taken off: 2 Cl, O"; none where there is nothing to tell."""
+    words = [f"{n} {smiles}" if n > 1 else smiles for smiles, n in sorted(fragments.items())]
+    return [f"{what}: {', '.join(words)}"] if words else []
+
+
+def macrocycle(mol: Chem.Mol) -> int:
+    """Atoms of the largest ring of a molecule that is a macrocycle; 0 without one."""
+    largest = max(map(len, Chem.GetSymmSSSR(mol)), default=0)
+    return largest if largest >= MACROCYCLE else 0

@@ -1,0 +1,101 @@
+"""Forms in which a parent may bind: tautomers, protonation states, stereoisomers.
+
+Every function gives the forms in an order that follows from the molecule and the settings alone,
+and never more than asked for. Heavy atoms keep their numbers and coordinates.
+"""
+
+import random
+from collections.abc import Iterator
+
+import dimorphite_dl
+from rdkit import Chem
+from rdkit.Chem.EnumerateStereoisomers import (
+    EnumerateStereoisomers,
+    GetStereoisomerCount,
+    StereoEnumerationOptions,
+)
+from rdkit.Chem.MolStandardize import rdMolStandardize
+
+MOST_TAUTOMERS = 64
+"""Tautomers looked at before the best are taken."""
+
+
+def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
+    """The molecule as drawn, then its other tautomers by RDKit's score; `limit` in all.
+
+    Stereocentres and double bonds that are marked stay as they are.
+    """
+    if limit == 1:
+        return [mol]
+    parameters = rdMolStandardize.CleanupParameters()
+    parameters.maxTautomers = MOST_TAUTOMERS
+    parameters.tautomerRemoveSp3Stereo = False
+    parameters.tautomerRemoveBondStereo = False
+    found = rdMolStandardize.TautomerEnumerator(parameters).Enumerate(mol)
+    score = rdMolStandardize.TautomerEnumerator.ScoreTautomer
+    drawn = Chem.MolToSmiles(mol)
+    others = [
+        (-score(tautomer), smiles, tautomer)
+        for smiles, tautomer in zip(found.smiles, found.tautomers, strict=True)
+        if smiles != drawn
+    ]
+    others.sort(key=lambda item: item[:2])
+    return [mol, *(tautomer for _, _, tautomer in others[: limit - 1])]
+
+
+def protomers(mol: Chem.Mol, ph: float, reach: float, limit: int) -> list[Chem.Mol]:
+    """Protonation states of a neutral molecule at `ph`, the `limit` likeliest.
+
+    Groups whose typical pKa (Dimorphite-DL: Ropp et al., J. Cheminform. 11:14, 2019) lies within
+    `reach` of `ph` are taken in both forms, each group by itself.
+    """
+    numbered = Chem.Mol(mol)
+    for atom in numbered.GetAtoms():
+        atom.SetAtomMapNum(atom.GetIdx() + 1)
+    found = dimorphite_dl.protonate_smiles(
+        Chem.MolToSmiles(numbered),
+        ph_min=ph - reach,
+        ph_max=ph + reach,
+        precision=0.0,
+        max_variants=limit,
+    )
+    states: dict[str, Chem.Mol] = {}
+    for smiles in found:
+        state = _in_order(smiles, mol)
+        if state is not None:
+            states.setdefault(Chem.MolToSmiles(state), state)
+    return list(states.values()) or [mol]
+
+
+def _in_order(smiles: str, mol: Chem.Mol) -> Chem.Mol | None:
+    """A mapped SMILES as molecule with the atoms, and the coordinates, of another one."""
+    state = Chem.MolFromSmiles(smiles)
+    if state is None or state.GetNumAtoms() != mol.GetNumAtoms():
+        return None
+    place = {atom.GetAtomMapNum(): atom.GetIdx() for atom in state.GetAtoms()}
+    numbers = range(1, mol.GetNumAtoms() + 1)
+    if set(place) != set(numbers):
+        return None
+    state = Chem.RenumberAtoms(state, [place[number] for number in numbers])
+    for atom in state.GetAtoms():
+        atom.SetAtomMapNum(0)
+    for conformer in mol.GetConformers():
+        state.AddConformer(Chem.Conformer(conformer))
+    Chem.AssignStereochemistry(state, cleanIt=True, force=True)
+    return state
+
+
+def undefined_stereo(mol: Chem.Mol) -> int:
+    """Stereoisomers that a drawing leaves open, counted by its unmarked centres and bonds."""
+    return int(GetStereoisomerCount(mol, StereoEnumerationOptions(unique=True)))
+
+
+def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:
+    """Stereoisomers that agree with the drawing: all, or `most` drawn by lot where there are more.
+
+    Some may be impossible in space; no conformer will be found for these.
+    """
+    options = StereoEnumerationOptions(
+        unique=True, onlyUnassigned=True, maxIsomers=most, rand=random.Random(seed)
+    )
+    yield from EnumerateStereoisomers(mol, options=options)
