@@ -7,6 +7,7 @@ import argparse
 import hashlib
 import io
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -27,8 +28,8 @@ from ligen_py.engine.filtering import filter_poses
 from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.limits import larger_than_box
 from ligen_py.engine.mode import docker
-from ligen_py.engine.refining import Chain, keep_best, refiner_for
-from ligen_py.engine.scoring import best_poses, score
+from ligen_py.engine.refining import refine_poses
+from ligen_py.engine.scoring import best_poses, choice_energy, score
 from ligen_py.engine.search import Plan
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, select
@@ -103,7 +104,7 @@ def parsed(
     library: Path, folder: Path, settings: ParseSettings, jobs: int = 1, part: str = "1-of-1"
 ) -> Path:
     """The ligands file of (a part of) a library, made in `folder` unless it lies there already."""
-    arguments = ["--part", part, *flags(settings).split()]
+    arguments = ["--part", part, *shlex.split(flags(settings))]
     made = _cached(folder, "parse", [library], arguments)
     if not made.exists():
         files = ("--input", library, "--output", made, "--jobs", jobs)
@@ -115,7 +116,7 @@ def pocket_of(
     receptor: Path, ligand: Path, radius: float, folder: Path, settings: PocketSettings
 ) -> Path:
     """The pocket file of a receptor around a ligand, made unless it lies there already."""
-    arguments = ["--site-radius", str(radius), *flags(settings).split()]
+    arguments = ["--site-radius", str(radius), *shlex.split(flags(settings))]
     made = _cached(folder, "pocket", [receptor, ligand], arguments)
     if not made.exists():
         files = ("--receptor", receptor, "--ligand", ligand, "--output", made)
@@ -256,26 +257,20 @@ def dock(
         plan = Plan.of(target.field, **settings.dock.model_dump())
         poses = docker("auto", device, plan, len(rows)).dock(ligands, rows)
     with clock.stage("filter"):
-        kept, _ = filter_poses(device, ligands, poses, **settings.filter.model_dump())
+        kept, verdicts = filter_poses(device, ligands, poses, **settings.filter.model_dump())
     with clock.stage("refine"):
-        asked = settings.refine
-        refiner = refiner_for(
-            device, target.receptor, target.field, ligands, asked.field, asked.spacing
+        pocket_parts = target.receptor, target.field
+        poses, _, energies = refine_poses(
+            device, *pocket_parts, ligands, kept, verdicts, **settings.refine.model_dump()
         )
-        chain = Chain(asked.rounds, asked.evaluations, asked.temperature, asked.amplitude)
-        refined = refiner.refine(ligands, kept, chain, asked.seed)
-        poses, before, after = refined.poses, refined.before, refined.after
-        if asked.rounds:
-            poses, _, energies = keep_best(
-                device, ligands, refined, asked.max_num_poses, asked.cluster_rmsd
-            )
-            before, after = energies.before, energies.after
     with clock.stage("score"):
         functions = settings.score.functions
         terms = score(device, ligands, target.receptor, poses, functions, charged=target.charged)
-        scores = best_poses(poses, terms[functions[0]]["total"])
+        energy = choice_energy(terms, settings.score.pose_weights)
+        scores = best_poses(poses, terms[functions[0]]["total"], energy)
     columns = {f"{name}.{term}": v for name, part in terms.items() for term, v in part.items()}
-    columns |= {"refine.before": before, "refine.after": after, "dock.score": poses.score}
+    columns |= {"refine.before": energies.before, "refine.after": energies.after}
+    columns |= {"dock.score": poses.score, "choice": energy}
     return Docked(ligands, poses, columns, scores)
 
 

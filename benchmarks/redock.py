@@ -144,11 +144,10 @@ def ours(task: Task, given: Complex) -> dict[str, Any]:
     """Dock with this engine; what the table shows of it."""
     clock = Clock()
     docked = dock(device_for(task.device), given.ligands, given.target, task.settings, clock)
-    total = docked.columns[f"{task.settings.score.functions[0]}.total"]
-    if not np.isfinite(total).any():
-        raise RuntimeError(f"none of {len(total)} poses has a finite score")
+    best = int(docked.best_rows(1)[0])
+    if best < 0:
+        raise RuntimeError(f"none of {len(docked.poses.restart)} poses has a finite score")
     rmsd = np.concatenate([distances(given, *pose) for pose in _by_ligand(docked)])
-    best = int(np.nanargmax(total))
     ligand = docked.ligand_of(best)
     place = docked.coordinates(ligand)[best - docked.poses.first_pose[ligand]]
     return {

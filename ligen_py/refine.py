@@ -10,14 +10,13 @@ import logging
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ligen_py import cli
-from ligen_py.engine.refining import Chain, choose_finalists, keep_best, refiner_for
+from ligen_py.engine.refining import refine_poses
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
-from ligen_py.records import Ledger, Ligands, Poses, Receptor, Refinement, Verdicts
+from ligen_py.records import Ledger, Ligands, Poses, Receptor, Verdicts
 from ligen_py.settings import RefineSettings
 from ligen_py.store.read import read
 from ligen_py.store.together import require_same_ligands
@@ -54,19 +53,9 @@ def _stage(options: argparse.Namespace) -> None:
     device = select(options.device)
 
     started = time.perf_counter()
-    refiner = refiner_for(device, receptor, field, ligands, settings.field, settings.spacing)
-    chain = Chain(settings.rounds, settings.evaluations, settings.temperature, settings.amplitude)
-    if settings.finalists and settings.rounds:
-        limits = (settings.finalists, settings.cluster_rmsd)
-        chosen, before = choose_finalists(refiner, ligands, kept, chain, settings.seed, *limits)
-        refined = replace(refiner.refine(ligands, chosen, chain, settings.seed), before=before)
-    else:
-        refined = refiner.refine(ligands, kept, chain, settings.seed)
-    poses, refinement = refined.poses, Refinement(before=refined.before, after=refined.after)
-    if settings.rounds:
-        poses, verdicts, refinement = keep_best(
-            device, ligands, refined, settings.max_num_poses, settings.cluster_rmsd
-        )
+    poses, verdicts, refinement = refine_poses(
+        device, receptor, field, ligands, kept, verdicts, **settings.model_dump()
+    )
     seconds = time.perf_counter() - started
 
     run = Run("refine", settings, (options.ligands, options.pocket, options.poses), device.label)

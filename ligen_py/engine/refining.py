@@ -297,6 +297,42 @@ def choose_finalists(
     return best, energies.before
 
 
+def refine_poses(
+    device: Device,
+    receptor: Receptor,
+    box: Field,
+    ligands: Ligands,
+    kept: Poses,
+    verdicts: Verdicts,
+    rounds: int,
+    evaluations: int,
+    temperature: float,
+    amplitude: float,
+    finalists: int,
+    field: str,
+    spacing: float,
+    max_num_poses: int,
+    cluster_rmsd: float,
+    seed: int,
+) -> tuple[Poses, Verdicts, Refinement]:
+    """All that the refine stage computes from a pocket and kept poses (see `RefineSettings`).
+
+    Without rounds poses and verdicts stay as they are.
+    """
+    refiner = refiner_for(device, receptor, box, ligands, field, spacing)
+    chain = Chain(rounds, evaluations, temperature, amplitude)
+    if not rounds:
+        same = refiner.refine(ligands, kept, chain, seed)
+        return same.poses, verdicts, Refinement(before=same.before, after=same.after)
+    if finalists:
+        limits = (finalists, cluster_rmsd)
+        chosen, before = choose_finalists(refiner, ligands, kept, chain, seed, *limits)
+        refined = replace(refiner.refine(ligands, chosen, chain, seed), before=before)
+    else:
+        refined = refiner.refine(ligands, kept, chain, seed)
+    return keep_best(device, ligands, refined, max_num_poses, cluster_rmsd)
+
+
 def types_in(ligands: Ligands) -> np.ndarray:
     """The Vina types that occur in some ligands, rising, without NONE."""
     types = np.unique(ligands.vina_type)

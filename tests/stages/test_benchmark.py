@@ -1,5 +1,6 @@
 """What the benchmarks measure is what the stages do."""
 
+import shlex
 from importlib.resources import files
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(tmp_path: Path
         (score, [*site, "--poses", refined, "--output", scores], settings.score),
     )
     for stage, words, section in commands:
-        assert stage.main([*inputs, *map(str, words), *flags(section).split()]) == 0
+        assert stage.main([*inputs, *map(str, words), *shlex.split(flags(section))]) == 0
 
     clock = Clock()
     molecules = read(ligands, "ligands", "ligands")
