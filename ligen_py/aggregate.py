@@ -1,14 +1,14 @@
 """Put all parts of a campaign together: rankings, best poses, ledger, redocking controls.
 
-Reads the manifest, a table with one row per target, library and chunk, and goes through the parts
-one by one. For every target all input records must be accounted for, as scored, rejected, failed
-or duplicate; a campaign that breaks this law is not written.
+Reads the manifest, a table with one row per pocket, library and chunk. For every target all input
+records must be accounted for, as scored, rejected, failed or duplicate, or nothing is written.
 """
 
 import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +25,10 @@ from ligen_py.store.campaign import Control, Pose
 from ligen_py.store.campaign_writer import CampaignWriter, TargetWriter, control_of, new_campaign
 from ligen_py.store.lineage import Lineage
 from ligen_py.store.manifest import PartFiles, read_manifest
-from ligen_py.store.part import Poses, read_part
+from ligen_py.store.part import Poses, read_best
 
 log = logging.getLogger("ligen_py")
+Starts = dict[int, list[PartFiles]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,25 +41,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     settings: AggregateSettings = cli.settings_from(AggregateSettings, options)
-    manifest = read_manifest(options.manifest)
-    lineage = Lineage()
+    manifest, lineage = read_manifest(options.manifest), Lineage()
     numbers = {file: number for number, file in enumerate(manifest.files)}
     names = [name for _, name in numbers]
     run = Run("aggregate", settings, (Input(options.manifest.name, manifest.digest()),))
     with new_campaign(options.output, run) as campaign:
         for target in manifest.targets:
             writer = campaign.target(target)
-            starts: dict[int, PartFiles] = {}
-            hashes = [np.empty(0, dtype="u8")]
+            starts, hashes = Starts(), [np.empty(0, dtype="u8")]
             for number, library in enumerate(manifest.libraries):
                 for files in manifest.chunks(target, library):
-                    part = read_part(files)
+                    part = read_best(files)
                     campaign.append_parts(lineage.add(files, len(part.status)))
-                    scored = part.entry[part.scored()]
-                    if len(scored):
+                    if len(scored := part.entry[part.scored()]):
                         starts[writer.rows] = files
-                    file = numbers[library, files.file]
-                    writer.append(part, number, file, files.label)
+                    writer.append(part, number, numbers[library, files[0].file], files[0].label)
                     hashes.append(hash_keys(part.key[scored]))
             source = writer.column("file"), writer.column("line")
             later, first = duplicates(np.concatenate(hashes), *source)
@@ -73,46 +70,49 @@ def _stage(options: argparse.Namespace) -> None:
         campaign.finish(manifest.libraries, names, lineage.runs())
 
 
-def _store_poses(writer: TargetWriter, rows: np.ndarray, starts: dict[int, PartFiles]) -> None:
+def _store_poses(writer: TargetWriter, rows: np.ndarray, starts: Starts) -> None:
     """Rebuild the best poses of some scored rows (ascending), one part after the other."""
     first = np.array(list(starts), dtype="i8")
     owner = np.searchsorted(first, rows, side="right") - 1
     for number in np.unique(owner):
-        files, mine = starts[int(first[number])], rows[owner == number]
-        part = read_part(files)
+        members, mine = starts[int(first[number])], rows[owner == number]
+        part = read_best(members)
         found: list[Pose] = []
-        with Poses(files) as poses:
+        with ExitStack() as stack:
+            opened = [stack.enter_context(Poses(files)) for files in members]
             for ligand in part.scored()[mine - first[number]]:
+                poses = opened[part.member[ligand]]
                 best = range(part.best[ligand], part.best[ligand] + 1)
                 xyz = rebuild(*poses.genotypes(ligand, best))[0]
-                entry = part.entry[ligand]
+                entry, member = part.entry[ligand], members[part.member[ligand]]
                 texts = poses.parent(entry), poses.state(ligand), poses.extra(entry)
-                found.append(Pose(*texts, xyz, poses.molecule(ligand)))
+                found.append(Pose(*texts, xyz, poses.molecule(ligand), member.conformation))
         writer.append_poses(mine, found)
 
 
-def _control(campaign: CampaignWriter, lineage: Lineage, files: PartFiles | None) -> Control:
+def _control(campaign: CampaignWriter, lineage: Lineage, members: Sequence[PartFiles]) -> Control:
     """Redock a target's reference ligand: the first record of the control's ligands file."""
-    if files is None or files.crystal is None:
+    if not members or members[0].crystal is None:
         return control_of(None)
-    part = read_part(files)
-    campaign.append_parts(lineage.add(files, len(part.status)))
+    part, crystal = read_best(members), members[0].crystal
+    campaign.append_parts(lineage.add(members, len(part.status)))
     if not len(part.status):
-        raise InputError(f"{files.ligands}: holds no reference ligand; check {files.crystal}")
+        raise InputError(f"{members[0].ligands}: holds no reference ligand; check {crystal}")
     if part.status[0] != Status.SCORED:
         return control_of(part)
-    best = int(part.scored()[0])
-    rmsds: dict[int, np.ndarray | None] = {}
-    with Poses(files) as poses:
-        for ligand in np.flatnonzero((part.entry == 0) & (part.poses > 0)).tolist():
-            kept = poses.kept(ligand)
-            xyz = rebuild(*poses.genotypes(ligand, kept))
-            rmsds[ligand] = symmetric_rmsd(poses.molecule(ligand), xyz, files.crystal)
-        place = part.best[best] - poses.kept(best).start
-    of_best, found = rmsds[best], [rmsd for rmsd in rmsds.values() if rmsd is not None]
+    best, found = int(part.scored()[0]), list[np.ndarray | None]()
+    for number, files in enumerate(members):
+        with Poses(files) as poses:
+            for ligand in np.flatnonzero(part.entry == 0).tolist():
+                kept = poses.kept(ligand)
+                if kept:
+                    xyz = rebuild(*poses.genotypes(ligand, kept))
+                    found.append(symmetric_rmsd(poses.molecule(ligand), xyz, crystal))
+                if (number, ligand) == (part.member[best], best):
+                    of_best, place = found[-1], part.best[best] - kept.start
     if of_best is None:
-        return control_of(part, problem=f"{files.crystal.name} holds another molecule")
-    return control_of(part, rmsd=(of_best[place], min(rmsd.min() for rmsd in found)))
+        return control_of(part, problem=f"{crystal.name} holds another molecule")
+    return control_of(part, rmsd=(of_best[place], min(r.min() for r in found if r is not None)))
 
 
 if __name__ == "__main__":

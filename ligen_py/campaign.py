@@ -57,10 +57,28 @@ SDF = (".sdf", ".sd", ".sdf.gz", ".sd.gz")
 """Reference ligands that make a control: of these the bond orders are known."""
 
 
-class Part(NamedTuple):
-    """One chunk of one library against one target."""
+class Docked(NamedTuple):
+    """A pocket to dock into: one site of a target, in one of its conformations."""
 
     target: str
+    """Name under which it is ranked: that of the target, with the site's where it has several."""
+    conformation: str
+    """Empty where the target has one."""
+    receptor: str
+    settings: Target
+    site: Site
+
+    @property
+    def name(self) -> str:
+        """Name of the pocket."""
+        return f"{self.target}.{self.conformation}" if self.conformation else self.target
+
+
+class Part(NamedTuple):
+    """One chunk of one library against one pocket."""
+
+    target: str
+    """Name of the pocket."""
     library: str
     chunk: str
 
@@ -82,17 +100,17 @@ class Workplan:
                     f"{source}: key 'libraries.{name}': names that start with '{CONTROL}' are kept "
                     "for the redocking controls; give the library another name"
                 )
-        names = [name for name, _, _ in plan._sites()]
+        names = [docked.name for docked in plan._docked()]
         for name in names:
             if len(CONTROL + name) > LONGEST_NAME:
                 raise InputError(
                     f"{source}: key 'targets.{name}': give a name of {LONGEST_NAME - len(CONTROL)} "
-                    "characters at most, with the site's name where there are several"
+                    "characters at most, with those of its sites and conformations"
                 )
             if names.count(name) > 1:
                 raise InputError(
-                    f"{source}: key 'targets': '{name}' is a target and a site of another; rename "
-                    "one"
+                    f"{source}: key 'targets': '{name}' is the name of two targets, sites or "
+                    "conformations; rename one"
                 )
         for key, given in plan._files():
             _check_file(plan.resolve(given, f"{source}: key '{key}'"), f"{source}: key '{key}'")
@@ -104,7 +122,9 @@ class Workplan:
 
     def _files(self) -> Iterator[tuple[str, str]]:
         for name, target in self.settings.targets.items():
-            yield f"targets.{name}.receptor", target.receptor
+            for conformation, file in _receptors(target).items():
+                dot = "." if conformation else ""
+                yield f"targets.{name}.receptor{dot}{conformation}", file
             sites = [("site", target.site)] if target.site else []
             sites += [(f"sites.{key}", site) for key, site in target.sites.items()]
             for key, site in sites:
@@ -125,40 +145,43 @@ class Workplan:
             )
         return Path(str(importlib.resources.files(package))) / inside
 
-    def _sites(self) -> Iterator[tuple[str, Target, Site]]:
-        """Every site of every target by name: TARGET, or TARGET.SITE where it has several."""
+    def _docked(self) -> Iterator[Docked]:
         for name, target in self.settings.targets.items():
-            if target.site is not None:
-                yield name, target, target.site
-            for site, place in target.sites.items():
-                yield f"{name}.{site}", target, place
+            sites = {name: target.site} if target.site else {}
+            sites |= {f"{name}.{key}": site for key, site in target.sites.items()}
+            for ranked, site in sites.items():
+                for conformation, receptor in _receptors(target).items():
+                    yield Docked(ranked, conformation, receptor, target, site)
 
     @cached_property
-    def targets(self) -> dict[str, tuple[Target, Site]]:
-        """The targets of the campaign, each with one site, in the config's order."""
-        return {name: (target, site) for name, target, site in self._sites()}
+    def pockets(self) -> dict[str, Docked]:
+        """Every pocket of the campaign by name, in the config's order."""
+        return {docked.name: docked for docked in self._docked()}
 
-    def receptor(self, target: str) -> Path:
-        """The structure file of a target."""
-        return self.resolve(self.targets[target][0].receptor)
+    def receptor(self, pocket: str) -> Path:
+        """The structure file of a pocket."""
+        return self.resolve(self.pockets[pocket].receptor)
 
-    def site_files(self, target: str) -> list[Path]:
-        """The files that a target's site names: a reference ligand, or cavities."""
-        site = self.targets[target][1]
+    def site_files(self, pocket: str) -> list[Path]:
+        """The files that a pocket's site names: a reference ligand, or cavities."""
+        site = self.pockets[pocket].site
         given = (getattr(site, field) for field in SITE_FILES)
         return [self.resolve(path) for path in given if path is not None]
 
-    def crystal(self, target: str) -> Path | None:
-        """The reference ligand of a target's site, where it has one."""
-        ligand = self.targets[target][1].ligand
+    def crystal(self, pocket: str) -> Path | None:
+        """The reference ligand of a pocket's site, where it has one."""
+        ligand = self.pockets[pocket].site.ligand
         return None if ligand is None else self.resolve(ligand)
 
-    def control(self, target: str) -> str | None:
-        """The name of a target's control library, where its reference ligand is an SDF."""
-        crystal = self.crystal(target)
+    def control(self, pocket: str) -> str | None:
+        """The name of a pocket's control library, where its reference ligand is an SDF.
+
+        All conformations of a target have the same.
+        """
+        crystal = self.crystal(pocket)
         if crystal is None or not crystal.name.lower().endswith(SDF):
             return None
-        return CONTROL + target
+        return CONTROL + self.pockets[pocket].target
 
     def chunks(self, library: str) -> list[str]:
         """The chunks of a library, file by file; a control has one.
@@ -177,10 +200,10 @@ class Workplan:
     def _chunk_files(self) -> dict[str, dict[str, LibraryFile]]:
         """Library or control -> chunk -> its file."""
         result = {name: self._cut(name) for name in self.settings.libraries}
-        for target in self.targets:
-            crystal = self.crystal(target)
-            if crystal is not None and self.control(target):
-                result[CONTROL + target] = {"1-of-1": LibraryFile(crystal, crystal.name, "", 0)}
+        for pocket in self.pockets:
+            crystal, control = self.crystal(pocket), self.control(pocket)
+            if crystal is not None and control is not None:
+                result[control] = {"1-of-1": LibraryFile(crystal, crystal.name, "", 0)}
         return result
 
     def _cut(self, library: str) -> dict[str, LibraryFile]:
@@ -208,7 +231,7 @@ class Workplan:
         """Every part of the campaign: targets and libraries in the config's order, control last."""
         return [
             Part(target, library, chunk)
-            for target in self.targets
+            for target in self.pockets
             for library in self._libraries_of(target)
             for chunk in self.chunks(library)
         ]
@@ -233,9 +256,9 @@ class Workplan:
         many = any(file.label for file in self._chunk_files[library].values())
         return f"{'--allow-empty ' if many else ''}{flags(ParseOptions(**told, **reading))}"
 
-    def pocket_flags(self, target: str) -> str:
-        """Flags of `pocket`: what of the structure, and which site of a target; then settings."""
-        chosen, site = self.targets[target]
+    def pocket_flags(self, pocket: str) -> str:
+        """Flags of `pocket`: what of the structure, and which site; then settings."""
+        chosen, site = self.pockets[pocket].settings, self.pockets[pocket].site
         files = {
             field: str(self.resolve(given))
             for field in SITE_FILES
@@ -253,7 +276,8 @@ class Workplan:
     def _row(self, part: Part, results: str) -> dict[str, str]:
         control = part.library.startswith(CONTROL)
         return {
-            "target": part.target,
+            "target": self.pockets[part.target].target,
+            "conformation": self.pockets[part.target].conformation,
             "library": part.library,
             "file": self._chunk_files[part.library][part.chunk].name,
             "pocket": f"{results}/pockets/{part.target}.h5",
@@ -283,6 +307,11 @@ def _before(variable: str, *folders: Path) -> str:
     first = [str(folder) for folder in folders]
     parts = [part for part in os.environ.get(variable, "").split(os.pathsep) if part]
     return os.pathsep.join([*first, *(part for part in parts if part not in first)])
+
+
+def _receptors(target: Target) -> dict[str, str]:
+    """Structure files by conformation, whose name is empty where there is one."""
+    return target.receptor if isinstance(target.receptor, dict) else {"": target.receptor}
 
 
 def _check_name(path: Path, where: str) -> None:

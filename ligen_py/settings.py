@@ -410,7 +410,9 @@ class Site(Section):
 class Target(Structure):
     """A receptor and one site or several."""
 
-    receptor: str = Field(description="structure file: PDB or mmCIF, plain or .gz")
+    receptor: str | Annotated[dict[Name, str], Field(min_length=1)] = Field(
+        description="structure file: PDB or mmCIF, plain or .gz; or several conformations by name"
+    )
     site: Site | None = Field(None, description="where to dock")
     sites: dict[Name, Site] = Field(
         default_factory=dict, description="several sites by name, each a target of its own"

@@ -140,7 +140,7 @@ def _part_faults(
     part: PartFiles, known: dict[tuple[str, ...], str], digests: dict[Path, str]
 ) -> Iterator[str]:
     """Checksums, content and provenance of the files of one part, and its ledger."""
-    label = (part.target, part.library, part.ligands.stem)
+    label = (part.place, part.library, part.ligands.stem)
     sound = True
     for kind in FILES:
         path: Path = getattr(part, kind)

@@ -56,6 +56,7 @@ def _poses(part: PartFiles, ligand: int, restart: int) -> Iterator[Found]:
             for row in rows:
                 items = {"target": part.target, "name": poses.name(ligand)}
                 items |= {"state": poses.state(ligand), "library": part.library}
+                items |= {"conformation": part.conformation}
                 items |= {"restart": str(restart), "pose": origin}
                 if kind == "refined":
                     items |= _terms(part, row)

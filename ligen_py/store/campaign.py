@@ -76,6 +76,9 @@ class Top(Record):
     row: np.ndarray = column("i8", "ligand", doc="row of `scored`, ascending")
     smiles: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the parent")
     state: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the best state")
+    conformation: np.ndarray = column(
+        STRING, "ligand", doc="conformation of the target around the best pose; empty if it has one"
+    )
     first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
     first_byte: np.ndarray = column("i8", "ligand+1", into="byte", doc="offsets of molecules")
     extra: np.ndarray = column(
@@ -119,7 +122,9 @@ class Runs(Record):
 class Provenance(Record):
     """One row per file of each part: which run made it and what it held."""
 
-    target: np.ndarray = column(STRING, "row", doc="name of the target")
+    target: np.ndarray = column(
+        STRING, "row", doc="name of the target, with `.` and a conformation's where it has several"
+    )
     library: np.ndarray = column(STRING, "row", doc="name of the library")
     chunk: np.ndarray = column(STRING, "row", doc="chunk of the library")
     run: np.ndarray = column("i8", "row", doc="row of `runs`")
@@ -145,6 +150,7 @@ class Pose:
     extra: str
     xyz: np.ndarray
     molecule: np.ndarray
+    conformation: str = ""
 
 
 def columns_of(extra: str) -> dict[str, str]:

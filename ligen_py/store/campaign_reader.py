@@ -136,17 +136,19 @@ class TargetReader:
         stored, first_atom, first_byte = self._top
         places = np.searchsorted(stored, rows)
         unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
-        texts = [some_rows(group[name], unique) for name in ("smiles", "state", "extra")]
+        names = ("smiles", "state", "extra", "conformation")
+        texts = [some_rows(group[name], unique) for name in names]
         for number, (row, i) in enumerate(zip(rows, places, strict=True)):
             if i == len(stored) or stored[i] != row:
                 raise ValueError(f"the pose of row {row} is not stored")
-            smiles, state, extra = (str(text[inverse[number]]) for text in texts)
+            smiles, state, extra, conformation = (str(text[inverse[number]]) for text in texts)
             yield Pose(
                 smiles=smiles,
                 state=state,
                 extra=extra,
                 xyz=group["xyz"][first_atom[i] : first_atom[i + 1]],
                 molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
+                conformation=conformation,
             )
 
     def input_columns(self, count: int, most: int) -> list[str]:

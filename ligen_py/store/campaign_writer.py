@@ -117,6 +117,7 @@ class TargetWriter:
                 row=rows,
                 smiles=np.array([pose.smiles for pose in poses], dtype=object),
                 state=np.array([pose.state for pose in poses], dtype=object),
+                conformation=np.array([pose.conformation for pose in poses], dtype=object),
                 extra=np.array([pose.extra for pose in poses], dtype=object),
                 first_atom=np.cumsum([0, *(len(pose.xyz) for pose in poses)], dtype="i8"),
                 first_byte=np.cumsum([0, *(len(pose.molecule) for pose in poses)], dtype="i8"),

@@ -1,5 +1,7 @@
 """Where the parts of a campaign come from, and whether they may stand in one ranking."""
 
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +21,19 @@ class Lineage:
         self._runs: dict[tuple[str, ...], int] = {}
         self._made: dict[tuple[str, str], tuple[Path, dict[str, str]]] = {}
 
-    def add(self, files: PartFiles, records: int) -> Provenance:
-        """The provenance of one part with `records` input records, four rows.
+    def add(self, members: Sequence[PartFiles], records: int) -> Provenance:
+        """The provenance of a chunk with `records` input records: four rows a conformation.
 
         Raises InputError where its files were not made from each other, or with settings or code
         that differ from those of the parts before: their scores must not be compared.
         """
+        rows = [self._add(files, records) for files in members]
+        names = [spec.name for spec in fields(Provenance)]
+        return Provenance(
+            **{name: np.concatenate([getattr(row, name) for row in rows]) for name in names}
+        )
+
+    def _add(self, files: PartFiles, records: int) -> Provenance:
         paths = {kind: getattr(files, kind) for kind in KINDS}
         digests = {kind: self._digest(path) for kind, path in paths.items()}
         runs = part_runs(files, digests)
@@ -32,7 +41,7 @@ class Lineage:
             self._require_same(files, kind, paths[kind], runs[kind])
         rows = [self._runs.setdefault(_row(kind, runs[kind]), len(self._runs)) for kind in KINDS]
         return Provenance(
-            target=_texts([files.target] * len(KINDS)),
+            target=_texts([files.place] * len(KINDS)),
             library=_texts([files.library] * len(KINDS)),
             chunk=_texts([files.ligands.stem] * len(KINDS)),
             run=np.array(rows, dtype="i8"),

@@ -13,7 +13,7 @@ from ligen_py.provenance import file_digest
 FILES = ("pocket", "ligands", "poses", "kept", "refined", "scores")
 """Columns that name the files of a part, in the order in which the stages write them."""
 
-COLUMNS = ("target", "library", "file", *FILES, "control", "crystal")
+COLUMNS = ("target", "library", "file", *FILES, "control", "crystal", "conformation")
 """Columns of the table, tab-separated, named in its first line."""
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -25,7 +25,8 @@ class PartFiles:
     """The files of one chunk of a library against one target.
 
     `control` marks the redocking control: the target's own reference ligand, docked like any other
-    molecule; `crystal` is the file with its measured pose.
+    molecule; `crystal` is the file with its measured pose. `conformation` names one of several
+    structures of the target, each with a pocket of its own; it is empty where there is one.
     """
 
     target: str
@@ -40,11 +41,17 @@ class PartFiles:
     crystal: Path | None = None
     file: str = ""
     """The library's file that the chunk is a part of, as it is called within the library."""
+    conformation: str = ""
+
+    @property
+    def place(self) -> str:
+        """Name of the pocket: target, or target.conformation."""
+        return f"{self.target}.{self.conformation}" if self.conformation else self.target
 
     @property
     def label(self) -> str:
-        """How messages and tables name the part: target/library/chunk."""
-        return f"{self.target}/{self.library}/{self.ligands.stem}"
+        """How messages and tables name the part: pocket/library/chunk."""
+        return f"{self.place}/{self.library}/{self.ligands.stem}"
 
     def moved(self, folder: Path) -> "PartFiles":
         """The part with its relative paths counted from another folder."""
@@ -74,18 +81,17 @@ class Manifest:
         every = ((part.library, part.file) for part in self.parts if not part.control)
         return list(dict.fromkeys(every))
 
-    def chunks(self, target: str, library: str) -> list[PartFiles]:
-        """The parts of a library against a target."""
-        return [
-            part
-            for part in self.parts
-            if (part.target, part.library, part.control) == (target, library, False)
-        ]
+    def chunks(self, target: str, library: str) -> list[list[PartFiles]]:
+        """The chunks of a library against a target, each with a part for every conformation."""
+        chunks: dict[Path, list[PartFiles]] = {}
+        for part in self.parts:
+            if (part.target, part.library, part.control) == (target, library, False):
+                chunks.setdefault(part.ligands, []).append(part)
+        return list(chunks.values())
 
-    def control(self, target: str) -> PartFiles | None:
-        """The redocking control of a target, where it has one."""
-        found = (part for part in self.parts if part.target == target and part.control)
-        return next(found, None)
+    def control(self, target: str) -> list[PartFiles]:
+        """The redocking control of a target, one for every conformation; none where it has none."""
+        return [part for part in self.parts if part.target == target and part.control]
 
     def found_from(self, path: Path) -> "Manifest":
         """The manifest with paths that lead somewhere from here.
@@ -105,8 +111,9 @@ class Manifest:
         """The table that `read_manifest` reads."""
         rows = [
             (
-                *(part.target, part.library, *(str(getattr(part, name)) for name in FILES)),
-                *(str(int(part.control)), str(part.crystal or "")),
+                *(part.target, part.library, part.file),
+                *(str(getattr(part, name)) for name in FILES),
+                *(str(int(part.control)), str(part.crystal or ""), part.conformation),
             )
             for part in self.parts
         ]
@@ -158,8 +165,8 @@ def read_manifest(path: Path) -> Manifest:
 def _part(where: str, row: list[str]) -> PartFiles:
     if len(row) != len(COLUMNS):
         raise InputError(f"{where} has {len(row)} columns, not {len(COLUMNS)}")
-    target, library, file, *files, control, crystal = row
-    for name in (target, library):
+    target, library, file, *files, control, crystal, conformation = row
+    for name in (target, library, *([conformation] if conformation else [])):
         if not re.fullmatch(NAME_PATTERN, name):
             raise InputError(f"{where}: {name!r} is no name; use letters, digits and _ . - only")
     if control not in ("0", "1"):
@@ -176,21 +183,22 @@ def _part(where: str, row: list[str]) -> PartFiles:
         control=control == "1",
         crystal=Path(crystal) if crystal else None,
         file=file,
+        conformation=conformation,
     )
 
 
 def _check_together(path: Path, parts: Iterable[PartFiles]) -> None:
-    """Every target has one pocket and at most one control, and sees the same parts of a library."""
+    """Every conformation of a target has one pocket, at most one control, and the same parts."""
     pockets: dict[str, Path] = {}
     libraries: dict[str, dict[str, dict[Path, None]]] = {}
     for part in parts:
-        if pockets.setdefault(part.target, part.pocket) != part.pocket:
-            raise InputError(f"{path}: target {part.target} has two pockets; give it one")
-        chunks = libraries.setdefault(part.library, {}).setdefault(part.target, {})
+        if pockets.setdefault(part.place, part.pocket) != part.pocket:
+            raise InputError(f"{path}: target {part.place} has two pockets; give it one")
+        chunks = libraries.setdefault(part.library, {}).setdefault(part.place, {})
         if part.ligands in chunks:
             raise InputError(f"{path}: {part.label} is listed twice; list every part once")
         chunks[part.ligands] = None
-    controls = [part.target for part in parts if part.control]
+    controls = [part.place for part in parts if part.control]
     for target in controls:
         if controls.count(target) > 1:
             raise InputError(f"{path}: target {target} has two controls; give it one")

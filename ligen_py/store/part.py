@@ -5,9 +5,9 @@ poses' atoms.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -56,6 +56,8 @@ class Part:
     """Restart that made the best pose (i4), -1 where none."""
     terms: dict[str, np.ndarray]
     """'function/term' -> f4 of the best pose, one a ligand; 0 where none."""
+    member: np.ndarray
+    """Number of the conformation that the best pose lies in (i4), one a ligand."""
 
     def scored(self) -> np.ndarray:
         """The best state (row of the per-ligand columns) of every SCORED record, in input order.
@@ -119,7 +121,45 @@ def read_part(files: PartFiles) -> Part:
             name: _scatter(found, values[pose], 0)
             for name, values in _terms(files, len(scores["scores/restart"])).items()
         },
+        member=np.zeros(len(best), "i4"),
     )
+
+
+def read_best(members: Sequence[PartFiles]) -> Part:
+    """Read and check the same ligands against all conformations of a target, as one part.
+
+    Every ligand is what it is in the conformation where its score is best, the first of equal ones;
+    a record is scored if it is in one of them. Raises InputError as `read_part` does, and where the
+    score terms differ.
+    """
+    parts = [read_part(files) for files in members]
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if any(list(part.terms) != list(first.terms) for part in parts):
+        raise InputError(
+            f"{members[0].label}: the conformations of its target have different score terms; run "
+            "the score stage of all parts again"
+        )
+    scores = np.stack([np.where(part.best >= 0, part.score, -np.inf) for part in parts])
+    member = scores.argmax(axis=0).astype("i4")
+    scored = np.stack([part.status == Status.SCORED for part in parts]).argmax(axis=0)
+    return replace(
+        first,
+        **{name: _chosen(parts, name, scored) for name in ("status", "reason", "detail")},
+        **{name: _chosen(parts, name, member) for name in ("score", "best", "poses", "restart")},
+        terms={
+            name: np.stack([part.terms[name] for part in parts])[member, np.arange(len(member))]
+            for name in first.terms
+        },
+        member=member,
+    )
+
+
+def _chosen(parts: Sequence[Part], name: str, member: np.ndarray) -> np.ndarray:
+    """A column with each value from the part of that number."""
+    values = np.stack([getattr(part, name) for part in parts])
+    return np.asarray(values[member, np.arange(len(member))])
 
 
 def _scatter(where: np.ndarray, values: np.ndarray, rest: int) -> np.ndarray:

@@ -33,6 +33,7 @@ def told(
         "smiles": pose.smiles,
         "state": pose.state,
         "states": str(scored.states[i]),
+        "conformation": pose.conformation,
         "other_names": "; ".join(others),
         "note": scored.note[i],
         "library": campaign.libraries[scored.library[i]],
@@ -54,5 +55,5 @@ def columns(terms: Sequence[str], given: Sequence[str]) -> list[str]:
     """Columns of the table, for score terms 'function/term' and `given` columns of the input."""
     first, last = ("rank", "name", "score"), ("library", "file", "line", "other_names", "note")
     scores = (name.replace("/", ".") for name in terms)
-    own = [*first, *scores, "smiles", "state", "states", *last]
+    own = [*first, *scores, "smiles", "state", "states", "conformation", *last]
     return [*own, *(_apart(name, {*own, *HIDDEN}) for name in given)]

@@ -162,6 +162,7 @@ def write_manifest(path: Path, parts: Sequence[PartFiles]) -> Path:
             *(str(getattr(part, name)) for name in FILES),
             str(int(part.control)),
             str(part.crystal or ""),
+            part.conformation,
         )
         for part in parts
     ]

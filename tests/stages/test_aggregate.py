@@ -96,6 +96,51 @@ def test_the_ranking_by_hand(made: Made) -> None:
             assert best.scored.key.tolist() == keys
 
 
+def test_a_ligand_counts_in_the_conformation_where_it_scores_best(tmp_path: Path) -> None:
+    scores = {
+        "open": {"ethanol": 5.0, "butane": 6.0, "ether": None},
+        "closed": {"ethanol": 7.0, "butane": 6.0, "ether": None},
+        "apo": {"ethanol": 4.0, "butane": 2.0, "ether": 1.5},
+    }
+    smiles = {"ethanol": "CCO", "butane": "CCCC", "ether": "CCOCC"}
+    parts = []
+    for seed, (name, of) in enumerate(scores.items(), start=1):
+        molecules = [Molecule(key, smiles[key], value) for key, value in of.items()]
+        reference = [Molecule("REF", REFERENCE, 8.0 + seed)]
+        for library, held in (("lib", molecules), ("control-t", reference)):
+            pose = crystal(tmp_path) if library != "lib" else None
+            part = write_part(tmp_path, f"t.{name}", library, "1-of-1", held, seed, pose)
+            parts.append(replace(part, target="t", conformation=name))
+            # One library for all: its lines must not depend on the conformation.
+            parts[-1] = replace(parts[-1], ligands=parts[0 if library == "lib" else 1].ligands)
+    made = Made(tmp_path, parts, write_manifest(tmp_path / "manifest.tsv", parts))
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        assert campaign.targets == ["t"]
+        target = campaign.target("t")
+        best = target.best(10)
+        assert best.scored.name.tolist() == ["ethanol", "butane", "ether"]
+        assert best.scored.score.tolist() == [7.0, 6.0, 1.5]
+        assert best.terms["xscore/total"].tolist() == [7.0, 6.0, 1.5]
+        poses = list(target.poses(3))
+        assert [pose.conformation for pose in poses] == ["closed", "open", "apo"]
+        for pose, name, row in zip(poses, ("closed", "open", "apo"), (0, 1, 2), strict=True):
+            part = next(p for p in parts if p.conformation == name and p.library == "lib")
+            kept: Poses = read(part.refined, "refined", "poses")
+            ligands: Ligands = read(part.ligands, "ligands", "ligands")
+            pick = int(kept.first_pose[row]) + 1
+            a, b = ligands.first_atom[row : row + 2]
+            center = pose.xyz.mean(axis=0) - kept.translation[pick]
+            assert np.linalg.norm(center) < np.linalg.norm(ligands.xyz[a:b], axis=1).max() + 0.1
+        assert target.control().score.tolist() == [11.0]
+        assert target.control().rmsd_kept[0] <= target.control().rmsd[0]
+        assert set(campaign.parts().target) == {"t.open", "t.closed", "t.apo"}
+    exported = made.folder / "export"
+    assert export.main(["--campaign", str(made.output), "--output", str(exported)]) == 0
+    header, first, *_ = (exported / "t.csv").read_text().splitlines()
+    assert first.split(",")[header.split(",").index("conformation")] == "closed"
+
+
 def test_consensus_of_two_functions_ranks_and_is_told(
     made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -93,11 +93,10 @@ def test_the_manifest_is_what_aggregate_reads(folder: Path, tmp_path: Path) -> N
     assert [(part.target, part.library) for part in manifest.parts] == [
         (part.target, part.library) for part in plan.parts()
     ]
-    control = manifest.control("a")
-    assert control is not None
+    (control,) = manifest.control("a")
     assert control.crystal == folder / "l.sdf"
     assert control.scores == Path("results/scores/a/control-a/1-of-1.h5")
-    assert manifest.control("b") is None
+    assert manifest.control("b") == []
 
 
 def test_a_control_forgets_its_crystal_coordinates(folder: Path) -> None:
@@ -112,6 +111,31 @@ def test_site_and_chains_become_flags(folder: Path) -> None:
     assert plan.pocket_flags("a").startswith(f"--chains B C --ligand {folder / 'l.sdf'} --radius")
     # argparse would take -1e-05 for a flag.
     assert plan.pocket_flags("b").startswith("--center -1.5 0.00001 2.0 --radius")
+
+
+def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
+    (folder / "s.pdb").touch()
+    target = {
+        "receptor": {"open": "r.pdb", "shut": "s.pdb"},
+        "sites": {"one": {"ligand": "l.sdf"}, "two": {"cavity": 2, "size": [20, 18, 22]}},
+        "assembly": 1,
+    }
+    plan = Workplan.of(config(targets={"t": target}), "c.yaml", folder)
+    assert list(plan.pockets) == ["t.one.open", "t.one.shut", "t.two.open", "t.two.shut"]
+    assert plan.receptor("t.two.shut") == folder / "s.pdb"
+    assert plan.pocket_flags("t.two.shut").startswith(
+        "--assembly 1 --cavity 2 --site-size 20.0 18.0 22.0 --radius"
+    )
+    assert plan.site_files("t.one.shut") == [folder / "l.sdf"]
+    assert plan.control("t.one.shut") == plan.control("t.one.open") == "control-t.one"
+    table = folder / "m.tsv"
+    table.write_text(plan.manifest("results"), encoding="utf-8")
+    manifest = read_manifest(table)
+    assert manifest.targets == ["t.one", "t.two"]
+    (members, _) = manifest.chunks("t.two", "lib")
+    assert [part.conformation for part in members] == ["open", "shut"]
+    assert members[1].scores == Path("results/scores/t.two.shut/lib/1-of-2.h5")
+    assert [part.place for part in manifest.control("t.one")] == ["t.one.open", "t.one.shut"]
 
 
 def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
@@ -136,6 +160,23 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
         ({"targets": {"a" * 60: {"receptor": "r.pdb", "site": {"ligand": "l.sdf"}}}}, "at most"),
         ({"targets": {"a": {"receptor": "r.pdb", "site": {"ligand": "q.sdf"}}}}, "site.ligand"),
         ({"targets": {"a": {"receptor": "q.pdb", "site": {"ligand": "l.sdf"}}}}, "a.receptor"),
+        (
+            {"targets": {"a": {"receptor": {"x": "q.pdb"}, "site": {"cavity": 1}}}},
+            "a.receptor.x",
+        ),
+        (
+            {"targets": {"a": {"receptor": "r.pdb", "sites": {"s": {"ligand": "q.sdf"}}}}},
+            "a.sites.s.ligand",
+        ),
+        (
+            {
+                "targets": {
+                    "a": {"receptor": "r.pdb", "sites": {"s": {"cavity": 1}}},
+                    "a.s": {"receptor": "r.pdb", "site": {"cavity": 1}},
+                }
+            },
+            "'a.s' is the name of two",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(

@@ -8,7 +8,7 @@ from ligen_py.errors import InputError
 from ligen_py.settings import Name
 from ligen_py.store.manifest import COLUMNS, FILES, NAME_PATTERN, read_manifest
 
-ROW = ["t", "lib", "m.smi", "t.h5", "l/1-of-1.h5", "p.h5", "k.h5", "r.h5", "s.h5", "0", ""]
+ROW = ["t", "lib", "m.smi", "t.h5", "l/1-of-1.h5", "p.h5", "k.h5", "r.h5", "s.h5", "0", "", ""]
 CONTROL = [
     "t",
     "control-t",
@@ -21,6 +21,7 @@ CONTROL = [
     "cs.h5",
     "1",
     "ref.sdf",
+    "",
 ]
 
 
@@ -42,11 +43,23 @@ def test_parts_keep_their_order_and_controls_are_no_library(tmp_path: Path) -> N
     found = read_manifest(manifest(tmp_path / "m.tsv", second, CONTROL, ROW))
     assert (found.targets, found.libraries) == (["t"], ["lib"])
     chunks = found.chunks("t", "lib")
-    assert [part.ligands.stem for part in chunks] == ["2-of-2", "1-of-1"]
-    control = found.control("t")
-    assert control is not None
+    assert [part.ligands.stem for (part,) in chunks] == ["2-of-2", "1-of-1"]
+    (control,) = found.control("t")
     assert control.crystal == Path("ref.sdf")
-    assert found.control("u") is None
+    assert found.control("u") == []
+
+
+def test_conformations_of_a_target_come_together(tmp_path: Path) -> None:
+    first = changed(ROW, conformation="open", pocket="o.h5")
+    second = changed(ROW, conformation="shut", pocket="s.h5")
+    more = [changed(row, ligands="l/2-of-2.h5") for row in (first, second)]
+    found = read_manifest(manifest(tmp_path / "m.tsv", first, more[0], second, more[1]))
+    assert found.targets == ["t"]
+    chunks = found.chunks("t", "lib")
+    assert [[part.place for part in chunk] for chunk in chunks] == [["t.open", "t.shut"]] * 2
+    assert read_manifest(manifest(tmp_path / "n.tsv", first, second)).text() == (
+        (tmp_path / "n.tsv").read_text()
+    )
 
 
 def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> None:
@@ -60,7 +73,7 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> N
     [
         ([], "lists no part of any library"),
         ([CONTROL], "lists no part of any library"),
-        ([ROW[:-1]], "line 2 has 10 columns, not 11"),
+        ([ROW[:-1]], "line 2 has 11 columns, not 12"),
         ([changed(ROW, target="../t")], "line 2: '../t' is no name"),
         ([changed(ROW, library="a/b")], "line 2: 'a/b' is no name"),
         ([changed(ROW, control="yes")], "line 2: control is 'yes'"),
@@ -72,6 +85,13 @@ def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> N
         (
             [ROW, changed(ROW, target="u", pocket="u.h5", ligands="other.h5")],
             "library lib has other parts for target u than for t",
+        ),
+        (
+            [
+                changed(ROW, conformation="a"),
+                changed(ROW, conformation="b", pocket="u.h5", ligands="other.h5"),
+            ],
+            "library lib has other parts for target t.b than for t.a",
         ),
     ],
 )
