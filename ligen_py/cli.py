@@ -124,4 +124,11 @@ def run(
         name = f"{error.filename}: " if error.filename else ""
         print(f"{arguments.prog}: error: {name}{error.strerror or error}", file=sys.stderr)
         return 1
+    except Exception as error:
+        # Told by name, because pyopencl is known to one room only.
+        if not type(error).__module__.startswith("pyopencl"):
+            raise
+        cure = "run it again, or choose another device with --device"
+        print(f"{arguments.prog}: error: the device failed: {error}; {cure}", file=sys.stderr)
+        return 2
     return 0

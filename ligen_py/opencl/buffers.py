@@ -7,6 +7,7 @@ import numpy as np
 import pyopencl as cl
 
 from ligen_py.errors import DeviceError
+from ligen_py.opencl import watchdog
 from ligen_py.opencl.device import Device
 
 MEMORY_ERRORS = frozenset(
@@ -83,7 +84,7 @@ def download(
     """
     array = np.empty(shape, dtype)  # type: ignore[call-overload]
     if array.size:
-        with memory_named(device):
+        with memory_named(device), watchdog.waiting():
             if after is None:
                 cl.enqueue_copy(device.queue, array, buffer)
             else:
@@ -93,7 +94,8 @@ def download(
 
 def seconds(event: cl.Event) -> float:
     """Time that a finished command took on the device, waiting for it."""
-    event.wait()
+    with watchdog.waiting():
+        event.wait()
     return float(event.profile.end - event.profile.start) * 1e-9
 
 

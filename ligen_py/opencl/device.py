@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ligen_py.errors import DeviceError
-from ligen_py.opencl import runtimes
+from ligen_py.opencl import runtimes, watchdog
 
+runtimes.keep_to_the_job()
 runtimes.register()
 
 import pyopencl as cl  # noqa: E402  (the loader reads its environment on import)
@@ -127,6 +128,9 @@ def select(selector: str | None = None) -> Device:
     or its type; a number picks among the matches ("gpu:1"). Without one, the environment's
     LIGEN_DEVICE or PYOPENCL_CTX counts; without these the first GPU, else the CPU runtime whose
     sub-groups are fastest. Raises DeviceError, with the list of devices, when nothing matches.
+
+    A Slurm job keeps to its own cards: without one it takes the processor, unless a selector says
+    otherwise, and it stops where more cards are seen than it was given.
     """
     found = devices()
     if not found:
@@ -144,9 +148,40 @@ def select(selector: str | None = None) -> Device:
         usable = [device for device in found if not device.is_simulator]
         if not usable:
             raise DeviceError(f"only a simulator was found: {_listing(found)}; {INSTALL_HINT}")
+        if _cards_given() == 0:
+            usable = [device for device in usable if device.kind != "gpu"]
+        if not usable:
+            raise DeviceError(
+                "this Slurm job was given no card, and only cards were found; ask for one "
+                "(--gpus=1, or gpu: 1 in the profile), or name one with LIGEN_DEVICE"
+            )
         chosen = min(usable, key=lambda device: (device.kind != "gpu", device.back_end == "local"))
+    _require_own_card(chosen, found)
+    watchdog.arm(chosen.kind == "gpu")
     log.info("device: %s, sub-groups of %d (%s)", chosen.label, SUB_GROUP_SIZE, chosen.back_end)
     return chosen
+
+
+def _cards_given() -> int | None:
+    """Cards that Slurm gave this job on this node; None outside of Slurm."""
+    if "SLURM_JOB_ID" not in os.environ:
+        return None
+    given = os.environ.get("SLURM_GPUS_ON_NODE", "")
+    return int(given) if given.isdecimal() else 0
+
+
+def _require_own_card(chosen: Device, found: list[Device]) -> None:
+    given = _cards_given()
+    if chosen.kind != "gpu" or not given:
+        return
+    platform = chosen.handle.platform
+    seen = sum(item.kind == "gpu" and item.handle.platform == platform for item in found)
+    if seen > given:
+        raise DeviceError(
+            f"this Slurm job was given {given} of the {seen} cards that OpenCL shows, and cannot "
+            "know which; ask for all of a node's cards, or have the cluster hide the others "
+            "(ConstrainDevices=yes in its cgroup.conf)"
+        )
 
 
 def _matches(found: list[Device], selector: str) -> list[Device]:

@@ -1,13 +1,19 @@
-"""Make OpenCL runtimes that pip installed visible, before pyopencl is imported.
+"""Make OpenCL runtimes visible and keep them to the job, before pyopencl is imported.
 
 Intel's CPU runtime comes as a wheel whose vendor file holds no usable path, and the OpenCL loader
 reads one vendor folder only. So a folder is made in the user's cache that holds the system's
 vendor files and one for Intel's library; a user's own OCL_ICD_VENDORS is left alone.
+
+Processors' runtimes see the whole machine, whatever cores and memory a cluster or Snakemake gave
+this process; `keep_to_the_job` tells them in the variables that they read.
 """
 
 import hashlib
 import os
+import re
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
@@ -32,3 +38,66 @@ def register() -> None:
             temporary.write_text(text)
             temporary.replace(target)
     os.environ["OCL_ICD_VENDORS"] = str(folder)
+
+
+def keep_to_the_job() -> None:
+    """Tell processors' runtimes the cores and memory of this job, and where its caches belong."""
+    for variable in ("DPCPP_CPU_NUM_CUS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"):
+        os.environ[variable] = str(cores())
+    # It binds PoCL's threads to the machine's first cores, which may be another job's.
+    os.environ.pop("POCL_AFFINITY", None)
+    limit = memory()
+    if limit is not None:
+        # Half, because the host holds a copy of most of what is on the device.
+        os.environ["CL_CONFIG_CPU_FORCE_GLOBAL_MEM_SIZE"] = f"{limit >> 21}MB"
+        os.environ["POCL_MEMORY_LIMIT"] = str(max(1, limit >> 31))
+    if "SLURM_JOB_ID" in os.environ:
+        _cache_on_the_node()
+
+
+def cores() -> int:
+    """Cores that this process may use: of its affinity mask, its Slurm task and its rule.
+
+    Snakemake sets OMP_NUM_THREADS to the threads of a rule.
+    """
+    given = [len(os.sched_getaffinity(0))]
+    for variable in ("SLURM_CPUS_PER_TASK", "OMP_NUM_THREADS"):
+        number = re.match(r"[1-9]\d*", os.environ.get(variable, ""))
+        given += [int(number.group())] if number else []
+    return min(given)
+
+
+def memory() -> int | None:
+    """Bytes that this process may use: the least limit of its control groups and its Slurm job."""
+    return min(_memory_limits(), default=None)
+
+
+def _memory_limits(proc: Path = Path("/proc/self/cgroup")) -> Iterator[int]:
+    if os.environ.get("SLURM_MEM_PER_NODE", "0").isdecimal():
+        megabytes = int(os.environ.get("SLURM_MEM_PER_NODE", "0"))
+        yield from [megabytes << 20] if megabytes else []
+    for line in proc.read_text().splitlines() if proc.exists() else []:
+        _, controllers, inside = line.split(":", 2)
+        if controllers == "":
+            root, name = Path("/sys/fs/cgroup"), "memory.max"
+        elif "memory" in controllers.split(","):
+            root, name = Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"
+        else:
+            continue
+        group = root / inside.strip("/")
+        for folder in (group, *group.parents):
+            text = (folder / name).read_text().strip() if (folder / name).is_file() else ""
+            # Version 1 writes "no limit" as a number of exabytes.
+            if text.isdecimal() and int(text) < 1 << 60:
+                yield int(text)
+            if folder == root:
+                break
+
+
+def _cache_on_the_node() -> None:
+    """Keep compiled kernels on the node: home folders are shared, slow and written by all jobs."""
+    folder = Path(tempfile.gettempdir()) / f"ligen_py-cache-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid == os.getuid():
+        os.environ.setdefault("XDG_CACHE_HOME", str(folder))
+        os.environ.setdefault("CUDA_CACHE_PATH", str(folder / "cuda"))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
-from ligen_py.opencl import buffers
+from ligen_py.opencl import buffers, watchdog
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program
 
@@ -64,5 +64,6 @@ class Stream:
     def wait(self) -> None:
         """Until the last piece of work is done; no time passes where there is none."""
         if self._events:
-            self._events[-1].wait()
+            with watchdog.waiting():
+                self._events[-1].wait()
             self._events = []

@@ -15,6 +15,7 @@ from ligen_py.store.bounds import require_bounds
 from ligen_py.store.guard import child, dataset_of
 from ligen_py.store.spec import GROUPS, VERSIONS
 from ligen_py.store.table import text_rows
+from ligen_py.store.text import checksum
 
 R = TypeVar("R", bound=Record)
 
@@ -128,7 +129,11 @@ def _spec(kind: str, group: str, name: str) -> Any:
 def _column(group: h5py.Group, name: str, meta: Any) -> np.ndarray:
     dataset = dataset_of(group, name, meta["dtype"], len(meta["dims"]))
     if meta["dtype"] == STRING:
-        return text_rows(dataset, slice(None))
+        texts = text_rows(dataset, slice(None))
+        found = checksum(texts)
+        if dataset.attrs.get("crc32", found) != found:
+            raise ValueError(f"{group.name}/{name} differs from its checksum")
+        return texts
     values = np.asarray(dataset[...], dtype=meta["dtype"])
     if meta["enum"]:
         known = np.zeros(256, bool)

@@ -2,12 +2,12 @@
 
 import csv
 import io
-import os
-import tempfile
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ligen_py.errors import InputError
+from ligen_py.store.temporary import publish, temporary_for
 
 FORMULA = ("=", "+", "-", "@")
 """First characters at which a spreadsheet takes a text for a formula."""
@@ -36,6 +36,11 @@ def csv_line(cells: Iterable[str]) -> str:
     return stream.getvalue()
 
 
+def checksum(texts: Iterable[str]) -> int:
+    """CRC-32 of texts in UTF-8, each with a zero byte behind it."""
+    return zlib.crc32("".join(f"{text}\0" for text in texts).encode("utf-8", "replace"))
+
+
 def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
     """Write files (name -> pieces of UTF-8 text) into a folder, none named before all are on disk.
 
@@ -43,21 +48,14 @@ def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder to write into")
-    folder.mkdir(parents=True, exist_ok=True)
     temporary: dict[Path, Path] = {}
     try:
         for name, text in texts.items():
-            handle, hidden = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=folder)
-            temporary[Path(hidden)] = folder / name
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            part = temporary_for(folder / name)
+            temporary[part] = folder / name
+            with part.open("w", encoding="utf-8", newline="") as stream:
                 stream.writelines(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        for part, path in temporary.items():
-            part.chmod(0o666 & ~umask)
-            part.replace(path)
+        publish(temporary.items())
     finally:
         for part in temporary:
             part.unlink(missing_ok=True)

@@ -1,7 +1,5 @@
 """Write a file under a temporary name, flush it to disk, then give it its name."""
 
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -14,6 +12,8 @@ import numpy as np
 from ligen_py.provenance import Run
 from ligen_py.records import STRING, Record
 from ligen_py.store.spec import GROUPS, VERSIONS
+from ligen_py.store.temporary import publish, temporary_for
+from ligen_py.store.text import checksum
 
 CHUNK_BYTES = 1 << 18
 TEXT = h5py.string_dtype("utf-8")
@@ -25,10 +25,7 @@ def new_file(path: Path, kind: str, run: Run) -> Iterator[h5py.File]:
 
     The temporary name is unique to the process, so two writers of one output never share a file.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = temporary_for(path)
     try:
         with h5py.File(temporary, "w", libver=("v110", "v110")) as file:
             file.attrs["encoding-type"] = f"ligen_py.{kind}"
@@ -36,12 +33,7 @@ def new_file(path: Path, kind: str, run: Run) -> Iterator[h5py.File]:
             for key, value in run.attributes().items():
                 file.attrs[key] = value
             yield file
-        with temporary.open("rb") as stream:
-            os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
+        publish([(temporary, path)])
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -92,6 +84,10 @@ def write_column(
     row_bytes = max(1, values.nbytes // len(values))
     rows = int(np.clip(CHUNK_BYTES // row_bytes, 1, len(values)))
     text = dtype is TEXT
-    return group.create_dataset(
+    dataset = group.create_dataset(
         name, data=values, dtype=dtype, chunks=(rows, *values.shape[1:]), fletcher32=not text
     )
+    if text:
+        # HDF5 keeps texts outside of the chunks that its own checksum covers.
+        dataset.attrs["crc32"] = np.uint32(checksum(values))
+    return dataset

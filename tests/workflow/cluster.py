@@ -227,6 +227,26 @@ class Cluster:
         lines = _lines(self.folder / "finished.txt")
         return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in lines]
 
+    def jobs(self) -> list[str]:
+        """Jobs in the queue that have not ended."""
+        return _output("squeue", "-h", "-o", "%A").split()
+
+    def node_of(self, stage: str, part: str) -> str:
+        """The node on which a stage of a part runs."""
+        return _environment(self._stage(stage, part))["SLURMD_NODENAME"]
+
+    def cancel(self, stage: str, part: str) -> None:
+        """Cancel the job in which a stage of a part runs, as a person would."""
+        job = _environment(self._stage(stage, part))["SLURM_JOB_ID"]
+        subprocess.run(["scancel", job], check=True)
+
+    def _stage(self, stage: str, part: str) -> int:
+        for pid in _processes(self.folder):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+            if f"ligen_py.{stage}" in words and any(word.endswith(f"/{part}.h5") for word in words):
+                return pid
+        raise LookupError(f"no {stage} of {part} is running")
+
     def with_card(self) -> list[str]:
         """Jobs that held a card, of those that Slurm still remembers."""
         rows = _output("squeue", "-h", "--states=all", "-O", "JobID,tres-per-job").splitlines()

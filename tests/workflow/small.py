@@ -4,7 +4,8 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +105,11 @@ def ask_fault(folder: Path, stage: str, part: str, kind: str, value: object = ""
 def happened(folder: Path, stage: str, part: str, kind: str) -> bool:
     """Has a fault that was asked for begun?"""
     return (folder / f"{stage}.{part}.{kind}.begun").exists()
+
+
+def wait_until(true: Callable[[], object], seconds: float = 300) -> None:
+    """Wait for something to become true; AssertionError if it never does."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.2)

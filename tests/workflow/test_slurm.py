@@ -3,8 +3,11 @@
 import os
 import re
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,16 @@ import pytest
 import yaml
 
 from tests.workflow.cluster import Cluster, UnavailableError
-from tests.workflow.small import contents, run, run_local, write_campaign
+from tests.workflow.small import (
+    ask_fault,
+    command,
+    contents,
+    happened,
+    run,
+    run_local,
+    wait_until,
+    write_campaign,
+)
 from tests.workflow.test_plan import ROOT
 
 CHUNKS = 8
@@ -53,6 +65,27 @@ def profile(folder: Path, **changes: Any) -> list[str]:
     return ["--workflow-profile", str(folder / "profile")]
 
 
+@contextmanager
+def start(
+    folder: Path, log: Path, extra: dict[str, str], *words: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Snakemake on the campaign in a folder, alongside the test; all that it says is in `log`."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            command(*words),
+            cwd=folder,
+            env={**os.environ, **extra},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
 def test_a_campaign_on_the_cluster_is_that_of_one_computer(
     tmp_path: Path, cluster: Cluster, expected: dict[str, str]
 ) -> None:
@@ -74,3 +107,58 @@ def test_a_campaign_on_the_cluster_is_that_of_one_computer(
     assert {finished[job]["TimeLimit"] for job in with_card} == {"240"}
     assert {finished[job]["Partition"] for job in with_card} == {"gpu"}
     assert {finished[job]["NodeList"] for job in submitted} == {"n1", "n2"}
+
+
+def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluster: Cluster) -> None:
+    undisturbed = write_campaign(tmp_path / "undisturbed", 4)
+    done = run_local(undisturbed)
+    assert done.returncode == 0, done.stdout
+    expected = contents(undisturbed)
+
+    folder, faults = write_campaign(tmp_path / "run", 4), tmp_path / "faults"
+    log = tmp_path / "log"
+    ask_fault(faults, "refine", "1-of-4", "sleep", 600)
+    ask_fault(faults, "dock", "2-of-4", "hold", 60)
+    ask_fault(faults, "filter", "3-of-4", "hog", 1500)
+    ask_fault(faults, "score", "4-of-4", "sleep", 3600)
+    extra = ask_fault(faults, "parse", "1-of-4", "sleep", 20)
+    extra |= {**cluster.environment(), "LIGEN_DEVICE": "cpu"}
+    stages = ("dock", "filter", "refine", "score")
+    limits = {"slurm_partition": "gpu", "gpu": 1, "mem_mb": "1000 * attempt", "runtime": 0}
+    given: dict[str, dict[str, Any]] = {stage: dict(limits) for stage in stages}
+    given["dock"]["runtime"] = "2 * attempt"
+    words = profile(tmp_path, **{"set-resources": given})
+
+    with start(folder, log, extra, *words) as snakemake:
+        wait_until(lambda: happened(faults, "parse", "1-of-4", "sleep"))
+        snakemake.kill()
+    assert run(folder, "--unlock", extra=extra).returncode == 0
+    refused = run(folder, *words, extra=extra)
+    assert refused.returncode != 0
+    cure = re.search(r"or cancel them: (scancel [\d ]+)", refused.stdout)
+    assert cure is not None, refused.stdout
+    subprocess.run(cure.group(1).split(), env={**os.environ, **extra}, check=True)
+    wait_until(lambda: not cluster.jobs())
+
+    with start(folder, log, extra, *words) as snakemake:
+        wait_until(cluster.jobs)
+        cluster.kill_controller()
+        time.sleep(25)
+        cluster.start_controller()
+        wait_until(lambda: happened(faults, "refine", "1-of-4", "sleep"))
+        cluster.cancel("refine", "1-of-4")
+        wait_until(lambda: happened(faults, "dock", "2-of-4", "hold"))
+        node = cluster.node_of("dock", "2-of-4")
+        cluster.cut_node(node)
+        wait_until(lambda: cluster.state(node) == "down")
+        cluster.start_node(node)
+        code = snakemake.wait(900)
+    said = log.read_text()
+    assert code == 0, said
+    assert contents(folder) == expected
+    for state in ("CANCELLED", "NODE_FAIL", "TIMEOUT"):
+        assert f"SLURM status is: '{state}'" in said, said
+    assert happened(faults, "filter", "3-of-4", "hog")
+    # Nothing of the cut node comes back to disturb what is finished.
+    wait_until(lambda: not cluster.jobs())
+    assert contents(folder) == expected

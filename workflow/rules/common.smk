@@ -8,6 +8,7 @@ from ligen_py.campaign import Workplan, stage_environment
 from ligen_py.errors import InputError
 from ligen_py.provenance import stage_digest
 from ligen_py.settings import flags
+from ligen_py.store.text import write_texts
 from snakemake.exceptions import WorkflowError
 
 DEFAULT_CONFIG = "config/config.yaml"

@@ -1,18 +1,15 @@
-localrules:
-    manifest,
-
-
 rule manifest:
     output:
         "<results>/manifest.tsv",
     log:
         "<logs>/manifest.log",
+    localrule: True
     params:
         rows=lambda wildcards, output: plan.manifest(str(Path(output[0]).parent)),
     message:
         "List the parts of the campaign"
     run:
-        Path(output[0]).write_text(params.rows, encoding="utf-8")
+        write_texts(Path(output[0]).parent, {"manifest.tsv": params.rows})
 
 
 rule aggregate:

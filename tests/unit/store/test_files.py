@@ -1,5 +1,8 @@
 """Every kind of file: written whole or not at all, and read with a sentence when it is wrong."""
 
+import os
+import socket
+import subprocess
 from pathlib import Path
 
 import h5py
@@ -96,6 +99,28 @@ def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"s\.h5: damaged"):
         read(path, "scores", "scores")
+
+
+def test_a_changed_letter_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "l.h5"
+    parsed = library_of([Molecule("serious name", "CCO", 1)])
+    records = {"entries": parsed.entries, "ledger": parsed.ledger, "ligands": parsed.ligands}
+    write(path, "ligands", RUN, records)
+    path.write_bytes(path.read_bytes().replace(b"serious name", b"curious name"))
+    with pytest.raises(InputError, match=r"l\.h5: damaged \(/entries/name differs from its check"):
+        read(path, "ligands", "entries")
+
+
+def test_a_writer_that_was_killed_leaves_nothing_behind_its_successor(tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    host = socket.gethostname()
+    left = tmp_path / f".s.h5.{host}-{dead.pid}.x.part"
+    others = [tmp_path / f".s.h5.{host}-{os.getpid()}.y.part", tmp_path / ".s.h5.n99-1.z.part"]
+    for path in (left, *others):
+        path.touch()
+    write_scores(tmp_path / "s.h5")
+    assert sorted(tmp_path.iterdir()) == sorted([*others, tmp_path / "s.h5"])
 
 
 def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -30,6 +31,21 @@ def _hog(value: str) -> None:
     time.sleep(600)
 
 
+def _kill() -> None:
+    Path(os.environ["LIGEN_TEST_FAULTS"], f"{os.getpid()}.killed").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _late(value: str) -> None:
+    """Be killed after so many seconds."""
+
+    def end() -> None:
+        time.sleep(float(value))
+        _kill()
+
+    threading.Thread(target=end, daemon=True).start()
+
+
 def _die(value: str) -> None:
     """Be killed at the n-th step of writing the output."""
     import h5py
@@ -40,7 +56,7 @@ def _die(value: str) -> None:
         def wrapper(*arguments, **options):
             left[0] -= 1
             if not left[0]:
-                os.kill(os.getpid(), signal.SIGKILL)
+                _kill()
             return function(*arguments, **options)
 
         return wrapper
@@ -72,12 +88,14 @@ def _refuse(value: str) -> None:
     """A device that is out of resources at the n-th copy of results."""
     import pyopencl
 
+    words = ("clFinish", pyopencl.status_code.OUT_OF_RESOURCES, "")
+    error = pyopencl.RuntimeError(pyopencl._cl._ErrorRecord(*words))
     copy, left = pyopencl.enqueue_copy, [int(value)]
 
     def once(*arguments, **options):
         left[0] -= 1
         if not left[0]:
-            raise pyopencl.RuntimeError("clFinish failed: OUT_OF_RESOURCES")
+            raise error
         return copy(*arguments, **options)
 
     pyopencl.enqueue_copy = once
@@ -90,12 +108,13 @@ def _begin() -> None:
         return
     stage = words[words.index("-m") + 1].removeprefix("ligen_py.")
     part = Path(words[words.index("--output") + 1]).stem
-    for kind in ("hold", "hog", "die", "sleep", "hang", "refuse"):
+    for kind in ("late", "die", "hold", "hog", "sleep", "hang", "refuse"):
         token = Path(folder) / f"{stage}.{part}.{kind}"
         with contextlib.suppress(FileNotFoundError):
             value = token.read_text()
             token.rename(f"{token}.begun")
             globals()[f"_{kind}"](value)
+            return
 
 
 _begin()

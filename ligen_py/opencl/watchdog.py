@@ -1,0 +1,59 @@
+"""End the process when the device stops answering, so that the job can be tried again."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ligen_py.errors import DeviceError
+
+MINUTES = "LIGEN_DEVICE_MINUTES"
+"""Environment variable: the longest time, in minutes, that one wait for the device may take."""
+
+GPU_MINUTES = 30.0
+"""The limit for a GPU where none is set; a processor may need hours for a batch, and has none."""
+
+_since: float | None = None
+_armed = False
+
+
+def arm(is_gpu: bool) -> None:
+    """Watch the waits of this process from now on; DeviceError where the limit is no number."""
+    global _armed
+    text = os.environ.get(MINUTES) or (str(GPU_MINUTES) if is_gpu else "")
+    try:
+        minutes = float(text or "inf")
+    except ValueError:
+        raise DeviceError(f"{MINUTES}={text} is no number of minutes") from None
+    if not _armed and 0 < minutes < float("inf"):
+        _armed = True
+        threading.Thread(target=_watch, args=(minutes,), daemon=True).start()
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Mark a wait for the device."""
+    global _since
+    _since = time.monotonic()
+    try:
+        yield
+    finally:
+        _since = None
+
+
+def _watch(minutes: float) -> None:
+    while True:
+        time.sleep(min(10.0, minutes * 6))
+        since = _since
+        if since is not None and time.monotonic() - since > minutes * 60:
+            print(
+                f"error: the device has not answered for {minutes:g} minutes, so the stage ends "
+                "and can be tried again: a kernel or the driver hangs; where a batch does take "
+                f"so long, set {MINUTES} higher",
+                file=sys.stderr,
+                flush=True,
+            )
+            # No clean-up: it would wait for the device as well.
+            os._exit(2)

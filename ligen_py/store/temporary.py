@@ -1,0 +1,63 @@
+"""Files under a temporary name until they are whole; what killed writers left is swept away.
+
+The name tells machine and process, so that two writers of one file never share a temporary, and
+the next writer knows which temporaries nobody will finish. Those of other machines stay: their
+writer may be alive.
+"""
+
+import os
+import re
+import socket
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+SUFFIX = ".part"
+
+
+def temporary_for(path: Path) -> Path:
+    """A new, empty file beside `path` that bears a hidden name; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    own = f".{path.name}.{socket.gethostname()}-"
+    for left in path.parent.iterdir():
+        found = re.fullmatch(rf"{re.escape(own)}(\d+)\..*{re.escape(SUFFIX)}", left.name)
+        if found and not _alive(int(found.group(1))):
+            left.unlink(missing_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f"{own}{os.getpid()}.", suffix=SUFFIX, dir=path.parent)
+    os.close(handle)
+    return Path(name)
+
+
+def publish(files: Iterable[tuple[Path, Path]]) -> None:
+    """Give temporaries their names after all of them, and then the names, are on disk."""
+    pairs = list(files)
+    umask = os.umask(0)
+    os.umask(umask)
+    for temporary, _ in pairs:
+        _flush(temporary)
+    for temporary, path in pairs:
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    for folder in {path.parent for _, path in pairs}:
+        # A name can get lost in a power failure as contents can; not every file system can tell.
+        with suppress(OSError):
+            _flush(folder)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True

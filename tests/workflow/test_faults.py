@@ -1,0 +1,226 @@
+"""Campaigns through faults on one computer: each comes to the bytes of an undisturbed one.
+
+`make test` kills stages at a few moments, `make test-faults` at twenty. Faults that need a
+cluster are in test_slurm.py.
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ligen_py.errors import InputError
+from ligen_py.store.campaign_reader import open_campaign
+from ligen_py.store.read import read, read_terms
+from ligen_py.store.spec import GROUPS
+from tests.workflow.small import (
+    ask_fault,
+    command,
+    contents,
+    happened,
+    run,
+    run_local,
+    wait_until,
+    write_campaign,
+)
+
+MOMENTS = int(os.environ.get("LIGEN_TEST_MOMENTS", "5"))
+CHUNKS = 2
+PARTS = [f"{number}-of-{CHUNKS}" for number in range(1, CHUNKS + 1)]
+STAGES = [
+    *((stage, part) for stage in ("parse", "dock", "filter", "refine", "score") for part in PARTS),
+    *(("pocket", "dhfr"), ("aggregate", "campaign"), ("export", "export"), ("report", "report")),
+]
+KEPT = "results/kept/dhfr/drugs/1-of-2.h5"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an undisturbed campaign."""
+    folder = write_campaign(tmp_path_factory.mktemp("undisturbed") / "run", CHUNKS)
+    done = run_local(folder)
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+@pytest.fixture
+def copy(finished: Path, tmp_path: Path) -> Path:
+    """A finished campaign to damage."""
+    return Path(shutil.copytree(finished, tmp_path / "run"))
+
+
+def assert_comes_through(folder: Path, finished: Path, *words: str) -> None:
+    done = run_local(folder, *words)
+    assert done.returncode == 0, done.stdout
+    assert contents(folder) == contents(finished)
+
+
+def test_stages_killed_at_random_moments(tmp_path: Path, finished: Path) -> None:
+    folder, faults = write_campaign(tmp_path / "run", CHUNKS), tmp_path / "faults"
+    chance = random.Random(MOMENTS)
+    moments = [(*place, kind) for place in STAGES for kind in ("die", "late")]
+    chosen = chance.sample(moments, MOMENTS)
+    for stage, part, kind in chosen:
+        when = chance.randint(1, 9) if kind == "die" else chance.uniform(0, 2)
+        extra = ask_fault(faults, stage, part, kind, when)
+    done = run_local(folder, "--retries", "2", extra=extra)
+    assert done.returncode == 0, done.stdout
+    assert contents(folder) == contents(finished)
+    assert all(happened(faults, *moment) for moment in chosen)
+    # A moment may come after the stage's end; most must not.
+    assert 2 * len(list(faults.glob("*.killed"))) > MOMENTS
+
+
+def test_snakemake_killed_and_started_anew_beside_its_orphans(
+    tmp_path: Path, finished: Path
+) -> None:
+    folder, faults = write_campaign(tmp_path / "run", CHUNKS), tmp_path / "faults"
+    extra = ask_fault(faults, "dock", PARTS[0], "hold", 8)
+    profile = ["--workflow-profile", str(Path(__file__).parents[2] / "workflow/profiles/local")]
+    first = subprocess.Popen(
+        command(*profile, "--cores", "2"),
+        cwd=folder,
+        env={**os.environ, **extra},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(lambda: happened(faults, "dock", PARTS[0], "hold"))
+        # The second campaign in the folder of a running one.
+        second = run_local(folder)
+        assert second.returncode != 0
+        assert "--unlock" in second.stdout
+        assert "Traceback" not in second.stdout
+    finally:
+        first.kill()
+        first.wait()
+    # The killed one's stage still runs and writes; its successor writes the same file.
+    third = run_local(folder)
+    assert third.returncode != 0
+    assert "--unlock" in third.stdout
+    assert run(folder, "--unlock").returncode == 0
+    assert_comes_through(folder, finished)
+    time.sleep(8)
+    assert contents(folder) == contents(finished)
+
+
+def test_a_device_that_hangs_or_runs_out_of_resources(tmp_path: Path, finished: Path) -> None:
+    folder, faults = write_campaign(tmp_path / "run", CHUNKS), tmp_path / "faults"
+    ask_fault(faults, "dock", PARTS[1], "hang")
+    for stage in ("dock", "filter", "refine", "score"):
+        extra = ask_fault(faults, stage, PARTS[0], "refuse", 2)
+    done = run_local(folder, "--retries", "1", extra={**extra, "LIGEN_DEVICE_MINUTES": "0.5"})
+    assert done.returncode == 0, done.stdout
+    assert contents(folder) == contents(finished)
+    assert "the device has not answered for 0.5 minutes" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert all(happened(faults, stage, PARTS[0], "refuse") for stage in ("dock", "score"))
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A small file system of its own."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("only root may mount a small file system")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_and_a_read_only_folder(disk: Path, finished: Path) -> None:
+    folder = Path(shutil.copytree(finished, disk / "run"))
+    filler = disk / "filler"
+    with filler.open("wb") as stream:
+        stream.write(b"x" * (shutil.disk_usage(disk).free - 150_000))
+    full = run_local(folder, "-R", "dock")
+    assert full.returncode != 0
+    assert "No space left on device" in full.stdout
+    filler.unlink()
+    assert_comes_through(folder, finished)
+
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    refused = run_local(folder, "-R", "dock")
+    subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+    assert refused.returncode != 0
+    assert "Read-only file system" in refused.stdout
+    assert_comes_through(folder, finished, "-R", "dock")
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "another part's"])
+def test_a_damaged_or_foreign_file_is_named_and_made_again(
+    copy: Path, finished: Path, damage: str
+) -> None:
+    path = copy / KEPT
+    times, data = path.stat(), bytearray(path.read_bytes())
+    if damage == "truncated":
+        data = data[: len(data) // 2]
+    elif damage == "flipped":
+        place = data.index(read(path, "kept", "poses").quaternion[0].tobytes())
+        data[place] ^= 1
+    else:
+        data = bytearray(path.with_name("2-of-2.h5").read_bytes())
+    path.write_bytes(data)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    failed = run_local(copy, "-R", "refine")
+    assert failed.returncode != 0
+    assert f"error: {KEPT}: " in failed.stdout
+    assert "make it again" in failed.stdout or f"make {KEPT} again" in failed.stdout
+    assert "Traceback" not in failed.stdout
+    path.unlink()
+    assert_comes_through(copy, finished)
+
+
+def test_a_stale_file_is_made_again(copy: Path, finished: Path) -> None:
+    # Files that an older campaign with other settings left: older than what they are made from.
+    for path in (copy / "results/poses").rglob("*.h5"):
+        shutil.copy(copy / KEPT, path)
+        os.utime(path, (0, 0))
+    assert_comes_through(copy, finished)
+
+
+def everything(path: Path, kind: str) -> list[bytes]:
+    """All that readers take from a file."""
+    if kind == "campaign":
+        with open_campaign(path) as campaign:
+            target = campaign.target(campaign.targets[0])
+            best, poses = target.best(target.stored), list(target.poses(target.stored))
+            values = [vars(best), vars(best.scored), *(vars(pose) for pose in poses)]
+            return [str(value).encode() for value in values]
+    found = [read(path, kind, group) for group in GROUPS[kind]]
+    values = [str(getattr(item, name).tolist()) for item in found for name in vars(item)]
+    terms = str(read_terms(path)) if kind == "scores" else ""
+    return [text.encode() for text in [*values, terms]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("ligands", "ligands/drugs/1-of-2.h5"),
+        ("pocket", "pockets/dhfr.h5"),
+        *((kind, f"{kind}/dhfr/drugs/1-of-2.h5") for kind in ("poses", "kept", "refined")),
+        ("scores", "scores/dhfr/drugs/1-of-2.h5"),
+        ("campaign", "campaign.h5"),
+    ],
+)
+def test_no_flipped_byte_changes_what_is_read(
+    finished: Path, tmp_path: Path, kind: str, name: str
+) -> None:
+    original = finished / "results" / name
+    expected, data = everything(original, kind), bytearray(original.read_bytes())
+    chance, path, refused = random.Random(kind), tmp_path / original.name, 0
+    for place in chance.sample(range(len(data)), 100):
+        data[place] ^= 1 << chance.randrange(8)
+        path.write_bytes(data)
+        data = bytearray(original.read_bytes())
+        try:
+            assert everything(path, kind) == expected, f"byte {place}"
+        except InputError:
+            refused += 1
+    assert refused
