@@ -121,7 +121,7 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
     ask_fault(faults, "dock", "2-of-4", "hold", 60)
     ask_fault(faults, "filter", "3-of-4", "hog", 1500)
     ask_fault(faults, "score", "4-of-4", "sleep", 3600)
-    extra = ask_fault(faults, "parse", "1-of-4", "sleep", 20)
+    extra = ask_fault(faults, "parse", "1-of-4", "sleep", 300)
     extra |= {**cluster.environment(), "LIGEN_DEVICE": "cpu"}
     stages = ("dock", "filter", "refine", "score")
     limits = {"slurm_partition": "gpu", "gpu": 1, "mem_mb": "1000 * attempt", "runtime": 0}
