@@ -9,9 +9,9 @@
 //   sub-group:   all              1/TEAM of the atoms (align, optimize); else the only one
 //
 // `optimize` turns every fragment, iteration by iteration, in one launch. The paper's form of it is
-// here too: `optimize_1` tries the angles of one fragment, `optimize_2` takes the best that makes
-// no internal bump; with a launch of each a fragment, the host is slower than the device
-// (benchmarks/throughput.py --launches fragment).
+// here too (BY_FRAGMENT): `optimize_1` tries the angles of one fragment, `optimize_2` takes the
+// best that makes no internal bump; with a launch of each a fragment, the host is slower than the
+// device (benchmarks/throughput.py --launches fragment).
 //
 // Between launches, coordinates (box units, field.clh) stand in `places`, MAX_ATOMS a restart. The
 // poses of a ligand are one block that goes to the host as it is (`poses_t`), the ligand itself one
@@ -21,6 +21,10 @@
 
 #ifndef TEAM
 #define TEAM 1  // sub-groups of a work-group
+#endif
+
+#ifndef BY_FRAGMENT
+#define BY_FRAGMENT 0  // 1: optimize_1 and optimize_2 instead of optimize
 #endif
 
 #include "search.clh"
@@ -169,15 +173,17 @@ typedef struct {
   float4 pivot, direction;
 } fragment_t;
 
-static inline fragment_t fragment_of(const problem_t ligand, __local const float4 *atoms, int f) {
+// Filled in place: what a struct returned into a loop is compiled to, Oclgrind cannot run.
+static inline void set_fragment(const problem_t ligand,
+                                __local const float4 *atoms,
+                                int f,
+                                fragment_t *fragment) {
   const int code = ligand.order[f];
-  fragment_t fragment;
-  fragment.number = code >> 1;
-  fragment.near_side = code & 1;
-  fragment.torsion = ligand.torsion[code >> 1];
-  fragment.pivot = atoms[fragment.torsion.near];
-  fragment.direction = bond_direction(atoms, fragment.torsion, ligand.inverse_length[code >> 1]);
-  return fragment;
+  fragment->number = code >> 1;
+  fragment->near_side = code & 1;
+  fragment->torsion = ligand.torsion[code >> 1];
+  fragment->pivot = atoms[fragment->torsion.near];
+  fragment->direction = bond_direction(atoms, fragment->torsion, ligand.inverse_length[code >> 1]);
 }
 
 static inline affine_t turn_of(const fragment_t fragment, float4 angle) {
@@ -411,6 +417,8 @@ KERNEL void align(int num_restart,
   }
 }
 
+#if !BY_FRAGMENT
+
 // Every fragment in turn, `num_iterations` times: `scan` and `choose`.
 KERNEL void optimize(int num_restart,
                      int num_iterations,
@@ -436,7 +444,8 @@ KERNEL void optimize(int num_restart,
     // A pose without bumps keeps none, because only unbumped angles are taken.
     if (!clean) clean = is_clean(sg, board, ligand, atoms);
     for (int f = 0; f < 2 * ligand.torsions; f++) {
-      const fragment_t fragment = fragment_of(ligand, atoms, f);
+      fragment_t fragment;
+      set_fragment(ligand, atoms, f, &fragment);
       int sums[KEYS];
       scan(sg, board, ligand, field, atoms, angles, fragment, sums);
       const int chosen = choose(sg, board, ligand, atoms, angles, fragment, sums, clean);
@@ -451,6 +460,8 @@ KERNEL void optimize(int num_restart,
     poses.shifts[restart] = t;
   }
 }
+
+#else
 
 // One fragment, first half: its field sums at all angles.
 KERNEL void optimize_1(int step,  // iteration * fragments + fragment
@@ -468,7 +479,8 @@ KERNEL void optimize_1(int step,  // iteration * fragments + fragment
   load(sg, ligand, places + restart * MAX_ATOMS, atoms);
 
   int mine[KEYS];
-  const fragment_t fragment = fragment_of(ligand, atoms, step % (2 * ligand.torsions));
+  fragment_t fragment;
+  set_fragment(ligand, atoms, step % (2 * ligand.torsions), &fragment);
   scan(sg, board, ligand, field, atoms, angles, fragment, mine);
   for (int k = 0; k < KEYS; k++) {
     const int a = k * SG_SIZE + sg.lane;
@@ -503,7 +515,8 @@ KERNEL void optimize_2(int step,
   int mine[KEYS];
   for (int k = 0; k < KEYS; k++)
     mine[k] = sums[restart * N_ANGLES + min(k * SG_SIZE + sg.lane, N_ANGLES - 1)];
-  const fragment_t fragment = fragment_of(ligand, atoms, f);
+  fragment_t fragment;
+  set_fragment(ligand, atoms, f, &fragment);
   const int chosen = choose(sg, board, ligand, atoms, angles, fragment, mine, clear);
   turn(sg, ligand, atoms, turns, angles, fragment, chosen, &q, &t);
 
@@ -517,6 +530,8 @@ KERNEL void optimize_2(int step,
     poses.shifts[restart] = t;
   }
 }
+
+#endif
 
 // What does not depend on the pocket: unit quaternions, coordinates anew, internal bumps.
 KERNEL void evaluate(int num_restart,

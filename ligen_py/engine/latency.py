@@ -202,6 +202,7 @@ class LatencyDocker:
             "GRID_SIDE": plan.side,
             "BUMP_TESTS": min(plan.bump_tests, plan.n_angles),
             "TEAM": team,
+            "BY_FRAGMENT": int(self.launches == "fragment"),
         }
         program = build(self.device, "latency/dock.cl", definitions)
         restarts = np.int32(plan.num_restart)

@@ -13,29 +13,35 @@ from tests.kernels.test_dock import expect_equal, expect_same, plan, rows_of, si
 from tests.random_input import make_ligands
 
 
-@pytest.mark.parametrize("launches", ["ligand", "fragment"])
-def test_kernels_equal_twin(device: Device, launches: Literal["ligand", "fragment"]) -> None:
-    # Kernels are compiled per atom class; PoCL needs minutes for each, so it gets one.
+def test_kernels_equal_twin(device: Device) -> None:
+    # Kernels are compiled per atom class; PoCL needs a minute for each, so it gets one.
     sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (31, 6)]
     sizes += [(130, 12)] if device.back_end != "local" else []
     ligands = make_ligands(sizes)
     search = plan(2, num_iterations=1) if device.is_simulator else plan(12)
-    poses = LatencyDocker(device, search, launches).dock(ligands)
+    poses = LatencyDocker(device, search).dock(ligands)
     for number in range(len(sizes)):
         expect_equal(poses, search, ligands, number)
 
 
-@pytest.mark.parametrize(("team", "n_angles"), [(1, 12), (3, 40), (4, 32)])
-def test_teams_and_angles_beside_lanes(
-    device: Device, team: int, n_angles: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("launches", "team", "n_angles"),
+    [("fragment", 1, 12), ("fragment", 4, 32), ("ligand", 3, 40), ("ligand", 4, 32)],
+)
+def test_launches_and_teams_change_nothing(
+    device: Device,
+    launches: Literal["ligand", "fragment"],
+    team: int,
+    n_angles: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if device.back_end == "local" and not device.is_simulator:
         pytest.skip("minutes to compile")
     # The simulator watches a team for races.
-    ligands = make_ligands([(12, 3)] if device.is_simulator else [(70, 9)])
+    ligands = make_ligands([(12, 3)] if device.is_simulator else [(30, 5)])
     search = plan(2, num_iterations=1 if device.is_simulator else 2, n_angles=n_angles)
     monkeypatch.setitem(latency.TEAM, device.back_end, team)
-    expect_equal(LatencyDocker(device, search).dock(ligands), search, ligands, 0)
+    expect_equal(LatencyDocker(device, search, launches).dock(ligands), search, ligands, 0)
 
 
 @pytest.mark.parametrize(("queues", "window"), [(1, 128), (3, 2)])
