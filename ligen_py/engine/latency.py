@@ -154,7 +154,12 @@ class LatencyDocker:
     def _run(self, ligands: Ligands, rows: np.ndarray) -> Iterator[Slot]:
         """Dock ligands; each slot comes when `output` of its stream holds its member's poses."""
         while len(self._slots) < min(len(rows), self._queues()):
-            self._slots.append(self._slot())
+            try:
+                self._slots.append(self._slot())
+            except buffers.OutOfMemoryError:
+                if not self._slots:
+                    raise
+                break  # fewer ligands in flight
         for start in range(0, len(rows), WINDOW):
             batch = pack(ligands, rows[start : start + WINDOW], self.plan)
             words, first = joined(batch)

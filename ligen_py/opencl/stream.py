@@ -44,11 +44,12 @@ class Stream:
         self.input = buffers.empty(device, input_bytes, np.uint8)
         self.result = buffers.empty(device, output_bytes, np.uint8)
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
-        self._pinned = cl.Buffer(device.context, flags, output_bytes)
         access = cl.map_flags.READ | cl.map_flags.WRITE
-        self.output: np.ndarray = cl.enqueue_map_buffer(
-            self.queue, self._pinned, access, 0, (output_bytes,), np.uint8
-        )[0]
+        with buffers.memory_named(device):
+            self._pinned = cl.Buffer(device.context, flags, output_bytes)
+            self.output: np.ndarray = cl.enqueue_map_buffer(
+                self.queue, self._pinned, access, 0, (output_bytes,), np.uint8
+            )[0]
         self._events: list[cl.Event] = []
 
     def submit(self, data: np.ndarray, launches: Iterable[Launch], output_bytes: int) -> None:

@@ -1,6 +1,6 @@
 """The latency kernels against the twin, and against the batched kernel, bit for bit."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -8,7 +8,10 @@ import pytest
 from ligen_py.engine import latency
 from ligen_py.engine.docking import Docker
 from ligen_py.engine.latency import LatencyDocker
+from ligen_py.errors import DeviceError
+from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
+from ligen_py.opencl.stream import Stream
 from tests.kernels.test_dock import expect_equal, expect_same, plan, rows_of, sizes_for
 from tests.random_input import make_ligands
 
@@ -60,3 +63,23 @@ def test_queues_and_company_change_nothing(
         assert len(poses.restart) == 4 * len(rows)
         for number in rows:
             expect_same(rows_of(expected, number), rows_of(poses, number))
+
+
+def test_short_memory_means_fewer_queues(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    ligands = make_ligands(sizes_for(device))
+    docker = LatencyDocker(device, plan(4, num_iterations=1))
+    expected = docker.dock(ligands)
+    room = [Stream]
+
+    def scarce(*arguments: Any) -> Stream:
+        if not room:
+            raise buffers.OutOfMemoryError("not one byte")
+        return room.pop()(*arguments)
+
+    monkeypatch.setattr(latency, "Stream", scarce)
+    docker = LatencyDocker(device, docker.plan)
+    found = docker.dock(ligands)
+    for number in range(len(ligands.entry)):
+        expect_same(rows_of(expected, number), rows_of(found, number))
+    with pytest.raises(DeviceError, match="not one byte"):
+        LatencyDocker(device, docker.plan).dock(ligands)
