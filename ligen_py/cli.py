@@ -79,13 +79,14 @@ def settings_from(model: type[Section], arguments: argparse.Namespace) -> Any:
     return check(model, given, "command line")
 
 
-def add_device(arguments: argparse.ArgumentParser) -> None:
+def add_device(arguments: argparse.ArgumentParser, several: bool = False) -> None:
     """Add --device, shared by every stage that runs kernels."""
     arguments.add_argument(
         "--device",
         metavar="SELECTOR",
         help="OpenCL device as words found in its platform, name or type, such as 'nvidia', "
-        "'intel:cpu' or 'gpu:1'; default: the first GPU, else the first CPU",
+        "'intel:cpu' or 'gpu:1'; default: the first GPU, else the first CPU"
+        + ("; several, a process each: 'gpu:0,1', or 'all' for every GPU" if several else ""),
     )
 
 

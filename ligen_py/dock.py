@@ -8,21 +8,25 @@ import argparse
 import logging
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.limits import larger_than_box
-from ligen_py.engine.mode import MODES, docker
-from ligen_py.engine.search import Plan
-from ligen_py.opencl.device import select
+from ligen_py.engine.mode import MODES, Mode, docker
+from ligen_py.engine.search import Found, Plan
+from ligen_py.engine.slabs import slabs
+from ligen_py.opencl.device import Device, labels, select_all
+from ligen_py.opencl.workers import spread
 from ligen_py.provenance import Run
-from ligen_py.records import Ledger, Ligands, Reason, Status
+from ligen_py.records import Field, Ledger, Ligands, Reason, Status
 from ligen_py.settings import DockSettings
-from ligen_py.store.read import read
-from ligen_py.store.write import write
+from ligen_py.store.pieces import growing, read_piece
+from ligen_py.store.read import read, read_columns
 
 log = logging.getLogger("ligen_py")
 
@@ -37,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--pocket", type=cli.input_file, required=True, help="pocket file of `pocket`"
     )
     parser.add_argument("--output", type=Path, required=True, help="poses file to write")
-    cli.add_device(parser)
+    cli.add_device(parser, several=True)
     parser.add_argument(
         "--mode",
         choices=MODES,
@@ -51,34 +55,63 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _stage(options: argparse.Namespace) -> None:
     settings: DockSettings = cli.settings_from(DockSettings, options)
     ledger: Ledger = read(options.ligands, "ligands", "ledger")
-    ligands: Ligands = read(options.ligands, "ligands", "ligands")
-    field = read(options.pocket, "pocket", "field")
-    device = select(options.device)
-
-    too_large = larger_than_box(ligands, field)
-    rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))
-    # A record is lost with the last of its states; the ledger tells of the first.
-    out = np.setdiff1d(np.unique(ligands.entry, return_index=True)[1], rows)
-    out = out[~np.isin(ligands.entry[out], ligands.entry[rows])]
-    ledger = ledger.marked(
-        ligands.entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, [too_large[row] for row in out]
-    )
+    columns = ("ligands/entry", "ligands/first_torsion")
+    entry, first_torsion = read_columns(options.ligands, "ligands", columns).values()
+    field: Field = read(options.pocket, "pocket", "field")
+    plan = Plan.of(field, **settings.model_dump())
+    chosen = select_all(options.device)
 
     started = time.perf_counter()
-    plan = Plan.of(field, **settings.model_dump())
-    poses = docker(options.mode, device, plan, len(rows)).dock(ligands, rows)
-    seconds = time.perf_counter() - started
-
-    run = Run("dock", settings, (options.ligands, options.pocket), device.label)
-    write(options.output, "poses", run, {"ledger": ledger, "poses": poses})
-    rate = len(rows) / seconds if seconds else 0.0
+    start = partial(
+        _searcher, path=options.ligands, field=field, plan=plan, mode=options.mode, count=len(entry)
+    )
+    runs = slabs(plan.pose_bytes(np.diff(first_torsion)))
+    too_large: dict[int, str] = {}
+    run = Run("dock", settings, (options.ligands, options.pocket), labels(chosen))
+    with growing(options.output, "poses", run) as file:
+        for (first, _), found in zip(runs, spread(chosen, start, runs), strict=True):
+            file.append("poses", partial(plan.poses, found.torsions, found.rows, *found.results))
+            too_large |= {first + row: words for row, words in found.too_large.items()}
+        rows = np.setdiff1d(np.arange(len(entry)), list(too_large))
+        # A record is lost with the last of its states; the ledger tells of the first.
+        out = np.setdiff1d(np.unique(entry, return_index=True)[1], rows)
+        out = out[~np.isin(entry[out], entry[rows])]
+        words = [too_large[row] for row in out]
+        file.write(
+            "ledger", ledger.marked(entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, words)
+        )
     log.info(
         "docked %d ligands, %d poses, %d records too large for the box; %.1f ligands/s",
         len(rows),
-        len(poses.restart),
+        len(rows) * plan.num_restart,
         len(out),
-        rate,
+        len(rows) / (time.perf_counter() - started),
     )
+
+
+class Docked(NamedTuple):
+    """What one run of ligands gave: torsions of all, numbers of those docked, their results."""
+
+    torsions: np.ndarray
+    rows: np.ndarray
+    results: Found
+    too_large: dict[int, str]
+
+
+def _searcher(
+    device: Device, path: Path, field: Field, plan: Plan, mode: Mode, count: int
+) -> Callable[[tuple[int, int]], Docked]:
+    """The work of a device: read a run of ligands and dock it."""
+    form = docker(mode, device, plan, count)
+
+    def dock(run: tuple[int, int]) -> Docked:
+        ligands: Ligands = read_piece(path, "ligands", "ligands", "ligand", *run)
+        too_large = larger_than_box(ligands, field)
+        rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))
+        results = form.search(ligands, rows)
+        return Docked(np.diff(ligands.first_torsion), rows, results, too_large)
+
+    return dock
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.placing import ranges
-from ligen_py.engine.search import MAX_TORSIONS, Batch, Plan, pack
+from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Plan, pack
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
 from ligen_py.opencl.program import Program, build
@@ -70,8 +70,13 @@ class Docker:
 
         Poses come in input order, then in restart order; ligands not named have none.
         """
-        count = self.plan.num_restart
         rows = np.arange(len(ligands.entry)) if rows is None else rows
+        torsions = np.diff(ligands.first_torsion)
+        return self.plan.poses(torsions, rows, *self.search(ligands, rows))
+
+    def search(self, ligands: Ligands, rows: np.ndarray) -> Found:
+        """What `dock` makes poses of: see `Plan.poses`."""
+        count = self.plan.num_restart
         torsions = np.diff(ligands.first_torsion)[rows]
         first_turn = count * (np.cumsum(torsions) - torsions)
         results = np.empty((len(rows), count, 4), np.int32)
@@ -82,7 +87,7 @@ class Docker:
             members = bucket.members
             results[members], quaternions[members], shifts[members] = found[:3]
             turns[ranges(first_turn[members], count * torsions[members])] = found[3]
-        return self.plan.poses(ligands, rows, results, quaternions, shifts, turns)
+        return results, quaternions, shifts, turns
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) for the sake of `kernel_seconds` only."""

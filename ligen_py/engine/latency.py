@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.search import MAX_TORSIONS, Batch, Plan, pack
+from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Plan, pack
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import build
@@ -127,8 +127,13 @@ class LatencyDocker:
 
         Poses come in input order, then in restart order; ligands not named have none.
         """
-        count = self.plan.num_restart
         rows = np.arange(len(ligands.entry)) if rows is None else rows
+        torsions = np.diff(ligands.first_torsion)
+        return self.plan.poses(torsions, rows, *self.search(ligands, rows))
+
+    def search(self, ligands: Ligands, rows: np.ndarray) -> Found:
+        """What `dock` makes poses of: see `Plan.poses`."""
+        count = self.plan.num_restart
         torsions = np.diff(ligands.first_torsion)[rows]
         results = np.empty((len(rows), count, 4), np.int32)
         quaternions = np.empty((len(rows), count, 4), np.float32)
@@ -144,7 +149,7 @@ class LatencyDocker:
             turns[first_turn[member] : first_turn[member] + size] = block[
                 POSE_BYTES * count : POSE_BYTES * count + size
             ]
-        return self.plan.poses(ligands, rows, results, quaternions, shifts, turns)
+        return results, quaternions, shifts, turns
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) and leave the poses where they are."""

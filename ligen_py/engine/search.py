@@ -14,6 +14,13 @@ from ligen_py.engine.placing import kernel_torsions, ranges
 from ligen_py.records import Field, Ligands, Poses
 
 MAX_TORSIONS = 64
+
+FOUND_BYTES, RECORD_BYTES = 44, 64
+"""Of a pose as it was found and in `records.Poses`, beside its torsions."""
+
+Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Results, quaternions, shifts and turns of a search: see `Plan.poses`."""
+
 ALIGN_STEPS = (1.0, 0.5)
 """Shifts tried in the two rounds of rigid alignment, Angstrom."""
 
@@ -160,9 +167,13 @@ class Plan:
         first = self.origin - self.spacing
         return (positions.astype(np.float64) * self.unit + first).astype(np.float32)
 
+    def pose_bytes(self, torsions: np.ndarray) -> np.ndarray:
+        """Bytes of all poses of ligands with so many torsions, found and as a record together."""
+        return self.num_restart * (FOUND_BYTES + RECORD_BYTES + (1 + 4) * torsions.astype(np.int64))
+
     def poses(
         self,
-        ligands: Ligands,
+        torsions: np.ndarray,
         rows: np.ndarray,
         results: np.ndarray,
         quaternions: np.ndarray,
@@ -171,16 +182,17 @@ class Plan:
     ) -> Poses:
         """Poses of the ligands of `rows`, in their order, from what the search found.
 
+        `torsions` are the numbers of torsions of all ligands, docked or not.
+
         Of every ligand and restart: results (4): score, internal bumps, pocket bumps, atoms
         outside; quaternions (4): x, y, z, w; shifts (3), box units; turns (its torsions), angle
         steps, all ligands in one array. Ligands not named have no poses.
         """
-        torsions = np.diff(ligands.first_torsion)[rows]
-        counts = np.zeros(len(ligands.entry), np.int64)
+        counts = np.zeros(len(torsions), np.int64)
         counts[rows] = self.num_restart
         return Poses(
             first_pose=_offsets(counts),
-            first_torsion=_offsets(np.repeat(torsions, self.num_restart)),
+            first_torsion=_offsets(np.repeat(torsions[rows], self.num_restart)),
             restart=np.tile(np.arange(self.num_restart, dtype=np.int32), len(rows)),
             translation=self.to_angstrom(shifts.reshape(-1, 3)),
             quaternion=np.roll(quaternions.reshape(-1, 4), 1, axis=1),

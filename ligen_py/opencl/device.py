@@ -2,7 +2,9 @@
 
 import logging
 import os
+import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -122,12 +124,19 @@ def _devices_of(platform: cl.Platform) -> list[cl.Device]:
 
 
 def select(selector: str | None = None) -> Device:
-    """The device that a selector names, or the best one; the choice is logged.
+    """The first device that a selector names: see `select_all`."""
+    return select_all(selector)[0]
+
+
+def select_all(selector: str | None = None) -> list[Device]:
+    """The devices that a selector names, or the best one; the choice is logged.
 
     A selector is words joined by ':' that must all occur in the platform's name, the device's name
-    or its type; a number picks among the matches ("gpu:1"). Without one, the environment's
-    LIGEN_DEVICE or PYOPENCL_CTX counts; without these the first GPU, else the CPU runtime whose
-    sub-groups are fastest. Raises DeviceError, with the list of devices, when nothing matches.
+    or its type. Numbers pick among the matches ("gpu:1", "gpu:0,1"; a device twice is two workers
+    on it), "all" takes every one ("gpu:all"; "all" alone: every GPU, or the best device). Without
+    either it is the first match. Without a selector, the environment's LIGEN_DEVICE or
+    PYOPENCL_CTX counts; without these it is the first GPU, else the CPU runtime whose sub-groups
+    are fastest. Raises DeviceError, with the list of devices, when nothing matches.
 
     A Slurm job keeps to its own cards: without one it takes the processor, unless a selector says
     otherwise, and it stops where more cards are seen than it was given.
@@ -136,18 +145,17 @@ def select(selector: str | None = None) -> Device:
     if not found:
         raise DeviceError(f"no OpenCL device was found; {INSTALL_HINT}")
     wanted = selector or os.environ.get("LIGEN_DEVICE") or os.environ.get("PYOPENCL_CTX")
-    if wanted:
-        matches = _matches(found, wanted)
-        if not matches:
+    usable = [device for device in found if not device.is_simulator]
+    if wanted and wanted.lower() != "all":
+        chosen = _matches(found, wanted)
+        if not chosen:
             raise DeviceError(
                 f"no OpenCL device matches '{wanted}'; found: {_listing(found)}; "
                 f"name one of these by words of its line, or {INSTALL_HINT}"
             )
-        chosen = matches[0]
+    elif not usable:
+        raise DeviceError(f"only a simulator was found: {_listing(found)}; {INSTALL_HINT}")
     else:
-        usable = [device for device in found if not device.is_simulator]
-        if not usable:
-            raise DeviceError(f"only a simulator was found: {_listing(found)}; {INSTALL_HINT}")
         if _cards_given() == 0:
             usable = [device for device in usable if device.kind != "gpu"]
         if not usable:
@@ -155,10 +163,14 @@ def select(selector: str | None = None) -> Device:
                 "this Slurm job was given no card, and only cards were found; ask for one "
                 "(--gpus=1, or gpu: 1 in the profile), or name one with LIGEN_DEVICE"
             )
-        chosen = min(usable, key=lambda device: (device.kind != "gpu", device.back_end == "local"))
-    _require_own_card(chosen, found)
-    watchdog.arm(chosen.kind == "gpu")
-    log.info("device: %s, sub-groups of %d (%s)", chosen.label, SUB_GROUP_SIZE, chosen.back_end)
+        best = min(usable, key=lambda device: (device.kind != "gpu", device.back_end == "local"))
+        every = [device for device in usable if device.kind == "gpu"]
+        chosen = every or [best] if wanted else [best]
+    for device in chosen:
+        _require_own_card(device, found)
+        what = f"{device.label}, sub-groups of {SUB_GROUP_SIZE} ({device.back_end})"
+        log.info("device: %s", what)
+    watchdog.arm(chosen[0].kind == "gpu")
     return chosen
 
 
@@ -184,14 +196,20 @@ def _require_own_card(chosen: Device, found: list[Device]) -> None:
         )
 
 
+def labels(chosen: Sequence[Device]) -> str:
+    """All devices in words, each kind of device once, as recorded in result files."""
+    return "; ".join(sorted({device.label for device in chosen}))
+
+
 def _matches(found: list[Device], selector: str) -> list[Device]:
     words = [word for word in selector.lower().split(":") if word]
-    texts = [word for word in words if not word.isdigit()]
-    numbers = [int(word) for word in words if word.isdigit()]
+    numbers = [word for word in words if re.fullmatch(r"\d+(,\d+)*", word)]
+    texts = [word for word in words if word not in numbers and word != "all"]
     matches = [device for device in found if all(text in _words(device) for text in texts)]
     if numbers:
-        return matches[numbers[-1] : numbers[-1] + 1]
-    return matches
+        picked = [int(number) for number in numbers[-1].split(",")]
+        return [matches[number] for number in picked] if max(picked) < len(matches) else []
+    return matches if "all" in words else matches[:1]
 
 
 def _words(device: Device) -> str:

@@ -1,0 +1,95 @@
+"""Records in pieces: some ligands of a file at a time, and a file that grows by them."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from ligen_py.provenance import Run
+from ligen_py.records import STRING, Record
+from ligen_py.store.bounds import require_bounds
+from ligen_py.store.guard import child, dataset_of
+from ligen_py.store.read import open_file
+from ligen_py.store.spec import GROUPS
+from ligen_py.store.table import Table, text_rows
+from ligen_py.store.write import new_file, write_record
+
+
+def read_piece(path: Path, kind: str, group: str, dim: str, first: int, last: int) -> Any:
+    """Rows first <= row < last of dimension `dim` of a record, with all that belongs to them.
+
+    Offsets count from the first row. Checked as a whole record is; the bytes read are those of the
+    piece.
+    """
+    with open_file(path, kind) as file:
+        source, record = child(file, group), GROUPS[kind][group]
+        spans, columns = {dim: (first, last)}, {}
+        for spec in fields(record):  # type: ignore[arg-type]
+            meta, name = spec.metadata, str(spec.metadata["dims"][0])
+            dataset = dataset_of(source, spec.name, meta["dtype"], len(meta["dims"]))
+            start, end = spans[name.removesuffix("+1")]
+            rows = slice(start, end + name.endswith("+1"))
+            if meta["dtype"] == STRING:
+                values = text_rows(dataset, rows)
+            else:
+                values = np.asarray(dataset[rows], meta["dtype"])
+            if meta["into"]:
+                if not len(values) or values[0] < 0 or (np.diff(values) < 0).any():
+                    where = f"{record.__name__}.{spec.name}"
+                    raise ValueError(f"{where} must start at 0 and never decrease")
+                spans[meta["into"]] = int(values[0]), int(values[-1])
+                values = values - values[0]
+            columns[spec.name] = values
+        found = record(**columns)
+        require_bounds(found)
+        return found
+
+
+class Growing:
+    """A file of a kind that is written record by record, and piece by piece where asked.
+
+    Pieces are made and written in a thread of their own, one after another; at most one waits.
+    """
+
+    def __init__(self, file: h5py.File, kind: str, thread: ThreadPoolExecutor) -> None:
+        self._file, self._kind, self._thread = file, kind, thread
+        self._tables: dict[str, Table[Any]] = {}
+        self._last: Future[None] | None = None
+
+    def append(self, group: str, make: Callable[[], Record]) -> None:
+        """Append what `make` returns to a group, once the piece before it is written."""
+        self.settle()
+        self._last = self._thread.submit(self._append, group, make)
+
+    def _append(self, group: str, make: Callable[[], Record]) -> None:
+        if group not in self._tables:
+            record = GROUPS[self._kind][group]
+            self._tables[group] = Table(self._file.create_group(group), record)
+        self._tables[group].append(make())
+
+    def settle(self) -> None:
+        """Wait for the last piece; raises what its writing raised."""
+        if self._last:
+            self._last.result()
+
+    def write(self, group: str, record: Record) -> None:
+        """Write a whole record, after all pieces."""
+        self.settle()
+        write_record(self._file.create_group(group), record)
+
+
+@contextmanager
+def growing(path: Path, kind: str, run: Run) -> Iterator[Growing]:
+    """A new file that appears under its name only if the block ends well."""
+    with ThreadPoolExecutor(1) as thread, new_file(path, kind, run) as file:
+        result = Growing(file, kind, thread)
+        try:
+            yield result
+            result.settle()
+        finally:
+            thread.shutdown(wait=True)
