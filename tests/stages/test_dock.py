@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ligen_py import dock, filter
+from ligen_py.engine import slabs
 from ligen_py.provenance import Run
 from ligen_py.records import Audit, Entries, Ledger, Ligands, Reason, Receptor, Status, Verdict
 from ligen_py.settings import ParseSettings, PocketSettings
@@ -25,7 +26,7 @@ def text(*values: str) -> np.ndarray:
 def write_ligands(path: Path, ligands: Ligands) -> Path:
     count = len(np.unique(ligands.entry))
     names = text(*(f"ligand {n}" for n in range(count)))
-    entries = Entries(names, np.arange(1, count + 1), names, names, names)
+    entries = Entries(names, np.arange(1, count + 1), *[names] * 4)
     zeros = np.zeros(count, "u1")
     ledger = Ledger(zeros, zeros.copy(), text(*([""] * count)))
     records = {"entries": entries, "ledger": ledger, "ligands": ligands}
@@ -251,3 +252,33 @@ def test_help_is_a_usable_page(capsys: pytest.CaptureFixture[str]) -> None:
     page = capsys.readouterr().out
     for word in ("--num-restart", "default: 1024", "--device", "--ligands", "Algorithm 1"):
         assert word in page
+
+
+def test_runs_of_ligands_and_devices_change_nothing(
+    files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ligands = make_ligands([(12, 2), (20, 4), (9, 0), (20, 1)])
+    ligands.xyz[32:41] *= 40  # one is too large for the box
+    write_ligands(files["ligands"], ligands)
+    assert run_dock(files, "--device", "intel") == 0
+    whole = read(files["poses"], "poses", "poses")
+    ledger = read(files["poses"], "poses", "ledger")
+    monkeypatch.setattr(slabs, "HOST_BYTES", 1)
+    assert run_dock(files, "--device", "intel") == 0
+    cut = read(files["poses"], "poses", "poses")
+    for name in ("first_pose", "first_torsion", "translation", "quaternion", "torsion", "score"):
+        assert np.array_equal(getattr(cut, name), getattr(whole, name)), name
+    found = read(files["poses"], "poses", "ledger")
+    assert found.status.tolist() == ledger.status.tolist() == [0, 0, int(Status.FAILED), 0]
+    one = files["poses"].read_bytes()
+    assert run_dock(files, "--device", "intel:0,0") == 0  # two processes on one device
+    assert files["poses"].read_bytes() == one
+
+
+def test_an_error_of_one_worker_is_a_sentence(
+    files: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil_column(files["ligands"])
+    assert run_dock(files, "--device", "intel:0,0") == 1
+    assert "ligands/xyz is missing" in capsys.readouterr().err
+    assert not files["poses"].exists()

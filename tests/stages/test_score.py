@@ -49,7 +49,7 @@ class Campaign:
 
     def write_all(self) -> None:
         names = text("a", "b", "c", "d")
-        entries = Entries(names, np.arange(1, 5), names, names, names)
+        entries = Entries(names, np.arange(1, 5), *[names] * 4)
         records = {"entries": entries, "ledger": self.ledger, "ligands": self.ligands}
         write(self.folder / "ligands.h5", "ligands", RUN, records)
         audit = Audit(text(), text(), np.zeros(0, "i4"), text())

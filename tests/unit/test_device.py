@@ -4,7 +4,7 @@ import pytest
 
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import device as module
-from ligen_py.opencl.device import devices, select
+from ligen_py.opencl.device import devices, select, select_all
 
 
 def test_the_default_is_no_simulator() -> None:
@@ -64,3 +64,16 @@ def test_a_simulator_alone_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(DeviceError, match="only a simulator was found"):
         select()
     assert select("oclgrind").is_simulator
+
+
+def test_several_devices_by_number_and_all_of_a_kind() -> None:
+    every = devices()
+    name = select().handle.platform.name.split()[0].lower()
+    same = [device for device in every if name in device.label.lower()]
+    assert [each.label for each in select_all(f"{name}:all")] == [each.label for each in same]
+    assert [each.label for each in select_all(f"{name}:0,0")] == [same[0].label] * 2
+    gpus = [device.label for device in every if device.kind == "gpu"]
+    assert [each.label for each in select_all("all")] == gpus or not gpus
+    assert select_all("all")[0].handle == select().handle
+    with pytest.raises(DeviceError, match="no OpenCL device matches"):
+        select_all(f"{name}:0,99")
