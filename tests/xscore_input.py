@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ligen_py.engine.random_input import make_ligands
 from ligen_py.engine.xscore_reference import Molecule
 from ligen_py.molecules import ad4
 from ligen_py.records import ChargedReceptor, Interaction, Ligands, Receptor
-from tests.random_input import make_ligands
 
 POLAR_CLASSES = (Interaction.DONOR, Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
 

@@ -7,10 +7,10 @@ import pytest
 
 from ligen_py.engine import ad4_reference
 from ligen_py.engine.ad4 import TERMS, Ad4
+from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.molecules.ad4 import charged_receptor
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ad4Type, ChargedReceptor, Ligands, Poses
-from tests.random_input import make_ligands, make_poses
 from tests.xscore_input import charged_receptor as random_charges
 
 TYPES = len(Ad4Type)

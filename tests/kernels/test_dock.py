@@ -6,12 +6,12 @@ import pytest
 from ligen_py.engine import docking, docking_reference
 from ligen_py.engine.docking import Docker
 from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.engine.search import Plan, pack
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ligands, Poses
-from tests.random_input import make_field, make_ligands
 
 
 def plan(restarts: int, **changes: float) -> Plan:

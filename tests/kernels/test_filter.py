@@ -5,9 +5,9 @@ import numpy as np
 from ligen_py.engine import filtering_reference
 from ligen_py.engine.filtering import filter_poses, is_bumped
 from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ligands, Poses, Verdict
-from tests.random_input import make_ligands, make_poses
 
 
 def twin(ligands: Ligands, poses: Poses, number: int, keep: int, rmsd: float) -> tuple:

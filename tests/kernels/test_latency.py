@@ -8,12 +8,12 @@ import pytest
 from ligen_py.engine import latency
 from ligen_py.engine.docking import Docker
 from ligen_py.engine.latency import LatencyDocker
+from ligen_py.engine.random_input import make_ligands
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.stream import Stream
 from tests.kernels.test_dock import expect_equal, expect_same, plan, rows_of, sizes_for
-from tests.random_input import make_ligands
 
 
 def test_kernels_equal_twin(device: Device) -> None:

@@ -7,12 +7,12 @@ import pytest
 
 from ligen_py.engine import refining
 from ligen_py.engine import refining_reference as twin
+from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.refining import Chain, Refiner, keep_best, refiner_for, types_in
 from ligen_py.engine.vina import CUTOFF, FORMS
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ligands, Poses, Receptor
-from tests.random_input import make_field, make_ligands, make_poses
 from tests.xscore_input import random_receptor
 
 CENTER = np.array([0, 7.5, 6.5])

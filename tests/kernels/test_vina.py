@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ligen_py.engine import scoring, vina_reference
+from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.engine.vina import FORMS, TERMS, Vina, Vinardo
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ligands, Poses, Receptor, VinaType
-from tests.random_input import make_ligands, make_poses
 from tests.xscore_input import random_receptor
 
 SCORERS = {"vina": Vina, "vinardo": Vinardo}

@@ -8,12 +8,12 @@ import pytest
 
 from ligen_py import dock, filter
 from ligen_py.engine import slabs
+from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.provenance import Run
 from ligen_py.records import Audit, Entries, Ledger, Ligands, Reason, Receptor, Status, Verdict
 from ligen_py.settings import ParseSettings, PocketSettings
 from ligen_py.store.read import read, run_record
 from ligen_py.store.write import write
-from tests.random_input import make_field, make_ligands
 from tests.xscore_input import charged_receptor
 
 FAST = ("--num-restart", "6", "--num-iterations", "1")

@@ -8,6 +8,7 @@ import pytest
 
 from ligen_py import score
 from ligen_py.engine import xscore_reference
+from ligen_py.engine.random_input import make_field, make_poses
 from ligen_py.provenance import Run
 from ligen_py.records import (
     Audit,
@@ -22,7 +23,6 @@ from ligen_py.records import (
 from ligen_py.settings import DockSettings
 from ligen_py.store.read import read, read_terms, run_record
 from ligen_py.store.write import write
-from tests.random_input import make_field, make_poses
 from tests.xscore_input import charged_receptor, random_receptor, typed_ligands
 
 RUN = Run("dock", DockSettings())

@@ -40,6 +40,7 @@ ALLOWED = {
     "engine": {"errors", "opencl", "records"},
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
+    "doctor": {"cli", "engine", "errors", "opencl"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""

@@ -5,7 +5,7 @@ import pytest
 
 from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.internal import internal_pairs
-from tests.random_input import make_ligands
+from ligen_py.engine.random_input import make_ligands
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.engine.scoring import PAIR_TERMS, batches, best_poses, choice_energy, score, settle
 from ligen_py.records import Ledger, Poses, Reason, Status
-from tests.random_input import make_ligands, make_poses
 
 NAN = np.nan
 

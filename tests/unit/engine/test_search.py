@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.constants import OUTSIDE, bondi_radii
+from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.engine.search import MAX_TORSIONS, Plan, pack, start_turns, super_fibonacci
-from tests.random_input import make_field, make_ligands
 
 
 def make_plan(restarts: int = 10) -> Plan:

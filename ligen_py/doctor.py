@@ -1,0 +1,127 @@
+"""Look this machine over: can it run a campaign, on which devices, and what is missing?
+
+Prints versions, every OpenCL device, whether the kernels equal their NumPy twins on the one that a
+stage takes, and a line of advice for each thing that is missing. Ends with 0 where a campaign can
+run.
+"""
+
+import argparse
+import importlib.metadata
+import logging
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+
+from ligen_py import __version__, cli
+from ligen_py.engine.selftest import self_test
+from ligen_py.errors import DeviceError
+from ligen_py.opencl.device import Device, devices, select
+
+log = logging.getLogger("ligen_py")
+
+NEEDED = ("h5py", "numpy", "pydantic", "pyopencl", "rdkit")
+FOR_CAMPAIGNS = {
+    "snakemake": "campaigns need it: pip install 'ligen_py[workflow]'",
+    "snakemake-executor-plugin-slurm": "only for Slurm: pip install 'ligen_py[workflow]'",
+}
+BACK_ENDS = {
+    "khr": "sub-groups of the runtime",
+    "ptx": "warps",
+    "local": "none of its own: through local memory, slower",
+}
+LITTLE_MEMORY = 2 << 30
+LITTLE_DISK = 5 << 30
+GIGABYTE = 1 << 30
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Look the machine over; returns 0 where a campaign can run, 2 where not."""
+    parser = cli.parser("ligen_py.doctor", __doc__)
+    parser.add_argument("--no-test", action="store_true", help="list devices, test no kernels")
+    cli.add_device(parser)
+    return cli.run(parser, argv, _examine)
+
+
+def _examine(options: argparse.Namespace) -> None:
+    advice = [*_versions(), *_machine()]
+    print("\nOpenCL devices")
+    for device in devices():
+        print(f"  {device.label}")
+        for line in _described(device):
+            print(f"      {line}")
+    chosen = select(options.device)
+    print(f"\nA stage takes {chosen.label}" + ("" if options.device else ", where none is named"))
+    if chosen.kind != "gpu":
+        advice.append("no GPU is used: a campaign runs on the processor, far slower")
+    passed = options.no_test or _passes(chosen)
+    for line in advice:
+        print(f"Advice: {line}")
+    if not passed:
+        raise DeviceError("the device failed its test: update its driver, or name another --device")
+    print("This machine can run a campaign.")
+
+
+def _versions() -> Iterator[str]:
+    """Print what is installed; advice for what is not."""
+    print(f"ligen_py {__version__}, Python {platform.python_version()}, {platform.platform()}")
+    for name in (*NEEDED, *FOR_CAMPAIGNS):
+        try:
+            print(f"  {name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            print(f"  {name} is missing")
+            yield f"{name}: {FOR_CAMPAIGNS.get(name, 'reinstall ligen_py')}"
+
+
+def _machine() -> Iterator[str]:
+    """Print cores, memory and disk of this process; advice where they are few."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    here, temporary = shutil.disk_usage("."), tempfile.gettempdir()
+    print(
+        f"  {cores} cores, {memory / GIGABYTE:.0f} GiB of memory, "
+        f"{here.free / GIGABYTE:.0f} GiB free in this folder"
+    )
+    if memory < LITTLE_MEMORY:
+        yield "memory is short: cut libraries into more chunks"
+    if here.free < LITTLE_DISK:
+        yield "little room is left in this folder: results take about 1 GiB per 100,000 ligands"
+    if not os.access(temporary, os.W_OK):
+        yield f"the folder for temporary files, {temporary}, cannot be written: set TMPDIR"
+
+
+def _described(device: Device) -> Iterator[str]:
+    handle = device.handle
+    if device.is_simulator:
+        yield "a simulator: it checks kernels, is too slow to dock, and is never chosen unasked"
+    yield f"{handle.version.strip()}, sub-groups: {device.back_end} ({BACK_ENDS[device.back_end]})"
+    yield (
+        f"{handle.max_compute_units} compute units, "
+        f"{handle.global_mem_size / GIGABYTE:.1f} GiB, at most "
+        f"{handle.max_mem_alloc_size / GIGABYTE:.1f} GiB in one piece, "
+        f"{handle.local_mem_size >> 10} KiB local"
+    )
+
+
+def _passes(device: Device) -> bool:
+    """Whether every tested kernel equals its twin; prints what was found."""
+    started = time.perf_counter()
+    try:
+        results = dict(self_test(device))
+    except DeviceError as error:
+        print(f"Kernels cannot run on it: {error}")
+        return False
+    wrong = [name for name, equal in results.items() if not equal]
+    seconds = time.perf_counter() - started
+    if wrong:
+        print(f"Kernels with wrong results on it: {', '.join(wrong)}")
+        return False
+    print(f"Kernels equal to their twins bit for bit: {', '.join(results)} ({seconds:.1f} s)")
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""`python -m ligen_py.doctor`: what it says of this machine, and of a sick one."""
+
+import importlib.metadata
+from collections.abc import Iterator
+
+import pytest
+
+from ligen_py import doctor
+from ligen_py.errors import DeviceError
+from ligen_py.opencl.device import Device
+
+
+def test_a_sound_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor.main(["--device", "intel"]) == 0
+    said = capsys.readouterr().out
+    assert "Kernels equal to their twins bit for bit: dock, filter" in said
+    assert said.endswith("This machine can run a campaign.\n")
+
+
+def test_an_unknown_device_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor.main(["--device", "nonsense"]) == 2
+    assert "no OpenCL device matches 'nonsense'" in capsys.readouterr().err
+
+
+def wrong(device: Device) -> Iterator[tuple[str, bool]]:
+    yield from (("dock", True), ("filter", False))
+
+
+def broken(device: Device) -> Iterator[tuple[str, bool]]:
+    yield "dock", True
+    raise DeviceError("out of registers")
+
+
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [(wrong, "wrong results on it: filter"), (broken, "cannot run on it: out of registers")],
+)
+def test_a_device_that_fails_ends_it(
+    test: object, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor, "self_test", test)
+    assert doctor.main(["--device", "intel"]) == 2
+    told = capsys.readouterr()
+    assert words in told.out
+    assert "the device failed its test" in told.err
+
+
+def test_what_is_missing_is_advised(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def version(name: str) -> str:
+        if name == "snakemake":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    assert doctor.main(["--device", "intel", "--no-test"]) == 0
+    said = capsys.readouterr().out
+    assert "snakemake is missing" in said
+    assert "Advice: snakemake: campaigns need it" in said
