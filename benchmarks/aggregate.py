@@ -19,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from ligen_py.engine.watch import table
 from ligen_py.molecules.library import Library, assemble
 from ligen_py.molecules.preparation import Prepared, Rules, prepare
 from ligen_py.molecules.reading import Record
@@ -99,7 +100,13 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         ledger = part.ledger.marked(every, Status.SCORED, Reason.NONE, [""] * options.ligands)
         found = Scores(poses.first_pose, poses.restart, best.astype("i8"), total.max(axis=1))
         run = Run("score", ScoreSettings(), (ligands, pocket, refined), "none")
-        write(scores, "scores", run, {"ledger": ledger, "scores": found}, {"xscore": terms})
+        write(
+            scores,
+            "scores",
+            run,
+            {"ledger": ledger, "scores": found, "checks": table([])},
+            {"xscore": terms},
+        )
         made = {"pocket": pocket, "ligands": ligands, "refined": refined, "scores": scores}
         files = (str(made.get(name, folder / name / f"{number}.h5")) for name in FILES)
         yield ("target", "library", "library.smi", *files, "0", "")

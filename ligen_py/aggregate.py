@@ -16,9 +16,10 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.ranking import consensus, duplicates, hash_keys, ranking
+from ligen_py.engine.watch import Drift
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import symmetric_rmsd
-from ligen_py.provenance import Input, Run
+from ligen_py.provenance import Run
 from ligen_py.records import Status
 from ligen_py.settings import AggregateSettings
 from ligen_py.store.campaign import Control, Pose
@@ -44,19 +45,21 @@ def _stage(options: argparse.Namespace) -> None:
     manifest, lineage = read_manifest(options.manifest), Lineage()
     numbers = {file: number for number, file in enumerate(manifest.files)}
     names = [name for _, name in numbers]
-    run = Run("aggregate", settings, (Input(options.manifest.name, manifest.digest()),))
-    with new_campaign(options.output, run) as campaign:
+    with new_campaign(options.output, Run("aggregate", settings, (manifest.input(),))) as campaign:
         for target in manifest.targets:
             writer = campaign.target(target)
             starts, hashes = Starts(), [np.empty(0, dtype="u8")]
             for number, library in enumerate(manifest.libraries):
+                drift = Drift(settings.max_drift)
                 for files in manifest.chunks(target, library):
                     part = read_best(files)
                     campaign.append_parts(lineage.add(files, len(part.status)))
-                    if len(scored := part.entry[part.scored()]):
+                    rows, label = part.scored(), files[0].label
+                    if len(rows):
                         starts[writer.rows] = files
-                    writer.append(part, number, numbers[library, files[0].file], files[0].label)
-                    hashes.append(hash_keys(part.key[scored]))
+                    writer.append(part, number, numbers[library, files[0].file], label)
+                    writer.append_checks(drift.checks(part.score[rows], label), number, label)
+                    hashes.append(hash_keys(part.key[part.entry[rows]]))
             source = writer.column("file"), writer.column("line")
             later, first = duplicates(np.concatenate(hashes), *source)
             writer.take_out_duplicates(later, first, manifest.libraries, names)

@@ -135,6 +135,18 @@ class Ad4Type(IntEnum):
     ZN = 19
 
 
+class Check(IntEnum):
+    """What the scores of a chunk are watched for."""
+
+    ZERO = 0
+    POSITIVE = 1
+    SENTINEL = 2
+    FROZEN = 3
+    OUTSIDE = 4
+    TWIN = 5
+    DRIFT = 6
+
+
 class Verdict(IntEnum):
     """What the filter says of a pose; also its place in the order."""
 
@@ -416,3 +428,15 @@ class FoundCavity:
     """In the scale of the program that found it; larger is better."""
     facts: str
     """What else is known of it, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checks(Record):
+    """Whether the scores of a chunk are believable: one row a check (`engine.watch`)."""
+
+    check: np.ndarray = column("u1", "row", enum=Check, doc="what was looked for")
+    suspect: np.ndarray = column("i8", "row", doc="suspect ligands; 0 for drift")
+    seen: np.ndarray = column("i8", "row", doc="ligands looked at")
+    measure: np.ndarray = column("f4", "row", doc="share of suspect ligands; for drift a distance")
+    alarm: np.ndarray = column("u1", "row", doc="1 where the measure is larger than it should be")
+    detail: np.ndarray = column(STRING, "row", doc="what was found, in words")

@@ -19,10 +19,11 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.scoring import best_poses, choice_energy, score, settle
+from ligen_py.engine.watch import alarms, too_many, watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
-from ligen_py.records import ChargedReceptor, Ledger, Ligands, Poses, Receptor, Status
+from ligen_py.records import ChargedReceptor, Field, Ledger, Ligands, Poses, Receptor, Status
 from ligen_py.settings import ScoreSettings
 from ligen_py.store.read import kind_of, read
 from ligen_py.store.spec import GROUPS
@@ -61,6 +62,7 @@ def _stage(options: argparse.Namespace) -> None:
     ledger: Ledger = read(options.poses, kind, "ledger")
     poses: Poses = read(options.poses, kind, "poses")
     require_same_ligands(options.ligands, ligands, options.poses, poses)
+    field: Field = read(options.pocket, "pocket", "field")
     device = select(options.device)
 
     started = time.perf_counter()
@@ -73,9 +75,22 @@ def _stage(options: argparse.Namespace) -> None:
         cure = f"make it again from {options.ligands}"
         raise InputError(f"{options.poses}: {error}; {cure}") from error
     seconds = time.perf_counter() - started
+    sites = charged if settings.functions[0] == "ad4" else receptor
+    checks = watch(
+        ligands, sites, poses, scores, field, settings.functions[0], terms, settings.check_every
+    )
+    for words in alarms(checks):
+        log.warning("watch: %s", words)
+    if too_many(checks, settings.max_suspect):
+        raise InputError(
+            f"{options.poses}: its scores are not believable ({'; '.join(alarms(checks))}); look "
+            f"at the pocket {options.pocket} and at the device, or raise --max-suspect"
+        )
 
     run = Run("score", settings, (options.ligands, options.pocket, options.poses), device.label)
-    write(options.output, "scores", run, {"ledger": ledger, "scores": scores}, terms)
+    write(
+        options.output, "scores", run, {"ledger": ledger, "scores": scores, "checks": checks}, terms
+    )
     log.info(
         "scored %d poses of %d ligands, %d without a finite score, and %d records; %.1f ligands/s",
         len(poses.restart),

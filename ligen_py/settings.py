@@ -230,6 +230,19 @@ class ScoreSettings(Section):
         min_length=1,
         description="scoring functions; the first ranks the library",
     )
+    check_every: int = Field(
+        1000,
+        ge=0,
+        le=1_000_000_000,
+        description="one best pose in so many, 20 at least, is scored again by the NumPy twin; "
+        "0: none",
+    )
+    max_suspect: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="a chunk with a larger share of unbelievable scores fails",
+    )
     pose_weights: dict[Literal["xscore", "vina", "vinardo", "ad4"], Weight] = Field(
         {"vina": 1.0, "ad4": 0.5},
         description="weights of the functions' energies in the choice of a ligand's pose; "
@@ -288,6 +301,13 @@ class AggregateSettings(Section):
     )
     top_poses: int = Field(
         1000, ge=1, le=1_000_000, description="ligands per target whose best pose is stored"
+    )
+    max_drift: float = Field(
+        0.9,
+        ge=0,
+        le=1,
+        description="a chunk whose scores lie further than this from those of the first chunks "
+        "(Kolmogorov-Smirnov distance) fails the campaign",
     )
 
 

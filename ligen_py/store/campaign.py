@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.records import STRING, Reason, Record, Status, column
+from ligen_py.records import STRING, Check, Reason, Record, Status, column
 
 KIND = "campaign"
 BLOCK = 1 << 20
@@ -67,6 +67,20 @@ class Counts(Record):
     stage: np.ndarray = column(STRING, "row", doc="stage that took them out; empty if scored")
     reason: np.ndarray = column("u1", "row", enum=Reason, doc="why they left the race")
     records: np.ndarray = column("i8", "row", doc="input records")
+
+
+@dataclass(frozen=True, slots=True)
+class Watched(Record):
+    """Whether the scores of each chunk are believable: one row a chunk and check."""
+
+    library: np.ndarray = column("u2", "row", doc="row of `libraries`")
+    chunk: np.ndarray = column(STRING, "row", doc="chunk of the library")
+    check: np.ndarray = column("u1", "row", enum=Check, doc="what was looked for")
+    suspect: np.ndarray = column("i8", "row", doc="suspect ligands; 0 for drift")
+    seen: np.ndarray = column("i8", "row", doc="ligands looked at")
+    measure: np.ndarray = column("f4", "row", doc="share of suspect ligands; for drift a distance")
+    alarm: np.ndarray = column("u1", "row", doc="1 where the measure is larger than it should be")
+    detail: np.ndarray = column(STRING, "row", doc="what was found, in words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +147,8 @@ class Provenance(Record):
 
 
 TARGET_GROUPS: dict[str, type[Record]] = {
-    "scored": Scored, "left": Left, "counts": Counts, "top": Top, "control": Control
+    "scored": Scored, "left": Left, "counts": Counts, "watched": Watched, "top": Top,
+    "control": Control
 }  # fmt: skip
 """Records in each group `targets/{target}`; beside them `ranking` and `terms/{function}/{term}`."""
 

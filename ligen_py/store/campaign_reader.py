@@ -23,6 +23,7 @@ from ligen_py.store.campaign import (
     Provenance,
     Runs,
     Scored,
+    Watched,
     columns_of,
 )
 from ligen_py.store.guard import child, dataset_of
@@ -190,6 +191,10 @@ class TargetReader:
     def counts(self) -> Counts:
         """The ledger in numbers."""
         return read_record(self._group["counts"], Counts)
+
+    def watched(self) -> Watched:
+        """How believable the scores of each chunk are."""
+        return read_record(self._group["watched"], Watched)
 
     def control(self) -> Control:
         """The redocking control; no rows where the target has none."""

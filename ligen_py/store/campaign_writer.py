@@ -1,8 +1,10 @@
 """Write a campaign file target by target and part by part, with the memory of one part."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 import h5py
@@ -10,7 +12,7 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
-from ligen_py.records import REASON_STAGE, Reason, Status
+from ligen_py.records import REASON_STAGE, Check, Checks, Reason, Status
 from ligen_py.store.campaign import (
     BLOCK,
     KIND,
@@ -22,10 +24,13 @@ from ligen_py.store.campaign import (
     Runs,
     Scored,
     Top,
+    Watched,
 )
 from ligen_py.store.part import Part
 from ligen_py.store.table import Table, column_rows, extend, growing_column
 from ligen_py.store.write import TEXT, new_file, write_column, write_record
+
+log = logging.getLogger("ligen_py")
 
 NAME_LENGTH = 80
 """Characters of another record's name that the detail of a duplicate repeats."""
@@ -40,6 +45,7 @@ class TargetWriter:
         self._counts: Counter[tuple[int, int, int, str]] = Counter()
         self._scored = Table(group.create_group("scored"), Scored)
         self._left = Table(group.create_group("left"), Left)
+        self._watched = Table(group.create_group("watched"), Watched)
         self._top = Table(group.create_group("top"), Top)
         group.create_group("terms")
 
@@ -58,6 +64,7 @@ class TargetWriter:
         ranked = dict(
             zip(part.key[records], range(self.rows, self.rows + len(records)), strict=True)
         )
+        self.append_checks(part.checks, library, label)
         self._append_terms({name: values[ligands] for name, values in part.terms.items()}, label)
         self._scored.append(
             Scored(
@@ -95,6 +102,20 @@ class TargetWriter:
         for (status, reason), records in Counter(found).items():
             stage = REASON_STAGE.get(Reason(reason), "")
             self._counts[library, status, reason, stage] += records
+
+    def append_checks(self, checks: Checks, library: int, label: str) -> None:
+        """Append what the watch found in a part; alarms are logged."""
+        count = len(checks.check)
+        for row in np.flatnonzero(checks.alarm):
+            name = Check(checks.check[row]).name.lower()
+            log.warning("watch: %s: %s: %s", label, name, checks.detail[row])
+        self._watched.append(
+            Watched(
+                library=np.full(count, library, dtype="u2"),
+                chunk=np.full(count, label.rpartition("/")[2], dtype=object),
+                **{spec.name: getattr(checks, spec.name) for spec in fields(checks)},
+            )
+        )
 
     def _append_terms(self, terms: dict[str, np.ndarray], label: str) -> None:
         group = self._group["terms"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ligen_py.errors import InputError
-from ligen_py.provenance import file_digest
+from ligen_py.provenance import Input, file_digest
 
 FILES = ("pocket", "ligands", "poses", "kept", "refined", "scores")
 """Columns that name the files of a part, in the order in which the stages write them."""
@@ -118,6 +118,10 @@ class Manifest:
             for part in self.parts
         ]
         return "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))
+
+    def input(self) -> Input:
+        """The manifest as an input in a run record."""
+        return Input("manifest", self.digest())
 
     def digest(self) -> str:
         """SHA-256 of what the manifest lists, wherever its files lie: parts, and crystal poses.

@@ -7,7 +7,7 @@ poses' atoms.
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.records import Reason, Status
+from ligen_py.records import Checks, Reason, Status
 from ligen_py.store.manifest import PartFiles
 from ligen_py.store.read import (
     column_of,
@@ -26,6 +26,8 @@ from ligen_py.store.read import (
     run_record,
 )
 from ligen_py.store.table import text_at
+
+CHECKS = tuple(spec.name for spec in fields(Checks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Part:
     """'function/term' -> f4 of the best pose, one a ligand; 0 where none."""
     member: np.ndarray
     """Number of the conformation that the best pose lies in (i4), one a ligand."""
+    checks: Checks
+    """How believable its scores are."""
 
     def scored(self) -> np.ndarray:
         """The best state (row of the per-ligand columns) of every SCORED record, in input order.
@@ -97,6 +101,7 @@ def read_part(files: PartFiles) -> Part:
         (
             *(f"ledger/{name}" for name in ("status", "reason", "detail")),
             *(f"scores/{name}" for name in ("first_pose", "restart", "best", "score")),
+            *(f"checks/{name}" for name in CHECKS),
         ),
     )
     _check_sizes(files, ligands, refined, scores)
@@ -122,6 +127,7 @@ def read_part(files: PartFiles) -> Part:
             for name, values in _terms(files, len(scores["scores/restart"])).items()
         },
         member=np.zeros(len(best), "i4"),
+        checks=Checks(*(scores[f"checks/{name}"] for name in CHECKS)),
     )
 
 
@@ -153,6 +159,9 @@ def read_best(members: Sequence[PartFiles]) -> Part:
             for name in first.terms
         },
         member=member,
+        checks=Checks(
+            *(np.concatenate([getattr(part.checks, name) for part in parts]) for name in CHECKS)
+        ),
     )
 
 

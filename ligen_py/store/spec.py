@@ -3,6 +3,7 @@
 from ligen_py.records import (
     Audit,
     ChargedReceptor,
+    Checks,
     Entries,
     Field,
     Ledger,
@@ -42,6 +43,6 @@ GROUPS: dict[str, dict[str, type[Record]]] = {
         "verdicts": Verdicts,
         "refinement": Refinement,
     },
-    "scores": {"ledger": Ledger, "scores": Scores},
+    "scores": {"ledger": Ledger, "scores": Scores, "checks": Checks},
 }
 """Group name -> record, for every kind that is a plain set of records."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.records import Reason, Status
-from ligen_py.store.campaign import Control, Counts
+from ligen_py.records import Check, Reason, Status
+from ligen_py.store.campaign import Control, Counts, Watched
 from ligen_py.store.campaign_reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.enrichment import Enrichment, enrichment
 
@@ -89,6 +89,23 @@ class Balance:
 
 
 @dataclass(frozen=True, slots=True)
+class Watch:
+    """How believable the scores of a target are."""
+
+    chunks: int
+    sampled: int
+    """Best poses that were scored again by the NumPy twin."""
+    alarms: list[str]
+
+    @property
+    def summary(self) -> str:
+        """The watch in one line."""
+        chunks = "1 chunk" if self.chunks == 1 else f"{self.chunks} chunks"
+        found = {0: "no alarm", 1: "1 alarm"}.get(len(self.alarms), f"{len(self.alarms)} alarms")
+        return f"{found} in {chunks}; {self.sampled} best poses were scored again by plain NumPy"
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """Everything told of one target."""
 
@@ -99,6 +116,7 @@ class Target:
     best: list[Hit]
     control: Redocking | None
     ledger: list[Balance]
+    watch: Watch
     groups: list[Group]
     bars: list[int]
     """Molecules by score, from `lowest` to `highest` in equal steps."""
@@ -126,6 +144,7 @@ def _target(
         best=_hits(target.best(top), campaign.libraries),
         control=_redocking(target.control()),
         ledger=_ledger(target.counts(), campaign.libraries),
+        watch=_watch(target.watched(), campaign.libraries),
         groups=[_group(target, scores, group, names) for group, names in groups.items()],
         bars=bars.tolist() if len(scores) else [],
         lowest=float(edges[0]),
@@ -190,6 +209,19 @@ def _ledger(counts: Counts, libraries: Sequence[str]) -> list[Balance]:
         total = int(counts.records[rows].sum())
         result.append(Balance(libraries[number], total, by_status, losses))
     return result
+
+
+def _watch(watched: Watched, libraries: Sequence[str]) -> Watch:
+    places = [
+        f"{libraries[library]}/{readable(chunk)}"
+        for library, chunk in zip(watched.library, watched.chunk, strict=True)
+    ]
+    alarms = [
+        f"{places[row]}: {Check(watched.check[row]).name.lower()}: {readable(watched.detail[row])}"
+        for row in np.flatnonzero(watched.alarm)
+    ]
+    sampled = int(watched.seen[watched.check == Check.TWIN].sum())
+    return Watch(len(set(places)), sampled, alarms)
 
 
 def _words(reason: Reason) -> str:

@@ -61,6 +61,7 @@ svg { display: block; width: 100%; height: auto; }
 svg text { font-size: 11px; fill: var(--soft); }
 svg .bar { fill: var(--bar); } svg .axis { stroke: var(--line); }
 svg .mark { stroke: var(--mark); stroke-width: 2; } svg .zone { fill: var(--line); opacity: 0.55; }
+.alarm { color: var(--bad); font-weight: 600; overflow-wrap: anywhere; }
 details { margin-top: 0.75rem; } summary { cursor: pointer; color: var(--soft); }
 code { font-size: 0.85em; overflow-wrap: anywhere; }
 footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
@@ -229,6 +230,14 @@ every record that is not scored.</p>
 {% endfor %}
 </table>
 </details>
+</section>
+
+<section class="card">
+<h3>Watch</h3>
+<p>{{ target.watch.summary }}.</p>
+{% for alarm in target.watch.alarms %}
+<p class="alarm">{{ alarm }}</p>
+{% endfor %}
 </section>
 {% endfor %}
 

@@ -29,7 +29,9 @@ def _target(target: Target) -> Iterator[str]:
     yield from ("Redocking control", f"  {control_words(target.control)}", "")
     for group in target.groups:
         yield from (*_group(group), "")
-    yield from ("Ledger", *_ledger(target.ledger), "", "")
+    yield from ("Ledger", *_ledger(target.ledger), "")
+    alarms = (f"  ALARM {alarm}" for alarm in target.watch.alarms)
+    yield from ("Watch", f"  {target.watch.summary}", *alarms, "", "")
 
 
 def consensus_words(target: Target) -> str:

@@ -7,17 +7,20 @@ from pathlib import Path
 
 import numpy as np
 
+from ligen_py.engine.watch import table
 from ligen_py.molecules.library import Library, assemble
 from ligen_py.molecules.preparation import Prepared, Rules, prepare
 from ligen_py.molecules.reading import Record
 from ligen_py.provenance import Run
-from ligen_py.records import Ledger, Poses, Reason, Refinement, Scores, Status, Verdicts
+from ligen_py.records import Checks, Ledger, Poses, Reason, Refinement, Scores, Status, Verdicts
 from ligen_py.settings import ParseSettings, PocketSettings, RefineSettings, ScoreSettings
 from ligen_py.store.manifest import COLUMNS, FILES, PartFiles
 from ligen_py.store.write import new_file, write
 
 POSES = 3
 """Kept poses of every ligand; the second one is the best."""
+
+NO_CHECKS = table([])
 
 RULES = Rules(
     **{
@@ -116,6 +119,7 @@ def write_part(
     molecules: Sequence[Molecule],
     first_line: int = 1,
     crystal: Path | None = None,
+    checks: Checks = NO_CHECKS,
 ) -> PartFiles:
     """Write the files of one part; a part with a crystal is a control."""
     part = PartFiles(
@@ -150,7 +154,13 @@ def write_part(
     write(part.refined, "refined", run, records)
     ledger, scores, terms = scores_of(parsed, poses, molecules)
     run = Run("score", ScoreSettings(), (part.ligands, part.pocket, part.refined), "a device")
-    write(part.scores, "scores", run, {"ledger": ledger, "scores": scores}, {"xscore": terms})
+    write(
+        part.scores,
+        "scores",
+        run,
+        {"ledger": ledger, "scores": scores, "checks": checks},
+        {"xscore": terms},
+    )
     return part
 
 

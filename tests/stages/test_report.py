@@ -9,6 +9,9 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import aggregate, report
+from ligen_py.engine import watch
+from ligen_py.records import Check
+from ligen_py.store.campaign_reader import open_campaign
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
 
 HOSTILE = "<script>alert(1)</script> & \"x\" 'y' \x1b[31m" + "long " * 300
@@ -192,3 +195,32 @@ def test_another_kind_of_file_is_a_sentence(
 ) -> None:
     assert run(campaign.parent / "pockets/alpha.h5") == 1
     assert "holds ligen_py.pocket, not ligen_py.campaign" in capsys.readouterr().err
+
+
+def test_alarms_of_the_watch_are_told(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two parts the first has zeros, as the score stage found, and the second has drifted."""
+    folder = campaign.parent / "watched"
+    zero = watch.table([(Check.ZERO, 30, 50, 0.6, "30 of 50 scores of exactly <0>")])
+    twin = watch.table([(Check.TWIN, 0, 20, 0.0, "0 of 20 scores unlike the twin's")])
+    fine, odd = library()[:20], [Molecule(f"x{i}", "C" * (i + 1), 90.0 + i) for i in range(20)]
+    parts = [
+        write_part(folder, "t", "lib", "1-of-2", fine, checks=zero),
+        write_part(folder, "t", "lib", "2-of-2", odd, first_line=50, checks=twin),
+    ]
+    manifest = write_manifest(folder / "manifest.tsv", parts)
+    flags = ["--manifest", str(manifest), "--output", str(folder / "campaign.h5"), "--quiet"]
+    assert aggregate.main(flags) == 1
+    assert "apart by 1.00 from the first scores" in capsys.readouterr().err
+    assert aggregate.main([*flags, "--max-drift", "1"]) == 0
+    assert "watch: t/lib/2-of-2: drift: apart by 1.00" in capsys.readouterr().err
+    assert run(folder / "campaign.h5") == 0
+    said = capsys.readouterr().out
+    assert "2 alarms in 2 chunks; 20 best poses were scored again by plain NumPy" in said
+    assert "ALARM lib/1-of-2: zero: 30 of 50 scores of exactly <0>" in said
+    assert "ALARM lib/2-of-2: drift: apart by 1.00" in said
+    words = " ".join(Page((folder / "report.html").read_text(encoding="utf-8")).text)
+    assert "scores of exactly <0>" in words
+    with open_campaign(folder / "campaign.h5") as opened:
+        watched = opened.target("t").watched()
+    assert watched.alarm.tolist() == [1, 0, 0, 1]
+    assert watched.chunk.tolist() == ["1-of-2"] * 2 + ["2-of-2"] * 2

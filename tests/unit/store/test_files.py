@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
+from ligen_py.engine.watch import table
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
 from ligen_py.records import Ledger, Scores
@@ -38,7 +39,13 @@ def write_scores(path: Path, count: int = 3) -> Path:
         best=np.arange(count, dtype="i8"),
         score=np.linspace(4, 8, count).astype("f4"),
     )
-    write(path, "scores", RUN, {"ledger": ledger, "scores": scores}, {"xscore": {}})
+    write(
+        path,
+        "scores",
+        RUN,
+        {"ledger": ledger, "scores": scores, "checks": table([])},
+        {"xscore": {}},
+    )
     return path
 
 
