@@ -52,14 +52,12 @@ def _stage(options: argparse.Namespace) -> None:
             for number, library in enumerate(manifest.libraries):
                 drift = Drift(settings.max_drift)
                 for files in manifest.chunks(target, library):
-                    part = read_best(files)
+                    part, name = read_best(files), files[0].label
                     campaign.append_parts(lineage.add(files, len(part.status)))
-                    rows, label = part.scored(), files[0].label
-                    if len(rows):
-                        starts[writer.rows] = files
-                    writer.append(part, number, numbers[library, files[0].file], label)
-                    writer.append_checks(drift.checks(part.score[rows], label), number, label)
-                    hashes.append(hash_keys(part.key[part.entry[rows]]))
+                    starts[writer.rows] = files  # in place of one without scored rows
+                    writer.append(part, number, numbers[library, files[0].file], name)
+                    writer.add_checks(drift.checks(part.score[part.scored()], name), number, name)
+                    hashes.append(hash_keys(part.key[part.entry[part.scored()]]))
             source = writer.column("file"), writer.column("line")
             later, first = duplicates(np.concatenate(hashes), *source)
             writer.take_out_duplicates(later, first, manifest.libraries, names)
@@ -85,8 +83,7 @@ def _store_poses(writer: TargetWriter, rows: np.ndarray, starts: Starts) -> None
             opened = [stack.enter_context(Poses(files)) for files in members]
             for ligand in part.scored()[mine - first[number]]:
                 poses = opened[part.member[ligand]]
-                best = range(part.best[ligand], part.best[ligand] + 1)
-                xyz = rebuild(*poses.genotypes(ligand, best))[0]
+                xyz = rebuild(*poses.genotypes(ligand, part.pose(ligand)))[0]
                 entry, member = part.entry[ligand], members[part.member[ligand]]
                 texts = poses.parent(entry), poses.state(ligand), poses.extra(entry)
                 found.append(Pose(*texts, xyz, poses.molecule(ligand), member.conformation))

@@ -136,7 +136,8 @@ class Drift:
         found = table([(Check.DRIFT, 0, min(len(first), len(scores)), distance, words)])
         if too_many(found, self._most):
             raise InputError(
-                f"part {label}: its scores are {words}; if the library is sorted so, raise --max-drift"
+                f"part {label}: its scores are {words}; if the library is sorted so, raise "
+                "--max-drift"
             )
         return found
 

@@ -64,7 +64,7 @@ class TargetWriter:
         ranked = dict(
             zip(part.key[records], range(self.rows, self.rows + len(records)), strict=True)
         )
-        self.append_checks(part.checks, library, label)
+        self.add_checks(part.checks, library, label)
         self._append_terms({name: values[ligands] for name, values in part.terms.items()}, label)
         self._scored.append(
             Scored(
@@ -103,7 +103,7 @@ class TargetWriter:
             stage = REASON_STAGE.get(Reason(reason), "")
             self._counts[library, status, reason, stage] += records
 
-    def append_checks(self, checks: Checks, library: int, label: str) -> None:
+    def add_checks(self, checks: Checks, library: int, label: str) -> None:
         """Append what the watch found in a part; alarms are logged."""
         count = len(checks.check)
         for row in np.flatnonzero(checks.alarm):

@@ -72,6 +72,10 @@ class Part:
         rows = rows[np.lexsort((-self.score[rows], self.entry[rows]))]
         return rows[np.unique(self.entry[rows], return_index=True)[1]]
 
+    def pose(self, ligand: int) -> range:
+        """The row of a ligand's best pose."""
+        return range(self.best[ligand], self.best[ligand] + 1)
+
     def states(self) -> np.ndarray:
         """Docked states of every input record (i4): those with poses."""
         tried = self.entry[self.poses > 0]
