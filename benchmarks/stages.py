@@ -1,0 +1,201 @@
+"""How fast whole stages are, from file to file, and how much of that time the kernels take.
+
+    python benchmarks/stages.py [--device SELECTOR] [--count N] [--quick] [--json FILE]
+
+parse: molecules a second a core (processor time of all processes), from SMILES with embedding and
+from a ready 3-D SDF. dock, filter, refine and score: ligands a second of the clock from the start
+of `python -m ligen_py.STAGE` to its finished file, on a library of --count ligands, and the share
+of that time in which the device ran kernels. The library is made of seeded random molecules of
+drug-like size, parsed once and repeated; the pocket is Candida albicans DHFR (PDB 1IA1). Kernel
+time is the device's own; a stage is run in a process that records the time of every kernel.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
+from benchmarks.screen import library_of, packaged_complex
+from ligen_py.engine.placing import ranges
+from ligen_py.provenance import Run
+from ligen_py.records import STRING, Entries, Ledger, Ligands
+from ligen_py.settings import ParseSettings
+from ligen_py.store.read import read
+from ligen_py.store.write import write
+
+ROOT = Path(__file__).resolve().parents[1]
+UNIQUE = 200
+"""Different molecules; the library of the device's stages repeats them."""
+
+TIMED = """
+import atexit, importlib, sys, time
+import pyopencl as cl
+stage, file = sys.argv[1:3]
+from ligen_py.opencl import device as devices
+events, enqueue = [], cl.Kernel.__call__
+def recorded(self, *arguments, **options):
+    events.append(enqueue(self, *arguments, **options))
+    return events[-1]
+cl.Kernel.__call__ = recorded
+code = importlib.import_module(f"ligen_py.{stage}").main(sys.argv[3:])
+seconds = sum(event.profile.end - event.profile.start for event in events) * 1e-9
+open(file, "w").write(str(seconds))
+sys.exit(code)
+"""
+"""What runs a stage and leaves the seconds of all its kernels."""
+
+
+def repeated(source: Path, output: Path, count: int) -> None:
+    """Write a ligands file of `count` ligands: those of `source`, repeated, each a record."""
+    ligands: Ligands = read(source, "ligands", "ligands")
+    rows = np.arange(count) % len(ligands.entry)
+    into = {spec.metadata["into"]: spec.name for spec in fields(Ligands) if spec.metadata["into"]}
+    columns: dict[str, np.ndarray] = {}
+    for spec in fields(Ligands):
+        values, dim = getattr(ligands, spec.name), spec.metadata["dims"][0]
+        if spec.metadata["into"]:
+            columns[spec.name] = np.concatenate([[0], np.cumsum(np.diff(values)[rows])])
+        elif dim == "ligand":
+            columns[spec.name] = values[rows]
+        else:
+            offsets = getattr(ligands, into[dim])
+            columns[spec.name] = values[ranges(offsets[rows], np.diff(offsets)[rows])]
+    columns["entry"] = np.arange(count)
+    names = np.array([f"m{n}" for n in range(count)], object)
+    entries = {
+        spec.name: names if spec.metadata["dtype"] == STRING else np.arange(1, count + 1)
+        for spec in fields(Entries)
+    }
+    none = np.full(count, "", object)
+    records = {
+        "entries": Entries(**entries),
+        "ledger": Ledger(np.zeros(count, "u1"), np.zeros(count, "u1"), none),
+        "ligands": Ligands(**columns),
+    }
+    write(output, "ligands", Run("parse", ParseSettings()), records)
+
+
+def run(*words: object) -> tuple[float, float]:
+    """Seconds of the clock and of the processors that a command takes; leaves where it fails."""
+    before, started = os.times(), time.perf_counter()
+    done = subprocess.run([sys.executable, *map(str, words)], cwd=ROOT, stderr=subprocess.PIPE)
+    seconds, after = time.perf_counter() - started, os.times()
+    if done.returncode:
+        raise SystemExit(done.stderr.decode())
+    used = after.children_user + after.children_system
+    return seconds, used - before.children_user - before.children_system
+
+
+def parse_row(name: str, library: Path, records: int, output: Path, start: float) -> dict[str, Any]:
+    """Rate of `parse` with one worker: records a second of processor time, start-up taken off."""
+    flags = ("--jobs", 1, "--quiet")
+    _, used = run("-m", "ligen_py.parse", "--input", library, "--output", output, *flags)
+    return {"stage": name, "records": records, "records_per_core_second": records / (used - start)}
+
+
+def stage_row(stage: str, count: int, words: list[object], work: Path) -> dict[str, Any]:
+    """Clock rate of a stage and the share of its kernels; run twice, so that binaries are there."""
+    file = work / "seconds"
+    timed = ("-c", TIMED, stage, file, *words, "--quiet")
+    run(*timed)
+    seconds, _ = run(*timed)
+    kernels = float(file.read_text())
+    return {
+        "stage": stage,
+        "ligands": count,
+        "ligands_per_second": count / seconds,
+        "kernel_ligands_per_second": count / kernels,
+        "kernel_share": kernels / seconds,
+    }
+
+
+def to_sdf(ligands: Path, output: Path) -> int:
+    """Write the ligands of a file as 3-D SDF; how many."""
+    from rdkit import Chem
+
+    found: Ligands = read(ligands, "ligands", "ligands")
+    with Chem.SDWriter(str(output)) as writer:
+        for first, last in zip(found.first_byte, found.first_byte[1:], strict=False):
+            writer.write(Chem.Mol(found.molecule[first:last].tobytes()))
+    return len(found.entry)
+
+
+def measure(options: argparse.Namespace, work: Path) -> list[dict[str, Any]]:
+    """All rows of the table, printed as they come."""
+    rows: list[dict[str, Any]] = []
+
+    def add(row: dict[str, Any]) -> None:
+        rows.append(row)
+        print(line(row), flush=True)
+
+    device = ["--device", options.device] if options.device else []
+    receptor, crystal = packaged_complex()
+    smiles, sdf, one = work / "library.smi", work / "library.sdf", work / "one.smi"
+    made, many, pocket = work / "made.h5", work / "ligands.h5", work / "pocket.h5"
+    unique = 20 if options.quick else UNIQUE
+    library_of(unique, smiles)
+    one.write_text("C methane\n")
+    _, start = run("-m", "ligen_py.parse", "--input", one, "--output", made, "--jobs", 1)
+    add(parse_row("parse, SMILES", smiles, unique, made, start))
+    copies = "".join([(to_sdf(made, sdf), sdf.read_text())[1]] * (1 if options.quick else 5))
+    sdf.write_text(copies)
+    add(parse_row("parse, 3-D SDF", sdf, copies.count("$$$$"), work / "again.h5", start))
+
+    site = ("--receptor", receptor, "--ligand", crystal)
+    run("-m", "ligen_py.pocket", *site, "--output", pocket, "--quiet")
+    repeated(made, many, options.count)
+    files = {name: work / f"{name}.h5" for name in ("poses", "kept", "refined", "scores")}
+    inputs: list[object] = ["--ligands", many]
+    dock = [*inputs, "--pocket", pocket, "--output", files["poses"], *device, *options.dock]
+    add(stage_row("dock", options.count, dock, work))
+    words = [*inputs, "--poses", files["poses"], "--output", files["kept"], *device]
+    add(stage_row("filter", options.count, words, work))
+    inputs += ["--pocket", pocket]
+    words = [*inputs, "--poses", files["kept"], "--output", files["refined"], *device]
+    add(stage_row("refine", options.count, words, work))
+    words = [*inputs, "--poses", files["refined"], "--output", files["scores"], *device]
+    add(stage_row("score", options.count, words, work))
+    return rows
+
+
+def line(row: dict[str, Any]) -> str:
+    """One row of the table."""
+    if "records_per_core_second" in row:
+        return f"{row['stage']:15} {row['records_per_core_second']:10,.1f} records/s a core"
+    return (
+        f"{row['stage']:15} {row['ligands_per_second']:10,.1f} ligands/s file to file, kernels "
+        f"{row['kernel_ligands_per_second']:10,.1f}, share {row['kernel_share']:.0%}"
+    )
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--device", help="one OpenCL device, as in the stages")
+    parser.add_argument("--count", type=int, help="ligands (default: 100000; --quick: 16)")
+    parser.add_argument("--quick", action="store_true", help="a few minutes on a CPU")
+    parser.add_argument("--json", type=Path, help="also write the table here")
+    options = parser.parse_args()
+    options.dock = ["--num-restart", 64, "--mode", "batched"] if options.quick else []
+    options.count = options.count or (16 if options.quick else 100_000)
+    with tempfile.TemporaryDirectory() as work:
+        rows = measure(options, Path(work))
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
