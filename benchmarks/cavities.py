@@ -1,0 +1,59 @@
+"""How often the cavity search finds where a crystal ligand is, in folders of complexes.
+
+Each folder holds protein.pdb or protein.pdb.gz and ligand.sdf; cofactors in the protein's file
+belong to the receptor. Prints the share of complexes whose ligand one of the first cavities hits:
+its centre within 5 Angstrom of the cavity's, or one of its atoms within 4, with 95 % Wilson
+intervals. Nothing is timed.
+"""
+
+import argparse
+import math
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.engine.cavity import find_cavities
+from ligen_py.molecules.receptor import Rules, open_structure
+from ligen_py.molecules.site import cavities, read_heavy_atoms
+
+
+def interval(hits: int, count: int) -> tuple[float, float]:
+    """95 % Wilson interval of a share."""
+    z, share = 1.96, hits / count
+    middle = share + z * z / (2 * count)
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    return (middle - half) / scale, (middle + half) / scale
+
+
+def distances(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Of each cavity: to the ligand's centre, and to its nearest atom (cavities,), Angstrom."""
+    protein = next(iter(sorted(folder.glob("protein.pdb*"))))
+    selection = open_structure(protein, Rules())
+    others = [str(place) for place, chain in zip(selection.places, selection.polymer, strict=True)
+              if not chain]  # fmt: skip
+    found = cavities(selection, others, None, find_cavities)
+    ligand = read_heavy_atoms(folder / "ligand.sdf")
+    centers = np.array([cavity.center for cavity in found]).reshape(-1, 3)
+    to_atoms = np.linalg.norm(centers[:, None] - ligand, axis=2).min(axis=1, initial=np.inf)
+    return np.linalg.norm(centers - ligand.mean(axis=0), axis=1), to_atoms
+
+
+def main() -> None:
+    """Print the shares."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="folder of folders, one a complex")
+    folders = [path for path in sorted(parser.parse_args().folder.iterdir()) if path.is_dir()]
+    found = [distances(folder) for folder in folders]
+    for which, reach, name in ((0, 5.0, "centre within 5 A"), (1, 4.0, "an atom within 4 A")):
+        for first in (1, 3):
+            hits = sum(bool((each[which][:first] <= reach).any()) for each in found)
+            low, high = interval(hits, len(found))
+            print(
+                f"{name}, first {first}: {hits} of {len(found)}, {hits / len(found):.0%} "
+                f"({low:.0%} to {high:.0%})"
+            )
+
+
+if __name__ == "__main__":
+    main()
