@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -191,24 +192,23 @@ def run_peer(task: PeerTask) -> Peer:
             for file in task.work.parts(group):
                 entries: Entries = read(file, "ligands", "entries")
                 ligands: Ligands = read(file, "ligands", "ligands")
-                for row, entry in enumerate(ligands.entry):
+                for entry in np.unique(ligands.entry):
                     key = (group, str(entries.name[entry]))
                     if key in task.wanted and key not in result:
                         started = time.perf_counter()
-                        result[key] = affinity(peer, ligands, row)
+                        result[key] = affinity(peer, ligands, entry)
                         seconds = time.perf_counter() - started
                         note(task, key, result[key], seconds)
     return {key: result.get(key, np.inf) for key in task.wanted}
 
 
-def affinity(peer: Any, ligands: Ligands, row: int) -> float:
-    """Vina's best affinity of a ligand; of a molecule's states the first is taken."""
-    atoms = slice(*ligands.first_atom[row : row + 2])
-    content = slice(*ligands.first_byte[row : row + 2])
-    try:
-        return float(peer.dock(ligands.molecule[content], ligands.xyz[atoms]).affinity[0])
-    except FAILURES:
-        return np.inf
+def affinity(peer: Any, ligands: Ligands, entry: int) -> float:
+    """Vina's best affinity of a record's states; infinite where it can dock none of them."""
+    best = np.inf
+    for row in np.flatnonzero(ligands.entry == entry):
+        with suppress(*FAILURES):
+            best = min(best, float(peer.dock(ligands, row).affinity[0]))
+    return best
 
 
 def note(task: PeerTask, key: tuple[str, str], value: float, seconds: float) -> None:

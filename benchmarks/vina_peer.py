@@ -13,7 +13,7 @@ from rdkit import Chem
 from vina import Vina
 
 from benchmarks.docking import Target
-from ligen_py.records import Ad4Type
+from ligen_py.records import Ad4Type, Ligands
 
 EXHAUSTIVENESS = 8
 POSES = 9
@@ -79,9 +79,14 @@ class VinaPeer:
         center, sides = target.box
         self._vina.compute_vina_maps(center=center.tolist(), box_size=sides.tolist())
 
-    def dock(self, molecule: np.ndarray, xyz: np.ndarray) -> PeerPoses:
+    def dock(self, ligands: Ligands, row: int) -> PeerPoses:
         """Dock one ligand; ValueError or RuntimeError where Meeko or Vina cannot."""
-        self._vina.set_ligand_from_string(ligand_pdbqt(molecule, xyz))
+        atoms, content = (
+            slice(*offsets[row : row + 2]) for offsets in (ligands.first_atom, ligands.first_byte)
+        )
+        self._vina.set_ligand_from_string(
+            ligand_pdbqt(ligands.molecule[content], ligands.xyz[atoms])
+        )
         self._vina.dock(exhaustiveness=EXHAUSTIVENESS, n_poses=POSES)
         text = self._vina.poses(n_poses=POSES, energy_range=100.0)
         found = PDBQTMolecule(text, is_dlg=False, skip_typing=True)
