@@ -8,6 +8,7 @@ that ligand from scratch, docked into its own target only.
 import importlib.resources
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from ligen_py.settings import (
     flags,
 )
 from ligen_py.store.manifest import COLUMNS
+from ligen_py.store.parsed import parsed_chunks
 
 CONTROL = "control-"
 """What the name of a redocking control's library starts with."""
@@ -193,7 +195,7 @@ class Workplan:
         return list(self._chunk_files[library])
 
     def source(self, library: str, chunk: str) -> Path:
-        """The file that a chunk is a part of."""
+        """The file that a chunk is a part of; of a parsed library the ligands file itself."""
         return self._chunk_files[library][chunk].path
 
     @cached_property
@@ -208,6 +210,8 @@ class Workplan:
 
     def _cut(self, library: str) -> dict[str, LibraryFile]:
         settings = self.settings.libraries[library]
+        if settings.file is None:
+            return self._parsed(library, str(settings.parsed))
         where = f"key 'libraries.{library}.file'"
         given = self.resolve(settings.file, where)
         try:
@@ -226,6 +230,20 @@ class Workplan:
                 "larger chunk_size, or a smaller number of chunks"
             )
         return result
+
+    def _parsed(self, library: str, given: str) -> dict[str, LibraryFile]:
+        where = f"key 'libraries.{library}.parsed'"
+        try:
+            chunks = parsed_chunks(self.resolve(given, where))
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+        return {name: LibraryFile(*chunk, "", 0) for name, chunk in chunks.items()}
+
+    def reused(self) -> str:
+        """A pattern of the libraries that are not parsed here; it may match none."""
+        libraries = self.settings.libraries.items()
+        names = [re.escape(name) for name, library in libraries if library.parsed is not None]
+        return "|".join(names) or "(?!)"
 
     def parts(self) -> list[Part]:
         """Every part of the campaign: targets and libraries in the config's order, control last."""

@@ -460,10 +460,14 @@ class Reading(Section):
 
 
 class Library(Reading):
-    """Molecules: one file, a folder or a glob."""
+    """Molecules: one file, a folder or a glob; or the ligands of a library parsed before."""
 
-    file: str = Field(
-        description="file, folder or glob: SMILES, CSV, Parquet, SDF or MOL2, plain or compressed"
+    file: str | None = Field(
+        None,
+        description="file, folder or glob: SMILES, CSV, Parquet, SDF or MOL2, plain or compressed",
+    )
+    parsed: str | None = Field(
+        None, description="folder results/ligands/LIBRARY of another campaign, in place of a file"
     )
     chunk_size: int = Field(
         20_000,
@@ -474,6 +478,15 @@ class Library(Reading):
     chunks: int | None = Field(
         None, ge=1, le=10_000, description="parts of each file, in place of chunk_size"
     )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.file is None) == (self.parsed is None):
+            raise ValueError("give either 'file' or 'parsed'")
+        unused = self.model_fields_set - {"file", "parsed"}
+        if self.parsed is not None and unused:
+            raise ValueError(f"'{min(unused)}' was decided when the library was parsed; leave out")
+        return self
 
 
 class ParseOptions(ParseSettings, Reading):

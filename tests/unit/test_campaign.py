@@ -149,6 +149,9 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
     ("changes", "words"),
     [
         ({"libraries": {"lib": {"file": "no.smi"}}}, "no.smi does not exist"),
+        ({"libraries": {"lib": {"parsed": "nowhere"}}}, "nowhere: no such folder; name the"),
+        ({"libraries": {"lib": {"file": "lib.smi", "parsed": "x"}}}, "either 'file' or 'parsed'"),
+        ({"libraries": {"lib": {"parsed": "x", "chunks": 2}}}, "'chunks' was decided when"),
         ({"libraries": {"lib": {"file": "empty"}}}, "empty holds no library file"),
         ({"libraries": {"lib": {"file": "*.csv"}}}, "no file matches"),
         ({"libraries": {"lib": {"file": "{x}.smi"}}}, "braces for wildcards"),

@@ -159,3 +159,37 @@ def test_options_that_falsify_results_are_refused(
     assert result.returncode == 1
     assert reason in result.stdout
     assert not (tmp_path / "results").exists()
+
+
+def test_new_files_of_a_library_are_all_that_is_parsed_and_another_campaign_parses_nothing(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    for name, text in (("a.smi", "CCO ethanol\n"), ("b.smi", "CCN ethylamine\n")):
+        (library / name).write_text(text)
+    campaign["libraries"] = {"drugs": {"file": "library", "chunks": 1}}
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(campaign))
+    made = snakemake(tmp_path, "--cores", "1", "--until", "parse", "--set-threads", "parse=1")
+    assert made.returncode == 0, made.stdout
+    assert jobs(made.stdout)["parse"] == 2 + 1
+
+    (library / "c.smi").write_text("CCC propane\n")
+    again = snakemake(tmp_path, "--dry-run", "--until", "parse")
+    assert jobs(again.stdout) == {"parse": 1}, again.stdout
+
+    other = tmp_path / "other"
+    other.mkdir()
+    campaign["libraries"] = {"old": {"parsed": "../results/ligands/drugs"}}
+    campaign["targets"].pop("one")
+    result = plan(other, campaign)
+    assert result.returncode == 0, result.stdout
+    planned = jobs(result.stdout)
+    assert "parse" not in planned
+    assert (planned["reuse"], planned["dock"]) == (2, 2)
+    done = snakemake(other, "--cores", "1", "--until", "reuse")
+    assert done.returncode == 0, done.stdout
+    for chunk in ("a.smi.1-of-1.h5", "b.smi.1-of-1.h5"):
+        taken = other / "results" / "ligands" / "old" / chunk
+        assert taken.read_bytes() == (tmp_path / "results/ligands/drugs" / chunk).read_bytes()
+    assert jobs(snakemake(other, "--dry-run", "--until", "reuse").stdout) == {}
