@@ -41,6 +41,7 @@ ALLOWED = {
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
     "doctor": {"cli", "engine", "errors", "opencl"},
+    "progress": {"cli", "errors", "records", "store"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from ligen_py.campaign import Workplan, stage_environment
 from ligen_py.errors import InputError
+from ligen_py.progress import follow
 from ligen_py.provenance import stage_digest
 from ligen_py.settings import flags
 from ligen_py.store.text import write_texts
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 DEFAULT_CONFIG = "config/config.yaml"
 
@@ -64,3 +66,5 @@ onstart:
             "jobs of an earlier run in this folder are in Slurm's queue; wait until they end, "
             f"or cancel them: scancel {' '.join(submitted_before())}"
         )
+    # One line a minute for whoever watches, here and in a file that can be tailed.
+    follow(Path("results/manifest.tsv"), Path("logs/progress.log"), logger.info)

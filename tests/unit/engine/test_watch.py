@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.random_input import make_field, make_ligands, make_poses
 
 from ligen_py.engine import vina_reference, watch
 from ligen_py.engine.scoring import best_poses
 from ligen_py.engine.vina import FORMS
 from ligen_py.errors import InputError
 from ligen_py.records import Check, Poses
-from tests.random_input import make_field, make_ligands, make_poses
 from tests.xscore_input import random_receptor
 
 COUNT = 40
