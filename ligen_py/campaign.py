@@ -194,6 +194,10 @@ class Workplan:
         """
         return list(self._chunk_files[library])
 
+    def files(self, library: str) -> list[LibraryFile]:
+        """The files of a library, in their order."""
+        return list(dict.fromkeys(self._chunk_files[library].values()))
+
     def source(self, library: str, chunk: str) -> Path:
         """The file that a chunk is a part of; of a parsed library the ligands file itself."""
         return self._chunk_files[library][chunk].path

@@ -12,6 +12,11 @@ def kernel_folder() -> Path:
     return _folder("kernels")
 
 
+def snakefile() -> Path:
+    """The workflow's entry, for a user who installed the package and one who has a checkout."""
+    return _folder("workflow").parent / "Snakefile"
+
+
 def slurm_commands() -> Path:
     """The folder of commands that stand before Slurm's own on the PATH of the rules."""
     return _folder("workflow") / "slurm"

@@ -42,6 +42,18 @@ ALLOWED = {
     "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
     "doctor": {"cli", "engine", "errors", "opencl"},
     "progress": {"cli", "errors", "records", "store"},
+    "plan": {
+        *FOR_STAGES,
+        "campaign",
+        "formats",
+        "paths",
+        "dock",
+        "filter",
+        "parse",
+        "pocket",
+        "refine",
+        "score",
+    },
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,24 @@ def test_changed_code_reruns_what_depends_on_it(
         assert planned(finished) == expected
     finally:
         path.write_bytes(before)
+
+
+def test_plan_says_what_a_changed_setting_reruns_and_why(finished: Path) -> None:
+    changed = CAMPAIGN | {"filter": {"max_num_poses": 3}}
+    (finished / "run" / "changed.yaml").write_text(yaml.safe_dump(changed))
+    command = [sys.executable, "-m", "ligen_py.plan", "changed.yaml", "--sample", "1"]
+    environment = os.environ | {"PYTHONPATH": str(finished / "project")}
+    folder = finished / "run"
+    made = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    told = made.stdout.split("A run now")[1]
+    counts = dict(line.split() for line in told.splitlines() if len(line.split()) == 2)
+    assert counts["filter"] == counts["score"] == "3"
+    assert "dock" not in counts
+    reasons = told.split("Reasons:")[1]
+    because = next(line for line in reasons.splitlines() if "have changed" in line)
+    assert "params" in because
+    assert reasons.split(because)[1].split()[0] == "filter"
 
 
 def test_a_longer_library_is_parsed_and_docked_again(finished: Path) -> None:

@@ -1,0 +1,73 @@
+"""`python -m ligen_py.plan`: what it tells of a small campaign, and of a bad one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ligen_py import plan
+
+DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
+LIBRARY = "CCO ethanol\nCC(N)=O acetamide\nthis is no molecule\nOCC ethanol again\nC[Al](C)C odd\n"
+CONFIG: dict[str, Any] = {
+    "effort": "draft",
+    "targets": {
+        "dhfr": {
+            "receptor": f"{DHFR}protein_one_lig_removed.pdb",
+            "site": {"center": [-2.7, 27.8, 3.4]},
+        }
+    },
+    "libraries": {"drugs": {"file": "lib.smi", "chunks": 2}},
+    "dock": {"num_restart": 8, "num_iterations": 1},
+    "refine": {"rounds": 1, "evaluations": 5, "finalists": 2},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "lib.smi").write_text(LIBRARY)
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(CONFIG))
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> int:
+    arguments = [str(folder / "c.yaml"), "--directory", str(folder), "--device", "intel"]
+    return plan.main([*arguments, *words])
+
+
+def test_what_a_campaign_costs_and_leaves_out(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder) == 0
+    told = capsys.readouterr().out
+    assert "sound, effort draft" in told
+    assert "num_restart 8" in told
+    row = next(line.split() for line in told.splitlines() if line.startswith("  drugs "))
+    assert row[1:5] == ["5", "2", "5", "2"]  # records, parts, seen, ligands
+    for reason in ("1 unparsable", "1 duplicate of", "1 unsupported element"):
+        assert reason in told
+    chunk_jobs = next(line for line in told.splitlines() if "chunk jobs" in line)
+    assert chunk_jobs.split()[-1] == "2"
+    speed = [line.split() for line in told.splitlines() if line.split()[:1] == ["refine"]]
+    assert any(float(row[1]) > 0 for row in speed if len(row) == 2 and "." in row[1])
+    assert "output files have to be generated" in told
+    assert sorted(path.name for path in folder.iterdir() if path.name[0] != ".") == [
+        "c.yaml",
+        "lib.smi",
+    ]
+
+
+def test_a_bad_key_ends_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"dock": {"restarts": 3}}))
+    assert run(folder) == 1
+    assert "unknown key 'dock.restarts'" in capsys.readouterr().err
+
+
+def test_a_receptor_that_cannot_be_used_ends_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    far = {"dhfr": {**CONFIG["targets"]["dhfr"], "site": {"center": [900, 0, 0]}}}
+    (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"targets": far}))
+    assert run(folder) == 1
+    assert "pocket" in capsys.readouterr().err
