@@ -9,7 +9,7 @@ CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
 KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-faults test-slurm lint format bench clean schema lock
+.PHONY: help demo test test-faults test-slurm fuzz lint format bench clean schema lock
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ test: lint ## Run every check and every test
 
 test-faults: $(STAMP) ## Kill, cut, fill and damage campaigns at more moments than `make test` does
 	LIGEN_TEST_MOMENTS=20 $(BIN)/python -m pytest tests/workflow/test_faults.py -q -rs
+
+fuzz: $(STAMP) ## Give every reader 500 times 22 damaged files; `make test` gives it 20 times 22
+	LIGEN_TEST_FUZZ=500 $(BIN)/python -m pytest tests/fuzz -q --durations=0 --durations-min=5
 
 test-slurm: $(STAMP) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
 	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q -rs

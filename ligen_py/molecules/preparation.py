@@ -7,6 +7,7 @@ stands in a library and however the library is cut.
 
 import hashlib
 import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,6 +55,10 @@ DETAIL_LENGTH = 200
 
 UNSUPPORTED = "[" + ";".join(f"!#{number}" for number in sorted(SUPPORTED)) + "]"
 NO_PROPERTIES = int(Chem.PropertyPickleOptions.NoProps)
+
+
+_SAID = re.compile(r"\[[0-9:]+\] (.*\S)")
+"""A message of RDKit behind its time; other lines are traces of its own."""
 
 
 class Rules(NamedTuple):
@@ -215,8 +220,8 @@ def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
             raise _UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")
         mol = Chem.MolFromSmiles(record.text, _smiles_rules())
     if mol is None:
-        said = messages[0].partition("] ")[2] if messages else "RDKit cannot read the record"
-        raise _UnusableError(Reason.UNPARSABLE, said)
+        said = (found[1] for message in messages if (found := _SAID.match(message)))
+        raise _UnusableError(Reason.UNPARSABLE, next(said, "RDKit cannot read the record"))
     return mol
 
 

@@ -72,7 +72,8 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: the .gz is cut short or damaged; get the file again") from error
     if len(data) > TEXT_LIMIT:
         raise InputError(f"{path}: more than {TEXT_LIMIT} bytes of text; no structure is so large")
-    text = data.decode("utf-8-sig", errors="replace")
+    # Columns of a PDB file are counted in bytes: one for every character, whatever it was.
+    text = data.decode("utf-8-sig", errors="replace").encode("ascii", "replace").decode("ascii")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

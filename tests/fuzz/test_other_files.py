@@ -1,0 +1,100 @@
+"""Structures, reference ligands, campaigns and result files of any content, read without harm."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gemmi
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.library import assemble
+from ligen_py.molecules.preparation import prepare
+from ligen_py.molecules.reading import Record
+from ligen_py.molecules.site import read_heavy_atoms
+from ligen_py.molecules.structure import read_atoms
+from ligen_py.provenance import Run
+from ligen_py.settings import ParseSettings, load_campaign
+from ligen_py.store.read import read
+from ligen_py.store.write import write
+from tests.fuzz.damage import alone, damaged, fuzz
+from tests.fuzz.test_libraries import MOL2, RULES, SDF
+
+PDB = b"""\
+ATOM      1  N   ALA A   1       1.500   0.000   0.000  1.00 10.00           N
+ATOM      2  CA AALA A   1       3.000   0.000   0.000  0.50 10.00           C
+ATOM      3  CA BALA A   1       3.000   0.200   0.000  0.50 10.00           C
+ATOM      4  C   ALA A   1       4.500   0.000   0.000  1.00 10.00           C
+ATOM      5  N   SER B   2       6.000   0.000   0.000  1.00 10.00           N
+HETATM    6 ZN    ZN A   9       1.000   2.000   3.000  1.00 10.00          ZN
+END
+"""
+CIF = gemmi.read_pdb_string(PDB.decode()).make_mmcif_document().as_string().encode()
+CONFIG = b"""# a campaign
+targets:
+  one: {receptor: r.pdb, chains: [A], site: {center: [1.0, 2, 3e0], radius: 10}}
+libraries:
+  lib: {file: "l.smi", columns: [price], smiles_column: 2}
+dock: {num_restart: 64}
+score: {functions: [vina]}
+"""
+
+
+def on_a_file(function: Callable[[Path], Any], content: bytes, name: str) -> None:
+    """Read a file of this content; InputError must name it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(content)
+        try:
+            function(path)
+        except InputError as error:
+            if name not in str(error):
+                raise AssertionError(f"which file? {error}") from error
+
+
+@pytest.mark.parametrize(("name", "seed"), [("a.pdb", PDB), ("a.cif", CIF)])
+@fuzz
+@given(data=st.data())
+def test_structures(name: str, seed: bytes, data: st.DataObject) -> None:
+    alone(on_a_file, read_atoms, data.draw(damaged(seed)), name)
+
+
+@pytest.mark.parametrize(("name", "seed"), [("a.sdf", SDF), ("a.mol2", MOL2), ("a.pdb", PDB)])
+@fuzz
+@given(data=st.data())
+def test_reference_ligands(name: str, seed: bytes, data: st.DataObject) -> None:
+    alone(on_a_file, read_heavy_atoms, data.draw(damaged(seed)), name)
+
+
+@fuzz
+@given(content=damaged(CONFIG))
+def test_campaigns(content: bytes) -> None:
+    alone(on_a_file, load_campaign, content, "c.yaml")
+
+
+def ligands_file() -> bytes:
+    """A small ligands file."""
+    made = [Record(i, f"m{i}", smiles) for i, smiles in enumerate(("CCO", "CC(", "c1ccccc1"), 1)]
+    library = assemble((record, prepare(record, RULES)) for record in made)
+    groups = {"entries": library.entries, "ledger": library.ledger, "ligands": library.ligands}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "l.h5"
+        write(path, "ligands", Run("parse", ParseSettings()), groups)
+        return path.read_bytes()
+
+
+LIGANDS = ligands_file()
+
+
+def read_groups(path: Path) -> None:
+    for group in ("entries", "ledger", "ligands"):
+        read(path, "ligands", group)
+
+
+@fuzz
+@given(content=damaged(LIGANDS))
+def test_result_files(content: bytes) -> None:
+    alone(on_a_file, read_groups, content, "l.h5")
