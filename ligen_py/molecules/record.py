@@ -16,8 +16,8 @@ EXTRA_LIMIT = 1 << 14
 
 WHITE = " \t\r\n\v\f"
 
-_EXTENDED = re.compile(r"\S+\s+\|[^|]*\|(?=\s|$)")
-"""A SMILES with ChemAxon's extension: stereo groups, labels, coordinates."""
+_SMILES = re.compile(rf"[^{WHITE}]*(?:[{WHITE}]+\|[^|]*\|(?=[{WHITE}]|$))?")
+"""A word, with ChemAxon's extension behind it: stereo groups, labels, coordinates."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ def extra_text(pairs: Iterable[tuple[str, str]]) -> str:
 def smiles_record(line: int, name: str, cell: str, extra: str) -> Record:
     """The record of a cell that holds a SMILES, with ChemAxon's extension or without."""
     name = named(line, name)
-    found = _EXTENDED.match(cell := cell.strip(WHITE))
-    smiles = found[0] if found else cell.split(maxsplit=1)[0] if cell else ""
+    found = _SMILES.match(cell.strip(WHITE))
+    smiles = found[0] if found else ""
     if not smiles:
         said = "there is no SMILES"
         return Record(line, name, said, extra=extra, reason=Reason.NO_STRUCTURE)

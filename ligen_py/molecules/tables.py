@@ -11,7 +11,7 @@ from rdkit import Chem, rdBase
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.columns import SMILES_NAMES, find, find_name, find_smiles, plain
-from ligen_py.molecules.lines import Line, lines
+from ligen_py.molecules.lines import LINE_LIMIT, Line, lines
 from ligen_py.molecules.record import WHITE, Columns, Record, decoded, extra_text, smiles_record
 from ligen_py.records import Reason
 
@@ -19,7 +19,9 @@ SEPARATORS = "\t,;|"
 QUOTED_LINES = 100
 """Most lines of one row; a quote that is open for longer was none."""
 
-_LEAD = re.compile(r"([^\s,]*(?:\s+\|[^|]*\|(?=[\s,]|$))?)([\s,]*)(.*)", re.DOTALL)
+_LEAD = re.compile(
+    rf"([^{WHITE},]*(?:[{WHITE}]+\|[^|]*\|(?=[{WHITE},]|$))?)([{WHITE},]*)(.*)", re.DOTALL
+)
 """A line's SMILES with ChemAxon's extension (stereo groups, labels), a gap, and the rest."""
 
 
@@ -65,7 +67,7 @@ def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
     asked = [name for name in (columns.smiles_column, columns.name_column) if name]
     if any(name.isdecimal() for name in asked):
         return Layout(-1, separator, is_csv, (), *_numbers(path, columns), columns)
-    cells = words.split() if separator == " " else split_csv(words, separator)
+    cells = _words(words) if separator == " " else split_csv(words, separator)
     if not (is_csv or asked or _is_header(cells)):
         return Layout(-1, "", False, (), 0, 1, columns)
     names = _distinct(cells)
@@ -168,12 +170,13 @@ def _following(waiting: deque[Line], source: Iterator[Line]) -> Line | None:
 
 
 def _quotes_before(path: Path, end: int) -> bool:
+    """Whether a quote stands before byte `end`, or in the line of that byte."""
     with path.open("rb") as file:
         while end > 0 and (piece := file.read(min(end, 1 << 20))):
             if b'"' in piece:
                 return True
             end -= len(piece)
-    return False
+        return b'"' in file.readline(LINE_LIMIT)
 
 
 def _ends_in_quotes(line: bytes, separator: bytes, inside: bool) -> bool:
@@ -220,13 +223,20 @@ def _cells(words: str, layout: Layout) -> list[str]:
         return words.split(layout.separator)
     words = words.strip(WHITE)
     if layout.smiles:
-        return words.split(None, len(layout.names) - 1)
+        return _words(words, len(layout.names) - 1)
     smiles, gap, rest = _LEAD.match(words).groups()  # type: ignore[union-attr]  # matches any text
     if layout.separator:
-        more = rest.split(None, len(layout.names) - 2)
+        more = _words(rest, len(layout.names) - 2)
     else:
         more = split_csv(rest, ",") if "," in gap else rest.split("\t")
     return [smiles, *more]
+
+
+def _words(words: str, most: int = -1) -> list[str]:
+    """Words between blanks, the last with all that follows where there are more than `most` + 1."""
+    if most == 0:
+        return [words]
+    return re.split(f"[{WHITE}]+", words.strip(WHITE), maxsplit=max(0, most))
 
 
 def split_csv(words: str, separator: str) -> list[str]:

@@ -1,15 +1,19 @@
 """Records of library files: every record exactly once, under its own name and line."""
 
 import gzip
+import io
+import json
 from pathlib import Path
 
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from ligen_py.errors import InputError
 from ligen_py.molecules import lines
-from ligen_py.molecules.reading import Part, Record, clean_name, records
+from ligen_py.molecules.reading import Columns, Part, Record, clean_name, records
 
 BLOCK = "{name}\n  program\n\n  0  0  0  0  0  0            999 V2000\nM  END\n"
 
@@ -113,6 +117,146 @@ def test_compressed_parts_take_turns(tmp_path: Path) -> None:
 def test_a_wrong_part_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="a part is K-of-N"):
         Part.parse(text)
+
+
+def told(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]:
+    """Text, name and further columns of every record, equal in three parts."""
+    chosen = Columns(**columns)  # type: ignore[arg-type]
+    whole = list(records(path, columns=chosen))
+    parts = [record for k in (1, 2, 3) for record in records(path, Part(k, 3), chosen)]
+    assert sorted(parts) == sorted(whole)
+    return [(record.text, record.name, json.loads(record.extra or "{}")) for record in whole]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("zinc.smi", "smiles zinc_id\nCCO ZINC1 x\n", ("CCO", "ZINC1 x", {})),
+        ("chembl.txt", "chembl_id\tcanonical_smiles\tinchi\nC1\tCCO\tI=1\n",
+         ("CCO", "C1", {"inchi": "I=1"})),
+        ("enamine.cxsmiles", "SMILES\tidnumber\tMW\nCC[C@H](C)O |&1:2|\tZ1\t74\n",
+         ("CC[C@H](C)O |&1:2|", "Z1", {"MW": "74"})),
+        ("cx.smi", "CCO |&1:1,2| my name\n", ("CCO |&1:1,2|", "my name", {})),
+        ("comma.smi", 'CCO,ethanol,"a,b"\n', ("CCO", "ethanol", {"3": "a,b"})),
+        ("tab.smi", "CCO\tthe name\t12\n", ("CCO", "the name", {"3": "12"})),
+        ("european.csv", 'ID;SMILES;Price\n"a\nb";"C;C";"1,5"\n', ("C;C", "a b", {"Price": "1,5"})),
+        ("chebi.tsv", "name\tSmiles\tSmiles\nx\tCCO\tCC\n", ("CCO", "x", {"Smiles (3)": "CC"})),
+        ("quote.csv", 'smiles,name\nCCO,"5 inch\n', ("CCO", "5 inch", {})),
+    ],
+)  # fmt: skip
+def test_tables_of_the_world(
+    tmp_path: Path, name: str, content: str, expected: tuple[str, str, dict[str, str]]
+) -> None:
+    assert told(written(tmp_path, name, content)) == [expected]
+    with_windows_ends = content.replace("\n", "\r\n")
+    assert [found[0] for found in told(written(tmp_path, name, with_windows_ends))] == [expected[0]]
+
+
+def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "Who,What,price,note\nx,CCO,3,n\n")
+    chosen = {"smiles_column": "what", "name_column": "WHO"}
+    assert told(path, **chosen, columns=("PRICE",)) == [("CCO", "x", {"price": "3"})]
+    assert told(path, **chosen, columns=("none",)) == [("CCO", "x", {})]
+    path = written(tmp_path, "b.csv", "1,x,CCO\n2,y,CC\n")
+    assert [name for _, name, _ in told(path, smiles_column="3", name_column="2")] == ["x", "y"]
+    path = written(tmp_path, "c.smi", "x CCO\ny CC\n")
+    assert [text for text, _, _ in told(path, smiles_column="2", name_column="1")] == ["CCO", "CC"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        (
+            {},
+            "no column is called after SMILES; name one with smiles_column; its columns are: a, b",
+        ),
+        ({"smiles_column": "c"}, "no column is called 'c'; its columns are: a, b"),
+        (
+            {"smiles_column": "a", "columns": ("d",)},
+            "no column is called 'd'; its columns are: a, b",
+        ),
+        ({"smiles_column": "0"}, "both as numbers from 1"),
+        ({"smiles_column": "a", "name_column": "2"}, "both as names, or both as numbers"),
+    ],
+)
+def test_a_column_that_is_missing_is_named(
+    tmp_path: Path, columns: dict[str, object], sentence: str
+) -> None:
+    path = written(tmp_path, "a.csv", "a,b\nC,x\n")
+    with pytest.raises(InputError, match=rf"a\.csv: .*{sentence}"):
+        told(path, **columns)
+
+
+def test_two_columns_of_smiles_are_not_guessed_between(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "old smiles,new smiles\nC,CC\n")
+    with pytest.raises(InputError, match="several columns may hold SMILES"):
+        told(path)
+
+
+def test_a_row_without_smiles_and_one_beyond_bounds_keep_their_places(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", f"smiles,id\n,a\n{'C' * (1 << 20)}C,b\nC,c\n")
+    found = [(record.name, record.reason.name) for record in records(path)]
+    assert found == [("a", "NO_STRUCTURE"), ("b", "RECORD_TOO_LARGE"), ("c", "NONE")]
+    path = written(tmp_path, "a.smi", "C a\nC b\rC c\n")
+    assert [(r.name, r.reason.name) for r in records(path)] == [
+        ("a", "NONE"),
+        ("line-2", "UNPARSABLE"),
+    ]
+    with pytest.raises(InputError, match="bare carriage returns"):
+        names(written(tmp_path, "b.smi", "C a\rC b\r"))
+
+
+def test_parquet_is_read_by_rows_plain_and_packed(tmp_path: Path) -> None:
+    sink = io.BytesIO()
+    smiles = ["C" * (i % 9 + 1) for i in range(50)]
+    table = {"price": [1.5, None] * 25, "SMILES": smiles, "id": list(range(50))}
+    parquet.write_table(pyarrow.table(table), sink, row_group_size=7)
+    content = sink.getvalue()
+    for name, raw in (("a.parquet", content), ("b.pq.gz", gzip.compress(content))):
+        found = told(written(tmp_path, name, raw), columns=("price",))
+        assert [text for text, _, _ in found] == smiles
+        assert found[2][1:] == ("2", {"price": "1.5"})
+        assert found[3][1:] == ("3", {})
+    with pytest.raises(InputError, match=r"c\.parquet: no readable Parquet file"):
+        names(written(tmp_path, "c.parquet", content[:-9]))
+
+
+MOL2 = """@<TRIPOS>MOLECULE
+{name}
+ 1 0 0 0 0
+SMALL
+NO_CHARGES
+
+@<TRIPOS>ATOM
+ 1 C1 0.0 0.0 0.0 C.3 1 LIG 0.0
+"""
+
+
+def test_mol2_holds_a_record_from_each_molecule_line_on(tmp_path: Path) -> None:
+    content = "# comment\n" + MOL2.format(name="a") + "# of b\n\n" + MOL2.format(name="b")
+    path = written(tmp_path, "a.mol2", content)
+    assert [(record.line, record.name, record.kind) for record in records(path)] == [
+        (2, "a", "mol2"),
+        (12, "b", "mol2"),
+    ]
+    told(path)
+    packed = written(tmp_path, "a.mol2.gz", gzip.compress(content.encode()))
+    assert list(records(packed)) == list(records(path))
+
+
+def test_data_items_of_an_sdf_are_columns_and_may_name_it(tmp_path: Path) -> None:
+    items = "> <Price>\n12\n13\n\n>  <ID> (1)\nZ9 $$$$ x\n\n> <empty>\n\n"
+    path = written(tmp_path, "a.sdf", BLOCK.format(name="") + items + "$$$$\n")
+    text = BLOCK.format(name="")
+    assert told(path) == [(text, "Z9 $$$$ x", {"Price": "12\n13"})]
+    path = written(tmp_path, "b.sdf", BLOCK.format(name="title") + items + "$$$$\n")
+    assert told(path)[0][1:] == ("title", {"Price": "12\n13", "ID": "Z9 $$$$ x"})
+    assert told(path, name_column="id", columns=("none",))[0][1:] == ("Z9 $$$$ x", {})
+
+
+def test_a_title_may_look_like_an_end(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.sdf", BLOCK.format(name="M  END") + "$$$$\n")
+    assert [record.text for record in records(path)] == [BLOCK.format(name="M  END")]
 
 
 ENDS = st.sampled_from(["\n", "\r\n"])
