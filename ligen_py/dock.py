@@ -1,7 +1,8 @@
 """Dock every ligand of a chunk into one pocket: LiGen's Algorithm 1, deterministic.
 
-Reads a ligands file and a pocket file, writes a poses file: `num_restart` genotypes a ligand with
-their geometric scores and bump counts. A record of which no state can fit leaves the race.
+Reads a ligands file and a pocket file, writes a poses file: the `max_num_poses` best genotypes of
+the `num_restart` of a ligand, in the order of restarts, with their geometric scores and bump
+counts. A record of which no state can fit leaves the race.
 """
 
 import argparse
@@ -70,7 +71,7 @@ def _stage(options: argparse.Namespace) -> None:
     run = Run("dock", settings, (options.ligands, options.pocket), labels(chosen))
     with growing(options.output, "poses", run) as file:
         for (first, _), found in zip(runs, spread(chosen, start, runs), strict=True):
-            file.append("poses", partial(plan.poses, found.torsions, found.rows, *found.results))
+            file.append("poses", partial(plan.poses, found.torsions, found.rows, found.results))
             too_large |= {first + row: words for row, words in found.too_large.items()}
         rows = np.setdiff1d(np.arange(len(entry)), list(too_large))
         # A record is lost with the last of its states; the ledger tells of the first.
@@ -81,9 +82,9 @@ def _stage(options: argparse.Namespace) -> None:
             "ledger", ledger.marked(entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, words)
         )
     log.info(
-        "docked %d ligands, %d poses, %d records too large for the box; %.1f ligands/s",
+        "docked %d ligands, %d poses kept, %d records too large for the box; %.1f ligands/s",
         len(rows),
-        len(rows) * plan.num_restart,
+        len(rows) * plan.num_poses,
         len(out),
         len(rows) / (time.perf_counter() - started),
     )

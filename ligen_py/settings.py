@@ -167,6 +167,12 @@ class DockSettings(Section):
     bump_tolerance: float = Field(
         0.75, gt=0, le=1, description="a pair bumps nearer than this share of its Bondi radii"
     )
+    max_num_poses: int = Field(
+        256,
+        ge=0,
+        le=4096,
+        description="poses kept per ligand for the filter, the best by bumps and score; 0: all",
+    )
 
 
 class FilterSettings(Section):
@@ -260,7 +266,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "standard": {},
     "thorough": {
-        "dock": {"num_restart": 4096},
+        "dock": {"num_restart": 4096, "max_num_poses": 1024},
         "filter": {"max_num_poses": 256, "cluster_rmsd": 0.5},
         "refine": {"rounds": 100, "max_num_poses": 50},
     },

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.placing import ranges
-from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Plan, pack
+from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
 from ligen_py.opencl.program import Program, build
@@ -66,28 +65,20 @@ class Docker:
         self._turns = buffers.upload(device, plan.start_turns)
 
     def dock(self, ligands: Ligands, rows: np.ndarray | None = None) -> Poses:
-        """Dock the ligands of `rows` (rising; all by default), num_restart poses each.
+        """Dock the ligands of `rows` (rising; all by default), `plan.num_poses` poses each.
 
         Poses come in input order, then in restart order; ligands not named have none.
         """
         rows = np.arange(len(ligands.entry)) if rows is None else rows
         torsions = np.diff(ligands.first_torsion)
-        return self.plan.poses(torsions, rows, *self.search(ligands, rows))
+        return self.plan.poses(torsions, rows, self.search(ligands, rows))
 
     def search(self, ligands: Ligands, rows: np.ndarray) -> Found:
         """What `dock` makes poses of: see `Plan.poses`."""
-        count = self.plan.num_restart
-        torsions = np.diff(ligands.first_torsion)[rows]
-        first_turn = count * (np.cumsum(torsions) - torsions)
-        results = np.empty((len(rows), count, 4), np.int32)
-        quaternions = np.empty((len(rows), count, 4), np.float32)
-        shifts = np.empty((len(rows), count, 3), np.float32)
-        turns = np.empty(count * int(torsions.sum()), np.uint8)
-        for bucket, found in self._docked(ligands, rows):
-            members = bucket.members
-            results[members], quaternions[members], shifts[members] = found[:3]
-            turns[ranges(first_turn[members], count * torsions[members])] = found[3]
-        return results, quaternions, shifts, turns
+        found = Kept(self.plan, np.diff(ligands.first_torsion)[rows])
+        for bucket, arrays in self._docked(ligands, rows):
+            found.take(bucket.members, *arrays)
+        return found.arrays
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) for the sake of `kernel_seconds` only."""
@@ -208,7 +199,7 @@ class Docker:
         return Running(bucket, batch, event, results)
 
     def _fetch(self, running: Running) -> tuple[np.ndarray, ...]:
-        """Results of a bucket, by ligand and restart: see `Plan.poses`."""
+        """Results of a bucket, of every ligand and restart: see `Kept.take`."""
         device, event = self.device, running.event
         by_pose = (len(running.batch), self.plan.num_restart, 4)
         turns = len(running.batch.torsions) * self.plan.num_restart
@@ -218,7 +209,7 @@ class Docker:
         return (
             buffers.download(device, results, by_pose, np.int32, event),
             buffers.download(device, quaternions, by_pose, np.float32, event),
-            buffers.download(device, shifts, by_pose, np.float32, event)[..., :3],
+            buffers.download(device, shifts, by_pose, np.float32, event),
             buffers.download(device, steps, turns, np.uint8, event),
         )
 

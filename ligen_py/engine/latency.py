@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Plan, pack
+from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import build
@@ -123,33 +123,25 @@ class LatencyDocker:
         )
 
     def dock(self, ligands: Ligands, rows: np.ndarray | None = None) -> Poses:
-        """Dock the ligands of `rows` (rising; all by default), num_restart poses each.
+        """Dock the ligands of `rows` (rising; all by default), `plan.num_poses` poses each.
 
         Poses come in input order, then in restart order; ligands not named have none.
         """
         rows = np.arange(len(ligands.entry)) if rows is None else rows
         torsions = np.diff(ligands.first_torsion)
-        return self.plan.poses(torsions, rows, *self.search(ligands, rows))
+        return self.plan.poses(torsions, rows, self.search(ligands, rows))
 
     def search(self, ligands: Ligands, rows: np.ndarray) -> Found:
         """What `dock` makes poses of: see `Plan.poses`."""
         count = self.plan.num_restart
         torsions = np.diff(ligands.first_torsion)[rows]
-        results = np.empty((len(rows), count, 4), np.int32)
-        quaternions = np.empty((len(rows), count, 4), np.float32)
-        shifts = np.empty((len(rows), count, 3), np.float32)
-        turns = np.empty(count * int(torsions.sum()), np.uint8)
-        first_turn = (count * (np.cumsum(torsions) - torsions)).tolist()
+        found = Kept(self.plan, torsions)
         for slot in self._run(ligands, rows):
-            member, block = slot.member, slot.stream.output
-            floats = block[: POSE_BYTES * count].view(np.float32).reshape(3, count, 4)
-            results[member] = floats[0].view(np.int32)
-            quaternions[member], shifts[member] = floats[1], floats[2, :, :3]
-            size = count * int(torsions[member])
-            turns[first_turn[member] : first_turn[member] + size] = block[
-                POSE_BYTES * count : POSE_BYTES * count + size
-            ]
-        return results, quaternions, shifts, turns
+            block, poses = slot.stream.output, count * POSE_BYTES
+            floats = block[:poses].view(np.float32).reshape(3, 1, count, 4)
+            turns = block[poses : poses + count * int(torsions[slot.member])]
+            found.take(np.array([slot.member]), floats[0].view(np.int32), *floats[1:], turns)
+        return found.arrays
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) and leave the poses where they are."""

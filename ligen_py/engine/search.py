@@ -5,6 +5,7 @@ arrays in box units. Nothing here depends on the device, on order, or on batch.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,14 +19,37 @@ MAX_TORSIONS = 64
 FOUND_BYTES, RECORD_BYTES = 44, 64
 """Of a pose as it was found and in `records.Poses`, beside its torsions."""
 
-Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Results, quaternions, shifts and turns of a search: see `Plan.poses`."""
+FREE_POCKET_BUMPS = 1
+"""Atoms in the receptor's core of a pose that ranks as free of bumps: the filter's own default, so
+that what it would take first is what is kept for it. One atom more and the pose ranks lower."""
+
+RESTART_BITS = 12
+"""Of a pose's rank: restarts are fewer than 1 << 12, or as many."""
+
+BUMPED = 1 << 16
+"""Beyond the difference of any two geometric scores: 256 atoms of one byte each."""
 
 ALIGN_STEPS = (1.0, 0.5)
 """Shifts tried in the two rounds of rigid alignment, Angstrom."""
 
 SMALLEST_SIDE = 64
 """The stored cube has at least this side: strides that are powers of two are cheap."""
+
+
+class Found(NamedTuple):
+    """What a search found for some ligands: the poses kept of each, in the order of restarts."""
+
+    restarts: np.ndarray
+    """i4 (ligands, poses): the restarts that made them, rising."""
+    results: np.ndarray
+    """i4 (ligands, poses, 4): score, internal bumps, pocket bumps, atoms outside."""
+    quaternions: np.ndarray
+    """f4 (ligands, poses, 4): x, y, z, w."""
+    shifts: np.ndarray
+    """f4 (ligands, poses, 3): box units."""
+    turns: np.ndarray
+    """u1: angle steps, of every torsion of every pose, one ligand after another."""
+
 
 LIGAND = np.dtype(
     [
@@ -101,6 +125,8 @@ class Plan:
     start_rotation: np.ndarray
     start_position: np.ndarray
     start_turns: np.ndarray
+    num_poses: int
+    """Poses kept of a ligand: see `best`."""
 
     @classmethod
     def of(
@@ -111,8 +137,12 @@ class Plan:
         n_angles: int,
         bump_tests: int,
         bump_tolerance: float,
+        max_num_poses: int = 0,
     ) -> "Plan":
-        """Derive all tables from a pocket's field and the search settings (ligen.md 8.4)."""
+        """Derive all tables from a pocket's field and the search settings (ligen.md 8.4).
+
+        With `max_num_poses` 0 every pose is kept.
+        """
         spacing = float(field.spacing[0])
         radians = 2 * np.pi * np.arange(n_angles) / n_angles
         angles = np.stack(
@@ -140,6 +170,7 @@ class Plan:
             start_rotation=orientations[index],
             start_position=(points[restart % anchors] / (side - 1)).astype(np.float32),
             start_turns=start_turns(index, n_angles),
+            num_poses=min(max_num_poses or num_restart, num_restart),
         )
 
     @property
@@ -168,40 +199,98 @@ class Plan:
         return (positions.astype(np.float64) * self.unit + first).astype(np.float32)
 
     def pose_bytes(self, torsions: np.ndarray) -> np.ndarray:
-        """Bytes of all poses of ligands with so many torsions, found and as a record together."""
-        return self.num_restart * (FOUND_BYTES + RECORD_BYTES + (1 + 4) * torsions.astype(np.int64))
+        """Bytes of ligands with so many torsions: all that is found, and what is kept of it."""
+        torsions = torsions.astype(np.int64)
+        found = FOUND_BYTES + torsions
+        return self.num_restart * found + self.num_poses * (found + RECORD_BYTES + 4 * torsions)
 
-    def poses(
+    def best(self, results: np.ndarray) -> np.ndarray:
+        """Restarts (ligands, num_poses), int32, rising, of the poses that are kept.
+
+        The first by: free of bumps (`FREE_POCKET_BUMPS`) before bumped; score, larger before
+        smaller; restart. That is the filter's order. `results` are those of all restarts.
+        """
+        if self.num_poses == self.num_restart:
+            every = np.arange(self.num_restart, dtype=np.int32)
+            return np.broadcast_to(every, results.shape[:2])
+        bumped = (results[..., 1] > 0) | (results[..., 2] > FREE_POCKET_BUMPS)
+        bumped |= results[..., 3] > 0
+        # Rank and restart in one number: no two are equal, and sorting numbers is fast.
+        rank = bumped * np.int32(BUMPED) - results[..., 0]
+        rank = (rank << RESTART_BITS) | np.arange(self.num_restart, dtype=np.int32)
+        first = np.partition(rank, self.num_poses - 1, axis=1)[:, : self.num_poses]
+        return np.sort(first & ((1 << RESTART_BITS) - 1), axis=1)
+
+    def poses(self, torsions: np.ndarray, rows: np.ndarray, found: Found) -> Poses:
+        """Poses of the ligands of `rows`, in their order, from what the search found of them.
+
+        `torsions` are the numbers of torsions of all ligands, docked or not. Ligands not named
+        have no poses.
+        """
+        counts = np.zeros(len(torsions), np.int64)
+        counts[rows] = self.num_poses
+        score, internal_bumps, pocket_bumps, outside = found.results.reshape(-1, 4).T.copy()
+        return Poses(
+            first_pose=_offsets(counts),
+            first_torsion=_offsets(np.repeat(torsions[rows], self.num_poses)),
+            restart=found.restarts.reshape(-1),
+            translation=self.to_angstrom(found.shifts.reshape(-1, 3)),
+            quaternion=np.roll(found.quaternions.reshape(-1, 4), 1, axis=1),
+            torsion=self.degrees[found.turns],
+            score=score,
+            internal_bumps=internal_bumps,
+            pocket_bumps=pocket_bumps,
+            outside=outside,
+        )
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """The angle of every number of angle steps (256,), float32."""
+        return (np.arange(256) * (360.0 / self.n_angles)).astype(np.float32)
+
+
+class Kept:
+    """Grows to what a search found of some ligands, from the poses of all restarts of a few."""
+
+    def __init__(self, plan: Plan, torsions: np.ndarray) -> None:
+        """Room for ligands with so many torsions."""
+        self._plan, self._torsions = plan, torsions.tolist()
+        count = plan.num_poses
+        self._first_turn = (count * (np.cumsum(torsions) - torsions)).tolist()
+        self.arrays = Found(
+            restarts=np.empty((len(torsions), count), np.int32),
+            results=np.empty((len(torsions), count, 4), np.int32),
+            quaternions=np.empty((len(torsions), count, 4), np.float32),
+            shifts=np.empty((len(torsions), count, 3), np.float32),
+            turns=np.empty(count * int(torsions.sum()), np.uint8),
+        )
+
+    def take(
         self,
-        torsions: np.ndarray,
-        rows: np.ndarray,
+        members: np.ndarray,
         results: np.ndarray,
         quaternions: np.ndarray,
         shifts: np.ndarray,
         turns: np.ndarray,
-    ) -> Poses:
-        """Poses of the ligands of `rows`, in their order, from what the search found.
+    ) -> None:
+        """Keep the best poses of some ligands; `members` are their places among all.
 
-        `torsions` are the numbers of torsions of all ligands, docked or not.
-
-        Of every ligand and restart: results (4): score, internal bumps, pocket bumps, atoms
-        outside; quaternions (4): x, y, z, w; shifts (3), box units; turns (its torsions), angle
-        steps, all ligands in one array. Ligands not named have no poses.
+        Of every one of them and every restart: results, quaternions and shifts, each
+        (ligands, restarts, 4), and turns, as in `Found`.
         """
-        counts = np.zeros(len(torsions), np.int64)
-        counts[rows] = self.num_restart
-        return Poses(
-            first_pose=_offsets(counts),
-            first_torsion=_offsets(np.repeat(torsions[rows], self.num_restart)),
-            restart=np.tile(np.arange(self.num_restart, dtype=np.int32), len(rows)),
-            translation=self.to_angstrom(shifts.reshape(-1, 3)),
-            quaternion=np.roll(quaternions.reshape(-1, 4), 1, axis=1),
-            torsion=(turns * (360.0 / self.n_angles)).astype(np.float32),
-            score=results[..., 0].ravel(),
-            internal_bumps=results[..., 1].ravel(),
-            pocket_bumps=results[..., 2].ravel(),
-            outside=results[..., 3].ravel(),
-        )
+        into, restarts = self.arrays, self._plan.num_restart
+        into.restarts[members] = chosen = self._plan.best(results)
+        rows = chosen + restarts * np.arange(len(members))[:, None]
+        into.results[members] = results.reshape(-1, 4).take(rows, axis=0)
+        into.quaternions[members] = quaternions.reshape(-1, 4).take(rows, axis=0)
+        into.shifts[members] = shifts.reshape(-1, 4).take(rows, axis=0)[..., :3]
+        source = 0
+        for ligand, mine in zip(members.tolist(), chosen, strict=True):
+            torsions, target = self._torsions[ligand], self._first_turn[ligand]
+            whole = turns[source : source + restarts * torsions].reshape(restarts, torsions)
+            kept = whole.take(mine, axis=0).ravel()
+            into.turns[target : target + len(kept)] = kept
+            source += whole.size
 
 
 def _offsets(counts: np.ndarray) -> np.ndarray:

@@ -124,8 +124,11 @@ def _devices_of(platform: cl.Platform) -> list[cl.Device]:
 
 
 def select(selector: str | None = None) -> Device:
-    """The first device that a selector names: see `select_all`."""
-    return select_all(selector)[0]
+    """The first device that a selector names: see `select_all`. Others are told to be left."""
+    chosen = select_all(selector)
+    if len(chosen) > 1:
+        log.warning("only the first of %d devices is used; dock uses all of them", len(chosen))
+    return chosen[0]
 
 
 def select_all(selector: str | None = None) -> list[Device]:

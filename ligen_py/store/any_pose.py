@@ -1,5 +1,6 @@
-"""Any pose of a campaign: coordinates are kept for the best, genotypes for all."""
+"""Any pose of a campaign: coordinates are kept for the best, genotypes for all that were kept."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.store.manifest import Manifest, PartFiles
 from ligen_py.store.part import Genotypes, Poses
-from ligen_py.store.read import read_columns, read_terms
+from ligen_py.store.read import read_columns, read_terms, run_record
 
 ORIGINS = {"refined": "refined and scored", "poses": "docked, not scored"}
 """File that holds a genotype -> what its pose is; a scored one comes before a docked one."""
@@ -37,8 +38,24 @@ def find_poses(manifest: Manifest, target: str, name: str, restart: int) -> list
         raise InputError(f"no ligand of target {target} is named {name}, or it was never docked")
     found = [pose for part, ligand in ligands for pose in _poses(part, ligand, restart)]
     if not found:
-        raise InputError(f"ligand {name} of target {target} has no pose of restart {restart}")
+        raise InputError(
+            f"ligand {name} of target {target} has no pose of restart {restart}: "
+            f"{_why_none(ligands[0][0], restart)}"
+        )
     return found
+
+
+def _why_none(part: PartFiles, restart: int) -> str:
+    settings = json.loads(run_record(part.poses, "poses")["settings"])
+    restarts, kept = settings["num_restart"], settings["max_num_poses"]
+    if restart >= restarts:
+        return f"its restarts are 0 to {restarts - 1}"
+    if not 0 < kept < restarts:
+        return "it was not docked"
+    return (
+        f"docking kept the best {kept} of {restarts} (dock.max_num_poses); with 0 there, the same "
+        "command docks again and keeps all, bit for bit the same poses"
+    )
 
 
 def _named(part: PartFiles, name: str) -> list[int]:

@@ -5,7 +5,9 @@ import pytest
 
 from ligen_py.engine import docking, docking_reference
 from ligen_py.engine.docking import Docker
+from ligen_py.engine.filtering import is_bumped, take
 from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.latency import LatencyDocker
 from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.engine.search import Plan, pack
 from ligen_py.errors import DeviceError
@@ -105,6 +107,27 @@ def test_splits_and_batches_change_nothing(
     found = Docker(device, search).dock(ligands)
     for number in range(len(ligands.entry)):
         expect_same(rows_of(expected, number), rows_of(found, number))
+
+
+@pytest.mark.parametrize("form", [Docker, LatencyDocker])
+@pytest.mark.parametrize("kept", [1, 7])
+def test_best_poses_are_those_of_the_full_set(
+    device: Device, kept: int, form: type[Docker | LatencyDocker]
+) -> None:
+    if device.is_simulator:
+        pytest.skip("the choice is the host's")
+    ligands = make_ligands(sizes_for(device))
+    full = Docker(device, plan(12, num_iterations=1)).dock(ligands)
+    found = form(device, plan(12, num_iterations=1, max_num_poses=kept)).dock(ligands)
+    assert np.array_equal(np.diff(found.first_pose), np.full(len(ligands.entry), kept))
+    bumped = is_bumped(full, 1)
+    for number in range(len(ligands.entry)):
+        mine = range(*full.first_pose[number : number + 2])
+        best = sorted(sorted(mine, key=lambda pose: (bumped[pose], -full.score[pose], pose))[:kept])
+        expected = take(full, np.array(best), np.array([kept]))
+        restarts = found.restart[kept * number : kept * (number + 1)]
+        assert np.array_equal(restarts, full.restart[best])
+        expect_same(rows_of(expected, 0), rows_of(found, number))
 
 
 def test_work_group_size_changes_nothing(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:

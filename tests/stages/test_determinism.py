@@ -120,7 +120,7 @@ def test_resume_point(whole: Mini, tmp_path: Path, stage: str) -> None:
     assert campaign.run().campaign.read_bytes() == expected
 
 
-def test_a_pose_on_demand(whole: Mini, tmp_path: Path) -> None:
+def test_a_pose_on_demand(whole: Mini, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of each restart: as it was scored, or, where it was left out, as it was docked."""
     (part,) = whole.parts()
     with PartPoses(part) as poses:
@@ -138,3 +138,27 @@ def test_a_pose_on_demand(whole: Mini, tmp_path: Path) -> None:
             (xyz,) = rebuild(*poses.genotypes(0, range(row, row + 1)))
         assert np.abs(mol.GetConformer().GetPositions() - xyz).max() < 6e-5  # four decimals
     assert export.main([*words, "--pose", "dhfr", "trimethoprim", "12"]) == 1
+    assert "its restarts are 0 to 11" in capsys.readouterr().err
+
+
+def test_a_pose_that_was_not_kept_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Docking with all poses kept makes it again: those that were kept before are the same."""
+    campaign = Mini(
+        tmp_path, LIBRARY.splitlines()[0] + "\n", flags={"dock": ("--max-num-poses", "4")}
+    )
+    (part,) = campaign.run().parts()
+    few = read(part.poses, "poses", "poses")
+    (lost, *_) = set(range(12)) - set(few.restart.tolist())
+    words = ["--campaign", str(campaign.campaign), "--output", str(tmp_path), "--quiet"]
+    pose = ["--pose", "dhfr", "trimethoprim", str(lost)]
+    assert export.main([*words, *pose]) == 1
+    assert "docking kept the best 4 of 12 (dock.max_num_poses)" in capsys.readouterr().err
+    campaign.flags = {"dock": ("--max-num-poses", "0")}
+    part.poses.unlink()
+    campaign.screen("dock", part)
+    every = read(part.poses, "poses", "poses")
+    assert np.array_equal(every.restart, range(12))
+    assert np.array_equal(every.quaternion[few.restart], few.quaternion)
+    assert export.main([*words, *pose]) == 0

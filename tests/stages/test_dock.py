@@ -102,6 +102,23 @@ def test_equal_runs_write_equal_bytes(files: dict[str, Path]) -> None:
     assert files["poses"].read_bytes() == first
 
 
+def test_kept_poses_are_in_order_and_alike_in_both_modes(files: dict[str, Path]) -> None:
+    written = set()
+    for mode in ("latency", "batched"):
+        assert run_dock(files, "--mode", mode, "--max-num-poses", "4") == 0
+        written.add(files["poses"].read_bytes())
+    assert len(written) == 1
+    poses = read(files["poses"], "poses", "poses")
+    assert np.array_equal(poses.first_pose, [0, 4, 8])
+    assert (np.diff(poses.restart.reshape(2, 4)) > 0).all()
+    chosen = []
+    for kept in ("4", "0"):
+        assert run_dock(files, "--max-num-poses", kept) == 0
+        assert run_filter(files, "--max-num-poses", "3", "--cluster-rmsd", "0") == 0
+        chosen.append(read(files["kept"], "kept", "poses").restart)
+    assert np.array_equal(*chosen)  # one pose a cluster: what the filter takes was kept
+
+
 def test_mode_changes_no_byte(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     written = set()
     for mode in ("latency", "batched", "auto"):

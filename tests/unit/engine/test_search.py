@@ -52,6 +52,33 @@ def test_field_has_a_border() -> None:
     assert (plan.field[..., z + 1 :] == OUTSIDE).all()
 
 
+def test_best_restarts_in_the_filters_order() -> None:
+    """Free of bumps first, then the score, then the restart; extremes of the score are in order."""
+    rows = [
+        (90, 1, 0, 0),  # bumped: the best of them
+        (-5, 0, 1, 0),  # one atom in the core is free
+        (-32512, 0, 0, 0),  # 256 atoms of the worst value
+        (80, 0, 2, 0),
+        (-5, 0, 0, 0),
+        (70, 0, 0, 3),
+        (-5, 0, 0, 0),
+        (32768, 1, 1, 0),
+    ]
+    results = np.array([rows, rows[::-1]], "i4")
+    expected = {
+        1: [[1], [1]],
+        2: [[1, 4], [1, 3]],
+        4: [[1, 2, 4, 6], [1, 3, 5, 6]],
+        5: [[1, 2, 4, 6, 7], [0, 1, 3, 5, 6]],
+    }
+    for kept, restarts in expected.items():
+        plan = Plan.of(make_field(), len(rows), 3, 32, 4, 0.75, kept)
+        assert plan.best(results).tolist() == restarts
+    for every in (0, 8, 9):
+        plan = Plan.of(make_field(), len(rows), 3, 32, 4, 0.75, every)
+        assert plan.best(results).tolist() == [list(range(8))] * 2
+
+
 def test_pack_takes_any_ligands_in_any_order() -> None:
     ligands, plan = make_ligands([(20, 4), (7, 0), (33, 6)]), make_plan()
     both = pack(ligands, np.array([2, 0]), plan)
