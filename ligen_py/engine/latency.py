@@ -140,7 +140,8 @@ class LatencyDocker:
             block, poses = slot.stream.output, count * POSE_BYTES
             floats = block[:poses].view(np.float32).reshape(3, 1, count, 4)
             turns = block[poses : poses + count * int(torsions[slot.member])]
-            found.take(np.array([slot.member]), floats[0].view(np.int32), *floats[1:], turns)
+            results, member = floats[0].view(np.int32), np.array([slot.member])
+            found.take(member, results, floats[1], floats[2], turns)
         return found.arrays
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
