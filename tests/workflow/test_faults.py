@@ -6,6 +6,7 @@ cluster are in test_slurm.py.
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import time
@@ -48,10 +49,14 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def copy(finished: Path, tmp_path: Path) -> Path:
-    """A finished campaign to damage."""
-    return Path(shutil.copytree(finished, tmp_path / "run"))
+def interrupted(finished: Path, folder: Path) -> Path:
+    """A copy of the campaign that was stopped before its poses were refined."""
+    shutil.copytree(finished, folder)
+    for name in ("refined", "scores", "export"):
+        shutil.rmtree(folder / "results" / name)
+    for name in ("campaign.h5", "report.html", "report.txt"):
+        (folder / "results" / name).unlink()
+    return folder
 
 
 def assert_comes_through(folder: Path, finished: Path, *words: str) -> None:
@@ -135,54 +140,50 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_and_a_read_only_folder(disk: Path, finished: Path) -> None:
-    folder = Path(shutil.copytree(finished, disk / "run"))
+    folder = interrupted(finished, disk / "run")
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    refused = run_local(folder)
+    subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+    assert refused.returncode != 0
+    assert "Read-only file system" in refused.stdout
+
     filler = disk / "filler"
     with filler.open("wb") as stream:
-        stream.write(b"x" * (shutil.disk_usage(disk).free - 150_000))
-    full = run_local(folder, "-R", "dock")
+        stream.write(b"x" * (shutil.disk_usage(disk).free - 60_000))
+    full = run_local(folder)
     assert full.returncode != 0
     assert "No space left on device" in full.stdout
     filler.unlink()
     assert_comes_through(folder, finished)
 
-    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-    refused = run_local(folder, "-R", "dock")
-    subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-    assert refused.returncode != 0
-    assert "Read-only file system" in refused.stdout
-    assert_comes_through(folder, finished, "-R", "dock")
 
-
-@pytest.mark.parametrize("damage", ["truncated", "flipped", "another part's"])
-def test_a_damaged_or_foreign_file_is_named_and_made_again(
-    copy: Path, finished: Path, damage: str
-) -> None:
-    path = copy / KEPT
-    times, data = path.stat(), bytearray(path.read_bytes())
-    if damage == "truncated":
-        data = data[: len(data) // 2]
-    elif damage == "flipped":
-        place = data.index(read(path, "kept", "poses").quaternion[0].tobytes())
-        data[place] ^= 1
-    else:
-        data = bytearray(path.with_name("2-of-2.h5").read_bytes())
-    path.write_bytes(data)
-    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    failed = run_local(copy, "-R", "refine")
+def test_damaged_files_are_named_and_made_again(tmp_path: Path, finished: Path) -> None:
+    folder = interrupted(finished, tmp_path / "run")
+    short, flipped = (folder / "results/kept/dhfr/drugs" / f"{part}.h5" for part in PARTS)
+    times = {path: path.stat() for path in (short, flipped)}
+    short.write_bytes(short.read_bytes()[: short.stat().st_size // 2])
+    data = bytearray(flipped.read_bytes())
+    data[data.index(read(flipped, "kept", "poses").quaternion[0].tobytes())] ^= 1
+    flipped.write_bytes(data)
+    for path, before in times.items():
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    failed = run_local(folder, "--keep-going")
     assert failed.returncode != 0
-    assert f"error: {KEPT}: " in failed.stdout
-    assert "make it again" in failed.stdout or f"make {KEPT} again" in failed.stdout
     assert "Traceback" not in failed.stdout
-    path.unlink()
-    assert_comes_through(copy, finished)
+    cure = "make it again with the stage that writes kept files"
+    for path, fault in ((short, "not a complete HDF5 file"), (flipped, "damaged")):
+        name = re.escape(str(path.relative_to(folder)))
+        assert re.search(f"error: {name}: {fault}.*{cure}", failed.stdout), failed.stdout
+        path.unlink()
+    assert_comes_through(folder, finished)
 
 
-def test_a_stale_file_is_made_again(copy: Path, finished: Path) -> None:
-    # Files that an older campaign with other settings left: older than what they are made from.
-    for path in (copy / "results/poses").rglob("*.h5"):
-        shutil.copy(copy / KEPT, path)
-        os.utime(path, (0, 0))
-    assert_comes_through(copy, finished)
+def test_a_stale_file_is_made_again(tmp_path: Path, finished: Path) -> None:
+    folder = interrupted(finished, tmp_path / "run")
+    # A file that an older campaign left: older than what it is made from.
+    shutil.copy((folder / KEPT).with_name("2-of-2.h5"), folder / KEPT)
+    os.utime(folder / KEPT, (0, 0))
+    assert_comes_through(folder, finished)
 
 
 def everything(path: Path, kind: str) -> list[bytes]:
