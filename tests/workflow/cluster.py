@@ -32,7 +32,7 @@ NODE_MARK = "LIGEN_TEST_NODE"
 """Variable in the environment of a node's slurmd and of the step daemons that it starts."""
 
 PORT = 46810
-GPUS = 1
+GPUS = 2
 """Counted cards of each node; no job opens them."""
 
 SETTINGS = """\
@@ -235,17 +235,22 @@ class Cluster:
         """The node on which a stage of a part runs."""
         return _environment(self._stage(stage, part))["SLURMD_NODENAME"]
 
-    def cancel(self, stage: str, part: str) -> None:
-        """Cancel the job in which a stage of a part runs, as a person would."""
-        job = _environment(self._stage(stage, part))["SLURM_JOB_ID"]
-        subprocess.run(["scancel", job], check=True)
+    def job_of(self, stage: str, part: str) -> str:
+        """The number of the job in which a stage of a part runs."""
+        return _environment(self._stage(stage, part))["SLURM_JOB_ID"]
 
     def _stage(self, stage: str, part: str) -> int:
+        return self.stages(stage, part)[0]
+
+    def stages(self, stage: str, part: str) -> list[int]:
+        """Process numbers of a stage of a part, oldest first."""
+        found = []
         for pid in _processes(self.folder):
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-            if f"ligen_py.{stage}" in words and any(word.endswith(f"/{part}.h5") for word in words):
-                return pid
-        raise LookupError(f"no {stage} of {part} is running")
+            with suppress(OSError):
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+                if f"ligen_py.{stage}" in words and f"/{part}.h5\0" in "\0".join([*words, ""]):
+                    found.append(pid)
+        return sorted(found)
 
     def with_card(self) -> list[str]:
         """Jobs that held a card, of those that Slurm still remembers."""

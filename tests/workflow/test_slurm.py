@@ -117,18 +117,17 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
 
     folder, faults = write_campaign(tmp_path / "run", 4), tmp_path / "faults"
     log = tmp_path / "log"
-    ask_fault(faults, "refine", "1-of-4", "sleep", 600)
-    ask_fault(faults, "dock", "2-of-4", "hold", 60)
-    ask_fault(faults, "filter", "3-of-4", "hog", 1500)
-    ask_fault(faults, "score", "4-of-4", "sleep", 3600)
+    ask_fault(faults, "refine", "1-of-4", "sleep", 900)
+    ask_fault(faults, "dock", "2-of-4", "hold", "go on")
+    ask_fault(faults, "filter", "3-of-4", "hog", 5000)
+    ask_fault(faults, "score", "4-of-4", "sleep", 900)
     extra = ask_fault(faults, "parse", "1-of-4", "sleep", 300)
     extra |= {**cluster.environment(), "LIGEN_DEVICE": "cpu"}
+    limits = {"slurm_partition": "gpu", "gpu": 1, "mem_mb": "1500 * attempt"}
     stages = ("dock", "filter", "refine", "score")
-    limits = {"slurm_partition": "gpu", "gpu": 1, "mem_mb": "1000 * attempt", "runtime": 0}
-    given: dict[str, dict[str, Any]] = {stage: dict(limits) for stage in stages}
-    given["dock"]["runtime"] = "2 * attempt"
-    words = profile(tmp_path, **{"set-resources": given})
+    words = profile(tmp_path, **{"set-resources": dict.fromkeys(stages, limits)})
 
+    # Snakemake is killed, its jobs are not.
     with start(folder, log, extra, *words) as snakemake:
         wait_until(lambda: happened(faults, "parse", "1-of-4", "sleep"))
         snakemake.kill()
@@ -141,24 +140,30 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
     wait_until(lambda: not cluster.jobs())
 
     with start(folder, log, extra, *words) as snakemake:
-        wait_until(cluster.jobs)
+        waiting = (("refine", "1-of-4", "sleep"), ("dock", "2-of-4", "hold"))
+        waiting += (("filter", "3-of-4", "hog"), ("score", "4-of-4", "sleep"))
+        wait_until(lambda: all(happened(faults, *fault) for fault in waiting))
+        # Nobody answers for a while; then a job is cancelled, another runs out of its time.
         cluster.kill_controller()
         time.sleep(25)
         cluster.start_controller()
-        wait_until(lambda: happened(faults, "refine", "1-of-4", "sleep"))
-        cluster.cancel("refine", "1-of-4")
-        wait_until(lambda: happened(faults, "dock", "2-of-4", "hold"))
+        subprocess.run(["scancel", cluster.job_of("refine", "1-of-4")], check=True)
+        late = f"JobId={cluster.job_of('score', '4-of-4')}"
+        subprocess.run(["scontrol", "update", late, "TimeLimit=1"], check=True)
+        # A node is cut off, its job goes on; a second copy starts elsewhere; both write.
+        (first,) = cluster.stages("dock", "2-of-4")
         node = cluster.node_of("dock", "2-of-4")
         cluster.cut_node(node)
-        wait_until(lambda: cluster.state(node) == "down")
+        wait_until(lambda: len(cluster.stages("dock", "2-of-4")) == 2)
+        (faults / "go on").touch()
+        wait_until(lambda: first not in cluster.stages("dock", "2-of-4"))
         cluster.start_node(node)
         code = snakemake.wait(900)
     said = log.read_text()
     assert code == 0, said
     assert contents(folder) == expected
-    for state in ("CANCELLED", "NODE_FAIL", "TIMEOUT"):
+    for state in ("CANCELLED", "NODE_FAIL", "TIMEOUT", "FAILED"):
         assert f"SLURM status is: '{state}'" in said, said
-    assert happened(faults, "filter", "3-of-4", "hog")
     # Nothing of the cut node comes back to disturb what is finished.
     wait_until(lambda: not cluster.jobs())
     assert contents(folder) == expected

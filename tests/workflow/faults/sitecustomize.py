@@ -14,12 +14,14 @@ from pathlib import Path
 
 
 def _hold(value: str) -> None:
-    """Wait with the finished temporary file in hand, before it gets its name."""
-    fsync = os.fsync
+    """Wait with the finished temporary file in hand until a file of that name is there."""
+    fsync, awaited = os.fsync, Path(os.environ["LIGEN_TEST_FAULTS"], value)
 
     def patient(handle: int) -> None:
         fsync(handle)
-        time.sleep(float(value))
+        end = time.monotonic() + 900
+        while not awaited.exists() and time.monotonic() < end:
+            time.sleep(0.2)
 
     os.fsync = patient
 
