@@ -2,7 +2,6 @@
 
 import csv
 import io
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -34,11 +33,6 @@ def csv_line(cells: Iterable[str]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerow(cells)
     return stream.getvalue()
-
-
-def checksum(texts: Iterable[str]) -> int:
-    """CRC-32 of texts in UTF-8, each with a zero byte behind it."""
-    return zlib.crc32("".join(f"{text}\0" for text in texts).encode("utf-8", "replace"))
 
 
 def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:

@@ -13,7 +13,7 @@ from ligen_py.provenance import Run
 from ligen_py.records import STRING, Record
 from ligen_py.store.spec import GROUPS, VERSIONS
 from ligen_py.store.temporary import publish, temporary_for
-from ligen_py.store.text import checksum
+from ligen_py.store.whole import seal
 
 CHUNK_BYTES = 1 << 18
 TEXT = h5py.string_dtype("utf-8")
@@ -33,6 +33,7 @@ def new_file(path: Path, kind: str, run: Run) -> Iterator[h5py.File]:
             for key, value in run.attributes().items():
                 file.attrs[key] = value
             yield file
+        seal(temporary)
         publish([(temporary, path)])
     finally:
         temporary.unlink(missing_ok=True)
@@ -84,10 +85,6 @@ def write_column(
     row_bytes = max(1, values.nbytes // len(values))
     rows = int(np.clip(CHUNK_BYTES // row_bytes, 1, len(values)))
     text = dtype is TEXT
-    dataset = group.create_dataset(
+    return group.create_dataset(
         name, data=values, dtype=dtype, chunks=(rows, *values.shape[1:]), fletcher32=not text
     )
-    if text:
-        # HDF5 keeps texts outside of the chunks that its own checksum covers.
-        dataset.attrs["crc32"] = np.uint32(checksum(values))
-    return dataset

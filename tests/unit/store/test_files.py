@@ -114,7 +114,7 @@ def test_a_changed_letter_is_noticed(tmp_path: Path) -> None:
     records = {"entries": parsed.entries, "ledger": parsed.ledger, "ligands": parsed.ligands}
     write(path, "ligands", RUN, records)
     path.write_bytes(path.read_bytes().replace(b"serious name", b"curious name"))
-    with pytest.raises(InputError, match=r"l\.h5: damaged \(/entries/name differs from its check"):
+    with pytest.raises(InputError, match=r"l\.h5: damaged \(its checksum differs\); make it again"):
         read(path, "ligands", "entries")
 
 
