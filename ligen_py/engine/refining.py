@@ -238,13 +238,16 @@ class Refiner:
             energy,
         )
         self.kernel_seconds += buffers.seconds(event)
-        quaternion[chosen] = buffers.download(device, best[0], (len(chosen), 4), np.float32)
-        translation[chosen] = buffers.download(device, best[1], (len(chosen), 4), np.float32)
-        angles[turns] = buffers.download(device, turned, len(turns), np.float32)
-        gradients[chosen, : classes[1]] = buffers.download(
-            device, slope, (len(chosen), classes[1]), np.float32
+        # All results before the first is put in place: a batch that is tried again starts anew.
+        found = (
+            buffers.download(device, best[0], (len(chosen), 4), np.float32),
+            buffers.download(device, best[1], (len(chosen), 4), np.float32),
+            buffers.download(device, turned, len(turns), np.float32),
+            buffers.download(device, slope, (len(chosen), classes[1]), np.float32),
+            buffers.download(device, energy, (len(chosen), 2), np.float32),
         )
-        energies[chosen] = buffers.download(device, energy, (len(chosen), 2), np.float32)
+        quaternion[chosen], translation[chosen], angles[turns] = found[:3]
+        gradients[chosen, : classes[1]], energies[chosen] = found[3:]
 
 
 BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")

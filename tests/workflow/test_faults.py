@@ -10,8 +10,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from ligen_py.errors import InputError
@@ -183,22 +186,25 @@ def test_a_stale_file_is_made_again(tmp_path: Path, finished: Path) -> None:
     folder = interrupted(finished, tmp_path / "run")
     # A file that an older campaign left: older than what it is made from.
     shutil.copy((folder / KEPT).with_name("2-of-2.h5"), folder / KEPT)
-    os.utime(folder / KEPT, (0, 0))
+    os.utime(folder / KEPT, (1e9, 1e9))
     assert_comes_through(folder, finished)
 
 
-def everything(path: Path, kind: str) -> list[bytes]:
+def columns(record: Any) -> str:
+    return str([np.asarray(getattr(record, item.name)).tolist() for item in fields(record)])
+
+
+def everything(path: Path, kind: str) -> list[str]:
     """All that readers take from a file."""
     if kind == "campaign":
         with open_campaign(path) as campaign:
             target = campaign.target(campaign.targets[0])
-            best, poses = target.best(target.stored), list(target.poses(target.stored))
-            values = [vars(best), vars(best.scored), *(vars(pose) for pose in poses)]
-            return [str(value).encode() for value in values]
-    found = [read(path, kind, group) for group in GROUPS[kind]]
-    values = [str(getattr(item, name).tolist()) for item in found for name in vars(item)]
-    terms = str(read_terms(path)) if kind == "scores" else ""
-    return [text.encode() for text in [*values, terms]]
+            best = target.best(target.stored)
+            terms = [values.tolist() for values in (best.rank, *best.terms.values())]
+            return [str(terms), *map(columns, [best.scored, *target.poses(target.stored)])]
+    found = [columns(read(path, kind, group)) for group in GROUPS[kind]]
+    terms = read_terms(path).values() if kind == "scores" else ()
+    return [*found, *(str([values.tolist() for values in term.values()]) for term in terms)]
 
 
 @pytest.mark.parametrize(
