@@ -233,7 +233,7 @@ static inline int bumps_across(sg_t sg,
                                affine_t motion) {
   const int first = torsion.heavy_first, last = torsion.heavy_last;
   const int count = far_moves ? last - first : ligand.heavy - (last - first);
-  const int width = count > 16 ? SG_SIZE : count > 8 ? 16 : count > 4 ? 8 : 4;
+  const int width = min(SG_SIZE, count > 16 ? SG_SIZE : count > 8 ? 16 : count > 4 ? 8 : 4);
   const int part = sg.lane / width * TEAM + sg.index, step = SG_SIZE / width * TEAM;
   int found = 0;
   for (int n = sg.lane % width; n < count; n += SG_SIZE) {

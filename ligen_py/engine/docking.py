@@ -8,14 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.look_up import FieldOnDevice
 from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
+from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.residency import resident
+from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records import Ligands, Poses
 
 log = logging.getLogger("ligen_py")
+
+KERNELS = "batched/dock.cl"
 
 LIGANDS_PER_RESIDENT = 2
 """Ligands of a batch for each sub-group that the device holds at a time."""
@@ -51,12 +55,13 @@ class Docker:
     `kernel_seconds` adds up the device's own time in the dock kernel.
     """
 
-    def __init__(self, device: Device, plan: Plan) -> None:
-        """Upload the tables of a plan."""
+    def __init__(self, device: Device, plan: Plan, tuning: Tuning | None = None) -> None:
+        """Upload the tables of a plan; `tuning` stands for the device's own of every atom class."""
         self.device = device
         self.plan = plan
+        self._tuning = tuning
         self.kernel_seconds = 0.0
-        self._field = buffers.upload(device, plan.field)
+        self._field = FieldOnDevice(device, plan.field)
         self._angles = buffers.upload(device, plan.angles)
         self._rotation = buffers.upload(device, plan.start_rotation)
         position = np.zeros((plan.num_restart, 4), np.float32)
@@ -136,19 +141,24 @@ class Docker:
                 yield Bucket(atom_class, members[start : start + size])
 
     def _resident(self, atom_class: int) -> int:
-        group = SUB_GROUPS_PER_GROUP[self.device.back_end]
-        return resident(self._program(atom_class), "dock", group)
+        return resident(self.program(atom_class), "dock", self._tuned(atom_class).sub_groups)
 
-    def _program(self, atom_class: int) -> Program:
+    def _tuned(self, atom_class: int) -> Tuning:
+        return self._tuning or tuned(self.device, KERNELS, atom_class)
+
+    def program(self, atom_class: int) -> Program:
+        """The kernels of an atom class."""
+        tuning = self._tuned(atom_class)
         definitions = {
             "MAX_ATOMS": atom_class,
             "MAX_TORSIONS": MAX_TORSIONS,
             "N_ANGLES": self.plan.n_angles,
             "GRID_SIDE": self.plan.side,
             "BUMP_TESTS": min(self.plan.bump_tests, self.plan.n_angles),
-            "WG_SUB_GROUPS": SUB_GROUPS_PER_GROUP[self.device.back_end],
+            "WG_SUB_GROUPS": tuning.sub_groups,
+            **tuning.definitions(),
         }
-        return build(self.device, "batched/dock.cl", definitions)
+        return build(self.device, KERNELS, definitions, tuning.registers)
 
     def _launch(self, bucket: Bucket, batch: Batch) -> Running:
         device, plan = self.device, self.plan
@@ -172,12 +182,15 @@ class Docker:
         )
         # How restarts are split over sub-groups fills the device; it changes no result.
         wanted = WAVES * self._resident(bucket.atom_class)
-        splits = int(np.clip(-(-wanted // len(batch)), 1, plan.num_restart))
-        group = SUB_GROUPS_PER_GROUP[device.back_end]
+        tuning = self._tuned(bucket.atom_class)
+        most = tuning.poses_per_item or plan.num_restart
+        splits = max(-(-wanted // len(batch)), -(-plan.num_restart // most))
+        splits = min(splits, plan.num_restart)
+        group = tuning.sub_groups
         groups = -(-len(batch) * splits // group)
-        local = group * SUB_GROUP_SIZE
+        local = group * tuning.lanes
         with buffers.memory_named(device):
-            event = self._program(bucket.atom_class).kernel("dock")(
+            event = self.program(bucket.atom_class).kernel("dock")(
                 device.queue,
                 (groups * local,),
                 (local,),
@@ -187,7 +200,7 @@ class Docker:
                 np.int32(splits),
                 plan.steps,
                 np.array([*plan.box, 0], np.int32),
-                self._field,
+                self._field.stored(tuning.look_up),
                 self._angles,
                 self._rotation,
                 self._position,

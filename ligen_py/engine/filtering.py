@@ -8,8 +8,9 @@ from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.halving import by_halves
 from ligen_py.engine.placing import Conformers, Genotypes
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import Program, build
+from ligen_py.opencl.tuning import tuned
 from ligen_py.records import Ligands, Poses, Verdicts
 
 LIGAND = np.dtype(
@@ -137,7 +138,7 @@ def _program(device: Device, atoms: int, poses: int) -> Program:
     definitions = {
         "MAX_ATOMS": next(size for size in ATOM_CLASSES if size >= atoms),
         "MAX_POSES": -(-poses // 256) * 256,
-        "WG_SUB_GROUPS": SUB_GROUPS_PER_GROUP[device.back_end],
+        "WG_SUB_GROUPS": tuned(device, "batched/filter.cl").sub_groups,
     }
     return build(device, "batched/filter.cl", definitions)
 
@@ -157,7 +158,7 @@ def _launch(
     conformers, genotypes = Conformers.of(ligands, first, last), Genotypes.of(poses, first, last)
     rows = slice(poses.first_pose[first], poses.first_pose[last])
     program = _program(device, int(table["atoms"].max()), int(table["poses"].max(initial=1)))
-    group = SUB_GROUPS_PER_GROUP[device.back_end]
+    group = tuned(device, "batched/filter.cl").sub_groups
     local = group * SUB_GROUP_SIZE
 
     rows_on_device = buffers.upload(device, table)

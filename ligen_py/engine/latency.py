@@ -11,15 +11,16 @@ from typing import Any, Literal
 import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.look_up import FieldOnDevice
 from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
-from ligen_py.opencl.program import build
+from ligen_py.opencl.device import Device
+from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.stream import Launch, Stream
+from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records import Ligands, Poses
 
-TEAM = {"ptx": 4, "khr": 1, "local": 1}
-"""Sub-groups that share a restart, by back end; it changes speed, never a result."""
+KERNELS = "latency/dock.cl"
 
 QUEUES = {"gpu": 16, "accelerator": 16}
 """Ligands in flight by kind of device, `FEW_QUEUES` elsewhere."""
@@ -92,11 +93,19 @@ class LatencyDocker:
     """
 
     def __init__(
-        self, device: Device, plan: Plan, launches: Literal["ligand", "fragment"] = "ligand"
+        self,
+        device: Device,
+        plan: Plan,
+        launches: Literal["ligand", "fragment"] = "ligand",
+        tuning: Tuning | None = None,
     ) -> None:
-        """Upload the tables of a plan; queues and their buffers come when ligands need them."""
+        """Upload the tables of a plan; queues and their buffers come when ligands need them.
+
+        `tuning` stands for the device's own of every atom class.
+        """
         self.device, self.plan, self.launches = device, plan, launches
-        self._field = buffers.upload(device, plan.field)
+        self._tuning = tuning
+        self._field = FieldOnDevice(device, plan.field)
         self._angles = buffers.upload(device, plan.angles)
         self._rotation = buffers.upload(device, plan.start_rotation)
         position = np.zeros((plan.num_restart, 4), np.float32)
@@ -109,7 +118,11 @@ class LatencyDocker:
         """Most ligands in flight."""
         restart_bytes = 16 * ATOM_CLASSES[-1] + POSE_BYTES + MAX_TORSIONS
         most = MEMORY // (restart_bytes * self.plan.num_restart)
-        return max(1, min(QUEUES.get(self.device.kind, FEW_QUEUES), most))
+        wanted = self._tuned().queues or QUEUES.get(self.device.kind, FEW_QUEUES)
+        return max(1, min(wanted, most))
+
+    def _tuned(self, atom_class: int | None = None) -> Tuning:
+        return self._tuning or tuned(self.device, KERNELS, atom_class)
 
     def _slot(self) -> Slot:
         device, restarts = self.device, self.plan.num_restart
@@ -195,23 +208,29 @@ class LatencyDocker:
         yield launches["evaluate"]
         yield launches["score"]
 
-    def _launches(self, slot: Slot, max_atoms: int) -> dict[str, Launch]:
-        """The kernels of an atom class, bound to the buffers of a slot."""
-        plan, team = self.plan, TEAM[self.device.back_end]
+    def program(self, atom_class: int) -> Program:
+        """The kernels of an atom class."""
+        plan, tuning = self.plan, self._tuned(atom_class)
         definitions = {
-            "MAX_ATOMS": max_atoms,
+            "MAX_ATOMS": atom_class,
             "MAX_TORSIONS": MAX_TORSIONS,
             "N_ANGLES": plan.n_angles,
             "GRID_SIDE": plan.side,
             "BUMP_TESTS": min(plan.bump_tests, plan.n_angles),
-            "TEAM": team,
+            "TEAM": tuning.sub_groups,
             "BY_FRAGMENT": int(self.launches == "fragment"),
+            **tuning.definitions(),
         }
-        program = build(self.device, "latency/dock.cl", definitions)
+        return build(self.device, KERNELS, definitions, tuning.registers)
+
+    def _launches(self, slot: Slot, max_atoms: int) -> dict[str, Launch]:
+        """The kernels of an atom class, bound to the buffers of a slot."""
+        plan, tuning, program = self.plan, self._tuned(max_atoms), self.program(max_atoms)
+        team = tuning.sub_groups
         restarts = np.int32(plan.num_restart)
         box = np.array([*plan.box, 0], np.int32)
         step = np.int32(0)
-        angles, values = self._angles, self._field
+        angles, values = self._angles, self._field.stored(tuning.look_up)
         words, block, places = slot.stream.input, slot.stream.result, slot.places
         starts = (self._rotation, self._position, self._turns)
         arguments: dict[str, tuple[int, tuple[Any, ...]]] = {
@@ -233,8 +252,8 @@ class LatencyDocker:
             name: Launch(
                 program,
                 name,
-                plan.num_restart * sub_groups * SUB_GROUP_SIZE,
-                sub_groups * SUB_GROUP_SIZE,
+                plan.num_restart * sub_groups * tuning.lanes,
+                sub_groups * tuning.lanes,
                 given,
             )
             for name, (sub_groups, given) in arguments.items()

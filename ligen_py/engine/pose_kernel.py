@@ -8,8 +8,9 @@ import numpy as np
 
 from ligen_py.engine.placing import Conformers, Genotypes
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import build
+from ligen_py.opencl.tuning import tuned
 from ligen_py.records import Ligands, Poses
 
 ATOM_CLASSES = (64, 256)
@@ -91,7 +92,7 @@ class PoseKernel:
         return buffers.download(self.device, results, (self.terms, poses), np.float32)
 
     def _launch(self, max_atoms: int, count: int, arguments: Sequence[Any]) -> None:
-        group = SUB_GROUPS_PER_GROUP[self.device.back_end]
+        group = tuned(self.device, self.source, max_atoms).sub_groups
         definitions = {**self.definitions, "MAX_ATOMS": max_atoms, "WG_SUB_GROUPS": group}
         local = group * SUB_GROUP_SIZE
         kernel = build(self.device, self.source, definitions).kernel(self.name)

@@ -14,8 +14,9 @@ from ligen_py.engine.placing import kernel_torsions, ranges
 from ligen_py.engine.random import content_key
 from ligen_py.engine.vina import ACCEPTORS, DONORS, FORMS, HYDROPHOBIC, TYPES
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, SUB_GROUPS_PER_GROUP, Device
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import build
+from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records import (
     Field,
     Ligands,
@@ -31,6 +32,8 @@ FREEDOM_CLASSES = (16, 24, 40, 70)
 """Kernels are compiled for up to so many degrees of freedom; the smallest that fits runs."""
 
 BATCH_LIGANDS = 8192
+
+KERNELS = "batched/refine.cl"
 
 LIGAND = np.dtype(
     [
@@ -137,10 +140,17 @@ class Refiner:
     """
 
     def __init__(
-        self, device: Device, receptor: Receptor, grid: Grid, types: np.ndarray, form: str
+        self,
+        device: Device,
+        receptor: Receptor,
+        grid: Grid,
+        types: np.ndarray,
+        form: str,
+        tuning: Tuning | None = None,
     ) -> None:
-        """Compute the maps of the types that occur."""
+        """Compute the maps of the types that occur; `tuning` stands for the device's own."""
         self.device = device
+        self._tuning = tuning
         self.maps = make_maps(device, receptor, grid, types, form)
         self.kernel_seconds = 0.0
 
@@ -202,7 +212,8 @@ class Refiner:
         chosen = ranges(poses.first_pose[rows], counts)
         lengths = np.diff(poses.first_torsion)[chosen]
         turns = ranges(poses.first_torsion[chosen], lengths)
-        group = SUB_GROUPS_PER_GROUP[device.back_end]
+        tuning = self._tuning or tuned(device, KERNELS, classes[0])
+        group = tuning.sub_groups
         definitions = FORMS[self.maps.form].weights.definitions() | {
             "MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group,
         }  # fmt: skip
@@ -216,7 +227,7 @@ class Refiner:
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
         local = group * SUB_GROUP_SIZE
-        refine = build(device, "batched/refine.cl", definitions).kernel("refine")
+        refine = build(device, KERNELS, definitions, tuning.registers).kernel("refine")
         event = refine(
             device.queue,
             (-(-len(chosen) // group) * local,),

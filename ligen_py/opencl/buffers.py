@@ -56,6 +56,20 @@ def exchange(device: Device, array: np.ndarray) -> cl.Buffer:
     return _filled(device, array, cl.mem_flags.READ_WRITE)
 
 
+def image(device: Device, array: np.ndarray) -> cl.Image:
+    """Copy int8 values (depth, height, width) into a new 3-D image of one signed channel.
+
+    DeviceError where the device has no such images.
+    """
+    form = cl.ImageFormat(cl.channel_order.R, cl.channel_type.SIGNED_INT8)
+    if not device.handle.image_support:
+        raise DeviceError(f"{device.label} has no images")
+    array = np.ascontiguousarray(array, np.int8)
+    flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+    with memory_named(device):
+        return cl.create_image(device.context, flags, form, array.shape[::-1], hostbuf=array)
+
+
 def _filled(device: Device, array: np.ndarray, access: int) -> cl.Buffer:
     array = np.ascontiguousarray(array if array.size else np.zeros(1, array.dtype))
     _check(device, array.nbytes)

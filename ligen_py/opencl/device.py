@@ -31,10 +31,6 @@ SUB_GROUP_SIZE = 32
 """Lanes of a sub-group: a size that NVIDIA fixes and every Intel device offers."""
 
 
-SUB_GROUPS_PER_GROUP = {"ptx": 4, "khr": 1, "local": 1}
-"""Sub-groups of a work-group, by back end; it changes speed, never a result."""
-
-
 @dataclass(frozen=True)
 class Device:
     """One OpenCL device with its own context and in-order queue.

@@ -10,7 +10,7 @@ from ligen_py.errors import DeviceError
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.paths import kernel_folder
 
-_programs: dict[tuple[int, str, tuple[tuple[str, str], ...]], "Program"] = {}
+_programs: dict[tuple[int, str, tuple[tuple[str, str], ...], int], "Program"] = {}
 
 
 class Program:
@@ -48,11 +48,17 @@ class Program:
         return str(self._program.get_build_info(self.device.handle, cl.program_build_info.LOG))
 
 
-def build(device: Device, source: str, definitions: Mapping[str, object] | None = None) -> Program:
+def build(
+    device: Device,
+    source: str,
+    definitions: Mapping[str, object] | None = None,
+    registers: int = 0,
+) -> Program:
     """Build kernels/`source` for a device, with -D definitions and the sub-group back end's own.
 
-    Equal calls return the same Program. Contraction of a * b + c is off in every kernel (a pragma
-    in the sources): where a fused operation is meant, it is written as fma().
+    `registers` caps the registers of a thread where the compiler takes a cap (NVIDIA's), 0 does
+    not. Equal calls return the same Program. Contraction of a * b + c is off in every kernel (a
+    pragma in the sources): where a fused operation is meant, it is written as fma().
     """
     macros = {
         "SG_SIZE": str(SUB_GROUP_SIZE),
@@ -61,11 +67,13 @@ def build(device: Device, source: str, definitions: Mapping[str, object] | None 
     }
     if device.back_end == "ptx" and int(device.handle.compute_capability_major_nv) >= 8:
         macros["SG_PTX_REDUX"] = "1"
-    key = (device.context.int_ptr, source, tuple(sorted(macros.items())))
+    cap = registers if device.back_end == "ptx" else 0
+    key = (device.context.int_ptr, source, tuple(sorted(macros.items())), cap)
     if key not in _programs:
         options = [f"-D{name}={value}" for name, value in macros.items()]
         options += ["-I", str(kernel_folder() / "include"), f"-cl-std={_standard(device)}"]
         options += ["-cl-nv-verbose"] if device.back_end == "ptx" else []
+        options += [f"-cl-nv-maxrregcount={cap}"] if cap else []
         _programs[key] = Program(device, kernel_folder() / source, options)
     return _programs[key]
 

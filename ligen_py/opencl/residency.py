@@ -1,6 +1,7 @@
 """How many sub-groups of a kernel a device holds at a time: what fills it, and no more."""
 
 import re
+from typing import NamedTuple
 
 from ligen_py.opencl.device import SUB_GROUP_SIZE
 from ligen_py.opencl.program import Program
@@ -22,11 +23,53 @@ OTHER_GPU = 16
 TYPICAL = 96
 """Registers of a thread where the build log tells none: the program came from a cache."""
 
+MOST_WARPS = {(7, 0): 64, (7, 5): 32, (8, 0): 64, (9, 0): 64, (10, 0): 64}
+"""Warps that a multiprocessor can hold by compute capability; `WARPS` elsewhere."""
+
+PARTITIONS = 4
+"""Parts of a multiprocessor, each with its own registers and warps."""
+
+
+class Usage(NamedTuple):
+    """What the compiler says of a kernel: registers of a thread, bytes of them spilled."""
+
+    registers: int
+    spilled: int
+
+
+def usage(log: str) -> dict[str, Usage]:
+    """Registers and spills by kernel from a build log of NVIDIA's; empty where it tells none."""
+    found = {}
+    for part in log.split("Compiling entry function '")[1:]:
+        name, rest = part.split("'", 1)
+        used = re.search(r"Used (\d+) registers", rest)
+        own = rest[rest.find(f"Function properties for {name}") :]
+        spilled = re.search(r"(\d+) bytes spill stores", own)
+        if used:
+            found[name] = Usage(int(used.group(1)), int(spilled.group(1)) if spilled else 0)
+    return found
+
 
 def registers(log: str) -> int:
     """Most registers that a thread of any kernel takes, from a build log of NVIDIA's."""
     found = [int(count) for count in re.findall(r"Used (\d+) registers", log)]
     return max(found, default=TYPICAL)
+
+
+def occupancy(program: Program, name: str, group: int) -> tuple[int, int]:
+    """Sub-groups of a kernel on one multiprocessor of NVIDIA's at a time, and the most it holds.
+
+    In work-groups of `group`, from registers (in units, and a partition each) and local memory.
+    """
+    handle = program.device.handle
+    major = int(handle.compute_capability_major_nv)
+    most = MOST_WARPS.get((major, int(handle.compute_capability_minor_nv)), WARPS)
+    kernel = usage(program.log).get(name, Usage(TYPICAL, 0))
+    used = -(-kernel.registers // REGISTER_UNIT) * REGISTER_UNIT
+    warps = PARTITIONS * (REGISTERS // PARTITIONS // (used * SUB_GROUP_SIZE))
+    memory = SHARED_MEMORY.get(major, int(handle.local_mem_size))
+    groups = memory // max(1, program.local_bytes(name))
+    return group * min(min(warps, most) // group, groups), most
 
 
 def resident(program: Program, name: str, group: int) -> int:

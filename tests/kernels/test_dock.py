@@ -13,6 +13,7 @@ from ligen_py.engine.search import Plan, pack
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
+from ligen_py.opencl.tuning import Tuning
 from ligen_py.records import Ligands, Poses
 
 
@@ -130,17 +131,29 @@ def test_best_poses_are_those_of_the_full_set(
         expect_same(rows_of(expected, 0), rows_of(found, number))
 
 
-def test_work_group_size_changes_nothing(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    if device.back_end == "local":
-        pytest.skip("here a work-group is one sub-group")
-    ligands = make_ligands(sizes_for(device))
-    search = plan(5)
-    expected = Docker(device, search).dock(ligands)
-    for sub_groups in (1, 3, 4):
-        monkeypatch.setitem(docking.SUB_GROUPS_PER_GROUP, device.back_end, sub_groups)
-        found = Docker(device, search).dock(ligands)
-        for number in range(len(ligands.entry)):
-            expect_same(rows_of(expected, number), rows_of(found, number))
+@pytest.mark.parametrize(
+    "tuning",
+    [
+        Tuning(sub_groups=1, unroll=1, poses_per_item=1),
+        Tuning(sub_groups=3, registers=64),
+        Tuning(sub_groups=4, look_up="bricks"),
+        Tuning(look_up="image", unroll=4),
+        Tuning(lanes=8, sub_groups=2),
+        Tuning(lanes=16, look_up="bricks"),
+    ],
+    ids=str,
+)
+def test_tuning_changes_nothing(device: Device, tuning: Tuning) -> None:
+    if device.back_end == "local" and not device.is_simulator:
+        pytest.skip("minutes to compile")
+    fault = tuning.fault_on(device.back_end, docking.KERNELS)
+    if fault:
+        pytest.skip(fault)
+    sizes = [(9, 2), (8, 1)] if device.is_simulator else [(20, 4), (60, 6), (12, 0)]
+    ligands, search = make_ligands(sizes), plan(5, num_iterations=1)
+    poses = Docker(device, search, tuning).dock(ligands)
+    for number in range(len(sizes)):
+        expect_equal(poses, search, ligands, number)
 
 
 def test_more_iterations_never_cost_a_clean_pose_its_score(device: Device) -> None:

@@ -13,6 +13,7 @@ from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.stream import Stream
+from ligen_py.opencl.tuning import Tuning
 from tests.kernels.test_dock import expect_equal, expect_same, plan, rows_of, sizes_for
 
 
@@ -36,15 +37,26 @@ def test_launches_and_teams_change_nothing(
     launches: Literal["ligand", "fragment"],
     team: int,
     n_angles: int,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if device.back_end == "local" and not device.is_simulator:
         pytest.skip("minutes to compile")
     # The simulator watches a team for races.
     ligands = make_ligands([(12, 3)] if device.is_simulator else [(30, 5)])
     search = plan(2, num_iterations=1 if device.is_simulator else 2, n_angles=n_angles)
-    monkeypatch.setitem(latency.TEAM, device.back_end, team)
-    expect_equal(LatencyDocker(device, search, launches).dock(ligands), search, ligands, 0)
+    docker = LatencyDocker(device, search, launches, Tuning(sub_groups=team))
+    expect_equal(docker.dock(ligands), search, ligands, 0)
+
+
+@pytest.mark.parametrize(("lanes", "look_up", "n_angles"), [(8, "bricks", 12), (16, "image", 20)])
+def test_lanes_and_look_up_change_nothing(
+    device: Device, lanes: int, look_up: str, n_angles: int
+) -> None:
+    tuning = Tuning(lanes=lanes, look_up=look_up, sub_groups=2)
+    if device.back_end == "local" or tuning.fault_on(device.back_end, latency.KERNELS):
+        pytest.skip("minutes to compile, or not possible here")
+    ligands, search = make_ligands([(60, 6)]), plan(4, n_angles=n_angles)
+    docker = LatencyDocker(device, search, tuning=tuning)
+    expect_equal(docker.dock(ligands), search, ligands, 0)
 
 
 @pytest.mark.parametrize(("queues", "window"), [(1, 128), (3, 2)])

@@ -12,6 +12,7 @@ from ligen_py.engine.refining import Chain, Refiner, keep_best, refiner_for, typ
 from ligen_py.engine.vina import CUTOFF, FORMS
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
+from ligen_py.opencl.tuning import Tuning
 from ligen_py.records import Ligands, Poses, Receptor
 from tests.xscore_input import random_receptor
 
@@ -184,7 +185,7 @@ def test_batches_and_work_groups_change_no_bit(
     expected = refiner.refine(ligands, poses, chain)
     monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
     if device.back_end != "local":
-        monkeypatch.setitem(refining.SUB_GROUPS_PER_GROUP, device.back_end, 3)
+        monkeypatch.setattr(refining, "tuned", lambda *_: Tuning(sub_groups=3))
     found = refiner.refine(ligands, poses, chain)
     assert np.array_equal(found.after, expected.after)
     for column in ("translation", "quaternion", "torsion"):

@@ -20,6 +20,7 @@ LIBRARIES = {
     "pydantic": {"settings"},
     "yaml": {"settings"},
     "snakemake": set(),
+    "kernel_tuner": {"tune"},
 }
 """Each of these is known to one room only."""
 
@@ -41,6 +42,7 @@ ALLOWED = {
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
     "doctor": {"cli", "engine", "errors", "opencl"},
+    "tune": {"cli", "engine", "errors", "opencl"},
     "progress": {"cli", "errors", "records", "store"},
     "plan": {
         *FOR_STAGES,

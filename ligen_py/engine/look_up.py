@@ -1,0 +1,42 @@
+"""The geometric field on a device, stored in one of three ways (kernels/include/field.clh)."""
+
+from typing import Any
+
+import numpy as np
+
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import Device
+
+BRICK = (4, 4, 8)
+"""Points of a brick along x, y and z: 128 bytes, a line of a GPU's cache."""
+
+
+def bricks(cube: np.ndarray) -> np.ndarray:
+    """Both planes (2, side, side, side) brick by brick, the side filled up to a multiple of 8."""
+    side = cube.shape[1]
+    rest = -side % max(BRICK)
+    filled = np.pad(cube, ((0, 0), (0, rest), (0, rest), (0, rest)), mode="edge")
+    x, y, z = ((side + rest) // length for length in BRICK)
+    parts = filled.reshape(2, x, BRICK[0], y, BRICK[1], z, BRICK[2])
+    return np.ascontiguousarray(parts.transpose(0, 1, 3, 5, 2, 4, 6))
+
+
+class FieldOnDevice:
+    """A field of a plan; each way of storing it is made when first asked for."""
+
+    def __init__(self, device: Device, cube: np.ndarray) -> None:
+        """`cube` is `Plan.field`."""
+        self._device, self._cube = device, cube
+        self._stored: dict[str, Any] = {}
+
+    def stored(self, look_up: str) -> Any:
+        """What the kernels take as FIELD where they are built with this LOOK_UP."""
+        if look_up not in self._stored:
+            if look_up == "image":
+                # The planes one after the other along x, the slowest axis.
+                image = self._cube.reshape(-1, *self._cube.shape[2:])
+                self._stored[look_up] = buffers.image(self._device, image)
+            else:
+                array = bricks(self._cube) if look_up == "bricks" else self._cube
+                self._stored[look_up] = buffers.upload(self._device, array)
+        return self._stored[look_up]

@@ -1,0 +1,149 @@
+"""How a kernel is built and launched on a device: the rows of kernels/tuned/*.json.
+
+A row holds what `python -m ligen_py.tune` found fastest. It changes speed only, never a result, so
+it is no part of a stage's digest. Files are named by what they are for; of device, architecture,
+vendor and default the first that says something counts, setting by setting.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ligen_py.errors import InputError
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.paths import kernel_folder
+
+LOOK_UPS = ("rows", "bricks", "image")
+"""How the field is stored (LOOK_UP in kernels/include/field.clh)."""
+
+LANES = (8, 16, SUB_GROUP_SIZE)
+"""Sizes of a sub-group. Intel's runtime has 64 too, but 32 angles leave half of it idle, and two
+such sub-groups with a barrier between them gave wrong results."""
+
+EVERY = "all"
+"""The key of settings for every atom class of a kernel, and for every kernel of a file."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What may be chosen for one kernel file and atom class.
+
+    `queues` 0 leaves it to the kind of device, `registers` 0 means no cap, and `poses_per_item` 0
+    means that a sub-group takes as many restarts in turn as keep the device full.
+    """
+
+    lanes: int = SUB_GROUP_SIZE
+    sub_groups: int = 1
+    unroll: int = 2
+    look_up: str = "rows"
+    registers: int = 0
+    poses_per_item: int = 0
+    queues: int = 0
+
+    def definitions(self) -> dict[str, object]:
+        """Macros of the docking kernels, beside that of `sub_groups`."""
+        return {
+            "SG_SIZE": self.lanes,
+            "UNROLL": self.unroll,
+            "LOOK_UP": LOOK_UPS.index(self.look_up),
+        }
+
+    def fault_on(self, back_end: str, kernel: str) -> str | None:
+        """Why a kernel file cannot be used so with this back end, in words, or None."""
+        if self.look_up not in LOOK_UPS:
+            return f"look_up {self.look_up!r}: one of {', '.join(LOOK_UPS)}"
+        whole = {k: v for k, v in asdict(self).items() if k != "look_up"}
+        for name, value in whole.items():
+            least = 1 if name in ("lanes", "sub_groups", "unroll") else 0
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                return f"{name} {value!r}: a whole number from {least} on"
+        if self.lanes not in LANES:
+            return f"lanes {self.lanes}: one of {', '.join(map(str, LANES))}"
+        if self.lanes != SUB_GROUP_SIZE and (back_end == "ptx" or not kernel.endswith("dock.cl")):
+            return f"lanes {self.lanes}: here a sub-group has {SUB_GROUP_SIZE}"
+        if self.sub_groups > 1 and back_end == "local" and not kernel.startswith("latency/"):
+            return f"sub_groups {self.sub_groups}: here a work-group is one sub-group"
+        return None
+
+
+def slug(text: str) -> str:
+    """Words as they stand in a file's name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def vendor(device: Device) -> str:
+    """Who made the runtime: nvidia, intel, pocl, ..."""
+    platform = device.handle.platform.name
+    if "Portable Computing Language" in platform:
+        return "pocl"
+    return slug(platform.replace("(R)", "")).split("-")[0]
+
+
+def names(device: Device) -> dict[str, str]:
+    """Names of the files to look in, most special first: device, architecture, vendor, default."""
+    maker = vendor(device)
+    name = slug(device.handle.name)
+    if device.back_end == "ptx":
+        major = int(device.handle.compute_capability_major_nv)
+        architecture = f"nvidia-sm_{major}{int(device.handle.compute_capability_minor_nv)}"
+    else:
+        architecture = f"{maker}-{device.kind}"
+    return {
+        "device": name if name.startswith(f"{maker}-") else f"{maker}-{name}",
+        "architecture": architecture,
+        "vendor": maker,
+        "default": "default",
+    }
+
+
+def tuned_folder() -> Path:
+    """The folder of the tuned rows."""
+    return kernel_folder() / "tuned"
+
+
+def read_rows(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Kernel file -> atom class -> settings, of a tuned file; none where there is no such file."""
+    if not path.is_file():
+        return {}
+    try:
+        rows: dict[str, dict[str, dict[str, Any]]] = json.loads(path.read_text())["kernels"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: no tuned file ({error}); remove it, or tune again") from None
+    known = {field.name for field in fields(Tuning)}
+    for kernel, classes in rows.items():
+        for atom_class, settings in classes.items():
+            strange = sorted(set(settings) - known)
+            if strange:
+                raise InputError(f"{path}: {kernel}, {atom_class}: unknown {', '.join(strange)}")
+    return rows
+
+
+def tuned(device: Device, kernel: str, max_atoms: int | None = None) -> Tuning:
+    """The setting of a kernel file, relative to kernels/, on a device; for one atom class.
+
+    Raises InputError where a tuned file holds what cannot be.
+    """
+    return _tuned(device, kernel, EVERY if max_atoms is None else str(max_atoms), tuned_folder())
+
+
+@cache
+def _tuned(device: Device, kernel: str, atom_class: str, folder: Path) -> Tuning:
+    found: dict[str, Any] = {}
+    for path in (folder / f"{name}.json" for name in reversed(names(device).values())):
+        for settings in _rows(path, kernel, atom_class):
+            found |= settings
+            fault = Tuning(**found).fault_on(device.back_end, kernel)
+            if fault:
+                raise InputError(f"{path}: {kernel}: {fault}; correct it, or tune again")
+    return Tuning(**found)
+
+
+def _rows(path: Path, kernel: str, atom_class: str) -> Iterator[dict[str, Any]]:
+    rows = read_rows(path)
+    for name in (EVERY, kernel):
+        for part in dict.fromkeys((EVERY, atom_class)):
+            yield rows.get(name, {}).get(part, {})

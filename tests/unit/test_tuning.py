@@ -1,0 +1,133 @@
+"""Tuned rows: which file counts, what is refused, and what tune takes from a search."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ligen_py import tune
+from ligen_py.engine.trial import Outcome, Trial, random_input
+from ligen_py.errors import DeviceError, InputError
+from ligen_py.opencl import residency, tuning
+from ligen_py.opencl.device import Device, devices, select
+from ligen_py.opencl.residency import Usage
+from ligen_py.opencl.tuning import Tuning, names, tuned
+from ligen_py.paths import kernel_folder
+
+KERNEL = "batched/dock.cl"
+
+
+@pytest.fixture
+def device() -> Device:
+    return select()
+
+
+def place(folder: Path, name: str, **classes: dict[str, object]) -> None:
+    rows = {KERNEL: {key.lstrip("_"): row for key, row in classes.items()}}
+    (folder / f"{name}.json").write_text(json.dumps({"kernels": rows}))
+
+
+def test_the_most_special_file_counts(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "tuned_folder", lambda: tmp_path)
+    levels = ["default", "vendor", "architecture", "device"]
+    assert tuned(device, KERNEL, 32) == Tuning()
+    for unroll, level in enumerate(levels, start=3):
+        tuning._tuned.cache_clear()
+        place(tmp_path, names(device)[level], _32={"unroll": unroll})
+        assert tuned(device, KERNEL, 32).unroll == unroll
+        assert tuned(device, KERNEL, 64) == tuned(device, "latency/dock.cl", 32) == Tuning()
+    tuning._tuned.cache_clear()
+    place(tmp_path, names(device)["device"], all={"unroll": 8})
+    assert tuned(device, KERNEL, 64).unroll == 8
+    tuning._tuned.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"unrol": 2}, "unknown unrol"),
+        ({"lanes": 7}, "lanes 7"),
+        ({"look_up": "guess"}, "look_up 'guess'"),
+        ({"sub_groups": 0}, "sub_groups 0"),
+    ],
+)
+def test_what_cannot_be_is_told_by_file_and_key(
+    device: Device,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    row: dict[str, object],
+    words: str,
+) -> None:
+    monkeypatch.setattr(tuning, "tuned_folder", lambda: tmp_path)
+    tuning._tuned.cache_clear()
+    place(tmp_path, "default", all=row)
+    with pytest.raises(InputError, match=f"default.json.*{words}"):
+        tuned(device, KERNEL, 32)
+
+
+def test_every_shipped_row_can_be_used_where_it_holds() -> None:
+    back_ends = {"nvidia": "ptx", "intel": "khr", "pocl": "local", "default": "local"}
+    paths = sorted((kernel_folder() / "tuned").glob("*.json"))
+    assert {"default", "nvidia-h200", "intel-cpu", "pocl-cpu"} <= {path.stem for path in paths}
+    for path in paths:
+        back_end = back_ends[path.stem.split("-")[0]]
+        for kernel, classes in tuning.read_rows(path).items():
+            for row in classes.values():
+                target = KERNEL if kernel == "all" else kernel
+                assert Tuning(**row).fault_on(back_end, target) is None, (path.name, kernel, row)
+        for classes in json.loads(path.read_text()).get("measured", {}).values():
+            for record in classes.values():
+                assert not record["best"].get("spilled_bytes")
+    for found in devices():
+        assert tuned(found, KERNEL, 32).fault_on(found.back_end, KERNEL) is None
+
+
+PTXAS = """ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'optimize' for 'sm_90a'
+ptxas info    : Function properties for optimize
+    64 bytes stack frame, 44 bytes spill stores, 48 bytes spill loads
+ptxas info    : Used 80 registers, used 1 barriers, 8448 bytes smem, 568 bytes cmem[0]
+ptxas info    : Compiling entry function 'score' for 'sm_90a'
+ptxas info    : Function properties for score
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 32 registers, used 0 barriers, 568 bytes cmem[0]
+"""
+
+
+def test_registers_and_spills_come_from_the_build_log() -> None:
+    assert residency.usage(PTXAS) == {"optimize": Usage(80, 44), "score": Usage(32, 0)}
+    assert residency.usage("") == {}
+
+
+def outcome(rate: float, spilled: int = 0) -> Outcome:
+    return Outcome(rates=(0.9 * rate, rate, 1.1 * rate), usage=Usage(96, spilled))
+
+
+def test_the_fastest_is_right_spills_nothing_and_beats_the_start() -> None:
+    start, other, spiller = Tuning(), Tuning(unroll=4), Tuning(registers=64)
+    wrong = (Tuning(unroll=1), Outcome("differs from the NumPy twin"))
+    rows = [(start, outcome(100)), (other, outcome(120)), (spiller, outcome(200, 44)), wrong]
+    assert tune.fastest(rows)[0] == other
+    assert tune.fastest([rows[0], (other, outcome(105))])[0] == start
+    assert tune.fastest([(start, outcome(100, 8)), (other, outcome(50))])[0] == other
+    with pytest.raises(DeviceError, match="differs from the NumPy twin"):
+        tune.fastest([wrong])
+
+
+def test_a_wrong_kernel_is_refused_before_it_is_timed(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = Trial(device, "batched", *random_input(32, restarts=4), count=2, runs=1)
+    assert trial.attempt(tuned(device, KERNEL, 32)).rates
+    trial._expected[0][0][0, 0] += 1
+    assert trial.attempt(tuned(device, KERNEL, 32)).refused == "differs from the NumPy twin"
+
+
+def test_without_kernel_tuner_one_sentence_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "kernel_tuner.interface", None)
+    assert tune.main(["--device", "intel"]) == 1
+    assert "pip install 'ligen_py[tune]'" in capsys.readouterr().err
