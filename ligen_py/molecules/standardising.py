@@ -10,6 +10,8 @@ from chembl_structure_pipeline import standardizer as chembl
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 
+from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+
 MACROCYCLE = 8
 """Atoms of the smallest ring that is called a macrocycle."""
 MIXTURE = "mixture, also of"
@@ -28,9 +30,9 @@ def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
     are neutralised where a hydrogen can do it. Heavy atoms keep their coordinates.
     """
     notes = []
-    if any(atom.GetIsotope() for atom in mol.GetAtoms()):
+    if any(map(Chem.Atom.GetIsotope, atoms_of(mol))):
         mol = Chem.Mol(mol)
-        for atom in mol.GetAtoms():
+        for atom in atoms_of(mol):
             atom.SetIsotope(0)
         notes.append("isotope labels removed")
     mol = chembl.remove_sgroups_from_mol(Chem.Mol(mol))
@@ -43,8 +45,9 @@ def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
         notes += _told("taken off", _fragments(mol) - _fragments(kept))
         mol, more = largest_fragment(kept)
         notes += more
-    mol = chembl.uncharge_mol(mol)
-    Chem.SanitizeMol(mol)
+    if holds(mol, CHARGED):
+        mol = chembl.uncharge_mol(mol)
+        Chem.SanitizeMol(mol)
     mol = Chem.RemoveHs(mol)
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return mol, notes

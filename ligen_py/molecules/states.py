@@ -7,7 +7,6 @@ and never more than asked for. Heavy atoms keep their numbers and coordinates.
 import random
 from collections.abc import Iterator
 
-import dimorphite_dl
 from rdkit import Chem
 from rdkit.Chem.EnumerateStereoisomers import (
     EnumerateStereoisomers,
@@ -15,6 +14,9 @@ from rdkit.Chem.EnumerateStereoisomers import (
     StereoEnumerationOptions,
 )
 from rdkit.Chem.MolStandardize import rdMolStandardize
+
+from ligen_py.molecules.graph import atoms_of
+from ligen_py.molecules.protomers import protonated
 
 MOST_TAUTOMERS = 64
 """Tautomers looked at before the best are taken."""
@@ -50,15 +52,9 @@ def protomers(mol: Chem.Mol, ph: float, reach: float, limit: int) -> list[Chem.M
     `reach` of `ph` are taken in both forms, each group by itself.
     """
     numbered = Chem.Mol(mol)
-    for atom in numbered.GetAtoms():
+    for atom in atoms_of(numbered):
         atom.SetAtomMapNum(atom.GetIdx() + 1)
-    found = dimorphite_dl.protonate_smiles(
-        Chem.MolToSmiles(numbered),
-        ph_min=ph - reach,
-        ph_max=ph + reach,
-        precision=0.0,
-        max_variants=limit,
-    )
+    found = protonated(Chem.MolToSmiles(numbered), ph - reach, ph + reach, limit)
     states: dict[str, Chem.Mol] = {}
     for smiles in found:
         state = _in_order(smiles, mol)
@@ -72,12 +68,12 @@ def _in_order(smiles: str, mol: Chem.Mol) -> Chem.Mol | None:
     state = Chem.MolFromSmiles(smiles)
     if state is None or state.GetNumAtoms() != mol.GetNumAtoms():
         return None
-    place = {atom.GetAtomMapNum(): atom.GetIdx() for atom in state.GetAtoms()}
+    place = {atom.GetAtomMapNum(): atom.GetIdx() for atom in atoms_of(state)}
     numbers = range(1, mol.GetNumAtoms() + 1)
     if set(place) != set(numbers):
         return None
     state = Chem.RenumberAtoms(state, [place[number] for number in numbers])
-    for atom in state.GetAtoms():
+    for atom in atoms_of(state):
         atom.SetAtomMapNum(0)
     for conformer in mol.GetConformers():
         state.AddConformer(Chem.Conformer(conformer))
