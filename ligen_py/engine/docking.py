@@ -160,6 +160,16 @@ class Docker:
         }
         return build(self.device, KERNELS, definitions, tuning.registers)
 
+    def splits(self, atom_class: int, ligands: int) -> int:
+        """Sub-groups that share the restarts of one ligand, so that a launch fills the device.
+
+        It changes no result.
+        """
+        restarts = self.plan.num_restart
+        filling = -(-WAVES * self._resident(atom_class) // ligands)
+        least = -(-restarts // (self._tuned(atom_class).poses_per_item or restarts))
+        return min(max(filling, least), restarts)
+
     def _launch(self, bucket: Bucket, batch: Batch) -> Running:
         device, plan = self.device, self.plan
         poses = len(batch) * plan.num_restart
@@ -180,12 +190,8 @@ class Docker:
             buffers.empty(device, poses * 4, np.float32),
             buffers.empty(device, len(batch.torsions) * plan.num_restart, np.uint8),
         )
-        # How restarts are split over sub-groups fills the device; it changes no result.
-        wanted = WAVES * self._resident(bucket.atom_class)
+        splits = self.splits(bucket.atom_class, len(batch))
         tuning = self._tuned(bucket.atom_class)
-        most = tuning.poses_per_item or plan.num_restart
-        splits = max(-(-wanted // len(batch)), -(-plan.num_restart // most))
-        splits = min(splits, plan.num_restart)
         group = tuning.sub_groups
         groups = -(-len(batch) * splits // group)
         local = group * tuning.lanes

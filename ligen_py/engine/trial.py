@@ -70,8 +70,8 @@ class Trial:
         self.count, self.runs = count, runs
         most = int(np.diff(ligands.first_atom).max())
         self.atom_class = min(size for size in ATOM_CLASSES if size >= most)
-        self._sample = np.arange(len(ligands.entry))[-CHECKED:]
-        batch = pack(ligands, self._sample, plan)
+        self.sample = np.arange(len(ligands.entry))[-CHECKED:]
+        batch = pack(ligands, self.sample, plan)
         some = slice(min(CHECKED_RESTARTS, plan.num_restart))
         self._expected = [
             docking_reference.dock(plan, batch, number, some) for number in range(len(batch))
@@ -90,7 +90,7 @@ class Trial:
             return Outcome(fault)
         form = self.docker(tuning)
         found = usage(form.program(self.atom_class).log).get(DOMINANT[self.form])
-        if not self.equals_twin(form.search(self.ligands, self._sample)):
+        if not self.equals_twin(form.search(self.ligands, self.sample)):
             return Outcome("differs from the NumPy twin", usage=found)
         rows = np.arange(self.count) % len(self.ligands.entry)
         clock = kernel_clock(form) if isinstance(form, Docker) else time.perf_counter

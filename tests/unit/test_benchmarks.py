@@ -1,10 +1,15 @@
 """The figures that the benchmarks print: against RDKit's and worked by hand."""
 
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rdkit.ML.Scoring import Scoring
 
-from benchmarks import early, redock
+from benchmarks import early, native, portability, redock
 
 LABELS = np.random.default_rng(1).random(300) < np.linspace(0.6, 0.02, 300)
 
@@ -60,3 +65,51 @@ def test_a_complex_that_failed_is_a_miss_of_every_measure() -> None:
     low, high = total["best-scored within 2 A"]["interval_95"]
     assert low == 0
     assert high == 100
+
+
+def test_phi_is_the_harmonic_mean_and_0_where_a_device_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = []
+    for name, share, native_share in (("a", 0.5, 0.8), ("b", 0.25, None)):
+        row = {"mode": "batched", "dataset": "d_31_4", "share_of_ceiling": share}
+        row |= {"application_efficiency": native_share} if native_share else {}
+        rows = [row, row | {"mode": "latency"}] if name == "a" else [row]
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps({"device": name, "rows": rows}))
+    batched, latency = portability.combine(paths)
+    assert batched["phi_share_of_ceiling"] == pytest.approx(1 / 3)
+    assert batched["phi_application_efficiency"] == pytest.approx(0.8)
+    assert latency["phi_share_of_ceiling"] == 0
+    assert "33.3 %" in capsys.readouterr().out
+
+
+CUDA = """
+#define __global__
+#define __device__
+#define __shared__ static
+struct float2 { float x, y; };
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(16) int4 { int x, y, z, w; };
+struct Place { int x; };
+static Place threadIdx, blockIdx, blockDim;
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+float __fmaf_rn(float, float, float), __int_as_float(int), __saturatef(float);
+float fminf(float, float), fmaxf(float, float);
+unsigned __float_as_uint(float);
+int __float_as_int(float), min(int, int), max(int, int);
+void __syncthreads();
+"""
+"""What CUDA gives without a header, as a compiler for the host reads it."""
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
+@pytest.mark.parametrize("form", ["batched", "latency"])
+def test_the_docking_kernels_are_cuda_with_the_prelude(form: str, tmp_path: Path) -> None:
+    program = tmp_path / "dock.cpp"
+    macros = "#define SG_PTX 1\n#define SG_SIZE 32\n#define TEAM 4\n"
+    program.write_text(CUDA + macros + native.as_cuda(f"{form}/dock.cl"))
+    command = ["g++", "-std=c++14", "-fsyntax-only", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
