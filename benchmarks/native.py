@@ -77,7 +77,7 @@ def compiled(source: str, definitions: dict[str, object], registers: int) -> Any
     major = int(cupy.cuda.Device().compute_capability[:-1])
     macros = {"SG_PTX": 1, **({"SG_PTX_REDUX": 1} if major >= 8 else {}), **definitions}
     options = [f"-D{name}={value}" for name, value in macros.items()]
-    options += ["--std=c++14", "--fmad=false", "--device-as-default-execution-space"]
+    options += ["-std=c++17", "--fmad=false", "--device-as-default-execution-space"]
     options += [f"--maxrregcount={registers}"] if registers else []
     return cupy.RawModule(code=as_cuda(source), options=tuple(options), backend="nvrtc")
 

@@ -144,7 +144,9 @@ def look_ups(
     ligands = dataset(atoms, fragments, 1)
     batch = pack(ligands, np.array([0]), plan)
     own = tuned(device, "batched/dock.cl", class_of(atoms))
-    settings = [Tuning(own.lanes, own.sub_groups, unroll, look_up) for unroll in (1, 2, 4)]
+    # Runtimes without sub-groups take a minute to build a kernel.
+    unrolls = (own.unroll,) if device.back_end == "local" else (1, 2, 4)
+    settings = [Tuning(own.lanes, own.sub_groups, unroll, look_up) for unroll in unrolls]
     best: dict[str, float] = {}
     for tuning in settings:
         rate = _look_up_rate(device, plan, batch, tuning, runs)

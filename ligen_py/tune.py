@@ -299,7 +299,7 @@ def measured(
             "ligands_per_second": round(outcome.rate, 1),
             "lowest": round(min(outcome.rates), 1),
             "highest": round(max(outcome.rates), 1),
-            "registers": outcome.usage.registers if outcome.usage else None,
+            "registers_used": outcome.usage.registers if outcome.usage else None,
             "spilled_bytes": outcome.usage.spilled if outcome.usage else None,
         }
 
