@@ -16,7 +16,7 @@ EXTRA_LIMIT = 1 << 14
 
 WHITE = " \t\r\n\v\f"
 
-_SMILES = re.compile(rf"[^{WHITE}]*(?:[{WHITE}]+\|[^|]*\|(?=[{WHITE}]|$))?")
+_SMILES = re.compile(r"\S*(?:\s+\|[^|]*\|(?=\s|$))?")
 """A word, with ChemAxon's extension behind it: stereo groups, labels, coordinates."""
 
 
@@ -130,7 +130,7 @@ def extra_text(pairs: Iterable[tuple[str, str]]) -> str:
 def smiles_record(line: int, name: str, cell: str, extra: str) -> Record:
     """The record of a cell that holds a SMILES, with ChemAxon's extension or without."""
     name = named(line, name)
-    found = _SMILES.match(cell.strip(WHITE))
+    found = _SMILES.match(cell.strip())
     smiles = found[0] if found else ""
     if not smiles:
         said = "there is no SMILES"
