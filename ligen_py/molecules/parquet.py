@@ -10,7 +10,7 @@ from typing import Any
 from ligen_py.errors import InputError
 from ligen_py.molecules.columns import find, find_name, find_smiles
 from ligen_py.molecules.lines import RATIO_GRACE, RATIO_LIMIT, compression, unpacked
-from ligen_py.molecules.record import Columns, Part, Record, extra_text, smiles_record
+from ligen_py.molecules.record import Columns, Part, Record, decoded, extra_text, smiles_record
 
 BATCH = 1024
 """Rows that are unpacked at a time."""
@@ -28,7 +28,7 @@ def parquet_records(path: Path, part: Part, columns: Columns) -> Iterator[Record
     try:
         with _seekable(path) as source, parquet.ParquetFile(source, pre_buffer=False) as file:
             yield from _records(path, file, part, columns)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno:
             raise
         said = " ".join(str(error).split())
@@ -91,10 +91,20 @@ def _rows(
             for batch in file.iter_batches(BATCH, row_groups=[group], columns=columns):
                 low, high = max(start - row, 0), min(end - row, len(batch))
                 if low < high:
-                    for i, cells in enumerate(batch.slice(low, high - low).to_pylist()):
-                        yield row + low + i, cells
+                    cells = [_values(cut) for cut in batch.slice(low, high - low).columns]
+                    for i, values in enumerate(zip(*cells, strict=True), row + low):
+                        yield i, dict(zip(batch.schema.names, values, strict=True))
                 row += len(batch)
         first += count
+
+
+def _values(cells: Any) -> list[Any]:
+    """Cells of a column; text as bytes, for it need not be the UTF-8 that it should be."""
+    import pyarrow
+
+    if pyarrow.types.is_string(cells.type) or pyarrow.types.is_large_string(cells.type):
+        cells = cells.cast(pyarrow.large_binary())
+    return list(cells.to_pylist())
 
 
 def _text(value: Any) -> str:
@@ -102,5 +112,5 @@ def _text(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        return decoded(value)
     return str(value)
