@@ -78,10 +78,13 @@ KERNEL void look_up(int atom_count,
   for (int pass = 0; pass < passes; pass++) {
     const int n = pass % torsion_count;
     const float4 d = bond_direction(atoms, torsions[n], inverse_lengths[n]);
-    for (int a = sg.lane; a < N_ANGLES; a += SG_SIZE) {
-      const affine_t motion = rotation(d, angles[a].x, angles[a].y, atoms[torsions[n].near]);
-      sum += plane_sum(field, HEAVY, atoms, 0, heavy, motion);
-      sum += plane_sum(field, HYDROGEN, atoms, heavy, atom_count, motion);
+    for (int k = 0; k < KEYS; k++) {
+      const int a = k * SG_SIZE + sg.lane;
+      if (a < N_ANGLES) {
+        const affine_t motion = rotation(d, angles[a].x, angles[a].y, atoms[torsions[n].near]);
+        sum += plane_sum(field, HEAVY, atoms, 0, heavy, motion);
+        sum += plane_sum(field, HYDROGEN, atoms, heavy, atom_count, motion);
+      }
     }
   }
   sums[sg.item * SG_SIZE + sg.lane] = sum;

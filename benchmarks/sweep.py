@@ -1,7 +1,7 @@
 """Registers, spills and occupancy of every kernel, and the sweep of work-group size and cap.
 
     python benchmarks/sweep.py [--device SELECTOR] [--mode batched|latency|both]
-                               [--quick] [--json FILE]
+                               [--part kernels light heavy] [--quick] [--json FILE]
 
 After the LiGen paper: its Tables 1 and 2 (registers by kernel, latency and batched) and its
 Figure 6 (register caps by work-group sizes, Light d_31_4 and Heavy d_89_20). Registers and spills
@@ -36,8 +36,9 @@ from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.settings import DockSettings
 
 LIGHT, HEAVY = (31, 4), (89, 20)
-CAPS = (0, 64, 80, 96, 128)
+CAPS = (0, 64, 80, 96)
 GROUPS = (1, 2, 4, 8, 16)
+PARTS = ("kernels", "light", "heavy")
 
 
 def kernels(device: Device, plan: Plan, form: Form, classes: tuple[int, ...]) -> dict[str, Any]:
@@ -150,6 +151,9 @@ def main() -> int:
     )
     parser.add_argument("--mode", choices=["batched", "latency", "both"], default="both")
     parser.add_argument("--device", help="OpenCL device, as in the stages")
+    parser.add_argument(
+        "--part", choices=PARTS, nargs="+", default=PARTS, help="default: all, minutes on a GPU"
+    )
     parser.add_argument("--quick", action="store_true", help="a minute on a CPU: a few settings")
     parser.add_argument("--json", type=Path, help="also write the tables here")
     options = parser.parse_args()
@@ -163,11 +167,13 @@ def main() -> int:
     classes = ATOM_CLASSES[:3:2] if options.quick else ATOM_CLASSES[:4]
     tables: dict[str, Any] = {"device": device.label, "kernels": {}, "sweep": []}
     for form in forms:
-        if device.back_end == "ptx":
-            tables["kernels"][form] = kernels(device, plan, form, classes)
-        show(tables["kernels"].get(form, {}), form)
-        for size in (LIGHT,) if options.quick else (LIGHT, HEAVY):
-            tables["sweep"] += sweep(device, plan, form, size, options.quick)
+        if "kernels" in options.part:
+            if device.back_end == "ptx":
+                tables["kernels"][form] = kernels(device, plan, form, classes)
+            show(tables["kernels"].get(form, {}), form)
+        for name, size in (("light", LIGHT), ("heavy", HEAVY)):
+            if name in options.part and not (options.quick and name == "heavy"):
+                tables["sweep"] += sweep(device, plan, form, size, options.quick)
     if options.json:
         options.json.write_text(json.dumps(tables, indent=2) + "\n")
     return 0
