@@ -317,7 +317,7 @@ def stage_environment() -> dict[str, str]:
     """What makes `python -m ligen_py.<stage>` run this package with this interpreter anywhere.
 
     A conda environment comes before both: its activation puts its own interpreter first. Before
-    Slurm's own sacct and sbatch come those of the workflow, which outlast faults of a cluster.
+    Slurm's own commands come those of the workflow, which outlast faults of a cluster.
     """
     return {
         "PATH": _before("PATH", slurm_commands(), Path(sys.executable).parent),

@@ -19,7 +19,7 @@ rule parse:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 240 * attempt,
+        runtime=240,
     params:
         part=lambda wildcards: wildcards.chunk.rpartition(".")[2],
         flags=lambda wildcards: plan.parse_flags(wildcards.library),

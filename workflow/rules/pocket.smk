@@ -13,7 +13,7 @@ rule pocket:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        runtime=60,
     params:
         flags=lambda wildcards: plan.pocket_flags(wildcards.target),
         code=stage_digest("pocket"),

@@ -30,7 +30,7 @@ rule aggregate:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
-        runtime=lambda wildcards, attempt: 240 * attempt,
+        runtime=240,
     params:
         flags=flags(plan.settings.aggregate),
         code=stage_digest("aggregate"),
@@ -59,7 +59,7 @@ rule export:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        runtime=60,
     params:
         flags=flags(plan.settings.export),
         code=stage_digest("export"),
@@ -94,7 +94,7 @@ rule report:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        runtime=60,
     params:
         flags=flags(plan.settings.report),
         code=stage_digest("report"),

@@ -22,7 +22,7 @@ rule dock:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        runtime=60,
     params:
         flags=flags(plan.settings.dock),
         code=stage_digest("dock"),
@@ -54,7 +54,7 @@ rule filter:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        runtime=60,
     params:
         flags=flags(plan.settings.filter),
         code=stage_digest("filter"),
@@ -87,7 +87,7 @@ rule refine:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        runtime=60,
     params:
         flags=flags(plan.settings.refine),
         code=stage_digest("refine"),
@@ -121,7 +121,7 @@ rule score:
     threads: 8
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        runtime=60,
     params:
         flags=flags(plan.settings.score),
         code=stage_digest("score"),
