@@ -9,24 +9,24 @@ import argparse
 import logging
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.limits import larger_than_box
+from ligen_py.engine.chunk import Docked, dock_runs
 from ligen_py.engine.mode import MODES, Mode, docker
-from ligen_py.engine.search import Found, Plan
+from ligen_py.engine.search import Plan
 from ligen_py.engine.slabs import slabs
 from ligen_py.opencl.device import Device, labels, select_all
 from ligen_py.opencl.workers import spread
 from ligen_py.provenance import Run
-from ligen_py.records import Field, Ledger, Ligands, Reason, Status
+from ligen_py.records import Field, Ledger, Reason, Status
 from ligen_py.settings import DockSettings
-from ligen_py.store.pieces import growing, read_piece
+from ligen_py.store.pieces import growing, read_pieces
 from ligen_py.store.read import read, read_columns
 
 log = logging.getLogger("ligen_py")
@@ -63,14 +63,17 @@ def _stage(options: argparse.Namespace) -> None:
     chosen = select_all(options.device)
 
     started = time.perf_counter()
-    start = partial(
-        _searcher, path=options.ligands, field=field, plan=plan, mode=options.mode, count=len(entry)
-    )
+    told = {"path": options.ligands, "field": field, "plan": plan}
+    told |= {"mode": options.mode, "count": len(entry)}
     runs = slabs(plan.pose_bytes(np.diff(first_torsion)))
     too_large: dict[int, str] = {}
     run = Run("dock", settings, (options.ligands, options.pocket), labels(chosen))
     with growing(options.output, "poses", run) as file:
-        for (first, _), found in zip(runs, spread(chosen, start, runs), strict=True):
+        if len(chosen) == 1:
+            docked = _searcher(chosen[0], **told)(runs)
+        else:
+            docked = spread(chosen, partial(_one_by_one, **told), runs)
+        for (first, _), found in zip(runs, docked, strict=True):
             file.append("poses", partial(plan.poses, found.torsions, found.rows, found.results))
             too_large |= {first + row: words for row, words in found.too_large.items()}
         rows = np.setdiff1d(np.arange(len(entry)), list(too_large))
@@ -90,29 +93,25 @@ def _stage(options: argparse.Namespace) -> None:
     )
 
 
-class Docked(NamedTuple):
-    """What one run of ligands gave: torsions of all, numbers of those docked, their results."""
-
-    torsions: np.ndarray
-    rows: np.ndarray
-    results: Found
-    too_large: dict[int, str]
+Runs = Iterable[tuple[int, int]]
 
 
 def _searcher(
     device: Device, path: Path, field: Field, plan: Plan, mode: Mode, count: int
-) -> Callable[[tuple[int, int]], Docked]:
-    """The work of a device: read a run of ligands and dock it."""
+) -> Callable[[Runs], Iterator[Docked]]:
+    """The work of a device: read runs of ligands and dock them."""
     form = docker(mode, device, plan, count)
 
-    def dock(run: tuple[int, int]) -> Docked:
-        ligands: Ligands = read_piece(path, "ligands", "ligands", "ligand", *run)
-        too_large = larger_than_box(ligands, field)
-        rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))
-        results = form.search(ligands, rows)
-        return Docked(np.diff(ligands.first_torsion), rows, results, too_large)
+    def dock(runs: Runs) -> Iterator[Docked]:
+        return dock_runs(form, field, read_pieces(path, "ligands", "ligands", "ligand", runs))
 
     return dock
+
+
+def _one_by_one(device: Device, **told: Any) -> Callable[[tuple[int, int]], Docked]:
+    """The work of one of several devices, a run at a time."""
+    dock = _searcher(device, **told)
+    return lambda run: next(dock([run]))
 
 
 if __name__ == "__main__":

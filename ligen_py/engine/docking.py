@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,12 +32,20 @@ POSE_BYTES = 48
 """Of a pose on the device, beside one byte a torsion."""
 
 
+class Job(NamedTuple):
+    """Ligands to dock: those of `rows`, rising."""
+
+    ligands: Ligands
+    rows: np.ndarray
+
+
 class Bucket(NamedTuple):
     """Ligands to dock in one launch: of one atom class, and of nearly one number of torsions."""
 
+    job: Job
     atom_class: int
     members: np.ndarray
-    """Places among the ligands to dock."""
+    """Places among the rows of the job."""
 
 
 class Running(NamedTuple):
@@ -80,32 +88,53 @@ class Docker:
 
     def search(self, ligands: Ligands, rows: np.ndarray) -> Found:
         """What `dock` makes poses of: see `Plan.poses`."""
-        found = Kept(self.plan, np.diff(ligands.first_torsion)[rows])
-        for bucket, arrays in self._docked(ligands, rows):
-            found.take(bucket.members, *arrays)
-        return found.arrays
+        (found,) = self.searches([Job(ligands, rows)])
+        return found
+
+    def searches(self, jobs: Iterable[Job]) -> Iterator[Found]:
+        """`search` for one job after another: the device has the next before the last is fetched.
+
+        A job is asked for as soon as all before it are launched.
+        """
+        begun: deque[tuple[Job, Kept]] = deque()
+
+        def begin() -> Iterator[Job]:
+            for job in jobs:
+                torsions = np.diff(job.ligands.first_torsion)[job.rows]
+                begun.append((job, Kept(self.plan, torsions)))
+                yield job
+
+        for bucket, arrays in self._docked(begin()):
+            while begun[0][0] is not bucket.job:  # all of it is there
+                yield begun.popleft()[1].arrays
+            begun[0][1].take(bucket.members, *arrays)
+        yield from (kept.arrays for _, kept in begun)
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) for the sake of `kernel_seconds` only."""
-        for _ in self._docked(ligands, rows):
+        for _ in self._docked([Job(ligands, rows)]):
             pass
 
-    def _docked(
-        self, ligands: Ligands, rows: np.ndarray
-    ) -> Iterator[tuple[Bucket, tuple[np.ndarray, ...]]]:
+    def _docked(self, jobs: Iterable[Job]) -> Iterator[tuple[Bucket, tuple[np.ndarray, ...]]]:
         """Buckets with their results; while one is fetched, the next one computes.
 
         A bucket for which the device has no memory is tried again by halves.
         """
-        waiting = deque(self._buckets(ligands, rows))
+        coming = iter(jobs)
+        waiting: deque[Bucket] = deque()
         running: Running | None = None
         alone = False
-        while waiting or running:
+        while True:
+            while not waiting and (job := next(coming, None)):
+                waiting.extend(self._buckets(job))
+            if not waiting and not running:
+                return
             launched = running.bucket if running else None
             following: Running | None = None
             found = None
             try:
                 if waiting and not (alone and running):
+                    ligands, rows = waiting[0].job
                     batch = pack(ligands, rows[waiting[0].members], self.plan)
                     following = self._launch(waiting[0], batch)
                 if running:
@@ -125,8 +154,9 @@ class Docker:
                 yield launched, found
             running = following
 
-    def _buckets(self, ligands: Ligands, rows: np.ndarray) -> Iterator[Bucket]:
+    def _buckets(self, job: Job) -> Iterator[Bucket]:
         """Buckets of like ligands; the last one of an atom class holds what is left."""
+        ligands, rows = job
         atoms, torsions = np.diff(ligands.first_atom)[rows], np.diff(ligands.first_torsion)[rows]
         classes = np.searchsorted(ATOM_CLASSES, atoms)
         bytes_needed = self.plan.num_restart * (POSE_BYTES + torsions)
@@ -138,7 +168,7 @@ class Docker:
             room = buffers.budget(self.device) // int(bytes_needed[members].max())
             size = max(1, min(room, LIGANDS_PER_RESIDENT * self._resident(atom_class)))
             for start in range(0, len(members), size):
-                yield Bucket(atom_class, members[start : start + size])
+                yield Bucket(job, atom_class, members[start : start + size])
 
     def _resident(self, atom_class: int) -> int:
         return resident(self.program(atom_class), "dock", self._tuned(atom_class).sub_groups)
@@ -238,7 +268,7 @@ def _halved(buckets: list[Bucket], error: Exception) -> list[Bucket]:
     largest = max(len(bucket.members) for bucket in buckets)
     log.warning("%s; trying again with %d ligands at a time", error, -(-largest // 2))
     return [
-        Bucket(bucket.atom_class, part)
+        bucket._replace(members=part)
         for bucket in buckets
         for part in np.array_split(bucket.members, 2)
         if len(part)

@@ -4,13 +4,14 @@ The form for few ligands (kernels/latency/dock.cl); `engine/docking.py` has the 
 ligand costs the host seven calls: one upload, five launches, one download.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.docking import Job
 from ligen_py.engine.look_up import FieldOnDevice
 from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
 from ligen_py.opencl import buffers
@@ -156,6 +157,10 @@ class LatencyDocker:
             results, member = floats[0].view(np.int32), np.array([slot.member])
             found.take(member, results, floats[1], floats[2], turns)
         return found.arrays
+
+    def searches(self, jobs: Iterable[Job]) -> Iterator[Found]:
+        """`search` for one job after another."""
+        return (self.search(*job) for job in jobs)
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) and leave the poses where they are."""

@@ -1,6 +1,7 @@
 """Records in pieces: some ligands of a file at a time, and a file that grows by them."""
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import fields
@@ -48,6 +49,20 @@ def read_piece(path: Path, kind: str, group: str, dim: str, first: int, last: in
         found = record(**columns)
         require_bounds(found)
         return found
+
+
+def read_pieces(
+    path: Path, kind: str, group: str, dim: str, runs: Iterable[tuple[int, int]]
+) -> Iterator[Any]:
+    """`read_piece` of one run of rows after another; the next is read while the last is in use."""
+    with ThreadPoolExecutor(1) as thread:
+        waiting: deque[Future[Any]] = deque()
+        for run in runs:
+            waiting.append(thread.submit(read_piece, path, kind, group, dim, *run))
+            if len(waiting) > 1:
+                yield waiting.popleft().result()
+        if waiting:
+            yield waiting.popleft().result()
 
 
 class Growing:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ligen_py.engine import docking, docking_reference
-from ligen_py.engine.docking import Docker
+from ligen_py.engine.docking import Docker, Job
 from ligen_py.engine.filtering import is_bumped, take
 from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.latency import LatencyDocker
@@ -221,3 +221,24 @@ def test_short_memory_halves_the_batch_and_changes_nothing(
 
 def _nothing(*_: object) -> object:
     raise buffers.OutOfMemoryError("not one byte")
+
+
+def test_jobs_overlap_and_change_nothing(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next job is under way before the last is fetched; jobs without ligands have a turn."""
+    if device.is_simulator:
+        pytest.skip("the order is the host's")
+    ligands = make_ligands(sizes_for(device))
+    docker = Docker(device, plan(4, num_iterations=1))
+    wanted: list[list[int]] = [[], [0, 3], [1], [], [2, 4], []]
+    jobs = [Job(ligands, np.array(rows, np.int64)) for rows in wanted]
+    expected = [docker.search(*job) for job in jobs]
+    said: list[str] = []
+    launch, fetch = docker._launch, docker._fetch
+    monkeypatch.setattr(
+        docker, "_launch", lambda *given: (said.append("launch"), launch(*given))[1]
+    )
+    monkeypatch.setattr(docker, "_fetch", lambda *given: (said.append("fetch"), fetch(*given))[1])
+    found = list(docker.searches(jobs))
+    assert said == ["launch", *["launch", "fetch"] * (len(said) // 2 - 1), "fetch"]
+    for left, right in zip(expected, found, strict=True):
+        assert all(map(np.array_equal, left, right))

@@ -1,0 +1,40 @@
+"""Dock the ligands of a chunk run by run, without a pause of the device between two runs."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ligen_py.engine.docking import Docker, Job
+from ligen_py.engine.latency import LatencyDocker
+from ligen_py.engine.limits import larger_than_box
+from ligen_py.engine.search import Found
+from ligen_py.records import Field, Ligands
+
+
+class Docked(NamedTuple):
+    """What one run of ligands gave: torsions of all, numbers of those docked, their results."""
+
+    torsions: np.ndarray
+    rows: np.ndarray
+    results: Found
+    too_large: dict[int, str]
+
+
+def dock_runs(
+    form: Docker | LatencyDocker, field: Field, runs: Iterable[Ligands]
+) -> Iterator[Docked]:
+    """Dock runs of ligands; one may be asked for before the results of the last are given."""
+    begun: deque[tuple[np.ndarray, np.ndarray, dict[int, str]]] = deque()
+
+    def jobs() -> Iterator[Job]:
+        for ligands in runs:
+            too_large = larger_than_box(ligands, field)
+            rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))
+            begun.append((np.diff(ligands.first_torsion), rows, too_large))
+            yield Job(ligands, rows)
+
+    for results in form.searches(jobs()):
+        torsions, rows, too_large = begun.popleft()
+        yield Docked(torsions, rows, results, too_large)
