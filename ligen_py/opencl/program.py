@@ -36,7 +36,7 @@ class Program:
     def local_bytes(self, name: str) -> int:
         """Local memory that a work-group of a kernel takes on the device."""
         info = cl.kernel_work_group_info.LOCAL_MEM_SIZE
-        return int(self.kernel(name).get_work_group_info(info, self.device.handle))
+        return int(self.new_kernel(name).get_work_group_info(info, self.device.handle))
 
     def new_kernel(self, name: str) -> cl.Kernel:
         """A kernel object that keeps its arguments to itself."""
