@@ -70,19 +70,25 @@ def assert_comes_through(folder: Path, finished: Path, leftovers: int = 0) -> No
 
 
 def test_stages_killed_at_random_moments(tmp_path: Path, finished: Path) -> None:
-    folder, faults = write_campaign(tmp_path / "run", CHUNKS), tmp_path / "faults"
-    chance = random.Random(MOMENTS)
-    moments = [(*place, kind) for place in STAGES for kind in ("die", "late")]
-    chosen = chance.sample(moments, MOMENTS)
-    for stage, part, kind in chosen:
-        when = chance.randint(1, 9) if kind == "die" else chance.uniform(0, 2)
-        extra = ask_fault(faults, stage, part, kind, when)
-    done = run_local(folder, "--retries", "2", extra=extra)
-    assert done.returncode == 0, done.stdout
-    assert contents(folder) == contents(finished)
-    assert all(happened(faults, *moment) for moment in chosen)
-    # A moment may come after the stage's end; most must not.
-    assert 2 * len(list(faults.glob("*.killed"))) > MOMENTS
+    chance, faults = random.Random(MOMENTS), tmp_path / "faults"
+
+    def killed() -> int:
+        return len(list(faults.glob("*.killed")))
+
+    for number in range(6):
+        folder = write_campaign(tmp_path / f"run{number}", CHUNKS)
+        for stage, part in STAGES:
+            # Some moments come after the stage's end and do nothing.
+            kind, when = chance.choice(
+                [("die", chance.randint(1, 9)), ("late", chance.uniform(0, 2))]
+            )
+            extra = ask_fault(faults, stage, part, kind, when)
+        done = run_local(folder, "--retries", "1", extra=extra)
+        assert done.returncode == 0, done.stdout
+        assert contents(folder) == contents(finished)
+        if killed() >= MOMENTS:
+            break
+    assert killed() >= MOMENTS
 
 
 def test_snakemake_killed_and_started_anew_beside_its_orphans(
