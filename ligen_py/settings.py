@@ -262,7 +262,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
         "dock": {"num_restart": 512, "num_iterations": 2, "n_angles": 16, "max_num_poses": 128},
         "refine": {"rounds": 8, "evaluations": 20, "finalists": 12, "max_num_poses": 12},
-        "score": {"functions": ["vina"]},
+        "score": {"functions": ["vina", "ad4"]},
     },
     "standard": {},
     "thorough": {
