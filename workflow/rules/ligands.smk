@@ -1,10 +1,3 @@
-localrules:
-    reuse,
-
-
-ruleorder: reuse > parse
-
-
 rule parse:
     input:
         library=lambda wildcards: plan.source(wildcards.library, wildcards.chunk),
@@ -45,6 +38,9 @@ rule reuse:
         "<logs>/reuse/{library}/{chunk}.log",
     wildcard_constraints:
         library=plan.reused(),
+    localrule: True
+    conda:
+        "../../envs/ligen.yaml"
     message:
         "Take {wildcards.library}, part {wildcards.chunk}, as another campaign parsed it"
     shell:
