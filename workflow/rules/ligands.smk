@@ -1,3 +1,6 @@
+ruleorder: reuse > parse
+
+
 rule parse:
     input:
         library=lambda wildcards: plan.source(wildcards.library, wildcards.chunk),
