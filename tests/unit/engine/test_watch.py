@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.random_input import make_field, make_ligands, make_poses
 
 from ligen_py.engine import vina_reference, watch
+from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.scoring import best_poses
 from ligen_py.engine.vina import FORMS
 from ligen_py.errors import InputError
