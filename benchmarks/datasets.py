@@ -4,11 +4,14 @@ Seeded random chains of rigid units: every junction is one rotatable bond, and e
 gives two fragments. The paper's own molecules are not public; only the counts are theirs.
 """
 
+import multiprocessing
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from importlib.resources import files
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +122,12 @@ def dataset(atoms: int, fragments: int, count: int, seed: int = 0) -> Ligands:
         if len(prepared) == count:
             return assemble(prepared).ligands
     raise AssertionError("molecules() never ends")
+
+
+def datasets(names: Sequence[tuple[int, int]], count: int) -> list[Ligands]:
+    """Several datasets, made on all cores: their conformers take longer than most benchmarks."""
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(dataset, *zip(*names, strict=True), repeat(count)))
 
 
 def benchmark_field() -> Field:

@@ -18,6 +18,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from benchmarks.datasets import NAMES, benchmark_field, dataset
+from benchmarks.datasets import NAMES, benchmark_field, datasets
 from ligen_py.engine import docking_reference
 from ligen_py.engine.docking import Docker
 from ligen_py.engine.latency import LatencyDocker
@@ -39,6 +40,14 @@ ALIGNMENT = 246
 
 UNIQUE = 32
 """Different molecules of a dataset; launches repeat them."""
+
+CROSSOVER = ((31, 4), (63, 8), (89, 20))
+"""Datasets of the table of few ligands."""
+
+
+def made(names: Sequence[tuple[int, int]], quick: bool) -> dict[tuple[int, int], Ligands]:
+    """Datasets by their names."""
+    return dict(zip(names, datasets(names, 4 if quick else UNIQUE), strict=True))
 
 
 def pose_evaluations(fragments: int, settings: DockSettings) -> int:
@@ -89,14 +98,18 @@ def measure(
     return np.array([seconds(docker, ligands, rows) for _ in range(repeats + 1)][1:])
 
 
-def run(docker: Docker | LatencyDocker, settings: DockSettings, quick: bool) -> dict[str, Any]:
-    """Measure all datasets; the table as JSON."""
+def run(
+    docker: Docker | LatencyDocker,
+    settings: DockSettings,
+    sets: dict[tuple[int, int], Ligands],
+    quick: bool,
+) -> dict[str, Any]:
+    """Measure all datasets, by atoms and fragments; the table as JSON."""
     device = docker.device
     count = 4096 if device.kind == "gpu" and not quick else 1024 if device.kind == "gpu" else 16
-    unique, repeats = (4, 3) if quick else (UNIQUE, 7)
+    repeats = 3 if quick else 7
     rows = []
-    for atoms, fragments in NAMES[:: 5 if quick else 1]:
-        ligands = dataset(atoms, fragments, unique)
+    for (atoms, fragments), ligands in sets.items():
         if not agree(docker, ligands, 2 if quick else 8):
             raise SystemExit(f"d_{atoms}_{fragments}: the kernel differs from its twin; no figure")
         rates = count / measure(docker, ligands, count, repeats)
@@ -140,8 +153,7 @@ def crossover(device: Device, plan: Plan, quick: bool) -> dict[str, Any]:
     largest = 4096 if device.kind == "gpu" else 32
     rows = []
     print("dataset  ligands  latency ms  batched ms")
-    for atoms, fragments in ((31, 4), (63, 8), (89, 20)):
-        ligands = dataset(atoms, fragments, 4 if quick else UNIQUE)
+    for (atoms, fragments), ligands in made(CROSSOVER, quick).items():
         for count in (4**power for power in range(7) if 4**power <= largest):
             chosen = np.arange(count) % len(ligands.entry)
             found: dict[str, Any] = {"dataset": f"d_{atoms}_{fragments}", "ligands": count}
@@ -185,16 +197,17 @@ def main() -> int:
     if options.crossover:
         tables["crossover"] = crossover(device, plan, options.quick)
     else:
+        sets = made(NAMES[:: 5 if options.quick else 1], options.quick)
         for mode in ("batched", "latency") if options.mode == "both" else (options.mode,):
             print(
                 f"{mode}\ndataset   ligands/s (lowest to highest)   1e9 poses/s   1e9 atoms/s",
                 flush=True,
             )
             if mode == "batched":
-                tables[mode] = run(Docker(device, plan), settings, options.quick)
+                tables[mode] = run(Docker(device, plan), settings, sets, options.quick)
             else:
                 form = LatencyDocker(device, plan, options.launches)
-                tables[mode] = run(form, settings, options.quick)
+                tables[mode] = run(form, settings, sets, options.quick)
     if options.json:
         options.json.write_text(json.dumps(tables, indent=2) + "\n")
     return 0
