@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.datasets import ATOMS, FRAGMENTS, benchmark_field, dataset
 from benchmarks.throughput import atom_evaluations
+from benchmarks.together import together
 from ligen_py.engine.search import Plan
 from ligen_py.engine.trial import Form, Trial
 from ligen_py.opencl.device import Device, select_all
@@ -125,23 +126,17 @@ def on_devices(chosen: list[Device], bench: Bench) -> dict[str, Any]:
     start = partial(worker, form=bench.form, ligands=ligands, plan=plan, count=count)
     pieces = range(len(chosen) * (PIECES + 1))
     done = list(spread(chosen, start, pieces))
-    # Devices start one after the other: what counts lies between the last start and first end.
-    by_device = [
-        [(begun, ended) for piece, begun, ended in done if piece % len(chosen) == number]
-        for number in range(len(chosen))
-    ]
-    first = max(times[0][0] for times in by_device)
-    last = min(times[-1][1] for times in by_device)
-    within = [
-        (ended - begun) and max(0.0, min(ended, last) - max(begun, first)) / (ended - begun)
-        for times in by_device
-        for begun, ended in times
-    ]
+    rate, seconds = together(
+        [
+            [(begun, ended, count) for piece, begun, ended in done if piece % len(chosen) == number]
+            for number in range(len(chosen))
+        ]
+    )
     return {
         "mode": bench.form,
         "devices": len(chosen),
-        "ligands_per_second": count * float(sum(within)) / (last - first),
-        "seconds": last - first,
+        "ligands_per_second": rate,
+        "seconds": seconds,
     }
 
 

@@ -1,21 +1,32 @@
 """How many ligands a second each effort screens: dock, filter, refine and score, one by one.
 
-    python benchmarks/screen.py [--effort E ...] [--count N] [--device SELECTOR] [--json FILE]
+    python benchmarks/screen.py [--effort E ...] [--count N] [--processes N] [--device SELECTOR]
+                                [--json FILE]
 
 Ligands are seeded random molecules of drug-like size (benchmarks/datasets.py: 31 to 56 atoms with
-hydrogens, 2 to 6 rotatable bonds), or those of --library FILE. The pocket is Candida albicans DHFR
-with its cofactor (PDB 1IA1), or that of --complex FOLDER (protein.pdb and ligand.sdf, as for
-redock.py). All work is done in this process, without files: from ligands and pocket in memory to
-scores in memory. Parts of the library stand one after another, as chunks of a campaign do; the
-first is also run once before the clock starts. Rates are medians over the parts.
+hydrogens, 2 to 6 rotatable bonds), or those of --library FILE, again and again up to --count. The
+pocket is Candida albicans DHFR with its cofactor (PDB 1IA1), or that of --complex FOLDER
+(protein.pdb and ligand.sdf, as for redock.py). All work is done without files: from ligands and
+pocket in memory to scores in memory. Parts of the library stand one after another, as chunks of a
+campaign do; every ligand is also run once before the clock starts. Rates of stages are medians over
+the parts.
+
+With --processes N so many processes share the device, each with --count ligands of its own, as N
+chunks of a campaign on one GPU do. Rates of stages are then those of one process beside the others;
+"together" is what all of them do a second while all of them work.
 """
 
 import argparse
 import json
+import multiprocessing
 import sys
 import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from importlib.resources import files
 from itertools import islice
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +49,8 @@ from benchmarks.docking import (
     settings_from,
 )
 from benchmarks.redock import box_radius, find
-from ligen_py.opencl.device import Device
-from ligen_py.records import Ligands
+from benchmarks.together import together
+from ligen_py.engine.subset import rows_below, subset
 from ligen_py.settings import PRESETS
 from ligen_py.store.read import read
 
@@ -61,20 +72,83 @@ def packaged_complex() -> tuple[Path, Path]:
     return folder / "1ia1_protein_one_lig_removed.pdb", folder / "1ia1_ligand.sdf"
 
 
-def measure(
-    device: Device, parts: list[Ligands], target: Target, settings: Settings
-) -> dict[str, Any]:
-    """Rates of one effort."""
-    dock(device, parts[0], target, settings, Clock())
-    clocks = []
+@dataclass(frozen=True)
+class Work:
+    """What one process docks."""
+
+    ligands: Path
+    pocket: Path
+    count: int
+    parts: int
+    number: int
+    """Of the process; each starts at another ligand."""
+    device: str | None
+    settings: Settings
+
+    def rows(self, ligands: int) -> list[np.ndarray]:
+        """Rows of every part; they start again where the ligands end."""
+        rows = np.arange(self.count) + self.number * self.count
+        return np.array_split(rows % ligands, self.parts)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: ligands, its times by stage, when it began and ended."""
+
+    ligands: int
+    clock: Clock
+    began: float
+    ended: float
+
+
+def work(given: Work) -> list[Part]:
+    """Dock all parts; with other processes, from when all of them are ready."""
+    try:
+        device, target = device_for(given.device), Target.of(given.pocket)
+        library = read(given.ligands, "ligands", "ligands")
+        rows = given.rows(len(library.entry))
+        parts = [subset(library, rows_below(library, "ligand", part)) for part in rows]
+        each_once = rows_below(library, "ligand", np.unique(np.concatenate(rows)))
+        dock(device, subset(library, each_once), target, given.settings, Clock())
+        if _ready:
+            _ready[0].wait()
+    except BaseException:
+        for barrier in _ready:
+            barrier.abort()  # the others would wait for ever
+        raise
+    done = []
     for ligands in parts:
-        clocks.append(Clock())
-        dock(device, ligands, target, settings, clocks[-1])
-    counts = np.array([len(ligands.entry) for ligands in parts])
-    result: dict[str, Any] = {"settings": settings.model_dump(mode="json")}
+        clock, began = Clock(), time.monotonic()
+        dock(device, ligands, target, given.settings, clock)
+        done.append(Part(len(ligands.entry), clock, began, time.monotonic()))
+    return done
+
+
+_ready: list[Barrier] = []
+"""In a process that has others beside it: where they wait for each other."""
+
+
+def measure(works: list[Work]) -> dict[str, Any]:
+    """Rates of one effort: of one process here, or of several, each in a process of its own."""
+    if len(works) == 1:
+        done = [work(works[0])]
+    else:
+        spawn = multiprocessing.get_context("spawn")  # drivers do not survive a fork
+        barrier = spawn.Barrier(len(works))
+        with ProcessPoolExecutor(len(works), spawn, _ready.append, (barrier,)) as pool:
+            done = list(pool.map(work, works))
+    every = [part for parts in done for part in parts]
+    counts = np.array([part.ligands for part in every])
+    spans = [[(part.began, part.ended, part.ligands) for part in parts] for parts in done]
+    rate, seconds = together(spans)
+    result: dict[str, Any] = {
+        "settings": works[0].settings.model_dump(mode="json"),
+        "processes": len(works),
+        "together": {"ligands_per_second": rate, "seconds": seconds},
+    }
     for kind in ("wall", "kernel"):
         times = {
-            name: np.array([getattr(clock, kind)[name] for clock in clocks]) for name in STAGES
+            name: np.array([getattr(part.clock, kind)[name] for part in every]) for name in STAGES
         }
         times["all"] = sum(times.values())
         result[kind] = {name: _rates(counts / seconds) for name, seconds in times.items()}
@@ -97,7 +171,11 @@ def print_table(effort: str, result: dict[str, Any]) -> None:
             f"{rate['ligands_per_second']:,.1f} ({rate['lowest']:,.1f} to {rate['highest']:,.1f})"
             for rate in (result["wall"][name], result["kernel"][name])
         ]
-        print(f"  {name:7} {cells[0]:>40} {cells[1]:>40}", flush=True)
+        print(f"  {name:7} {cells[0]:>40} {cells[1]:>40}")
+    rate, seconds = result["together"].values()
+    print(
+        f"  together {rate:,.1f} over {seconds:.1f} s of {result['processes']} at work", flush=True
+    )
 
 
 def main() -> int:
@@ -107,8 +185,20 @@ def main() -> int:
     )
     add_settings(parser)
     parser.set_defaults(effort=None)
-    parser.add_argument("--count", type=int, default=10_000, metavar="N", help="ligands to make")
+    parser.add_argument(
+        "--count",
+        type=int,
+        metavar="N",
+        help="ligands for each process (default: those of --library, each once; 10,000\n"
+        "made ones without)",
+    )
+    parser.add_argument(
+        "--make", type=int, default=10_000, metavar="N", help="different ligands to make"
+    )
     parser.add_argument("--library", type=Path, help="a library's file instead")
+    parser.add_argument(
+        "--processes", type=int, default=1, metavar="N", help="processes that share the device"
+    )
     parser.add_argument("--complex", type=Path, help="folder of the target, as for redock.py")
     parser.add_argument(
         "--parts", type=int, default=5, metavar="N", help="chunks of the library (default: 5)"
@@ -116,6 +206,8 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, help="keep parsed ligands and the pocket here")
     parser.add_argument("--json", type=Path, help="also write all figures here")
     options = parser.parse_args()
+    if min(options.count or 1, options.make, options.processes, options.parts) < 1:
+        parser.error("--count, --make, --processes and --parts are numbers from 1")
     efforts = [options.effort] if options.effort else list(PRESETS)
     chosen = []
     for options.effort in efforts:
@@ -126,32 +218,44 @@ def main() -> int:
         cache = options.cache or Path(scratch)
         library = options.library or Path(scratch) / "made.smi"
         if options.library is None:
-            library_of(options.count, library)
+            library_of(min(options.make, options.count or options.make), library)
         if options.complex:
             receptor = find(options.complex, "protein.pdb", "protein.pdb.gz")
             ligand = find(options.complex, "ligand.sdf")
         else:
             receptor, ligand = packaged_complex()
         settings = chosen[0][1]
-        target = Target.of(pocket_of(receptor, ligand, box_radius(ligand), cache, settings.pocket))
-        names = [f"{part}-of-{options.parts}" for part in range(1, options.parts + 1)]
-        made = [parsed(library, cache, settings.parse, cores, name) for name in names]
-        parts = [read(file, "ligands", "ligands") for file in made]
-    atoms = np.concatenate([np.diff(ligands.first_atom) for ligands in parts])
-    turns = np.concatenate([np.diff(ligands.first_torsion) for ligands in parts])
-    print(f"{device.label}; {cores} cores")
-    print(
-        f"{len(atoms)} ligands in {len(parts)} parts: median {np.median(atoms):g} atoms "
-        f"({atoms.min()} to {atoms.max()}), {np.median(turns):g} torsions "
-        f"({turns.min()} to {turns.max()}); {receptor.name}, {len(target.receptor.xyz)} atoms, "
-        f"box of {target.box[1][0]:g} A"
-    )
-    results = {}
-    for effort, settings in chosen:
-        results[effort] = measure(device, parts, target, settings)
-        print_table(effort, results[effort])
+        pocket = pocket_of(receptor, ligand, box_radius(ligand), cache, settings.pocket)
+        made = parsed(library, cache, settings.parse, cores)
+        target, ligands = Target.of(pocket), read(made, "ligands", "ligands")
+        if not len(ligands.entry):
+            parser.error(f"{library}: no ligand to dock")
+        atoms, turns = np.diff(ligands.first_atom), np.diff(ligands.first_torsion)
+        count = options.count or len(atoms)
+        print(f"{device.label}; {cores} cores")
+        print(
+            f"{options.processes} x {count} ligands ({len(atoms)} different) in {options.parts} "
+            f"parts: median {np.median(atoms):g} atoms "
+            f"({atoms.min()} to {atoms.max()}), {np.median(turns):g} torsions "
+            f"({turns.min()} to {turns.max()}); {receptor.name}, {len(target.receptor.xyz)} atoms, "
+            f"box of {target.box[1][0]:g} A"
+        )
+        results = {}
+        for effort, settings in chosen:
+            given = (made, pocket, count, options.parts)
+            works = [
+                Work(*given, number, options.device, settings)
+                for number in range(options.processes)
+            ]
+            results[effort] = measure(works)
+            print_table(effort, results[effort])
     if options.json:
-        document = {"device": device.label, "cores": cores, "ligands": len(atoms)}
+        document = {
+            "device": device.label,
+            "cores": cores,
+            "ligands": count,
+            "different": len(atoms),
+        }
         options.json.write_text(json.dumps(document | {"efforts": results}, indent=1) + "\n")
     return 0
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from rdkit.ML.Scoring import Scoring
 
-from benchmarks import early, native, portability, redock
+from benchmarks import early, native, portability, redock, screen
+from benchmarks.docking import Settings
+from benchmarks.together import together
 
 LABELS = np.random.default_rng(1).random(300) < np.linspace(0.6, 0.02, 300)
 
@@ -113,3 +115,19 @@ def test_the_docking_kernels_are_cuda_with_the_prelude(form: str, tmp_path: Path
     command = ["g++", "-std=c++17", "-fsyntax-only", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:2000]
+
+
+def test_work_counts_only_while_all_work() -> None:
+    alone = [(0.0, 2.0, 10.0), (2.0, 4.0, 30.0)]
+    assert together([alone]) == (10.0, 4.0)
+    late = [(1.0, 3.0, 40.0), (3.0, 9.0, 60.0)]  # from 1 to 4: half of 10, 30; 40, a sixth of 60
+    assert together([alone, late]) == pytest.approx(((5 + 30 + 40 + 10) / 3, 3.0))
+    with pytest.raises(ValueError, match="give each more"):
+        together([alone, [(5.0, 6.0, 1.0)]])
+
+
+def test_processes_dock_ligands_of_their_own_again_and_again(tmp_path: Path) -> None:
+    settings = Settings(effort="draft")
+    works = [screen.Work(tmp_path, tmp_path, 4, 2, number, None, settings) for number in (0, 1)]
+    parts = [part.tolist() for given in works for part in given.rows(5)]
+    assert parts == [[0, 1], [2, 3], [4, 0], [1, 2]]
