@@ -40,6 +40,7 @@ RULES = frozenset(
     (
         Reason.TOO_MANY_ATOMS,
         Reason.TOO_MANY_TORSIONS,
+        Reason.UNSUPPORTED_ELEMENT,
         Reason.MIXTURE,
         Reason.PROPERTY_OUT_OF_RANGE,
         Reason.STRUCTURAL_ALERT,

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from rdkit.ML.Scoring import Scoring
 
-from benchmarks import early, native, portability, redock, screen
+from benchmarks import early, native, portability, reading, redock, screen
 from benchmarks.docking import Settings
 from benchmarks.together import together
+from ligen_py.molecules.reading import Part, records
 
 LABELS = np.random.default_rng(1).random(300) < np.linspace(0.6, 0.02, 300)
 
@@ -131,3 +132,13 @@ def test_processes_dock_ligands_of_their_own_again_and_again(tmp_path: Path) -> 
     works = [screen.Work(tmp_path, tmp_path, 4, 2, number, None, settings) for number in (0, 1)]
     parts = [part.tolist() for given in works for part in given.rows(5)]
     assert parts == [[0, 1], [2, 3], [4, 0], [1, 2]]
+
+
+def test_every_library_file_holds_as_many_records_as_others_count(shared_data: Path) -> None:
+    folders = [shared_data / "libraries", shared_data / "messy"]
+    files = list(reading.files_below(folders))
+    assert len(files) == 16
+    for path in files:
+        assert sum(1 for _ in records(path)) == reading.counted(path), path
+        parts = [list(records(path, Part(k, 7))) for k in range(1, 8)]
+        assert sum(map(len, parts)) == reading.counted(path), path

@@ -190,8 +190,8 @@ def test_bad_molecules_get_a_reason(smiles: str, reason: Reason, detail: str) ->
     assert len(prepared.detail) <= 200
     assert prepared.detail.isprintable()
     assert not prepared.states
-    by_rule = reason in (Reason.TOO_MANY_ATOMS, Reason.TOO_MANY_TORSIONS)
-    assert prepared.status == (Status.REJECTED if by_rule else Status.FAILED)
+    failed = reason in (Reason.UNPARSABLE, Reason.NO_ATOMS, Reason.EMBEDDING_FAILED)
+    assert prepared.status == (Status.FAILED if failed else Status.REJECTED)
 
 
 def test_limits_are_inclusive() -> None:
