@@ -9,7 +9,17 @@ import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.look_up import FieldOnDevice
-from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
+from ligen_py.engine.search import (
+    BUMPED,
+    FREE_POCKET_BUMPS,
+    MAX_TORSIONS,
+    RESTART_BITS,
+    Batch,
+    Found,
+    Kept,
+    Plan,
+    pack,
+)
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
@@ -53,14 +63,16 @@ class Running(NamedTuple):
 
     bucket: Bucket
     batch: Batch
-    event: Any
+    events: tuple[Any, ...]
+    """Of its kernels, in their order."""
     results: tuple[Any, ...]
+    """Buffers of `dock`, or of `keep` with the restarts before them."""
 
 
 class Docker:
     """One pocket's search on one device; programs and tables are made once.
 
-    `kernel_seconds` adds up the device's own time in the dock kernel.
+    `kernel_seconds` adds up the device's own time in the kernels.
     """
 
     def __init__(self, device: Device, plan: Plan, tuning: Tuning | None = None) -> None:
@@ -107,8 +119,14 @@ class Docker:
         for bucket, arrays in self._docked(begin()):
             while begun[0][0] is not bucket.job:  # all of it is there
                 yield begun.popleft()[1].arrays
-            begun[0][1].take(bucket.members, *arrays)
+            kept = begun[0][1]
+            (kept.put if self._keeps else kept.take)(bucket.members, *arrays)
         yield from (kept.arrays for _, kept in begun)
+
+    @property
+    def _keeps(self) -> bool:
+        """Whether the device chooses the poses that are kept; otherwise all are."""
+        return self.plan.num_poses < self.plan.num_restart
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) for the sake of `kernel_seconds` only."""
@@ -186,6 +204,9 @@ class Docker:
             "GRID_SIDE": self.plan.side,
             "BUMP_TESTS": min(self.plan.bump_tests, self.plan.n_angles),
             "WG_SUB_GROUPS": tuning.sub_groups,
+            "RESTART_BITS": RESTART_BITS,
+            "BUMPED": BUMPED,
+            "FREE_POCKET_BUMPS": FREE_POCKET_BUMPS,
             **tuning.definitions(),
         }
         return build(self.device, KERNELS, definitions, tuning.registers)
@@ -202,7 +223,6 @@ class Docker:
 
     def _launch(self, bucket: Bucket, batch: Batch) -> Running:
         device, plan = self.device, self.plan
-        poses = len(batch) * plan.num_restart
         inputs = [
             buffers.upload(device, array)
             for array in (
@@ -214,19 +234,16 @@ class Docker:
                 batch.pairs,
             )
         ]
-        results = (
-            buffers.empty(device, poses * 4, np.int32),
-            buffers.empty(device, poses * 4, np.float32),
-            buffers.empty(device, poses * 4, np.float32),
-            buffers.empty(device, len(batch.torsions) * plan.num_restart, np.uint8),
-        )
+        results = self._room(batch, plan.num_restart)
         splits = self.splits(bucket.atom_class, len(batch))
         tuning = self._tuned(bucket.atom_class)
         group = tuning.sub_groups
         groups = -(-len(batch) * splits // group)
         local = group * tuning.lanes
+        program = self.program(bucket.atom_class)
+        events = []
         with buffers.memory_named(device):
-            event = self.program(bucket.atom_class).kernel("dock")(
+            event = program.kernel("dock")(
                 device.queue,
                 (groups * local,),
                 (local,),
@@ -244,22 +261,54 @@ class Docker:
                 *inputs,
                 *results,
             )
+            events.append(event)
+            if self._keeps:
+                restarts = buffers.empty(device, len(batch) * plan.num_poses, np.int32)
+                kept = restarts, *self._room(batch, plan.num_poses)
+                event = program.kernel("keep")(
+                    device.queue,
+                    (-(-len(batch) // group) * local,),
+                    (local,),
+                    np.int32(len(batch)),
+                    np.int32(plan.num_restart),
+                    np.int32(plan.num_poses),
+                    inputs[0],
+                    *results,
+                    *kept,
+                )
+                events.append(event)
+                results = kept
             device.queue.flush()
-        return Running(bucket, batch, event, results)
+        return Running(bucket, batch, tuple(events), results)
+
+    def _room(self, batch: Batch, poses: int) -> tuple[Any, ...]:
+        """Buffers for so many poses a ligand: results, quaternions, shifts, turns."""
+        count = len(batch) * poses
+        return (
+            buffers.empty(self.device, count * 4, np.int32),
+            buffers.empty(self.device, count * 4, np.float32),
+            buffers.empty(self.device, count * 4, np.float32),
+            buffers.empty(self.device, len(batch.torsions) * poses, np.uint8),
+        )
 
     def _fetch(self, running: Running) -> tuple[np.ndarray, ...]:
-        """Results of a bucket, of every ligand and restart: see `Kept.take`."""
-        device, event = self.device, running.event
-        by_pose = (len(running.batch), self.plan.num_restart, 4)
-        turns = len(running.batch.torsions) * self.plan.num_restart
+        """Results of a bucket: what `Kept.put` takes where the device chose, else `Kept.take`."""
+        device, plan = self.device, self.plan
+        poses = (len(running.batch), plan.num_poses)
+        by_pose = (*poses, 4)
+        shapes: list[tuple[tuple[int, ...], Any]] = [
+            (by_pose, np.int32),
+            (by_pose, np.float32),
+            (by_pose, np.float32),
+            ((len(running.batch.torsions) * plan.num_poses,), np.uint8),
+        ]
+        if self._keeps:
+            shapes.insert(0, (poses, np.int32))
         with buffers.memory_named(device):
-            self.kernel_seconds += buffers.seconds(event)
-        results, quaternions, shifts, steps = running.results
-        return (
-            buffers.download(device, results, by_pose, np.int32, event),
-            buffers.download(device, quaternions, by_pose, np.float32, event),
-            buffers.download(device, shifts, by_pose, np.float32, event),
-            buffers.download(device, steps, turns, np.uint8, event),
+            self.kernel_seconds += sum(map(buffers.seconds, running.events))
+        return tuple(
+            buffers.download(device, buffer, *shape, running.events[-1])
+            for buffer, shape in zip(running.results, shapes, strict=True)
         )
 
 

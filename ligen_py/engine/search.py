@@ -278,19 +278,44 @@ class Kept:
         Of every one of them and every restart: results, quaternions and shifts, each
         (ligands, restarts, 4), and turns, as in `Found`.
         """
-        into, restarts = self.arrays, self._plan.num_restart
-        into.restarts[members] = chosen = self._plan.best(results)
+        restarts = self._plan.num_restart
+        chosen = self._plan.best(results)
         rows = chosen + restarts * np.arange(len(members))[:, None]
-        into.results[members] = results.reshape(-1, 4).take(rows, axis=0)
-        into.quaternions[members] = quaternions.reshape(-1, 4).take(rows, axis=0)
-        into.shifts[members] = shifts.reshape(-1, 4).take(rows, axis=0)[..., :3]
-        source = 0
+        kept, source = [np.empty(0, np.uint8)], 0
         for ligand, mine in zip(members.tolist(), chosen, strict=True):
-            torsions, target = self._torsions[ligand], self._first_turn[ligand]
+            torsions = self._torsions[ligand]
             whole = turns[source : source + restarts * torsions].reshape(restarts, torsions)
-            kept = whole.take(mine, axis=0).ravel()
-            into.turns[target : target + len(kept)] = kept
+            kept.append(whole.take(mine, axis=0).ravel())
             source += whole.size
+        self.put(
+            members,
+            chosen,
+            results.reshape(-1, 4).take(rows, axis=0),
+            quaternions.reshape(-1, 4).take(rows, axis=0),
+            shifts.reshape(-1, 4).take(rows, axis=0),
+            np.concatenate(kept),
+        )
+
+    def put(
+        self,
+        members: np.ndarray,
+        restarts: np.ndarray,
+        results: np.ndarray,
+        quaternions: np.ndarray,
+        shifts: np.ndarray,
+        turns: np.ndarray,
+    ) -> None:
+        """Put the kept poses of some ligands, as `take` chooses them, where they belong."""
+        into = self.arrays
+        into.restarts[members] = restarts
+        into.results[members] = results
+        into.quaternions[members] = quaternions
+        into.shifts[members] = shifts[..., :3]
+        source = 0
+        for ligand in members.tolist():
+            size, target = self._plan.num_poses * self._torsions[ligand], self._first_turn[ligand]
+            into.turns[target : target + size] = turns[source : source + size]
+            source += size
 
 
 def _offsets(counts: np.ndarray) -> np.ndarray:
