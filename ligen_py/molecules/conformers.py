@@ -63,16 +63,7 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
     digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
     seed_of_molecule = int.from_bytes(digest[:4], "little") >> 1
     for random in (False, True):
-        parameters = rdDistGeom.ETKDGv3()
-        options = {
-            "randomSeed": seed_of_molecule,
-            "maxIterations": ATTEMPTS,
-            "trackFailures": True,
-            "useRandomCoords": random,
-            "ignoreSmoothingFailures": random,
-        }
-        for name, value in options.items():
-            setattr(parameters, name, value)
+        parameters = _parameters(seed_of_molecule, random)
         if rdDistGeom.EmbedMolecule(mol, parameters) == 0:
             if systems:
                 rdDistGeom.EmbedMultipleConfs(
@@ -85,6 +76,26 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
     raise NoConformerError(
         f"no conformer in 2 x {ATTEMPTS} attempts, most often for {cause.name.lower()}"
     )
+
+
+def can_exist(mol: Chem.Mol, seed: int) -> bool:
+    """Whether a molecule soon finds a conformer: a quick test of stereocentres."""
+    return bool(rdDistGeom.EmbedMolecule(Chem.AddHs(mol), _parameters(seed, random=False)) == 0)
+
+
+def _parameters(seed: int, random: bool) -> rdDistGeom.EmbedParameters:
+    """Those of a few attempts, from distances or from random coordinates."""
+    parameters = rdDistGeom.ETKDGv3()
+    options = {
+        "randomSeed": seed,
+        "maxIterations": ATTEMPTS,
+        "trackFailures": True,
+        "useRandomCoords": random,
+        "ignoreSmoothingFailures": random,
+    }
+    for name, value in options.items():
+        setattr(parameters, name, value)
+    return parameters
 
 
 def flexible_rings(mol: Chem.Mol) -> list[frozenset[int]]:

@@ -12,7 +12,15 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules.filters import check_patterns
 from ligen_py.molecules.pool import ordered_map
-from ligen_py.molecules.preparation import Prepared, Rules, State, columns_of, lost, prepare
+from ligen_py.molecules.preparation import (
+    Prepared,
+    Rules,
+    State,
+    columns_of,
+    lost,
+    prepare,
+    prepare_one_state,
+)
 from ligen_py.molecules.reading import GUESSED, WHOLE, Columns, Part, Record, records
 from ligen_py.records import Entries, Ledger, Ligands, Reason, Status
 
@@ -63,6 +71,7 @@ def parse(
         rules.time_limit,
         partial(lost, rules=rules),
         rules.memory_limit,
+        partial(prepare_one_state, rules=rules),
     )
     library = assemble(prepared)
     if allow_empty:

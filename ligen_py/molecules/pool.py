@@ -1,7 +1,8 @@
 """Worker processes for calculations that may hang, swell or crash: an item costs at most itself.
 
 A worker that uses more processor time or memory than allowed on one item, or dies, is replaced; the
-item gets a substitute result and its neighbours are calculated as if nothing had happened.
+item is tried in a simpler way or gets a substitute result, and its neighbours are calculated as if
+nothing had happened.
 """
 
 import multiprocessing
@@ -33,6 +34,7 @@ def ordered_map(
     time_limit: float,
     lost: Callable[[Item, bool, int], Result],
     memory_limit: int = 0,
+    simpler: Callable[[Item], Result] | None = None,
 ) -> Iterator[tuple[Item, Result]]:
     """Apply a function in `jobs` processes; yields (item, result) in the order of the items.
 
@@ -46,9 +48,11 @@ def ordered_map(
             ran out of time, and the worker's exit code: minus the signal's number, or
             OUT_OF_MEMORY.
         memory_limit: memory a worker may ask for beyond what it starts with, in MiB; 0: any.
+        simpler: tried, with the same limits, on an item on which `function` cost a worker its life.
     """
     numbered = enumerate(items)
-    workers = [_Worker(function, time_limit, memory_limit) for _ in range(jobs)]
+    functions = [function] if simpler is None else [function, simpler]
+    workers = [_Worker(functions, time_limit, memory_limit) for _ in range(jobs)]
     done: dict[int, tuple[Item, Result]] = {}
     following = 0
     try:
@@ -59,8 +63,7 @@ def ordered_map(
             for worker in busy:
                 if worker.connection not in ready:
                     continue
-                index, item, result = worker.collect(lost)
-                done[index] = item, result
+                done.update(worker.collect(lost))
                 if not worker.pending:
                     worker.give(list(islice(numbered, BATCH)))
             while following in done:
@@ -75,19 +78,21 @@ class _Worker(Generic[Item, Result]):
     """One process and the items it still owes."""
 
     def __init__(
-        self, function: Callable[[Item], Result], time_limit: float, memory_limit: int
+        self, functions: list[Callable[[Item], Result]], time_limit: float, memory_limit: int
     ) -> None:
-        self.function = function
+        self.functions = functions
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.pending: deque[tuple[int, Item]] = deque()
+        self.tried = 0
+        """Functions that the first pending item has cost a worker."""
         self._start()
 
     def _start(self) -> None:
         self.connection, far_end = multiprocessing.Pipe()
         self.process = multiprocessing.Process(
             target=_serve,
-            args=(far_end, self.function, self.time_limit, self.memory_limit),
+            args=(far_end, self.functions, self.tried, self.time_limit, self.memory_limit),
             daemon=True,
         )
         self.process.start()
@@ -100,17 +105,26 @@ class _Worker(Generic[Item, Result]):
             with suppress(BrokenPipeError):  # a dead worker is noticed when results are collected
                 self.connection.send([item for _, item in batch])
 
-    def collect(self, lost: Callable[[Item, bool, int], Result]) -> tuple[int, Item, Result]:
-        """Receive one result; a dead worker is replaced and gives up the item it was at."""
+    def collect(self, lost: Callable[[Item, bool, int], Result]) -> dict[int, tuple[Item, Result]]:
+        """Receive a result, by index; a dead worker is replaced and may have none to give."""
         try:
             result = self.connection.recv()
         except (EOFError, ConnectionResetError):
             self.process.join()
             code = self.process.exitcode or 0
-            index, item = self.pending.popleft()
+            self.tried += 1
+            if self.tried < len(self.functions):
+                self._replace()
+                return {}
+            index, item = self._done()
             self._replace()
-            return index, item, lost(item, code == -signal.SIGPROF, code)
-        return *self.pending.popleft(), result
+            return {index: (item, lost(item, code == -signal.SIGPROF, code))}
+        index, item = self._done()
+        return {index: (item, result)}
+
+    def _done(self) -> tuple[int, Item]:
+        self.tried = 0
+        return self.pending.popleft()
 
     def _replace(self) -> None:
         self.stop()
@@ -127,11 +141,15 @@ class _Worker(Generic[Item, Result]):
 
 def _serve(
     connection: Connection,
-    function: Callable[[Item], Result],
+    functions: list[Callable[[Item], Result]],
+    tried: int,
     time_limit: float,
     memory_limit: int,
 ) -> None:
-    """Answer batches until the parent is gone; the timer's signal ends the process, even in C++."""
+    """Answer batches until the parent is gone; the timer's signal ends the process, even in C++.
+
+    The first item has been tried with so many functions already.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     _limit_memory(memory_limit)
@@ -143,6 +161,7 @@ def _serve(
         except EOFError:
             return
         for item in batch:
+            function, tried = functions[tried], 0
             signal.setitimer(signal.ITIMER_PROF, time_limit)
             try:
                 result = function(item)

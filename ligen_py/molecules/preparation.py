@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -19,7 +19,7 @@ import numpy as np
 from rdkit import Chem, rdBase
 
 from ligen_py.molecules import ad4, vina
-from ligen_py.molecules.conformers import NoConformerError, embed, has_conformer
+from ligen_py.molecules.conformers import NoConformerError, can_exist, embed, has_conformer
 from ligen_py.molecules.filters import objection
 from ligen_py.molecules.graph import Graph, matches
 from ligen_py.molecules.pieces import neighbours_of, pair_mask, rigid_pieces, rotatable_bonds
@@ -32,7 +32,13 @@ from ligen_py.molecules.standardising import (
     macrocycle,
     standardise,
 )
-from ligen_py.molecules.states import protomers, stereoisomers, tautomers, undefined_stereo
+from ligen_py.molecules.states import (
+    inverted,
+    protomers,
+    stereoisomers,
+    tautomers,
+    undefined_stereo,
+)
 from ligen_py.molecules.xscore import SUPPORTED, ligand_types
 from ligen_py.records import Reason, Status
 
@@ -159,6 +165,18 @@ def prepare(record: Record, rules: Rules) -> Prepared:
             return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
 
 
+def prepare_one_state(record: Record, rules: Rules) -> Prepared:
+    """Make one ligand of a record on which `prepare` cost a worker its life."""
+    one = rules._replace(
+        protomers=1, tautomers=1, stereoisomers=1, conformers=1, macrocycle_conformers=1
+    )
+    prepared = prepare(record, one)
+    if prepared.status != Status.READY:
+        return prepared
+    note = "in one state and conformer: all of them cost more than the limits of a molecule"
+    return replace(prepared, note=_short("; ".join(filter(None, (prepared.note, note)))))
+
+
 def lost(record: Record, timed_out: bool, exit_code: int, rules: Rules) -> Prepared:
     """The result for a record on which a worker process was lost."""
     if timed_out:
@@ -267,33 +285,60 @@ def _states(
 ) -> tuple[State, ...]:
     """Every state of a parent.
 
-    A state that cannot be built is left out while others can; where none can, the reason is that
-    of the first. Coordinates of the drawing are kept where the rules say so: those of the heavy
-    atoms, and of the hydrogens too where the state is the molecule as drawn.
+    A state that cannot be built is left out while others can; where none can, the parents with the
+    fewest stereocentres inverted that can take its place; else the reason is that of the first.
+    Coordinates of the drawing are kept where the rules say so: those of the heavy atoms, and of
+    the hydrogens too where the state is the molecule as drawn.
     """
     placed = rules.embed != "always" and has_conformer(parent)
     if rules.embed == "never" and not placed:
         raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
+    if not placed:  # which isomers are drawn by lot must not depend on how a molecule is written
+        parent = Chem.MolFromSmiles(its_smiles) or parent
+    states, problems = _built(drawn, parent, placed, rules)
+    if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
+        for mended in _mended(parent, rules, notes):
+            states |= _built(mended, mended, placed, rules)[0]
+    elif states and problems:
+        notes.append(f"{len(problems)} states left out, the first for: {problems[0]}")
+    if not states and problems:
+        raise problems[0]
+    _tell_open_stereo(parent, placed, rules, notes)
+    return tuple(ligand for ligands in states.values() for ligand in ligands)
+
+
+def _built(
+    drawn: Chem.Mol, parent: Chem.Mol, placed: bool, rules: Rules
+) -> tuple[dict[str, list[State]], list[_UnusableError]]:
+    """States of a parent by SMILES, and what was in the way of the others."""
     states: dict[str, list[State]] = {}
-    problem: _UnusableError | None = None
-    as_drawn = its_smiles if drawn is parent else canonical_smiles(drawn)
+    problems: dict[str, _UnusableError] = {}
+    as_drawn = canonical_smiles(drawn) if placed else ""
     for form in _forms(parent, rules):
         before = len(states)
         for isomer in [form] if placed else _isomers(form, rules):
             built = len(states) - before
             if built == rules.stereoisomers or (built and isomer is form):
                 break
-            smiles = its_smiles if isomer is parent else canonical_smiles(isomer)
+            smiles = canonical_smiles(isomer)
             try:
-                if smiles not in states:
+                if smiles not in states and smiles not in problems:
                     start = drawn if placed and smiles == as_drawn else isomer
                     states[smiles] = _ligands(start, smiles, placed, rules)
             except _UnusableError as error:
-                problem = problem or error
-    if not states and problem:
-        raise problem
-    _tell_open_stereo(parent, placed, rules, notes)
-    return tuple(ligand for ligands in states.values() for ligand in ligands)
+                problems[smiles] = error
+    return states, list(problems.values())
+
+
+def _mended(parent: Chem.Mol, rules: Rules, notes: list[str]) -> list[Chem.Mol]:
+    """Parents for one whose marked centres exclude each other in space; none: it has no way out."""
+    for number, forms in enumerate(inverted(parent), start=1):
+        possible = [form for form in forms if can_exist(form, rules.seed)][: rules.stereoisomers]
+        if possible:
+            centres = "a centre" if number == 1 else f"{number} centres"
+            notes.append(f"impossible stereocentres; docked with {centres} inverted")
+            return possible
+    return []
 
 
 def _forms(parent: Chem.Mol, rules: Rules) -> Iterator[Chem.Mol]:

@@ -6,6 +6,7 @@ and never more than asked for. Heavy atoms keep their numbers and coordinates.
 
 import random
 from collections.abc import Iterator
+from itertools import combinations
 
 from rdkit import Chem
 from rdkit.Chem.EnumerateStereoisomers import (
@@ -20,6 +21,11 @@ from ligen_py.molecules.protomers import protonated
 
 MOST_TAUTOMERS = 64
 """Tautomers looked at before the best are taken."""
+
+MOST_INVERTED = 2
+"""Stereocentres that are inverted at a time in a drawing that cannot exist in space."""
+MOST_MENDED = 24
+"""Drawings with inverted centres that are tried: all of a system with six centres."""
 
 
 def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
@@ -95,3 +101,30 @@ def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:
         unique=True, onlyUnassigned=True, maxIsomers=most, rand=random.Random(seed)
     )
     yield from EnumerateStereoisomers(mol, options=options)
+
+
+def inverted(mol: Chem.Mol) -> Iterator[list[Chem.Mol]]:
+    """A molecule with one, then two marked centres inverted where its rings meet.
+
+    A bridge can exclude what is drawn: it joins both ends of a ring from one side. Lists by the
+    number of inverted centres, each in the order of SMILES.
+    """
+    rings = mol.GetRingInfo()
+    centres = [
+        atom.GetIdx()
+        for atom in atoms_of(mol)
+        if rings.NumAtomRings(atom.GetIdx()) > 1
+        and atom.GetChiralTag() != Chem.ChiralType.CHI_UNSPECIFIED
+    ]
+    left = MOST_MENDED
+    for count in range(1, MOST_INVERTED + 1):
+        forms = {}
+        for chosen in combinations(centres, count):
+            form = Chem.Mol(mol)
+            for number in chosen:
+                form.GetAtomWithIdx(number).InvertChirality()
+            Chem.AssignStereochemistry(form, cleanIt=True, force=True)
+            forms[Chem.MolToSmiles(form)] = form
+        found = [forms[smiles] for smiles in sorted(forms)[:left]]
+        left -= len(found)
+        yield found

@@ -113,6 +113,25 @@ def test_a_molecule_without_end_costs_only_itself(
     assert library.ligands.entry.tolist() == [0]
 
 
+def test_a_molecule_of_too_many_states_is_docked_in_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(mol: Any, seed: int, key: str, limit: int) -> None:
+        while limit > 1:
+            pass
+        embed(mol, seed, key, limit)
+
+    embed = preparation.embed
+    monkeypatch.setattr(preparation, "embed", slow)
+    path = tmp_path / "a.smi"
+    path.write_text("CC(O)C1CCCCCCCCC1 ring\nCC(O)F plain\n")
+    rules = RULES._replace(time_limit=0.5, stereoisomers=4, macrocycle_conformers=4)
+    library = parse(path, WHOLE, rules, 1)
+    assert library.ligands.entry.tolist() == [0, 1, 1]
+    assert library.entries.note[0].endswith("the limits of a molecule")
+    assert not library.entries.note[1]
+
+
 def test_a_molecule_without_measure_costs_only_itself(
     library_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

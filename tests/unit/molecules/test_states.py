@@ -109,3 +109,44 @@ def test_mixtures_are_named_or_rejected() -> None:
     rejected = of(mixture, RULES._replace(mixtures="reject"))
     assert (rejected.status, rejected.reason) == (Status.REJECTED, Reason.MIXTURE)
     assert of("CCN.Cl", RULES._replace(mixtures="reject")).status == Status.READY
+
+
+@pytest.mark.parametrize(
+    ("drawn", "docked", "centres"),
+    [
+        # tropane with a bridge from one side to the other
+        ("CN1[C@H]2CC[C@H]1CCC2", ["CN1[C@@H]2CC[C@H]1CCC2"], "a centre"),
+        # norbornene with an imide: endo and exo
+        (
+            "CN1C(=O)[C@H]2[C@H]3C=C[C@@H](C3)[C@H]2C1=O",
+            [
+                "CN1C(=O)[C@@H]2[C@H](C1=O)[C@@H]1C=C[C@H]2C1",
+                "CN1C(=O)[C@@H]2[C@H](C1=O)[C@H]1C=C[C@@H]2C1",
+            ],
+            "a centre",
+        ),
+    ],
+)
+def test_a_drawing_that_cannot_be_is_docked_as_its_nearest_isomers(
+    drawn: str, docked: list[str], centres: str
+) -> None:
+    plain = RULES._replace(protonate=False)
+    found = of(drawn, plain)
+    assert found.smiles == Chem.CanonSmiles(drawn)
+    assert found.note == f"impossible stereocentres; docked with {centres} inverted"
+    assert set(states(found)) == {Chem.CanonSmiles(each) for each in docked}
+    other = Chem.MolToSmiles(Chem.MolFromSmiles(drawn), canonical=False, rootedAtAtom=3)
+    assert states(of(other, plain)) == states(found)
+
+
+def test_states_that_cannot_be_are_told() -> None:
+    found = of("CN1C(=O)C2C3C=CC(C3)C2C1=O", RULES._replace(protonate=False, stereoisomers=16))
+    assert 2 <= len(found.states) < 16
+    assert "states left out, the first for: no conformer in 2 x 20 attempts" in found.note
+
+
+def test_isomers_drawn_by_lot_do_not_depend_on_the_writing() -> None:
+    drawn = Chem.MolFromSmiles("CC(O)C(N)C(F)C(Cl)C(Br)C(=O)O")
+    written = {Chem.MolToSmiles(drawn, canonical=False, rootedAtAtom=i) for i in (0, 3, 9)}
+    assert len(written) == 3
+    assert len({tuple(states(of(each))) for each in written}) == 1
