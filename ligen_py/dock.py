@@ -8,7 +8,6 @@ counts. A record of which no state can fit leaves the race.
 import argparse
 import logging
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from ligen_py.engine.search import Plan
 from ligen_py.engine.slabs import slabs
 from ligen_py.opencl.device import Device, labels, select_all
 from ligen_py.opencl.workers import spread
+from ligen_py.pace import Pace
 from ligen_py.provenance import Run
 from ligen_py.records import Field, Ledger, Reason, Status
 from ligen_py.settings import DockSettings
@@ -62,20 +62,21 @@ def _stage(options: argparse.Namespace) -> None:
     plan = Plan.of(field, **settings.model_dump())
     chosen = select_all(options.device)
 
-    started = time.perf_counter()
     told = {"path": options.ligands, "field": field, "plan": plan}
     told |= {"mode": options.mode, "count": len(entry)}
     runs = slabs(plan.pose_bytes(np.diff(first_torsion)))
     too_large: dict[int, str] = {}
     run = Run("dock", settings, (options.ligands, options.pocket), labels(chosen))
     with growing(options.output, "poses", run) as file:
+        pace = Pace("ligands docked", len(entry))
         if len(chosen) == 1:
-            docked = _searcher(chosen[0], **told)(runs)
+            docked = _searcher(chosen[0], **told, pace=pace)(runs)
         else:
             docked = spread(chosen, partial(_one_by_one, **told), runs)
-        for (first, _), found in zip(runs, docked, strict=True):
+        for (first, last), found in zip(runs, docked, strict=True):
             file.append("poses", partial(plan.poses, found.torsions, found.rows, found.results))
             too_large |= {first + row: words for row, words in found.too_large.items()}
+            pace.reach(last, len(too_large))
         rows = np.setdiff1d(np.arange(len(entry)), list(too_large))
         # A record is lost with the last of its states; the ledger tells of the first.
         out = np.setdiff1d(np.unique(entry, return_index=True)[1], rows)
@@ -89,7 +90,7 @@ def _stage(options: argparse.Namespace) -> None:
         len(rows),
         len(rows) * plan.num_poses,
         len(out),
-        len(rows) / (time.perf_counter() - started),
+        pace.rate,
     )
 
 
@@ -97,20 +98,20 @@ Runs = Iterable[tuple[int, int]]
 
 
 def _searcher(
-    device: Device, path: Path, field: Field, plan: Plan, mode: Mode, count: int
+    device: Device, path: Path, field: Field, plan: Plan, mode: Mode, count: int, pace: Pace
 ) -> Callable[[Runs], Iterator[Docked]]:
     """The work of a device: read runs of ligands and dock them."""
     form = docker(mode, device, plan, count)
 
     def dock(runs: Runs) -> Iterator[Docked]:
-        return dock_runs(form, field, read_pieces(path, "ligands", "ligands", "ligand", runs))
+        return dock_runs(form, field, read_pieces(path, "ligands", "ligands", "ligand", runs), pace)
 
     return dock
 
 
 def _one_by_one(device: Device, **told: Any) -> Callable[[tuple[int, int]], Docked]:
-    """The work of one of several devices, a run at a time."""
-    dock = _searcher(device, **told)
+    """The work of one of several devices, a run at a time; the stage counts what comes back."""
+    dock = _searcher(device, **told, pace=Pace("ligands docked"))
     return lambda run: next(dock([run]))
 
 

@@ -10,6 +10,7 @@ from ligen_py.engine.docking import Docker, Job
 from ligen_py.engine.latency import LatencyDocker
 from ligen_py.engine.limits import larger_than_box
 from ligen_py.engine.search import Found
+from ligen_py.pace import Pace
 from ligen_py.records import Field, Ligands
 
 
@@ -23,9 +24,12 @@ class Docked(NamedTuple):
 
 
 def dock_runs(
-    form: Docker | LatencyDocker, field: Field, runs: Iterable[Ligands]
+    form: Docker | LatencyDocker, field: Field, runs: Iterable[Ligands], pace: Pace
 ) -> Iterator[Docked]:
-    """Dock runs of ligands; one may be asked for before the results of the last are given."""
+    """Dock runs of ligands; one may be asked for before the results of the last are given.
+
+    `pace` counts ligands as they are docked, and those that are too large for the box as failed.
+    """
     begun: deque[tuple[np.ndarray, np.ndarray, dict[int, str]]] = deque()
 
     def jobs() -> Iterator[Job]:
@@ -33,8 +37,9 @@ def dock_runs(
             too_large = larger_than_box(ligands, field)
             rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))
             begun.append((np.diff(ligands.first_torsion), rows, too_large))
+            pace.add(len(too_large), len(too_large))
             yield Job(ligands, rows)
 
-    for results in form.searches(jobs()):
+    for results in form.searches(jobs(), pace.add):
         torsions, rows, too_large = begun.popleft()
         yield Docked(torsions, rows, results, too_large)

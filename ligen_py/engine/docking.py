@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,10 +103,13 @@ class Docker:
         (found,) = self.searches([Job(ligands, rows)])
         return found
 
-    def searches(self, jobs: Iterable[Job]) -> Iterator[Found]:
+    def searches(
+        self, jobs: Iterable[Job], tell: Callable[[int], object] = lambda _: None
+    ) -> Iterator[Found]:
         """`search` for one job after another: the device has the next before the last is fetched.
 
-        A job is asked for as soon as all before it are launched.
+        A job is asked for as soon as all before it are launched; `tell` is told of so many ligands
+        each time that some are docked.
         """
         begun: deque[tuple[Job, Kept]] = deque()
 
@@ -121,6 +124,7 @@ class Docker:
                 yield begun.popleft()[1].arrays
             kept = begun[0][1]
             (kept.put if self._keeps else kept.take)(bucket.members, *arrays)
+            tell(len(bucket.members))
         yield from (kept.arrays for _, kept in begun)
 
     @property

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.halving import by_halves
+from ligen_py.engine.halving import by_batches
 from ligen_py.engine.placing import Conformers, Genotypes
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.tuning import tuned
+from ligen_py.pace import Pace
 from ligen_py.records import Ligands, Poses, Verdicts
 
 LIGAND = np.dtype(
@@ -63,14 +64,16 @@ def filter_poses(
         span = int(members[0]), int(members[-1]) + 1
         return _launch(device, ligands, poses, bumped, span, max_num_poses, cluster_rmsd)
 
+    pace = Pace("ligands filtered", len(ligands.entry))
     for first, last in _batches(ligands, poses, buffers.budget(device)):
-        for members, found in by_halves(launch, np.arange(first, last)):
+        for members, found in by_batches(device, launch, np.arange(first, last)):
             pose, verdict, cluster, count = found
             kept = np.arange(max_num_poses) < count[:, None]
             rows.append((poses.first_pose[members, None] + pose)[kept])
             verdicts.append(verdict[kept])
             clusters.append(cluster[kept])
             counts.append(count)
+            pace.add(len(members))
     word = Verdicts(
         verdict=np.concatenate(verdicts).astype(np.uint8),
         cluster=np.concatenate(clusters).astype(np.int32),

@@ -1,4 +1,4 @@
-"""Work on batches where the device may be short of memory: then by halves, down to one ligand."""
+"""Work on batches of ligands: small ones on processors, halves where memory is short."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -7,10 +7,26 @@ from typing import TypeVar
 import numpy as np
 
 from ligen_py.opencl.buffers import OutOfMemoryError
+from ligen_py.opencl.device import Device
 
 log = logging.getLogger("ligen_py")
 
 Result = TypeVar("Result")
+
+LIGANDS_PER_CORE = 32
+"""Ligands that a processor is given at once, for each of its cores: some seconds or minutes of
+work, so that a stage can tell how far it is."""
+
+
+def by_batches(
+    device: Device, work: Callable[[np.ndarray], Result], members: np.ndarray
+) -> Iterator[tuple[np.ndarray, Result]]:
+    """`by_halves` for all members at once on a card, for some after some on a processor."""
+    size = max(1, len(members))
+    if device.kind != "gpu":
+        size = LIGANDS_PER_CORE * int(device.handle.max_compute_units)
+    for start in range(0, len(members), size):
+        yield from by_halves(work, members[start : start + size])
 
 
 def by_halves(

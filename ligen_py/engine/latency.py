@@ -4,7 +4,7 @@ The form for few ligands (kernels/latency/dock.cl); `engine/docking.py` has the 
 ligand costs the host seven calls: one upload, five launches, one download.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -145,7 +145,9 @@ class LatencyDocker:
         torsions = np.diff(ligands.first_torsion)
         return self.plan.poses(torsions, rows, self.search(ligands, rows))
 
-    def search(self, ligands: Ligands, rows: np.ndarray) -> Found:
+    def search(
+        self, ligands: Ligands, rows: np.ndarray, tell: Callable[[int], object] = lambda _: None
+    ) -> Found:
         """What `dock` makes poses of: see `Plan.poses`."""
         count = self.plan.num_restart
         torsions = np.diff(ligands.first_torsion)[rows]
@@ -156,11 +158,14 @@ class LatencyDocker:
             turns = block[poses : poses + count * int(torsions[slot.member])]
             results, member = floats[0].view(np.int32), np.array([slot.member])
             found.take(member, results, floats[1], floats[2], turns)
+            tell(1)
         return found.arrays
 
-    def searches(self, jobs: Iterable[Job]) -> Iterator[Found]:
-        """`search` for one job after another."""
-        return (self.search(*job) for job in jobs)
+    def searches(
+        self, jobs: Iterable[Job], tell: Callable[[int], object] = lambda _: None
+    ) -> Iterator[Found]:
+        """`search` for one job after another; `tell` is told of so many ligands docked."""
+        return (self.search(*job, tell) for job in jobs)
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) and leave the poses where they are."""

@@ -8,7 +8,7 @@ import numpy as np
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering import filter_poses, take
 from ligen_py.engine.geometry import inverse_bond_lengths
-from ligen_py.engine.halving import by_halves
+from ligen_py.engine.halving import by_batches
 from ligen_py.engine.maps import Grid, Maps, make_maps
 from ligen_py.engine.placing import kernel_torsions, ranges
 from ligen_py.engine.random import content_key
@@ -17,6 +17,7 @@ from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import Tuning, tuned
+from ligen_py.pace import Pace
 from ligen_py.records import (
     Field,
     Ligands,
@@ -164,14 +165,16 @@ class Refiner:
         energies = np.zeros((count, 2), np.float32)
         gradients = np.zeros((count, FREEDOM_CLASSES[-1]), np.float32)
         state = (angles, quaternion, translation, energies, gradients)
+        posed = int(np.count_nonzero(np.diff(poses.first_pose)))
+        pace = Pace(f"ligands refined (rounds: {chain.rounds})", posed)
         for members, classes in self._batches(ligands, poses):
 
             def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
                 batch = pack(ligands, rows, self.maps, seed)
                 self._launch(batch, rows, classes, poses, chain, state)
 
-            for _ in by_halves(launch, members):
-                pass
+            for done, _ in by_batches(self.device, launch, members):
+                pace.add(len(done))
         better = energies[:, 1] < energies[:, 0]
         changed = np.repeat(better, np.diff(poses.first_torsion))
         wrapped = np.mod(np.rad2deg(angles.astype(np.float64)), 360).astype(np.float32)

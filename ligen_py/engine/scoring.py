@@ -6,12 +6,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from ligen_py.engine.ad4 import Ad4
-from ligen_py.engine.halving import by_halves
+from ligen_py.engine.halving import by_batches
 from ligen_py.engine.pose_kernel import ATOM_CLASSES
 from ligen_py.engine.vina import Vina, Vinardo
 from ligen_py.engine.xscore import XScore
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
+from ligen_py.pace import Pace
 from ligen_py.records import (
     ChargedReceptor,
     Ledger,
@@ -68,15 +69,20 @@ def score(
         for name, scorer in scorers.items()
     }
 
-    def launch(members: np.ndarray) -> None:
+    def launch(members: np.ndarray) -> int:
+        """Score ligands; returns how many are left without a score that could rank them."""
         first, last = int(members[0]), int(members[-1]) + 1
         rows = slice(poses.first_pose[first], poses.first_pose[last])
         for name, scorer in scorers.items():
             columns[name][:, rows] = scorer.score(ligands, poses, first, last)
+        total = columns[functions[0]][scorers[functions[0]].terms.index("total"), rows]
+        owner = np.repeat(np.arange(last - first), np.diff(poses.first_pose[first : last + 1]))
+        return last - first - len(np.unique(owner[np.isfinite(total)]))
 
+    pace = Pace("ligands scored", len(ligands.entry))
     for first, last in batches(ligands, poses, min(batch_bytes, buffers.budget(device))):
-        for _ in by_halves(launch, np.arange(first, last)):
-            pass
+        for members, failed in by_batches(device, launch, np.arange(first, last)):
+            pace.add(len(members), failed)
     return {
         name: dict(zip(scorer.terms, columns[name], strict=True))
         for name, scorer in scorers.items()

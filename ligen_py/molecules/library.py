@@ -22,6 +22,7 @@ from ligen_py.molecules.preparation import (
     prepare_one_state,
 )
 from ligen_py.molecules.reading import GUESSED, WHOLE, Columns, Part, Record, records
+from ligen_py.pace import Pace
 from ligen_py.records import Entries, Ledger, Ligands, Reason, Status
 
 SIZES: dict[str, Callable[[State], int]] = {
@@ -90,6 +91,7 @@ def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
     states: list[State] = []
     rows: list[int] = []
     first: dict[str, Record] = {}
+    pace = Pace("records read")
     for record, result in prepared:
         original = first.get(result.key)
         if result.status != Status.READY:
@@ -104,6 +106,7 @@ def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
             states += result.states
         told = record.name, record.line, result.smiles, result.key, result.note, record.extra
         entries.append(told)
+        pace.add(1, result.status == Status.FAILED)
     return Library(_table(Entries, entries), _table(Ledger, ledger), _ligands(rows, states))
 
 

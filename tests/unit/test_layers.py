@@ -24,10 +24,11 @@ LIBRARIES = {
 }
 """Each of these is known to one room only."""
 
-FOR_STAGES = {"cli", "errors", "provenance", "records", "settings", *FOLDERS}
+FOR_STAGES = {"cli", "errors", "pace", "provenance", "records", "settings", *FOLDERS}
 
 ALLOWED = {
     "errors": set(),
+    "pace": set(),
     "paths": set(),
     "formats": {"errors"},
     "records": set(),
@@ -36,9 +37,9 @@ ALLOWED = {
     "provenance": {"paths", "settings"},
     "campaign": {"errors", "formats", "paths", "settings", "store"},
     "store": {"errors", "provenance", "records"},
-    "molecules": {"errors", "formats", "records"},
+    "molecules": {"errors", "formats", "pace", "records"},
     "opencl": {"errors", "paths"},
-    "engine": {"errors", "opencl", "records"},
+    "engine": {"errors", "opencl", "pace", "records"},
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
     "doctor": {"cli", "engine", "errors", "opencl"},

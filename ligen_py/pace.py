@@ -1,0 +1,47 @@
+"""How far a stage is with its ligands: a line a minute in its log, which can be followed."""
+
+import logging
+import time
+
+log = logging.getLogger("ligen_py")
+
+MINUTE = 60.0
+
+clock = time.monotonic
+
+
+class Pace:
+    """Counts what a stage has done; tells it once a minute at most, first after a minute.
+
+    Lines go to the log only: no result may depend on when they come.
+    """
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        """`what` is done to `total` items, such as "ligands docked"; None where nobody knows."""
+        self._what, self._total = what, total
+        self._done = self._failed = 0
+        self._start = self._told = clock()
+
+    def add(self, done: int, failed: int = 0) -> None:
+        """So many items more are done; `failed` of them came to nothing."""
+        self.reach(self._done + done, self._failed + failed)
+
+    def reach(self, done: int, failed: int) -> None:
+        """So many of all items are done by now, or more."""
+        self._done, self._failed = max(done, self._done), max(failed, self._failed)
+        now = clock()
+        if now - self._told < MINUTE:
+            return
+        self._told = now
+        of, left, rate = "", "", self.rate
+        if self._total is not None:
+            of = f" of {self._total}"
+            left = f", {(self._total - self._done) / rate / MINUTE:.0f} min left" if rate else ""
+        words = f"{self._done}{of} {self._what}, {self._failed} failed"
+        log.info("%s; %.3g a second%s", words, rate, left)
+
+    @property
+    def rate(self) -> float:
+        """Items a second since the count began."""
+        seconds = clock() - self._start
+        return self._done / seconds if seconds else 0.0

@@ -1,0 +1,54 @@
+"""Every long stage tells how far it is while it works."""
+
+import logging
+import re
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from ligen_py import pace
+from tests.mini import Mini
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What is told where more than a minute passes between any two looks at the clock."""
+    times, told = count(0, 61), list[str]()
+    monkeypatch.setattr(pace, "clock", lambda: float(next(times)))
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append(record.getMessage())
+
+    # At the logger itself: each stage takes away what listens at the root.
+    logger, listener = logging.getLogger("ligen_py"), Listener()
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(listener)
+    yield told
+    logger.removeHandler(listener)
+    logger.setLevel(level)
+
+
+def test_every_stage_tells_how_far_it_is(tmp_path: Path, lines: list[str]) -> None:
+    Mini(tmp_path).run()
+    for line in (
+        r"7 records read, 1 failed; \S+ a second",
+        r"5 of 5 ligands docked, 0 failed; \S+ a second, 0 min left",
+        r"5 of 5 ligands filtered, 0 failed; .*",
+        r"5 of 5 ligands refined \(rounds: 1\), 0 failed; .*",
+        r"5 of 5 ligands scored, 0 failed; .*",
+    ):
+        assert any(re.fullmatch(line, told) for told in lines), (line, lines)
+
+
+def test_devices_that_work_beside_each_other_are_counted_once(
+    tmp_path: Path, lines: list[str]
+) -> None:
+    one = Mini(tmp_path / "one").run()
+    lines.clear()
+    two = Mini(tmp_path / "two", flags={"dock": ("--device", "intel:0,0")}).run()
+    assert any(line.startswith("5 of 5 ligands docked, 0 failed") for line in lines), lines
+    assert two.parts()[0].poses.read_bytes() == one.parts()[0].poses.read_bytes()
