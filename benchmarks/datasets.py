@@ -28,6 +28,9 @@ from ligen_py.store.read import read
 
 ATOMS = (31, 63, 74, 89)
 FRAGMENTS = (4, 8, 16, 20)
+MISSES = 100_000
+"""Tries in a row without a new molecule that mean that there are no more."""
+
 NAMES = tuple((atoms, fragments) for atoms in ATOMS for fragments in FRAGMENTS)
 
 MIDDLES = (
@@ -72,11 +75,16 @@ def is_polar(unit: str) -> bool:
 
 
 def molecules(atoms: int, fragments: int, seed: int = 0) -> Iterator[str]:
-    """Endless SMILES of distinct molecules with exactly these counts, equal for equal seeds."""
+    """SMILES of distinct molecules with exactly these counts, equal for equal seeds.
+
+    ValueError once no new one is found: of d_89_4 there are 30.
+    """
     rng = np.random.default_rng([seed, atoms, fragments])
     middles = fragments // 2 - 1
     seen: set[str] = set()
-    while True:
+    misses = 0
+    while misses < MISSES:
+        misses += 1
         units = [str(rng.choice(ENDS))]
         left = atoms - unit_atoms(units[0], 1)
         while len(units) <= middles + 1:
@@ -101,7 +109,9 @@ def molecules(atoms: int, fragments: int, seed: int = 0) -> Iterator[str]:
         smiles = Chem.CanonSmiles(_joined(units[0], "".join(units[1:])))
         if smiles not in seen:
             seen.add(smiles)
+            misses = 0
             yield smiles
+    raise ValueError(f"d_{atoms}_{fragments} has {len(seen)} molecules; ask for fewer")
 
 
 def _joined(end: str, chain: str) -> str:
@@ -121,7 +131,7 @@ def dataset(atoms: int, fragments: int, count: int, seed: int = 0) -> Ligands:
             prepared.append((record, result))
         if len(prepared) == count:
             return assemble(prepared).ligands
-    raise AssertionError("molecules() never ends")
+    raise AssertionError("molecules() ends with an error")
 
 
 def datasets(names: Sequence[tuple[int, int]], count: int) -> list[Ligands]:

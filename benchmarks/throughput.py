@@ -38,7 +38,7 @@ from ligen_py.settings import DockSettings
 ALIGNMENT = 246
 """Evaluations of the whole ligand in one restart's rigid alignment (ligen.md 8.5)."""
 
-UNIQUE = 32
+UNIQUE = 24
 """Different molecules of a dataset; launches repeat them."""
 
 CROSSOVER = ((31, 4), (63, 8), (89, 20))
