@@ -138,7 +138,8 @@ def select_all(selector: str | None = None) -> list[Device]:
     are fastest. Raises DeviceError, with the list of devices, when nothing matches.
 
     A Slurm job keeps to its own cards: without one it takes the processor, unless a selector says
-    otherwise, and it stops where more cards are seen than it was given.
+    otherwise, and it stops where more cards are seen than it was given, because the first of them
+    would be that of every job. Only a job that was given none may name some by number, or all.
     """
     found = devices()
     if not found:
@@ -165,8 +166,9 @@ def select_all(selector: str | None = None) -> list[Device]:
         best = min(usable, key=lambda device: (device.kind != "gpu", device.back_end == "local"))
         every = [device for device in usable if device.kind == "gpu"]
         chosen = every or [best] if wanted else [best]
+    named = re.search(r"(^|:)(\d+(,\d+)*|all)(:|$)", (wanted or "").lower()) is not None
     for device in chosen:
-        _require_own_card(device, found)
+        _require_own_card(device, found, named)
         what = f"{device.label}, sub-groups of {SUB_GROUP_SIZE} ({device.back_end})"
         log.info("device: %s", what)
     watchdog.arm(chosen[0].kind == "gpu")
@@ -178,20 +180,25 @@ def _cards_given() -> int | None:
     if "SLURM_JOB_ID" not in os.environ:
         return None
     given = os.environ.get("SLURM_GPUS_ON_NODE", "")
-    return int(given) if given.isdecimal() else 0
+    if given.isdecimal():
+        return int(given)
+    # The numbers that they have on the node, "0,3", where Slurm does not tell how many.
+    listed = os.environ.get("SLURM_STEP_GPUS") or os.environ.get("SLURM_JOB_GPUS") or ""
+    return len([number for number in listed.split(",") if number])
 
 
-def _require_own_card(chosen: Device, found: list[Device]) -> None:
+def _require_own_card(chosen: Device, found: list[Device], named: bool) -> None:
     given = _cards_given()
-    if chosen.kind != "gpu" or not given:
+    if chosen.kind != "gpu" or given is None or (not given and named):
         return
     platform = chosen.handle.platform
     seen = sum(item.kind == "gpu" and item.handle.platform == platform for item in found)
-    if seen > given:
+    if seen > max(given, 1):
         raise DeviceError(
-            f"this Slurm job was given {given} of the {seen} cards that OpenCL shows, and cannot "
-            "know which; ask for all of a node's cards, or have the cluster hide the others "
-            "(ConstrainDevices=yes in its cgroup.conf)"
+            f"this Slurm job was given {given or 'none'} of the {seen} cards that OpenCL shows, "
+            "and cannot know which; ask for all of a node's cards, or have the cluster hide the "
+            "others (ConstrainDevices=yes in its cgroup.conf)"
+            + ("" if given else "; ask for a card, or name one by number, such as gpu:0")
         )
 
 

@@ -11,7 +11,7 @@ import pytest
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import device as module
 from ligen_py.opencl import runtimes
-from ligen_py.opencl.device import Device, select
+from ligen_py.opencl.device import Device, select, select_all
 
 HERE = len(os.sched_getaffinity(0))
 
@@ -98,10 +98,59 @@ def test_a_slurm_job_keeps_to_its_own_cards(monkeypatch: pytest.MonkeyPatch) -> 
         select()
     monkeypatch.delenv("SLURM_GPUS_ON_NODE")
     assert select().kind == "cpu"
-    assert select("gpu").kind == "gpu"
     monkeypatch.setattr(module, "devices", lambda: [card(0, platform)])
+    assert select("gpu").kind == "gpu"
     with pytest.raises(DeviceError, match="was given no card"):
         select()
+
+
+@pytest.fixture
+def two_cards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node of two NVIDIA cards, of which CUDA_VISIBLE_DEVICES lets a process see some."""
+    platform = SimpleNamespace(name="NVIDIA CUDA", version="3")
+
+    def shown() -> list[Device]:
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0,1").split(",")
+        return [card(int(number), platform) for number in visible if number]
+
+    monkeypatch.setattr(module, "devices", shown)
+    for variable in ("LIGEN_DEVICE", "PYOPENCL_CTX", "SLURM_GPUS_ON_NODE", "SLURM_STEP_GPUS"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+
+
+@pytest.mark.parametrize("selector", [None, "gpu", "nvidia", "gpu:0", "all"])
+def test_two_jobs_of_one_node_take_different_cards(
+    two_cards: None, monkeypatch: pytest.MonkeyPatch, selector: str | None
+) -> None:
+    monkeypatch.setenv("SLURM_GPUS_ON_NODE", "1")
+    for own in ("0", "1"):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", own)
+        assert [device.handle.name for device in select_all(selector)] == [f"card {own}"]
+
+
+@pytest.mark.parametrize("variable", ["SLURM_STEP_GPUS", "SLURM_JOB_GPUS"])
+def test_cards_are_counted_where_slurm_only_lists_them(
+    two_cards: None, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "2,3")
+    assert [device.handle.name for device in select_all("all")] == ["card 0", "card 1"]
+    monkeypatch.setenv(variable, "3")
+    with pytest.raises(DeviceError, match="given 1 of the 2 cards"):
+        select("gpu")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert select().handle.name == "card 1"
+
+
+def test_jobs_without_a_card_do_not_meet_on_the_first_one(
+    two_cards: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(DeviceError, match=r"given none of the 2 cards .* such as gpu:0"):
+        select("gpu")
+    assert select("gpu:1").handle.name == "card 1"
+    assert len(select_all("gpu:all")) == 2
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    assert select("gpu").handle.name == "card 0"
 
 
 def test_a_limit_that_is_no_number_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
