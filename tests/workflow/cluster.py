@@ -32,8 +32,9 @@ NODE_MARK = "LIGEN_TEST_NODE"
 """Variable in the environment of a node's slurmd and of the step daemons that it starts."""
 
 PORT = 46810
-GPUS = 2
-"""Counted cards of each node; no job opens them."""
+GPUS = 4
+"""Counted cards of each node; no job opens them. More than there are jobs on it: the card of a job
+that was given to a node that was just cut off stays taken for ever, by Slurm 22.05."""
 
 SETTINGS = """\
 ClusterName=test
