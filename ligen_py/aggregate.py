@@ -59,8 +59,8 @@ def _stage(options: argparse.Namespace) -> None:
                     writer.add_checks(drift.checks(part.score[part.scored()], name), number, name)
                     hashes.append(hash_keys(part.key[part.entry[part.scored()]]))
             source = writer.column("file"), writer.column("line")
-            later, first = duplicates(np.concatenate(hashes), *source)
-            writer.take_out_duplicates(later, first, manifest.libraries, names)
+            writer.join_names(hash_keys, every := np.concatenate(hashes))
+            writer.take_out_duplicates(*duplicates(every, *source), manifest.libraries, names)
             out = writer.column("duplicate")
             if settings.rank_by == "consensus":
                 writer.replace_scores(consensus(writer.totals(), out))

@@ -243,6 +243,13 @@ class Workplan:
             raise InputError(f"{where}: {error}") from error
         return {name: LibraryFile(*chunk, "", 0) for name, chunk in chunks.items()}
 
+    def before(self, library: str, chunk: str) -> list[tuple[str, str]]:
+        """Libraries and chunks whose molecules are duplicates in a chunk; controls have none."""
+        if self.settings.duplicates == "chunk" or library.startswith(CONTROL):
+            return []
+        every = [(name, part) for name in self.settings.libraries for part in self.chunks(name)]
+        return every[: every.index((library, chunk))]
+
     def reused(self) -> str:
         """A pattern of the libraries that are not parsed here; it may match none."""
         libraries = self.settings.libraries.items()

@@ -6,19 +6,22 @@ parent with hydrogens, a 3-D conformer, torsions and X-Score atom types.
 """
 
 import argparse
+import hashlib
 import logging
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ligen_py import cli
 from ligen_py.molecules.library import parse, summary
 from ligen_py.molecules.preparation import Rules
 from ligen_py.molecules.reading import WHOLE, Columns, Part
-from ligen_py.provenance import Run
+from ligen_py.provenance import Input, Run
+from ligen_py.records import Status
 from ligen_py.settings import ParseOptions
+from ligen_py.store.read import read_columns
 from ligen_py.store.write import write
 
 log = logging.getLogger("ligen_py")
@@ -32,6 +35,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--part", type=_part, default=WHOLE, metavar="K-of-N", help="part to read (default: 1-of-1)"
+    )
+    parser.add_argument(
+        "--after",
+        type=cli.input_file,
+        nargs="*",
+        default=(),
+        metavar="FILE",
+        help="ligands files of earlier parts: their molecules are duplicates here",
     )
     parser.add_argument(
         "--allow-empty", action="store_true", help="a file without a usable molecule is no error"
@@ -49,15 +60,29 @@ def _stage(options: argparse.Namespace) -> None:
     rules = Rules(**{name: told[name] for name in Rules._fields})
     columns = Columns(**{name: told[name] for name in Columns._fields})
     started = time.perf_counter()
-    library = parse(options.input, options.part, rules, options.jobs, columns, options.allow_empty)
+    known = {key: place for path in options.after for key, place in _ready(path)}
+    reading = options.input, options.part, rules, options.jobs, columns
+    library = parse(*reading, options.allow_empty, known)
     seconds = time.perf_counter() - started
 
-    run = Run("parse", settings, (options.input,))
+    others = hashlib.sha256("".join(known).encode()).hexdigest()
+    inputs = options.input, *([Input("molecules of earlier parts", others)] if known else [])
+    run = Run("parse", settings, inputs)
     groups = {"entries": library.entries, "ledger": library.ledger, "ligands": library.ligands}
     write(options.output, "ligands", run, groups)
     rate = len(library.entries.line) / seconds
     where = f"{options.input.name}, part {options.part}"
     log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)
+
+
+def _ready(path: Path) -> Iterator[tuple[str, str]]:
+    """Keys of the molecules that are docked from a ligands file, and where they stand."""
+    columns = ("entries/name", "entries/line", "entries/key", "ledger/status")
+    for name, line, key, status in zip(
+        *read_columns(path, "ligands", columns).values(), strict=True
+    ):
+        if status == Status.READY:
+            yield key, f"{name} at line {line}, in part {path.parent.name}/{path.stem}"
 
 
 def _part(text: str) -> Part:

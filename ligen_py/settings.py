@@ -504,6 +504,11 @@ class Campaign(Method):
 
     targets: dict[Name, Target] = Field(min_length=1, description="receptors by name")
     libraries: dict[Name, Library] = Field(min_length=1, description="libraries by name")
+    duplicates: Literal["chunk", "campaign"] = Field(
+        "chunk",
+        description="dock a molecule once in each part, or once in the campaign, for which parts "
+        "are parsed one after the other",
+    )
     parse: ParseSettings = Field(default_factory=ParseSettings)
     pocket: PocketSettings = Field(default_factory=PocketSettings)
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)

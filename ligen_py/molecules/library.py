@@ -1,10 +1,11 @@
 """A part of a library: a record is a row of `Entries` and `Ledger`, its states are `Ligands`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -54,11 +55,13 @@ def parse(
     jobs: int,
     columns: Columns = GUESSED,
     allow_empty: bool = False,
+    known: Mapping[str, str] = MappingProxyType({}),
 ) -> Library:
     """Read one part of a library and prepare its molecules in `jobs` processes.
 
     The result does not depend on `jobs`. Of records with the same parent the first ready one stays
-    and the later ones are its duplicates.
+    and the later ones are its duplicates; so are those of parents that are `known` from elsewhere,
+    by their content keys and where they stand, in words.
 
     Raises InputError for a file that cannot be read, for a pattern that is no SMARTS and, unless
     `allow_empty`, for a file without records and for a whole file without a usable record. A part
@@ -74,33 +77,34 @@ def parse(
         rules.memory_limit,
         partial(prepare_one_state, rules=rules),
     )
-    library = assemble(prepared)
+    library = assemble(prepared, known)
     if allow_empty:
         return library
     if not len(library.entries.line) and next(records(path, WHOLE, columns), None) is None:
         raise InputError(f"{path}: holds no molecules; give a file with one or more records")
-    if part.count == 1 and not len(library.ligands.entry):
+    if part.count == 1 and not known and not len(library.ligands.entry):
         raise InputError(_no_use(path, library))
     return library
 
 
-def assemble(prepared: Iterable[tuple[Record, Prepared]]) -> Library:
+def assemble(
+    prepared: Iterable[tuple[Record, Prepared]], known: Mapping[str, str] = MappingProxyType({})
+) -> Library:
     """Gather prepared records, in input order, into arrays; later equals become duplicates."""
     entries: list[tuple[str, int, str, str, str, str]] = []
     ledger: list[tuple[Status, Reason, str]] = []
     states: list[State] = []
     rows: list[int] = []
-    first: dict[str, Record] = {}
+    first = dict(known)
     pace = Pace("records read")
     for record, result in prepared:
         original = first.get(result.key)
         if result.status != Status.READY:
             ledger.append((result.status, result.reason, result.detail))
         elif original is not None:
-            detail = f"same parent as {original.name} at line {original.line}"
-            ledger.append((Status.DUPLICATE, Reason.DUPLICATE_OF, detail))
+            ledger.append((Status.DUPLICATE, Reason.DUPLICATE_OF, f"same parent as {original}"))
         else:
-            first[result.key] = record
+            first[result.key] = f"{record.name} at line {record.line}"
             ledger.append((Status.READY, Reason.NONE, ""))
             rows += [len(entries)] * len(result.states)
             states += result.states

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -43,6 +43,8 @@ class TargetWriter:
         self._group = group
         self._terms: tuple[str, ...] | None = None
         self._counts: Counter[tuple[int, int, int, str]] = Counter()
+        self._elsewhere: dict[int, str] = {}
+        """Rows of `left` that are duplicates of another part's record, and their keys."""
         self._scored = Table(group.create_group("scored"), Scored)
         self._left = Table(group.create_group("left"), Left)
         self._watched = Table(group.create_group("watched"), Watched)
@@ -86,6 +88,10 @@ class TargetWriter:
             ranked.get(key, -1) if status == Status.DUPLICATE else -1
             for key, status in zip(part.key[out], part.status[out], strict=True)
         ]
+        start = len(self._group["left/same_as"])
+        for row, found in enumerate(same_as):
+            if found < 0 and part.status[out[row]] == Status.DUPLICATE:
+                self._elsewhere[start + row] = part.key[out[row]]
         self._left.append(
             Left(
                 library=np.full(len(out), library, dtype="u2"),
@@ -198,6 +204,17 @@ class TargetWriter:
                 self._counts[number, Status.SCORED, Reason.NONE, ""] -= records
                 key = number, Status.DUPLICATE, Reason.DUPLICATE_OF, "aggregate"
                 self._counts[key] += records
+
+    def join_names(self, hashed: Callable[[np.ndarray], np.ndarray], hashes: np.ndarray) -> None:
+        """Find what stands for the duplicates of other parts: by hashes (rows,) of scored keys."""
+        if not len(hashes) or not self._elsewhere:
+            return
+        order = np.argsort(hashes, kind="stable")
+        keys = hashed(np.array(list(self._elsewhere.values()), dtype=object))
+        row = order[np.minimum(np.searchsorted(hashes[order], keys), len(order) - 1)]
+        same_as = self._group["left/same_as"][...]
+        same_as[list(self._elsewhere)] = np.where(hashes[row] == keys, row, -1)
+        self._group["left/same_as"][...] = same_as
 
     def _pass_on(self, later: np.ndarray, first: np.ndarray) -> None:
         """What was the same as a row that leaves the ranking is the same as the row that stays."""

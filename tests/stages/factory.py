@@ -62,14 +62,20 @@ def prepared(smiles: str) -> Prepared:
     return prepare(Record(1, "", smiles), RULES)
 
 
-def library_of(molecules: Sequence[Molecule], first_line: int = 1) -> Library:
-    """What `parse` makes of some SMILES, one a line."""
+def library_of(
+    molecules: Sequence[Molecule], first_line: int = 1, known: Sequence[str] = ()
+) -> Library:
+    """What `parse` makes of some SMILES, one a line, after those that are `known`."""
+    keys = {Molecule("", smiles, None).prepared.key: "an earlier part" for smiles in known}
     return assemble(
         (
-            Record(first_line + i, molecule.name, molecule.smiles, extra=molecule.extra),
-            molecule.prepared,
-        )
-        for i, molecule in enumerate(molecules)
+            (
+                Record(first_line + i, molecule.name, molecule.smiles, extra=molecule.extra),
+                molecule.prepared,
+            )
+            for i, molecule in enumerate(molecules)
+        ),
+        keys,
     )
 
 
@@ -120,6 +126,7 @@ def write_part(
     first_line: int = 1,
     crystal: Path | None = None,
     checks: Checks = NO_CHECKS,
+    known: Sequence[str] = (),
 ) -> PartFiles:
     """Write the files of one part; a part with a crystal is a control."""
     part = PartFiles(
@@ -135,7 +142,7 @@ def write_part(
         crystal=crystal,
         file=f"{library}.smi",
     )
-    parsed = library_of(molecules, first_line)
+    parsed = library_of(molecules, first_line, known)
     if not part.pocket.exists():
         with new_file(part.pocket, "pocket", Run("pocket", PocketSettings())) as file:
             file.attrs["target"] = target

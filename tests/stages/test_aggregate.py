@@ -270,6 +270,24 @@ def test_a_duplicate_of_a_duplicate_is_a_name_of_the_first(tmp_path: Path) -> No
         assert campaign.target("t").others(np.array([0])) == {0: ["third", "second"]}
 
 
+def test_a_duplicate_that_was_not_docked_is_a_name_of_another_part(tmp_path: Path) -> None:
+    parts = [
+        write_part(tmp_path, "t", "lib", "1-of-2", [
+            Molecule("propane", "CCC", 4.0), Molecule("first", "CCO", 1.0)
+        ]),
+        write_part(tmp_path, "t", "lib", "2-of-2", [
+            Molecule("second", "OCC", None), Molecule("butane", "CCCC", 2.0)
+        ], first_line=3, known=["CCC", "CCO"]),
+    ]  # fmt: skip
+    made = Made(tmp_path, parts, write_manifest(tmp_path / "m.tsv", parts))
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        target = campaign.target("t")
+        assert target.best(9).scored.name.tolist() == ["propane", "butane", "first"]
+        assert target.others(np.arange(3)) == {1: ["second"]}
+        assert target.named(frozenset(["second"])).rank.tolist() == [3]
+
+
 def test_the_result_does_not_depend_on_the_chunks(tmp_path: Path) -> None:
     whole = [write_part(tmp_path / "w", "t", "lib", "1-of-1", [*FIRST, *SECOND])]
     cut = [

@@ -53,6 +53,24 @@ def test_a_library_becomes_a_ligands_file(
     assert '"max_atoms": 60' in run_record(output, "ligands")["settings"]
 
 
+def test_what_stands_in_earlier_parts_is_a_duplicate(tmp_path: Path) -> None:
+    texts = {"a": "CCO one\nC[Cu] bad\n", "b": "CCN two\n", "c": "OCC again\nCCN.Cl hcl\n"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.smi").write_text(text)
+    parts = [tmp_path / "lib" / f"{name}.h5" for name in "abc"]
+    assert run(tmp_path / "a.smi", parts[0], "--after") == 0
+    assert run(tmp_path / "b.smi", parts[1], "--after", str(parts[0])) == 0
+    assert run(tmp_path / "c.smi", parts[2], "--after", *map(str, parts[:2])) == 0
+    ledger: Ledger = read(parts[2], "ligands", "ledger")
+    assert ledger.status.tolist() == [Status.DUPLICATE, Status.DUPLICATE]
+    assert ledger.detail.tolist() == [
+        "same parent as one at line 1, in part lib/a",
+        "same parent as two at line 1, in part lib/b",
+    ]
+    assert not len(read(parts[2], "ligands", "ligands").entry)
+    assert "molecules of earlier parts" in run_record(parts[2], "ligands")["inputs"]
+
+
 def test_equal_runs_write_equal_bytes(library: Path, tmp_path: Path) -> None:
     outputs = [tmp_path / f"{jobs}.h5" for jobs in ("1", "2")]
     for output in outputs:

@@ -66,6 +66,15 @@ def test_a_folder_gives_chunks_file_by_file_and_another_file_changes_none(folder
     assert [chunk.rpartition(".")[2] for chunk in found] == ["1-of-2", "2-of-2"]
 
 
+def test_parts_wait_for_those_before_only_where_a_molecule_is_docked_once(folder: Path) -> None:
+    libraries = {name: {"file": "lib.smi", "chunks": 2} for name in ("a", "b")}
+    plain = Workplan.of(config(libraries=libraries), "c.yaml", folder)
+    once = Workplan.of(config(libraries=libraries, duplicates="campaign"), "c.yaml", folder)
+    assert plain.before("b", "2-of-2") == once.before("a", "1-of-2") == []
+    assert once.before("b", "2-of-2") == [("a", "1-of-2"), ("a", "2-of-2"), ("b", "1-of-2")]
+    assert once.before("control-a", "1-of-1") == []
+
+
 def test_too_many_parts_are_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign, "MOST_CHUNKS", 1)
     with pytest.raises(InputError, match="2 parts, at most 1; give a larger"):

@@ -4,6 +4,10 @@ ruleorder: reuse > parse
 rule parse:
     input:
         library=lambda wildcards: plan.source(wildcards.library, wildcards.chunk),
+        after=lambda wildcards: [
+            f"<results>/ligands/{library}/{chunk}.h5"
+            for library, chunk in plan.before(wildcards.library, wildcards.chunk)
+        ],
     output:
         "<results>/ligands/{library}/{chunk}.h5",
     log:
@@ -25,6 +29,7 @@ rule parse:
     shell:
         "python -m ligen_py.parse"
         " --input {input.library:q}"
+        " --after {input.after:q}"
         " --part {params.part}"
         " --output {output}"
         " --jobs {threads}"
