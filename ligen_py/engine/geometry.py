@@ -139,9 +139,26 @@ def turn_far_side(
 
 
 def cosines_and_sines(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cosine and sine of angles in degrees: computed in float64, rounded once to float32."""
+    """Cosine and sine of angles in degrees: computed in float64, rounded once to float32.
+
+    Docked torsions are whole steps of a turn; where all are, a table has them, five times as fast.
+    """
+    if degrees.dtype == F4 and degrees.size > len(STEPS):
+        with np.errstate(invalid="ignore"):  # what is no step is found out by comparing
+            step = (degrees * F4(len(STEPS) / 360) + F4(0.5)).astype(np.uint8)
+        if np.array_equal(STEPS[step].view(np.int32), degrees.view(np.int32)):
+            return STEP_COSINES[step], STEP_SINES[step]
+    return _computed(degrees)
+
+
+def _computed(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     radians = np.deg2rad(degrees.astype(np.float64))
     return np.cos(radians).astype(F4), np.sin(radians).astype(F4)
+
+
+STEPS = (np.arange(256) * (360 / 256)).astype(F4)
+"""Degrees of all steps that a power of two up to 256 divides a turn into; float32 holds each."""
+STEP_COSINES, STEP_SINES = _computed(STEPS)
 
 
 def rebuild(

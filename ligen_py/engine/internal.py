@@ -1,7 +1,5 @@
 """Pairs of atoms within ligands whose energy depends on their torsions."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ligen_py.records import Ligands
@@ -9,8 +7,11 @@ from ligen_py.records import Ligands
 FARTHEST_BOND = 3
 """Pairs up to this many bonds apart do not interact."""
 
-DENSE = 1 << 22
-"""Elements of the matrices that are held at a time."""
+RUN = 1024
+"""Ligands of which pairs are sought at a time, to bound the memory in use."""
+
+WORD = 64
+"""Atoms of a ligand are bits of words, so that sets of them are joined by one operation a word."""
 
 
 def internal_pairs(
@@ -29,48 +30,75 @@ def internal_pairs(
         int16 (pairs, 2), numbers local to the ligand, lower atom first, sorted, ligand after
         ligand; and the number of pairs of each ligand.
     """
+    found, counts = [np.empty((0, 2), np.int16)], [np.empty(0, np.int64)]
+    for start in range(first, last, RUN):
+        end = min(start + RUN, last)
+        atoms = ligands.first_atom[[start, end]] - ligands.first_atom[first]
+        pairs, count = _pairs_of_run(ligands, start, end, chosen[slice(*atoms)])
+        found.append(pairs)
+        counts.append(count)
+    return np.concatenate(found), np.concatenate(counts)
+
+
+def _pairs_of_run(
+    ligands: Ligands, first: int, last: int, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     span = slice(first, last + 1)
     first_atom = ligands.first_atom[span] - ligands.first_atom[first]
     owner = np.repeat(np.arange(last - first), np.diff(first_atom))
     kept = np.flatnonzero(chosen)
-    count = np.bincount(owner[kept], minlength=last - first)
+    owner_kept = owner[kept]
+    count = np.bincount(owner_kept, minlength=last - first)
     begin = np.cumsum(count) - count
-    place = np.full(len(owner), -1)
-    place[kept] = np.arange(len(kept)) - begin[owner[kept]]
+    place = np.arange(len(kept)) - begin[owner_kept]  # of a kept atom in its ligand's bits
+    row = np.full(len(owner), -1)
+    row[kept] = np.arange(len(kept))
 
-    bonds = _rows(ligands.bond, ligands.first_bond, first, last, first_atom)
-    axes = _rows(ligands.torsion_axis, ligands.first_torsion, first, last, first_atom)
+    words = -(-int(count.max(initial=0)) // WORD)
+    own = np.zeros((len(kept), words), np.uint64)
+    own[np.arange(len(kept)), place // WORD] = np.uint64(1) << (place % WORD).astype(np.uint64)
+
+    bonds = row[_rows(ligands.bond, ligands.first_bond, first, last, first_atom)]
+    bonds = bonds[(bonds >= 0).all(axis=1)]
+    one, other = np.concatenate([bonds, bonds[:, ::-1]]).T
+    fixed = own
+    for _ in range(FARTHEST_BOND):
+        fixed = fixed | _joined(one, fixed[other], len(kept))
+
+    # Sets of atoms that no torsion moves within: each rigid piece with the axes it is part of.
+    axes = row[_rows(ligands.torsion_axis, ligands.first_torsion, first, last, first_atom)]
     torsions = np.diff(ligands.first_torsion[span])
-    piece = rigid_pieces(ligands, first, last)
     number = 1 + np.arange(len(axes)) - np.repeat(np.cumsum(torsions) - torsions, torsions)
-    sets = [kept, axes[:, 0], axes[:, 1]], [piece[kept], number, piece[axes[:, 0]]]
-    member = np.concatenate(sets[0]), np.concatenate(sets[1])
+    piece = rigid_pieces(ligands, first, last)[kept]
+    atom = np.concatenate([np.arange(len(kept)), axes[:, 0], axes[:, 1]])
+    first_set = np.cumsum(torsions + 1) - (torsions + 1)
+    member = np.concatenate([piece, number, piece[axes[:, 0]]]) + first_set[owner_kept[atom]]
+    sets = _joined(member, own[atom], len(axes) + last - first)
+    fixed = fixed | _joined(atom, sets[member], len(kept))
 
-    bonds = bonds[(place[bonds] >= 0).all(axis=1)]
-    found = [np.empty((0, 3), np.int64)]
-    for group in _groups(count, torsions):
-        slot = np.full(last - first, -1)
-        slot[group] = np.arange(len(group))
-        size = int(count[group].max())
-        near = np.zeros((len(group), size, size), np.float32)
-        near[:, np.arange(size), np.arange(size)] = 1
-        one, other = bonds[slot[owner[bonds[:, 0]]] >= 0].T
-        near[slot[owner[one]], place[one], place[other]] = 1
-        near[slot[owner[one]], place[other], place[one]] = 1
-        sharing = np.zeros((len(group), size, 1 + int(torsions[group].max())), np.float32)
-        here = slot[owner[member[0]]] >= 0
-        atom = member[0][here]
-        sharing[slot[owner[atom]], place[atom], member[1][here]] = 1
-        fixed = near @ near @ near + sharing @ sharing.transpose(0, 2, 1)
-        inside = np.arange(size) < count[group][:, None]
-        free = (fixed == 0) & inside[:, None, :] & inside[:, :, None]
-        ligand, low, high = np.nonzero(np.triu(free))
-        found.append(np.stack([group[ligand], low, high], axis=1))
-    rows = np.concatenate(found)
-    rows = rows[np.argsort(rows[:, 0], kind="stable")]
-    local = kept - first_atom[owner[kept]]
-    pairs = local[begin[rows[:, 0], None] + rows[:, 1:]].astype(np.int16)
-    return pairs, np.bincount(rows[:, 0], minlength=last - first)
+    later = _below(count[owner_kept], words) & ~_below(place + 1, words)
+    bits = np.unpackbits((later & ~fixed).astype("<u8").view(np.uint8), bitorder="little")
+    low, high = np.divmod(np.flatnonzero(bits.view(bool)), max(1, words * WORD))
+    local = kept - first_atom[owner_kept]
+    pairs = np.stack([local[low], local[begin[owner_kept[low]] + high]], axis=1).astype(np.int16)
+    return pairs, np.bincount(owner_kept[low], minlength=last - first)
+
+
+def _joined(key: np.ndarray, sets: np.ndarray, count: int) -> np.ndarray:
+    """For every key below `count` the union of its rows of `sets`: uint64 (count, words)."""
+    result = np.zeros((count, sets.shape[1]), np.uint64)
+    if len(key):
+        order = np.argsort(key, kind="stable")
+        ordered = key[order]
+        start = np.flatnonzero(np.diff(ordered, prepend=-1))
+        result[ordered[start]] = np.bitwise_or.reduceat(sets[order], start)
+    return result
+
+
+def _below(count: np.ndarray, words: int) -> np.ndarray:
+    """The first `count` bits (rows,) of so many words: uint64 (rows, words)."""
+    table = np.array([(1 << n) - 1 for n in range(WORD + 1)], np.uint64)
+    return table[np.clip(count[:, None] - WORD * np.arange(words), 0, WORD)]
 
 
 def _rows(
@@ -98,16 +126,3 @@ def rigid_pieces(ligands: Ligands, first: int, last: int) -> np.ndarray:
             inner = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
             piece[np.repeat(begin, length) + inner] = number + 1
     return piece
-
-
-def _groups(count: np.ndarray, torsions: np.ndarray) -> Iterator[np.ndarray]:
-    """Ligands of about one size, as many at a time as `DENSE` allows."""
-    order = np.lexsort((torsions, count))
-    order = order[count[order] > 0]
-    while len(order):
-        # Sorted by size: the last of a group is its largest.
-        fits = np.arange(1, len(order) + 1) * count[order] ** 2 <= DENSE
-        alike = count[order] <= count[order[0]] + 4
-        size = max(1, int((fits & alike).sum()))
-        yield order[:size]
-        order = order[size:]

@@ -19,12 +19,12 @@ def larger_than_box(ligands: Ligands, field: Field) -> dict[int, str]:
     """Ligands with a rigid piece longer than the box's diagonal, and the reason in words."""
     edges = (np.array(field.value.shape[1:]) - 1) * field.spacing[0]
     diagonal = float(np.linalg.norm(edges))
-    # No atom is farther from the centroid than this, so most ligands need no closer look.
     if not len(ligands.entry):
         return {}
+    # No two atoms are farther apart than twice this, so most ligands need no closer look.
     reach = np.maximum.reduceat(np.linalg.norm(ligands.xyz, axis=1), ligands.first_atom[:-1])
     found = {}
-    for number in np.flatnonzero(2 * reach > edges.min()).tolist():
+    for number in np.flatnonzero(2 * reach > diagonal).tolist():
         extent = largest_piece(ligands, number)
         if extent > diagonal:
             found[number] = (

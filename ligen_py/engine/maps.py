@@ -67,15 +67,18 @@ BLOCK = 8
 
 def near_atoms(grid: Grid, xyz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Receptor atoms within reach of each block: offsets (blocks + 1,) and atoms, int32."""
-    blocks = [-(-count // BLOCK) for count in grid.shape]
-    index = np.indices(blocks).reshape(3, -1).T
     half = (BLOCK - 1) / 2 * grid.spacing
-    centers = grid.origin + BLOCK * grid.spacing * index + half
-    found = []
-    for center in centers:
-        beyond = np.maximum(np.abs(xyz - center) - half, 0)
-        found.append(np.flatnonzero((beyond**2).sum(axis=1) < CUTOFF**2 + 1e-3))
-    first = np.concatenate([[0], np.cumsum([len(atoms) for atoms in found])])
+    squares = []
+    for axis, points in enumerate(grid.shape):
+        center = grid.origin[axis] + BLOCK * grid.spacing * np.arange(-(-points // BLOCK)) + half
+        squares.append(np.maximum(np.abs(xyz[:, axis] - center[:, None]) - half, 0) ** 2)
+    found, counts = [], [np.zeros(1, np.int64)]
+    for plane in squares[0]:
+        square = plane + squares[1][:, None] + squares[2]
+        near = square.reshape(len(squares[1]) * len(squares[2]), -1) < CUTOFF**2 + 1e-3
+        found.append(np.nonzero(near)[1])
+        counts.append(np.count_nonzero(near, axis=1))
+    first = np.cumsum(np.concatenate(counts))
     return first.astype(np.int32), np.concatenate(found).astype(np.int32)
 
 

@@ -32,9 +32,21 @@ def in_ball(key: int, restart: int, turn: int) -> np.ndarray:
     return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), radius * z])
 
 
-def content_key(*arrays: np.ndarray) -> int:
-    """A key of 32 bits from the content of arrays, equal on every machine."""
-    digest = hashlib.blake2b(digest_size=4)
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return int.from_bytes(digest.digest(), "little")
+def content_keys(first: bytes, *columns: tuple[np.ndarray, np.ndarray]) -> list[int]:
+    """Keys of 32 bits from content, equal on every machine: of `first` and some rows of columns.
+
+    A column is an array and how many of its rows, one after another, each key is made of.
+    """
+    start = hashlib.blake2b(first, digest_size=4)
+    parts = []
+    for array, counts in columns:
+        row = array.itemsize * int(np.prod(array.shape[1:]))
+        ends = (row * np.cumsum(counts)).tolist()
+        parts.append((memoryview(array.tobytes()), [0, *ends[:-1]], ends))
+    keys = []
+    for number in range(len(columns[0][1])):
+        digest = start.copy()
+        for content, begins, ends in parts:
+            digest.update(content[begins[number] : ends[number]])
+        keys.append(int.from_bytes(digest.digest(), "little"))
+    return keys

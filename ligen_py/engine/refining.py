@@ -11,7 +11,7 @@ from ligen_py.engine.geometry import inverse_bond_lengths
 from ligen_py.engine.halving import by_batches
 from ligen_py.engine.maps import Grid, Maps, make_maps
 from ligen_py.engine.placing import kernel_torsions, ranges
-from ligen_py.engine.random import content_key
+from ligen_py.engine.random import content_keys
 from ligen_py.engine.vina import ACCEPTORS, DONORS, FORMS, HYDROPHOBIC, TYPES
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
@@ -90,7 +90,8 @@ def pack(ligands: Ligands, rows: np.ndarray, maps: Maps, seed: int) -> Batch:
 
     xyz, types = ligands.xyz[atom_rows], ligands.vina_type[atom_rows]
     axis, limits = ligands.torsion_axis[turn_rows], ligands.torsion_range[turn_rows]
-    table["key"] = _keys(seed, (xyz, types, heavy), (axis, limits, torsions))
+    by_atom, by_torsion = ((xyz, heavy), (types, heavy)), ((axis, torsions), (limits, torsions))
+    table["key"] = content_keys(np.array([seed], "<u8").tobytes(), *by_atom, *by_torsion)
     if len(rows):
         squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
         mean = np.add.reduceat(squares, table["first_atom"]) / heavy
@@ -108,22 +109,6 @@ def pack(ligands: Ligands, rows: np.ndarray, maps: Maps, seed: int) -> Batch:
     )
 
 
-def _keys(seed: int, *columns: tuple[np.ndarray, np.ndarray, np.ndarray]) -> list[int]:
-    """Content keys of ligands: of two arrays with one row an atom, and two with one a torsion.
-
-    The last of each three is how many rows a ligand has.
-    """
-    first = np.array([seed], "<u8")
-    cut = []
-    for one, other, counts in columns:
-        ends = np.cumsum(counts).tolist()
-        cut += [(one, [0, *ends]), (other, [0, *ends])]
-    return [
-        content_key(first, *(array[ends[i] : ends[i + 1]] for array, ends in cut))
-        for i in range(len(columns[0][2]))
-    ]
-
-
 @dataclass(frozen=True)
 class Refined:
     """Refined poses in the order of the given ones, and their energies, kcal/mol (poses,)."""
@@ -132,6 +117,7 @@ class Refined:
     before: np.ndarray
     after: np.ndarray
     gradients: np.ndarray
+    """Of a chain without rounds: by every degree of freedom (poses, freedoms). Else (poses, 0)."""
 
 
 class Refiner:
@@ -163,7 +149,7 @@ class Refiner:
         translation = np.zeros((count, 4), np.float32)
         translation[:, :3] = poses.translation
         energies = np.zeros((count, 2), np.float32)
-        gradients = np.zeros((count, FREEDOM_CLASSES[-1]), np.float32)
+        gradients = np.zeros((count, 0 if chain.rounds else FREEDOM_CLASSES[-1]), np.float32)
         state = (angles, quaternion, translation, energies, gradients)
         posed = int(np.count_nonzero(np.diff(poses.first_pose)))
         pace = Pace(f"ligands refined (rounds: {chain.rounds})", posed)
@@ -257,11 +243,12 @@ class Refiner:
             buffers.download(device, best[0], (len(chosen), 4), np.float32),
             buffers.download(device, best[1], (len(chosen), 4), np.float32),
             buffers.download(device, turned, len(turns), np.float32),
-            buffers.download(device, slope, (len(chosen), classes[1]), np.float32),
             buffers.download(device, energy, (len(chosen), 2), np.float32),
         )
-        quaternion[chosen], translation[chosen], angles[turns] = found[:3]
-        gradients[chosen, : classes[1]], energies[chosen] = found[3:]
+        if not chain.rounds:
+            slopes = buffers.download(device, slope, (len(chosen), classes[1]), np.float32)
+            gradients[chosen, : classes[1]] = slopes
+        quaternion[chosen], translation[chosen], angles[turns], energies[chosen] = found
 
 
 BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,17 @@ def test_zero_angle_changes_nothing() -> None:
     direction = np.array([0.6, 0, 0.8], F4)
     matrix = geometry.rotation(direction, F4(1), F4(0))
     assert np.array_equal(geometry.transform(matrix, geometry.about(matrix, xyz[3]), xyz), xyz)
+
+
+@pytest.mark.parametrize("strange", [None, -0.0, 360.0, 11.251, -90.0, 1e9, np.nan, np.inf])
+def test_steps_of_a_turn_have_the_cosines_that_are_computed(strange: float | None) -> None:
+    degrees = np.random.default_rng(0).integers(0, 32, 1000).astype(F4) * F4(11.25)
+    degrees[-1] = degrees[-1] if strange is None else strange
+    with np.errstate(invalid="ignore"):
+        found = geometry.cosines_and_sines(degrees)
+        radians = np.deg2rad(degrees.astype(float))
+        for got, expected in zip(found, (np.cos(radians), np.sin(radians)), strict=True):
+            assert got.tobytes() == expected.astype(F4).tobytes()
 
 
 def test_quaternion_and_rodrigues_agree() -> None:
