@@ -27,6 +27,7 @@ typedef unsigned int uint;
 #define __local
 #define __constant
 #define INT_MAX 2147483647
+#define INT_MIN (-INT_MAX - 1)
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
 #define barrier(fence) __syncthreads()
