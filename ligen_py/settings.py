@@ -260,8 +260,8 @@ class ScoreSettings(Section):
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
-        "dock": {"num_restart": 512, "num_iterations": 2, "n_angles": 16, "max_num_poses": 128},
-        "refine": {"rounds": 8, "evaluations": 20, "finalists": 12, "max_num_poses": 12},
+        "dock": {"num_restart": 256, "max_num_poses": 128},
+        "refine": {"rounds": 6, "evaluations": 20, "finalists": 8, "max_num_poses": 8},
         "score": {"functions": ["vina", "ad4"]},
     },
     "standard": {},
