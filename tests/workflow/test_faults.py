@@ -39,7 +39,6 @@ STAGES = [
     *((stage, part) for stage in ("parse", "dock", "filter", "refine", "score") for part in PARTS),
     *(("pocket", "dhfr"), ("aggregate", "campaign"), ("export", "export"), ("report", "report")),
 ]
-KEPT = "results/kept/dhfr/drugs/1-of-2.h5"
 
 
 @pytest.fixture(scope="module")
@@ -129,10 +128,10 @@ def test_a_device_that_hangs_or_runs_out_of_resources(tmp_path: Path, finished: 
     ask_fault(faults, "dock", PARTS[1], "hang")
     for stage in ("dock", "filter", "refine", "score"):
         extra = ask_fault(faults, stage, PARTS[0], "refuse", 2)
-    done = run_local(folder, "--retries", "1", extra={**extra, "LIGEN_DEVICE_MINUTES": "0.5"})
+    done = run_local(folder, "--retries", "1", extra={**extra, "LIGEN_DEVICE_MINUTES": "0.3"})
     assert done.returncode == 0, done.stdout
     assert contents(folder) == contents(finished)
-    assert "the device has not answered for 0.5 minutes" in done.stdout
+    assert "the device has not answered for 0.3 minutes" in done.stdout
     assert "Traceback" not in done.stdout
     assert all(happened(faults, stage, PARTS[0], "refuse") for stage in ("dock", "score"))
 
@@ -149,7 +148,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_full_disk_and_a_read_only_folder(disk: Path, finished: Path) -> None:
+def test_a_full_disk_a_read_only_folder_and_a_stale_file(disk: Path, finished: Path) -> None:
     folder = interrupted(finished, disk / "run")
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     refused = run_local(folder)
@@ -164,6 +163,10 @@ def test_a_full_disk_and_a_read_only_folder(disk: Path, finished: Path) -> None:
     assert full.returncode != 0
     assert "No space left on device" in full.stdout
     filler.unlink()
+    # In one run with this: a file that an older campaign left, older than what it is made from.
+    stale = folder / "results/kept/dhfr/drugs/1-of-2.h5"
+    shutil.copy(stale.with_name("2-of-2.h5"), stale)
+    os.utime(stale, (1e9, 1e9))
     assert_comes_through(folder, finished)
 
 
@@ -185,14 +188,6 @@ def test_damaged_files_are_named_and_made_again(tmp_path: Path, finished: Path) 
         name = re.escape(str(path.relative_to(folder)))
         assert re.search(f"error: {name}: {fault}.*{cure}", failed.stdout), failed.stdout
         path.unlink()
-    assert_comes_through(folder, finished)
-
-
-def test_a_stale_file_is_made_again(tmp_path: Path, finished: Path) -> None:
-    folder = interrupted(finished, tmp_path / "run")
-    # A file that an older campaign left: older than what it is made from.
-    shutil.copy((folder / KEPT).with_name("2-of-2.h5"), folder / KEPT)
-    os.utime(folder / KEPT, (1e9, 1e9))
     assert_comes_through(folder, finished)
 
 
