@@ -168,7 +168,7 @@ class DockSettings(Section):
         0.75, gt=0, le=1, description="a pair bumps nearer than this share of its Bondi radii"
     )
     max_num_poses: int = Field(
-        256,
+        192,
         ge=0,
         le=4096,
         description="poses kept per ligand for the filter, the best by bumps and score; 0: all",
@@ -178,7 +178,7 @@ class DockSettings(Section):
 class FilterSettings(Section):
     """Which poses are worth a chemical score."""
 
-    max_num_poses: int = Field(64, ge=1, le=4096, description="poses kept per ligand")
+    max_num_poses: int = Field(128, ge=1, le=4096, description="poses kept per ligand")
     max_pocket_bumps: int = Field(
         1, ge=0, le=256, description="atoms that may lie in the receptor's core in a bump-free pose"
     )
@@ -194,7 +194,7 @@ class RefineSettings(Section):
     """How far kept poses are refined in a chemical field, and which results are kept."""
 
     rounds: int = Field(
-        30, ge=0, le=10_000, description="local minima visited from each pose; 0: it stays as it is"
+        20, ge=0, le=10_000, description="local minima visited from each pose; 0: it stays as it is"
     )
     evaluations: int = Field(
         30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"
@@ -261,6 +261,7 @@ class ScoreSettings(Section):
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
         "dock": {"num_restart": 256, "max_num_poses": 128},
+        "filter": {"max_num_poses": 64},
         "refine": {"rounds": 6, "evaluations": 20, "finalists": 8, "max_num_poses": 8},
         "score": {"functions": ["vina", "ad4"]},
     },

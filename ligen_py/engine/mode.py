@@ -13,7 +13,7 @@ log = logging.getLogger("ligen_py")
 Mode = Literal["auto", "latency", "batched"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
-FEW_LIGANDS = {"gpu": 32}
+FEW_LIGANDS = {"gpu": 16}
 """Most ligands that the latency form docks sooner, by kind of device (docs/performance.md)."""
 
 

@@ -68,24 +68,27 @@ def read_pieces(
 class Growing:
     """A file of a kind that is written record by record, and piece by piece where asked.
 
-    Pieces are made and written in a thread of their own, one after another; at most one waits.
+    One thread makes pieces, another writes them, one after another; at most one waits.
     """
 
-    def __init__(self, file: h5py.File, kind: str, thread: ThreadPoolExecutor) -> None:
-        self._file, self._kind, self._thread = file, kind, thread
+    def __init__(
+        self, file: h5py.File, kind: str, maker: ThreadPoolExecutor, writer: ThreadPoolExecutor
+    ) -> None:
+        self._file, self._kind, self._maker, self._writer = file, kind, maker, writer
         self._tables: dict[str, Table[Any]] = {}
         self._last: Future[None] | None = None
 
     def append(self, group: str, make: Callable[[], Record]) -> None:
         """Append what `make` returns to a group, once the piece before it is written."""
+        piece = self._maker.submit(make)
         self.settle()
-        self._last = self._thread.submit(self._append, group, make)
+        self._last = self._writer.submit(self._append, group, piece)
 
-    def _append(self, group: str, make: Callable[[], Record]) -> None:
+    def _append(self, group: str, piece: Future[Record]) -> None:
         if group not in self._tables:
             record = GROUPS[self._kind][group]
             self._tables[group] = Table(self._file.create_group(group), record)
-        self._tables[group].append(make())
+        self._tables[group].append(piece.result())
 
     def settle(self) -> None:
         """Wait for the last piece; raises what its writing raised."""
@@ -101,10 +104,14 @@ class Growing:
 @contextmanager
 def growing(path: Path, kind: str, run: Run) -> Iterator[Growing]:
     """A new file that appears under its name only if the block ends well."""
-    with ThreadPoolExecutor(1) as thread, new_file(path, kind, run) as file:
-        result = Growing(file, kind, thread)
+    with (
+        ThreadPoolExecutor(1) as maker,
+        ThreadPoolExecutor(1) as writer,
+        new_file(path, kind, run) as file,
+    ):
+        result = Growing(file, kind, maker, writer)
         try:
             yield result
             result.settle()
         finally:
-            thread.shutdown(wait=True)
+            writer.shutdown(wait=True)
