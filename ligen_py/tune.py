@@ -29,16 +29,23 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.search import Plan
+from ligen_py.engine.subset import rows_below, subset
 from ligen_py.engine.trial import Form, Outcome, Trial, random_input
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.tuning import Tuning, names, read_rows, tuned, tuned_folder
+from ligen_py.records import Field, Ligands
+from ligen_py.settings import DockSettings
+from ligen_py.store.read import read
 
 log = logging.getLogger("ligen_py")
 
 FORMS: tuple[Form, ...] = ("batched", "latency")
 OURS = "one_by_one"
 FEW_CLASSES = ATOM_CLASSES[:3]
+MOST_LIGANDS = 64
+"""Different ligands of a file that are docked."""
 
 SPACES: dict[str, dict[str, tuple[Any, ...]]] = {
     "ptx": {
@@ -94,6 +101,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--output", type=Path, metavar="FOLDER", help="default: where the stages look"
     )
+    parser.add_argument(
+        "--ligands", type=cli.input_file, help="ligands file to dock; default: random ligands"
+    )
+    parser.add_argument("--pocket", type=cli.input_file, help="pocket file to dock them into")
     parser.add_argument("--quick", action="store_true", help="short runs: a trial of the command")
     cli.add_device(parser)
     return cli.run(parser, argv, _tune)
@@ -103,6 +114,8 @@ def _tune(options: argparse.Namespace) -> None:
     _require_kernel_tuner(options.strategy)
     if options.seconds <= 0:
         raise InputError(f"--seconds {options.seconds:g}: give a time above 0")
+    if bool(options.ligands) != bool(options.pocket):
+        raise InputError("--ligands and --pocket belong together; give both, or neither")
     # Programs from the driver's cache come without the words on registers and spills.
     os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
     device = select(options.device)
@@ -116,7 +129,8 @@ def _tune(options: argparse.Namespace) -> None:
             count = {True: {"batched": 2048, "latency": 256}[form], False: 8}[is_gpu]
             restarts = 256 if is_gpu else 32
             sizes = (8, count // 4, 2) if options.quick else (restarts, count, 5)
-            trial = Trial(device, form, *random_input(atom_class, sizes[0]), *sizes[1:])
+            given = _input(options.ligands, options.pocket, atom_class, sizes[0])
+            trial = Trial(device, form, *given, *sizes[1:])
             kernel = f"{form}/dock.cl"
             start = tuned(device, kernel, atom_class)
             found = search(trial, start, options.strategy, options.seconds)
@@ -132,6 +146,27 @@ def _tune(options: argparse.Namespace) -> None:
             temporary.write_text(json.dumps(table, indent=2) + "\n")
             temporary.replace(path)
     log.info("rows in %s", path)
+
+
+def _input(
+    ligands_file: Path | None, pocket: Path | None, atom_class: int, restarts: int
+) -> tuple[Ligands, Plan]:
+    """Ligands of an atom class and a search: those of the files, or random ones."""
+    if ligands_file is None or pocket is None:
+        return random_input(atom_class, restarts)
+    ligands: Ligands = read(ligands_file, "ligands", "ligands")
+    classes = np.searchsorted(ATOM_CLASSES, np.diff(ligands.first_atom))
+    rows = np.flatnonzero(classes == ATOM_CLASSES.index(atom_class))[:MOST_LIGANDS]
+    if not len(rows):
+        least = max((size + 1 for size in ATOM_CLASSES if size < atom_class), default=1)
+        raise InputError(
+            f"{ligands_file}: no ligand of {least} to {atom_class} atoms; leave {atom_class} "
+            "out of --classes, or give other ligands"
+        )
+    field: Field = read(pocket, "pocket", "field")
+    settings = DockSettings(num_restart=restarts)
+    chosen = subset(ligands, rows_below(ligands, "ligand", rows))
+    return chosen, Plan.of(field, **settings.model_dump())
 
 
 def _require_kernel_tuner(strategy: str) -> None:

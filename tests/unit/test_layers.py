@@ -43,7 +43,7 @@ ALLOWED = {
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
     "doctor": {"cli", "engine", "errors", "opencl"},
-    "tune": {"cli", "engine", "errors", "opencl"},
+    "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store"},
     "plan": {
         *FOR_STAGES,

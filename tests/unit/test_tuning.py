@@ -2,10 +2,13 @@
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 from ligen_py import tune
+from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.engine.trial import Outcome, Trial, random_input
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl import residency, tuning
@@ -131,3 +134,19 @@ def test_without_kernel_tuner_one_sentence_says_what_to_install(
     monkeypatch.setitem(__import__("sys").modules, "kernel_tuner.interface", None)
     assert tune.main(["--device", "intel"]) == 1
     assert "pip install 'ligen_py[tune]'" in capsys.readouterr().err
+
+
+def test_tunes_on_the_ligands_given(tmp_path: Path) -> None:
+    """Those of the class, as many torsions as they have; a class without any is told."""
+    ligands = make_ligands([(20, 4), (40, 3), (31, 6)])
+    files = tmp_path / "ligands.h5", tmp_path / "pocket.h5"
+    with patch("ligen_py.tune.read", side_effect=[ligands, make_field()]):
+        chosen, plan = tune._input(*files, 32, 8)
+    assert np.diff(chosen.first_atom).tolist() == [20, 31]
+    assert np.diff(chosen.first_torsion).tolist() == [4, 6]
+    assert plan.num_restart == 8
+    with (
+        patch("ligen_py.tune.read", side_effect=[ligands]),
+        pytest.raises(InputError, match=r"no ligand of 65 to 96 atoms"),
+    ):
+        tune._input(*files, 96, 8)
