@@ -18,6 +18,7 @@ from ligen_py.store.guard import child, dataset_of
 from ligen_py.store.read import open_file
 from ligen_py.store.spec import GROUPS
 from ligen_py.store.table import Table, text_rows
+from ligen_py.store.temporary import flush
 from ligen_py.store.write import new_file, write_record
 
 
@@ -68,15 +69,16 @@ def read_pieces(
 class Growing:
     """A file of a kind that is written record by record, and piece by piece where asked.
 
-    One thread makes pieces, another writes them, one after another; at most one waits.
+    One thread makes pieces, another writes them, one after another; at most one waits. A third has
+    the disk take what is written meanwhile: left to the end, a large file holds the stage up.
     """
 
-    def __init__(
-        self, file: h5py.File, kind: str, maker: ThreadPoolExecutor, writer: ThreadPoolExecutor
-    ) -> None:
-        self._file, self._kind, self._maker, self._writer = file, kind, maker, writer
+    def __init__(self, file: h5py.File, kind: str, threads: list[ThreadPoolExecutor]) -> None:
+        self._file, self._kind = file, kind
+        self._maker, self._writer, self._flusher = threads
         self._tables: dict[str, Table[Any]] = {}
         self._last: Future[None] | None = None
+        self._flush = self._flusher.submit(self._to_disk)
 
     def append(self, group: str, make: Callable[[], Record]) -> None:
         """Append what `make` returns to a group, once the piece before it is written."""
@@ -89,11 +91,22 @@ class Growing:
             record = GROUPS[self._kind][group]
             self._tables[group] = Table(self._file.create_group(group), record)
         self._tables[group].append(piece.result())
+        if self._flush.done():
+            self._flush.result()  # says what the disk refused; it tells no other
+            self._flush = self._flusher.submit(self._to_disk)
+
+    def _to_disk(self) -> None:
+        flush(Path(self._file.filename))
 
     def settle(self) -> None:
         """Wait for the last piece; raises what its writing raised."""
         if self._last:
             self._last.result()
+
+    def finish(self) -> None:
+        """Wait for the last piece and for the disk; raises what either raised."""
+        self.settle()
+        self._flush.result()
 
     def write(self, group: str, record: Record) -> None:
         """Write a whole record, after all pieces."""
@@ -104,14 +117,12 @@ class Growing:
 @contextmanager
 def growing(path: Path, kind: str, run: Run) -> Iterator[Growing]:
     """A new file that appears under its name only if the block ends well."""
-    with (
-        ThreadPoolExecutor(1) as maker,
-        ThreadPoolExecutor(1) as writer,
-        new_file(path, kind, run) as file,
-    ):
-        result = Growing(file, kind, maker, writer)
+    threads = [ThreadPoolExecutor(1) for _ in range(3)]
+    with new_file(path, kind, run) as file:
         try:
+            result = Growing(file, kind, threads)
             yield result
-            result.settle()
+            result.finish()
         finally:
-            writer.shutdown(wait=True)
+            for thread in threads:
+                thread.shutdown(wait=True)  # before the file is closed
