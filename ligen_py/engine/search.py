@@ -199,10 +199,9 @@ class Plan:
         return (positions.astype(np.float64) * self.unit + first).astype(np.float32)
 
     def pose_bytes(self, torsions: np.ndarray) -> np.ndarray:
-        """Bytes of ligands with so many torsions: all that is found, and what is kept of it."""
+        """Bytes of ligands with so many torsions: of what is kept, as it is found and as poses."""
         torsions = torsions.astype(np.int64)
-        found = FOUND_BYTES + torsions
-        return self.num_restart * found + self.num_poses * (found + RECORD_BYTES + 4 * torsions)
+        return self.num_poses * (FOUND_BYTES + torsions + RECORD_BYTES + 4 * torsions)
 
     def best(self, results: np.ndarray) -> np.ndarray:
         """Restarts (ligands, num_poses), int32, rising, of the poses that are kept.

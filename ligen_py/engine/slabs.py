@@ -2,19 +2,25 @@
 
 import numpy as np
 
-HOST_BYTES = 1 << 29
+HOST_BYTES = 1 << 28
 """Results held for one run of ligands; a few times this is in use, whatever the library."""
+
+SMALLEST = HOST_BYTES >> 2
+"""Of the first and the last run: the device starts soon, and little is left to write after it."""
 
 
 def slabs(sizes: np.ndarray) -> list[tuple[int, int]]:
     """Runs first <= ligand < last of up to `HOST_BYTES`, one ligand where that is more.
 
-    `sizes` are bytes of each ligand. Without ligands there is one empty run.
+    `sizes` are bytes of each ligand. Runs grow from `SMALLEST` and shrink to it again. Without
+    ligands there is one empty run.
     """
     total = np.concatenate([[0], np.cumsum(sizes)])
     runs, first = [], 0
     while first < len(sizes):
-        last = int(np.searchsorted(total, total[first] + HOST_BYTES, side="right")) - 1
+        done, left = total[first], total[-1] - total[first]
+        room = np.clip(min(done, left // 2), SMALLEST, HOST_BYTES)
+        last = int(np.searchsorted(total, done + room, side="right")) - 1
         last = max(last, first + 1)
         runs.append((first, last))
         first = last

@@ -66,25 +66,29 @@ def read_pieces(
             yield waiting.popleft().result()
 
 
+WAITING = 2
+"""Pieces that are made or wait to be written while the stage goes on."""
+
+
 class Growing:
     """A file of a kind that is written record by record, and piece by piece where asked.
 
-    One thread makes pieces, another writes them, one after another; at most one waits. A third has
-    the disk take what is written meanwhile: left to the end, a large file holds the stage up.
+    One thread makes pieces, another writes them, one after another; at most `WAITING` wait. A third
+    has the disk take what is written meanwhile: left to the end, a large file holds the stage up.
     """
 
     def __init__(self, file: h5py.File, kind: str, threads: list[ThreadPoolExecutor]) -> None:
         self._file, self._kind = file, kind
         self._maker, self._writer, self._flusher = threads
         self._tables: dict[str, Table[Any]] = {}
-        self._last: Future[None] | None = None
+        self._pending: deque[Future[None]] = deque()
         self._flush = self._flusher.submit(self._to_disk)
 
     def append(self, group: str, make: Callable[[], Record]) -> None:
-        """Append what `make` returns to a group, once the piece before it is written."""
+        """Append what `make` returns to a group, once the pieces before it are written."""
         piece = self._maker.submit(make)
-        self.settle()
-        self._last = self._writer.submit(self._append, group, piece)
+        self._pending.append(self._writer.submit(self._append, group, piece))
+        self._settle(WAITING)
 
     def _append(self, group: str, piece: Future[Record]) -> None:
         if group not in self._tables:
@@ -98,19 +102,19 @@ class Growing:
     def _to_disk(self) -> None:
         flush(Path(self._file.filename))
 
-    def settle(self) -> None:
-        """Wait for the last piece; raises what its writing raised."""
-        if self._last:
-            self._last.result()
+    def _settle(self, waiting: int = 0) -> None:
+        """Wait until no more than so many pieces wait; raises what their writing raised."""
+        while len(self._pending) > waiting:
+            self._pending.popleft().result()
 
     def finish(self) -> None:
         """Wait for the last piece and for the disk; raises what either raised."""
-        self.settle()
+        self._settle()
         self._flush.result()
 
     def write(self, group: str, record: Record) -> None:
         """Write a whole record, after all pieces."""
-        self.settle()
+        self._settle()
         write_record(self._file.create_group(group), record)
 
 
