@@ -21,7 +21,7 @@ from unittest.mock import patch
 import numpy as np
 import pyopencl as cl
 import yaml
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ligen_py import parse, pocket
 from ligen_py.engine.filtering import filter_poses
@@ -46,11 +46,17 @@ STAGES = ("dock", "filter", "refine", "score")
 class Settings(Method):
     """All that a benchmark can be told: the sections of a campaign that decide a result.
 
-    Ligands come with the right hydrogens and charges and are left as they are.
+    Ligands come with the right hydrogens and charges, which are left as they are; conformers are
+    made anew, as for a library of SMILES.
     """
 
-    parse: ParseSettings = Field(ParseSettings(standardise=False, protonate=False, stereoisomers=1))
     pocket: PocketSettings = Field(default_factory=PocketSettings)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_given(cls, values: Any) -> Any:
+        left = {"standardise": False, "protonate": False, "stereoisomers": 1, "embed": "always"}
+        return values | {"parse": left | values.get("parse", {})}
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

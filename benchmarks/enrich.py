@@ -9,8 +9,9 @@ BEDROC with alpha 20, each with a bootstrap interval of 95 %. The row 'heavy ato
 number of heavy atoms alone: a docking score that does not beat it has seen no chemistry. A molecule
 that cannot be docked stands last.
 
-With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, or the sample that
---peer-sample names, in the same box; ours are then told for that sample too.
+With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, from the first of our
+conformers, or the sample that --peer-sample names, in the same box; ours are then told for that
+sample too.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import os
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,88 +141,114 @@ def _together(parts: list[Molecules]) -> Molecules:
 def peer_scores(
     work: Work, found: Molecules, sample: np.ndarray, jobs: int, file: Path | None
 ) -> Peer:
-    """Affinities of the records of `sample` by Vina; those that `file` holds are not run again."""
-    known = known_scores(work.folder.name, file)
+    """Affinities of the records of `sample` by Vina, the best of each record's states.
+
+    States that `file` holds are not run again.
+    """
     wanted = {(str(found.group[row]), str(found.name[row])) for row in sample}
-    shares = cores_for(jobs)
-    missing = sorted(wanted - known.keys())
+    known = known_scores(work.folder.name, file)
     tasks = [
-        PeerTask(work, tuple(missing[job::jobs]), len(shares[job]), file) for job in range(jobs)
+        (key, place)
+        for key, places in states(work).items()
+        for place in places
+        if key in wanted and (*key, place.number) not in known
     ]
+    shares = cores_for(jobs)
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     for share in shares:
         queue.put(share)
-    with ProcessPoolExecutor(jobs, context, pin, (queue,)) as pool:
-        for scores in pool.map(run_peer, [task for task in tasks if task.wanted]):
-            known |= scores
-    return {key: known[key] for key in wanted}
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        ProcessPoolExecutor(jobs, context, begin_peer, (queue, work, Path(scratch))) as pool,
+    ):
+        running = {pool.submit(run_peer, place): (*key, place.number) for key, place in tasks}
+        for done in as_completed(running):
+            affinity, seconds = done.result()
+            known[running[done]] = affinity
+            note(work, file, running[done], affinity, seconds)
+    result = dict.fromkeys(wanted, np.inf)
+    for (group, name, _), affinity in known.items():
+        if (group, name) in result:
+            result[group, name] = min(result[group, name], affinity)
+    return result
 
 
-def known_scores(target: str, file: Path | None) -> Peer:
-    """What an earlier run left in a file of one JSON object a line."""
+@dataclass(frozen=True)
+class Place:
+    """Where a state of a record stands."""
+
+    file: Path
+    row: int
+    number: int
+    """Among the states of the record."""
+
+
+def states(work: Work) -> dict[tuple[str, str], list[Place]]:
+    """The states of every record, in their first conformers, by group and name."""
+    result: dict[tuple[str, str], list[Place]] = {}
+    for group in GROUPS:
+        for file in work.parts(group):
+            entries: Entries = read(file, "ligands", "entries")
+            ligands: Ligands = read(file, "ligands", "ligands")
+            for row in np.flatnonzero(ligands.conformer == 0).tolist():
+                entry = ligands.entry[row]
+                places = result.setdefault((group, str(entries.name[entry])), [])
+                places.append(Place(file, row, len(places)))
+    return result
+
+
+def known_scores(target: str, file: Path | None) -> dict[tuple[str, str, int], float]:
+    """What an earlier run left in a file of one JSON object a line, a state each."""
     if file is None or not file.exists():
         return {}
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     return {
-        (row["group"], row["name"]): np.inf if row["affinity"] is None else row["affinity"]
+        (row["group"], row["name"], row["state"]): (
+            np.inf if row["affinity"] is None else row["affinity"]
+        )
         for row in rows
         if row["target"] == target
     }
 
 
-@dataclass(frozen=True)
-class PeerTask:
-    """Molecules that one process gives to the peer."""
-
-    work: Work
-    wanted: tuple[tuple[str, str], ...]
-    cores: int
-    file: Path | None
+_peer: list[Any] = []
+"""In a process of the peer: what docks a state at a place."""
 
 
-def run_peer(task: PeerTask) -> Peer:
-    """Dock some molecules with Vina, one after another; every result goes to the file at once."""
+def begin_peer(queue: Any, work: Work, scratch: Path) -> None:
+    """Make a process ready to give states to the peer, on its own cores."""
     from benchmarks.vina_peer import VinaPeer  # only who asks for the peer needs its packages
 
     RDLogger.DisableLog("rdApp.*")
-    result: Peer = {}
-    with tempfile.TemporaryDirectory() as scratch:
-        peer = VinaPeer(Target.of(task.work.pocket), Path(scratch), task.cores)
-        for group in GROUPS:
-            for file in task.work.parts(group):
-                entries: Entries = read(file, "ligands", "entries")
-                ligands: Ligands = read(file, "ligands", "ligands")
-                for entry in np.unique(ligands.entry):
-                    key = (group, str(entries.name[entry]))
-                    if key in task.wanted and key not in result:
-                        started = time.perf_counter()
-                        result[key] = affinity(peer, ligands, entry)
-                        seconds = time.perf_counter() - started
-                        note(task, key, result[key], seconds)
-    return {key: result.get(key, np.inf) for key in task.wanted}
+    pin(queue)
+    own = scratch / str(os.getpid())
+    own.mkdir()
+    _peer.append(VinaPeer(Target.of(work.pocket), own, len(os.sched_getaffinity(0))))
 
 
-def affinity(peer: Any, ligands: Ligands, entry: int) -> float:
-    """Vina's best affinity of a record's states; infinite where it can dock none of them."""
-    best = np.inf
-    for row in np.flatnonzero(ligands.entry == entry):
-        with suppress(*FAILURES):
-            best = min(best, float(peer.dock(ligands, row).affinity[0]))
-    return best
+def run_peer(place: Place) -> tuple[float, float]:
+    """Vina's best affinity of a state, infinite where it cannot dock it, and its seconds."""
+    started = time.perf_counter()
+    affinity = np.inf
+    with suppress(*FAILURES):
+        ligands: Ligands = read(place.file, "ligands", "ligands")
+        affinity = float(_peer[0].dock(ligands, place.row).affinity[0])
+    return affinity, time.perf_counter() - started
 
 
-def note(task: PeerTask, key: tuple[str, str], value: float, seconds: float) -> None:
+def note(
+    work: Work, file: Path | None, key: tuple[str, str, int], value: float, seconds: float
+) -> None:
     """Keep one result for later runs."""
-    if task.file is not None:
+    if file is not None:
         row = {
-            "target": task.work.folder.name,
-            "group": key[0],
-            "name": key[1],
+            "target": work.folder.name,
+            **dict(zip(("group", "name", "state"), key, strict=True)),
             "affinity": None if np.isinf(value) else round(value, 4),
             "seconds": round(seconds, 2),
         }
-        with task.file.open("a") as stream:
+        with file.open("a") as stream:
             stream.write(json.dumps(row) + "\n")
 
 

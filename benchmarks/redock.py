@@ -3,14 +3,15 @@
     python benchmarks/redock.py FOLDER [--effort E] [--peer vina] [--device SELECTOR] [--json FILE]
 
 FOLDER holds one folder a complex: protein.pdb (or .pdb.gz), ligand.sdf (the truth, and the site),
-ligand_start.sdf (the start: a conformer that knows nothing of the crystal) or ligand.smi. The box
-is a cube around the crystal ligand. A failure is a miss, with its reason. RMSD is
+ligand_start.sdf or ligand.smi: the molecule to start from, of which conformers are made anew. The
+box is a cube around the crystal ligand. A failure is a miss, with its reason. RMSD is
 symmetry-corrected, over heavy atoms, without alignment. The best-scored pose is sound ("valid")
 where it passes every check of PoseBusters (mode redock) but the distance to the crystal pose.
 
-With --peer vina AutoDock Vina docks the same states and conformers in the same boxes on as many
-cores, and its poses are judged by the same code. Seconds are those of the wall from the parsed
-ligand and the pocket file to scored poses, maps included; kernels are built before they count.
+With --peer vina AutoDock Vina docks the same states, each from the first of our conformers, in the
+same boxes on as many cores, and its poses are judged by the same code. Seconds are those of the
+wall from the parsed ligand and the pocket file to scored poses, maps included; kernels are built
+before they count.
 """
 
 import argparse
@@ -173,12 +174,12 @@ def _rounded(column: np.ndarray) -> list[float | None]:
 
 
 def vina(task: Task, given: Complex) -> dict[str, Any]:
-    """Dock with AutoDock Vina: every state of the molecule that ours docks, all poses together."""
+    """Dock with AutoDock Vina: every state, from its first conformer, all poses together."""
     from benchmarks.vina_peer import VinaPeer  # only who asks for the peer needs its packages
 
     started = time.perf_counter()
     peer = VinaPeer(given.target, given.work, task.cores)
-    found = [peer.dock(given.ligands, row) for row in range(len(given.ligands.entry))]
+    found = [peer.dock(given.ligands, row) for row in np.flatnonzero(given.ligands.conformer == 0)]
     seconds = time.perf_counter() - started
     rmsd = np.concatenate([distances(given, state.molecule, state.xyz) for state in found])
     affinity = np.concatenate([state.affinity for state in found])

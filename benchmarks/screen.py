@@ -8,7 +8,8 @@ hydrogens, 2 to 6 rotatable bonds), or those of --library FILE, again and again 
 pocket is Candida albicans DHFR with its cofactor (PDB 1IA1), or that of --complex FOLDER
 (protein.pdb and ligand.sdf, as for redock.py). All work is done without files: from ligands and
 pocket in memory to scores in memory. Parts of the library stand one after another, as chunks of a
-campaign do; every ligand is also run once before the clock starts. Rates of stages are medians over
+campaign do; every ligand is also run once before the clock starts. A ligand counts once, however
+many states and conformers of it are docked. Rates of stages are medians over
 the parts.
 
 With --processes N so many processes share the device, each with --count ligands of its own, as N
@@ -50,7 +51,9 @@ from benchmarks.docking import (
 )
 from benchmarks.redock import box_radius, find
 from benchmarks.together import together
+from ligen_py.engine.placing import ranges
 from ligen_py.engine.subset import rows_below, subset
+from ligen_py.records import Ligands
 from ligen_py.settings import PRESETS
 from ligen_py.store.read import read
 
@@ -85,17 +88,17 @@ class Work:
     device: str | None
     settings: Settings
 
-    def rows(self, ligands: int) -> list[np.ndarray]:
-        """Rows of every part; they start again where the ligands end."""
-        rows = np.arange(self.count) + self.number * self.count
-        return np.array_split(rows % ligands, self.parts)
+    def molecules(self, different: int) -> list[np.ndarray]:
+        """Numbers of the molecules of every part; they start again where the library ends."""
+        numbers = np.arange(self.count) + self.number * self.count
+        return np.array_split(numbers % different, self.parts)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part: ligands, its times by stage, when it began and ended."""
+    """One part: molecules, its times by stage, when it began and ended."""
 
-    ligands: int
+    molecules: int
     clock: Clock
     began: float
     ended: float
@@ -106,10 +109,12 @@ def work(given: Work) -> list[Part]:
     try:
         device, target = device_for(given.device), Target.of(given.pocket)
         library = read(given.ligands, "ligands", "ligands")
-        rows = given.rows(len(library.entry))
-        parts = [subset(library, rows_below(library, "ligand", part)) for part in rows]
-        each_once = rows_below(library, "ligand", np.unique(np.concatenate(rows)))
-        dock(device, subset(library, each_once), target, given.settings, Clock())
+        _, first, states = np.unique(library.entry, return_index=True, return_counts=True)
+        chosen = given.molecules(len(first))
+        parts = [of_molecules(library, first[part], states[part]) for part in chosen]
+        once = np.unique(np.concatenate(chosen))
+        warm = of_molecules(library, first[once], states[once])
+        dock(device, warm, target, given.settings, Clock())
         if _ready:
             _ready[0].wait()
     except BaseException:
@@ -117,11 +122,16 @@ def work(given: Work) -> list[Part]:
             barrier.abort()  # the others would wait for ever
         raise
     done = []
-    for ligands in parts:
+    for ligands, numbers in zip(parts, chosen, strict=True):
         clock, began = Clock(), time.monotonic()
         dock(device, ligands, target, given.settings, clock)
-        done.append(Part(len(ligands.entry), clock, began, time.monotonic()))
+        done.append(Part(len(numbers), clock, began, time.monotonic()))
     return done
+
+
+def of_molecules(library: Ligands, first: np.ndarray, states: np.ndarray) -> Ligands:
+    """All states and conformers of some molecules, which may repeat."""
+    return subset(library, rows_below(library, "ligand", ranges(first, states)))
 
 
 _ready: list[Barrier] = []
@@ -138,8 +148,8 @@ def measure(works: list[Work]) -> dict[str, Any]:
         with ProcessPoolExecutor(len(works), spawn, _ready.append, (barrier,)) as pool:
             done = list(pool.map(work, works))
     every = [part for parts in done for part in parts]
-    counts = np.array([part.ligands for part in every])
-    spans = [[(part.began, part.ended, part.ligands) for part in parts] for parts in done]
+    counts = np.array([part.molecules for part in every])
+    spans = [[(part.began, part.ended, part.molecules) for part in parts] for parts in done]
     rate, seconds = together(spans)
     result: dict[str, Any] = {
         "settings": works[0].settings.model_dump(mode="json"),
@@ -224,38 +234,43 @@ def main() -> int:
             ligand = find(options.complex, "ligand.sdf")
         else:
             receptor, ligand = packaged_complex()
-        settings = chosen[0][1]
-        pocket = pocket_of(receptor, ligand, box_radius(ligand), cache, settings.pocket)
-        made = parsed(library, cache, settings.parse, cores)
-        target, ligands = Target.of(pocket), read(made, "ligands", "ligands")
-        if not len(ligands.entry):
-            parser.error(f"{library}: no ligand to dock")
-        atoms, turns = np.diff(ligands.first_atom), np.diff(ligands.first_torsion)
-        count = options.count or len(atoms)
-        print(f"{device.label}; {cores} cores")
+        pocket_settings = chosen[0][1].pocket
+        pocket = pocket_of(receptor, ligand, box_radius(ligand), cache, pocket_settings)
+        target = Target.of(pocket)
         print(
-            f"{options.processes} x {count} ligands ({len(atoms)} different) in {options.parts} "
-            f"parts: median {np.median(atoms):g} atoms "
-            f"({atoms.min()} to {atoms.max()}), {np.median(turns):g} torsions "
-            f"({turns.min()} to {turns.max()}); {receptor.name}, {len(target.receptor.xyz)} atoms, "
+            f"{device.label}; {cores} cores; {receptor.name}, {len(target.receptor.xyz)} atoms, "
             f"box of {target.box[1][0]:g} A"
         )
         results = {}
         for effort, settings in chosen:
+            made = parsed(library, cache, settings.parse, cores)
+            ligands: Ligands = read(made, "ligands", "ligands")
+            different = len(np.unique(ligands.entry))
+            if not different:
+                parser.error(f"{library}: no ligand to dock")
+            count = options.count or different
+            if count < options.parts:
+                parser.error(f"--parts {options.parts}: there are {count} ligands")
+            atoms, turns = np.diff(ligands.first_atom), np.diff(ligands.first_torsion)
+            print(
+                f"{options.processes} x {count} ligands ({different} different, "
+                f"{len(atoms) / different:.2f} states and conformers each) in {options.parts} "
+                f"parts: median {np.median(atoms):g} atoms ({atoms.min()} to {atoms.max()}), "
+                f"{np.median(turns):g} torsions ({turns.min()} to {turns.max()})"
+            )
             given = (made, pocket, count, options.parts)
             works = [
                 Work(*given, number, options.device, settings)
                 for number in range(options.processes)
             ]
-            results[effort] = measure(works)
+            results[effort] = measure(works) | {
+                "ligands": count,
+                "different": different,
+                "conformers": len(atoms) / different,
+            }
             print_table(effort, results[effort])
     if options.json:
-        document = {
-            "device": device.label,
-            "cores": cores,
-            "ligands": count,
-            "different": len(atoms),
-        }
+        document = {"device": device.label, "cores": cores}
         options.json.write_text(json.dumps(document | {"efforts": results}, indent=1) + "\n")
     return 0
 

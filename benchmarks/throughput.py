@@ -190,7 +190,7 @@ def main() -> int:
     parser.add_argument("--crossover", action="store_true", help="few ligands in both forms")
     options = parser.parse_args()
     device = select(options.device)
-    settings = DockSettings(num_restart=256)
+    settings = DockSettings(num_restart=256, max_num_poses=0)
     plan = Plan.of(benchmark_field(), **settings.model_dump())
     print(device.label)
     tables: dict[str, Any] = {}

@@ -68,7 +68,7 @@ class ParseSettings(Section):
         4, ge=1, le=64, description="most stereoisomers of a molecule with undefined centres"
     )
     conformers: int = Field(
-        1, ge=1, le=64, description="most start conformers of a state, one for each shape of rings"
+        4, ge=1, le=64, description="most start conformers of a state, one for each shape of rings"
     )
     macrocycle_conformers: int = Field(
         8, ge=1, le=64, description="the same for molecules with a ring of eight atoms or more"
@@ -158,7 +158,7 @@ class PocketSettings(Section):
 class DockSettings(Section):
     """LiGen's Algorithm 1: restarts, iterations and angles of the geometric search."""
 
-    num_restart: int = Field(1024, ge=1, le=4096, description="starting poses per ligand")
+    num_restart: int = Field(512, ge=1, le=4096, description="starting poses per ligand")
     num_iterations: int = Field(3, ge=0, le=64, description="passes over all fragments")
     n_angles: int = Field(32, ge=4, le=256, description="angles tried per fragment and axis")
     bump_tests: int = Field(
@@ -168,7 +168,7 @@ class DockSettings(Section):
         0.75, gt=0, le=1, description="a pair bumps nearer than this share of its Bondi radii"
     )
     max_num_poses: int = Field(
-        192,
+        128,
         ge=0,
         le=4096,
         description="poses kept per ligand for the filter, the best by bumps and score; 0: all",
@@ -178,7 +178,7 @@ class DockSettings(Section):
 class FilterSettings(Section):
     """Which poses are worth a chemical score."""
 
-    max_num_poses: int = Field(128, ge=1, le=4096, description="poses kept per ligand")
+    max_num_poses: int = Field(64, ge=1, le=4096, description="poses kept per ligand")
     max_pocket_bumps: int = Field(
         1, ge=0, le=256, description="atoms that may lie in the receptor's core in a bump-free pose"
     )
@@ -260,9 +260,10 @@ class ScoreSettings(Section):
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
-        "dock": {"num_restart": 256, "max_num_poses": 128},
-        "filter": {"max_num_poses": 64},
-        "refine": {"rounds": 6, "evaluations": 20, "finalists": 8, "max_num_poses": 8},
+        "parse": {"conformers": 1},
+        "dock": {"num_restart": 256, "max_num_poses": 96},
+        "filter": {"max_num_poses": 48},
+        "refine": {"rounds": 6, "evaluations": 20, "finalists": 6, "max_num_poses": 6},
         "score": {"functions": ["vina", "ad4"]},
     },
     "standard": {},
@@ -276,12 +277,13 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 class Method(Section):
-    """How ligands are docked and scored: an effort, and what is set otherwise, key by key."""
+    """How ligands are made, docked and scored: an effort, and what is set otherwise, by key."""
 
     effort: Literal["draft", "standard", "thorough"] = Field(
         "standard",
-        description="preset that fills what dock, filter, refine and score leave out",
+        description="preset that fills what parse, dock, filter, refine and score leave out",
     )
+    parse: ParseSettings = Field(default_factory=ParseSettings)
     dock: DockSettings = Field(default_factory=DockSettings)
     filter: FilterSettings = Field(default_factory=FilterSettings)
     refine: RefineSettings = Field(default_factory=RefineSettings)
@@ -510,7 +512,6 @@ class Campaign(Method):
         description="dock a molecule once in each part, or once in the campaign, for which parts "
         "are parsed one after the other",
     )
-    parse: ParseSettings = Field(default_factory=ParseSettings)
     pocket: PocketSettings = Field(default_factory=PocketSettings)
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
     export: ExportSettings = Field(default_factory=ExportSettings)

@@ -88,6 +88,7 @@ class Docker:
         position[:, :3] = plan.start_position
         self._position = buffers.upload(device, position)
         self._turns = buffers.upload(device, plan.start_turns)
+        self._reserves = self._new_reserves()
 
     def dock(self, ligands: Ligands, rows: np.ndarray | None = None) -> Poses:
         """Dock the ligands of `rows` (rising; all by default), `plan.num_poses` poses each.
@@ -126,6 +127,10 @@ class Docker:
             (kept.put if self._keeps else kept.take)(bucket.members, *arrays)
             tell(len(bucket.members))
         yield from (kept.arrays for _, kept in begun)
+
+    def _new_reserves(self) -> deque[buffers.Reserve]:
+        """For the batch that the device is at work on, and for the one after it."""
+        return deque([buffers.Reserve(self.device), buffers.Reserve(self.device)])
 
     @property
     def _keeps(self) -> bool:
@@ -168,6 +173,7 @@ class Docker:
                 if alone and len(again[0].members) == 1:
                     raise
                 running, alone = None, True
+                self._reserves = self._new_reserves()
                 waiting.extendleft(reversed(_halved(again, error)))
                 continue
             if following:
@@ -181,7 +187,9 @@ class Docker:
         ligands, rows = job
         atoms, torsions = np.diff(ligands.first_atom)[rows], np.diff(ligands.first_torsion)[rows]
         classes = np.searchsorted(ATOM_CLASSES, atoms)
-        bytes_needed = self.plan.num_restart * (POSE_BYTES + torsions)
+        # A kept pose is there twice, as it was found and as it is copied out.
+        poses = self.plan.num_restart + self._keeps * self.plan.num_poses
+        bytes_needed = poses * (POSE_BYTES + torsions)
         for number, atom_class in enumerate(ATOM_CLASSES):
             members = np.flatnonzero(classes == number)
             if not len(members):
@@ -227,8 +235,12 @@ class Docker:
 
     def _launch(self, bucket: Bucket, batch: Batch) -> Running:
         device, plan = self.device, self.plan
+        # The batch before is still at work in the other one.
+        self._reserves.rotate()
+        reserve = self._reserves[0]
+        reserve.restart()
         inputs = [
-            buffers.upload(device, array)
+            reserve.upload(array)
             for array in (
                 batch.ligands,
                 batch.conformers,
@@ -238,7 +250,7 @@ class Docker:
                 batch.pairs,
             )
         ]
-        results = self._room(batch, plan.num_restart)
+        results = _room(reserve, batch, plan.num_restart)
         splits = self.splits(bucket.atom_class, len(batch))
         tuning = self._tuned(bucket.atom_class)
         group = tuning.sub_groups
@@ -267,8 +279,8 @@ class Docker:
             )
             events.append(event)
             if self._keeps:
-                restarts = buffers.empty(device, len(batch) * plan.num_poses, np.int32)
-                kept = restarts, *self._room(batch, plan.num_poses)
+                restarts = reserve.empty(len(batch) * plan.num_poses, np.int32)
+                kept = restarts, *_room(reserve, batch, plan.num_poses)
                 event = program.kernel("keep")(
                     device.queue,
                     (-(-len(batch) // group) * local,),
@@ -284,16 +296,6 @@ class Docker:
                 results = kept
             device.queue.flush()
         return Running(bucket, batch, tuple(events), results)
-
-    def _room(self, batch: Batch, poses: int) -> tuple[Any, ...]:
-        """Buffers for so many poses a ligand: results, quaternions, shifts, turns."""
-        count = len(batch) * poses
-        return (
-            buffers.empty(self.device, count * 4, np.int32),
-            buffers.empty(self.device, count * 4, np.float32),
-            buffers.empty(self.device, count * 4, np.float32),
-            buffers.empty(self.device, len(batch.torsions) * poses, np.uint8),
-        )
 
     def _fetch(self, running: Running) -> tuple[np.ndarray, ...]:
         """Results of a bucket: what `Kept.put` takes where the device chose, else `Kept.take`."""
@@ -314,6 +316,17 @@ class Docker:
             buffers.download(device, buffer, *shape, running.events[-1])
             for buffer, shape in zip(running.results, shapes, strict=True)
         )
+
+
+def _room(reserve: buffers.Reserve, batch: Batch, poses: int) -> tuple[Any, ...]:
+    """Buffers for so many poses a ligand: results, quaternions, shifts, turns."""
+    count = len(batch) * poses
+    return (
+        reserve.empty(count * 4, np.int32),
+        reserve.empty(count * 4, np.float32),
+        reserve.empty(count * 4, np.float32),
+        reserve.empty(len(batch.torsions) * poses, np.uint8),
+    )
 
 
 def _halved(buckets: list[Bucket], error: Exception) -> list[Bucket]:

@@ -9,9 +9,7 @@ from collections import Counter
 
 import numpy as np
 from rdkit import Chem
-from rdkit.Chem import rdDistGeom, rdMolAlign
-
-from ligen_py.molecules.standardising import macrocycle
+from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolAlign
 
 BOND_LENGTHS = (0.5, 3.5)
 """Angstrom; coordinates with a bond outside these are no conformer."""
@@ -21,13 +19,15 @@ ATTEMPTS = 20
 """Attempts of the conformer generator, from distances and again from random coordinates. What
 succeeds at all takes a few; stereocentres that exclude each other would go on until the time limit.
 """
-TRIES = 4
+TRIES = 2
 """Conformers made for each one that may stay."""
 SAME_SHAPE = 0.3
 """Ring systems nearer than this (RMSD with the atoms bonded to them, symmetry minded) have one
 shape, Angstrom. A chair and a twisted boat of cyclohexane differ by 0.5."""
 FLEXIBLE = 3
 """A ring with as many sp3 atoms has more than one shape."""
+RELAXATION = 50
+"""Most steps of the minimisation of a conformer."""
 MOST_MATCHES = 1000
 """Symmetric mappings of a ring system that are tried."""
 
@@ -55,9 +55,8 @@ def has_conformer(mol: Chem.Mol) -> bool:
 def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
     """Give a molecule with hydrogens up to `limit` ETKDGv3 conformers that differ in their rings.
 
-    The first is the generator's first; the others, the most frequent shapes first, must have been
-    met twice, but for macrocycles, which hardly repeat themselves. Conformers are numbered from 0.
-    Raises NoConformerError.
+    All are minimised (see `relax`). The first is the generator's first; the others are the shapes
+    that were met most often. Conformers are numbered from 0. Raises NoConformerError.
     """
     systems = flexible_rings(mol) if limit > 1 else []
     digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
@@ -69,6 +68,8 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
                 rdDistGeom.EmbedMultipleConfs(
                     mol, TRIES * limit, parameters
                 )  # the first comes out again
+            relax(mol)
+            if systems:
                 _keep(mol, _distinct(mol, systems, limit))
             return
     counts = list(parameters.GetFailureCounts())
@@ -76,6 +77,25 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
     raise NoConformerError(
         f"no conformer in 2 x {ATTEMPTS} attempts, most often for {cause.name.lower()}"
     )
+
+
+def relax(mol: Chem.Mol) -> None:
+    """Minimise every conformer in MMFF94s, or in UFF where an atom has no parameters there.
+
+    The search turns torsions only: bond lengths, angles and the shapes of rings stay as they are
+    made here. Charges are left out, as in a vacuum they would fold a molecule onto itself.
+    """
+    properties = rdForceFieldHelpers.MMFFGetMoleculeProperties(mol, mmffVariant="MMFF94s")
+    if properties is None and not rdForceFieldHelpers.UFFHasAllMoleculeParams(mol):
+        return
+    for conformer in mol.GetConformers():
+        number = conformer.GetId()
+        if properties is None:
+            field = rdForceFieldHelpers.UFFGetMoleculeForceField(mol, confId=number)
+        else:
+            properties.SetMMFFEleTerm(False)
+            field = rdForceFieldHelpers.MMFFGetMoleculeForceField(mol, properties, confId=number)
+        field.Minimize(maxIts=RELAXATION)
 
 
 def can_exist(mol: Chem.Mol, seed: int) -> bool:
@@ -119,8 +139,7 @@ def _distinct(mol: Chem.Mol, systems: list[frozenset[int]], limit: int) -> list[
     for conformer, shape in zip(mol.GetConformers(), shapes, strict=True):
         first.setdefault(shape, conformer.GetId())
     often = Counter(shapes)
-    once = 1 if macrocycle(mol) else 2
-    others = [s for s, count in often.most_common() if s != shapes[0] and count >= once]
+    others = [shape for shape, _ in often.most_common() if shape != shapes[0]]
     return [first[shape] for shape in [shapes[0], *others[: limit - 1]]]
 
 

@@ -85,6 +85,42 @@ def empty(device: Device, count: int, dtype: object) -> cl.Buffer:
         return cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size)
 
 
+class Reserve:
+    """Buffers that one batch after another uses again, in the same order; they only grow.
+
+    Making and freeing a large buffer makes NVIDIA's driver wait until the device has nothing to do.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._held: list[cl.Buffer | None] = []
+        self._used = 0
+
+    def restart(self) -> None:
+        """Give out the first buffer again: nothing on the device uses any of them now."""
+        self._used = 0
+
+    def empty(self, count: int, dtype: object) -> cl.Buffer:
+        """The next buffer, with room for `count` elements of a type, contents undefined."""
+        if self._used == len(self._held):
+            self._held.append(None)
+        held = self._held[self._used]
+        if held is None or held.size < max(1, count) * np.dtype(dtype).itemsize:  # type: ignore[call-overload]
+            held = self._held[self._used] = None  # free before more is asked for
+            held = self._held[self._used] = empty(self._device, count, dtype)
+        self._used += 1
+        return held
+
+    def upload(self, array: np.ndarray) -> cl.Buffer:
+        """Copy an array into the next buffer, past the kernels that the device is at work on."""
+        array = np.ascontiguousarray(array)
+        buffer = self.empty(array.size, array.dtype)
+        if array.size:
+            with memory_named(self._device), watchdog.waiting():
+                cl.enqueue_copy(self._device.copies, buffer, array)
+        return buffer
+
+
 def download(
     device: Device,
     buffer: cl.Buffer,
