@@ -55,6 +55,9 @@ LONGEST_NAME = 64
 MOST_CHUNKS = 100_000
 """Parts of a library; Snakemake plans four jobs of each for every target, 0.5 ms a job."""
 
+MOST_IN_TURN = 1000
+"""Parts that can be parsed one after another: each names all before it on its command line."""
+
 SDF = (".sdf", ".sd", ".sdf.gz", ".sd.gz")
 """Reference ligands that make a control: of these the bond orders are known."""
 
@@ -244,10 +247,18 @@ class Workplan:
         return {name: LibraryFile(*chunk, "", 0) for name, chunk in chunks.items()}
 
     def before(self, library: str, chunk: str) -> list[tuple[str, str]]:
-        """Libraries and chunks whose molecules are duplicates in a chunk; controls have none."""
+        """Libraries and chunks whose molecules are duplicates in a chunk; controls have none.
+
+        InputError where the campaign has too many to be parsed one after another.
+        """
         if self.settings.duplicates == "chunk" or library.startswith(CONTROL):
             return []
         every = [(name, part) for name in self.settings.libraries for part in self.chunks(name)]
+        if len(every) > MOST_IN_TURN:
+            raise InputError(
+                f"key 'duplicates': campaign parses {len(every)} parts one after another, at most "
+                f"{MOST_IN_TURN}; give a larger chunk_size, or 'duplicates: chunk'"
+            )
         return every[: every.index((library, chunk))]
 
     def reused(self) -> str:

@@ -38,7 +38,8 @@ class Pace:
             of = f" of {self._total}"
             left = f", {(self._total - self._done) / rate / MINUTE:.0f} min left" if rate else ""
         words = f"{self._done}{of} {self._what}, {self._failed} failed"
-        log.info("%s; %.3g a second%s", words, rate, left)
+        speed = f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
+        log.info("%s; %s a second%s", words, speed, left)
 
     @property
     def rate(self) -> float:

@@ -158,7 +158,7 @@ class PocketSettings(Section):
 class DockSettings(Section):
     """LiGen's Algorithm 1: restarts, iterations and angles of the geometric search."""
 
-    num_restart: int = Field(512, ge=1, le=4096, description="starting poses per ligand")
+    num_restart: int = Field(1024, ge=1, le=4096, description="starting poses per ligand")
     num_iterations: int = Field(3, ge=0, le=64, description="passes over all fragments")
     n_angles: int = Field(32, ge=4, le=256, description="angles tried per fragment and axis")
     bump_tests: int = Field(
@@ -168,7 +168,7 @@ class DockSettings(Section):
         0.75, gt=0, le=1, description="a pair bumps nearer than this share of its Bondi radii"
     )
     max_num_poses: int = Field(
-        128,
+        192,
         ge=0,
         le=4096,
         description="poses kept per ligand for the filter, the best by bumps and score; 0: all",

@@ -173,7 +173,7 @@ def prepare_one_state(record: Record, rules: Rules) -> Prepared:
     prepared = prepare(record, one)
     if prepared.status != Status.READY:
         return prepared
-    note = "in one state and conformer: all of them cost more than the limits of a molecule"
+    note = "in one state and conformer: all of them passed a limit, or crashed their worker"
     return replace(prepared, note=_short("; ".join(filter(None, (prepared.note, note)))))
 
 
@@ -297,8 +297,10 @@ def _states(
         parent = Chem.MolFromSmiles(its_smiles) or parent
     states, problems = _built(drawn, parent, placed, rules)
     if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
-        for mended in _mended(parent, rules, notes):
-            states |= _built(mended, mended, placed, rules)[0]
+        possible = _mended(parent, rules, notes)
+        for mended in possible:
+            share = rules._replace(stereoisomers=rules.stereoisomers // len(possible))
+            states |= _built(mended, mended, placed, share)[0]
     elif states and problems:
         notes.append(f"{len(problems)} states left out, the first for: {problems[0]}")
     if not states and problems:

@@ -202,7 +202,7 @@ def test_short_memory_halves_the_batch_and_changes_nothing(
 
     def scarce(on: Device, count: int, dtype: object) -> object:
         asked.append(count)
-        if count > 2 * 4 * 4:  # results of two ligands
+        if dtype is np.int32 and count > 2 * 4 * 4:  # results of two ligands
             raise buffers.OutOfMemoryError("no room")
         return free(on, count, dtype)
 
@@ -216,7 +216,20 @@ def test_short_memory_halves_the_batch_and_changes_nothing(
         assert "no room; trying again with" in caplog.text
     monkeypatch.setattr(docking.buffers, "empty", _nothing)
     with pytest.raises(DeviceError, match="not one byte"):
-        docker.dock(ligands)
+        Docker(device, search).dock(ligands)
+
+
+def test_buffers_are_used_again_and_grow(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small batch after a large one asks the device for nothing, and gets the same results."""
+    ligands = make_ligands(sizes_for(device))
+    docker = Docker(device, plan(4, num_iterations=1))
+    every, first = np.arange(len(ligands.entry)), np.array([0])
+    for rows in (first, every, first):  # both reserves have met the largest
+        docker.search(ligands, every)
+        expected = docker.search(ligands, rows)
+    monkeypatch.setattr(docking.buffers, "empty", _nothing)
+    for left, right in zip(expected, docker.search(ligands, first), strict=True):
+        assert np.array_equal(left, right)
 
 
 def _nothing(*_: object) -> object:

@@ -130,7 +130,7 @@ def test_work_counts_only_while_all_work() -> None:
 def test_processes_dock_ligands_of_their_own_again_and_again(tmp_path: Path) -> None:
     settings = Settings(effort="draft")
     works = [screen.Work(tmp_path, tmp_path, 4, 2, number, None, settings) for number in (0, 1)]
-    parts = [part.tolist() for given in works for part in given.rows(5)]
+    parts = [part.tolist() for given in works for part in given.molecules(5)]
     assert parts == [[0, 1], [2, 3], [4, 0], [1, 2]]
 
 

@@ -73,6 +73,10 @@ def test_parts_wait_for_those_before_only_where_a_molecule_is_docked_once(folder
     assert plain.before("b", "2-of-2") == once.before("a", "1-of-2") == []
     assert once.before("b", "2-of-2") == [("a", "1-of-2"), ("a", "2-of-2"), ("b", "1-of-2")]
     assert once.before("control-a", "1-of-1") == []
+    many = {"lib": {"file": "lib.smi", "chunks": 1001}}
+    once = Workplan.of(config(libraries=many, duplicates="campaign"), "c.yaml", folder)
+    with pytest.raises(InputError, match="'duplicates': campaign parses 1001 parts"):
+        once.before("lib", "1-of-1001")
 
 
 def test_too_many_parts_are_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 from rdkit import Chem
-from rdkit.Chem import rdDistGeom, rdMolTransforms
+from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolTransforms
 
-from ligen_py.molecules.conformers import NoConformerError, embed, flexible_rings
+from ligen_py.molecules.conformers import NoConformerError, embed, flexible_rings, relax
 from ligen_py.molecules.preparation import prepare
 from ligen_py.molecules.reading import Record
 from ligen_py.records import Reason
@@ -132,3 +132,35 @@ def test_never_embed_fails_without_coordinates() -> None:
     prepared = of("CCO", RULES._replace(embed="never"))
     assert prepared.reason == Reason.NO_COORDINATES
     assert not prepared.states
+
+
+def energy(mol: Chem.Mol) -> float:
+    """MMFF94s without charges, kcal/mol."""
+    properties = rdForceFieldHelpers.MMFFGetMoleculeProperties(mol, mmffVariant="MMFF94s")
+    properties.SetMMFFEleTerm(False)
+    field = rdForceFieldHelpers.MMFFGetMoleculeForceField(mol, properties)
+    return float(field.CalcEnergy())
+
+
+def test_conformers_are_minimised() -> None:
+    smiles = "CC(C)Cc1ccc(cc1)[C@H](C)C(=O)NCC1CCOCC1"
+    raw = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    rdDistGeom.EmbedMolecule(raw, rdDistGeom.ETKDGv3())
+    lowest = Chem.Mol(raw)
+    for _ in range(20):
+        relax(lowest)
+    relaxed = Chem.Mol(raw)
+    relax(relaxed)
+    gained, left = energy(raw) - energy(relaxed), energy(relaxed) - energy(lowest)
+    assert gained > 10 * left
+    Chem.AssignStereochemistryFrom3D(relaxed)
+    assert Chem.CanonSmiles(Chem.MolToSmiles(Chem.RemoveHs(relaxed))) == Chem.CanonSmiles(smiles)
+
+
+def test_what_mmff_does_not_know_is_minimised_in_uff() -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles("OB(O)c1ccccc1"))
+    assert not rdForceFieldHelpers.MMFFHasAllMoleculeParams(mol)
+    rdDistGeom.EmbedMolecule(mol, rdDistGeom.ETKDGv3())
+    before = rdForceFieldHelpers.UFFGetMoleculeForceField(mol).CalcEnergy()
+    relax(mol)
+    assert rdForceFieldHelpers.UFFGetMoleculeForceField(mol).CalcEnergy() < before - 1

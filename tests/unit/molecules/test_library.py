@@ -128,7 +128,7 @@ def test_a_molecule_of_too_many_states_is_docked_in_one(
     rules = RULES._replace(time_limit=0.5, stereoisomers=4, macrocycle_conformers=4)
     library = parse(path, WHOLE, rules, 1)
     assert library.ligands.entry.tolist() == [0, 1, 1]
-    assert library.entries.note[0].endswith("the limits of a molecule")
+    assert library.entries.note[0].endswith("passed a limit, or crashed their worker")
     assert not library.entries.note[1]
 
 
