@@ -57,8 +57,9 @@ def has_conformer(mol: Chem.Mol) -> bool:
 def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
     """Give a molecule with hydrogens up to `limit` ETKDGv3 conformers that differ in their rings.
 
-    All are minimised (see `relax`). The first is the generator's first; the others are the shapes
-    that were met most often. Conformers are numbered from 0. Raises NoConformerError.
+    All are minimised (see `relax`), in two goes, so that the first is the same whatever `limit` is.
+    The first is the generator's first; the others are the shapes that were met most often.
+    Conformers are numbered from 0. Raises NoConformerError.
     """
     systems = flexible_rings(mol) if limit > 1 else []
     digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
@@ -69,7 +70,8 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
             if systems:
                 # The first comes out again.
                 rdDistGeom.EmbedMultipleConfs(mol, TRIES * limit, parameters)
-                relax(mol, FIRST_STEPS)
+            relax(mol, FIRST_STEPS)
+            if systems:
                 _keep(mol, _distinct(mol, systems, limit))
             relax(mol)
             return
