@@ -421,7 +421,7 @@ def test_every_form_of_a_file_reads_the_same(tmp_path: Path, ligand_site: Site, 
             "not a PDB or mmCIF structure",
         ),
         (b"data_x\n_cell.length_a 10\n", "holds no atoms"),
-        (gzip.compress(b"ATOM " * 1000)[:40], "the .gz is cut short or damaged"),
+        (gzip.compress(b"ATOM " * 1000, mtime=0)[:40], "the .gz is cut short or damaged"),
         (b"ATOM  short\n", "line 1: no coordinates in columns 31 to 54"),
         (ALANINES[0][:32].encode() + b"********" * 3 + b"\n", "line 1: no coordinates"),
         (
