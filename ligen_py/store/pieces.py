@@ -18,7 +18,7 @@ from ligen_py.store.guard import child, dataset_of
 from ligen_py.store.read import open_file
 from ligen_py.store.spec import GROUPS
 from ligen_py.store.table import Table, text_rows
-from ligen_py.store.temporary import flush
+from ligen_py.store.temporary import flush_data
 from ligen_py.store.write import new_file, write_record
 
 
@@ -100,7 +100,7 @@ class Growing:
             self._flush = self._flusher.submit(self._to_disk)
 
     def _to_disk(self) -> None:
-        flush(Path(self._file.filename))
+        flush_data(Path(self._file.filename))
 
     def _settle(self, waiting: int = 0) -> None:
         """Wait until no more than so many pieces wait; raises what their writing raised."""

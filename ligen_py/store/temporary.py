@@ -35,18 +35,26 @@ def publish(files: Iterable[tuple[Path, Path]]) -> None:
     umask = os.umask(0)
     os.umask(umask)
     for temporary, _ in pairs:
-        flush(temporary)
+        _flush(temporary)
     for temporary, path in pairs:
         temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
     for folder in {path.parent for _, path in pairs}:
         # A name can get lost in a power failure as contents can; not every file system can tell.
         with suppress(OSError):
-            flush(folder)
+            _flush(folder)
 
 
-def flush(path: Path) -> None:
-    """Wait until all that was written to a file, or the names in a folder, are on disk."""
+def flush_data(path: Path) -> None:
+    """Wait until the contents that a file has so far are on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fdatasync(handle)
+    finally:
+        os.close(handle)
+
+
+def _flush(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
