@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import runtimes, watchdog
@@ -105,11 +105,21 @@ def devices() -> list[Device]:
         # A vendor file that is registered twice shows its platform twice.
         seen_here: dict[str, Device] = {}
         for number, handle in enumerate(_devices_of(platform)):
-            device = Device(handle)
+            device = _device_of(handle)
             seen_here.setdefault(f"{device.label} #{number}", device)
         for name, device in seen_here.items():
             found.setdefault(name, device)
     return sorted(found.values(), key=lambda device: device.is_simulator)
+
+
+@cache
+def _device_of(handle: cl.Device) -> Device:
+    """The one device of a handle.
+
+    What runs stage after stage in one process, such as `verify`, would else gather contexts, and
+    in each of them the buffers that its kernels used last.
+    """
+    return Device(handle)
 
 
 def _devices_of(platform: cl.Platform) -> list[cl.Device]:

@@ -29,6 +29,10 @@ def test_every_device_is_found_by_words_of_its_line() -> None:
         assert select(f"{platform}:0".upper()).handle.platform == device.handle.platform
 
 
+def test_a_process_has_one_context_of_a_device() -> None:
+    assert select("cpu") is select("cpu")
+
+
 def test_the_environment_counts_where_no_flag_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     last = devices()[-1]
     monkeypatch.setenv("LIGEN_DEVICE", last.handle.platform.name.split()[0])
