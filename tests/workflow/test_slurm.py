@@ -156,7 +156,19 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
         late = cluster.job_of("score", "4-of-4")
         subprocess.run(["scontrol", "update", f"JobId={late}", "TimeLimit=1"], check=True)
         wait_until(lambda: late not in cluster.jobs())
+        # The power of a node goes, with a file of a chunk complete but for its name.
+        wait_until(lambda: happened(faults, "refine", "3-of-4", "hold"))
+        wait_until(lambda: list((folder / "results/refined").rglob(".3-of-4.h5.*.part")))
+        dark, lost = cluster.node_of("refine", "3-of-4"), cluster.job_of("refine", "3-of-4")
+        if cluster.node_of("dock", "2-of-4") == dark:  # that one shall be held again
+            (faults / "dock.2-of-4.hold.begun").unlink()
+            ask_fault(faults, "dock", "2-of-4", "hold", "go on")
+        cluster.kill_node(dark)
+        assert not cluster.stages("refine", "3-of-4")
+        wait_until(lambda: cluster.state(dark) == "down")
+        cluster.start_node(dark)
         # A node is cut off, its job goes on; a second copy starts elsewhere; both write.
+        wait_until(lambda: happened(faults, "dock", "2-of-4", "hold"))
         (first,) = cluster.stages("dock", "2-of-4")
         node = cluster.node_of("dock", "2-of-4")
         cluster.cut_node(node)
@@ -164,19 +176,6 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
         (faults / "go on").touch()
         wait_until(lambda: first not in cluster.stages("dock", "2-of-4"))
         cluster.start_node(node)
-        # The power of a node goes, with a file of a chunk complete but for its name.
-        wait_until(lambda: happened(faults, "refine", "3-of-4", "hold"))
-        time.sleep(5)
-        if not cluster.stages("refine", "3-of-4"):
-            # It ran on the node that was cut, which ended it when it came back: it is tried again.
-            (faults / "refine.3-of-4.hold.begun").unlink()
-            ask_fault(faults, "refine", "3-of-4", "hold", "never")
-            wait_until(lambda: happened(faults, "refine", "3-of-4", "hold"))
-        wait_until(lambda: list((folder / "results/refined").rglob(".3-of-4.h5.*.part")))
-        dark, lost = cluster.node_of("refine", "3-of-4"), cluster.job_of("refine", "3-of-4")
-        cluster.kill_node(dark)
-        assert not cluster.stages("refine", "3-of-4")
-        wait_until(lambda: cluster.state(dark) == "down")
         code = snakemake.wait(900)
     said = log.read_text()
     assert code == 0, said
@@ -184,7 +183,6 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
     assert "exceeded memory limit" in said, said
     ends = {job["JobId"]: job for job in cluster.finished()}
     assert (ends[lost]["JobState"], ends[lost]["NodeList"]) == ("NODE_FAIL", dark)
-    cluster.start_node(dark)
     states = {job["JobState"] for job in cluster.finished()}
     assert states >= {"CANCELLED", "TIMEOUT", "NODE_FAIL", "COMPLETED"}
     # Nothing of the cut node comes back to disturb what is finished.
