@@ -9,7 +9,7 @@ import os
 import re
 import socket
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,29 +35,25 @@ def publish(files: Iterable[tuple[Path, Path]]) -> None:
     umask = os.umask(0)
     os.umask(umask)
     for temporary, _ in pairs:
-        _flush(temporary)
+        _sync(temporary, os.fsync)
     for temporary, path in pairs:
         temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
     for folder in {path.parent for _, path in pairs}:
         # A name can get lost in a power failure as contents can; not every file system can tell.
         with suppress(OSError):
-            _flush(folder)
+            _sync(folder, os.fsync)
 
 
 def flush_data(path: Path) -> None:
     """Wait until the contents that a file has so far are on disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fdatasync(handle)
-    finally:
-        os.close(handle)
+    _sync(path, os.fdatasync)
 
 
-def _flush(path: Path) -> None:
+def _sync(path: Path, sync: Callable[[int], None]) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        sync(handle)
     finally:
         os.close(handle)
 
