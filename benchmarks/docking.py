@@ -46,17 +46,15 @@ STAGES = ("dock", "filter", "refine", "score")
 class Settings(Method):
     """All that a benchmark can be told: the sections of a campaign that decide a result.
 
-    Ligands come with the right hydrogens and charges, which are left as they are; conformers are
-    made anew, as for a library of SMILES.
+    States are made as a campaign makes them, and conformers anew, as for a library of SMILES.
     """
 
     pocket: PocketSettings = Field(default_factory=PocketSettings)
 
     @model_validator(mode="before")
     @classmethod
-    def _as_given(cls, values: Any) -> Any:
-        left = {"standardise": False, "protonate": False, "stereoisomers": 1, "embed": "always"}
-        return values | {"parse": left | values.get("parse", {})}
+    def _embed(cls, values: Any) -> Any:
+        return values | {"parse": {"embed": "always"} | values.get("parse", {})}
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,7 @@ shape, Angstrom. A chair and a twisted boat of cyclohexane differ by 0.5."""
 FLEXIBLE = 3
 """A ring with as many sp3 atoms has more than one shape."""
 STEPS = 200
-"""Most steps of the minimisation of a conformer. After 50, `draft` finds an eighth less."""
+"""Most steps of the minimisation of a conformer; after 50 as many crystal poses are found."""
 FIRST_STEPS = 50
 """Of them, those after which the shapes of rings are compared."""
 MOST_MATCHES = 1000
