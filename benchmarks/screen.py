@@ -188,36 +188,42 @@ def print_table(effort: str, result: dict[str, Any]) -> None:
     )
 
 
-def main() -> int:
-    """Measure every effort asked for."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    add_settings(parser)
-    parser.set_defaults(effort=None)
-    parser.add_argument(
+    add_settings(result)
+    result.set_defaults(effort=None)
+    result.add_argument(
         "--count",
         type=int,
         metavar="N",
         help="ligands for each process (default: those of --library, each once; 10,000\n"
         "made ones without)",
     )
-    parser.add_argument(
+    result.add_argument(
         "--make", type=int, default=10_000, metavar="N", help="different ligands to make"
     )
-    parser.add_argument("--library", type=Path, help="a library's file instead")
-    parser.add_argument(
+    result.add_argument("--library", type=Path, help="a library's file instead")
+    result.add_argument(
         "--processes", type=int, default=1, metavar="N", help="processes that share the device"
     )
-    parser.add_argument("--complex", type=Path, help="folder of the target, as for redock.py")
-    parser.add_argument(
+    result.add_argument("--complex", type=Path, help="folder of the target, as for redock.py")
+    result.add_argument(
         "--parts", type=int, default=5, metavar="N", help="chunks of the library (default: 5)"
     )
-    parser.add_argument("--cache", type=Path, help="keep parsed ligands and the pocket here")
-    parser.add_argument("--json", type=Path, help="also write all figures here")
-    options = parser.parse_args()
+    result.add_argument("--cache", type=Path, help="keep parsed ligands and the pocket here")
+    result.add_argument("--json", type=Path, help="also write all figures here")
+    return result
+
+
+def main() -> int:
+    """Measure every effort asked for."""
+    arguments = parser()
+    options = arguments.parse_args()
     if min(options.count or 1, options.make, options.processes, options.parts) < 1:
-        parser.error("--count, --make, --processes and --parts are numbers from 1")
+        arguments.error("--count, --make, --processes and --parts are numbers from 1")
     efforts = [options.effort] if options.effort else list(PRESETS)
     chosen = []
     for options.effort in efforts:
@@ -247,10 +253,10 @@ def main() -> int:
             ligands: Ligands = read(made, "ligands", "ligands")
             different = len(np.unique(ligands.entry))
             if not different:
-                parser.error(f"{library}: no ligand to dock")
+                arguments.error(f"{library}: no ligand to dock")
             count = options.count or different
             if count < options.parts:
-                parser.error(f"--parts {options.parts}: there are {count} ligands")
+                arguments.error(f"--parts {options.parts}: there are {count} ligands")
             atoms, turns = np.diff(ligands.first_atom), np.diff(ligands.first_torsion)
             print(
                 f"{options.processes} x {count} ligands ({different} different, "
