@@ -29,7 +29,7 @@ from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.limits import larger_than_box
 from ligen_py.engine.mode import docker
 from ligen_py.engine.refining import refine_poses
-from ligen_py.engine.scoring import best_poses, choice_energy, score
+from ligen_py.engine.scoring import best_poses, pose_scores, score
 from ligen_py.engine.search import Plan
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, select
@@ -270,11 +270,12 @@ def dock(
     with clock.stage("score"):
         functions = settings.score.functions
         terms = score(device, ligands, target.receptor, poses, functions, charged=target.charged)
-        energy = choice_energy(terms, settings.score.pose_weights)
-        scores = best_poses(poses, terms[functions[0]]["total"], energy)
+        how = settings.score.pose_weights, settings.score.rank_by
+        ranks, energy = pose_scores(ligands, poses, terms, *how)
+        scores = best_poses(poses, ranks, energy)
     columns = {f"{name}.{term}": v for name, part in terms.items() for term, v in part.items()}
     columns |= {"refine.before": energies.before, "refine.after": energies.after}
-    columns |= {"dock.score": poses.score, "choice": energy}
+    columns |= {"dock.score": poses.score, "choice": energy, "score": ranks}
     return Docked(ligands, poses, columns, scores)
 
 

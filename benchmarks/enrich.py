@@ -3,11 +3,11 @@
     python benchmarks/enrich.py FOLDER [--effort E] [--peer vina] [--json FILE] [--plots FOLDER]
 
 FOLDER is a target's (protein.pdb, crystal_ligand.sdf for the site, actives.smi and decoys.smi), or
-holds such folders. For each scoring function, and for their mean rank where there are several: ROC
-AUC, logAUC from a false-positive rate of 0.001 (chance 0.145), enrichment in the best 1 and 5 %,
-BEDROC with alpha 20, each with a bootstrap interval of 95 %. The row 'heavy atoms' ranks by the
-number of heavy atoms alone: a docking score that does not beat it has seen no chemistry. A molecule
-that cannot be docked stands last.
+holds such folders. For the score of a campaign, for each scoring function, and for the mean of the
+functions' ranks where there are several: ROC AUC, logAUC from a false-positive rate of 0.001
+(chance 0.145), enrichment in the best 1 and 5 %, BEDROC with alpha 20, each with a bootstrap
+interval of 95 %. The row 'heavy atoms' ranks by their number alone: a docking score that does not
+beat it has seen no chemistry. A molecule that cannot be docked stands last.
 
 With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, from the first of our
 conformers, or the sample that --peer-sample names, in the same box; ours are then told for that
@@ -56,6 +56,9 @@ GROUPS = ("actives", "decoys")
 
 PART = 1000
 """Records of a library that are docked together."""
+
+OURS = "score"
+"""The ranking of a campaign."""
 
 NULL = "heavy atoms"
 
@@ -121,9 +124,10 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
             heavy = np.zeros(count, np.int64)
             heavy[ligands.entry] = ligands.heavy
             best = docked.best_rows(count)
+            totals = {n: docked.columns[f"{n}.total"] for n in work.settings.score.functions}
             score = {
-                name: np.where(best < 0, -np.inf, docked.columns[f"{name}.total"][best])
-                for name in work.settings.score.functions
+                name: np.where(best < 0, -np.inf, values[best])
+                for name, values in ({OURS: docked.columns["score"]} | totals).items()
             }
             parts.append(Molecules(np.full(count, group), entries.name, heavy, score))
     return _together(parts)
@@ -266,8 +270,9 @@ def sample_of(found: Molecules, sizes: list[int] | None) -> np.ndarray:
 def rankings(found: Molecules, peer: Peer | None) -> dict[str, np.ndarray]:
     """Every ranking of some molecules by name: scores, larger is better."""
     result = dict(found.score)
-    if len(result) > 1:
-        result["mean rank"] = mean_rank(list(found.score.values()))
+    functions = [scores for name, scores in result.items() if name != OURS]
+    if len(functions) > 1:
+        result["mean rank"] = mean_rank(functions)
     if peer is not None:
         keys = zip(found.group.tolist(), found.name.tolist(), strict=True)
         result["peer vina"] = np.array([-peer[key] for key in keys])

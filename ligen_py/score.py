@@ -1,7 +1,8 @@
 """Score the poses of a chunk in their pocket with any of four functions, one column a term.
 
 X-Score's predicted pKd, and the affinities of Vina, Vinardo and AutoDock4 in kcal/mol; the column
-`total` of each is larger for better poses, that of the first function ranks.
+`total` of each is larger for better poses. A weighted sum of energies chooses each ligand's pose
+and, over what torsions and size add to it, is the score that ranks.
 
 Reads a ligands file, a pocket file and any file that holds poses (kept by `filter`, or straight
 from `dock`), writes a scores file: every term of every pose, and the best pose of each ligand.
@@ -18,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.scoring import best_poses, choice_energy, score, settle
+from ligen_py.engine.scoring import best_poses, pose_scores, score, settle
 from ligen_py.engine.watch import alarms, too_many, watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
@@ -68,8 +69,8 @@ def _stage(options: argparse.Namespace) -> None:
     started = time.perf_counter()
     try:
         terms = score(device, ligands, receptor, poses, settings.functions, charged=charged)
-        energy = choice_energy(terms, settings.pose_weights)
-        scores = best_poses(poses, terms[settings.functions[0]]["total"], energy)
+        how = settings.pose_weights, settings.rank_by
+        scores = best_poses(poses, *pose_scores(ligands, poses, terms, *how))
         ledger = settle(ledger, ligands, scores)
     except ValueError as error:
         cure = f"make it again from {options.ligands}"

@@ -229,12 +229,17 @@ class RefineSettings(Section):
 
 
 class ScoreSettings(Section):
-    """Which scoring functions are evaluated; the first one ranks."""
+    """Which scoring functions are evaluated, and how they choose poses and rank molecules."""
 
     functions: tuple[Literal["xscore", "vina", "vinardo", "ad4"], ...] = Field(
         ("vina", "ad4", "xscore"),
         min_length=1,
-        description="scoring functions; the first ranks the library",
+        description="scoring functions, one column a term",
+    )
+    rank_by: Literal["energy", "first"] = Field(
+        "energy",
+        description="what a molecule's score is: the energy that chooses its pose, over what "
+        "torsions and size add to it, or the first function's value",
     )
     check_every: int = Field(
         1000,
@@ -304,9 +309,9 @@ class Method(Section):
 class AggregateSettings(Section):
     """What the campaign file holds beside every score."""
 
-    rank_by: Literal["first", "consensus"] = Field(
-        "first",
-        description="rank by the first scoring function, or by the mean of the ranks by all",
+    rank_by: Literal["score", "consensus"] = Field(
+        "score",
+        description="rank by the score, or by the mean of the ranks by all scoring functions",
     )
     top_poses: int = Field(
         1000, ge=1, le=1_000_000, description="ligands per target whose best pose is stored"

@@ -1,6 +1,7 @@
 """Score poses: batches within a memory budget, each ligand's best pose, the ledger after it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
@@ -151,22 +152,68 @@ def choice_energy(
     return np.where(known, total, np.nan).astype(np.float32)
 
 
-def best_poses(poses: Poses, total: np.ndarray, energy: np.ndarray | None = None) -> Scores:
-    """The pose of lowest energy of every ligand, with its total; ties go to the lowest row.
+TORSION_WEIGHT = 0.02
+"""What each rotatable bond takes off a molecule's score, as a share: it costs entropy to hold."""
 
-    Without `energy` (poses,) that of the largest total. A ligand without a pose whose total is
+SIZE_POWER = Decimal("0.4")
+"""Power of the number of heavy atoms that energies are divided by: sums over atoms grow faster
+with a molecule than measured affinities do, which go with a power of about 0.7 (Nissink, J. Chem.
+Inf. Model. 2009, 49, 1617, divides affinities by the 0.3rd).
+
+Both are chosen on ligands docked into the pockets of other ligands (docs/accuracy.md)."""
+
+_SIZES = np.array([1.0, *(float(Decimal(n) ** SIZE_POWER) for n in range(1, ATOM_CLASSES[-1] + 1))])
+"""By number of heavy atoms; Decimal, since a processor's power may differ in the last bit."""
+
+
+def merit(ligands: Ligands, poses: Poses, energy: np.ndarray) -> np.ndarray:
+    """What ranks molecules of different size: float32 (poses,), larger is better.
+
+    Minus the energy (poses,), kcal/mol, that chooses a ligand's pose, over
+    (1 + TORSION_WEIGHT * torsions) * heavy atoms ** SIZE_POWER. Energies above 0 are not divided: a
+    bad pose is none the better for being large.
+    """
+    torsions = np.diff(ligands.first_torsion)
+    scale = (1 + TORSION_WEIGHT * torsions) * _SIZES[ligands.heavy]
+    scale = np.repeat(scale, np.diff(poses.first_pose))
+    return np.where(energy < 0, -energy / scale, -energy).astype(np.float32)
+
+
+def pose_scores(
+    ligands: Ligands,
+    poses: Poses,
+    terms: Mapping[str, Mapping[str, np.ndarray]],
+    weights: Mapping[Any, float],
+    rank_by: str,
+) -> tuple[np.ndarray, np.ndarray]:
+    """What ranks a molecule by each of its poses, and the energy that chooses one of them.
+
+    Both float32 (poses,), from the terms of all functions (`score`) and settings of the same names.
+    A pose without a finite value of the first function has no finite score.
+    """
+    energy = choice_energy(terms, weights)
+    first = terms[next(iter(terms))]["total"]
+    if rank_by == "first":
+        return first, energy
+    return np.where(np.isfinite(first), merit(ligands, poses, energy), first), energy
+
+
+def best_poses(poses: Poses, score: np.ndarray, energy: np.ndarray | None = None) -> Scores:
+    """The pose of lowest energy of every ligand, with its score; ties go to the lowest row.
+
+    Without `energy` (poses,) that of the largest score. A ligand without a pose whose score is
     finite has `best` -1 and `score` NaN, and leaves the race (`settle`).
     """
     count = len(poses.first_pose) - 1
     best, value = np.full(count, -1, np.int64), np.full(count, np.nan, np.float32)
     owner = np.repeat(np.arange(count), np.diff(poses.first_pose))
-    merit = total if energy is None else np.where(np.isfinite(energy), -energy, -np.inf)
-    rows = np.flatnonzero(np.isfinite(total))
+    rank = score if energy is None else np.where(np.isfinite(energy), -energy, -np.inf)
+    rows = np.flatnonzero(np.isfinite(score))
     highest = np.full(count, -np.inf, np.float32)
-    np.maximum.at(highest, owner[rows], merit[rows])
-    rows = rows[merit[rows] == highest[owner[rows]]]
+    np.maximum.at(highest, owner[rows], rank[rows])
+    rows = rows[rank[rows] == highest[owner[rows]]]
     winners, first = np.unique(owner[rows], return_index=True)
-    best[winners], value[winners] = rows[first], total[rows[first]]
+    best[winners], value[winners] = rows[first], score[rows[first]]
     return Scores(first_pose=poses.first_pose, restart=poses.restart, best=best, score=value)
 
 

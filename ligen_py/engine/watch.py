@@ -1,7 +1,7 @@
 """Are these scores believable? Signs of a wrong box, a frozen device or a broken kernel.
 
 Each check counts suspect ligands among those looked at. A few mean nothing, many are an alarm. The
-scores are those of best poses by the function that ranks: larger is better, minus the affinity.
+scores are those of best poses by the first function: larger is better, minus the affinity.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -66,7 +66,8 @@ def watch(
     `sites` is the receptor as the function sees it.
     """
     found = scores.best >= 0
-    best, score = scores.best[found], scores.score[found].astype(np.float64)
+    best = scores.best[found]
+    score = terms[function]["total"][best].astype(np.float64)
     repeated = int(np.unique(score, return_counts=True)[1].max(initial=0))
     last = field.origin + field.spacing * (np.array(field.value.shape[1:]) - 1)
     place = poses.translation[best]

@@ -29,8 +29,8 @@ class Scored(Record):
     score: np.ndarray = column(
         "f4",
         "row",
-        doc="what ranks, larger is better: the first function's score of the best pose of the best "
-        "state, or minus the mean of the ranks by all functions (`rank_by`: consensus)",
+        doc="what ranks, larger is better: the score of the best pose of the best state, or minus "
+        "the mean of the ranks by all functions (`rank_by` of `aggregate`: consensus)",
     )
     states: np.ndarray = column("i4", "row", doc="states of the molecule that were docked")
     poses: np.ndarray = column("i4", "row", doc="poses kept of the best state")
@@ -110,7 +110,7 @@ class Control(Record):
     status: np.ndarray = column("u1", "control", enum=Status, doc="where the record stands")
     reason: np.ndarray = column("u1", "control", enum=Reason, doc="why it left the race")
     detail: np.ndarray = column(STRING, "control", doc="what went wrong, in words")
-    score: np.ndarray = column("f4", "scored", doc="first function's score of the best pose")
+    score: np.ndarray = column("f4", "scored", doc="score of the best pose")
     poses: np.ndarray = column("i4", "scored", doc="poses kept")
     rmsd: np.ndarray = column(
         "f4", "measured", units="angstrom", doc="best-scored pose to crystal: symmetry-corrected, "

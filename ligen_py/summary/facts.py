@@ -1,12 +1,14 @@
 """The facts of a report, taken from a campaign file."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ligen_py.records import Check, Reason, Status
-from ligen_py.store.campaign import Control, Counts, Watched
+from ligen_py.store.campaign import Control, Counts, Runs, Watched
 from ligen_py.store.campaign_reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.enrichment import Enrichment, enrichment
 
@@ -111,8 +113,10 @@ class Target:
 
     name: str
     size: int
-    consensus: list[str]
-    """Scoring functions whose mean rank ranks; none where the first function does."""
+    rank_by: str
+    """What ranks: energy, first or consensus, as in the settings of `score` and `aggregate`."""
+    functions: list[str]
+    """Scoring functions, the first of the campaign first."""
     best: list[Hit]
     control: Redocking | None
     ledger: list[Balance]
@@ -135,12 +139,13 @@ def _target(
     campaign: CampaignReader, name: str, top: int, groups: Mapping[str, Sequence[str]]
 ) -> Target:
     target = campaign.target(name)
-    scores = target.scores()
+    scores, told = target.scores(), _score_settings(campaign.runs())
     bars, edges = np.histogram(scores, bins=BINS)
     return Target(
         name=name,
         size=target.size,
-        consensus=_consensus(campaign, target),
+        rank_by=_rank_by(campaign, told),
+        functions=_functions(target, told),
         best=_hits(target.best(top), campaign.libraries),
         control=_redocking(target.control()),
         ledger=_ledger(target.counts(), campaign.libraries),
@@ -152,10 +157,24 @@ def _target(
     )
 
 
-def _consensus(campaign: CampaignReader, target: TargetReader) -> list[str]:
-    if '"rank_by": "consensus"' not in campaign.attributes.get("settings", ""):
-        return []
-    return [name.removesuffix("/total") for name in target.terms if name.endswith("/total")]
+def _functions(target: TargetReader, told: dict[str, Any]) -> list[str]:
+    """Scoring functions in the order of the score stage's settings; by name where none tell."""
+    known = [name.removesuffix("/total") for name in target.terms if name.endswith("/total")]
+    order = told.get("functions", known)
+    return sorted(known, key=lambda name: order.index(name) if name in order else len(order))
+
+
+def _rank_by(campaign: CampaignReader, told: dict[str, Any]) -> str:
+    settings = json.loads(campaign.attributes.get("settings", "{}"))
+    if settings.get("rank_by") == "consensus":
+        return "consensus"
+    return str(told.get("rank_by", "first"))
+
+
+def _score_settings(runs: Runs) -> dict[str, Any]:
+    """Settings of the score stage, the same in all parts; none where no run tells."""
+    rows = np.flatnonzero(runs.kind == "scores")
+    return dict(json.loads(runs.settings[rows[0]])) if len(rows) else {}
 
 
 def _hits(best: Ranked, libraries: Sequence[str]) -> list[Hit]:

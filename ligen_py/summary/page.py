@@ -8,7 +8,7 @@ import jinja2
 from ligen_py.store.campaign import Runs
 from ligen_py.summary.facts import Group, Target
 from ligen_py.summary.template import TEMPLATE
-from ligen_py.summary.text import caution, consensus_words, control_words
+from ligen_py.summary.text import caution, control_words, ranked_words
 
 WIDTH, HEIGHT, FOOT = 720, 150, 26
 """Size of a figure's plane and of the strip below it, in CSS pixels."""
@@ -28,7 +28,7 @@ def page_of(targets: Sequence[Target], runs: Runs, files: Mapping[str, str]) -> 
         x_of_rank=_x_of_rank,
         caution=caution,
         words=control_words,
-        consensus_words=consensus_words,
+        ranked_words=ranked_words,
     )
     environment.globals.update(WIDTH=WIDTH, HEIGHT=HEIGHT, FOOT=FOOT, GOOD_RMSD=GOOD_RMSD)
     page = environment.from_string(TEMPLATE)

@@ -82,9 +82,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
 
 <section class="card">
 <h3>Best molecules</h3>
-{% if target.consensus %}
-<p class="soft">{{ consensus_words(target) }}</p>
-{% endif %}
+<p class="soft">{{ ranked_words(target) }}</p>
 <table>
 <tr><th class="n">rank</th><th class="n">score</th><th>name</th>
 {% if target.best %}

@@ -19,13 +19,12 @@ def _target(target: Target) -> Iterator[str]:
     records = sum(balance.records for balance in target.ledger)
     title = f"{target.name}: {target.size} molecules ranked of {records} input records"
     yield from (title, "=" * len(title), "")
-    if target.consensus:
-        yield from (consensus_words(target), "")
-    rows = [["rank", "score", "name", "states", "library"]]
-    rows += [
-        [str(h.rank), f"{h.score:.2f}", cut(h.name), str(h.states), h.library] for h in target.best
-    ]
-    yield from (*table(rows, ">><><"), "")
+    yield from (ranked_words(target), "")
+    rows = [["rank", "score", *target.functions, "name", "states", "library"]]
+    for h in target.best:
+        totals = [f"{h.terms[f'{name}/total']:.2f}" for name in target.functions]
+        rows.append([str(h.rank), f"{h.score:.2f}", *totals, cut(h.name), str(h.states), h.library])
+    yield from (*table(rows, ">>" + ">" * len(target.functions) + "<><"), "")
     yield from ("Redocking control", f"  {control_words(target.control)}", "")
     for group in target.groups:
         yield from (*_group(group), "")
@@ -34,10 +33,13 @@ def _target(target: Target) -> Iterator[str]:
     yield from ("Watch", f"  {target.watch.summary}", *alarms, "", "")
 
 
-def consensus_words(target: Target) -> str:
-    """What the score of a consensus ranking is."""
-    names = ", ".join(target.consensus)
-    return f"Ranked by consensus: the score is minus the mean of the ranks by {names}."
+def ranked_words(target: Target) -> str:
+    """What the score is that ranks."""
+    if target.rank_by == "first":
+        return f"The score is {target.functions[0]}'s."
+    if target.rank_by == "energy":
+        return "The score is the energy that chose the pose, corrected for torsions and size."
+    return f"The score is minus the mean of the ranks by {', '.join(target.functions)}."
 
 
 def control_words(control: Redocking | None) -> str:

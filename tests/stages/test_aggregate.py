@@ -161,7 +161,7 @@ def test_consensus_of_two_functions_ranks_and_is_told(
         assert campaign.target("human").ranks_between(-2.5, -2) == (0, 3)
     page = made.folder / "report.html"
     assert report.main(["--campaign", str(made.output), "--output", str(page)]) == 0
-    words = "minus the mean of the ranks by second, xscore"
+    words = "minus the mean of the ranks by xscore, second"
     assert words in capsys.readouterr().out
     assert words in page.read_text()
     exported = made.folder / "export"

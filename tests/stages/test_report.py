@@ -88,8 +88,8 @@ def test_the_table_names_the_best_the_control_the_ledger_and_the_files(
     assert run(campaign, "--exported", "results/export") == 0
     said = capsys.readouterr().out
     assert said.count("20 molecules ranked of 22 input records") == 2
-    assert re.search(r"^ +1  20\.00  m1 +1  lib$", said, re.MULTILINE)
-    assert re.search(r"^ +10  11\.00  m10 +1  lib$", said, re.MULTILINE)
+    assert re.search(r"^ +1  20\.00 +20\.00  m1 +1  lib$", said, re.MULTILINE)
+    assert re.search(r"^ +10  11\.00 +11\.00  m10 +1  lib$", said, re.MULTILINE)
     assert "m11" not in said
     assert re.search(
         r"REF: score 8\.50; best-scored pose \d+\.\d\d Å from the crystal pose, "

@@ -80,7 +80,7 @@ def campaign(tmp_path: Path) -> Campaign:
     return Campaign(tmp_path)
 
 
-def test_every_function_gives_its_terms_and_the_first_ranks(campaign: Campaign) -> None:
+def test_every_function_gives_its_terms_and_their_energies_rank(campaign: Campaign) -> None:
     names = ("vina", "xscore", "vinardo", "ad4")
     assert campaign.score("kept.h5", "scores.h5", "--functions", *names) == 0
     terms = read_terms(campaign.folder / "scores.h5")
@@ -93,11 +93,19 @@ def test_every_function_gives_its_terms_and_the_first_ranks(campaign: Campaign) 
     pairs = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
     energy = sum(terms["vina"][name] for name in pairs) + 0.5 * terms["ad4"]["affinity"]
     assert scores.best.tolist() == list(energy.reshape(3, 4).argmin(axis=1) + np.array([0, 4, 8]))
-    assert np.array_equal(scores.score, terms["vina"]["total"][scores.best])
+    heavy, torsions = campaign.ligands.heavy, np.diff(campaign.ligands.first_torsion)
+    by_hand = -energy[scores.best] / (1 + 0.02 * torsions) / heavy**0.4
+    by_hand = np.where(energy[scores.best] < 0, by_hand, -energy[scores.best])
+    assert scores.score == pytest.approx(by_hand, rel=1e-5)
+    assert campaign.score("kept.h5", "first.h5", "--functions", *names, "--rank-by", "first") == 0
+    first = read(campaign.folder / "first.h5", "scores", "scores")
+    assert np.array_equal(first.best, scores.best)
+    assert np.array_equal(first.score, terms["vina"]["total"][scores.best])
 
 
 def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
-    assert campaign.score("kept.h5", "scores.h5", "--functions", "xscore") == 0
+    flags = "--functions", "xscore", "--rank-by", "first"
+    assert campaign.score("kept.h5", "scores.h5", *flags) == 0
     output = campaign.folder / "scores.h5"
     terms = read_terms(output)["xscore"]
     assert set(terms) == {"vdw", "hb", "hp", "rt", "total"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rdkit.ML.Scoring import Scoring
 
-from benchmarks import early, native, portability, reading, redock, screen
+from benchmarks import crossdock, early, native, portability, reading, redock, screen
 from benchmarks.docking import Settings
 from benchmarks.together import together
 from ligen_py.molecules.reading import Part, records
@@ -142,3 +142,19 @@ def test_every_library_file_holds_as_many_records_as_others_count(shared_data: P
         assert sum(1 for _ in records(path)) == reading.counted(path), path
         parts = [list(records(path, Part(k, 7))) for k in range(1, 8)]
         assert sum(map(len, parts)) == reading.counted(path), path
+
+
+def test_how_a_pockets_own_ligand_ranks_by_hand() -> None:
+    scores = np.array([[3.0, 1, 2, 0], [3, 3, 2, 4], [-np.inf, 1, 2, 0]])
+    area, early = crossdock.leads(scores, np.array([0, 1, 0]))
+    # It leads; one is better, one equal and one worse; it has no pose.
+    assert area.tolist() == [1, 0.5, 0]
+    assert early.tolist() == [True, False, False]
+
+
+def test_over_a_power_of_the_size_the_small_ligand_gains() -> None:
+    scores, heavy = np.array([[8.0, 9.0], [8.0, 9.0]]), np.array([10, 40])
+    found = crossdock.figures(scores, heavy, np.array([0, 1]))
+    assert found["0"]["ROC AUC"]["value"] == found["0.3"]["ROC AUC"]["value"] == 0.5
+    small = crossdock.figures(scores, heavy, np.array([0, 0]))
+    assert [small[power]["ROC AUC"]["value"] for power in ("0", "0.1", "0.3")] == [0, 1, 1]

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.random_input import make_ligands, make_poses
-from ligen_py.engine.scoring import PAIR_TERMS, batches, best_poses, choice_energy, score, settle
+from ligen_py.engine.scoring import (
+    PAIR_TERMS,
+    batches,
+    best_poses,
+    choice_energy,
+    merit,
+    pose_scores,
+    score,
+    settle,
+)
 from ligen_py.records import Ledger, Poses, Reason, Status
 
 NAN = np.nan
@@ -127,6 +136,30 @@ def test_a_pose_is_chosen_by_the_weighed_energies_and_keeps_its_own_score() -> N
     assert energy.tolist() == [-9, -10, -9.5]
     scores = best_poses(uneven_poses([3]), np.array([9, 8, 7], "f4"), energy)
     assert (scores.best[0], scores.score[0]) == (1, 8)
+
+
+def test_the_score_of_a_large_and_of_a_small_ligand_by_hand() -> None:
+    ligands = make_ligands([(10, 5), (40, 10)])
+    poses = uneven_poses([1, 2])
+    energy = np.array([-9, -9, 2], "f4")
+    assert ligands.heavy.tolist() == [8, 30]
+    # 8 and 30 to the power of 0.4 are 2.2974 and 3.8981; 5 and 10 torsions cost 1.1 and 1.2.
+    by_hand = [9 / 1.1 / 2.2974, 9 / 1.2 / 3.8981, -2]
+    assert merit(ligands, poses, energy) == pytest.approx(by_hand, rel=1e-4)
+
+
+def test_what_ranks_is_what_the_settings_say() -> None:
+    ligands, poses = make_ligands([(10, 5)]), uneven_poses([3])
+    columns = columns_of(vina=[-9, -8, -7], ad4=[0, -4, -5])
+    columns["vina"]["total"] = np.array([9, 8, NAN], "f4")
+    weights = {"vina": 1.0, "ad4": 0.5}
+    first, energy = pose_scores(ligands, poses, columns, weights, "first")
+    assert first.tolist()[:2] == [9, 8]
+    ranks, same = pose_scores(ligands, poses, columns, weights, "energy")
+    assert energy.tolist() == same.tolist() == [-9, -10, -9.5]
+    assert ranks[:2].tolist() == merit(ligands, poses, energy)[:2].tolist()
+    assert np.isnan(ranks[2])
+    assert best_poses(poses, ranks, energy).best[0] == 1
 
 
 def test_the_first_function_chooses_where_no_weight_is_left() -> None:

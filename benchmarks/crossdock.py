@@ -1,0 +1,228 @@
+"""Dock every ligand of some complexes in every pocket: does a pocket's own ligand lead?
+
+    python benchmarks/crossdock.py FOLDER [--effort E] [--device SELECTOR] [--jobs N] [--json FILE]
+
+FOLDER is laid out as for redock.py. In each pocket its own ligand is the active and the others are
+decoys: how molecules of different size and kind compare, which redocking cannot tell. Every ligand
+is once an active and otherwise a decoy, so a ranking gains nothing by favouring large ones: the
+number of heavy atoms alone is chance. Told for each scoring function and for the energy that
+chooses the pose, over powers of the number of heavy atoms, and for that energy over
+(1 + weight * rotatable bonds) as well: the mean ROC AUC, and the share of pockets whose own ligand
+is among the best 5 %, with bootstrap intervals over pockets. What cannot be docked stands last.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rdkit import Chem, RDLogger
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
+from benchmarks.docking import (
+    Clock,
+    Settings,
+    Target,
+    add_settings,
+    cores_for,
+    device_for,
+    dock,
+    parsed,
+    pin,
+    pocket_of,
+    settings_from,
+)
+from benchmarks.intervals import interval
+from benchmarks.redock import FAILURES, box_radius, find
+from ligen_py.records import Entries, Ligands
+from ligen_py.store.read import read
+
+POWERS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 1.0)
+"""Powers of the number of heavy atoms that scores are divided by."""
+
+WEIGHTS = (0.01, 0.02, 0.03, 0.04, 0.0585)
+"""What a rotatable bond may take off an energy, as a share; the last is Vina's."""
+
+EARLY = 0.05
+"""Share of a ranking that counts as its best part."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One pocket, and what is docked in it."""
+
+    folder: Path
+    cache: Path
+    ligands: Path
+    settings: Settings
+    device: str | None
+
+
+def library_of(folders: list[Path], file: Path) -> None:
+    """Write the ligands of complexes as SMILES, by the names of their folders."""
+    lines = []
+    for folder in folders:
+        start = find(folder, "ligand_start.sdf", "ligand.smi")
+        if start.suffix == ".sdf":
+            molecule = next(iter(Chem.SDMolSupplier(str(start))))
+            if molecule is None:
+                raise SystemExit(f"{start}: RDKit cannot read this molecule")
+            smiles = Chem.MolToSmiles(molecule)
+        else:
+            smiles = start.read_text().split()[0]
+        lines.append(f"{smiles} {folder.name}\n")
+    file.write_text("".join(lines))
+
+
+def screen(work: Work) -> dict[str, np.ndarray]:
+    """Scores of all ligands in a pocket by ranking (ligands,), larger is better; empty: it failed.
+
+    What has no pose has -inf.
+    """
+    RDLogger.DisableLog("rdApp.*")
+    try:
+        crystal = find(work.folder, "ligand.sdf")
+        protein = find(work.folder, "protein.pdb", "protein.pdb.gz")
+        cache = work.cache / work.folder.name
+        pocket = pocket_of(protein, crystal, box_radius(crystal), cache, work.settings.pocket)
+        entries: Entries = read(work.ligands, "ligands", "entries")
+        ligands: Ligands = read(work.ligands, "ligands", "ligands")
+        target = Target.of(pocket)
+        docked = dock(device_for(work.device), ligands, target, work.settings, Clock())
+    except FAILURES as error:
+        print(f"{work.folder.name}: failed: {error}", flush=True)
+        return {}
+    best = docked.best_rows(len(entries.name))
+    scores: dict[str, np.ndarray] = {
+        name: docked.columns[f"{name}.total"] for name in work.settings.score.functions
+    }
+    scores["energy"] = -docked.columns["choice"]
+    return {name: np.where(best < 0, -np.inf, values[best]) for name, values in scores.items()}
+
+
+def leads(scores: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How a pocket's own ligand ranks: ROC AUC, and whether it is in the best part.
+
+    Args:
+        scores: of ligands in pockets (pockets, ligands), larger is better.
+        own: column of each pocket's own ligand (pockets,).
+
+    Returns:
+        Float and bool (pockets,). Of equal scores half are taken to be better.
+    """
+    mine = np.take_along_axis(scores, own[:, None], axis=1)
+    others = scores.shape[1] - 1
+    below = (scores < mine).sum(axis=1) + ((scores == mine).sum(axis=1) - 1) / 2
+    found = np.isfinite(mine[:, 0])
+    area = np.where(found, below / others, 0)
+    return area, found & (others - below < np.ceil(EARLY * scores.shape[1]))
+
+
+def over(scores: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Scores over what size adds to them; as in a campaign, those below 0 gain nothing by size."""
+    return np.where(scores > 0, scores / scale, scores)
+
+
+def figures(scores: np.ndarray, heavy: np.ndarray, own: np.ndarray) -> dict[str, Any]:
+    """By power: both shares of one ranking, with intervals."""
+    result = {}
+    for power in POWERS:
+        area, early = leads(over(scores, np.maximum(heavy, 1) ** power), own)
+        cells = {"ROC AUC": area, "best 5 %": early.astype(np.float64)}
+        result[f"{power:g}"] = {
+            name: {
+                "value": round(float(values.mean()), 4),
+                "interval_95": [round(end, 4) for end in interval(values)],
+            }
+            for name, values in cells.items()
+        }
+    return result
+
+
+def print_table(found: dict[str, dict[str, Any]]) -> None:
+    """A line a ranking and a column a power, once for each figure."""
+    for figure in ("ROC AUC", "best 5 %"):
+        print(f"{figure}, over the number of heavy atoms to the power of")
+        print(f"  {'':13} " + " ".join(f"{power:>6g}" for power in POWERS))
+        for name, row in found.items():
+            print(
+                f"  {name:13} " + " ".join(f"{cell[figure]['value']:6.3f}" for cell in row.values())
+            )
+    print("ROC AUC with intervals of 95 %")
+    for name, row in found.items():
+        cells = []
+        for power in ("0", "0.4"):
+            value, (low, high) = row[power]["ROC AUC"].values()
+            cells.append(f"power {power}: {value:.3f} ({low:.2f} to {high:.2f})")
+        print(f"  {name:13} " + "; ".join(cells), flush=True)
+
+
+def main() -> int:
+    """Screen the ligands of a folder's complexes in every pocket."""
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    arguments.add_argument("folder", type=Path, help="folder of complexes")
+    add_settings(arguments)
+    arguments.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="pockets at a time (default: 1)"
+    )
+    arguments.add_argument("--json", type=Path, help="also write all figures and scores here")
+    arguments.add_argument("--cache", type=Path, help="keep parsed ligands and pockets here")
+    options = arguments.parse_args()
+    settings = settings_from(options)
+    if not options.folder.is_dir():
+        arguments.error(f"{options.folder} is not a folder")
+    folders = sorted(path for path in options.folder.iterdir() if path.is_dir())
+    if len(folders) < 2 or options.jobs < 1:
+        arguments.error("give a folder of two complexes or more, and --jobs from 1")
+    device = device_for(options.device).label
+    print(f"{device}; {len(folders)} pockets and their ligands; effort {settings.effort}")
+    with tempfile.TemporaryDirectory() as scratch:
+        cache = options.cache or Path(scratch)
+        library = Path(scratch) / "ligands.smi"
+        library_of(folders, library)
+        made = parsed(library, cache, settings.parse, len(os.sched_getaffinity(0)))
+        spawn = multiprocessing.get_context("spawn")
+        shares = spawn.Queue()
+        for share in cores_for(options.jobs):
+            shares.put(share)
+        works = [Work(folder, cache, made, settings, options.device) for folder in folders]
+        with ProcessPoolExecutor(options.jobs, spawn, pin, (shares,)) as pool:
+            pockets = list(pool.map(screen, works))
+        entries: Entries = read(made, "ligands", "entries")
+        ligands: Ligands = read(made, "ligands", "ligands")
+    heavy, torsions = np.zeros((2, len(entries.name)), np.int64)
+    heavy[ligands.entry] = ligands.heavy
+    torsions[ligands.entry] = np.diff(ligands.first_torsion)
+    names = entries.name.tolist()
+    own = np.array([names.index(folder.name) for folder in folders])
+    nothing = np.full(len(names), -np.inf)
+    known = [*settings.score.functions, "energy"]
+    scores = {key: np.stack([pocket.get(key, nothing) for pocket in pockets]) for key in known}
+    for weight in WEIGHTS:
+        scores[f"energy {weight:g}"] = over(scores["energy"], 1 + weight * torsions)
+    scores["heavy atoms"] = np.broadcast_to(heavy.astype(np.float64), scores["energy"].shape)
+    found = {key: figures(values, heavy, own) for key, values in scores.items()}
+    print_table(found)
+    if options.json:
+        columns = {
+            key: [[None if np.isinf(v) else round(float(v), 4) for v in row] for row in values]
+            for key, values in scores.items()
+        }
+        document: dict[str, Any] = {"device": device, "settings": settings.model_dump(mode="json")}
+        document |= {"figures": found, "ligands": names, "heavy": heavy.tolist()}
+        options.json.write_text(json.dumps(document | {"scores": columns}, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
