@@ -156,9 +156,9 @@ TORSION_WEIGHT = 0.02
 """What each rotatable bond takes off a molecule's score, as a share: it costs entropy to hold."""
 
 SIZE_POWER = Decimal("0.4")
-"""Power of the number of heavy atoms that energies are divided by: sums over atoms grow faster
-with a molecule than measured affinities do, which go with a power of about 0.7 (Nissink, J. Chem.
-Inf. Model. 2009, 49, 1617, divides affinities by the 0.3rd).
+"""Power of the number of heavy atoms that energies are divided by: a sum over atoms grows faster
+with a molecule than measured affinities do, which go with about the 0.3rd (Nissink, J. Chem. Inf.
+Model. 2009, 49, 1617).
 
 Both are chosen on ligands docked into the pockets of other ligands (docs/accuracy.md)."""
 

@@ -1,0 +1,174 @@
+"""How far BFGS and ADADELTA descend in the field of `refine` for equal numbers of evaluations.
+
+    python benchmarks/descents.py FOLDER [--only ID ...] [--poses N] [--json FILE]
+
+FOLDER is laid out as for redock.py. Poses are docked and filtered as a campaign does it; from each
+of the first ones both descend in the NumPy twin of the refine kernel, whose BFGS is the kernel's.
+ADADELTA (Zeiler 2012; AutoDock-GPU's, Santos-Martins et al. 2021, with its decay of 0.8) runs with
+several values of its constant epsilon, in the same units: those in which a step of 1 moves atoms by
+about an Angstrom. An evaluation is an energy and its gradient, nearly all of either's cost. Told is
+the lowest energy seen, above the lowest that any of them reaches from the same start, averaged over
+poses, and in how many BFGS is lower than the best ADADELTA of the same budget.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from rdkit import RDLogger
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
+from benchmarks.docking import Settings, add_settings, device_for, settings_from
+from benchmarks.redock import Complex, Task, prepare
+from ligen_py.engine.filtering import filter_poses
+from ligen_py.engine.mode import docker
+from ligen_py.engine.refining import refiner_for, types_in
+from ligen_py.engine.refining_reference import Genotype, Problem, descend, squared_scale
+from ligen_py.engine.search import Plan
+from ligen_py.engine.vina import FORMS
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import Device
+from ligen_py.records import Ligands, Poses
+
+BUDGETS = (10, 20, 30, 60, 120, 300)
+"""Evaluations after which the lowest energies are compared."""
+
+DECAY = 0.8
+EPSILONS = (1e-4, 1e-3, 1e-2, 1e-1)
+
+Evaluate = Callable[[Genotype], tuple[float, np.ndarray]]
+
+
+def adadelta(evaluate: Evaluate, start: Genotype, scale: np.ndarray, epsilon: float) -> None:
+    """Descend for the longest of the budgets, each degree of freedom in units of sqrt(scale)."""
+    unit, place = np.sqrt(scale), start
+    slopes, steps = np.zeros(len(scale)), np.zeros(len(scale))
+    for _ in range(BUDGETS[-1]):
+        gradient = evaluate(place)[1] * unit
+        slopes = DECAY * slopes + (1 - DECAY) * gradient**2
+        step = -np.sqrt((steps + epsilon) / (slopes + epsilon)) * gradient
+        steps = DECAY * steps + (1 - DECAY) * step**2
+        place = place.moved(step * unit)
+
+
+def lowest(run: Callable[[Evaluate], object], evaluate: Evaluate) -> np.ndarray:
+    """Lowest energy seen within each budget, kcal/mol; a run may end before the last."""
+    seen: list[float] = []
+
+    def noted(place: Genotype) -> tuple[float, np.ndarray]:
+        energy, gradient = evaluate(place)
+        seen.append(energy)
+        return energy, gradient
+
+    run(noted)
+    best = np.minimum.accumulate(seen)
+    return best[np.minimum(BUDGETS, len(seen)) - 1]
+
+
+def problem_of(given: Complex, device: Device, settings: Settings, number: int) -> Problem:
+    """A ligand in the maps of its pocket, for the twin."""
+    ligands: Ligands = given.ligands
+    form, spacing = settings.refine.field, settings.refine.spacing
+    refiner = refiner_for(device, given.target.receptor, given.target.field, ligands, form, spacing)
+    shape = (len(types_in(ligands)), *refiner.maps.grid.shape)
+    heavy, first = int(ligands.heavy[number]), ligands.first_atom[number]
+    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
+    words = slice(ligands.first_pair[number], ligands.first_pair[number + 1])
+    types = ligands.vina_type[first : first + heavy]
+    mask = ligands.pair_mask[words].reshape(heavy, -1).view("u1")
+    return Problem(
+        xyz=ligands.xyz[first : first + heavy],
+        axis=ligands.torsion_axis[torsions],
+        ranges=ligands.torsion_range[torsions],
+        slot=refiner.maps.slot[types],
+        pair=FORMS[form].pair_table().astype(float)[types][:, types],
+        tested=np.unpackbits(mask, axis=1, bitorder="little")[:, :heavy].astype(bool),
+        maps=buffers.download(device, refiner.maps.buffer, shape, np.float32),
+        grid=refiner.maps.grid,
+        weights=FORMS[form].weights,
+    )
+
+
+def starts_of(poses: Poses, count: int) -> list[Genotype]:
+    """The first poses of the first ligand."""
+    result = []
+    for pose in range(min(count, int(poses.first_pose[1]))):
+        turns = slice(poses.first_torsion[pose], poses.first_torsion[pose + 1])
+        result.append(
+            Genotype(
+                poses.translation[pose].astype(float),
+                np.roll(poses.quaternion[pose], -1).astype(float),
+                np.deg2rad(poses.torsion[turns].astype(float)),
+            )
+        )
+    return result
+
+
+def descents(given: Complex, device: Device, settings: Settings, count: int) -> np.ndarray:
+    """Lowest energies (poses, optimisers, budgets), kcal/mol: BFGS, then ADADELTA by epsilon."""
+    plan = Plan.of(given.target.field, **settings.dock.model_dump())
+    rows = np.arange(len(given.ligands.entry))
+    poses = docker("auto", device, plan, len(rows)).dock(given.ligands, rows)
+    kept, _ = filter_poses(device, given.ligands, poses, **settings.filter.model_dump())
+    problem = problem_of(given, device, settings, 0)
+    spread = np.sqrt(max(1.0, (problem.xyz.astype(float) ** 2).sum(axis=1).mean()))
+    scale = squared_scale(len(problem.axis), spread)
+    result = []
+    for start in starts_of(kept, count):
+        runs: list[Callable[[Evaluate], object]] = [
+            partial(descend, start=start, evaluations=BUDGETS[-1], scale=scale)
+        ]
+        runs += [partial(adadelta, start=start, scale=scale, epsilon=e) for e in EPSILONS]
+        result.append([lowest(run, problem.evaluate) for run in runs])
+    return np.array(result)
+
+
+def main() -> int:
+    """Compare both on the complexes of a folder."""
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    arguments.add_argument("folder", type=Path, help="folder of complexes")
+    add_settings(arguments)
+    arguments.add_argument("--only", nargs="+", metavar="ID", help="these complexes only")
+    arguments.add_argument(
+        "--poses", type=int, default=8, metavar="N", help="poses of each complex (default: 8)"
+    )
+    arguments.add_argument("--json", type=Path, help="also write every lowest energy here")
+    options = arguments.parse_args()
+    settings, device = settings_from(options), device_for(options.device)
+    RDLogger.DisableLog("rdApp.*")
+    folders = sorted(path for path in options.folder.iterdir() if path.is_dir())
+    found = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for folder in folders:
+            if options.only and folder.name not in options.only:
+                continue
+            task = Task(folder, Path(scratch), settings, options.device, False, 1)
+            given = prepare(task, Path(scratch))
+            found.append(descents(given, device, settings, options.poses))
+    if not found:
+        arguments.error(f"{options.folder} holds no such complexes")
+    table = np.concatenate(found)
+    table -= table.min(axis=(1, 2), keepdims=True)
+    print(f"{len(table)} poses of {len(found)} complexes; kcal/mol above the lowest, mean")
+    print(f"{'evaluations':>16} " + " ".join(f"{budget:>8}" for budget in BUDGETS))
+    names = ["BFGS", *(f"ADADELTA {epsilon:g}" for epsilon in EPSILONS)]
+    for name, column in zip(names, table.mean(axis=0), strict=True):
+        print(f"{name:>16} " + " ".join(f"{value:8.2f}" for value in column))
+    best = table[:, 1:].mean(axis=0).argmin(axis=0)
+    lower = [np.mean(table[:, 0, k] < table[:, 1 + e, k]) for k, e in enumerate(best)]
+    print(f"{'BFGS is lower in':>16} " + " ".join(f"{100 * share:6.0f} %" for share in lower))
+    if options.json:
+        options.json.write_text(json.dumps({"names": names, "energies": table.tolist()}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
