@@ -26,6 +26,7 @@ class Hit:
     states: int
     library: str
     terms: dict[str, float]
+    """By 'function/term', the totals first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +141,14 @@ def _target(
 ) -> Target:
     target = campaign.target(name)
     scores, told = target.scores(), _score_settings(campaign.runs())
+    functions = _functions(target, told)
     bars, edges = np.histogram(scores, bins=BINS)
     return Target(
         name=name,
         size=target.size,
         rank_by=_rank_by(campaign, told),
-        functions=_functions(target, told),
-        best=_hits(target.best(top), campaign.libraries),
+        functions=functions,
+        best=_hits(target.best(top), campaign.libraries, functions),
         control=_redocking(target.control()),
         ledger=_ledger(target.counts(), campaign.libraries),
         watch=_watch(target.watched(), campaign.libraries),
@@ -177,8 +179,9 @@ def _score_settings(runs: Runs) -> dict[str, Any]:
     return dict(json.loads(runs.settings[rows[0]])) if len(rows) else {}
 
 
-def _hits(best: Ranked, libraries: Sequence[str]) -> list[Hit]:
+def _hits(best: Ranked, libraries: Sequence[str], functions: Sequence[str]) -> list[Hit]:
     scored = best.scored
+    names = list(dict.fromkeys([*(f"{name}/total" for name in functions), *best.terms]))
     return [
         Hit(
             rank=int(best.rank[i]),
@@ -186,7 +189,7 @@ def _hits(best: Ranked, libraries: Sequence[str]) -> list[Hit]:
             score=float(scored.score[i]),
             states=int(scored.states[i]),
             library=libraries[scored.library[i]],
-            terms={name: float(values[i]) for name, values in best.terms.items()},
+            terms={name: float(best.terms[name][i]) for name in names},
         )
         for i in range(len(best.rank))
     ]
