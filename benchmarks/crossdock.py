@@ -45,6 +45,9 @@ from benchmarks.redock import FAILURES, box_radius, find
 from ligen_py.records import Entries, Ligands
 from ligen_py.store.read import read
 
+SCORE = "score"
+"""The ranking of a campaign, whatever its settings make of it."""
+
 POWERS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 1.0)
 """Powers of the number of heavy atoms that scores are divided by."""
 
@@ -72,7 +75,7 @@ def library_of(folders: list[Path], file: Path) -> None:
     for folder in folders:
         start = find(folder, "ligand_start.sdf", "ligand.smi")
         if start.suffix == ".sdf":
-            molecule = next(iter(Chem.SDMolSupplier(str(start))))
+            molecule = next(iter(Chem.SDMolSupplier(str(start))), None)
             if molecule is None:
                 raise SystemExit(f"{start}: RDKit cannot read this molecule")
             smiles = Chem.MolToSmiles(molecule)
@@ -83,9 +86,9 @@ def library_of(folders: list[Path], file: Path) -> None:
 
 
 def screen(work: Work) -> dict[str, np.ndarray]:
-    """Scores of all ligands in a pocket by ranking (ligands,), larger is better; empty: it failed.
+    """Scores of all records in a pocket by ranking (records,), larger is better; empty: it failed.
 
-    What has no pose has -inf.
+    A record counts with the state in which it is best by that ranking; without a pose it has -inf.
     """
     RDLogger.DisableLog("rdApp.*")
     try:
@@ -93,19 +96,23 @@ def screen(work: Work) -> dict[str, np.ndarray]:
         protein = find(work.folder, "protein.pdb", "protein.pdb.gz")
         cache = work.cache / work.folder.name
         pocket = pocket_of(protein, crystal, box_radius(crystal), cache, work.settings.pocket)
-        entries: Entries = read(work.ligands, "ligands", "entries")
         ligands: Ligands = read(work.ligands, "ligands", "ligands")
         target = Target.of(pocket)
         docked = dock(device_for(work.device), ligands, target, work.settings, Clock())
     except FAILURES as error:
         print(f"{work.folder.name}: failed: {error}", flush=True)
         return {}
-    best = docked.best_rows(len(entries.name))
-    scores: dict[str, np.ndarray] = {
+    turns = np.diff(ligands.first_torsion)
+    torsions = np.repeat(turns, np.diff(docked.poses.first_pose))
+    energy = -docked.columns["choice"]
+    columns: dict[str, np.ndarray] = {
         name: docked.columns[f"{name}.total"] for name in work.settings.score.functions
     }
-    scores["energy"] = -docked.columns["choice"]
-    return {name: np.where(best < 0, -np.inf, values[best]) for name, values in scores.items()}
+    columns |= {"energy": energy}
+    columns |= {f"energy {w:g}": over(energy, 1 + w * torsions) for w in WEIGHTS}
+    columns |= {SCORE: docked.columns["score"]}
+    count = int(ligands.entry.max()) + 1
+    return {name: docked.by_record(values, count) for name, values in columns.items()}
 
 
 def leads(scores: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -156,12 +163,12 @@ def print_table(found: dict[str, dict[str, Any]]) -> None:
             print(
                 f"  {name:13} " + " ".join(f"{cell[figure]['value']:6.3f}" for cell in row.values())
             )
-    print("ROC AUC with intervals of 95 %")
+    print("as they are, with intervals of 95 %")
     for name, row in found.items():
         cells = []
-        for power in ("0", "0.4"):
-            value, (low, high) = row[power]["ROC AUC"].values()
-            cells.append(f"power {power}: {value:.3f} ({low:.2f} to {high:.2f})")
+        for figure, cell in row["0"].items():
+            value, (low, high) = cell.values()
+            cells.append(f"{figure} {value:.3f} ({low:.2f} to {high:.2f})")
         print(f"  {name:13} " + "; ".join(cells), flush=True)
 
 
@@ -200,26 +207,42 @@ def main() -> int:
             pockets = list(pool.map(screen, works))
         entries: Entries = read(made, "ligands", "entries")
         ligands: Ligands = read(made, "ligands", "ligands")
-    heavy, torsions = np.zeros((2, len(entries.name)), np.int64)
+    # A molecule that stands in several complexes is one: its first record, their common ligand.
+    names, keys = entries.name.tolist(), entries.key.tolist()
+    own = np.array([keys.index(keys[names.index(folder.name)]) for folder in folders])
+    docked, own = np.unique(own, return_inverse=True)
+    heavy = np.zeros(len(names), np.int64)
     heavy[ligands.entry] = ligands.heavy
-    torsions[ligands.entry] = np.diff(ligands.first_torsion)
-    names = entries.name.tolist()
-    own = np.array([names.index(folder.name) for folder in folders])
-    nothing = np.full(len(names), -np.inf)
-    known = [*settings.score.functions, "energy"]
-    scores = {key: np.stack([pocket.get(key, nothing) for pocket in pockets]) for key in known}
-    for weight in WEIGHTS:
-        scores[f"energy {weight:g}"] = over(scores["energy"], 1 + weight * torsions)
-    scores["heavy atoms"] = np.broadcast_to(heavy.astype(np.float64), scores["energy"].shape)
+    heavy = heavy[docked]
+    known = next((list(pocket) for pocket in pockets if pocket), [])
+    if not known:
+        raise SystemExit("no pocket could be docked into")
+    rest = np.full(len(names), -np.inf)
+    scores = {}
+    for name in known:
+        rows = [np.append(p[name], rest)[: len(names)] if p else rest for p in pockets]
+        scores[name] = np.stack(rows)[:, docked]
+    scores["heavy atoms"] = np.broadcast_to(heavy.astype(np.float64), scores[SCORE].shape)
     found = {key: figures(values, heavy, own) for key, values in scores.items()}
     print_table(found)
+    first = settings.score.functions[0]
+    gain = leads(scores[SCORE], own)[0] - leads(scores[first], own)[0]
+    print(
+        "{} minus {}: {:+.3f} ({:+.2f} to {:+.2f})".format(
+            SCORE, first, gain.mean(), *interval(gain)
+        )
+    )
     if options.json:
         columns = {
             key: [[None if np.isinf(v) else round(float(v), 4) for v in row] for row in values]
             for key, values in scores.items()
         }
         document: dict[str, Any] = {"device": device, "settings": settings.model_dump(mode="json")}
-        document |= {"figures": found, "ligands": names, "heavy": heavy.tolist()}
+        document |= {
+            "figures": found,
+            "ligands": [names[i] for i in docked],
+            "heavy": heavy.tolist(),
+        }
         options.json.write_text(json.dumps(document | {"scores": columns}, indent=1) + "\n")
     return 0
 

@@ -29,12 +29,10 @@ from benchmarks.redock import Complex, Task, prepare
 from ligen_py.engine.filtering import filter_poses
 from ligen_py.engine.mode import docker
 from ligen_py.engine.refining import refiner_for, types_in
-from ligen_py.engine.refining_reference import Genotype, Problem, descend, squared_scale
+from ligen_py.engine.refining_reference import Genotype, Problem, descend
 from ligen_py.engine.search import Plan
-from ligen_py.engine.vina import FORMS
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
-from ligen_py.records import Ligands, Poses
 
 BUDGETS = (10, 20, 30, 60, 120, 300)
 """Evaluations after which the lowest energies are compared."""
@@ -71,56 +69,21 @@ def lowest(run: Callable[[Evaluate], object], evaluate: Evaluate) -> np.ndarray:
     return best[np.minimum(BUDGETS, len(seen)) - 1]
 
 
-def problem_of(given: Complex, device: Device, settings: Settings, number: int) -> Problem:
-    """A ligand in the maps of its pocket, for the twin."""
-    ligands: Ligands = given.ligands
-    form, spacing = settings.refine.field, settings.refine.spacing
-    refiner = refiner_for(device, given.target.receptor, given.target.field, ligands, form, spacing)
-    shape = (len(types_in(ligands)), *refiner.maps.grid.shape)
-    heavy, first = int(ligands.heavy[number]), ligands.first_atom[number]
-    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
-    words = slice(ligands.first_pair[number], ligands.first_pair[number + 1])
-    types = ligands.vina_type[first : first + heavy]
-    mask = ligands.pair_mask[words].reshape(heavy, -1).view("u1")
-    return Problem(
-        xyz=ligands.xyz[first : first + heavy],
-        axis=ligands.torsion_axis[torsions],
-        ranges=ligands.torsion_range[torsions],
-        slot=refiner.maps.slot[types],
-        pair=FORMS[form].pair_table().astype(float)[types][:, types],
-        tested=np.unpackbits(mask, axis=1, bitorder="little")[:, :heavy].astype(bool),
-        maps=buffers.download(device, refiner.maps.buffer, shape, np.float32),
-        grid=refiner.maps.grid,
-        weights=FORMS[form].weights,
-    )
-
-
-def starts_of(poses: Poses, count: int) -> list[Genotype]:
-    """The first poses of the first ligand."""
-    result = []
-    for pose in range(min(count, int(poses.first_pose[1]))):
-        turns = slice(poses.first_torsion[pose], poses.first_torsion[pose + 1])
-        result.append(
-            Genotype(
-                poses.translation[pose].astype(float),
-                np.roll(poses.quaternion[pose], -1).astype(float),
-                np.deg2rad(poses.torsion[turns].astype(float)),
-            )
-        )
-    return result
-
-
 def descents(given: Complex, device: Device, settings: Settings, count: int) -> np.ndarray:
     """Lowest energies (poses, optimisers, budgets), kcal/mol: BFGS, then ADADELTA by epsilon."""
     plan = Plan.of(given.target.field, **settings.dock.model_dump())
     rows = np.arange(len(given.ligands.entry))
     poses = docker("auto", device, plan, len(rows)).dock(given.ligands, rows)
     kept, _ = filter_poses(device, given.ligands, poses, **settings.filter.model_dump())
-    problem = problem_of(given, device, settings, 0)
-    spread = np.sqrt(max(1.0, (problem.xyz.astype(float) ** 2).sum(axis=1).mean()))
-    scale = squared_scale(len(problem.axis), spread)
-    result = []
-    for start in starts_of(kept, count):
+    form, spacing = settings.refine.field, settings.refine.spacing
+    receptor, field = given.target.receptor, given.target.field
+    maps = refiner_for(device, receptor, field, given.ligands, form, spacing).maps
+    shape = (len(types_in(given.ligands)), *maps.grid.shape)
+    values = buffers.download(device, maps.buffer, shape, np.float32)
+    problem = Problem.of(given.ligands, 0, maps, values)
+    scale, result = problem.squared_scale, []
+    for pose in range(min(count, int(kept.first_pose[1]))):
+        start = Genotype.of(kept, pose)
         runs: list[Callable[[Evaluate], object]] = [
             partial(descend, start=start, evaluations=BUDGETS[-1], scale=scale)
         ]

@@ -24,6 +24,7 @@ from ligen_py.store.read import read, read_columns, read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 FUNCTIONS = ("vina", "vinardo", "ad4", "xscore")
+FLAGS = ("--functions", *FUNCTIONS, "--rank-by", "first")
 
 
 def stage(module: str, output: Path, *words: object) -> Path:
@@ -53,7 +54,7 @@ class Chain:
 
     def score(self, name: str, poses: Path) -> Path:
         """Score the poses of a file on this device, with every function."""
-        return self._run("score", name, *self.site, "--poses", poses, "--functions", *FUNCTIONS)
+        return self._run("score", name, *self.site, "--poses", poses, *FLAGS)
 
 
 def differences(first: Path, second: Path, kind: str) -> list[str]:

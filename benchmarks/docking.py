@@ -229,6 +229,16 @@ class Docked:
         rows[self.ligands.entry[scored]] = self.scores.best[scored]  # the last one written stays
         return rows
 
+    def by_record(self, column: np.ndarray, records: int) -> np.ndarray:
+        """The largest value (records,) of a column at the best poses of a record's ligands.
+
+        -inf for a record without a pose.
+        """
+        scored = np.flatnonzero(self.scores.best >= 0)
+        values = np.full(records, -np.inf)
+        np.maximum.at(values, self.ligands.entry[scored], column[self.scores.best[scored]])
+        return values
+
     def molecule(self, ligand: int) -> np.ndarray:
         """RDKit's binary molecule of a ligand."""
         first, last = self.ligands.first_byte[ligand : ligand + 2]

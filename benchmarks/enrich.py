@@ -75,7 +75,7 @@ class Molecules:
     heavy: np.ndarray
     """Heavy atoms; 0 where the record could not be read."""
     score: dict[str, np.ndarray]
-    """By scoring function, larger is better; -inf where there is none."""
+    """By the score and by each function, larger is better; -inf where there is none."""
 
     def rows(self, chosen: np.ndarray) -> "Molecules":
         """Some records."""
@@ -123,12 +123,9 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
             count = len(entries.name)
             heavy = np.zeros(count, np.int64)
             heavy[ligands.entry] = ligands.heavy
-            best = docked.best_rows(count)
-            totals = {n: docked.columns[f"{n}.total"] for n in work.settings.score.functions}
-            score = {
-                name: np.where(best < 0, -np.inf, values[best])
-                for name, values in ({OURS: docked.columns["score"]} | totals).items()
-            }
+            score = {OURS: docked.by_record(docked.columns["score"], count)}
+            for function in work.settings.score.functions:
+                score[function] = docked.by_record(docked.columns[f"{function}.total"], count)
             parts.append(Molecules(np.full(count, group), entries.name, heavy, score))
     return _together(parts)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.scoring import best_poses, pose_scores, score, settle
+from ligen_py.engine.scoring import CHARGED_FUNCTIONS, best_poses, pose_scores, score, settle
 from ligen_py.engine.watch import alarms, too_many, watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
@@ -76,10 +76,12 @@ def _stage(options: argparse.Namespace) -> None:
         cure = f"make it again from {options.ligands}"
         raise InputError(f"{options.poses}: {error}; {cure}") from error
     seconds = time.perf_counter() - started
-    sites = charged if settings.functions[0] == "ad4" else receptor
-    checks = watch(
-        ligands, sites, poses, scores, field, settings.functions[0], terms, settings.check_every
-    )
+    heard = (n for n in settings.functions if settings.pose_weights.get(n))
+    names = dict.fromkeys((settings.functions[0], *heard))
+    sites: dict[str, Receptor | ChargedReceptor] = {
+        name: charged if name in CHARGED_FUNCTIONS else receptor for name in names
+    }
+    checks = watch(ligands, sites, poses, scores, field, terms, settings.check_every)
     for words in alarms(checks):
         log.warning("watch: %s", words)
     if too_many(checks, settings.max_suspect):

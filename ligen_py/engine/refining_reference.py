@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.engine import random
-from ligen_py.engine.maps import Grid
-from ligen_py.engine.vina import CUTOFF, Form, Weights
+from ligen_py.engine.maps import Grid, Maps
+from ligen_py.engine.vina import CUTOFF, FORMS, Form, Weights
+from ligen_py.records import Ligands, Poses
 
 ARMIJO = 1e-4
 SMALL_DECREASE = 1e-3
@@ -64,6 +65,16 @@ class Genotype:
     quaternion: np.ndarray
     torsion: np.ndarray
 
+    @classmethod
+    def of(cls, poses: Poses, pose: int) -> "Genotype":
+        """A pose as the kernels keep it."""
+        turns = slice(poses.first_torsion[pose], poses.first_torsion[pose + 1])
+        return cls(
+            poses.translation[pose].astype(float),
+            np.roll(poses.quaternion[pose], -1).astype(float),
+            np.deg2rad(poses.torsion[turns].astype(float)),
+        )
+
     def moved(self, step: np.ndarray) -> "Genotype":
         """The genotype after a step (6 + torsions,) in the degrees of freedom."""
         angle = np.linalg.norm(step[3:6])
@@ -96,6 +107,34 @@ class Problem:
     maps: np.ndarray
     grid: Grid
     weights: Weights
+
+    @classmethod
+    def of(cls, ligands: Ligands, number: int, maps: Maps, values: np.ndarray) -> "Problem":
+        """A ligand in the maps of a pocket, with their values (types, x, y, z)."""
+        heavy, first = int(ligands.heavy[number]), ligands.first_atom[number]
+        torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
+        words = slice(ligands.first_pair[number], ligands.first_pair[number + 1])
+        types = ligands.vina_type[first : first + heavy]
+        mask = ligands.pair_mask[words].reshape(heavy, -1).view("u1")
+        form = FORMS[maps.form]
+        return cls(
+            xyz=ligands.xyz[first : first + heavy],
+            axis=ligands.torsion_axis[torsions],
+            ranges=ligands.torsion_range[torsions],
+            slot=maps.slot[types],
+            pair=form.pair_table().astype(float)[types][:, types],
+            tested=np.unpackbits(mask, axis=1, bitorder="little")[:, :heavy].astype(bool),
+            maps=values,
+            grid=maps.grid,
+            weights=form.weights,
+        )
+
+    @property
+    def squared_scale(self) -> np.ndarray:
+        """Unit of each degree of freedom, squared: one that moves atoms by about an Angstrom."""
+        spread = np.sqrt(max(1.0, (self.xyz.astype(float) ** 2).sum(axis=1).mean()))
+        arm = np.concatenate([np.ones(3), np.full(3, spread), np.full(len(self.axis), 2.0)])
+        return 1 / arm**2
 
     def places(self, genotype: Genotype) -> np.ndarray:
         """Coordinates (atoms, 3)."""
@@ -155,12 +194,6 @@ class Problem:
 def _turn(direction: np.ndarray, angle: float, vectors: np.ndarray) -> np.ndarray:
     along = np.outer(vectors @ direction, direction)
     return along + np.cos(angle) * (vectors - along) + np.sin(angle) * np.cross(direction, vectors)
-
-
-def squared_scale(torsions: int, radius_of_gyration: float) -> np.ndarray:
-    """Unit of each degree of freedom, squared: one that moves atoms by about an Angstrom."""
-    arm = np.concatenate([np.ones(3), np.full(3, radius_of_gyration), np.full(torsions, 2.0)])
-    return 1 / arm**2
 
 
 def descend(

@@ -1,7 +1,8 @@
 """Are these scores believable? Signs of a wrong box, a frozen device or a broken kernel.
 
 Each check counts suspect ligands among those looked at. A few mean nothing, many are an alarm. The
-scores are those of best poses by the first function: larger is better, minus the affinity.
+scores are those of best poses by the first function: larger is better, minus the affinity. The twin
+looks at every function that has a say in what ranks.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -53,26 +54,29 @@ TWIN_TOLERANCE = (1e-2, 1e-3)
 
 def watch(
     ligands: Ligands,
-    sites: Receptor | ChargedReceptor,
+    sites: Mapping[str, Receptor | ChargedReceptor],
     poses: Poses,
     scores: Scores,
     field: Field,
-    function: str,
     terms: Mapping[str, Mapping[str, np.ndarray]],
     every: int,
 ) -> Checks:
-    """Look at a chunk's best poses; score one in `every` again by the twin of a function.
+    """Look at a chunk's best poses; score one in `every` again by the twins of some functions.
 
-    `sites` is the receptor as the function sees it.
+    `sites` holds the receptor as each of these functions sees it, the first function's first.
     """
     found = scores.best >= 0
     best = scores.best[found]
-    score = terms[function]["total"][best].astype(np.float64)
+    score = terms[next(iter(sites))]["total"][best].astype(np.float64)
     repeated = int(np.unique(score, return_counts=True)[1].max(initial=0))
     last = field.origin + field.spacing * (np.array(field.value.shape[1:]) - 1)
     place = poses.translation[best]
     outside = ((place < field.origin) | (place > last)).any(axis=1)
-    gaps = _twin_gaps(ligands, sites, poses, scores, function, terms[function]["total"], every)
+    some = sample(scores, every)
+    gaps = np.zeros(len(some))
+    for function, receptor in sites.items():
+        apart = _twin_gaps(ligands, receptor, poses, scores.best, some, function, terms[function])
+        gaps = np.maximum(gaps, apart)
     unlike = f"scores unlike the twin's; largest difference {gaps.max(initial=0):.2g} tolerances"
     rows = [
         _row(Check.ZERO, score == 0, "scores of exactly 0"),
@@ -152,29 +156,36 @@ TWINS: Mapping[str, Callable[..., dict[str, np.ndarray]]] = {
 """The NumPy twin of each scoring function."""
 
 
+def sample(scores: Scores, every: int) -> np.ndarray:
+    """Ligands for the twin: one in `every`, but `ENOUGH` at least, evenly spread; with 0 nobody."""
+    rows = np.flatnonzero(scores.best >= 0)
+    count = min(len(rows), max(ENOUGH, len(rows) // every)) if every else 0
+    return rows[np.linspace(0, max(len(rows) - 1, 0), count).astype(int)]
+
+
 def _twin_gaps(
     ligands: Ligands,
     sites: Receptor | ChargedReceptor,
     poses: Poses,
-    scores: Scores,
+    best: np.ndarray,
+    rows: np.ndarray,
     function: str,
-    total: np.ndarray,
-    every: int,
+    terms: Mapping[str, np.ndarray],
 ) -> np.ndarray:
-    """Differences (sample,) between device and twin over the tolerance, of a sample's best poses.
+    """Differences (rows,) between device and twin over the tolerance, of some ligands' best poses.
 
-    The sample is one ligand in `every`, but `ENOUGH` at least, evenly spread; with 0 nobody.
+    The larger one of the total's and, for Vina's forms, of the energy within the ligand.
     """
-    rows = np.flatnonzero(scores.best >= 0)
-    count = min(len(rows), max(ENOUGH, len(rows) // every)) if every else 0
-    rows = rows[np.linspace(0, max(len(rows) - 1, 0), count).astype(int)]
-    best = scores.best[rows]
     some = subset(ligands, rows_below(ligands, "ligand", rows))
-    expected = TWINS[function](some, sites, take(poses, best, np.ones(count, np.int64)))["total"]
+    given = take(poses, best[rows], np.ones(len(rows), np.int64))
+    twin = TWINS[function](some, sites, given)
     absolute, relative = TWIN_TOLERANCE
-    gaps = np.abs(total[best] - expected.astype(np.float64))
-    gaps /= absolute + relative * np.abs(expected)
-    return np.where(np.isfinite(gaps), gaps, np.inf)
+    result = np.zeros(len(rows))
+    for name in ("total", "intra") if function in FORMS else ("total",):
+        expected = twin[name].astype(np.float64)
+        gaps = np.abs(terms[name][best[rows]] - expected) / (absolute + relative * np.abs(expected))
+        result = np.maximum(result, np.where(np.isfinite(gaps), gaps, np.inf))
+    return result
 
 
 def alarms(checks: Checks) -> Iterator[str]:

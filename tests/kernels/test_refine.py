@@ -50,34 +50,6 @@ def maps_of(refiner: Refiner, ligands: Ligands) -> np.ndarray:
     return buffers.download(refiner.device, refiner.maps.buffer, shape, np.float32)
 
 
-def problem(refiner: Refiner, ligands: Ligands, number: int, maps: np.ndarray) -> twin.Problem:
-    heavy, first = int(ligands.heavy[number]), ligands.first_atom[number]
-    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
-    words = slice(ligands.first_pair[number], ligands.first_pair[number + 1])
-    types = ligands.vina_type[first : first + heavy]
-    mask = ligands.pair_mask[words].reshape(heavy, -1).view("u1")
-    return twin.Problem(
-        xyz=ligands.xyz[first : first + heavy],
-        axis=ligands.torsion_axis[torsions],
-        ranges=ligands.torsion_range[torsions],
-        slot=refiner.maps.slot[types],
-        pair=FORM.pair_table().astype(float)[types][:, types],
-        tested=np.unpackbits(mask, axis=1, bitorder="little")[:, :heavy].astype(bool),
-        maps=maps,
-        grid=refiner.maps.grid,
-        weights=FORM.weights,
-    )
-
-
-def genotype(poses: Poses, pose: int) -> twin.Genotype:
-    turns = slice(poses.first_torsion[pose], poses.first_torsion[pose + 1])
-    return twin.Genotype(
-        poses.translation[pose].astype(float),
-        np.roll(poses.quaternion[pose], -1).astype(float),
-        np.deg2rad(poses.torsion[turns].astype(float)),
-    )
-
-
 def owners(poses: Poses) -> np.ndarray:
     return np.repeat(np.arange(len(poses.first_pose) - 1), np.diff(poses.first_pose))
 
@@ -100,7 +72,9 @@ def test_energies_and_gradients_equal_the_twin(device: Device) -> None:
     maps = maps_of(refiner, ligands)
     found = refiner.refine(ligands, poses, Chain(0, 1, 1.2, 2.0))
     for pose, number in enumerate(owners(poses)):
-        energy, gradient = problem(refiner, ligands, number, maps).evaluate(genotype(poses, pose))
+        energy, gradient = twin.Problem.of(ligands, number, refiner.maps, maps).evaluate(
+            twin.Genotype.of(poses, pose)
+        )
         size = np.abs(gradient).max()
         assert found.before[pose] == pytest.approx(energy, rel=1e-5, abs=1e-3)
         assert found.gradients[pose, : len(gradient)] == pytest.approx(gradient, abs=1e-4 * size)
@@ -112,8 +86,8 @@ def test_gradients_are_derivatives(device: Device) -> None:
     ligands, poses, _, refiner = system(device)
     maps = maps_of(refiner, ligands)
     for number in range(len(ligands.entry)):
-        pocket = problem(refiner, ligands, number, maps)
-        start = genotype(poses, int(poses.first_pose[number]))
+        pocket = twin.Problem.of(ligands, number, refiner.maps, maps)
+        start = twin.Genotype.of(poses, int(poses.first_pose[number]))
         gradient = pocket.evaluate(start)[1]
         for freedom, slope in enumerate(gradient):
             step = np.zeros(len(gradient))
@@ -127,10 +101,10 @@ def test_a_short_descent_equals_the_twin(device: Device) -> None:
     maps = maps_of(refiner, ligands)
     found = refiner.refine(ligands, poses, Chain(1, 2, 1.2, 2.0))
     for pose, number in enumerate(owners(poses)):
-        pocket = problem(refiner, ligands, number, maps)
-        spread = np.sqrt(max(1.0, (pocket.xyz.astype(float) ** 2).sum(axis=1).mean()))
-        scale = twin.squared_scale(len(pocket.axis), spread)
-        energy, _ = twin.descend(pocket.evaluate, genotype(poses, pose), 2, scale)
+        pocket = twin.Problem.of(ligands, number, refiner.maps, maps)
+        energy, _ = twin.descend(
+            pocket.evaluate, twin.Genotype.of(poses, pose), 2, pocket.squared_scale
+        )
         assert found.after[pose] == pytest.approx(energy, rel=1e-3, abs=1e-2)
 
 
@@ -145,9 +119,9 @@ def test_random_changes_equal_the_twin(device: Device) -> None:
     assert len(better) or device.is_simulator
     for pose in better:
         row = rows[owners(poses)[pose]]
-        place, spread = genotype(poses, pose), float(row["radius_of_gyration"])
+        place, spread = twin.Genotype.of(poses, pose), float(row["radius_of_gyration"])
         expected = twin.perturbed(place, int(row["key"]), int(poses.restart[pose]), 1, 1.5, spread)
-        changed = genotype(found.poses, pose)
+        changed = twin.Genotype.of(found.poses, pose)
         assert changed.translation == pytest.approx(expected.translation, abs=1e-4)
         alike = abs(float(changed.quaternion @ expected.quaternion))
         assert alike == pytest.approx(np.linalg.norm(place.quaternion), abs=1e-5)

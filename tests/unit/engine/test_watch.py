@@ -29,19 +29,20 @@ def believable() -> tuple[object, ...]:
     poses = replace(poses, translation=shifted)
     receptor = random_receptor(60, 12.0)
     receptor = replace(receptor, xyz=(receptor.xyz + middle).astype("f4"))
-    total = vina_reference.score_poses(FORMS["vina"], ligands, receptor, poses)["total"]
-    return ligands, receptor, poses, field, total.astype("f4")
+    terms = vina_reference.score_poses(FORMS["vina"], ligands, receptor, poses)
+    total, intra = (terms[name].astype("f4") for name in ("total", "intra"))
+    return ligands, receptor, poses, field, total, intra
 
 
 def run(believable: tuple, change: Change = None, poses: Poses | None = None) -> dict[Check, int]:
-    ligands, receptor, given, field, total = believable
+    ligands, receptor, given, field, total, intra = believable
     total = total.copy()
     if change is not None:
         change(total)
     poses = given if poses is None else poses
     scores = best_poses(poses, total)
-    terms = {"vina": {"total": total}}
-    found = watch.watch(ligands, receptor, poses, scores, field, "vina", terms, 1000)
+    terms = {"vina": {"total": total, "intra": intra}}
+    found = watch.watch(ligands, {"vina": receptor}, poses, scores, field, terms, 1000)
     return {Check(check): row for check, row in zip(found.check, found.alarm, strict=True)}
 
 
@@ -50,11 +51,11 @@ def alarmed(found: dict) -> set[str]:
 
 
 def test_only_the_twin_is_sampled(believable: tuple) -> None:
-    ligands, receptor, poses, field, total = believable
+    ligands, receptor, poses, field, total, intra = believable
     scores = best_poses(poses, total)
-    terms = {"vina": {"total": total}}
+    terms = {"vina": {"total": total, "intra": intra}}
     seen = {
-        every: watch.watch(ligands, receptor, poses, scores, field, "vina", terms, every).seen
+        every: watch.watch(ligands, {"vina": receptor}, poses, scores, field, terms, every).seen
         for every in (0, 1, 2, 1000)
     }
     twin = {every: int(rows[Check.TWIN]) for every, rows in seen.items()}
@@ -98,6 +99,19 @@ def test_each_fault_raises_its_alarm(believable: tuple, change: Change, expected
     found = alarmed(run(believable, change))
     assert expected <= found
     assert expected or not found
+
+
+def test_a_second_function_with_a_say_is_scored_again_too(believable: tuple) -> None:
+    ligands, receptor, poses, field, total, intra = believable
+    scores = best_poses(poses, total)
+    second = vina_reference.score_poses(FORMS["vinardo"], ligands, receptor, poses)
+    sites = {"vina": receptor, "vinardo": receptor}
+    for shift, alarm in ((0, set()), (1, {"TWIN"})):
+        moved = {name: (values + shift).astype("f4") for name, values in second.items()}
+        terms = {"vina": {"total": total, "intra": intra}, "vinardo": moved}
+        found = watch.watch(ligands, sites, poses, scores, field, terms, 1000)
+        rows = zip(found.check, found.alarm, strict=True)
+        assert {Check(check).name for check, row in rows if row} == alarm
 
 
 def test_poses_outside_the_box_raise_an_alarm(believable: tuple) -> None:
