@@ -25,7 +25,7 @@ from rdkit import RDLogger
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import Settings, add_settings, device_for, settings_from
-from benchmarks.redock import Complex, Task, prepare
+from benchmarks.redock import FAILURES, Complex, Task, prepare
 from ligen_py.engine.filtering import filter_poses
 from ligen_py.engine.mode import docker
 from ligen_py.engine.refining import refiner_for, types_in
@@ -89,7 +89,7 @@ def descents(given: Complex, device: Device, settings: Settings, count: int) -> 
         ]
         runs += [partial(adadelta, start=start, scale=scale, epsilon=e) for e in EPSILONS]
         result.append([lowest(run, problem.evaluate) for run in runs])
-    return np.array(result)
+    return np.array(result).reshape(-1, 1 + len(EPSILONS), len(BUDGETS))
 
 
 def main() -> int:
@@ -114,8 +114,11 @@ def main() -> int:
             if options.only and folder.name not in options.only:
                 continue
             task = Task(folder, Path(scratch), settings, options.device, False, 1)
-            given = prepare(task, Path(scratch))
-            found.append(descents(given, device, settings, options.poses))
+            try:
+                given = prepare(task, Path(scratch))
+                found.append(descents(given, device, settings, options.poses))
+            except FAILURES as error:
+                print(f"{folder.name}: failed: {error}", flush=True)
     if not found:
         arguments.error(f"{options.folder} holds no such complexes")
     table = np.concatenate(found)

@@ -256,8 +256,8 @@ class ScoreSettings(Section):
     )
     pose_weights: dict[Literal["xscore", "vina", "vinardo", "ad4"], Weight] = Field(
         {"vina": 1.0, "ad4": 0.5},
-        description="weights of the functions' energies in the choice of a ligand's pose; "
-        "on the command line as JSON",
+        description="weights of the functions' energies in the choice of a ligand's pose, and in "
+        "its score; on the command line as JSON",
     )
 
     _weights = field_validator("pose_weights", mode="before")(from_json)

@@ -46,8 +46,8 @@ TERMS = ("vdw", "hbond", "estat", "desolv", "intra", "torsional", "affinity", "t
 """Columns, as the kernel writes them, kcal/mol, weighted. The first four are sums over the atoms of
 the ligand in the receptor, `intra` is the sum over pairs within the ligand, `torsional` the loss of
 freedom of the active torsions. `affinity`, more negative is better, is the first four and
-`torsional`: the unbound ligand is taken to be as the bound one, so `intra` cancels. `total` is what
-ranks, larger is better: -affinity."""
+`torsional`: the unbound ligand is taken to be as the bound one, so `intra` cancels. `total`,
+larger is better, is -affinity."""
 
 
 class Parameters(NamedTuple):

@@ -30,8 +30,8 @@ TERMS = (
 )  # fmt: skip
 """Columns, as the kernel writes them. The first five are sums over ligand-receptor pairs, `intra`
 that of pairs within the ligand, all weighted, kcal/mol. `rotors` is N_rot; `affinity` is Vina's
-kcal/mol, more negative is better: the five, capped, over 1 + rotor_weight * N_rot. `total` is what
-ranks, larger is better: -affinity. `intra` is in no total, as in Vina's score of a single pose."""
+kcal/mol, more negative is better: the five, capped, over 1 + rotor_weight * N_rot. `total`,
+larger is better, is -affinity. `intra` is in no total, as in Vina's score of a single pose."""
 
 HYDROPHOBIC = frozenset((VinaType.C_H, VinaType.F_H, VinaType.CL_H, VinaType.BR_H, VinaType.I_H))
 DONORS = frozenset((VinaType.N_D, VinaType.N_DA, VinaType.O_D, VinaType.O_DA, VinaType.MET_D))

@@ -142,7 +142,7 @@ def _target(
     target = campaign.target(name)
     scores, told = target.scores(), _score_settings(campaign.runs())
     functions = _functions(target, told)
-    bars, edges = np.histogram(scores, bins=BINS)
+    bars, edges = _histogram(scores)
     return Target(
         name=name,
         size=target.size,
@@ -159,6 +159,13 @@ def _target(
     )
 
 
+def _histogram(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Counts by score and the edges between; the first bar holds what lies far below the others."""
+    low, mark, high = np.quantile(scores, [0, 0.02, 1]) if len(scores) else (0.0, 0.0, 1.0)
+    lowest = max(low, mark - (high - mark))
+    return np.histogram(np.maximum(scores, lowest), bins=BINS)
+
+
 def _functions(target: TargetReader, told: dict[str, Any]) -> list[str]:
     """Scoring functions in the order of the score stage's settings; by name where none tell."""
     known = [name.removesuffix("/total") for name in target.terms if name.endswith("/total")]
@@ -167,8 +174,7 @@ def _functions(target: TargetReader, told: dict[str, Any]) -> list[str]:
 
 
 def _rank_by(campaign: CampaignReader, told: dict[str, Any]) -> str:
-    settings = json.loads(campaign.attributes.get("settings", "{}"))
-    if settings.get("rank_by") == "consensus":
+    if _settings(campaign.attributes.get("settings", "")).get("rank_by") == "consensus":
         return "consensus"
     return str(told.get("rank_by", "first"))
 
@@ -176,7 +182,16 @@ def _rank_by(campaign: CampaignReader, told: dict[str, Any]) -> str:
 def _score_settings(runs: Runs) -> dict[str, Any]:
     """Settings of the score stage, the same in all parts; none where no run tells."""
     rows = np.flatnonzero(runs.kind == "scores")
-    return dict(json.loads(runs.settings[rows[0]])) if len(rows) else {}
+    return _settings(str(runs.settings[rows[0]])) if len(rows) else {}
+
+
+def _settings(text: str) -> dict[str, Any]:
+    """Settings as they were stored; none where the text is no JSON object."""
+    try:
+        values = json.loads(text)
+    except ValueError:
+        return {}
+    return values if isinstance(values, dict) else {}
 
 
 def _hits(best: Ranked, libraries: Sequence[str], functions: Sequence[str]) -> list[Hit]:

@@ -68,7 +68,7 @@ def same_poses(one: Mini, other: Mini) -> None:
 
 def test_the_campaign_is_worth_comparing(whole: Mini) -> None:
     found = ranked(whole)
-    assert found.scored.name.tolist()[0] == "trimethoprim"
+    assert set(found.scored.name[-2:]) == {"acetamide", "ether"}
     assert len(found.scored.name) == 5
     assert len(set(found.scored.score.tolist())) == 5
 
