@@ -13,11 +13,9 @@ is among the best 5 %, with bootstrap intervals over pockets. What cannot be doc
 
 import argparse
 import json
-import multiprocessing
 import os
 import sys
 import tempfile
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,11 +30,10 @@ from benchmarks.docking import (
     Settings,
     Target,
     add_settings,
-    cores_for,
     device_for,
     dock,
     parsed,
-    pin,
+    pinned,
     pocket_of,
     settings_from,
 )
@@ -65,8 +62,22 @@ class Work:
     folder: Path
     cache: Path
     ligands: Path
+    records: int
     settings: Settings
     device: str | None
+
+
+@dataclass(frozen=True)
+class Screened:
+    """All ligands, each once, in all pockets."""
+
+    ligands: list[str]
+    heavy: np.ndarray
+    """Heavy atoms (ligands,)."""
+    own: np.ndarray
+    """Column of each pocket's own ligand (pockets,)."""
+    scores: dict[str, np.ndarray]
+    """By ranking (pockets, ligands), larger is better; -inf without a pose."""
 
 
 def library_of(folders: list[Path], file: Path) -> None:
@@ -111,8 +122,7 @@ def screen(work: Work) -> dict[str, np.ndarray]:
     columns |= {"energy": energy}
     columns |= {f"energy {w:g}": over(energy, 1 + w * torsions) for w in WEIGHTS}
     columns |= {SCORE: docked.columns["score"]}
-    count = int(ligands.entry.max()) + 1
-    return {name: docked.by_record(values, count) for name, values in columns.items()}
+    return {name: docked.by_record(values, work.records) for name, values in columns.items()}
 
 
 def leads(scores: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -172,18 +182,54 @@ def print_table(found: dict[str, dict[str, Any]]) -> None:
         print(f"  {name:13} " + "; ".join(cells), flush=True)
 
 
-def main() -> int:
-    """Screen the ligands of a folder's complexes in every pocket."""
-    arguments = argparse.ArgumentParser(
+def screen_all(
+    folders: list[Path], cache: Path, settings: Settings, device: str | None, jobs: int
+) -> Screened:
+    """Dock the ligands of some complexes in all their pockets."""
+    library = cache / "ligands.smi"
+    library_of(folders, library)
+    made = parsed(library, cache, settings.parse, len(os.sched_getaffinity(0)))
+    entries: Entries = read(made, "ligands", "entries")
+    ligands: Ligands = read(made, "ligands", "ligands")
+    names, keys = entries.name.tolist(), entries.key.tolist()
+    works = [Work(folder, cache, made, len(names), settings, device) for folder in folders]
+    with pinned(jobs) as pool:
+        pockets = list(pool.map(screen, works))
+    # A molecule that stands in several complexes is one: its first record, their common ligand.
+    first = [keys.index(keys[names.index(folder.name)]) for folder in folders]
+    columns, own = np.unique(first, return_inverse=True)
+    heavy = np.zeros(len(names), np.int64)
+    heavy[ligands.entry] = ligands.heavy
+    nothing = np.full(len(names), -np.inf)
+    scores = {
+        ranking: np.stack([pocket.get(ranking, nothing) for pocket in pockets])[:, columns]
+        for ranking in dict.fromkeys(name for pocket in pockets for name in pocket)
+    }
+    if not scores:
+        raise SystemExit("no pocket could be docked into")
+    by_size = np.broadcast_to(heavy[columns].astype(np.float64), scores[SCORE].shape)
+    names = [names[column] for column in columns]
+    return Screened(names, heavy[columns], own, scores | {"heavy atoms": by_size})
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    arguments.add_argument("folder", type=Path, help="folder of complexes")
-    add_settings(arguments)
-    arguments.add_argument(
+    result.add_argument("folder", type=Path, help="folder of complexes")
+    add_settings(result)
+    result.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="pockets at a time (default: 1)"
     )
-    arguments.add_argument("--json", type=Path, help="also write all figures and scores here")
-    arguments.add_argument("--cache", type=Path, help="keep parsed ligands and pockets here")
+    result.add_argument("--json", type=Path, help="also write all figures and scores here")
+    result.add_argument("--cache", type=Path, help="keep parsed ligands and pockets here")
+    return result
+
+
+def main() -> int:
+    """Screen the ligands of a folder's complexes in every pocket."""
+    arguments = parser()
     options = arguments.parse_args()
     settings = settings_from(options)
     if not options.folder.is_dir():
@@ -195,54 +241,22 @@ def main() -> int:
     print(f"{device}; {len(folders)} pockets and their ligands; effort {settings.effort}")
     with tempfile.TemporaryDirectory() as scratch:
         cache = options.cache or Path(scratch)
-        library = Path(scratch) / "ligands.smi"
-        library_of(folders, library)
-        made = parsed(library, cache, settings.parse, len(os.sched_getaffinity(0)))
-        spawn = multiprocessing.get_context("spawn")
-        shares = spawn.Queue()
-        for share in cores_for(options.jobs):
-            shares.put(share)
-        works = [Work(folder, cache, made, settings, options.device) for folder in folders]
-        with ProcessPoolExecutor(options.jobs, spawn, pin, (shares,)) as pool:
-            pockets = list(pool.map(screen, works))
-        entries: Entries = read(made, "ligands", "entries")
-        ligands: Ligands = read(made, "ligands", "ligands")
-    # A molecule that stands in several complexes is one: its first record, their common ligand.
-    names, keys = entries.name.tolist(), entries.key.tolist()
-    own = np.array([keys.index(keys[names.index(folder.name)]) for folder in folders])
-    docked, own = np.unique(own, return_inverse=True)
-    heavy = np.zeros(len(names), np.int64)
-    heavy[ligands.entry] = ligands.heavy
-    heavy = heavy[docked]
-    known = next((list(pocket) for pocket in pockets if pocket), [])
-    if not known:
-        raise SystemExit("no pocket could be docked into")
-    rest = np.full(len(names), -np.inf)
-    scores = {}
-    for name in known:
-        rows = [np.append(p[name], rest)[: len(names)] if p else rest for p in pockets]
-        scores[name] = np.stack(rows)[:, docked]
-    scores["heavy atoms"] = np.broadcast_to(heavy.astype(np.float64), scores[SCORE].shape)
-    found = {key: figures(values, heavy, own) for key, values in scores.items()}
+        cache.mkdir(parents=True, exist_ok=True)
+        docked = screen_all(folders, cache, settings, options.device, options.jobs)
+    found = {key: figures(rows, docked.heavy, docked.own) for key, rows in docked.scores.items()}
     print_table(found)
     first = settings.score.functions[0]
-    gain = leads(scores[SCORE], own)[0] - leads(scores[first], own)[0]
-    print(
-        "{} minus {}: {:+.3f} ({:+.2f} to {:+.2f})".format(
-            SCORE, first, gain.mean(), *interval(gain)
-        )
-    )
+    ours, theirs = (leads(docked.scores[key], docked.own)[0] for key in (SCORE, first))
+    low, high = interval(ours - theirs)
+    gain = float((ours - theirs).mean())
+    print(f"{SCORE} minus {first}: {gain:+.3f} ({low:+.2f} to {high:+.2f})")
     if options.json:
         columns = {
-            key: [[None if np.isinf(v) else round(float(v), 4) for v in row] for row in values]
-            for key, values in scores.items()
+            key: [[None if np.isinf(v) else round(float(v), 4) for v in row] for row in rows]
+            for key, rows in docked.scores.items()
         }
-        document: dict[str, Any] = {"device": device, "settings": settings.model_dump(mode="json")}
-        document |= {
-            "figures": found,
-            "ligands": [names[i] for i in docked],
-            "heavy": heavy.tolist(),
-        }
+        document = {"device": device, "settings": settings.model_dump(mode="json")}
+        document |= {"figures": found, "ligands": docked.ligands, "heavy": docked.heavy.tolist()}
         options.json.write_text(json.dumps(document | {"scores": columns}, indent=1) + "\n")
     return 0
 

@@ -72,8 +72,7 @@ def lowest(run: Callable[[Evaluate], object], evaluate: Evaluate) -> np.ndarray:
 def descents(given: Complex, device: Device, settings: Settings, count: int) -> np.ndarray:
     """Lowest energies (poses, optimisers, budgets), kcal/mol: BFGS, then ADADELTA by epsilon."""
     plan = Plan.of(given.target.field, **settings.dock.model_dump())
-    rows = np.arange(len(given.ligands.entry))
-    poses = docker("auto", device, plan, len(rows)).dock(given.ligands, rows)
+    poses = docker("auto", device, plan, 1).dock(given.ligands, np.arange(1))
     kept, _ = filter_poses(device, given.ligands, poses, **settings.filter.model_dump())
     form, spacing = settings.refine.field, settings.refine.spacing
     receptor, field = given.target.receptor, given.target.field

@@ -6,10 +6,12 @@ The engine is driven as the stages dock, filter, refine and score drive it, with
 import argparse
 import hashlib
 import io
+import multiprocessing
 import os
 import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
@@ -298,6 +300,20 @@ def cores_for(jobs: int) -> list[list[int]]:
     return [mine[share * job : share * (job + 1)] for job in range(jobs)]
 
 
-def pin(shares: "Queue[list[int]]") -> None:
-    """Start of a worker process: keep to the next share of the cores (before OpenCL starts)."""
-    os.sched_setaffinity(0, shares.get())
+def pinned(
+    jobs: int, start: Callable[..., None] | None = None, *given: object
+) -> ProcessPoolExecutor:
+    """Processes that each keep to their share of the cores; each begins with start(*given)."""
+    spawn = multiprocessing.get_context("spawn")  # drivers do not survive a fork
+    shares = spawn.Queue()
+    for share in cores_for(jobs):
+        shares.put(share)
+    return ProcessPoolExecutor(jobs, spawn, _begin, (shares, start, given))
+
+
+def _begin(
+    shares: "Queue[list[int]]", start: Callable[..., None] | None, given: tuple[object, ...]
+) -> None:
+    os.sched_setaffinity(0, shares.get())  # before OpenCL starts
+    if start is not None:
+        start(*given)

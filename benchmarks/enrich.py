@@ -16,12 +16,11 @@ sample too.
 
 import argparse
 import json
-import multiprocessing
 import os
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,11 +37,10 @@ from benchmarks.docking import (
     Settings,
     Target,
     add_settings,
-    cores_for,
     device_for,
     dock,
     parsed,
-    pin,
+    pinned,
     pocket_of,
     settings_from,
 )
@@ -154,14 +152,9 @@ def peer_scores(
         for place in places
         if key in wanted and (*key, place.number) not in known
     ]
-    shares = cores_for(jobs)
-    context = multiprocessing.get_context("spawn")
-    queue = context.Queue()
-    for share in shares:
-        queue.put(share)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        ProcessPoolExecutor(jobs, context, begin_peer, (queue, work, Path(scratch))) as pool,
+        pinned(jobs, begin_peer, work, Path(scratch)) as pool,
     ):
         running = {pool.submit(run_peer, place): (*key, place.number) for key, place in tasks}
         for done in as_completed(running):
@@ -217,12 +210,11 @@ _peer: list[Any] = []
 """In a process of the peer: what docks a state at a place."""
 
 
-def begin_peer(queue: Any, work: Work, scratch: Path) -> None:
-    """Make a process ready to give states to the peer, on its own cores."""
+def begin_peer(work: Work, scratch: Path) -> None:
+    """Make a process ready to give states to the peer."""
     from benchmarks.vina_peer import VinaPeer  # only who asks for the peer needs its packages
 
     RDLogger.DisableLog("rdApp.*")
-    pin(queue)
     own = scratch / str(os.getpid())
     own.mkdir()
     _peer.append(VinaPeer(Target.of(work.pocket), own, len(os.sched_getaffinity(0))))

@@ -17,12 +17,10 @@ before they count.
 import argparse
 import gzip
 import json
-import multiprocessing
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,7 +41,7 @@ from benchmarks.docking import (
     device_for,
     dock,
     parsed,
-    pin,
+    pinned,
     pocket_of,
     settings_from,
 )
@@ -220,11 +218,7 @@ def attempt(
 
 def run(tasks: list[Task], jobs: int) -> Iterator[dict[str, Any]]:
     """Rows in the order of the tasks, from `jobs` processes with cores of their own."""
-    context = multiprocessing.get_context("spawn")
-    shares = context.Queue()
-    for share in cores_for(jobs):
-        shares.put(share)
-    with ProcessPoolExecutor(jobs, context, pin, (shares,)) as pool:
+    with pinned(jobs) as pool:
         yield from pool.map(redock, tasks)
 
 

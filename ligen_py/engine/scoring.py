@@ -198,16 +198,16 @@ def pose_scores(
     return np.where(np.isfinite(first), merit(ligands, poses, energy), first), energy
 
 
-def best_poses(poses: Poses, score: np.ndarray, energy: np.ndarray | None = None) -> Scores:
+def best_poses(poses: Poses, score: np.ndarray, energy: np.ndarray) -> Scores:
     """The pose of lowest energy of every ligand, with its score; ties go to the lowest row.
 
-    Without `energy` (poses,) that of the largest score. A ligand without a pose whose score is
-    finite has `best` -1 and `score` NaN, and leaves the race (`settle`).
+    Both are (poses,). A ligand without a pose whose score is finite has `best` -1 and `score` NaN,
+    and leaves the race (`settle`).
     """
     count = len(poses.first_pose) - 1
     best, value = np.full(count, -1, np.int64), np.full(count, np.nan, np.float32)
     owner = np.repeat(np.arange(count), np.diff(poses.first_pose))
-    rank = score if energy is None else np.where(np.isfinite(energy), -energy, -np.inf)
+    rank = np.where(np.isfinite(energy), -energy, -np.inf)
     rows = np.flatnonzero(np.isfinite(score))
     highest = np.full(count, -np.inf, np.float32)
     np.maximum.at(highest, owner[rows], rank[rows])

@@ -133,15 +133,19 @@ def targets_of(
     campaign: CampaignReader, top: int, groups: Mapping[str, Sequence[str]]
 ) -> list[Target]:
     """The facts of every target: its `top` best molecules and how the `groups` of names rank."""
-    return [_target(campaign, name, top, groups) for name in campaign.targets]
+    told = _score_settings(campaign.runs())
+    return [_target(campaign, name, top, groups, told) for name in campaign.targets]
 
 
 def _target(
-    campaign: CampaignReader, name: str, top: int, groups: Mapping[str, Sequence[str]]
+    campaign: CampaignReader,
+    name: str,
+    top: int,
+    groups: Mapping[str, Sequence[str]],
+    told: dict[str, Any],
 ) -> Target:
     target = campaign.target(name)
-    scores, told = target.scores(), _score_settings(campaign.runs())
-    functions = _functions(target, told)
+    scores, functions = target.scores(), _functions(target, told)
     bars, edges = _histogram(scores)
     return Target(
         name=name,
@@ -174,7 +178,7 @@ def _functions(target: TargetReader, told: dict[str, Any]) -> list[str]:
 
 
 def _rank_by(campaign: CampaignReader, told: dict[str, Any]) -> str:
-    if _settings(campaign.attributes.get("settings", "")).get("rank_by") == "consensus":
+    if settings_of(campaign.attributes.get("settings", "")).get("rank_by") == "consensus":
         return "consensus"
     return str(told.get("rank_by", "first"))
 
@@ -182,10 +186,10 @@ def _rank_by(campaign: CampaignReader, told: dict[str, Any]) -> str:
 def _score_settings(runs: Runs) -> dict[str, Any]:
     """Settings of the score stage, the same in all parts; none where no run tells."""
     rows = np.flatnonzero(runs.kind == "scores")
-    return _settings(str(runs.settings[rows[0]])) if len(rows) else {}
+    return settings_of(str(runs.settings[rows[0]])) if len(rows) else {}
 
 
-def _settings(text: str) -> dict[str, Any]:
+def settings_of(text: str) -> dict[str, Any]:
     """Settings as they were stored; none where the text is no JSON object."""
     try:
         values = json.loads(text)

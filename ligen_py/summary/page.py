@@ -1,12 +1,11 @@
 """A report as one HTML page: no network, no scripts, light and dark."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 import jinja2
 
 from ligen_py.store.campaign import Runs
-from ligen_py.summary.facts import Group, Target
+from ligen_py.summary.facts import Group, Target, settings_of
 from ligen_py.summary.template import TEMPLATE
 from ligen_py.summary.text import caution, control_words, ranked_words
 
@@ -77,11 +76,8 @@ def _runs(runs: Runs) -> list[dict[str, str]]:
 
 def _plain(settings: str) -> str:
     """Settings as `name value` pairs; text that is no JSON object stays as it is."""
-    try:
-        values = json.loads(settings)
-    except ValueError:
-        return settings
-    if not isinstance(values, dict):
+    values = settings_of(settings)
+    if not values:
         return settings
     return ", ".join(f"{name} {_word(value)}" for name, value in values.items())
 

@@ -39,7 +39,8 @@ def ranked_words(target: Target) -> str:
         return f"The score is {target.functions[0]}'s."
     if target.rank_by == "energy":
         return "The score is the energy that chose the pose, corrected for torsions and size."
-    return f"The score is minus the mean of the ranks by {', '.join(target.functions)}."
+    names = ", ".join(target.functions)
+    return f"The score is minus the mean of the ranks by {names}; the control's is its own."
 
 
 def control_words(control: Redocking | None) -> str:

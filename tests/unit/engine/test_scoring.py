@@ -19,6 +19,7 @@ from ligen_py.engine.scoring import (
 from ligen_py.records import Ledger, Poses, Reason, Status
 
 NAN = np.nan
+NONE = np.zeros(0, "f4")
 
 
 def uneven_poses(counts: list[int]) -> Poses:
@@ -36,7 +37,8 @@ def ledger(*status: Status) -> Ledger:
 
 
 def test_best_pose_is_the_largest_total_and_the_lowest_row_of_equals() -> None:
-    scores = best_poses(uneven_poses([3, 0, 2]), np.array([1, 5, 5, 2, 1], "f4"))
+    totals = np.array([1, 5, 5, 2, 1], "f4")
+    scores = best_poses(uneven_poses([3, 0, 2]), totals, -totals)
     assert scores.best.tolist() == [1, -1, 3]
     assert scores.score[[0, 2]].tolist() == [5, 2]
     assert np.isnan(scores.score[1])
@@ -44,17 +46,18 @@ def test_best_pose_is_the_largest_total_and_the_lowest_row_of_equals() -> None:
 
 def test_totals_that_are_not_finite_never_win() -> None:
     totals = np.array([NAN, 4, np.inf, NAN, -np.inf], "f4")
-    assert best_poses(uneven_poses([3, 2]), totals).best.tolist() == [1, -1]
+    assert best_poses(uneven_poses([3, 2]), totals, -totals).best.tolist() == [1, -1]
 
 
 def test_no_poses_at_all() -> None:
-    assert best_poses(uneven_poses([0, 0]), np.zeros(0, "f4")).best.tolist() == [-1, -1]
+    assert best_poses(uneven_poses([0, 0]), NONE, NONE).best.tolist() == [-1, -1]
 
 
 def test_settle_scores_or_fails_every_ready_record() -> None:
     ligands = replace(make_ligands([(5, 0)] * 3), entry=np.array([1, 2, 4], "i8"))
     before = ledger(Status.REJECTED, Status.READY, Status.READY, Status.DUPLICATE, Status.READY)
-    scores = best_poses(uneven_poses([2, 0, 1]), np.array([1, 2, NAN], "f4"))
+    totals = np.array([1, 2, NAN], "f4")
+    scores = best_poses(uneven_poses([2, 0, 1]), totals, -totals)
     after = settle(before, ligands, scores)
     assert after.status.tolist() == [
         Status.REJECTED,
@@ -77,12 +80,12 @@ def test_settle_scores_or_fails_every_ready_record() -> None:
 
 def test_settle_leaves_records_alone_that_an_earlier_stage_failed() -> None:
     ligands = make_ligands([(5, 0)])
-    scores = best_poses(uneven_poses([0]), np.zeros(0, "f4"))
+    scores = best_poses(uneven_poses([0]), NONE, NONE)
     assert settle(ledger(Status.FAILED), ligands, scores).detail[0] == ""
 
 
 def test_settle_refuses_a_ledger_of_other_ligands() -> None:
-    scores = best_poses(uneven_poses([0]), np.zeros(0, "f4"))
+    scores = best_poses(uneven_poses([0]), NONE, NONE)
     with pytest.raises(ValueError, match="no ligand belongs to it"):
         settle(ledger(Status.READY, Status.READY), make_ligands([(5, 0)]), scores)
     with pytest.raises(ValueError, match="fewer than"):

@@ -40,7 +40,7 @@ def run(believable: tuple, change: Change = None, poses: Poses | None = None) ->
     if change is not None:
         change(total)
     poses = given if poses is None else poses
-    scores = best_poses(poses, total)
+    scores = best_poses(poses, total, -total)
     terms = {"vina": {"total": total, "intra": intra}}
     found = watch.watch(ligands, {"vina": receptor}, poses, scores, field, terms, 1000)
     return {Check(check): row for check, row in zip(found.check, found.alarm, strict=True)}
@@ -52,7 +52,7 @@ def alarmed(found: dict) -> set[str]:
 
 def test_only_the_twin_is_sampled(believable: tuple) -> None:
     ligands, receptor, poses, field, total, intra = believable
-    scores = best_poses(poses, total)
+    scores = best_poses(poses, total, -total)
     terms = {"vina": {"total": total, "intra": intra}}
     seen = {
         every: watch.watch(ligands, {"vina": receptor}, poses, scores, field, terms, every).seen
@@ -103,7 +103,7 @@ def test_each_fault_raises_its_alarm(believable: tuple, change: Change, expected
 
 def test_a_second_function_with_a_say_is_scored_again_too(believable: tuple) -> None:
     ligands, receptor, poses, field, total, intra = believable
-    scores = best_poses(poses, total)
+    scores = best_poses(poses, total, -total)
     second = vina_reference.score_poses(FORMS["vinardo"], ligands, receptor, poses)
     sites = {"vina": receptor, "vinardo": receptor}
     for shift, alarm in ((0, set()), (1, {"TWIN"})):
