@@ -136,10 +136,16 @@ def rows(path: Path, layout: Layout, start: int = 0, end: int | None = None) -> 
     for row in every:
         if end is not None and row.start >= end:
             return
-        if row.start < start or row.start == layout.header or not row.content.strip():
+        if row.start < start or row.start == layout.header or _is_blank(row, layout):
             continue
         if layout.is_csv or not row.content.lstrip().startswith(b"#"):
             yield row
+
+
+def _is_blank(row: Line, layout: Layout) -> bool:
+    """Whether nothing stands in a row; in a CSV table empty cells between tabs are a record."""
+    cells = layout.is_csv and layout.separator.encode() in row.content
+    return not (row.content.strip() or cells)
 
 
 def _csv_rows(path: Path, start: int, separator: str) -> Iterator[Line]:

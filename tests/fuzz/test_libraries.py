@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 from rdkit import Chem
@@ -144,6 +144,7 @@ CELLS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r
     quoting=st.sampled_from((csv.QUOTE_MINIMAL, csv.QUOTE_ALL)),
     count=st.integers(1, 9),
 )
+@example(rows=[("", "", "")], separator="\t", quoting=csv.QUOTE_MINIMAL, count=1)
 def test_csv_is_read_as_the_library_reads_it(
     rows: list[tuple[str, str, str]], separator: str, quoting: int, count: int
 ) -> None:
