@@ -1,10 +1,11 @@
-"""Compare X-Score's terms with values published for X-Score v1.3 itself.
+"""Compare X-Score's HPScore and its terms with values published for X-Score v1.3 itself.
 
     python benchmarks/xscore_parity.py FOLDER
 
 FOLDER holds complexes as PDBbind gives them: ID/ID_protein.pdb and ID/ID_ligand.mol2 (or .sdf).
 PDBbind may not be passed on, so its files are not here; the published values are. Each complex is
 scored in its crystal pose by the NumPy twin, every term compared to 1e-4 + 1e-4 * |published|.
+HMScore and its term HM are not compared: no published values were found.
 Exit code 0 when all complexes agree, 1 when one does not or its files are missing.
 """
 
@@ -22,12 +23,12 @@ from ligen_py.molecules.xscore import COVALENT_RADIUS, ligand_types, receptor_ty
 from ligen_py.records import Receptor
 
 PUBLISHED = {
-    "1fkb": {"vdw": 743.016174, "hb": 4.480846, "hp": 124.423042, "rt": 6.0, "total": 7.408838},
-    "1hii": {"vdw": 899.513000, "hb": 5.551749, "hp": 158.416290, "rt": 11.0, "total": 8.093594},
-    "5cst": {"vdw": 532.127258, "hb": 5.704509, "hp": 7.525570, "rt": 5.0, "total": 5.640283},
-    "1c5z": {"vdw": 296.540863, "hb": 2.881724, "hp": 23.152367, "rt": 0.0, "total": 4.991148},
+    "1fkb": {"vdw": 743.016174, "hb": 4.480846, "hp": 124.423042, "rt": 6.0, "hpscore": 7.408838},
+    "1hii": {"vdw": 899.513000, "hb": 5.551749, "hp": 158.416290, "rt": 11.0, "hpscore": 8.093594},
+    "5cst": {"vdw": 532.127258, "hb": 5.704509, "hp": 7.525570, "rt": 5.0, "hpscore": 5.640283},
+    "1c5z": {"vdw": 296.540863, "hb": 2.881724, "hp": 23.152367, "rt": 0.0, "hpscore": 4.991148},
 }
-"""HPScore of X-Score v1.3 on the crystal poses of PDBbind."""
+"""HPScore of X-Score v1.3 and its terms on the crystal poses of PDBbind."""
 
 TOLERANCE = 1e-4
 BOND_TOLERANCE = 0.4
@@ -51,6 +52,7 @@ def read_ligand(folder: Path, name: str) -> Molecule:
         interaction=found.interaction,
         donor=found.donor,
         acceptor=found.acceptor,
+        logp=found.logp,
         hydrogens=found.hydrogens,
         bond=np.array(
             [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in mol.GetBonds()], "u1"
@@ -129,7 +131,7 @@ def compare(folder: Path, name: str) -> bool:
         agrees = abs(found[term] - published) <= TOLERANCE + TOLERANCE * abs(published)
         good &= agrees
         verdict = "agrees" if agrees else "DIFFERS"
-        print(f"{name}  {term:5s}  {found[term]:12.6f}  published {published:12.6f}  {verdict}")
+        print(f"{name}  {term:7s}  {found[term]:12.6f}  published {published:12.6f}  {verdict}")
     return good
 
 

@@ -289,6 +289,9 @@ class Ligands(Record):
         "u1", "atom", doc="X-Score donor geometry: 1 straight, 2 angled, 0 none"
     )
     acceptor: np.ndarray = column("u1", "atom", doc="X-Score acceptor geometry: 1, 2, or 0 none")
+    logp: np.ndarray = column(
+        "f4", "atom", doc="X-Score atomic logP contribution; 0 unless hydrophobic"
+    )
     hydrogens: np.ndarray = column("u1", "atom", doc="hydrogens bonded to the atom")
     vina_type: np.ndarray = column("u1", "atom", enum=VinaType, doc="Vina's atom type")
     ad4_type: np.ndarray = column("u1", "atom", enum=Ad4Type, doc="AutoDock4's atom type")

@@ -114,6 +114,7 @@ def ligands_of(pdbqt: Pdbqt) -> Ligands:
         interaction=none(),
         donor=none(),
         acceptor=none(),
+        logp=none("f4"),
         hydrogens=none(),
         vina_type=pdbqt.vina_types()[order],
         ad4_type=pdbqt.ad4_types()[order],

@@ -9,6 +9,23 @@ from ligen_py.engine.xscore_reference import Molecule
 from ligen_py.molecules import ad4
 from ligen_py.records import ChargedReceptor, Interaction, Ligands, Receptor
 
+MATCHES = [
+    # Radii 2.1 and 2.2: all of a receptor atom's logP up to 4.8 A, half of it at 5.65, none at 6.5.
+    (0.500, [(4.0, -3.0)], True),  # 0.5 of its own is enough, whatever is around
+    (0.499, [(4.0, -3.0)], False),
+    (0.358, [], True),  # nothing around: 0
+    (0.358, [(4.0, -0.9)], False),
+    (0.358, [(4.0, -0.5)], False),  # -0.5 itself is too little
+    (0.358, [(5.65, -0.9)], True),  # -0.45
+    (0.358, [(5.65, -1.1)], False),  # -0.55
+    (0.358, [(4.0, -0.9), (4.5, 0.528)], True),  # -0.372
+    (0.358, [(4.0, -0.9), (5.65, 0.528)], False),  # -0.636
+    (0.358, [(6.5, -3.0)], True),
+    (0.0, [(4.0, 0.528)], False),
+    (-0.243, [(4.0, 0.528)], False),  # a negative logP never counts
+]
+"""A hydrophobic ligand atom's logP, distance and logP of receptor atoms, and whether it counts."""
+
 POLAR_CLASSES = (Interaction.DONOR, Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
 
 
@@ -19,6 +36,7 @@ def receptor(
     donor: int | list[int] = 0,
     acceptor: int | list[int] = 0,
     root: list[list[float]] | None = None,
+    logp: float | list[float] = 0.0,
 ) -> Receptor:
     """A receptor of a few atoms; without `root` no atom has one."""
     count = len(xyz)
@@ -27,7 +45,7 @@ def receptor(
         element=np.full(count, 6, "u1"),
         radius=np.broadcast_to(np.array(radius, "f4"), count).copy(),
         interaction=np.broadcast_to(np.array(interaction, "u1"), count).copy(),
-        logp=np.zeros(count, "f4"),
+        logp=np.broadcast_to(np.array(logp, "f4"), count).copy(),
         donor=np.broadcast_to(np.array(donor, "u1"), count).copy(),
         acceptor=np.broadcast_to(np.array(acceptor, "u1"), count).copy(),
         root=np.array(xyz if root is None else root, "f4").reshape(count, 3),
@@ -47,6 +65,7 @@ def ligand(
     acceptor: int = 0,
     hydrogens: int = 0,
     rotors: float = 0.0,
+    logp: float = 0.0,
 ) -> Molecule:
     """A ligand of equal, unbonded atoms."""
     count = len(xyz)
@@ -57,6 +76,7 @@ def ligand(
         interaction=np.full(count, interaction, "u1"),
         donor=np.full(count, donor, "u1"),
         acceptor=np.full(count, acceptor, "u1"),
+        logp=np.full(count, logp, "f4"),
         hydrogens=np.full(count, hydrogens, "u1"),
         bond=np.zeros((0, 2), "u1"),
         rotors=rotors,
@@ -81,6 +101,7 @@ def typed_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
         acceptor=acceptor,
         hydrogens=rng.integers(0, 4, count).astype("u1"),
         rotors=rng.integers(0, 20, len(sizes)).astype("f4") / 2,
+        logp=rng.uniform(-0.5, 1.0, count).astype("f4"),
     )
 
 
@@ -95,7 +116,7 @@ def random_receptor(count: int, half_side: float, seed: int = 0) -> Receptor:
         element=np.full(count, 6, "u1"),
         radius=rng.choice([0, 1.55, 1.75, 2.2], count, p=[0.02, 0.3, 0.3, 0.38]).astype("f4"),
         interaction=kind.astype("u1"),
-        logp=np.zeros(count, "f4"),
+        logp=rng.uniform(-1.0, 0.8, count).astype("f4"),
         donor=donor,
         acceptor=acceptor,
         root=(xyz + rng.standard_normal((count, 3))).astype("f4"),

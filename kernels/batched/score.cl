@@ -19,7 +19,13 @@
 #define WG_SUB_GROUPS 1  // sub-groups in a work-group
 #endif
 
-#define TERMS 3  // pair terms: van der Waals, hydrogen bonds, hydrophobic pairs
+#define TERMS 4  // pair terms: van der Waals, hydrogen bonds, hydrophobic pairs and match
+
+// One of X-Score's functions, whose coefficients are macros that begin with its name.
+#define PKD(NAME, vdw, hb, hydrophobic, rt) \
+  fma(NAME##_RT, rt,                        \
+      fma(NAME##_HYDROPHOBIC, hydrophobic,  \
+          fma(NAME##_HB, hb, fma(NAME##_VDW, vdw, NAME##_CONSTANT))))
 
 typedef struct {
   body_t body;
@@ -55,6 +61,7 @@ KERNEL void xscore(
     int receptor_count,
     int site_count,
     __global const float4 *receptor,        // x, y, z; radius, negative for hydrophobic atoms
+    __global const float *receptor_logp,    // a receptor atom
     __global const float4 *site_positions,  // polar receptor atoms: x, y, z, radius
     __global const float4 *site_roots,      // x, y, z; donor + 4 * acceptor + 16 * rooted
     __global const int *order,              // the poses of this launch
@@ -64,13 +71,14 @@ KERNEL void xscore(
     __global const torsion_t *torsions,
     __global const float *inverse_lengths,
     __global const short *heavy,          // atoms that are not hydrogens
+    __global const float *logp,           // a heavy atom
     __global const short8 *polar,         // atoms that may bond
     __global const int *owner,            // a pose: its ligand
     __global const int *first_turn,       // a pose: its first torsion
     __global const float4 *quaternions,   // a pose: x, y, z, w
     __global const float4 *translations,  // a pose, Angstrom
     __global const float2 *angles,        // cosine and sine, a torsion of a pose
-    __global float *results)              // five rows: vdw, hb, hp, rt, total
+    __global float *results)              // eight rows, see TERMS in ligen_py/engine/xscore.py
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
@@ -85,9 +93,12 @@ KERNEL void xscore(
                                 angles + first_turn[pose], quaternions[pose], translations[pose]);
 
   for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {
-    const float2 part = contacts(atoms[heavy[ligand.first_heavy + h]], receptor, receptor_count);
+    const int row = ligand.first_heavy + h;
+    const float3 part =
+        contacts(atoms[heavy[row]], logp[row], receptor, receptor_logp, receptor_count);
     parts[h] = part.x;
     parts[2 * MAX_ATOMS + h] = part.y;
+    parts[3 * MAX_ATOMS + h] = part.z;
   }
   for (int p = sg.lane; p < ligand.polar; p += SG_SIZE) {
     const short8 row = polar[ligand.first_polar + p];
@@ -103,13 +114,17 @@ KERNEL void xscore(
   }
   sg_sync(sg);
   if (sg.lane == 0) {
-    const float vdw = parts[0], hb = parts[MAX_ATOMS], hp = parts[2 * MAX_ATOMS];
+    const float vdw = parts[0], hb = parts[MAX_ATOMS];
+    const float hp = parts[2 * MAX_ATOMS], hm = parts[3 * MAX_ATOMS];
     const float rt = rotors[owner[pose]];
+    const float hpscore = PKD(HPSCORE, vdw, hb, hp, rt), hmscore = PKD(HMSCORE, vdw, hb, hm, rt);
     results[pose] = vdw;
     results[row_length + pose] = hb;
     results[2 * row_length + pose] = hp;
-    results[3 * row_length + pose] = rt;
-    results[4 * row_length + pose] =
-        fma(-0.061f, rt, fma(0.009f, hp, fma(0.054f, hb, fma(0.004f, vdw, 3.441f))));
+    results[3 * row_length + pose] = hm;
+    results[4 * row_length + pose] = rt;
+    results[5 * row_length + pose] = hpscore;
+    results[6 * row_length + pose] = hmscore;
+    results[7 * row_length + pose] = 0.5f * (hpscore + hmscore);
   }
 }

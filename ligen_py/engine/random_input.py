@@ -97,6 +97,7 @@ def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
         interaction=np.ones(atoms, "u1"),
         donor=np.zeros(atoms, "u1"),
         acceptor=np.zeros(atoms, "u1"),
+        logp=np.zeros(atoms, "f4"),
         hydrogens=np.zeros(atoms, "u1"),
         vina_type=(joined["element"] > 1).astype("u1"),
         ad4_type=(joined["element"] > 1).astype("u1"),

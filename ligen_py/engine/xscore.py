@@ -1,6 +1,12 @@
-"""X-Score on a device: receptor and ligands as flat arrays, and the kernel's launches."""
+"""X-Score: its coefficients, once for host and kernel, and its scores of poses on a device.
 
-from dataclasses import dataclass
+Source: R. Wang, L. Lai, S. Wang, J. Comput.-Aided Mol. Des. 16 (2002) 11-26; version 1.3. X-Score
+is the mean of three functions that tell the hydrophobic effect in three ways. HPScore and HMScore
+are here. HSScore is left out: it adds up the buried surface of hydrophobic ligand atoms dot by dot,
+each dot compared with the atoms around it, which is costly.
+"""
+
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -10,8 +16,31 @@ from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records import Interaction, Ligands, Poses, Receptor
 
-TERMS = ("vdw", "hb", "hp", "rt", "total")
-"""Columns of X-Score, as the kernel writes them; `total` is the predicted pKd."""
+TERMS = ("vdw", "hb", "hp", "hm", "rt", "hpscore", "hmscore", "total")
+"""Columns, as the kernel writes them: van der Waals, hydrogen bonds, hydrophobic pairs, hydrophobic
+match, rotors, unweighted; the predicted pKd of HPScore and HMScore, and `total`, their mean."""
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """One function of X-Score: a constant, and what each term is multiplied by, to give a pKd."""
+
+    constant: float
+    vdw: float
+    hb: float
+    hydrophobic: float
+    """Of HP in HPScore, of HM in HMScore."""
+    rt: float
+
+    def definitions(self, name: str) -> dict[str, str]:
+        """The coefficients as -D macros for kernels/batched/score.cl: HPSCORE_VDW etc."""
+        return {
+            f"{name}_{item.name.upper()}": f"{getattr(self, item.name)!r}f" for item in fields(self)
+        }
+
+
+HPSCORE = Coefficients(constant=3.441, vdw=0.004, hb=0.054, hydrophobic=0.009, rt=-0.061)
+HMSCORE = Coefficients(constant=3.567, vdw=0.004, hb=0.101, hydrophobic=0.387, rt=-0.097)
 
 LIGAND = np.dtype(
     [
@@ -44,6 +73,8 @@ class Batch:
     """float32 (atoms, 4): conformer; radius, negative for hydrophobic atoms, 0 for hydrogens."""
     heavy: np.ndarray
     """int16 (heavy atoms,): numbers local to the ligand."""
+    logp: np.ndarray
+    """float32 (heavy atoms,)."""
     polar: np.ndarray
     """int16 (polar atoms, 8): atom, donor, acceptor, most bonds given and taken, 3 neighbours."""
 
@@ -69,6 +100,7 @@ class Batch:
             ligands=table,
             atoms=atoms.astype(np.float32),
             heavy=local[heavy].astype(np.int16),
+            logp=ligands.logp[rows][heavy],
             polar=_polar_rows(ligands, first, last, polar, local),
         )
 
@@ -113,7 +145,7 @@ def _heavy_neighbours(ligands: Ligands, first: int, last: int) -> tuple[np.ndarr
 
 
 class XScore:
-    """X-Score's HPScore (Wang, Lai, Wang 2002; v1.3) of poses in one receptor, on one device."""
+    """X-Score (Wang, Lai, Wang 2002; v1.3) of poses in one receptor, on one device."""
 
     terms = TERMS
 
@@ -128,13 +160,18 @@ class XScore:
         code = receptor.donor + 4 * receptor.acceptor.astype(np.int32) + 16 * rooted
         positions = np.column_stack([receptor.xyz[polar], receptor.radius[polar]])
         roots = np.column_stack([receptor.root[polar], code[polar]])
-        arrays = [array.astype(np.float32) for array in (atoms, positions, roots)]
+        logp = receptor.logp[scored]
+        arrays = [array.astype(np.float32) for array in (atoms, logp, positions, roots)]
         self._receptor = (
             np.int32(len(atoms)),
             np.int32(len(positions)),
             *(buffers.upload(device, array) for array in arrays),
         )
-        definitions = {"NEAR_SITES": near_sites}
+        definitions = {
+            "NEAR_SITES": near_sites,
+            **HPSCORE.definitions("HPSCORE"),
+            **HMSCORE.definitions("HMSCORE"),
+        }
         self._kernel = PoseKernel(device, "batched/score.cl", "xscore", definitions, len(TERMS))
 
     def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
@@ -148,5 +185,5 @@ class XScore:
             batch.ligands["atoms"],
             self._receptor,
             (batch.ligands, ligands.rotors[first:last], batch.atoms),
-            (batch.heavy, batch.polar),
+            (batch.heavy, batch.logp, batch.polar),
         )

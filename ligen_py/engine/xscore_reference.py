@@ -1,9 +1,9 @@
-"""X-Score's HPScore in NumPy: the specification of kernels/include/xscore.clh, readable and slow.
+"""X-Score in NumPy: the specification of kernels/include/xscore.clh, readable and slow.
 
 Source: R. Wang, L. Lai, S. Wang, J. Comput.-Aided Mol. Des. 16 (2002) 11-26, with the constants and
-the selection rules of X-Score v1.3. Distances in Angstrom, angles in degrees. Squared distances are
-float32 with the kernel's own operations, so that both agree on which atoms lie within the cut-off;
-the rest is float64.
+the selection rules of X-Score v1.3; coefficients are in `ligen_py.engine.xscore`. Distances in
+Angstrom, angles in degrees. Squared distances are float32 with the kernel's own operations, so that
+both agree on which atoms lie within the cut-off; the rest is float64.
 
 X-Score counts only receptor atoms of residues that come within 8 A of the ligand. An atom within
 the pair terms' own cut-off of 8 A marks its residue itself, so that rule changes nothing.
@@ -14,10 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.engine.geometry import fma32, rebuild
+from ligen_py.engine.xscore import HMSCORE, HPSCORE, TERMS, Coefficients
 from ligen_py.records import Interaction, Ligands, Poses, Receptor
-
-CONSTANT, VDW, HB, HP, RT = 3.441, 0.004, 0.054, 0.009, -0.061
-"""Coefficients of HPScore in X-Score v1.3."""
 
 CUTOFF = np.float32(8.0)
 DONATES, ACCEPTS = 1, 2
@@ -33,6 +31,7 @@ class Molecule:
     interaction: np.ndarray
     donor: np.ndarray
     acceptor: np.ndarray
+    logp: np.ndarray
     hydrogens: np.ndarray
     bond: np.ndarray
     rotors: float
@@ -50,13 +49,12 @@ class Site:
 
 
 def score_poses(ligands: Ligands, receptor: Receptor, poses: Poses) -> dict[str, np.ndarray]:
-    """Term -> float32 array with one value a pose: vdw, hb, hp, rt, total (NaN: not finite)."""
+    """Term -> float32 array with one value a pose (`TERMS` of the engine; NaN: not finite)."""
     rows = []
     for number in range(len(ligands.entry)):
         for pose in range(poses.first_pose[number], poses.first_pose[number + 1]):
             rows.append(terms(molecule(ligands, number, poses, pose), receptor))
-    names = ("vdw", "hb", "hp", "rt", "total")
-    return {name: np.array([row[name] for row in rows], np.float32) for name in names}
+    return {name: np.array([row[name] for row in rows], np.float32) for name in TERMS}
 
 
 def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule:
@@ -79,6 +77,7 @@ def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule
         interaction=ligands.interaction[atoms],
         donor=ligands.donor[atoms],
         acceptor=ligands.acceptor[atoms],
+        logp=ligands.logp[atoms],
         hydrogens=ligands.hydrogens[atoms],
         bond=ligands.bond[bonds],
         rotors=float(ligands.rotors[number]),
@@ -86,14 +85,30 @@ def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule
 
 
 def terms(ligand: Molecule, receptor: Receptor) -> dict[str, float]:
-    """All terms of a pose and their total, the predicted pKd; NaN if a coordinate is not finite."""
+    """All terms of a pose, the pKd that each function predicts, and their mean, the total.
+
+    NaN, but for the rotors, if a coordinate is not finite.
+    """
     if not np.isfinite(ligand.xyz).all():
-        return {**dict.fromkeys(("vdw", "hb", "hp", "total"), np.nan), "rt": ligand.rotors}
-    vdw = van_der_waals(ligand, receptor)
-    hb = hydrogen_bonds(ligand, receptor)
-    hp = hydrophobic_pairs(ligand, receptor)
-    total = CONSTANT + VDW * vdw + HB * hb + HP * hp + RT * ligand.rotors
-    return {"vdw": vdw, "hb": hb, "hp": hp, "rt": ligand.rotors, "total": total}
+        return {**dict.fromkeys(TERMS, np.nan), "rt": ligand.rotors}
+    found = {
+        "vdw": van_der_waals(ligand, receptor),
+        "hb": hydrogen_bonds(ligand, receptor),
+        "hp": hydrophobic_pairs(ligand, receptor),
+        "hm": hydrophobic_match(ligand, receptor),
+        "rt": ligand.rotors,
+    }
+    found["hpscore"] = predicted(HPSCORE, found, "hp")
+    found["hmscore"] = predicted(HMSCORE, found, "hm")
+    found["total"] = (found["hpscore"] + found["hmscore"]) / 2
+    return found
+
+
+def predicted(weights: Coefficients, found: dict[str, float], hydrophobic: str) -> float:
+    """The pKd that one function predicts; `hydrophobic` names its own term."""
+    pair_terms = weights.vdw * found["vdw"] + weights.hb * found["hb"]
+    own_term = weights.hydrophobic * found[hydrophobic]
+    return weights.constant + pair_terms + own_term + weights.rt * found["rt"]
 
 
 def squared_distances(one: np.ndarray, many: np.ndarray) -> np.ndarray:
@@ -120,17 +135,42 @@ def van_der_waals(ligand: Molecule, receptor: Receptor) -> float:
 
 
 def hydrophobic_pairs(ligand: Molecule, receptor: Receptor) -> float:
-    """HP: pairs of hydrophobic atoms; 1 up to R_i + R_j + 0.5 A, falling to 0 at R_i + R_j + 2.2 A.
+    """HP: pairs of hydrophobic atoms, each as near as `nearness` says."""
+    fat = (receptor.interaction == Interaction.HYDROPHOBIC) & (receptor.radius > 0)
+    return float(sum(nearness(ligand, i, receptor, fat).sum() for i in _hydrophobic(ligand)))
+
+
+def hydrophobic_match(ligand: Molecule, receptor: Receptor) -> float:
+    """HM: logP of the hydrophobic ligand atoms that are fit for their surroundings.
+
+    An atom whose own logP is positive counts with it if that is 0.5 at least, or if the logP of all
+    scored receptor atoms, each times its `nearness`, sums to more than -0.5. Such a step falls
+    differently on two devices where the sum lies within their rounding of it.
+    """
+    scored = receptor.radius > 0
+    total = 0.0
+    for i in _hydrophobic(ligand):
+        surroundings = receptor.logp[scored] @ nearness(ligand, i, receptor, scored)
+        if ligand.logp[i] >= 0.5 or (ligand.logp[i] > 0 and surroundings > -0.5):
+            total += float(ligand.logp[i])
+    return total
+
+
+def nearness(ligand: Molecule, i: int, receptor: Receptor, chosen: np.ndarray) -> np.ndarray:
+    """1 up to R_i + R_j + 0.5 A, falling to 0 at R_i + R_j + 2.2 A, of the chosen atoms j.
 
     The ramp ends at 6.5 A at the most, so the cut-off of 8 A needs no check.
     """
-    fat = (receptor.interaction == Interaction.HYDROPHOBIC) & (receptor.radius > 0)
-    total = 0.0
-    for i in np.flatnonzero((ligand.interaction == Interaction.HYDROPHOBIC) & (ligand.radius > 0)):
-        distance = np.sqrt(squared_distances(ligand.xyz[i], receptor.xyz[fat]).astype(float))
-        contact = float(ligand.radius[i]) + receptor.radius[fat].astype(float)
-        total += float(np.clip((contact + 2.2 - distance) / 1.7, 0, 1).sum())
-    return total
+    distance = np.sqrt(squared_distances(ligand.xyz[i], receptor.xyz[chosen]).astype(float))
+    contact = float(ligand.radius[i]) + receptor.radius[chosen].astype(float)
+    return np.clip((contact + 2.2 - distance) / 1.7, 0, 1)
+
+
+def _hydrophobic(ligand: Molecule) -> list[int]:
+    """Numbers of the atoms that HP and HM are about."""
+    fat = (ligand.interaction == Interaction.HYDROPHOBIC) & (ligand.radius > 0)
+    numbers: list[int] = np.flatnonzero(fat).tolist()
+    return numbers
 
 
 def trapezoid(value: float, zero: float, full_from: float, full_to: float, end: float) -> float:

@@ -447,6 +447,7 @@ def _typed(states: Sequence[State]) -> dict[str, np.ndarray]:
         "interaction": types.interaction,
         "donor": types.donor,
         "acceptor": types.acceptor,
+        "logp": types.logp,
         "hydrogens": types.hydrogens,
         "vina_type": vina.ligand_types(graph),
         "ad4_type": ad4_type,

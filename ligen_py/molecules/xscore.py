@@ -1,7 +1,8 @@
-"""X-Score's atom types: radius, class and hydrogen-bond geometry of every atom, and the rotor sum.
+"""X-Score's atom types: radius, class, logP and hydrogen-bond geometry of every atom, rotor sum.
 
-Source: R. Wang, L. Lai, S. Wang, J. Comput.-Aided Mol. Des. 16 (2002) 11-26, with the tables of
-X-Score v1.3. A ligand atom is typed in two steps, as there: first the SYBYL type of element and
+Sources: R. Wang, L. Lai, S. Wang, J. Comput.-Aided Mol. Des. 16 (2002) 11-26, with the tables of
+X-Score v1.3; atomic logP is that of XLOGP: R. Wang, Y. Gao, L. Lai, Perspect. Drug Discov. Des. 19
+(2000) 47-66. A ligand atom is typed in two steps, as there: first the SYBYL type of element and
 bonds, then the X-Score type, which also asks for hydrogens, heavy neighbours and X-Score's own
 aromatic rings (not those of RDKit). Ligands are typed all at once: types are numbers, rules are
 arithmetic on the arrays of `Graph`.
@@ -9,7 +10,7 @@ arithmetic on the arrays of `Graph`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rdkit import Chem
@@ -63,10 +64,33 @@ for _number, _name in ((9, "F"), (14, "Si"), (15, "P.3"), (17, "Cl"), (35, "Br")
 
 ROTOR_VALUE = np.array([0.0, 0.5, 1.0, 0.5], "f4")
 """By the rotors at an atom, up to three."""
+
+LIGAND_LOGP: dict[str, Any] = {
+    "C.3": [[0.528, 0.528, 0.528], [0.528, 0.267, 0.267], [0.358, -0.008, -0.185],
+            [0.127, -0.243, -0.499], [-0.006, -0.570, -0.317]],
+    "C.2": [[0.050, 0.050, 0.050], [0.420, 0.420, 0.420], [0.466, 0.136, 0.136],
+            [0.050, 0.013, 0.013], [0.050, 0.050, 0.050]],
+    "C.ar": [[0.296], [0.296], [0.337], [0.296], [0.296]],
+    "S.3.h": 0.419, "S.3": 0.255,
+    "Cl": [0.512, 0.663, 0.512], "Br": [0.850, 0.839, 0.850], "I": [1.050, 1.109, 1.050],
+}
+"""XLOGP's atomic contributions to logP of all hydrophobic types.
+
+A row for 0 to 4 heavy neighbours, in it a value for none, one and more pi neighbours; one row, or
+one value, where they do not matter.
+"""
+
+LOGP = np.zeros((len(NAMES), 5, 3), "f4")
+"""`LIGAND_LOGP` by X-Score type, heavy neighbours and pi neighbours; 0 for other types, which no
+term asks for."""
+for _name, _logp in LIGAND_LOGP.items():
+    LOGP[NAMES.index(_name)] = _logp
 # fmt: on
 
 SP2 = frozenset(("C.2", "C.cat", "N.2", "N.pl3", "O.2", "O.co2", "S.2"))
 SP = frozenset(("C.1", "N.1"))
+PI = frozenset(("C.2", "C.1", "C.cat", "N.2", "N.1"))
+"""SYBYL types, aromatic ones among them, that count as pi neighbours in logP."""
 PLANAR_N = frozenset(("N.pl3.h", "N.pl3", "N.2.h", "N.2", "N.ar.h", "N.ar"))
 HETERO = frozenset((7, 8, 9, 15, 16, 17, 35, 53))
 """Neighbours that make a carbon polar: N, O, P, S and halogens, but not Si."""
@@ -84,6 +108,8 @@ class LigandTypes:
     """u1: 1 straight, 2 angled, 0 no donor."""
     acceptor: np.ndarray
     """u1: 1 straight, 2 angled, 0 no acceptor."""
+    logp: np.ndarray
+    """f4: contribution to logP; 0 for atoms that are not hydrophobic."""
     hydrogens: np.ndarray
     """u1: hydrogens bonded to the atom."""
     rotors: np.ndarray
@@ -113,6 +139,7 @@ def ligand_types(graph: Graph) -> LigandTypes:
         interaction=role,
         donor=np.where(np.isin(role, (D, DA)), where, 0).astype("u1"),
         acceptor=np.where(np.isin(role, (A, DA)), where, 0).astype("u1"),
+        logp=_logp_of(graph, sybyl, types),
         hydrogens=graph.hydrogens.astype("u1"),
         rotors=_rotors(graph, sybyl, types),
     )
@@ -219,8 +246,8 @@ def _xscore_types(graph: Graph, sybyl: np.ndarray) -> np.ndarray:
     return _choose(NAMES, *cases, default=SAME_NAME[sybyl])
 
 
-def _aromatic(graph: Graph, sybyl: np.ndarray) -> np.ndarray:
-    """Atoms (bool) of X-Score's aromatic rings.
+def _aromatic(graph: Graph, sybyl: np.ndarray, smallest: int = 5) -> np.ndarray:
+    """Atoms (bool) of X-Score's aromatic rings of five and six atoms, or of `smallest` and more.
 
     Six-rings: six atoms of one pi electron each (C.2, N.2). Five-rings: six pi electrons, of which
     N.pl3, O.3 and S.3 give two. Two single bonds may meet only at an atom that gives two. Bonds
@@ -232,6 +259,7 @@ def _aromatic(graph: Graph, sybyl: np.ndarray) -> np.ndarray:
     whole = (electrons > 0) == inside
     broken = graph.single_pair & (electrons < 2)
     aromatic = whole.all(axis=1) & (electrons.sum(axis=1) == 6) & ~broken.any(axis=1)
+    aromatic &= inside.sum(axis=1) >= smallest
     result = np.zeros(len(sybyl), bool)
     result[graph.ring[aromatic][inside[aromatic]]] = True
     return result
@@ -243,6 +271,20 @@ def _geometry(types: np.ndarray, heavy: np.ndarray) -> np.ndarray:
     straight |= np.isin(types, [NAMES.index(name) for name in ("N.4", "N.3")]) & (heavy > 2)
     straight |= np.isin(types, [NAMES.index(name) for name in PLANAR_N]) & (heavy > 1)
     return np.where(straight, STRAIGHT, ANGLED)
+
+
+def _logp_of(graph: Graph, sybyl: np.ndarray, types: np.ndarray) -> np.ndarray:
+    """Each atom's contribution to logP, without the corrections for groups of atoms.
+
+    A pi neighbour is sp2 or sp, bound by anything but a double or triple bond. Carbons of aromatic
+    five-rings count as C.2: so does X-Score, in whose table of residues CG of tryptophan has the
+    logP of a C.2 with pi neighbours.
+    """
+    five = (types == NAMES.index("C.ar")) & ~_aromatic(graph, sybyl, smallest=6)
+    row = np.where(five, NAMES.index("C.2"), types)
+    # What a C.2 without polar neighbours is doubly bound to is a C.2 or C.1: one of those counted.
+    pi = graph.count(_is(sybyl, *PI)) - (graph.highest_order == 2)
+    return LOGP[row, graph.heavy.clip(max=4), pi.clip(0, 2)]
 
 
 def _rotors(graph: Graph, sybyl: np.ndarray, types: np.ndarray) -> np.ndarray:
@@ -421,7 +463,9 @@ def cofactor_types(elements: Sequence[str], xyz: np.ndarray) -> list[ReceptorTyp
     from angles and flat five- and six-rings; what hydrogens would decide stays open (a ring
     nitrogen is donor and acceptor, as in the histidine of X-Score). Carbons and nitrogens get the
     ligand's types, as X-Score gives them to a cofactor; oxygens without hydrogens are acceptors
-    of 1.55, as in its tables of phosphate and carboxylate. Types of logP are not needed here: 0.
+    of 1.55, as in its tables of phosphate and carboxylate. X-Score gives a cofactor the ligand's
+    logP too, which asks for bond orders and hydrogens; here it is 0, so that a cofactor's atoms
+    neither make nor spoil a hydrophobic match.
     """
     symbols = [symbol.strip().upper() for symbol in elements]
     xyz = np.asarray(xyz, "f8").reshape(len(symbols), 3)

@@ -28,7 +28,7 @@ def _ligands(ligands: Ligands) -> Checks:
     yield "entry", (ligands.entry >= 0) & (np.diff(ligands.entry, prepend=0) >= 0)
     yield "heavy", (heavy >= 1) & (heavy <= atoms)
     yield "xyz", np.isfinite(ligands.xyz)
-    for name in ("rotors", "vina_rotors", "ad4_torsions", "radius", "ad4_charge"):
+    for name in ("rotors", "vina_rotors", "ad4_torsions", "radius", "logp", "ad4_charge"):
         yield name, np.isfinite(getattr(ligands, name))
     for name, each in (("bond", np.diff(ligands.first_bond)), ("torsion_axis", torsions)):
         ends = getattr(ligands, name)

@@ -11,7 +11,7 @@ from ligen_py.engine.xscore import TERMS, XScore
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device
 from ligen_py.records import Interaction, Ligands, Poses, Receptor
-from tests.xscore_input import random_receptor, receptor, typed_ligands
+from tests.xscore_input import MATCHES, random_receptor, receptor, typed_ligands
 
 
 def system(device: Device, crowded: bool = False) -> tuple[Ligands, Receptor, Poses]:
@@ -36,6 +36,7 @@ def test_kernel_equals_twin(device: Device, crowded: bool) -> None:
     found = all_terms(XScore(device, pocket), ligands, poses)
     assert expected["hb"].max() > 0
     assert expected["hp"].max() > 0
+    assert expected["hm"].max() > 0
     assert expected["vdw"].max() > 0
     for term in TERMS:
         assert found[term] == pytest.approx(expected[term], rel=1e-4, abs=1e-4), term
@@ -70,6 +71,7 @@ def carbonyl(xyz: tuple[float, float, float]) -> tuple[Ligands, Poses]:
         interaction=np.array([Interaction.POLAR, Interaction.ACCEPTOR], "u1"),
         donor=np.zeros(2, "u1"),
         acceptor=np.array([0, 2], "u1"),
+        logp=np.array([0.0, 0.9], "f4"),
         rotors=np.array([1.5], "f4"),
     )
     poses = replace(
@@ -85,21 +87,46 @@ def test_worked_system(device: Device) -> None:
     # (2.2, 3.2, 0): 3.2 A from O. HB: contact 3.3, f = (3.5 - 3.2) / 0.6 = 0.5; the acceptor's
     # angle N -> O against O -> C is 90 degrees, angled: (95 - 90) / 25 = 0.2; value 0.1.
     # VDW of O: (3.3 / 3.2)^4 = 1.131001, 2x - x^2 = 0.982839. C is 3.417602 A off, d0 = 3.65:
-    # x = 1.301009, 2x - x^2 = 0.909393. Total 3.441 + 0.004 * 1.892232 + 0.0054 - 0.0915.
+    # x = 1.301009, 2x - x^2 = 0.909393; VDW 1.892232, times 0.004: 0.007569.
+    # HPScore 3.441 + 0.007569 + 0.054 * 0.1 - 0.061 * 1.5 = 3.362469
+    # HMScore 3.567 + 0.007569 + 0.101 * 0.1 - 0.097 * 1.5 = 3.439169; mean 3.400819
     ligands, poses = carbonyl((1, 0, 0))
     pocket = receptor([[2.2, 3.2, 0]], 1.75, Interaction.DONOR, donor=1)
     found = all_terms(XScore(device, pocket), ligands, poses)
     assert found["hb"] == pytest.approx(0.1, abs=1e-5)
     assert found["vdw"] == pytest.approx(1.892232, abs=1e-4)
     assert found["hp"] == pytest.approx(0)
+    assert found["hm"] == pytest.approx(0)
     assert found["rt"] == pytest.approx(1.5)
-    assert found["total"] == pytest.approx(3.441 + 0.007569 + 0.0054 - 0.0915, abs=1e-5)
+    assert found["hpscore"] == pytest.approx(3.362469, abs=1e-5)
+    assert found["hmscore"] == pytest.approx(3.439169, abs=1e-5)
+    assert found["total"] == pytest.approx(3.400819, abs=1e-5)
+
+
+@pytest.mark.parametrize(("own", "around", "counts"), MATCHES)
+def test_hydrophobic_match(
+    device: Device, own: float, around: list[tuple[float, float]], counts: bool
+) -> None:
+    # The carbon at (1, 0, 0) is hydrophobic, the oxygen behind it is not.
+    ligands, poses = carbonyl((1, 0, 0))
+    ligands = replace(
+        ligands,
+        radius=np.array([2.1, 1.55], "f4"),
+        interaction=np.array([Interaction.HYDROPHOBIC, Interaction.ACCEPTOR], "u1"),
+        logp=np.array([own, 0.9], "f4"),
+    )
+    places, logp = [[1 - distance, 0, 0] for distance, _ in around], [value for _, value in around]
+    pocket = receptor(places, interaction=Interaction.POLAR, logp=logp)
+    found = all_terms(XScore(device, pocket), ligands, poses)
+    assert found["hm"] == pytest.approx(own if counts else 0)
+    assert found["hp"] == pytest.approx(0)
 
 
 def test_an_empty_receptor_scores_the_constant_and_the_rotors(device: Device) -> None:
     ligands, poses = carbonyl((0, 0, 0))
     found = all_terms(XScore(device, receptor([])), ligands, poses)
-    assert found["total"] == pytest.approx(3.441 - 0.061 * 1.5)
+    # HPScore 3.441 - 0.061 * 1.5 = 3.3495; HMScore 3.567 - 0.097 * 1.5 = 3.4215
+    assert found["total"] == pytest.approx(3.3855)
 
 
 def test_a_pose_that_is_not_finite_has_no_score(device: Device) -> None:
@@ -113,7 +140,7 @@ def test_a_ligand_on_top_of_a_receptor_atom_stays_finite(device: Device) -> None
     pocket = receptor([[0, 0, 0], [1.2, 0, 0]], 1.55, Interaction.DONOR, donor=1)
     found = all_terms(XScore(device, pocket), ligands, poses)
     assert found["vdw"] == pytest.approx(0)
-    assert found["total"] == pytest.approx(3.441 - 0.0915, abs=1e-5)
+    assert found["total"] == pytest.approx(3.3855, abs=1e-5)
 
 
 def test_a_donor_with_too_many_neighbours_is_refused(device: Device) -> None:

@@ -108,7 +108,7 @@ def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
     assert campaign.score("kept.h5", "scores.h5", *flags) == 0
     output = campaign.folder / "scores.h5"
     terms = read_terms(output)["xscore"]
-    assert set(terms) == {"vdw", "hb", "hp", "rt", "total"}
+    assert set(terms) == {"vdw", "hb", "hp", "hm", "rt", "hpscore", "hmscore", "total"}
     expected = xscore_reference.score_poses(campaign.ligands, campaign.receptor, campaign.poses)
     for name, values in expected.items():
         assert terms[name] == pytest.approx(values, rel=1e-4, abs=1e-4)

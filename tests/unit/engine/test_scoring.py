@@ -116,6 +116,7 @@ def test_a_ligand_larger_than_any_kernel_is_refused() -> None:
             name: np.resize(getattr(ligands, name), (257, *getattr(ligands, name).shape[1:]))
             for name in ("xyz", "element", "charge", "radius", "interaction", "donor", "acceptor")
         },
+        logp=np.zeros(257, "f4"),
         hydrogens=np.zeros(257, "u1"),
         vina_type=np.zeros(257, "u1"),
         ad4_type=np.zeros(257, "u1"),

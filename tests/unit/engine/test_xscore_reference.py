@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ligen_py.engine.xscore import HMSCORE, HPSCORE
 from ligen_py.engine.xscore_reference import (
     ACCEPTS,
     DONATES,
@@ -12,14 +13,16 @@ from ligen_py.engine.xscore_reference import (
     bond_limits,
     bond_strength,
     hydrogen_bonds,
+    hydrophobic_match,
     hydrophobic_pairs,
     ligand_site,
+    predicted,
     selected,
     terms,
     van_der_waals,
 )
 from ligen_py.records import Interaction
-from tests.xscore_input import ligand, receptor
+from tests.xscore_input import MATCHES, ligand, receptor
 
 # Radii 2.1 (ligand sp3 carbon) and 2.2 (protein sp3 carbon): d0 = 4.3 A.
 
@@ -77,6 +80,29 @@ def test_only_hydrophobic_atoms_are_hydrophobic_pairs() -> None:
     assert hydrophobic_pairs(polar, receptor([[4, 0, 0]])) == 0
     assert hydrophobic_pairs(fat, receptor([[4, 0, 0]], interaction=Interaction.POLAR)) == 0
     assert hydrophobic_pairs(fat, receptor([[4, 0, 0], [0, 5.65, 0]])) == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(("own", "around", "counts"), MATCHES)
+def test_hydrophobic_match(own: float, around: list[tuple[float, float]], counts: bool) -> None:
+    places, logp = [[distance, 0, 0] for distance, _ in around], [value for _, value in around]
+    pocket = receptor(places, interaction=Interaction.POLAR, logp=logp)
+    found = hydrophobic_match(ligand([[0, 0, 0]], logp=own), pocket)
+    assert found == pytest.approx(own if counts else 0)
+
+
+def test_hydrophobic_match_adds_over_ligand_atoms() -> None:
+    # The polar atom spoils the first, 4 A off, and not the second, 7 A off.
+    pocket = receptor([[4, 0, 0]], logp=-0.9)
+    assert hydrophobic_match(ligand([[0, 0, 0], [-3, 0, 0]], logp=0.358), pocket) == pytest.approx(
+        0.358
+    )
+
+
+def test_only_scored_atoms_and_hydrophobic_ligand_atoms_match() -> None:
+    polar = ligand([[0, 0, 0]], interaction=Interaction.POLAR, logp=0.9)
+    assert hydrophobic_match(polar, receptor([[4, 0, 0]], logp=0.5)) == 0
+    water = receptor([[4, 0, 0]], radius=0, logp=-3.0)
+    assert hydrophobic_match(ligand([[0, 0, 0]], logp=0.3), water) == pytest.approx(0.3)
 
 
 def turned(degrees: float, length: float = 1.0) -> np.ndarray:
@@ -249,20 +275,31 @@ def test_a_donor_acceptor_prefers_to_give() -> None:
     assert hydrogen_bonds(hydroxyl, others) == pytest.approx(1.0)
 
 
-def test_total_is_hpscore_of_version_1_3() -> None:
-    # VDW 1 (bottom of the well), HP 1 (4.3 < 4.8), no HB, RT 3:
-    # 3.441 + 0.004 + 0.009 - 0.061 * 3 = 3.271
-    found = terms(ligand([[0, 0, 0]], rotors=3.0), receptor([[4.3, 0, 0]]))
+def test_total_is_the_mean_of_two_functions_of_version_1_3() -> None:
+    # VDW 1 (bottom of the well), HP 1 (4.3 < 4.8), HM 0.358, no HB, RT 3:
+    # HPScore 3.441 + 0.004 + 0.009 - 0.061 * 3 = 3.271
+    # HMScore 3.567 + 0.004 + 0.387 * 0.358 - 0.097 * 3 = 3.280 + 0.138546 = 3.418546
+    found = terms(ligand([[0, 0, 0]], rotors=3.0, logp=0.358), receptor([[4.3, 0, 0]]))
     assert found["vdw"] == pytest.approx(1)
     assert found["hp"] == pytest.approx(1)
+    assert found["hm"] == pytest.approx(0.358)
     assert found["hb"] == 0
-    assert found["total"] == pytest.approx(3.271, abs=1e-6)
+    assert found["hpscore"] == pytest.approx(3.271, abs=1e-6)
+    assert found["hmscore"] == pytest.approx(3.418546, abs=1e-6)
+    assert found["total"] == pytest.approx(3.344773, abs=1e-6)
 
 
-def test_published_total_follows_from_published_terms() -> None:
+def test_published_hpscore_follows_from_published_terms() -> None:
     # 1fkb: VDW 743.016174, HB 4.480846, HP 124.423042, RT 6: pKd 7.408838
-    total = 3.441 + 0.004 * 743.016174 + 0.054 * 4.480846 + 0.009 * 124.423042 - 0.061 * 6
-    assert total == pytest.approx(7.408838, abs=1e-5)
+    published = {"vdw": 743.016174, "hb": 4.480846, "hp": 124.423042, "rt": 6.0}
+    assert predicted(HPSCORE, published, "hp") == pytest.approx(7.408838, abs=1e-5)
+
+
+def test_hydrogen_bonds_weigh_more_in_hmscore() -> None:
+    # HPScore 3.441 + 0.054 * 2 = 3.549; HMScore 3.567 + 0.101 * 2 + 0.387 * 3 = 4.930
+    found = {"vdw": 0.0, "hb": 2.0, "hp": 0.0, "hm": 3.0, "rt": 0.0}
+    assert predicted(HPSCORE, found, "hp") == pytest.approx(3.549)
+    assert predicted(HMSCORE, found, "hm") == pytest.approx(4.930)
 
 
 def test_a_pose_that_is_not_finite_has_no_score() -> None:
@@ -272,4 +309,5 @@ def test_a_pose_that_is_not_finite_has_no_score() -> None:
 
 def test_an_empty_receptor_scores_the_constant_and_the_rotors() -> None:
     found = terms(ligand([[0, 0, 0]], rotors=2.0), receptor([]))
-    assert found["total"] == pytest.approx(3.441 - 0.122)
+    # HPScore 3.441 - 0.061 * 2 = 3.319; HMScore 3.567 - 0.097 * 2 = 3.373
+    assert found["total"] == pytest.approx(3.346)

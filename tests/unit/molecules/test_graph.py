@@ -67,7 +67,7 @@ def test_a_renumbered_graph_is_that_of_the_renumbered_molecule(smiles: str) -> N
 def test_joined_graphs_have_the_types_of_each() -> None:
     graphs = [Graph.of(molecule(smiles)) for smiles in SMILES]
     together = ligand_types(Graph.joined(graphs))
-    for name in ("radius", "interaction", "donor", "acceptor", "hydrogens", "rotors"):
+    for name in ("radius", "interaction", "donor", "acceptor", "logp", "hydrogens", "rotors"):
         alone = np.concatenate([getattr(ligand_types(graph), name) for graph in graphs])
         assert np.array_equal(getattr(together, name), alone)
 

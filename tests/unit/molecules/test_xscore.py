@@ -119,10 +119,96 @@ def test_ligand_columns_of_ethanolamine() -> None:
     assert types.donor[:4].tolist() == [ANGLED, 0, 0, ANGLED]
     assert types.acceptor[:4].tolist() == [0, 0, 0, ANGLED]
     assert types.hydrogens[:4].tolist() == [2, 2, 2, 1]
+    assert types.logp.tolist() == [0] * 11
     assert types.radius[4:].tolist() == [0] * 7
     assert types.interaction[4:].tolist() == [NONE] * 7
     assert types.radius.dtype == np.float32
     assert types.donor.dtype == types.hydrogens.dtype == np.uint8
+    assert types.logp.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("smiles", "expected"),
+    [
+        # sp3: by heavy neighbours and pi neighbours
+        ("C", [0.528]),
+        ("CCCC", [0.528, 0.358, 0.358, 0.528]),
+        ("CC(C)C", [0.528, 0.127, 0.528, 0.528]),
+        ("CC(C)(C)C", [0.528, -0.006, 0.528, 0.528, 0.528]),
+        ("Cc1ccccc1", [0.267, 0.296] + [0.337] * 5),
+        ("CCc1ccccc1", [0.528, -0.008, 0.296] + [0.337] * 5),
+        ("CC(C)C=C", [0.528, -0.243, 0.528, 0.466, 0.420]),
+        ("CC(C)(C)C=C", [0.528, -0.570, 0.528, 0.528, 0.466, 0.420]),
+        ("C=CCC=C", [0.420, 0.466, -0.185, 0.466, 0.420]),
+        ("C=CC(C)C=C", [0.420, 0.466, -0.499, 0.528, 0.466, 0.420]),
+        ("C=CC(C)(C)C=C", [0.420, 0.466, -0.317, 0.528, 0.528, 0.466, 0.420]),
+        ("CC#C", [0.267, 0, 0]),
+        ("CC(C)=O", [0.267, 0, 0.267, 0]),
+        # sp2: the other end of its double bond is no pi neighbour
+        ("CC=C", [0.267, 0.466, 0.420]),
+        ("CC(C)=C", [0.267, 0.050, 0.267, 0.420]),
+        ("C=CC=C", [0.420, 0.136, 0.136, 0.420]),
+        ("C=C(C)C=C", [0.420, 0.013, 0.267, 0.136, 0.420]),
+        ("C=C=C", [0.420, 0, 0.420]),
+        ("C=Cc1ccccc1", [0.420, 0.136, 0.296] + [0.337] * 5),
+        # aromatic: six-rings; five-rings count as sp2
+        ("c1ccncc1", [0.337, 0.337, 0, 0, 0, 0.337]),
+        ("c1ccc2ccccc2c1", [0.337] * 3 + [0.296] + [0.337] * 4 + [0.296, 0.337]),
+        ("c1ccsc1", [0.136, 0.136, 0, 0.255, 0]),
+        ("Cc1ccsc1", [0.267, 0.013, 0.136, 0, 0.255, 0]),
+        ("O=c1cccc[nH]1", [0, 0, 0.136, 0.136, 0.136, 0, 0]),
+        ("c1ccc2cccc2cc1", [0.136] * 3 + [0.013] + [0.136] * 3 + [0.013, 0.136, 0.136]),
+        # sulfur and halogens
+        ("CCSCC", [0.528, 0, 0.255, 0, 0.528]),
+        ("CCS", [0.528, 0, 0.419]),
+        ("CCCl", [0.528, 0, 0.512]),
+        ("CCBr", [0.528, 0, 0.850]),
+        ("CCI", [0.528, 0, 1.050]),
+        ("Clc1ccccc1", [0.663, 0] + [0.337] * 5),
+        ("Brc1ccccc1", [0.839, 0] + [0.337] * 5),
+        ("Ic1ccccc1", [1.109, 0] + [0.337] * 5),
+        # whatever is not hydrophobic
+        ("CCF", [0.528, 0, 0]),
+        ("CS(C)(=O)=O", [0, 0, 0, 0, 0]),
+        ("C[Si](C)(C)C", [0.528, 0, 0.528, 0.528, 0.528]),
+    ],
+)
+def test_ligand_logp(smiles: str, expected: list[float]) -> None:
+    graph = molecule(smiles)
+    logp = ligand_types(graph).logp
+    assert logp[graph.element > 1] == pytest.approx(expected)
+    assert not logp[graph.element == 1].any()
+
+
+@pytest.mark.parametrize(
+    ("residue", "smiles", "names"),
+    [
+        ("ALA", "C", "CB"),
+        ("ARG", "CCCNC(N)=[NH2+]", "CB CG CD NE CZ NH1 NH2"),
+        ("ASN", "CC(N)=O", "CB CG ND2 OD1"),
+        ("ASP", "CC(=O)[O-]", "CB CG OD1 OD2"),
+        ("GLN", "CCC(N)=O", "CB CG CD NE2 OE1"),
+        ("GLU", "CCC(=O)[O-]", "CB CG CD OE1 OE2"),
+        ("HIS", "Cc1c[nH]cn1", "CB CG CD2 NE2 CE1 ND1"),
+        ("ILE", "C(C)CC", "CB CG2 CG1 CD1"),
+        ("LEU", "CC(C)C", "CB CG CD1 CD2"),
+        ("LYS", "CCCC[NH3+]", "CB CG CD CE NZ"),
+        ("PHE", "Cc1ccccc1", "CB CG CD1 CE1 CZ CE2 CD2"),
+        ("SER", "CO", "CB OG"),
+        ("THR", "C(O)C", "CB OG1 CG2"),
+        ("TRP", "Cc1c[nH]c2ccccc12", "CB CG CD1 NE1 CE2 CZ2 CH2 CZ3 CE3 CD2"),
+        ("TYR", "Cc1ccc(O)cc1", "CB CG CD1 CE1 CZ OH CE2 CD2"),
+        ("VAL", "C(C)C", "CB CG1 CG2"),
+    ],
+)
+def test_ligand_logp_agrees_with_the_table_of_residues(
+    residue: str, smiles: str, names: str
+) -> None:
+    # All but CYS and MET, whose carbons beside sulfur are polar in a ligand.
+    logp = ligand_types(molecule(f"NC({smiles})C=O")).logp
+    rows = [RECEPTOR_TYPE[residue][name] for name in names.split()]
+    expected = [value if role == H else 0 for _, role, value in rows]
+    assert logp[2 : 2 + len(rows)] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -186,6 +272,7 @@ def test_types_do_not_depend_on_atom_order() -> None:
     first, second = ligand_types(Graph.of(mol)), ligand_types(Graph.of(shuffled))
     assert second.radius.tolist() == first.radius[order].tolist()
     assert second.donor.tolist() == first.donor[order].tolist()
+    assert second.logp.tolist() == first.logp[order].tolist()
     assert second.rotors.tolist() == first.rotors[order].tolist()
 
 

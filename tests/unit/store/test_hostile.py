@@ -154,6 +154,7 @@ HOSTILE: list[tuple[Callable[[h5py.File], None], str]] = [
     (value("ligands/vina_type", 0, 200), "ligands/vina_type holds 200, which has no meaning"),
     (value("ligands/interaction", 0, 99), "ligands/interaction holds 99, which has no meaning"),
     (value("ligands/xyz", 0, np.nan), "Ligands.xyz holds values out of range"),
+    (value("ligands/logp", 0, np.nan), "Ligands.logp holds values out of range"),
     (value("ligands/ad4_charge", 0, np.inf), "Ligands.ad4_charge holds values out of range"),
 ]
 
