@@ -26,9 +26,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.docking import Settings, add_settings, device_for, settings_from
 from benchmarks.redock import FAILURES, Complex, Task, prepare
+from ligen_py.engine.chemical_field import field_over
 from ligen_py.engine.filtering import filter_poses
+from ligen_py.engine.maps import Grid
 from ligen_py.engine.mode import docker
-from ligen_py.engine.refining import refiner_for, types_in
 from ligen_py.engine.refining_reference import Genotype, Problem, descend
 from ligen_py.engine.search import Plan
 from ligen_py.opencl import buffers
@@ -74,12 +75,13 @@ def descents(given: Complex, device: Device, settings: Settings, count: int) -> 
     plan = Plan.of(given.target.field, **settings.dock.model_dump())
     poses = docker("auto", device, plan, 1).dock(given.ligands, np.arange(1))
     kept, _ = filter_poses(device, given.ligands, poses, **settings.filter.model_dump())
-    form, spacing = settings.refine.field, settings.refine.spacing
-    receptor, field = given.target.receptor, given.target.field
-    maps = refiner_for(device, receptor, field, given.ligands, form, spacing).maps
-    shape = (len(types_in(given.ligands)), *maps.grid.shape)
-    values = buffers.download(device, maps.buffer, shape, np.float32)
-    problem = Problem.of(given.ligands, 0, maps, values)
+    target = given.target
+    grid = Grid.over(target.field, settings.refine.spacing)
+    parts = target.receptor, target.charged, grid, given.ligands
+    field = field_over(settings.refine.field, device, *parts)
+    shape = (field.maps.count, *grid.shape)
+    values = buffers.download(device, field.maps.buffer, shape, np.float32)
+    problem = Problem.of(given.ligands, 0, field, values)
     scale, result = problem.squared_scale, []
     for pose in range(min(count, int(kept.first_pose[1]))):
         start = Genotype.of(kept, pose)

@@ -275,7 +275,7 @@ def dock(
     with clock.stage("filter"):
         kept, verdicts = filter_poses(device, ligands, poses, **settings.filter.model_dump())
     with clock.stage("refine"):
-        pocket_parts = target.receptor, target.field
+        pocket_parts = target.receptor, target.charged, target.field
         poses, _, energies = refine_poses(
             device, *pocket_parts, ligands, kept, verdicts, **settings.refine.model_dump()
         )

@@ -16,7 +16,7 @@ from ligen_py import cli
 from ligen_py.engine.refining import refine_poses
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
-from ligen_py.records import Ledger, Ligands, Poses, Receptor, Verdicts
+from ligen_py.records import ChargedReceptor, Ledger, Ligands, Poses, Receptor, Verdicts
 from ligen_py.settings import RefineSettings
 from ligen_py.store.read import read
 from ligen_py.store.together import require_same_ligands
@@ -45,6 +45,7 @@ def _stage(options: argparse.Namespace) -> None:
     settings: RefineSettings = cli.settings_from(RefineSettings, options)
     ligands: Ligands = read(options.ligands, "ligands", "ligands")
     receptor: Receptor = read(options.pocket, "pocket", "receptor")
+    charged: ChargedReceptor = read(options.pocket, "pocket", "charged")
     field = read(options.pocket, "pocket", "field")
     ledger: Ledger = read(options.poses, "kept", "ledger")
     kept: Poses = read(options.poses, "kept", "poses")
@@ -54,7 +55,7 @@ def _stage(options: argparse.Namespace) -> None:
 
     started = time.perf_counter()
     poses, verdicts, refinement = refine_poses(
-        device, receptor, field, ligands, kept, verdicts, **settings.model_dump()
+        device, receptor, charged, field, ligands, kept, verdicts, **settings.model_dump()
     )
     seconds = time.perf_counter() - started
 

@@ -214,7 +214,9 @@ class RefineSettings(Section):
         le=4096,
         description="best poses of a first descent that go on; 0: all go on, without a first one",
     )
-    field: Literal["vina", "vinardo"] = Field("vina", description="scoring function of the field")
+    field: Literal["vina", "vinardo", "ad4", "xscore"] = Field(
+        "vina", description="scoring function of the field"
+    )
     spacing: float = Field(
         0.375, ge=0.2, le=1.0, description="the field's grid spacing, in Angstrom"
     )

@@ -80,8 +80,7 @@ static inline float4 contacts(float4 atom, float charge, receptor_t receptor) {
                                    (site.place.z - atom.z) * scale, 0.0f);
     const float cosine = -ad4_inner(toward, site.axis);
     const float angular = ad4_angular(site, theirs.z, toward, cosine);
-    const float strength = clamp(energy * 0.01f, 0.0f, 1.0f);
-    const float bond = energy * (angular + (1.0f - angular) * strength);
+    const float bond = ad4_bond(energy, angular);
     best = fmin(best, bond);
     worst = fmax(worst, bond);
     const int ramped = theirs.z == AD4_DONOR && j != nearest;

@@ -1,5 +1,5 @@
 // refine: each kept pose becomes the best of a chain of local minima in a field with intramolecular
-// terms. One sub-group a pose; lane = heavy atom, or degree of freedom.
+// terms. One sub-group a pose; lane = atom, or degree of freedom.
 //
 // A chain: descend from the pose; then, `rounds` times, change the position, the orientation or one
 // torsion at random, descend, and go on from there if it is better (or, by Metropolis, not much
@@ -7,16 +7,25 @@
 // are a function of the ligand's content, the pose's restart and the round alone.
 //
 // Degrees of freedom: translation (3), rotation about the ligand's origin (3, a rotation vector
-// from the present orientation), torsions. Hydrogens take no part.
+// from the present orientation), torsions. Atoms are those that the field acts on: heavy atoms, in
+// AutoDock4's polar hydrogens too, which stand behind the atom that holds them, so that the far
+// side of a torsion is one range. One field a build: FIELD_VINA (Vinardo's too), FIELD_XSCORE or
+// FIELD_AD4.
 //
 // NumPy twin: ligen_py/engine/refining_reference.py.
 
 #include "geometry.clh"
 #include "random.clh"
+#ifdef FIELD_AD4
+#include "ad4.clh"
+#elif defined(FIELD_XSCORE)
+#include "xscore_field.clh"
+#else
 #include "vina.clh"
+#endif
 
 #ifndef MAX_ATOMS
-#define MAX_ATOMS 64  // the most heavy atoms of a ligand of the batch, rounded up to its class
+#define MAX_ATOMS 64  // the most atoms of a ligand of the batch, rounded up to its class
 #endif
 #ifndef MAX_FREEDOMS
 #define MAX_FREEDOMS 32  // 6 + the most torsions of a ligand of the batch, rounded up
@@ -31,7 +40,7 @@
 #define WALL 10.0f            // energy an atom pays per Angstrom outside the box, kcal/mol
 
 typedef struct {
-  int first_atom, heavy, first_torsion, torsions, first_word, words;
+  int first_atom, atoms, first_torsion, torsions, first_word, words;
   uint key;                  // of the ligand's content
   float radius_of_gyration;  // Angstrom
 } ligand_t;
@@ -66,8 +75,10 @@ typedef struct {
   ligand_t ligand;
   grid_t grid;
   __global const float *maps;
-  __global const float4 *conformer;  // w: radius
-  __global const int *kinds;         // map number << 8 | flags
+  __constant float4 *pair_table;     // of AutoDock4, see ad4.clh
+  __constant float4 *type_table;     // likewise
+  __global const float4 *conformer;  // w: radius (X-Score: negative if hydrophobic), or charge
+  __global const int *kinds;         // map number << 8 | flags (Vina) or type (AutoDock4)
   __global const torsion_t *torsions;
   __global const float *inverse_lengths;
   __global const uint *pairs;
@@ -77,9 +88,22 @@ typedef struct {
   __local float2 *turns;  // cosine and sine of each torsion
 } problem_t;
 
-// Value and gradient of an atom's map: trilinear inside the box, a wall outside.
-static inline float4 look_up(const problem_t *p, int kind, float4 at) {
+// What atom `i` feels at a point of the grid and the next one along z. AutoDock4's maps 0 and 1 are
+// those of its charge.
+static inline float2 values_at(const problem_t *p, int i, int point) {
+  const size_t stride = p->grid.stride_map;
+  float2 value = vload2(0, p->maps + (p->kinds[i] >> 8) * stride + point);
+#ifdef FIELD_AD4
+  const float charge = p->conformer[i].w;
+  value += charge * vload2(0, p->maps + point) + fabs(charge) * vload2(0, p->maps + stride + point);
+#endif
+  return value;
+}
+
+// Energy and gradient of an atom in the maps: trilinear inside the box, a wall outside.
+static inline float4 look_up(const problem_t *p, int atom) {
   const grid_t g = p->grid;
+  const float4 at = get(p->atoms, atom);
   const float x = clamp(at.x, g.origin.x, g.last.x), y = clamp(at.y, g.origin.y, g.last.y);
   const float z = clamp(at.z, g.origin.z, g.last.z);
   const float u = (x - g.origin.x) * g.inverse_spacing, v = (y - g.origin.y) * g.inverse_spacing;
@@ -88,10 +112,10 @@ static inline float4 look_up(const problem_t *p, int kind, float4 at) {
   const int i = min((int)u, (int)((g.last.x - g.origin.x) * g.inverse_spacing + 0.5f) - 1);
   const int j = min((int)v, g.stride_x / g.stride_y - 2), k = min((int)w, g.stride_y - 2);
   const float a = u - (float)i, b = v - (float)j, c = w - (float)k;
-  __global const float *cell =
-      p->maps + (size_t)(kind >> 8) * g.stride_map + i * g.stride_x + j * g.stride_y + k;
-  const float2 f00 = vload2(0, cell), f01 = vload2(0, cell + g.stride_y);
-  const float2 f10 = vload2(0, cell + g.stride_x), f11 = vload2(0, cell + g.stride_x + g.stride_y);
+  const int point = i * g.stride_x + j * g.stride_y + k;
+  const float2 f00 = values_at(p, atom, point), f01 = values_at(p, atom, point + g.stride_y);
+  const float2 f10 = values_at(p, atom, point + g.stride_x);
+  const float2 f11 = values_at(p, atom, point + g.stride_x + g.stride_y);
   // Along x, then y, then z.
   const float d00x = f10.x - f00.x, d00y = f10.y - f00.y, d10x = f11.x - f01.x,
               d10y = f11.y - f01.y;
@@ -131,9 +155,9 @@ static inline void place_atoms(sg_t sg,
       p->turns[n] = (float2)(c, s);
     }
   }
-  for (int base = 0; base < l.heavy; base += SG_SIZE) {
+  for (int base = 0; base < l.atoms; base += SG_SIZE) {
     const int i = base + sg.lane;
-    if (i < l.heavy) set(p->atoms, i, p->conformer[i]);
+    if (i < l.atoms) set(p->atoms, i, p->conformer[i]);
   }
   for (int n = 0; n < l.torsions; n++) {
     sg_sync(sg);
@@ -146,18 +170,31 @@ static inline void place_atoms(sg_t sg,
     }
   }
   const affine_t a = rigid(place.quaternion, place.translation);
-  for (int base = 0; base < l.heavy; base += SG_SIZE) {
+  for (int base = 0; base < l.atoms; base += SG_SIZE) {
     const int i = base + sg.lane;
-    if (i < l.heavy) set(p->atoms, i, transform(a, get(p->atoms, i)));
+    if (i < l.atoms) set(p->atoms, i, transform(a, get(p->atoms, i)));
   }
   sg_sync(sg);
 }
 
-// Flags of an atom (the low byte of its kind): 1 hydrophobic, 2 donor, 4 acceptor; the same for a
-// partner with donor and acceptor exchanged in bits 3 to 5. So f & (g >> 3) holds what they share.
-static inline float4 pair_of(float radius, int flags, float other_radius, int other_flags) {
-  const int shared = flags & (other_flags >> 3);
-  return (float4)(radius + other_radius, (float)(shared & 1), shared & 6 ? 1.0f : 0.0f, 1.0f);
+// Energy (x) and its derivative (y) of two atoms of the ligand at distance r. `one` and `two` are
+// what stands beside their coordinates: radii or charges.
+//
+// Flags of Vina's atoms: 1 hydrophobic, 2 donor, 4 acceptor; the same for a partner with donor and
+// acceptor exchanged in bits 3 to 5. So f & (g >> 3) holds what they share.
+static inline float2 pair_energy_slope(
+    const problem_t *p, float r, float one, int kind, float two, int other) {
+#ifdef FIELD_AD4
+  const int i = kind & 255, j = other & 255;
+  return ad4_pair_energy_slope(r, p->pair_table[i * AD4_TYPES + j], p->type_table[i], one,
+                               p->type_table[j], two);
+#elif defined(FIELD_XSCORE)
+  return xscore_pair_energy_slope(r, one, two);
+#else
+  const int shared = kind & (other >> 3);
+  const float4 pair = (float4)(one + two, (float)(shared & 1), shared & 6 ? 1.0f : 0.0f, 1.0f);
+  return vina_pair_energy_slope(r, pair);
+#endif
 }
 
 // Energy of the ligand's own pairs, each met once: in step k atom i meets atom i + k, counted round
@@ -165,24 +202,24 @@ static inline float4 pair_of(float radius, int flags, float other_radius, int ot
 static inline float add_pairs(sg_t sg, const problem_t *p) {
   const ligand_t l = p->ligand;
   float energy = 0.0f;
-  for (int base = 0; base < l.heavy; base += SG_SIZE) {
-    const int i = base + sg.lane, own = min(i, l.heavy - 1);
+  for (int base = 0; base < l.atoms; base += SG_SIZE) {
+    const int i = base + sg.lane, own = min(i, l.atoms - 1);
     const float4 a = get(p->atoms, own);
-    const float radius = p->conformer[own].w;
-    const int flags = p->kinds[own];
+    const float mine = p->conformer[own].w;
+    const int kind = p->kinds[own];
     __global const uint *row = p->pairs + own * l.words;
     float4 sum = (float4)(0.0f);
     int j = own;
-    for (int k = 1; 2 * k <= l.heavy; k++) {
-      j = j + 1 == l.heavy ? 0 : j + 1;
-      const int last_step_twice = 2 * k == l.heavy && j < own;
-      if (i < l.heavy && !last_step_twice && (row[j / 32] >> (j % 32) & 1u)) {
+    for (int k = 1; 2 * k <= l.atoms; k++) {
+      j = j + 1 == l.atoms ? 0 : j + 1;
+      const int last_step_twice = 2 * k == l.atoms && j < own;
+      if (i < l.atoms && !last_step_twice && (row[j / 32] >> (j % 32) & 1u)) {
         const float4 b = get(p->atoms, j);
-        const float4 pair = pair_of(radius, flags, p->conformer[j].w, p->kinds[j]);
         const float dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
         const float square = fmax(fma(dx, dx, fma(dy, dy, dz * dz)), 1e-6f);
         const float inverse = rsqrt(square);
-        const float2 e = vina_pair_energy_slope(square * inverse, pair);
+        const float2 e =
+            pair_energy_slope(p, square * inverse, mine, kind, p->conformer[j].w, p->kinds[j]);
         const float f = e.y * inverse;
         energy += e.x;
         sum.x = fma(f, dx, sum.x);
@@ -194,7 +231,7 @@ static inline float add_pairs(sg_t sg, const problem_t *p) {
       }
       sg_sync(sg);
     }
-    if (i < l.heavy) {
+    if (i < l.atoms) {
       p->force.x[i] += sum.x;
       p->force.y[i] += sum.y;
       p->force.z[i] += sum.z;
@@ -208,9 +245,9 @@ static inline float add_pairs(sg_t sg, const problem_t *p) {
 // about the ligand's origin.
 static inline void sum_up(sg_t sg, const problem_t *p, float4 center) {
   float4 force_before = (float4)(0.0f), moment_before = (float4)(0.0f);
-  for (int base = 0; base < p->ligand.heavy; base += SG_SIZE) {
+  for (int base = 0; base < p->ligand.atoms; base += SG_SIZE) {
     const int i = base + sg.lane;
-    const int here = i < p->ligand.heavy;
+    const int here = i < p->ligand.atoms;
     const float4 f = here ? get(p->force, i) : (float4)(0.0f);
     const float4 at = here ? get(p->atoms, i) : center;
     const float x = at.x - center.x, y = at.y - center.y, z = at.z - center.z;
@@ -227,7 +264,7 @@ static inline void sum_up(sg_t sg, const problem_t *p, float4 center) {
       set(p->moment, i, moment);
     }
     sg_sync(sg);
-    const int last = min(base + SG_SIZE, p->ligand.heavy) - 1;
+    const int last = min(base + SG_SIZE, p->ligand.atoms) - 1;
     force_before = get(p->force, last);
     moment_before = get(p->moment, last);
   }
@@ -260,10 +297,10 @@ static float evaluate(sg_t sg,
   const ligand_t l = p->ligand;
   place_atoms(sg, p, place, angles);
   float energy = 0.0f;
-  for (int base = 0; base < l.heavy; base += SG_SIZE) {
+  for (int base = 0; base < l.atoms; base += SG_SIZE) {
     const int i = base + sg.lane;
-    if (i < l.heavy) {
-      const float4 value = look_up(p, p->kinds[i], get(p->atoms, i));
+    if (i < l.atoms) {
+      const float4 value = look_up(p, i);
       energy += value.w;
       set(p->force, i, value);
     }
@@ -274,9 +311,9 @@ static float evaluate(sg_t sg,
   for (int d = sg.lane; d < RIGID + l.torsions; d += SG_SIZE) {
     float g;
     if (d < 3)
-      g = component(get(p->force, l.heavy - 1), d);
+      g = component(get(p->force, l.atoms - 1), d);
     else if (d < RIGID)
-      g = component(get(p->moment, l.heavy - 1), d - 3);
+      g = component(get(p->moment, l.atoms - 1), d - 3);
     else
       g = torsion_gradient(p, d - RIGID, place.translation);
     gradient[d] = g;
@@ -495,10 +532,12 @@ KERNEL void refine(
     float amplitude,
     grid_t grid,
     __global const float *maps,
+    __constant float4 *pair_table,
+    __constant float4 *type_table,
     __global const ligand_t *ligands,
-    __global const float4 *conformers,  // heavy atoms, Angstrom; w: radius
+    __global const float4 *conformers,  // Angstrom; w, kinds: see problem_t
     __global const int *kinds,
-    __global const torsion_t *torsions,  // hydrogens left out
+    __global const torsion_t *torsions,  // the far side is in its first range
     __global const float *inverse_lengths,
     __global const uint *pairs,
     __global const int *owner,            // a pose: its ligand
@@ -524,6 +563,8 @@ KERNEL void refine(
   const problem_t p = {l,
                        grid,
                        maps,
+                       pair_table,
+                       type_table,
                        conformers + l.first_atom,
                        kinds + l.first_atom,
                        torsions + l.first_torsion,

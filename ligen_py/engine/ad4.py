@@ -204,6 +204,22 @@ class Batch:
         return cls(table, atoms, ligands.ad4_charge[rows], numbers, pairs)
 
 
+def receptor_arrays(receptor: ChargedReceptor) -> tuple[int, list[np.ndarray]]:
+    """A receptor as kernels read it, donors first: their number, and arrays float32 (atoms, 4).
+
+    These are: position and charge; axis and type; normal and the power of a donor's angle.
+    """
+    donor = receptor.ad4_type == Ad4Type.HD
+    order = np.argsort(~donor, kind="stable")
+    columns = (
+        (receptor.xyz, receptor.ad4_charge),
+        (receptor.axis, receptor.ad4_type),
+        (receptor.normal, receptor.exponent),
+    )
+    arrays = [np.column_stack(pair)[order].astype(np.float32) for pair in columns]
+    return int(np.count_nonzero(donor)), arrays
+
+
 class Ad4:
     """AutoDock4's free energy of binding of poses in one receptor, on one device."""
 
@@ -211,17 +227,10 @@ class Ad4:
 
     def __init__(self, device: Device, receptor: ChargedReceptor) -> None:
         """Upload the receptor, donors first, and the tables."""
-        donor = receptor.ad4_type == Ad4Type.HD
-        order = np.argsort(~donor, kind="stable")
-        columns = (
-            (receptor.xyz, receptor.ad4_charge),
-            (receptor.axis, receptor.ad4_type),
-            (receptor.normal, receptor.exponent),
-        )
-        arrays = [np.column_stack(pair)[order].astype(np.float32) for pair in columns]
+        donors, arrays = receptor_arrays(receptor)
         self._receptor = (
-            np.int32(len(order)),
-            np.int32(np.count_nonzero(donor)),
+            np.int32(len(arrays[0])),
+            np.int32(donors),
             *(buffers.upload(device, each) for each in (*arrays, pair_table(), type_table())),
         )
         self._kernel = PoseKernel(device, "batched/ad4.cl", "ad4", definitions(), len(TERMS))

@@ -128,8 +128,8 @@ def smoothed(r: np.ndarray, distance: np.ndarray) -> np.ndarray:
 
 
 def dispersion(r: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """A / r^12 - B / r^n of pairs (rows (pairs, 4) of `pair_table`), smoothed and clamped."""
-    a, b, distance, power = pair.T
+    """A / r^12 - B / r^n of pairs (rows (..., 4) of `pair_table`), smoothed and clamped."""
+    a, b, distance, power = np.moveaxis(pair, -1, 0)
     s = np.maximum(smoothed(r, distance), 1e-3)
     return np.where(power > 0, np.minimum(a / s**12 - b / s**power, CLAMP), 0.0)
 
@@ -226,3 +226,43 @@ def _ramp(
         ramp[donors] = np.where(cosine[donors] > 0, 0.5 - 0.5 * np.cos(angle * 4 / 3), 1.0)
         ramp[nearest] = 1.0
     return ramp
+
+
+def field_energy(points: np.ndarray, receptor: ChargedReceptor, types: np.ndarray) -> np.ndarray:
+    """AutoGrid's maps at points (points, 3), Angstrom: (2 + types, points), kcal/mol.
+
+    Energy of a unit charge; what a unit of absolute charge adds to desolvation; and the energy of a
+    neutral atom of each type.
+    """
+    columns = []
+    for place in points:
+        bare, charged = (receptor_terms(receptor, place, Ad4Type.C, q) for q in (0.0, 1.0))
+        neutral = [receptor_terms(receptor, place, int(kind), 0.0) for kind in types]
+        sums = [found["vdw"] + found["hbond"] + found["desolv"] for found in neutral]
+        columns.append([charged["estat"], charged["desolv"] - bare["desolv"], *sums])
+    return np.array(columns).T
+
+
+def pair_energy_slope(
+    r: np.ndarray, types: np.ndarray, charges: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Energy, kcal/mol, and dE/dr of all pairs of a ligand's atoms; r is (atoms, atoms)."""
+    pair = pair_table().astype(float)[types[:, None], types]
+    solvation, volume = type_table().astype(float)[types, :2].T
+    overlap = (solvation + CHARGE_SOLVATION * np.abs(charges))[:, None] * volume
+    near = r < CUTOFF
+    contact = np.where(near, dispersion(r, pair), 0.0)
+    estat = charges[:, None] * charges * electrostatics(r)
+    desolv = (overlap + overlap.T) * solvation_range(r)
+
+    a, b, distance, power = np.moveaxis(pair, -1, 0)
+    s = np.maximum(smoothed(r, distance), 1e-3)
+    steep = near & (s != distance) & (contact < CLAMP)
+    slope = np.where(steep, (power * b / s**power - 12 * a / s**12) / s, 0.0)
+    base, k, rate = (DIELECTRIC[name] for name in ("B", "K", "LAMBDA"))
+    decay = k * np.exp(-rate * base * r)
+    rise = rate * base**2 * decay / (1 + decay) ** 2
+    slope = slope - estat * (rise / dielectric(r) + (r > NEAREST_CHARGE) / r)
+    slope = slope - desolv * r / SOLVATION_WIDTH**2
+    inside = r < FARTHEST
+    return inside * (contact + estat + desolv), inside * slope

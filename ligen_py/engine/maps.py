@@ -1,15 +1,15 @@
-"""Interaction maps on a device: energy of a probe of each Vina type at every point of a grid."""
+"""Interaction maps on a device: energy of a probe of each kind at every point of a grid."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ligen_py.engine.vina import CUTOFF, FORMS
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
-from ligen_py.records import Field, Receptor
+from ligen_py.records import Field
 
 GRID = np.dtype(
     [("origin", "f4", 4), ("last", "f4", 4), ("inverse_spacing", "f4")]
@@ -53,13 +53,15 @@ class Grid:
 
 @dataclass(frozen=True)
 class Maps:
-    """The maps of some Vina types, on a device; `slot` is the map of each type, -1 where none."""
+    """Some maps over a grid, on a device: float32 (count, *grid.shape)."""
 
     grid: Grid
-    form: str
-    slot: np.ndarray
+    count: int
     buffer: Any
 
+
+REACH = 8.0
+"""Angstrom; no field has pairs farther apart than this, but for charges."""
 
 BLOCK = 8
 """Points along each side of the blocks for which near receptor atoms are listed."""
@@ -75,29 +77,47 @@ def near_atoms(grid: Grid, xyz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     found, counts = [], [np.zeros(1, np.int64)]
     for plane in squares[0]:
         square = plane + squares[1][:, None] + squares[2]
-        near = square.reshape(len(squares[1]) * len(squares[2]), -1) < CUTOFF**2 + 1e-3
+        near = square.reshape(len(squares[1]) * len(squares[2]), -1) < REACH**2 + 1e-3
         found.append(np.nonzero(near)[1])
         counts.append(np.count_nonzero(near, axis=1))
     first = np.cumsum(np.concatenate(counts))
     return first.astype(np.int32), np.concatenate(found).astype(np.int32)
 
 
-def make_maps(device: Device, receptor: Receptor, grid: Grid, types: np.ndarray, form: str) -> Maps:
-    """Compute one map for each of some Vina types (rising, without NONE) in a form's terms."""
-    chosen = FORMS[form]
-    table = chosen.pair_table()
-    slot = np.full(len(table), -1, np.int32)
-    slot[types] = np.arange(len(types))
-    maps = buffers.empty(device, int(np.prod(grid.shape)) * max(1, len(types)), np.float32)
-    if not len(types):
-        return Maps(grid, form, slot, maps)
-    atoms = np.zeros((len(receptor.xyz), 4), np.float32)
-    atoms[:, :3] = receptor.xyz
-    first_near, near = near_atoms(grid, receptor.xyz)
-    definitions = chosen.weights.definitions() | {"MAPS": str(len(types)), "BLOCK": str(BLOCK)}
-    inputs = (types.astype(np.int32), first_near, near, atoms, receptor.vina_type, table)
+def make_maps(
+    device: Device,
+    grid: Grid,
+    probes: np.ndarray,
+    xyz: np.ndarray,
+    receptor: np.ndarray,
+    definitions: Mapping[str, str],
+    tables: Sequence[np.ndarray],
+    numbers: Sequence[Any] = (),
+    before: int = 0,
+) -> Maps:
+    """Compute a map for each probe, behind `before` maps that are no probe's.
+
+    Args:
+        device: where to.
+        grid: the points.
+        probes: what a ligand atom is in the field (maps,).
+        xyz: of receptor atoms (atoms, 3), Angstrom.
+        receptor: what these are in the field (atoms,).
+        definitions: macros of the field.
+        tables: further arrays that its kernel in maps.cl takes.
+        numbers: further numbers that it takes.
+        before: see above.
+    """
+    count = before + len(probes)
+    maps = buffers.empty(device, int(np.prod(grid.shape)) * max(1, count), np.float32)
+    if not len(probes):
+        return Maps(grid, count, maps)
+    atoms = np.column_stack([xyz, receptor]).astype(np.float32)
+    first_near, near = near_atoms(grid, xyz)
+    macros = {**definitions, "MAPS": str(len(probes)), "BLOCK": str(BLOCK)}
+    inputs = (probes.astype(np.float32), first_near, near, atoms, *tables)
     local = 64
-    build(device, "batched/maps.cl", definitions).kernel("make_maps")(
+    build(device, "batched/maps.cl", macros).kernel("make_maps")(
         device.queue,
         ((len(first_near) - 1) * local,),
         (local,),
@@ -105,6 +125,7 @@ def make_maps(device: Device, receptor: Receptor, grid: Grid, types: np.ndarray,
         np.append(grid.origin, 0).astype(np.float32),
         np.float32(grid.spacing),
         *(buffers.upload(device, array) for array in inputs),
+        *numbers,
         maps,
     )
-    return Maps(grid, form, slot, maps)
+    return Maps(grid, count, maps)

@@ -5,20 +5,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ligen_py.engine.chemical_field import ChemicalField, field_over
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering import filter_poses, take
 from ligen_py.engine.geometry import inverse_bond_lengths
 from ligen_py.engine.halving import by_batches
-from ligen_py.engine.maps import Grid, Maps, make_maps
+from ligen_py.engine.maps import Grid
 from ligen_py.engine.placing import kernel_torsions, ranges
 from ligen_py.engine.random import content_keys
-from ligen_py.engine.vina import ACCEPTORS, DONORS, FORMS, HYDROPHOBIC, TYPES
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
 from ligen_py.records import (
+    ChargedReceptor,
     Field,
     Ligands,
     Poses,
@@ -26,7 +27,6 @@ from ligen_py.records import (
     Refinement,
     Verdict,
     Verdicts,
-    VinaType,
 )
 
 FREEDOM_CLASSES = (16, 24, 40, 70)
@@ -39,7 +39,7 @@ KERNELS = "batched/refine.cl"
 LIGAND = np.dtype(
     [
         (name, np.int32)
-        for name in ("first_atom", "heavy", "first_torsion", "torsions", "first_word", "words")
+        for name in ("first_atom", "atoms", "first_torsion", "torsions", "first_word", "words")
     ]
     + [("key", np.uint32), ("radius_of_gyration", np.float32)]
 )
@@ -58,7 +58,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some ligands as the flat arrays that the refine kernel reads: heavy atoms only, Angstrom."""
+    """Some ligands as the flat arrays that the refine kernel reads, Angstrom."""
 
     ligands: np.ndarray
     conformers: np.ndarray
@@ -68,44 +68,44 @@ class Batch:
     pairs: np.ndarray
 
 
-def kinds_of(types: np.ndarray, slot: np.ndarray) -> np.ndarray:
-    """Map number and hydrogen-bond flags of atoms, int32, as `pair_of` in refine.cl reads them."""
-    flags = np.zeros(TYPES, np.int32)
-    for kind in VinaType:
-        fat, gives, takes = kind in HYDROPHOBIC, kind in DONORS, kind in ACCEPTORS
-        flags[kind] = fat | gives << 1 | takes << 2 | fat << 3 | takes << 4 | gives << 5
-    return (slot[types].astype(np.int32) << 8) | flags[types]
-
-
-def pack(ligands: Ligands, rows: np.ndarray, maps: Maps, seed: int) -> Batch:
-    """Flat arrays of the ligands `rows`; their keys mix the seed with their content."""
-    heavy, torsions = ligands.heavy[rows].astype(np.int64), np.diff(ligands.first_torsion)[rows]
-    words = np.diff(ligands.first_pair)[rows]
-    atom_rows = ranges(ligands.first_atom[rows], heavy)
-    turn_rows = ranges(ligands.first_torsion[rows], torsions)
+def pack(ligands: Ligands, rows: np.ndarray, field: ChemicalField, seed: int) -> Batch:
+    """Flat arrays of the ligands `rows` in a field; their keys mix the seed with their content."""
+    atoms = field.particles(ligands, rows)
+    torsions = np.diff(ligands.first_torsion)[rows]
+    words = (atoms.counts + 31) // 32
     table = np.zeros(len(rows), LIGAND)
-    for name, counts in (("atom", heavy), ("torsion", torsions), ("word", words)):
-        table[f"first_{name}"] = np.cumsum(counts) - counts
-    table["heavy"], table["torsions"], table["words"] = heavy, torsions, (heavy + 31) // 32
-
-    xyz, types = ligands.xyz[atom_rows], ligands.vina_type[atom_rows]
-    axis, limits = ligands.torsion_axis[turn_rows], ligands.torsion_range[turn_rows]
-    by_atom, by_torsion = ((xyz, heavy), (types, heavy)), ((axis, torsions), (limits, torsions))
-    table["key"] = content_keys(np.array([seed], "<u8").tobytes(), *by_atom, *by_torsion)
+    counts = (("atom", atoms.counts), ("torsion", torsions), ("word", atoms.counts * words))
+    for name, count in counts:
+        table[f"first_{name}"] = np.cumsum(count) - count
+    table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
+    table["key"] = keys_of(ligands, rows, seed)
+    xyz = ligands.xyz[atoms.rows]
     if len(rows):
         squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
-        mean = np.add.reduceat(squares, table["first_atom"]) / heavy
+        mean = np.add.reduceat(squares, table["first_atom"]) / atoms.counts
         table["radius_of_gyration"] = np.sqrt(np.maximum(1.0, mean))
-    limits[:, 2:] = 0
+    limits = np.zeros((len(atoms.torsion_range), 4), np.int16)
+    limits[:, :2] = atoms.torsion_range
     starts = np.repeat(table["first_atom"], torsions)[:, None]
-    radii = FORMS[maps.form].radii[types].astype(np.float32)
     return Batch(
         table,
-        np.concatenate([xyz, radii[:, None]], axis=1),
-        kinds_of(types, maps.slot),
-        kernel_torsions(axis, limits),
-        inverse_bond_lengths(xyz, axis + starts),
-        ligands.pair_mask[ranges(ligands.first_pair[rows], words)],
+        np.concatenate([xyz, atoms.values[:, None]], axis=1),
+        atoms.kinds.astype(np.int32),
+        kernel_torsions(atoms.torsion_axis, limits),
+        inverse_bond_lengths(xyz, atoms.torsion_axis + starts),
+        atoms.pairs,
+    )
+
+
+def keys_of(ligands: Ligands, rows: np.ndarray, seed: int) -> list[int]:
+    """Keys of the random numbers of the ligands `rows`, from their heavy atoms and torsions."""
+    heavy, torsions = ligands.heavy[rows].astype(np.int64), np.diff(ligands.first_torsion)[rows]
+    atom = ranges(ligands.first_atom[rows], heavy)
+    turn = ranges(ligands.first_torsion[rows], torsions)
+    by_atom = ((ligands.xyz[atom], heavy), (ligands.vina_type[atom], heavy))
+    turns = (ligands.torsion_axis[turn], ligands.torsion_range[turn])
+    return content_keys(
+        np.array([seed], "<u8").tobytes(), *by_atom, *((column, torsions) for column in turns)
     )
 
 
@@ -121,24 +121,16 @@ class Refined:
 
 
 class Refiner:
-    """One pocket's maps and settings on one device.
+    """One pocket's field on one device.
 
     `kernel_seconds` adds up the device's own time in the refine kernel.
     """
 
-    def __init__(
-        self,
-        device: Device,
-        receptor: Receptor,
-        grid: Grid,
-        types: np.ndarray,
-        form: str,
-        tuning: Tuning | None = None,
-    ) -> None:
-        """Compute the maps of the types that occur; `tuning` stands for the device's own."""
-        self.device = device
+    def __init__(self, device: Device, field: ChemicalField, tuning: Tuning | None = None) -> None:
+        """Upload the field's tables; `tuning` stands for the device's own."""
+        self.device, self.field = device, field
         self._tuning = tuning
-        self.maps = make_maps(device, receptor, grid, types, form)
+        self._tables = tuple(buffers.upload(device, table) for table in field.tables)
         self.kernel_seconds = 0.0
 
     def refine(self, ligands: Ligands, poses: Poses, chain: Chain, seed: int = 1) -> Refined:
@@ -156,7 +148,7 @@ class Refiner:
         for members, classes in self._batches(ligands, poses):
 
             def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
-                batch = pack(ligands, rows, self.maps, seed)
+                batch = pack(ligands, rows, self.field, seed)
                 self._launch(batch, rows, classes, poses, chain, state)
 
             for done, _ in by_batches(self.device, launch, members):
@@ -177,7 +169,7 @@ class Refiner:
     ) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
         """Ligands with poses, of one pair of classes at a time."""
         freedoms = 6 + np.diff(ligands.first_torsion)
-        sizes = np.searchsorted(ATOM_CLASSES, ligands.heavy)
+        sizes = np.searchsorted(ATOM_CLASSES, self.field.sizes(ligands))
         widths = np.searchsorted(FREEDOM_CLASSES, freedoms)
         posed = np.diff(poses.first_pose) > 0
         for size, atoms in enumerate(ATOM_CLASSES):
@@ -203,7 +195,8 @@ class Refiner:
         turns = ranges(poses.first_torsion[chosen], lengths)
         tuning = self._tuning or tuned(device, KERNELS, classes[0])
         group = tuning.sub_groups
-        definitions = FORMS[self.maps.form].weights.definitions() | {
+        definitions = {
+            **self.field.definitions,
             "MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group,
         }  # fmt: skip
         upload = [
@@ -226,8 +219,9 @@ class Refiner:
             np.int32(chain.evaluations),
             np.float32(chain.temperature),
             np.float32(chain.amplitude),
-            self.maps.grid.row(),
-            self.maps.buffer,
+            self.field.maps.grid.row(),
+            self.field.maps.buffer,
+            *self._tables,
             *(buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS),
             *(buffers.upload(device, array) for array in upload),
             buffers.upload(device, quaternion[chosen]),
@@ -304,6 +298,7 @@ def choose_finalists(
 def refine_poses(
     device: Device,
     receptor: Receptor,
+    charged: ChargedReceptor,
     box: Field,
     ligands: Ligands,
     kept: Poses,
@@ -323,7 +318,8 @@ def refine_poses(
 
     Without rounds poses and verdicts stay as they are.
     """
-    refiner = refiner_for(device, receptor, box, ligands, field, spacing)
+    grid = Grid.over(box, spacing)
+    refiner = Refiner(device, field_over(field, device, receptor, charged, grid, ligands))
     chain = Chain(rounds, evaluations, temperature, amplitude)
     if not rounds:
         same = refiner.refine(ligands, kept, chain, seed)
@@ -335,16 +331,3 @@ def refine_poses(
     else:
         refined = refiner.refine(ligands, kept, chain, seed)
     return keep_best(device, ligands, refined, max_num_poses, cluster_rmsd)
-
-
-def types_in(ligands: Ligands) -> np.ndarray:
-    """The Vina types that occur in some ligands, rising, without NONE."""
-    types = np.unique(ligands.vina_type)
-    return types[types != VinaType.NONE]
-
-
-def refiner_for(
-    device: Device, receptor: Receptor, field: Field, ligands: Ligands, form: str, spacing: float
-) -> Refiner:
-    """A refiner over the pocket's box for the types of some ligands."""
-    return Refiner(device, receptor, Grid.over(field, spacing), types_in(ligands), form)

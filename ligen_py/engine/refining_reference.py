@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine import random
-from ligen_py.engine.maps import Grid, Maps
-from ligen_py.engine.vina import CUTOFF, FORMS, Form, Weights
-from ligen_py.records import Ligands, Poses
+from ligen_py.engine import ad4_reference, random, vina_reference, xscore_reference
+from ligen_py.engine.ad4 import ad4_pairs
+from ligen_py.engine.chemical_field import Ad4Field, ChemicalField, VinaField, XScoreField
+from ligen_py.engine.maps import Grid
+from ligen_py.engine.xscore import signed_radii
+from ligen_py.records import Ad4Type, Ligands, Poses
 
 ARMIJO = 1e-4
 SMALL_DECREASE = 1e-3
@@ -23,38 +25,6 @@ WALL = 10.0
 
 RIGID = 6
 """Degrees of freedom of a rigid body: translation, rotation vector."""
-
-
-def pair_energy_slope(r: np.ndarray, pair: np.ndarray, w: Weights) -> tuple[np.ndarray, np.ndarray]:
-    """Energy and dE/dr of pairs at distances r (...), with rows of `Form.pair_table` (..., 4)."""
-    s, on = r - pair[..., 0], (r < CUTOFF) * pair[..., 3]
-    a, b = s / w.gauss1_width, (s - w.gauss2_offset) / w.gauss2_width
-    first, second = w.gauss1_weight * np.exp(-a * a), w.gauss2_weight * np.exp(-b * b)
-    overlap = np.minimum(s, 0)
-    energy = first + second + w.repulsion_weight * overlap**2
-    slope = -2 * a / w.gauss1_width * first - 2 * b / w.gauss2_width * second
-    slope = slope + 2 * w.repulsion_weight * overlap
-    for weight, flag, good, bad in (
-        (w.hydrophobic_weight, pair[..., 1], w.hydrophobic_good, w.hydrophobic_bad),
-        (w.hbond_weight, pair[..., 2], w.hbond_good, w.hbond_bad),
-    ):
-        energy = energy + weight * flag * np.clip((bad - s) / (bad - good), 0, 1)
-        slope = slope - weight * flag * ((s > good) & (s < bad)) / (bad - good)
-    return on * energy, on * slope
-
-
-def field_energy(
-    points: np.ndarray,
-    xyz: np.ndarray,
-    receptor_types: np.ndarray,
-    types: np.ndarray,
-    form: Form,
-) -> np.ndarray:
-    """Energy (types, points) of a probe of each type at points (points, 3) by the direct sum."""
-    distance = np.linalg.norm(points[:, None] - xyz, axis=-1)
-    table = form.pair_table().astype(np.float64)
-    rows = (table[kind][receptor_types] for kind in types)
-    return np.stack([pair_energy_slope(distance, row, form.weights)[0].sum(axis=1) for row in rows])
 
 
 @dataclass(frozen=True)
@@ -90,43 +60,48 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.append(vector, a[3] * b[3] - a[:3] @ b[:3])
 
 
+PairEnergy = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""Energies and dE/dr of all pairs from their distances, all (atoms, atoms)."""
+
+
 @dataclass(frozen=True)
 class Problem:
-    """One ligand in one pocket: heavy atoms, maps, pairs.
+    """One ligand in one pocket: its atoms, maps, pairs.
 
-    `maps` (types, x, y, z) and `slot` (atoms,), the map of each atom; `pair` (atoms, atoms, 4),
-    rows of the pair table; `tested` (atoms, atoms), which pairs count.
+    `far` (torsions, atoms) tells the far side of each torsion. An atom's energy is the sum of the
+    `maps` (maps, x, y, z) by its `shares` (atoms, maps). `tested` (atoms, atoms): pairs that count.
     """
 
     xyz: np.ndarray
     axis: np.ndarray
-    ranges: np.ndarray
-    slot: np.ndarray
-    pair: np.ndarray
+    far: np.ndarray
+    shares: np.ndarray
+    pair_energy: PairEnergy
     tested: np.ndarray
     maps: np.ndarray
     grid: Grid
-    weights: Weights
 
     @classmethod
-    def of(cls, ligands: Ligands, number: int, maps: Maps, values: np.ndarray) -> "Problem":
-        """A ligand in the maps of a pocket, with their values (types, x, y, z)."""
-        heavy, first = int(ligands.heavy[number]), ligands.first_atom[number]
-        torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
-        words = slice(ligands.first_pair[number], ligands.first_pair[number + 1])
-        types = ligands.vina_type[first : first + heavy]
-        mask = ligands.pair_mask[words].reshape(heavy, -1).view("u1")
-        form = FORMS[maps.form]
+    def of(
+        cls, ligands: Ligands, number: int, field: ChemicalField, values: np.ndarray
+    ) -> "Problem":
+        """A ligand in the field of a pocket, with the values (maps, x, y, z) of its maps."""
+        turns = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
+        atoms, shares, pair_energy, tested = _view(ligands, number, field)
+        heavy, hydrogen = ligands.torsion_range[turns, :2], ligands.torsion_range[turns, 2:]
+        far = [
+            (atoms >= first[:, None]) & (atoms < last[:, None])
+            for first, last in (heavy.T, hydrogen.T)
+        ]
         return cls(
-            xyz=ligands.xyz[first : first + heavy],
-            axis=ligands.torsion_axis[torsions],
-            ranges=ligands.torsion_range[torsions],
-            slot=maps.slot[types],
-            pair=form.pair_table().astype(float)[types][:, types],
-            tested=np.unpackbits(mask, axis=1, bitorder="little")[:, :heavy].astype(bool),
+            xyz=ligands.xyz[ligands.first_atom[number] + atoms],
+            axis=np.searchsorted(atoms, ligands.torsion_axis[turns]),
+            far=far[0] | far[1],
+            shares=shares,
+            pair_energy=pair_energy,
+            tested=tested,
             maps=values,
-            grid=maps.grid,
-            weights=form.weights,
+            grid=field.maps.grid,
         )
 
     @property
@@ -139,10 +114,7 @@ class Problem:
     def places(self, genotype: Genotype) -> np.ndarray:
         """Coordinates (atoms, 3)."""
         xyz = self.xyz.astype(np.float64)
-        for (near, far), limits, angle in zip(
-            self.axis, self.ranges, genotype.torsion, strict=True
-        ):
-            side = slice(limits[0], limits[1])
+        for (near, far), side, angle in zip(self.axis, self.far, genotype.torsion, strict=True):
             direction = (xyz[far] - xyz[near]) / np.linalg.norm(xyz[far] - xyz[near])
             xyz[side] = xyz[near] + _turn(direction, angle, xyz[side] - xyz[near])
         x, y, z, w = genotype.quaternion
@@ -162,7 +134,8 @@ class Problem:
         value, gradient = np.zeros(len(xyz)), np.zeros((len(xyz), 3))
         for corner in np.ndindex(2, 2, 2):
             at = cell + corner
-            height = self.maps[self.slot, at[:, 0], at[:, 1], at[:, 2]].astype(np.float64)
+            values = self.maps[:, at[:, 0], at[:, 1], at[:, 2]].astype(np.float64)
+            height = (self.shares * values.T).sum(axis=1)
             share = np.where(corner, part, 1 - part)
             value += height * share.prod(axis=1)
             for axis in range(3):
@@ -179,16 +152,67 @@ class Problem:
         value, force = self.look_up(xyz)
         apart = xyz[:, None] - xyz
         r = np.maximum(np.linalg.norm(apart, axis=-1), 1e-3)
-        energy, slope = pair_energy_slope(r, self.pair, self.weights)
+        energy, slope = self.pair_energy(r)
         force = force + (np.where(self.tested, slope / r, 0)[..., None] * apart).sum(axis=1)
         moment = np.cross(xyz - genotype.translation, force)
         torsion = []
-        for (near, far), limits in zip(self.axis, self.ranges, strict=True):
-            side = slice(limits[0], limits[1])
+        for (near, far), side in zip(self.axis, self.far, strict=True):
             direction = (xyz[far] - xyz[near]) / np.linalg.norm(xyz[far] - xyz[near])
             torsion.append(direction @ np.cross(xyz[side] - xyz[near], force[side]).sum(axis=0))
         gradient = np.concatenate([force.sum(axis=0), moment.sum(axis=0), torsion])
         return float(value.sum() + (energy * self.tested).sum() / 2), gradient
+
+
+View = tuple[np.ndarray, np.ndarray, PairEnergy, np.ndarray]
+"""Atoms that a field acts on, numbers local to the ligand; shares; pair function; tested pairs."""
+
+
+def _view(ligands: Ligands, number: int, field: ChemicalField) -> View:
+    if isinstance(field, Ad4Field):
+        return _ad4_view(ligands, number, field)
+    first, heavy = ligands.first_atom[number], int(ligands.heavy[number])
+    words = slice(ligands.first_pair[number], ligands.first_pair[number + 1])
+    mask = ligands.pair_mask[words].reshape(heavy, -1).view("u1")
+    tested = np.unpackbits(mask, axis=1, bitorder="little")[:, :heavy].astype(bool)
+    rows = slice(first, first + heavy)
+    if isinstance(field, XScoreField):
+        shares, pair_energy = _xscore_view(signed_radii(ligands, rows), field)
+    else:
+        assert isinstance(field, VinaField)
+        shares, pair_energy = _vina_view(ligands.vina_type[rows], field)
+    return np.arange(heavy), shares, pair_energy, tested
+
+
+def _vina_view(types: np.ndarray, field: VinaField) -> tuple[np.ndarray, PairEnergy]:
+    pair = field.form.pair_table().astype(float)[types][:, types]
+
+    def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return vina_reference.pair_energy_slope(r, pair, field.form.weights)
+
+    return np.eye(field.maps.count)[field.slot[types]], pair_energy
+
+
+def _xscore_view(radii: np.ndarray, field: XScoreField) -> tuple[np.ndarray, PairEnergy]:
+    def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return xscore_reference.pair_energy_slope(r, radii[:, None].astype(float), radii)
+
+    return np.eye(field.maps.count)[np.searchsorted(field.radii, radii)], pair_energy
+
+
+def _ad4_view(ligands: Ligands, number: int, field: Ad4Field) -> View:
+    rows = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
+    atoms = np.flatnonzero(ligands.ad4_type[rows] != Ad4Type.NONE)
+    types, charges = ligands.ad4_type[rows][atoms], ligands.ad4_charge[rows][atoms].astype(float)
+    shares = np.eye(field.maps.count)[field.slot[types]]
+    shares[:, 0], shares[:, 1] = charges, np.abs(charges)
+    one, two = np.searchsorted(atoms, ad4_pairs(ligands, number, number + 1)[0]).T
+    tested = np.zeros((len(atoms), len(atoms)), bool)
+    tested[one, two] = tested[two, one] = True
+
+    def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return ad4_reference.pair_energy_slope(r, types, charges)
+
+    return atoms, shares, pair_energy, tested
 
 
 def _turn(direction: np.ndarray, angle: float, vectors: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from ligen_py.engine.ad4 import Ad4
 from ligen_py.engine.halving import by_batches
 from ligen_py.engine.pose_kernel import ATOM_CLASSES
 from ligen_py.engine.vina import Vina, Vinardo
-from ligen_py.engine.xscore import XScore
+from ligen_py.engine.xscore import PKD_ENERGY, XScore
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.pace import Pace
@@ -114,9 +114,6 @@ def batches(ligands: Ligands, poses: Poses, budget: int) -> Iterator[tuple[int, 
             yield first, last
         first = last
 
-
-PKD_ENERGY = 1.364
-"""Free energy of one unit of pKd at 298 K, kcal/mol: RT ln 10."""
 
 PAIR_TERMS = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
 

@@ -131,3 +131,31 @@ def ramp(s: np.ndarray, good: float, bad: float) -> np.ndarray:
 def capped(energy: np.ndarray) -> np.ndarray:
     """Vina's cap on positive energies, see `CAP`."""
     return np.where(energy > 0, energy * (CAP / (CAP + energy)), energy)
+
+
+def pair_energy_slope(r: np.ndarray, pair: np.ndarray, w: Weights) -> tuple[np.ndarray, np.ndarray]:
+    """Energy and dE/dr of pairs at distances r (...), with rows of `Form.pair_table` (..., 4)."""
+    s, on = r - pair[..., 0], (r < CUTOFF) * pair[..., 3]
+    a, b = s / w.gauss1_width, (s - w.gauss2_offset) / w.gauss2_width
+    first, second = w.gauss1_weight * np.exp(-a * a), w.gauss2_weight * np.exp(-b * b)
+    overlap = np.minimum(s, 0)
+    energy = first + second + w.repulsion_weight * overlap**2
+    slope = -2 * a / w.gauss1_width * first - 2 * b / w.gauss2_width * second
+    slope = slope + 2 * w.repulsion_weight * overlap
+    for weight, flag, good, bad in (
+        (w.hydrophobic_weight, pair[..., 1], w.hydrophobic_good, w.hydrophobic_bad),
+        (w.hbond_weight, pair[..., 2], w.hbond_good, w.hbond_bad),
+    ):
+        energy = energy + weight * flag * np.clip((bad - s) / (bad - good), 0, 1)
+        slope = slope - weight * flag * ((s > good) & (s < bad)) / (bad - good)
+    return on * energy, on * slope
+
+
+def field_energy(
+    points: np.ndarray, receptor: Receptor, types: np.ndarray, form: Form
+) -> np.ndarray:
+    """Energy (types, points) of a probe of each type at points (points, 3) by the direct sum."""
+    distance = np.linalg.norm(points[:, None] - receptor.xyz, axis=-1)
+    table = form.pair_table().astype(np.float64)
+    rows = (table[kind][receptor.vina_type] for kind in types)
+    return np.stack([pair_energy_slope(distance, row, form.weights)[0].sum(axis=1) for row in rows])

@@ -42,6 +42,9 @@ class Coefficients:
 HPSCORE = Coefficients(constant=3.441, vdw=0.004, hb=0.054, hydrophobic=0.009, rt=-0.061)
 HMSCORE = Coefficients(constant=3.567, vdw=0.004, hb=0.101, hydrophobic=0.387, rt=-0.097)
 
+PKD_ENERGY = 1.364
+"""Free energy of one unit of pKd at 298 K, kcal/mol: RT ln 10."""
+
 LIGAND = np.dtype(
     [
         (name, np.int32)
@@ -86,7 +89,6 @@ class Batch:
         first_torsion = ligands.first_torsion[first : last + 1] - ligands.first_torsion[first]
         owner = np.repeat(np.arange(last - first), np.diff(first_atom))
         radius = ligands.radius[rows]
-        fat = ligands.interaction[rows] == Interaction.HYDROPHOBIC
         bonds = (ligands.donor[rows] > 0) | (ligands.acceptor[rows] > 0)
         heavy, polar = np.flatnonzero(radius > 0), np.flatnonzero((radius > 0) & bonds)
         table = np.zeros(last - first, LIGAND)
@@ -94,7 +96,7 @@ class Batch:
         table["first_torsion"], table["torsions"] = first_torsion[:-1], np.diff(first_torsion)
         table["first_heavy"], table["heavy"] = _runs(owner[heavy], last - first)
         table["first_polar"], table["polar"] = _runs(owner[polar], last - first)
-        atoms = np.column_stack([ligands.xyz[rows], np.where(fat, -radius, radius)])
+        atoms = np.column_stack([ligands.xyz[rows], signed_radii(ligands, rows)])
         local = np.arange(len(owner)) - first_atom[owner]
         return cls(
             ligands=table,
@@ -144,6 +146,12 @@ def _heavy_neighbours(ligands: Ligands, first: int, last: int) -> tuple[np.ndarr
     return atom[order], other[order]
 
 
+def signed_radii(atoms: Ligands | Receptor, rows: slice | np.ndarray = np.s_[:]) -> np.ndarray:
+    """Radii of some atoms, Angstrom, float32: negative for hydrophobic, 0 for unscored ones."""
+    radius, fat = atoms.radius[rows], atoms.interaction[rows] == Interaction.HYDROPHOBIC
+    return np.where(fat, -radius, radius)
+
+
 class XScore:
     """X-Score (Wang, Lai, Wang 2002; v1.3) of poses in one receptor, on one device."""
 
@@ -152,9 +160,7 @@ class XScore:
     def __init__(self, device: Device, receptor: Receptor, near_sites: int = 24) -> None:
         """Upload the receptor. `near_sites` sizes the kernel's list of candidates, no more."""
         scored = receptor.radius > 0
-        fat = receptor.interaction[scored] == Interaction.HYDROPHOBIC
-        radius = receptor.radius[scored]
-        atoms = np.column_stack([receptor.xyz[scored], np.where(fat, -radius, radius)])
+        atoms = np.column_stack([receptor.xyz, signed_radii(receptor)])[scored]
         polar = scored & ((receptor.donor > 0) | (receptor.acceptor > 0))
         rooted = (receptor.rooted > 0) & (receptor.interaction != Interaction.METAL)
         code = receptor.donor + 4 * receptor.acceptor.astype(np.int32) + 16 * rooted

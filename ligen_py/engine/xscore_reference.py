@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ligen_py.engine.chemical_field import XSCORE_CUTOFF, XSCORE_NEAREST, XSCORE_WEIGHTS
 from ligen_py.engine.geometry import fma32, rebuild
-from ligen_py.engine.xscore import HMSCORE, HPSCORE, TERMS, Coefficients
+from ligen_py.engine.xscore import HMSCORE, HPSCORE, TERMS, Coefficients, signed_radii
 from ligen_py.records import Interaction, Ligands, Poses, Receptor
 
 CUTOFF = np.float32(8.0)
@@ -296,3 +297,31 @@ def selected(
         if not shadowed and same_kind < limits[kind - 1] and value >= 0.01:
             kept.append(value)
     return kept
+
+
+def pair_energy_slope(
+    r: np.ndarray, one: np.ndarray, two: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Energy, kcal/mol, and dE/dr of pairs in the field of X-Score (kernels: xscore_field.clh).
+
+    `one` and `two` are radii, negative for hydrophobic atoms; all arrays are broadcast. HPScore's
+    8-4 potential, here with what it drops, the atoms that repel; and its hydrophobic pairs.
+    """
+    contact, fat = np.abs(one) + np.abs(two), (one < 0) & (two < 0)
+    near = np.maximum(r, XSCORE_NEAREST)
+    fourth = (contact / near) ** 4
+    ramp = (contact + 2.2 - r) / 1.7
+    steep = np.where(r > XSCORE_NEAREST, 8 * fourth * (1 - fourth) / near, 0)
+    sloping = fat * ((ramp > 0) & (ramp < 1)) / -1.7
+    vdw, hydrophobic = XSCORE_WEIGHTS["VDW"], XSCORE_WEIGHTS["HYDROPHOBIC"]
+    energy = vdw * fourth * (fourth - 2) + hydrophobic * fat * np.clip(ramp, 0, 1)
+    on = r < XSCORE_CUTOFF
+    return on * energy, on * (vdw * steep + hydrophobic * sloping)
+
+
+def field_energy(points: np.ndarray, receptor: Receptor, radii: np.ndarray) -> np.ndarray:
+    """Energy (radii, points) of a probe of each signed radius at points (points, 3)."""
+    scored = receptor.radius > 0
+    distance = np.linalg.norm(points[:, None] - receptor.xyz[scored], axis=-1)
+    other = signed_radii(receptor, scored).astype(float)
+    return np.stack([pair_energy_slope(distance, one, other)[0].sum(axis=1) for one in radii])
