@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from ligen_py import dock, filter, parse, pocket, refine, score
-from ligen_py.store.read import read
+from ligen_py.engine import scoring
+from ligen_py.store.read import read, read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 
@@ -66,8 +67,9 @@ def test_no_rounds_is_the_identity(folder: Path) -> None:
     assert np.array_equal(energies.before, energies.after)
 
 
-def test_refined_poses_are_lower_and_in_order(folder: Path) -> None:
-    assert run(folder, "refined.h5", "--rounds", "3") == 0
+@pytest.mark.parametrize("field", ["vina", "xscore"])
+def test_refined_poses_are_lower_and_in_order(folder: Path, field: str) -> None:
+    assert run(folder, "refined.h5", "--rounds", "3", "--field", field) == 0
     poses = read(folder / "refined.h5", "refined", "poses")
     energies = read(folder / "refined.h5", "refined", "refinement")
     assert (np.diff(poses.first_pose) > 0).all()
@@ -90,6 +92,25 @@ def test_the_exact_score_of_a_refined_pose_is_near_its_energy(folder: Path) -> N
     assert len(scores.restart) <= len(kept.restart)
     assert scores.score[0] > 5  # trimethoprim: better than -5 kcal/mol in its own enzyme
     assert scores.score[0] > scores.score[1] > 0
+
+
+@pytest.mark.parametrize("field", ["vina", "vinardo", "ad4"])
+def test_a_fields_energy_is_that_of_its_function(folder: Path, field: str) -> None:
+    # Apart from what interpolation between the maps' points takes, most of it near the minimum.
+    assert run(folder, "field.h5", "--rounds", "3", "--field", field) == 0
+    inputs = [
+        f"--{flag}={folder / name}.h5"
+        for flag, name in (("ligands", "ligands"), ("pocket", "pocket"), ("poses", "field"))
+    ]
+    output = folder / "exact.h5"
+    assert score.main(["--quiet", *inputs, "--output", str(output), "--functions", field]) == 0
+    exact = read_terms(output)[field]
+    ad4 = ("vdw", "hbond", "estat", "desolv", "intra")
+    names = ad4 if field == "ad4" else scoring.PAIR_TERMS
+    total = np.sum([exact[name] for name in names], axis=0)
+    after = read(folder / "field.h5", "refined", "refinement").after
+    assert np.abs(total - after).max() < 0.5
+    assert np.median(np.abs(total - after)) < 0.2
 
 
 def test_finalists_are_the_best_of_a_first_descent(folder: Path) -> None:
