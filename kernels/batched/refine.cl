@@ -88,14 +88,15 @@ typedef struct {
   __local float2 *turns;  // cosine and sine of each torsion
 } problem_t;
 
-// What atom `i` feels at a point of the grid and the next one along z. AutoDock4's maps 0 and 1 are
-// those of its charge.
-static inline float2 values_at(const problem_t *p, int i, int point) {
-  const size_t stride = p->grid.stride_map;
-  float2 value = vload2(0, p->maps + (p->kinds[i] >> 8) * stride + point);
+// What an atom of a charge feels at a point of its map and the next one along z. AutoDock4's maps 0
+// and 1 are those of a charge; `first` is the point in map 0.
+static inline float2 values_at(__global const float *point,
+                               __global const float *first,
+                               int stride,
+                               float charge) {
+  float2 value = vload2(0, point);
 #ifdef FIELD_AD4
-  const float charge = p->conformer[i].w;
-  value += charge * vload2(0, p->maps + point) + fabs(charge) * vload2(0, p->maps + stride + point);
+  value += charge * vload2(0, first) + fabs(charge) * vload2(0, first + stride);
 #endif
   return value;
 }
@@ -112,10 +113,14 @@ static inline float4 look_up(const problem_t *p, int atom) {
   const int i = min((int)u, (int)((g.last.x - g.origin.x) * g.inverse_spacing + 0.5f) - 1);
   const int j = min((int)v, g.stride_x / g.stride_y - 2), k = min((int)w, g.stride_y - 2);
   const float a = u - (float)i, b = v - (float)j, c = w - (float)k;
-  const int point = i * g.stride_x + j * g.stride_y + k;
-  const float2 f00 = values_at(p, atom, point), f01 = values_at(p, atom, point + g.stride_y);
-  const float2 f10 = values_at(p, atom, point + g.stride_x);
-  const float2 f11 = values_at(p, atom, point + g.stride_x + g.stride_y);
+  __global const float *first = p->maps + i * g.stride_x + j * g.stride_y + k;
+  __global const float *cell = first + (size_t)(p->kinds[atom] >> 8) * g.stride_map;
+  const int sx = g.stride_x, sy = g.stride_y, map = g.stride_map;
+  const float charge = p->conformer[atom].w;
+  const float2 f00 = values_at(cell, first, map, charge);
+  const float2 f01 = values_at(cell + sy, first + sy, map, charge);
+  const float2 f10 = values_at(cell + sx, first + sx, map, charge);
+  const float2 f11 = values_at(cell + sx + sy, first + sx + sy, map, charge);
   // Along x, then y, then z.
   const float d00x = f10.x - f00.x, d00y = f10.y - f00.y, d10x = f11.x - f01.x,
               d10y = f11.y - f01.y;
