@@ -147,7 +147,9 @@ __kernel void make_maps(
     __global const int *first_near,   // a block: its first row of `near`
     __global const int *near,         // receptor atoms near a block
     __global const float4 *receptor,  // Angstrom; w: as a probe
-    __constant float4 *pair_table,    // row type_i * VINA_TYPES + type_j, see vina.clh
+#ifndef FIELD_XSCORE
+    __constant float4 *pair_table,  // row type_i * VINA_TYPES + type_j, see vina.clh
+#endif
     __global float *maps) {
   const int block = get_group_id(0), first = first_near[block], last = first_near[block + 1];
   const size_t stride = (size_t)shape.x * shape.y * shape.z;
@@ -171,8 +173,7 @@ __kernel void make_maps(
         }
       }
     }
-    for (int map = 0; map < MAPS; map++)
-      maps[map * stride + point.number] = energy[map];
+    for (int map = 0; map < MAPS; map++) maps[map * stride + point.number] = energy[map];
   }
 }
 

@@ -19,7 +19,7 @@
 #define WG_SUB_GROUPS 1  // sub-groups in a work-group
 #endif
 
-#define TERMS 4  // pair terms: van der Waals, hydrogen bonds, hydrophobic pairs and match
+#define PAIR_SUMS 4  // pair terms: van der Waals, hydrogen bonds, hydrophobic pairs and match
 
 // One of X-Score's functions, whose coefficients are macros that begin with its name.
 #define PKD(NAME, vdw, hb, hydrophobic, rt) \
@@ -82,9 +82,9 @@ KERNEL void xscore(
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
-  __local float all_parts[WG_SUB_GROUPS * TERMS * MAX_ATOMS];
+  __local float all_parts[WG_SUB_GROUPS * PAIR_SUMS * MAX_ATOMS];
   __local float4 *atoms = all_atoms + sg.index * MAX_ATOMS;
-  __local float *parts = all_parts + sg.index * TERMS * MAX_ATOMS;
+  __local float *parts = all_parts + sg.index * PAIR_SUMS * MAX_ATOMS;
 
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
@@ -106,7 +106,7 @@ KERNEL void xscore(
                                           site_positions, site_roots, site_count);
   }
   sg_sync(sg);
-  for (int term = sg.lane; term < TERMS; term += SG_SIZE) {
+  for (int term = sg.lane; term < PAIR_SUMS; term += SG_SIZE) {
     const int count = term == 1 ? ligand.polar : ligand.heavy;
     float sum = 0.0f;
     for (int i = 0; i < count; i++) sum += parts[term * MAX_ATOMS + i];

@@ -13,19 +13,10 @@ from ligen_py.engine import ad4
 from ligen_py.engine.maps import Grid, Maps, make_maps
 from ligen_py.engine.placing import ranges
 from ligen_py.engine.subset import rows_below, subset
-from ligen_py.engine.vina import ACCEPTORS, DONORS, FORMS, HYDROPHOBIC, TYPES
-from ligen_py.engine.xscore import HPSCORE, PKD_ENERGY, signed_radii
+from ligen_py.engine.vina import ACCEPTORS, CUTOFF, DONORS, FORMS, HYDROPHOBIC, TYPES
+from ligen_py.engine.xscore import FIELD_CUTOFF, field_definitions, signed_radii
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ad4Type, ChargedReceptor, Ligands, Receptor, VinaType
-
-XSCORE_CUTOFF = 8.0
-"""Angstrom."""
-XSCORE_NEAREST = 1.0
-"""Angstrom; atoms nearer than this repel as at this distance."""
-XSCORE_WEIGHTS = {
-    "VDW": HPSCORE.vdw * PKD_ENERGY, "HYDROPHOBIC": -HPSCORE.hydrophobic * PKD_ENERGY,
-}  # fmt: skip
-"""kcal/mol: HPScore's coefficients as free energies."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +99,7 @@ class VinaField(_HeavyAtoms):
         self.slot = np.full(TYPES, -1, np.int32)
         self.slot[types] = np.arange(len(types))
         self.maps = make_maps(
-            device, grid, types, receptor.xyz, receptor.vina_type, self.definitions,
+            device, grid, types, receptor.xyz, receptor.vina_type, self.definitions, CUTOFF,
             [self.form.pair_table()],
         )  # fmt: skip
 
@@ -131,16 +122,13 @@ class XScoreField(_HeavyAtoms):
 
     def __init__(self, device: Device, receptor: Receptor, grid: Grid, ligands: Ligands) -> None:
         """Compute the maps of the radii that occur in `ligands`, fat and other ones apart."""
-        values = {"CUTOFF": XSCORE_CUTOFF, "NEAREST": XSCORE_NEAREST}
-        values |= {f"{name}_WEIGHT": weight for name, weight in XSCORE_WEIGHTS.items()}
-        macros = {f"XSCORE_{name}": f"{float(value)!r}f" for name, value in values.items()}
-        self.definitions = {"FIELD_XSCORE": "1", **macros}
+        self.definitions = {"FIELD_XSCORE": "1", **field_definitions()}
         radii = np.unique(signed_radii(ligands))
         self.radii = radii[radii != 0]
         scored = receptor.radius > 0
         self.maps = make_maps(
             device, grid, self.radii, receptor.xyz[scored], signed_radii(receptor, scored),
-            self.definitions, [self.tables[0]],
+            self.definitions, FIELD_CUTOFF,
         )  # fmt: skip
 
     def views(self, ligands: Ligands, atoms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -167,7 +155,7 @@ class Ad4Field:
         self.slot[types] = 2 + np.arange(len(types))
         donors, (sites, axes, normals) = ad4.receptor_arrays(receptor)
         self.maps = make_maps(
-            device, grid, types, sites[:, :3], sites[:, 3], self.definitions,
+            device, grid, types, sites[:, :3], sites[:, 3], self.definitions, ad4.CUTOFF,
             [axes, normals, *self.tables], (np.int32(len(sites)), np.int32(donors)), before=2,
         )  # fmt: skip
 

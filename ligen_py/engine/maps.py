@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ligen_py.opencl import buffers
+from ligen_py.opencl.buffers import OutOfMemoryError
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
 from ligen_py.records import Field
@@ -60,15 +61,12 @@ class Maps:
     buffer: Any
 
 
-REACH = 8.0
-"""Angstrom; no field has pairs farther apart than this, but for charges."""
-
 BLOCK = 8
 """Points along each side of the blocks for which near receptor atoms are listed."""
 
 
-def near_atoms(grid: Grid, xyz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Receptor atoms within reach of each block: offsets (blocks + 1,) and atoms, int32."""
+def near_atoms(grid: Grid, xyz: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Receptor atoms within reach (Angstrom) of each block: offsets (blocks + 1,), atoms; int32."""
     half = (BLOCK - 1) / 2 * grid.spacing
     squares = []
     for axis, points in enumerate(grid.shape):
@@ -77,7 +75,7 @@ def near_atoms(grid: Grid, xyz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     found, counts = [], [np.zeros(1, np.int64)]
     for plane in squares[0]:
         square = plane + squares[1][:, None] + squares[2]
-        near = square.reshape(len(squares[1]) * len(squares[2]), -1) < REACH**2 + 1e-3
+        near = square.reshape(len(squares[1]) * len(squares[2]), -1) < reach**2 + 1e-3
         found.append(np.nonzero(near)[1])
         counts.append(np.count_nonzero(near, axis=1))
     first = np.cumsum(np.concatenate(counts))
@@ -91,7 +89,8 @@ def make_maps(
     xyz: np.ndarray,
     receptor: np.ndarray,
     definitions: Mapping[str, str],
-    tables: Sequence[np.ndarray],
+    reach: float,
+    tables: Sequence[np.ndarray] = (),
     numbers: Sequence[Any] = (),
     before: int = 0,
 ) -> Maps:
@@ -104,16 +103,24 @@ def make_maps(
         xyz: of receptor atoms (atoms, 3), Angstrom.
         receptor: what these are in the field (atoms,).
         definitions: macros of the field.
+        reach: receptor atoms farther off, Angstrom, are left out, but for charges.
         tables: further arrays that its kernel in maps.cl takes.
         numbers: further numbers that it takes.
         before: see above.
     """
     count = before + len(probes)
-    maps = buffers.empty(device, int(np.prod(grid.shape)) * max(1, count), np.float32)
+    try:
+        maps = buffers.empty(device, int(np.prod(grid.shape)) * max(1, count), np.float32)
+    except OutOfMemoryError as error:
+        shape = " x ".join(map(str, grid.shape))
+        raise OutOfMemoryError(
+            f"{count} maps of {shape} points do not fit: {error}, or raise refine.spacing, or make "
+            "the pocket's box smaller"
+        ) from error
     if not len(probes):
         return Maps(grid, count, maps)
     atoms = np.column_stack([xyz, receptor]).astype(np.float32)
-    first_near, near = near_atoms(grid, xyz)
+    first_near, near = near_atoms(grid, xyz, reach)
     macros = {**definitions, "MAPS": str(len(probes)), "BLOCK": str(BLOCK)}
     inputs = (probes.astype(np.float32), first_near, near, atoms, *tables)
     local = 64

@@ -49,7 +49,8 @@ HUGE = 1e4
 """What only an error value reaches."""
 
 TWIN_TOLERANCE = (1e-2, 1e-3)
-"""Absolute and relative difference between a device and its twin; measured: below 1e-4."""
+"""Absolute and relative difference between a device and its twin; measured: below 1e-4, but for the
+step of X-Score's HM (docs/determinism.md)."""
 
 
 def watch(

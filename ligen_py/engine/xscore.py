@@ -45,6 +45,23 @@ HMSCORE = Coefficients(constant=3.567, vdw=0.004, hb=0.101, hydrophobic=0.387, r
 PKD_ENERGY = 1.364
 """Free energy of one unit of pKd at 298 K, kcal/mol: RT ln 10."""
 
+FIELD_CUTOFF = 8.0
+"""Angstrom; pairs at this distance or farther have no energy in the field."""
+FIELD_NEAREST = 1.0
+"""Angstrom; in the field atoms nearer than this repel as at this distance."""
+FIELD_VDW, FIELD_HYDROPHOBIC = HPSCORE.vdw * PKD_ENERGY, -HPSCORE.hydrophobic * PKD_ENERGY
+"""kcal/mol: the weights of HPScore's terms as free energies."""
+
+
+def field_definitions() -> dict[str, str]:
+    """The constants as -D macros for kernels/include/xscore_field.clh."""
+    values = {
+        "CUTOFF": FIELD_CUTOFF, "NEAREST": FIELD_NEAREST,
+        "VDW_WEIGHT": FIELD_VDW, "HYDROPHOBIC_WEIGHT": FIELD_HYDROPHOBIC,
+    }  # fmt: skip
+    return {f"XSCORE_{name}": f"{value!r}f" for name, value in values.items()}
+
+
 LIGAND = np.dtype(
     [
         (name, np.int32)

@@ -13,9 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.chemical_field import XSCORE_CUTOFF, XSCORE_NEAREST, XSCORE_WEIGHTS
 from ligen_py.engine.geometry import fma32, rebuild
-from ligen_py.engine.xscore import HMSCORE, HPSCORE, TERMS, Coefficients, signed_radii
+from ligen_py.engine.xscore import (
+    FIELD_CUTOFF,
+    FIELD_HYDROPHOBIC,
+    FIELD_NEAREST,
+    FIELD_VDW,
+    HMSCORE,
+    HPSCORE,
+    TERMS,
+    Coefficients,
+    signed_radii,
+)
 from ligen_py.records import Interaction, Ligands, Poses, Receptor
 
 CUTOFF = np.float32(8.0)
@@ -308,14 +317,14 @@ def pair_energy_slope(
     8-4 potential, here with what it drops, the atoms that repel; and its hydrophobic pairs.
     """
     contact, fat = np.abs(one) + np.abs(two), (one < 0) & (two < 0)
-    near = np.maximum(r, XSCORE_NEAREST)
+    near = np.maximum(r, FIELD_NEAREST)
     fourth = (contact / near) ** 4
     ramp = (contact + 2.2 - r) / 1.7
-    steep = np.where(r > XSCORE_NEAREST, 8 * fourth * (1 - fourth) / near, 0)
+    steep = np.where(r > FIELD_NEAREST, 8 * fourth * (1 - fourth) / near, 0)
     sloping = fat * ((ramp > 0) & (ramp < 1)) / -1.7
-    vdw, hydrophobic = XSCORE_WEIGHTS["VDW"], XSCORE_WEIGHTS["HYDROPHOBIC"]
+    vdw, hydrophobic = FIELD_VDW, FIELD_HYDROPHOBIC
     energy = vdw * fourth * (fourth - 2) + hydrophobic * fat * np.clip(ramp, 0, 1)
-    on = r < XSCORE_CUTOFF
+    on = r < FIELD_CUTOFF
     return on * energy, on * (vdw * steep + hydrophobic * sloping)
 
 

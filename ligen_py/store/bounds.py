@@ -33,6 +33,12 @@ def _ligands(ligands: Ligands) -> Checks:
     for name, each in (("bond", np.diff(ligands.first_bond)), ("torsion_axis", torsions)):
         ends = getattr(ligands, name)
         yield name, (ends >= 0) & (ends < np.repeat(atoms, each)[:, None])
+    yield "torsion_axis", ligands.torsion_axis < np.repeat(heavy, torsions)[:, None]
+    # Fields have maps of typed atoms only, so that no heavy atom may lack a type.
+    owner = np.repeat(np.arange(len(heavy)), atoms)
+    number = np.arange(len(ligands.xyz)) - ligands.first_atom[:-1][owner]
+    for name in ("vina_type", "ad4_type", "radius"):
+        yield name, (getattr(ligands, name) > 0) | (number >= heavy[owner])
     first, last, hydrogen, end = ligands.torsion_range.T
     border, full = np.repeat(heavy, torsions), np.repeat(atoms, torsions)
     yield "torsion_range", (first >= 0) & (first <= last) & (last <= border)

@@ -5,10 +5,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from ligen_py.engine import ad4_reference, refining, vina_reference, xscore_reference
+from ligen_py.engine import (
+    ad4,
+    ad4_reference,
+    refining,
+    vina,
+    vina_reference,
+    xscore,
+    xscore_reference,
+)
 from ligen_py.engine import refining_reference as twin
 from ligen_py.engine.chemical_field import Ad4Field, VinaField, XScoreField, field_over
-from ligen_py.engine.maps import REACH, Grid
+from ligen_py.engine.maps import Grid
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.refining import Chain, Refiner, keep_best
 from ligen_py.opencl import buffers
@@ -100,7 +108,8 @@ def test_maps_equal_the_direct_sum(device: Device, name: str) -> None:
     # The terms end with a jump at the cut-off; leave out points where rounding decides on it.
     points = field.maps.grid.points
     distance = np.linalg.norm(points[:, None] - xyz, axis=-1)
-    clear = (np.abs(distance - REACH) > 1e-4).all(axis=1)
+    cutoff = {"ad4": ad4.CUTOFF, "xscore": xscore.FIELD_CUTOFF}.get(name, vina.CUTOFF)
+    clear = (np.abs(distance - cutoff) > 1e-4).all(axis=1)
     assert clear.sum() > 0.9 * len(points)
     some = np.random.default_rng(0).permutation(np.flatnonzero(clear))[:100]
     if isinstance(field, Ad4Field):
@@ -206,12 +215,14 @@ def test_rounds_lower_the_energy_and_it_is_that_of_the_pose(device: Device) -> N
     assert again.before == pytest.approx(often.after, rel=1e-3, abs=1e-2)
 
 
+@pytest.mark.parametrize("name", ["vina", "ad4"])
 def test_batches_and_work_groups_change_no_bit(
-    device: Device, monkeypatch: pytest.MonkeyPatch
+    device: Device, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if device.is_simulator:
         pytest.skip("too slow")
-    given = system(device)
+    refinable(device, name)
+    given = system(device, name)
     ligands, poses, refiner = given.ligands, given.poses, given.refiner
     chain = Chain(3, 12, 1.2, 2.0)
     expected = refiner.refine(ligands, poses, chain)

@@ -30,6 +30,9 @@ def test_a_stage_does_not_depend_on_other_stages() -> None:
     )
     assert not any(name.endswith(".cl") for name in names("parse") | names("export"))
     assert "kernels/batched/score.cl" in names("score")
+    refine = {"kernels/batched/maps.cl", "kernels/include/xscore_field.clh"}
+    assert refine <= names("refine")
+    assert not refine & (names("score") | names("aggregate"))
 
 
 def test_an_unknown_stage_is_an_error() -> None:
