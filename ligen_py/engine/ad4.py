@@ -1,20 +1,16 @@
-"""AutoDock4's free-energy function: its constants, once for host and kernels, and scores of poses.
+"""AutoDock4's free-energy function: its constants and tables, once for host and kernels.
 
 Sources: R. Huey, G. M. Morris, A. J. Olson, D. S. Goodsell, J. Comput. Chem. 28 (2007) 1145-1152;
 parameters of AutoDock 4.2 ("bound" model); directional hydrogen bonds as AutoGrid 4.2 sums them
 (after D. N. A. Boobbyer, P. J. Goodford et al., J. Med. Chem. 32 (1989) 1083-1094).
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ligen_py.engine.internal import internal_pairs
-from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel, runs
-from ligen_py.opencl import buffers
-from ligen_py.opencl.device import Device
-from ligen_py.records import Ad4Type, ChargedReceptor, Ligands, Poses
+from ligen_py.records import Ad4Type, ChargedReceptor, Ligands
 
 TYPES = len(Ad4Type)
 CUTOFF = 8.0
@@ -146,62 +142,10 @@ def definitions() -> dict[str, str]:
     return floats | {"AD4_TYPES": str(TYPES)}
 
 
-LIGAND = np.dtype(
-    [
-        (name, np.int32)
-        for name in (
-            "first_atom",
-            "atoms",
-            "first_torsion",
-            "torsions",
-            "first_active",
-            "active",
-            "first_pair",
-            "pairs",
-        )
-    ]
-)
-"""One ligand of a batch, as `ligand_t` in ad4.cl."""
-
-
 def ad4_pairs(ligands: Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of atoms that AutoDock's internal energy counts, as `internal_pairs` gives them."""
     atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
     return internal_pairs(ligands, first, last, ligands.ad4_type[atoms] != Ad4Type.NONE)
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Consecutive ligands as the kernel reads them."""
-
-    ligands: np.ndarray
-    """LIGAND (ligands,)."""
-    atoms: np.ndarray
-    """float32 (atoms, 4): conformer; type."""
-    charges: np.ndarray
-    """float32 (atoms,), e."""
-    active: np.ndarray
-    """int16: atoms that have a type, numbers local to the ligand."""
-    pairs: np.ndarray
-    """int16 (pairs, 2), numbers local to the ligand."""
-
-    @classmethod
-    def of(cls, ligands: Ligands, first: int, last: int) -> "Batch":
-        """Pack ligands first <= ligand < last."""
-        offsets = ligands.first_atom[first : last + 1]
-        rows = slice(offsets[0], offsets[-1])
-        owner = np.repeat(np.arange(last - first), np.diff(offsets))
-        active = np.flatnonzero(ligands.ad4_type[rows] != Ad4Type.NONE)
-        pairs, counts = ad4_pairs(ligands, first, last)
-        table = np.zeros(last - first, LIGAND)
-        table["first_atom"], table["atoms"] = runs(offsets)
-        table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
-        actives = np.bincount(owner[active], minlength=last - first)
-        table["first_active"], table["active"] = runs(np.cumsum([0, *actives]))
-        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *counts]))
-        atoms = np.column_stack([ligands.xyz[rows], ligands.ad4_type[rows]]).astype(np.float32)
-        numbers = (active - (offsets - offsets[0])[owner[active]]).astype(np.int16)
-        return cls(table, atoms, ligands.ad4_charge[rows], numbers, pairs)
 
 
 def receptor_arrays(receptor: ChargedReceptor) -> tuple[int, list[np.ndarray]]:
@@ -218,33 +162,3 @@ def receptor_arrays(receptor: ChargedReceptor) -> tuple[int, list[np.ndarray]]:
     )
     arrays = [np.column_stack(pair)[order].astype(np.float32) for pair in columns]
     return int(np.count_nonzero(donor)), arrays
-
-
-class Ad4:
-    """AutoDock4's free energy of binding of poses in one receptor, on one device."""
-
-    terms = TERMS
-
-    def __init__(self, device: Device, receptor: ChargedReceptor) -> None:
-        """Upload the receptor, donors first, and the tables."""
-        donors, arrays = receptor_arrays(receptor)
-        self._receptor = (
-            np.int32(len(arrays[0])),
-            np.int32(donors),
-            *(buffers.upload(device, each) for each in (*arrays, pair_table(), type_table())),
-        )
-        self._kernel = PoseKernel(device, "batched/ad4.cl", "ad4", definitions(), len(TERMS))
-
-    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
-        """All poses of ligands first <= ligand < last: float32 (terms, poses).
-
-        NaN where a pose's coordinates are not finite, in every term but `torsional`.
-        """
-        batch = Batch.of(ligands, first, last)
-        return self._kernel.run(
-            PoseBatch.of(ligands, poses, first, last),
-            batch.ligands["atoms"],
-            self._receptor,
-            (batch.ligands, ligands.ad4_torsions[first:last], batch.atoms),
-            (batch.charges, batch.active, batch.pairs),
-        )

@@ -6,11 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ligen_py.engine.ad4 import Ad4
+from ligen_py.engine.ad4_scorer import Ad4
 from ligen_py.engine.halving import by_batches
 from ligen_py.engine.pose_kernel import ATOM_CLASSES
-from ligen_py.engine.vina import Vina, Vinardo
-from ligen_py.engine.xscore import PKD_ENERGY, XScore
+from ligen_py.engine.vina_scorer import Vina, Vinardo
+from ligen_py.engine.xscore import PKD_ENERGY
+from ligen_py.engine.xscore_scorer import XScore
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.pace import Pace

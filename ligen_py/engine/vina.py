@@ -1,4 +1,4 @@
-"""Vina and Vinardo: their constants, once for host and kernels, and their scores of poses.
+"""Vina and Vinardo: their constants, once for host and kernels.
 
 Sources: O. Trott, A. J. Olson, J. Comput. Chem. 31 (2010) 455-461; J. Eberhardt et al., J. Chem.
 Inf. Model. 61 (2021) 3891-3898 (AutoDock Vina 1.2); R. Quiroga, M. A. Villarreal, PLoS ONE 11
@@ -10,10 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ligen_py.engine.internal import internal_pairs
-from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel, runs
-from ligen_py.opencl import buffers
-from ligen_py.opencl.device import Device
-from ligen_py.records import Ligands, Poses, Receptor, VinaType
+from ligen_py.records import Ligands, VinaType
 
 TYPES = len(VinaType)
 """Size of every per-type table; type 0 (NONE: hydrogens) takes no part in any term."""
@@ -131,90 +128,7 @@ FORMS = {
 """Functional forms by the names they have in settings."""
 
 
-LIGAND = np.dtype(
-    [
-        (name, np.int32)
-        for name in (
-            "first_atom",
-            "atoms",
-            "first_torsion",
-            "torsions",
-            "heavy",
-            "first_pair",
-            "pairs",
-            "unused",
-        )
-    ]
-)
-"""One ligand of a batch, as `ligand_t` in vina.cl."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Consecutive ligands as the kernel reads them."""
-
-    ligands: np.ndarray
-    """LIGAND (ligands,)."""
-    atoms: np.ndarray
-    """float32 (atoms, 4): conformer; type."""
-    pairs: np.ndarray
-    """int16 (pairs, 2), numbers local to the ligand."""
-
-    @classmethod
-    def of(cls, ligands: Ligands, first: int, last: int) -> "Batch":
-        """Pack ligands first <= ligand < last."""
-        rows = slice(ligands.first_atom[first], ligands.first_atom[last])
-        pairs, counts = vina_pairs(ligands, first, last)
-        table = np.zeros(last - first, LIGAND)
-        table["first_atom"], table["atoms"] = runs(ligands.first_atom[first : last + 1])
-        table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
-        table["heavy"] = ligands.heavy[first:last]
-        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *counts]))
-        atoms = np.column_stack([ligands.xyz[rows], ligands.vina_type[rows]])
-        return cls(table, atoms.astype(np.float32), pairs)
-
-
 def vina_pairs(ligands: Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of heavy atoms that Vina's internal energy counts, as `internal_pairs` gives them."""
     atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
     return internal_pairs(ligands, first, last, ligands.vina_type[atoms] != VinaType.NONE)
-
-
-class Vina:
-    """Vina or Vinardo of poses in one receptor, on one device."""
-
-    terms = TERMS
-
-    def __init__(self, device: Device, receptor: Receptor, form: Form = FORMS["vina"]) -> None:
-        """Upload the receptor and what pairs of types are."""
-        scored = receptor.vina_type != VinaType.NONE
-        atoms = np.column_stack([receptor.xyz[scored], receptor.vina_type[scored]])
-        self._receptor = (
-            np.int32(len(atoms)),
-            buffers.upload(device, atoms.astype(np.float32)),
-            buffers.upload(device, form.pair_table()),
-        )
-        definitions = form.weights.definitions()
-        self._kernel = PoseKernel(device, "batched/vina.cl", "vina", definitions, len(TERMS))
-
-    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
-        """All poses of ligands first <= ligand < last: float32 (terms, poses).
-
-        NaN where a pose's coordinates are not finite, in every term but `rotors`.
-        """
-        batch = Batch.of(ligands, first, last)
-        return self._kernel.run(
-            PoseBatch.of(ligands, poses, first, last),
-            batch.ligands["atoms"],
-            self._receptor,
-            (batch.ligands, ligands.vina_rotors[first:last], batch.atoms),
-            (batch.pairs,),
-        )
-
-
-class Vinardo(Vina):
-    """Vinardo: Vina's terms with other numbers."""
-
-    def __init__(self, device: Device, receptor: Receptor) -> None:
-        """Upload the receptor and what pairs of types are."""
-        super().__init__(device, receptor, FORMS["vinardo"])

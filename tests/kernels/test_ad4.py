@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ligen_py.engine import ad4_reference
-from ligen_py.engine.ad4 import TERMS, Ad4
+from ligen_py.engine.ad4 import TERMS
+from ligen_py.engine.ad4_scorer import Ad4
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.molecules.ad4 import charged_receptor
 from ligen_py.opencl.device import Device

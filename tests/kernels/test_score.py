@@ -7,7 +7,8 @@ import pytest
 
 from ligen_py.engine import scoring, xscore_reference
 from ligen_py.engine.random_input import make_poses
-from ligen_py.engine.xscore import TERMS, XScore
+from ligen_py.engine.xscore import TERMS
+from ligen_py.engine.xscore_scorer import XScore
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device
 from ligen_py.records import Interaction, Ligands, Poses, Receptor

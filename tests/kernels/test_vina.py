@@ -7,7 +7,8 @@ import pytest
 
 from ligen_py.engine import scoring, vina_reference
 from ligen_py.engine.random_input import make_ligands, make_poses
-from ligen_py.engine.vina import FORMS, TERMS, Vina, Vinardo
+from ligen_py.engine.vina import FORMS, TERMS
+from ligen_py.engine.vina_scorer import Vina, Vinardo
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ligands, Poses, Receptor, VinaType
 from tests.xscore_input import random_receptor

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ligen_py import score
-from ligen_py.engine import vina
+from ligen_py.engine import vina_scorer
 from ligen_py.records import Check
 from ligen_py.store.read import read
 from tests.mini import Mini
@@ -47,8 +47,8 @@ def test_every_function_equals_its_twin(mini: Mini, tmp_path: Path, function: st
 def test_a_wrong_kernel_fails_the_chunk(
     mini: Mini, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole = vina.Vina.score
-    monkeypatch.setattr(vina.Vina, "score", lambda *of: whole(*of) * np.float32(1.05))
+    whole = vina_scorer.Vina.score
+    monkeypatch.setattr(vina_scorer.Vina, "score", lambda *of: whole(*of) * np.float32(1.05))
     assert rescore(mini, tmp_path / "s.h5") == 1
     said = capsys.readouterr().err
     assert "watch: twin: 20 of 20 scores unlike the twin's" in said

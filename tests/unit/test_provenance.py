@@ -33,6 +33,7 @@ def test_a_stage_does_not_depend_on_other_stages() -> None:
     refine = {"kernels/batched/maps.cl", "kernels/include/xscore_field.clh"}
     assert refine <= names("refine")
     assert not refine & (names("score") | names("aggregate"))
+    assert not {f"kernels/batched/{name}.cl" for name in ("ad4", "score", "vina")} & names("refine")
 
 
 def test_an_unknown_stage_is_an_error() -> None:
