@@ -12,27 +12,10 @@ from ligen_py.engine.ad4 import (
     receptor_arrays,
     type_table,
 )
-from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel, runs
+from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel, ligand_table, runs
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ad4Type, ChargedReceptor, Ligands, Poses
-
-LIGAND = np.dtype(
-    [
-        (name, np.int32)
-        for name in (
-            "first_atom",
-            "atoms",
-            "first_torsion",
-            "torsions",
-            "first_active",
-            "active",
-            "first_pair",
-            "pairs",
-        )
-    ]
-)
-"""One ligand of a batch, as `ligand_t` in ad4.cl."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +23,7 @@ class Batch:
     """Consecutive ligands as the kernel reads them."""
 
     ligands: np.ndarray
-    """LIGAND (ligands,)."""
+    """Rows of `ligand_t` in ad4.cl (ligands,)."""
     atoms: np.ndarray
     """float32 (atoms, 4): conformer; type."""
     charges: np.ndarray
@@ -58,9 +41,8 @@ class Batch:
         owner = np.repeat(np.arange(last - first), np.diff(offsets))
         active = np.flatnonzero(ligands.ad4_type[rows] != Ad4Type.NONE)
         pairs, counts = ad4_pairs(ligands, first, last)
-        table = np.zeros(last - first, LIGAND)
-        table["first_atom"], table["atoms"] = runs(offsets)
-        table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
+        names = ("first_active", "active", "first_pair", "pairs")
+        table = ligand_table(ligands, first, last, *names)
         actives = np.bincount(owner[active], minlength=last - first)
         table["first_active"], table["active"] = runs(np.cumsum([0, *actives]))
         table["first_pair"], table["pairs"] = runs(np.cumsum([0, *counts]))

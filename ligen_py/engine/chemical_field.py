@@ -4,6 +4,7 @@ Vina's and Vinardo's, AutoDock4's with electrostatics and desolvation, and the v
 hydrophobic parts of X-Score's HPScore. A ligand's own atoms meet by the same pair function.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,7 +56,7 @@ class ChemicalField(Protocol):
         """The atoms of the ligands `rows` that the field acts on."""
 
 
-class _HeavyAtoms:
+class _HeavyAtoms(ABC):
     """A field of heavy atoms: their numbers, torsions and pairs are those of the ligands."""
 
     maps: Maps
@@ -80,9 +81,9 @@ class _HeavyAtoms:
             ligands.pair_mask[words],
         )
 
+    @abstractmethod
     def views(self, ligands: Ligands, atoms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values and kinds of some atoms, see `Particles`."""
-        raise NotImplementedError
 
 
 class VinaField(_HeavyAtoms):

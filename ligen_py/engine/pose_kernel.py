@@ -22,6 +22,18 @@ def runs(offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return offsets[:-1] - offsets[0], np.diff(offsets)
 
 
+def ligand_table(ligands: Ligands, first: int, last: int, *more: str) -> np.ndarray:
+    """Ligands first <= ligand < last as `ligand_t` of a kernel: structured int32 (ligands,).
+
+    A row is `body_t` of pose.clh and, at 0 so far, the numbers `more` that the kernel adds to it.
+    """
+    names = ("first_atom", "atoms", "first_torsion", "torsions", *more)
+    table = np.zeros(last - first, [(name, np.int32) for name in names])
+    table["first_atom"], table["atoms"] = runs(ligands.first_atom[first : last + 1])
+    table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
+    return table
+
+
 @dataclass(frozen=True)
 class PoseBatch:
     """The poses of some consecutive ligands, and the torsions that they turn."""

@@ -4,28 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel, runs
+from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel, ligand_table, runs
 from ligen_py.engine.vina import FORMS, TERMS, Form, vina_pairs
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records import Ligands, Poses, Receptor, VinaType
-
-LIGAND = np.dtype(
-    [
-        (name, np.int32)
-        for name in (
-            "first_atom",
-            "atoms",
-            "first_torsion",
-            "torsions",
-            "heavy",
-            "first_pair",
-            "pairs",
-            "unused",
-        )
-    ]
-)
-"""One ligand of a batch, as `ligand_t` in vina.cl."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +16,7 @@ class Batch:
     """Consecutive ligands as the kernel reads them."""
 
     ligands: np.ndarray
-    """LIGAND (ligands,)."""
+    """Rows of `ligand_t` in vina.cl (ligands,)."""
     atoms: np.ndarray
     """float32 (atoms, 4): conformer; type."""
     pairs: np.ndarray
@@ -44,9 +27,8 @@ class Batch:
         """Pack ligands first <= ligand < last."""
         rows = slice(ligands.first_atom[first], ligands.first_atom[last])
         pairs, counts = vina_pairs(ligands, first, last)
-        table = np.zeros(last - first, LIGAND)
-        table["first_atom"], table["atoms"] = runs(ligands.first_atom[first : last + 1])
-        table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
+        names = ("heavy", "first_pair", "pairs", "unused")
+        table = ligand_table(ligands, first, last, *names)
         table["heavy"] = ligands.heavy[first:last]
         table["first_pair"], table["pairs"] = runs(np.cumsum([0, *counts]))
         atoms = np.column_stack([ligands.xyz[rows], ligands.vina_type[rows]])

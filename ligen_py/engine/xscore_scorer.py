@@ -4,29 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel
+from ligen_py.engine.pose_kernel import PoseBatch, PoseKernel, ligand_table
 from ligen_py.engine.xscore import HMSCORE, HPSCORE, TERMS, signed_radii
 from ligen_py.errors import InputError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records import Interaction, Ligands, Poses, Receptor
-
-LIGAND = np.dtype(
-    [
-        (name, np.int32)
-        for name in (
-            "first_atom",
-            "atoms",
-            "first_torsion",
-            "torsions",
-            "first_heavy",
-            "heavy",
-            "first_polar",
-            "polar",
-        )
-    ]
-)
-"""One ligand of a batch, as `ligand_t` in score.cl."""
 
 NEIGHBOURS = 3
 """Most heavy neighbours of a polar atom: no donor or acceptor of X-Score has more."""
@@ -37,7 +20,7 @@ class Batch:
     """Consecutive ligands as the kernel reads them."""
 
     ligands: np.ndarray
-    """LIGAND (ligands,)."""
+    """Rows of `ligand_t` in score.cl (ligands,)."""
     atoms: np.ndarray
     """float32 (atoms, 4): conformer; radius, negative for hydrophobic atoms, 0 for hydrogens."""
     heavy: np.ndarray
@@ -52,14 +35,12 @@ class Batch:
         """Pack ligands first <= ligand < last."""
         rows = slice(ligands.first_atom[first], ligands.first_atom[last])
         first_atom = ligands.first_atom[first : last + 1] - rows.start
-        first_torsion = ligands.first_torsion[first : last + 1] - ligands.first_torsion[first]
         owner = np.repeat(np.arange(last - first), np.diff(first_atom))
         radius = ligands.radius[rows]
         bonds = (ligands.donor[rows] > 0) | (ligands.acceptor[rows] > 0)
         heavy, polar = np.flatnonzero(radius > 0), np.flatnonzero((radius > 0) & bonds)
-        table = np.zeros(last - first, LIGAND)
-        table["first_atom"], table["atoms"] = first_atom[:-1], np.diff(first_atom)
-        table["first_torsion"], table["torsions"] = first_torsion[:-1], np.diff(first_torsion)
+        names = ("first_heavy", "heavy", "first_polar", "polar")
+        table = ligand_table(ligands, first, last, *names)
         table["first_heavy"], table["heavy"] = _runs(owner[heavy], last - first)
         table["first_polar"], table["polar"] = _runs(owner[polar], last - first)
         atoms = np.column_stack([ligands.xyz[rows], signed_radii(ligands, rows)])
