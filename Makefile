@@ -54,8 +54,8 @@ clean: ## Remove the demo's results and all caches, not .venv
 	rm -rf demo .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
-schema: $(STAMP) ## Write the config's JSON schema anew, after a change of ligen_py/settings.py
-	$(BIN)/python -m ligen_py.settings > workflow/config.schema.json
+schema: $(STAMP) ## Write the config's JSON schema anew, after a change of ligen_py/settings/
+	$(BIN)/python -m ligen_py.settings.campaign > workflow/config.schema.json
 
 lock: ## Pin all requirements anew, after a change of pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --all-extras --python-version 3.11 --universal \

@@ -19,15 +19,24 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from ligen_py.engine.watch import table
-from ligen_py.molecules.library import Library, assemble
-from ligen_py.molecules.preparation import Prepared, Rules, prepare
-from ligen_py.molecules.reading import Record
+from ligen_py.engine.scoring.watch import table
+from ligen_py.molecules.library.parsing import Library, assemble
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
 from ligen_py.provenance import Run
-from ligen_py.records import Poses, Reason, Refinement, Scores, Status, Verdicts
-from ligen_py.settings import ParseSettings, PocketSettings, RefineSettings, ScoreSettings
-from ligen_py.store.manifest import COLUMNS, FILES
-from ligen_py.store.write import new_file, write
+from ligen_py.records.kept import Verdicts
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.pocket import POCKET
+from ligen_py.records.poses import Poses
+from ligen_py.records.refined import REFINED, Refinement
+from ligen_py.records.scores import SCORES, Scores
+from ligen_py.settings.parse import ParseSettings
+from ligen_py.settings.pocket import PocketSettings
+from ligen_py.settings.refine import RefineSettings
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.store.campaign.manifest import COLUMNS, FILES
+from ligen_py.store.files.write import new_file, write
 
 SMILES = (
     "CC(C)Cc1ccc(cc1)C(C)C(=O)O",
@@ -74,7 +83,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
     rules = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=20.0)
     models = [prepare(Record(1, "", smiles), rules) for smiles in SMILES]
     pocket = folder / "pocket.h5"
-    with new_file(pocket, "pocket", Run("pocket", PocketSettings())):
+    with new_file(pocket, POCKET, Run("pocket", PocketSettings())):
         pass
     for number in range(options.parts):
         rng = np.random.default_rng(number)
@@ -82,7 +91,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         ligands, refined, scores = paths
         part = library(number, options.ligands, models)
         records = {"entries": part.entries, "ledger": part.ledger, "ligands": part.ligands}
-        write(ligands, "ligands", Run("parse", ParseSettings()), records)
+        write(ligands, LIGANDS, Run("parse", ParseSettings()), records)
         poses = poses_of(part, options.poses, rng)
         count = len(poses.restart)
         run = Run("refine", RefineSettings(), (ligands, pocket))
@@ -92,7 +101,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
             "verdicts": Verdicts(verdict=np.zeros(count, "u1"), cluster=np.zeros(count, "i4")),
             "refinement": Refinement(before=np.zeros(count, "f4"), after=np.zeros(count, "f4")),
         }
-        write(refined, "refined", run, records)
+        write(refined, REFINED, run, records)
         terms = {name: rng.normal(6, 1, count).astype("f4") for name in ("vdw", "hb", "total")}
         total = terms["total"].reshape(-1, options.poses)
         every = np.arange(options.ligands)
@@ -102,7 +111,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         run = Run("score", ScoreSettings(), (ligands, pocket, refined), "none")
         write(
             scores,
-            "scores",
+            SCORES,
             run,
             {"ledger": ledger, "scores": found, "checks": table([])},
             {"xscore": terms},

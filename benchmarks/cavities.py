@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ligen_py.engine.cavity import find_cavities
-from ligen_py.molecules.receptor import Rules, open_structure
-from ligen_py.molecules.site import cavities, read_heavy_atoms
+from ligen_py.engine.pocket.cavity import find_cavities
+from ligen_py.molecules.receptor.preparation import Rules, open_structure
+from ligen_py.molecules.receptor.site import cavities, read_heavy_atoms
 
 
 def interval(hits: int, count: int) -> tuple[float, float]:

@@ -39,8 +39,8 @@ from benchmarks.docking import (
 )
 from benchmarks.intervals import interval
 from benchmarks.redock import FAILURES, box_radius, find
-from ligen_py.records import Entries, Ligands
-from ligen_py.store.read import read
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.store.files.read import read
 
 SCORE = "score"
 """The ranking of a campaign, whatever its settings make of it."""
@@ -107,7 +107,7 @@ def screen(work: Work) -> dict[str, np.ndarray]:
         protein = find(work.folder, "protein.pdb", "protein.pdb.gz")
         cache = work.cache / work.folder.name
         pocket = pocket_of(protein, crystal, box_radius(crystal), cache, work.settings.pocket)
-        ligands: Ligands = read(work.ligands, "ligands", "ligands")
+        ligands: Ligands = read(work.ligands, LIGANDS, Ligands)
         target = Target.of(pocket)
         docked = dock(device_for(work.device), ligands, target, work.settings, Clock())
     except FAILURES as error:
@@ -189,8 +189,8 @@ def screen_all(
     library = cache / "ligands.smi"
     library_of(folders, library)
     made = parsed(library, cache, settings.parse, len(os.sched_getaffinity(0)))
-    entries: Entries = read(made, "ligands", "entries")
-    ligands: Ligands = read(made, "ligands", "ligands")
+    entries: Entries = read(made, LIGANDS, Entries)
+    ligands: Ligands = read(made, LIGANDS, Ligands)
     names, keys = entries.name.tolist(), entries.key.tolist()
     works = [Work(folder, cache, made, len(names), settings, device) for folder in folders]
     with pinned(jobs) as pool:

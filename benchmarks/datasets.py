@@ -20,11 +20,12 @@ from rdkit import Chem
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from ligen_py import pocket
-from ligen_py.molecules.library import assemble
-from ligen_py.molecules.preparation import Rules, prepare
-from ligen_py.molecules.reading import Record
-from ligen_py.records import Field, Ligands
-from ligen_py.store.read import read
+from ligen_py.molecules.library.parsing import assemble
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.preparation import Rules, prepare
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import POCKET, Field
+from ligen_py.store.files.read import read
 
 ATOMS = (31, 63, 74, 89)
 FRAGMENTS = (4, 8, 16, 20)
@@ -153,4 +154,4 @@ def benchmark_field() -> Field:
         ]
         if pocket.main(arguments) != 0:
             raise RuntimeError("the benchmark's pocket could not be made")
-        return read(output, "pocket", "field")
+        return read(output, POCKET, Field)

@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.docking import Settings, add_settings, device_for, settings_from
 from benchmarks.redock import FAILURES, Complex, Task, prepare
-from ligen_py.engine.chemical_field import field_over
-from ligen_py.engine.filtering import filter_poses
-from ligen_py.engine.maps import Grid
-from ligen_py.engine.mode import docker
-from ligen_py.engine.refining_reference import Genotype, Problem, descend
-from ligen_py.engine.search import Plan
+from ligen_py.engine.docking.mode import docker
+from ligen_py.engine.docking.search import Plan
+from ligen_py.engine.filtering.batched import filter_poses
+from ligen_py.engine.refinement.chemical_field import field_over
+from ligen_py.engine.refinement.maps import Grid
+from ligen_py.engine.refinement.reference import Genotype, Problem, descend
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 

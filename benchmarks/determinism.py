@@ -19,8 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # runs from a checkout as it is
 
 from ligen_py.opencl.device import devices
-from ligen_py.records import Poses
-from ligen_py.store.read import read, read_columns, read_terms
+from ligen_py.records.kinds import KINDS
+from ligen_py.records.poses import Poses
+from ligen_py.records.scores import SCORES
+from ligen_py.store.files.read import read, read_columns, read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 FUNCTIONS = ("vina", "vinardo", "ad4", "xscore")
@@ -59,14 +61,14 @@ class Chain:
 
 def differences(first: Path, second: Path, kind: str) -> list[str]:
     """Columns of two files of poses that are not equal bit for bit."""
-    a, b = read(first, kind, "poses"), read(second, kind, "poses")
+    a, b = (read(path, KINDS[kind], Poses) for path in (first, second))
     columns = Poses.__dataclass_fields__
     return [name for name in columns if not np.array_equal(getattr(a, name), getattr(b, name))]
 
 
 def best(path: Path) -> np.ndarray:
     """The score of every ligand."""
-    return read_columns(path, "scores", ["scores/score"])["scores/score"].astype("f8")
+    return read_columns(path, SCORES, ["scores/score"])["scores/score"].astype("f8")
 
 
 def compare(name: str, first: Chain, other: Chain) -> None:

@@ -26,21 +26,28 @@ import yaml
 from pydantic import Field, model_validator
 
 from ligen_py import parse, pocket
-from ligen_py.engine.filtering import filter_poses
+from ligen_py.engine.docking.mode import docker
+from ligen_py.engine.docking.oversized import larger_than_box
+from ligen_py.engine.docking.search import Plan
+from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.engine.geometry import rebuild
-from ligen_py.engine.limits import larger_than_box
-from ligen_py.engine.mode import docker
-from ligen_py.engine.refining import refine_poses
-from ligen_py.engine.scoring import best_poses, pose_scores, score
-from ligen_py.engine.search import Plan
+from ligen_py.engine.refinement.batched import refine_poses
+from ligen_py.engine.scoring.scores import best_poses, pose_scores, score
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import Program
 from ligen_py.provenance import file_digest, stage_digest
-from ligen_py.records import ChargedReceptor, Ligands, Poses, Receptor, Scores
-from ligen_py.records import Field as PocketField
-from ligen_py.settings import Method, ParseSettings, PocketSettings, check, flags
-from ligen_py.store.read import read
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import POCKET, ChargedReceptor, Receptor
+from ligen_py.records.pocket import Field as PocketField
+from ligen_py.records.poses import Poses
+from ligen_py.records.scores import Scores
+from ligen_py.settings.campaign import Method
+from ligen_py.settings.check import check
+from ligen_py.settings.flags import flags
+from ligen_py.settings.parse import ParseSettings
+from ligen_py.settings.pocket import PocketSettings
+from ligen_py.store.files.read import read
 
 STAGES = ("dock", "filter", "refine", "score")
 
@@ -149,7 +156,7 @@ class Target:
     @classmethod
     def of(cls, file: Path) -> "Target":
         """Read a pocket file."""
-        return cls(*(read(file, "pocket", name) for name in ("receptor", "charged", "field")))
+        return cls(*(read(file, POCKET, kind) for kind in (Receptor, ChargedReceptor, PocketField)))
 
     @property
     def box(self) -> tuple[np.ndarray, np.ndarray]:

@@ -47,8 +47,8 @@ from benchmarks.docking import (
 from benchmarks.early import MEASURES, mean_rank, measure
 from benchmarks.redock import FAILURES, box_radius, find
 from ligen_py.opencl.device import Device
-from ligen_py.records import Entries, Ligands
-from ligen_py.store.read import read
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.store.files.read import read
 
 GROUPS = ("actives", "decoys")
 
@@ -115,8 +115,8 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
     parts: list[Molecules] = []
     for group in GROUPS:
         for file in work.parts(group):
-            entries: Entries = read(file, "ligands", "entries")
-            ligands: Ligands = read(file, "ligands", "ligands")
+            entries: Entries = read(file, LIGANDS, Entries)
+            ligands: Ligands = read(file, LIGANDS, Ligands)
             docked = dock(device, ligands, target, work.settings, clock)
             count = len(entries.name)
             heavy = np.zeros(count, np.int64)
@@ -183,8 +183,8 @@ def states(work: Work) -> dict[tuple[str, str], list[Place]]:
     result: dict[tuple[str, str], list[Place]] = {}
     for group in GROUPS:
         for file in work.parts(group):
-            entries: Entries = read(file, "ligands", "entries")
-            ligands: Ligands = read(file, "ligands", "ligands")
+            entries: Entries = read(file, LIGANDS, Entries)
+            ligands: Ligands = read(file, LIGANDS, Ligands)
             for row in np.flatnonzero(ligands.conformer == 0).tolist():
                 entry = ligands.entry[row]
                 places = result.setdefault((group, str(entries.name[entry])), [])
@@ -225,7 +225,7 @@ def run_peer(place: Place) -> tuple[float, float]:
     started = time.perf_counter()
     affinity = np.inf
     with suppress(*FAILURES):
-        ligands: Ligands = read(place.file, "ligands", "ligands")
+        ligands: Ligands = read(place.file, LIGANDS, Ligands)
         affinity = float(_peer[0].dock(ligands, place.row).affinity[0])
     return affinity, time.perf_counter() - started
 

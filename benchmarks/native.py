@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ligen_py.engine.docking import Docker
-from ligen_py.engine.latency import KERNELS, MOST_WORDS, POSE_BYTES, QUEUES, joined
-from ligen_py.engine.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
+from ligen_py.engine.docking.batched import Docker
+from ligen_py.engine.docking.latency import KERNELS, MOST_WORDS, POSE_BYTES, QUEUES, joined
+from ligen_py.engine.docking.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
 from ligen_py.opencl.tuning import Tuning
 from ligen_py.paths import kernel_folder
-from ligen_py.records import Ligands
+from ligen_py.records.ligands import Ligands
 
 PRELUDE = """
 typedef unsigned char uchar;

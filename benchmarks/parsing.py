@@ -23,10 +23,10 @@ from rdkit.Chem.MolStandardize import rdMolStandardize
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from ligen_py.molecules import preparation, standardising, states
-from ligen_py.molecules.preparation import Rules, prepare
-from ligen_py.molecules.reading import records
-from ligen_py.settings import ParseSettings
+from ligen_py.molecules.library.reading import records
+from ligen_py.molecules.ligands import preparation, standardising, states
+from ligen_py.molecules.ligands.preparation import Rules, prepare
+from ligen_py.settings.parse import ParseSettings
 
 PASSES = 5
 STEPS: tuple[tuple[str, Any, str], ...] = (

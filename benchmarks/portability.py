@@ -23,12 +23,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks import native, roofline
 from benchmarks.datasets import benchmark_field, dataset
-from ligen_py.engine.docking import Docker
-from ligen_py.engine.search import Plan
-from ligen_py.engine.trial import Form, Trial
+from ligen_py.engine.docking.batched import Docker
+from ligen_py.engine.docking.search import Plan
+from ligen_py.engine.docking.tuning_candidate import Form, Trial
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.tuning import tuned
-from ligen_py.settings import DockSettings
+from ligen_py.settings.dock import DockSettings
 
 SETS = ((31, 4), (89, 20))
 EFFICIENCIES = ("share_of_ceiling", "application_efficiency")

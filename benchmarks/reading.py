@@ -23,10 +23,10 @@ from rdkit import Chem, RDLogger
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from ligen_py.formats import format_of, library_files
-from ligen_py.molecules.library import parse, summary
-from ligen_py.molecules.preparation import Rules
-from ligen_py.molecules.reading import GUESSED, WHOLE, Part, records
-from ligen_py.settings import ParseSettings
+from ligen_py.molecules.library.parsing import parse, summary
+from ligen_py.molecules.library.reading import GUESSED, WHOLE, Part, records
+from ligen_py.molecules.ligands.preparation import Rules
+from ligen_py.settings.parse import ParseSettings
 
 PARTS = 10
 

@@ -48,9 +48,10 @@ from benchmarks.docking import (
 from benchmarks.intervals import interval
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.molecules.export import sdf_record, symmetric_rmsd
-from ligen_py.molecules.site import read_heavy_atoms
-from ligen_py.records import Ledger, Ligands
-from ligen_py.store.read import read
+from ligen_py.molecules.receptor.site import read_heavy_atoms
+from ligen_py.records.ledger import Ledger
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.store.files.read import read
 
 NEAR = (2.0, 1.0)
 """A pose within this RMSD of the crystal is a success, Angstrom."""
@@ -108,9 +109,9 @@ def prepare(task: Task, work: Path) -> Complex:
     start = find(folder, "ligand_start.sdf", "ligand.smi")
     ligands_file = parsed(start, cache, settings.parse)
     pocket_file = pocket_of(protein, crystal, box_radius(crystal), cache, settings.pocket)
-    ligands = read(ligands_file, "ligands", "ligands")
+    ligands = read(ligands_file, LIGANDS, Ligands)
     if not len(ligands.entry):
-        ledger: Ledger = read(ligands_file, "ligands", "ledger")
+        ledger: Ledger = read(ligands_file, LIGANDS, Ledger)
         raise RuntimeError(f"parse: {'; '.join(ledger.detail) or 'no molecule'}")
     if protein.suffix == ".gz":
         plain = work / "protein.pdb"

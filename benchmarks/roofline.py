@@ -27,17 +27,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.datasets import benchmark_field, dataset
 from benchmarks.throughput import atom_evaluations
-from ligen_py.engine import docking_reference, geometry
+from ligen_py.engine import geometry
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.look_up import FieldOnDevice
-from ligen_py.engine.search import MAX_TORSIONS, Batch, Plan, pack
-from ligen_py.engine.trial import Form, Trial
+from ligen_py.engine.docking import reference as docking_reference
+from ligen_py.engine.docking.field_on_device import FieldOnDevice
+from ligen_py.engine.docking.search import MAX_TORSIONS, Batch, Plan, pack
+from ligen_py.engine.docking.tuning_candidate import Form, Trial
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import LOOK_UPS, Tuning, tuned
-from ligen_py.settings import DockSettings
+from ligen_py.settings.dock import DockSettings
 
 SOURCE = str(Path(__file__).resolve().with_name("ceilings.cl"))
 CHAINS = 16

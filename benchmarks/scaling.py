@@ -25,12 +25,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from benchmarks.datasets import ATOMS, FRAGMENTS, benchmark_field, dataset
 from benchmarks.throughput import atom_evaluations
 from benchmarks.together import together
-from ligen_py.engine.search import Plan
-from ligen_py.engine.trial import Form, Trial
+from ligen_py.engine.docking.search import Plan
+from ligen_py.engine.docking.tuning_candidate import Form, Trial
 from ligen_py.opencl.device import Device, select_all
 from ligen_py.opencl.workers import spread
-from ligen_py.records import Field, Ligands
-from ligen_py.settings import DockSettings
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import Field
+from ligen_py.settings.dock import DockSettings
 
 USUAL = {"atoms": 63, "fragments": 8, "restarts": 256}
 PIECES = 8

@@ -51,11 +51,11 @@ from benchmarks.docking import (
 )
 from benchmarks.redock import box_radius, find
 from benchmarks.together import together
-from ligen_py.engine.placing import ranges
-from ligen_py.engine.subset import rows_below, subset
-from ligen_py.records import Ligands
-from ligen_py.settings import PRESETS
-from ligen_py.store.read import read
+from ligen_py.engine.pose_arrays import ranges
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.rows import rows_below, subset
+from ligen_py.settings.campaign import PRESETS
+from ligen_py.store.files.read import read
 
 SIZES = ((31, 4), (38, 6), (44, 8), (50, 10), (56, 12))
 """Atoms and fragments of the made molecules, in turn."""
@@ -108,7 +108,7 @@ def work(given: Work) -> list[Part]:
     """Dock all parts; with other processes, from when all of them are ready."""
     try:
         device, target = device_for(given.device), Target.of(given.pocket)
-        library = read(given.ligands, "ligands", "ligands")
+        library = read(given.ligands, LIGANDS, Ligands)
         _, first, states = np.unique(library.entry, return_index=True, return_counts=True)
         chosen = given.molecules(len(first))
         parts = [of_molecules(library, first[part], states[part]) for part in chosen]
@@ -250,7 +250,7 @@ def main() -> int:
         results = {}
         for effort, settings in chosen:
             made = parsed(library, cache, settings.parse, cores)
-            ligands: Ligands = read(made, "ligands", "ligands")
+            ligands: Ligands = read(made, LIGANDS, Ligands)
             different = len(np.unique(ligands.entry))
             if not different:
                 arguments.error(f"{library}: no ligand to dock")

@@ -26,12 +26,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.screen import library_of, packaged_complex
-from ligen_py.engine.placing import ranges
+from ligen_py.engine.pose_arrays import ranges
 from ligen_py.provenance import Run
-from ligen_py.records import STRING, Entries, Ledger, Ligands
-from ligen_py.settings import ParseSettings
-from ligen_py.store.read import read
-from ligen_py.store.write import write
+from ligen_py.records.column import STRING
+from ligen_py.records.ledger import Ledger
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.settings.parse import ParseSettings
+from ligen_py.store.files.read import read
+from ligen_py.store.files.write import write
 
 ROOT = Path(__file__).resolve().parents[1]
 UNIQUE = 60
@@ -60,7 +62,7 @@ sys.exit(code)
 
 def repeated(source: Path, output: Path, count: int) -> None:
     """Write a ligands file of `count` ligands: those of `source`, repeated, each a record."""
-    ligands: Ligands = read(source, "ligands", "ligands")
+    ligands: Ligands = read(source, LIGANDS, Ligands)
     rows = np.arange(count) % len(ligands.entry)
     into = {spec.metadata["into"]: spec.name for spec in fields(Ligands) if spec.metadata["into"]}
     columns: dict[str, np.ndarray] = {}
@@ -85,7 +87,7 @@ def repeated(source: Path, output: Path, count: int) -> None:
         "ledger": Ledger(np.zeros(count, "u1"), np.zeros(count, "u1"), none),
         "ligands": Ligands(**columns),
     }
-    write(output, "ligands", Run("parse", ParseSettings()), records)
+    write(output, LIGANDS, Run("parse", ParseSettings()), records)
 
 
 def run(*words: object) -> tuple[float, float]:
@@ -131,7 +133,7 @@ def to_sdf(ligands: Path, output: Path) -> int:
     """Write the ligands of a file as 3-D SDF; how many."""
     from rdkit import Chem
 
-    found: Ligands = read(ligands, "ligands", "ligands")
+    found: Ligands = read(ligands, LIGANDS, Ligands)
     with Chem.SDWriter(str(output)) as writer:
         for first, last in zip(found.first_byte, found.first_byte[1:], strict=False):
             writer.write(Chem.Mol(found.molecule[first:last].tobytes()))

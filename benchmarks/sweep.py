@@ -24,16 +24,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.datasets import benchmark_field, dataset
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.docking import Docker
-from ligen_py.engine.latency import LatencyDocker
-from ligen_py.engine.search import Plan
-from ligen_py.engine.trial import Form, Trial
+from ligen_py.engine.docking.batched import Docker
+from ligen_py.engine.docking.latency import LatencyDocker
+from ligen_py.engine.docking.search import Plan
+from ligen_py.engine.docking.tuning_candidate import Form, Trial
 from ligen_py.errors import DeviceError
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.residency import occupancy, usage
 from ligen_py.opencl.tuning import Tuning, tuned
-from ligen_py.settings import DockSettings
+from ligen_py.settings.dock import DockSettings
 
 LIGHT, HEAVY = (31, 4), (89, 20)
 CAPS = (0, 64, 80, 96)

@@ -11,7 +11,7 @@ beside it. Before a figure is printed, some restarts are compared with the NumPy
 
 --launches fragment runs the latency form as the paper does, with two launches a fragment.
 --crossover prints instead how long a few ligands take in both forms, by the host's clock: where
-`auto` changes from one to the other (ligen_py/engine/mode.py).
+`auto` changes from one to the other (ligen_py/engine/docking/mode.py).
 """
 
 import argparse
@@ -27,13 +27,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.datasets import NAMES, benchmark_field, datasets
-from ligen_py.engine import docking_reference
-from ligen_py.engine.docking import Docker
-from ligen_py.engine.latency import LatencyDocker
-from ligen_py.engine.search import Plan, pack
+from ligen_py.engine.docking import reference as docking_reference
+from ligen_py.engine.docking.batched import Docker
+from ligen_py.engine.docking.latency import LatencyDocker
+from ligen_py.engine.docking.search import Plan, pack
 from ligen_py.opencl.device import Device, select
-from ligen_py.records import Ligands
-from ligen_py.settings import DockSettings
+from ligen_py.records.ligands import Ligands
+from ligen_py.settings.dock import DockSettings
 
 ALIGNMENT = 246
 """Evaluations of the whole ligand in one restart's rigid alignment (ligen.md 8.5)."""

@@ -13,7 +13,8 @@ from rdkit import Chem
 from vina import Vina
 
 from benchmarks.docking import Target
-from ligen_py.records import Ad4Type, Ligands
+from ligen_py.records.atom_types import Ad4Type
+from ligen_py.records.ligands import Ligands
 
 EXHAUSTIVENESS = 8
 POSES = 9

@@ -17,10 +17,11 @@ import gemmi
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.engine.xscore_reference import CUTOFF, Molecule, terms
+from ligen_py.engine.functions.xscore.reference import CUTOFF, Molecule, terms
+from ligen_py.molecules.elements import COVALENT_RADIUS
 from ligen_py.molecules.graph import Graph
-from ligen_py.molecules.xscore import COVALENT_RADIUS, ligand_types, receptor_type
-from ligen_py.records import Receptor
+from ligen_py.molecules.typing.xscore import ligand_types, receptor_type
+from ligen_py.records.pocket import Receptor
 
 PUBLISHED = {
     "1fkb": {"vdw": 743.016174, "hb": 4.480846, "hp": 124.423042, "rt": 6.0, "hpscore": 7.408838},

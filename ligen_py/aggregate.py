@@ -15,18 +15,18 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
-from ligen_py.engine.ranking import consensus, duplicates, hash_keys, ranking
-from ligen_py.engine.watch import Drift
+from ligen_py.engine.scoring.ranking import consensus, duplicates, hash_keys, ranking
+from ligen_py.engine.scoring.watch import Drift
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import symmetric_rmsd
 from ligen_py.provenance import Run
-from ligen_py.records import Status
-from ligen_py.settings import AggregateSettings
-from ligen_py.store.campaign import Control, Pose
-from ligen_py.store.campaign_writer import CampaignWriter, TargetWriter, control_of, new_campaign
-from ligen_py.store.lineage import Lineage
-from ligen_py.store.manifest import PartFiles, read_manifest
-from ligen_py.store.part import Poses, read_best
+from ligen_py.records.ledger import Status
+from ligen_py.settings.aggregate import AggregateSettings
+from ligen_py.store.campaign.layout import Control, Pose
+from ligen_py.store.campaign.lineage import Lineage
+from ligen_py.store.campaign.manifest import PartFiles, read_manifest
+from ligen_py.store.campaign.part import Poses, read_best
+from ligen_py.store.campaign.writer import CampaignWriter, TargetWriter, control_of, new_campaign
 
 log = logging.getLogger("ligen_py")
 Starts = dict[int, list[PartFiles]]

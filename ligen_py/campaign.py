@@ -19,18 +19,13 @@ from typing import Any, NamedTuple
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
-from ligen_py.settings import (
-    Campaign,
-    ParseOptions,
-    Reading,
-    Site,
-    Structure,
-    Target,
-    check,
-    flags,
-)
-from ligen_py.store.manifest import COLUMNS
-from ligen_py.store.parsed import parsed_chunks
+from ligen_py.settings.campaign import Campaign, Target
+from ligen_py.settings.check import check
+from ligen_py.settings.flags import flags
+from ligen_py.settings.parse import ParseOptions, Reading
+from ligen_py.settings.pocket import Site, Structure
+from ligen_py.store.campaign.manifest import COLUMNS
+from ligen_py.store.campaign.parsed_library import parsed_chunks
 
 CONTROL = "control-"
 """What the name of a redocking control's library starts with."""

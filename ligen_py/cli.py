@@ -12,7 +12,9 @@ from typing import Any, Literal, get_args, get_origin
 
 from ligen_py import __version__
 from ligen_py.errors import DeviceError, InputError
-from ligen_py.settings import Section, check, flag
+from ligen_py.settings.check import check
+from ligen_py.settings.flags import flag
+from ligen_py.settings.section import Section
 
 log = logging.getLogger("ligen_py")
 

@@ -16,18 +16,21 @@ from typing import Any
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.chunk import Docked, dock_runs
-from ligen_py.engine.mode import MODES, Mode, docker
-from ligen_py.engine.search import Plan
-from ligen_py.engine.slabs import slabs
+from ligen_py.engine.docking.chunk import Docked, dock_runs
+from ligen_py.engine.docking.mode import MODES, Mode, docker
+from ligen_py.engine.docking.runs import slabs
+from ligen_py.engine.docking.search import Plan
 from ligen_py.opencl.device import Device, labels, select_all
 from ligen_py.opencl.workers import spread
 from ligen_py.pace import Pace
 from ligen_py.provenance import Run
-from ligen_py.records import Field, Ledger, Reason, Status
-from ligen_py.settings import DockSettings
-from ligen_py.store.pieces import growing, read_pieces
-from ligen_py.store.read import read, read_columns
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.pocket import POCKET, Field
+from ligen_py.records.poses import POSES
+from ligen_py.settings.dock import DockSettings
+from ligen_py.store.files.growing import growing, read_pieces
+from ligen_py.store.files.read import read, read_columns
 
 log = logging.getLogger("ligen_py")
 
@@ -55,10 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     settings: DockSettings = cli.settings_from(DockSettings, options)
-    ledger: Ledger = read(options.ligands, "ligands", "ledger")
+    ledger: Ledger = read(options.ligands, LIGANDS, Ledger)
     columns = ("ligands/entry", "ligands/first_torsion")
-    entry, first_torsion = read_columns(options.ligands, "ligands", columns).values()
-    field: Field = read(options.pocket, "pocket", "field")
+    entry, first_torsion = read_columns(options.ligands, LIGANDS, columns).values()
+    field: Field = read(options.pocket, POCKET, Field)
     plan = Plan.of(field, **settings.model_dump())
     chosen = select_all(options.device)
 
@@ -67,7 +70,7 @@ def _stage(options: argparse.Namespace) -> None:
     runs = slabs(plan.pose_bytes(np.diff(first_torsion)))
     too_large: dict[int, str] = {}
     run = Run("dock", settings, (options.ligands, options.pocket), labels(chosen))
-    with growing(options.output, "poses", run) as file:
+    with growing(options.output, POSES, run) as file:
         pace = Pace("ligands docked", len(entry))
         if len(chosen) == 1:
             docked = _searcher(chosen[0], **told, pace=pace)(runs)
@@ -104,7 +107,7 @@ def _searcher(
     form = docker(mode, device, plan, count)
 
     def dock(runs: Runs) -> Iterator[Docked]:
-        return dock_runs(form, field, read_pieces(path, "ligands", "ligands", "ligand", runs), pace)
+        return dock_runs(form, field, read_pieces(path, LIGANDS, Ligands, "ligand", runs), pace)
 
     return dock
 

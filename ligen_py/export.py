@@ -16,13 +16,13 @@ from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import one_line, sdf_record
-from ligen_py.settings import ExportSettings
-from ligen_py.store.any_pose import find_poses
-from ligen_py.store.campaign import Pose
-from ligen_py.store.campaign_reader import CampaignReader, TargetReader, open_campaign
-from ligen_py.store.manifest import read_manifest
-from ligen_py.store.text import csv_line, harmless, write_texts
-from ligen_py.summary.told import MOST_COLUMNS, columns, told
+from ligen_py.settings.export import ExportSettings
+from ligen_py.store.campaign.any_pose import find_poses
+from ligen_py.store.campaign.layout import Pose
+from ligen_py.store.campaign.manifest import read_manifest
+from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
+from ligen_py.store.files.text import csv_line, harmless, write_texts
+from ligen_py.summary.molecule import MOST_COLUMNS, columns, told
 
 log = logging.getLogger("ligen_py")
 

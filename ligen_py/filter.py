@@ -13,14 +13,17 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.filtering import filter_poses
+from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
-from ligen_py.records import Ledger, Ligands, Poses, Verdict
-from ligen_py.settings import FilterSettings
-from ligen_py.store.read import read
-from ligen_py.store.together import require_same_ligands
-from ligen_py.store.write import write
+from ligen_py.records.kept import KEPT, Verdict
+from ligen_py.records.ledger import Ledger
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.poses import POSES, Poses
+from ligen_py.settings.filter import FilterSettings
+from ligen_py.store.files.read import read
+from ligen_py.store.files.same_ligands import require_same_ligands
+from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
 
@@ -39,16 +42,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     settings: FilterSettings = cli.settings_from(FilterSettings, options)
-    ligands: Ligands = read(options.ligands, "ligands", "ligands")
-    ledger: Ledger = read(options.poses, "poses", "ledger")
-    poses: Poses = read(options.poses, "poses", "poses")
+    ligands: Ligands = read(options.ligands, LIGANDS, Ligands)
+    ledger: Ledger = read(options.poses, POSES, Ledger)
+    poses: Poses = read(options.poses, POSES, Poses)
     require_same_ligands(options.ligands, ligands, options.poses, poses)
     device = select(options.device)
 
     kept, verdicts = filter_poses(device, ligands, poses, **settings.model_dump())
     run = Run("filter", settings, (options.ligands, options.poses), device.label)
     records = {"ledger": ledger, "poses": kept, "verdicts": verdicts}
-    write(options.output, "kept", run, records)
+    write(options.output, KEPT, run, records)
     counts = np.bincount(verdicts.verdict, minlength=len(Verdict))
     log.info(
         "kept %d of %d poses: %s",

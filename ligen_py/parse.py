@@ -15,14 +15,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ligen_py import cli
-from ligen_py.molecules.library import parse, summary
-from ligen_py.molecules.preparation import Rules
-from ligen_py.molecules.reading import WHOLE, Columns, Part
+from ligen_py.molecules.library.parsing import parse, summary
+from ligen_py.molecules.library.reading import WHOLE, Columns, Part
+from ligen_py.molecules.ligands.preparation import Rules
 from ligen_py.provenance import Input, Run
-from ligen_py.records import Status
-from ligen_py.settings import ParseOptions
-from ligen_py.store.read import read_columns
-from ligen_py.store.write import write
+from ligen_py.records.ledger import Status
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.settings.parse import ParseOptions
+from ligen_py.store.files.read import read_columns
+from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
 
@@ -69,7 +70,7 @@ def _stage(options: argparse.Namespace) -> None:
     inputs = options.input, *([Input("molecules of earlier parts", others)] if known else [])
     run = Run("parse", settings, inputs)
     groups = {"entries": library.entries, "ledger": library.ledger, "ligands": library.ligands}
-    write(options.output, "ligands", run, groups)
+    write(options.output, LIGANDS, run, groups)
     rate = len(library.entries.line) / seconds
     where = f"{options.input.name}, part {options.part}"
     log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)
@@ -78,9 +79,7 @@ def _stage(options: argparse.Namespace) -> None:
 def _ready(path: Path) -> Iterator[tuple[str, str]]:
     """Keys of the molecules that are docked from a ligands file, and where they stand."""
     columns = ("entries/name", "entries/line", "entries/key", "ledger/status")
-    for name, line, key, status in zip(
-        *read_columns(path, "ligands", columns).values(), strict=True
-    ):
+    for name, line, key, status in zip(*read_columns(path, LIGANDS, columns).values(), strict=True):
         if status == Status.READY:
             yield key, f"{name} at line {line}, in part {path.parent.name}/{path.stem}"
 

@@ -23,9 +23,13 @@ from ligen_py.campaign import CONTROL, Workplan
 from ligen_py.errors import InputError
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
 from ligen_py.paths import snakefile
-from ligen_py.records import Entries, Ledger, Ligands, Reason, Receptor
-from ligen_py.settings import Section, flags, load_campaign
-from ligen_py.store.read import read
+from ligen_py.records.ledger import Ledger, Reason
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.pocket import POCKET, Audit, Field, Receptor
+from ligen_py.settings.campaign import load_campaign
+from ligen_py.settings.flags import flags
+from ligen_py.settings.section import Section
+from ligen_py.store.files.read import read
 from ligen_py.summary.text import table
 
 log = logging.getLogger("ligen_py")
@@ -129,9 +133,9 @@ def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
         output = work / f"{name}.h5"
         words = shlex.split(plan.pocket_flags(name))
         _run(pocket, "--receptor", plan.receptor(name), "--output", output, *words)
-        receptor: Receptor = read(output, "pocket", "receptor")
-        audit = read(output, "pocket", "audit")
-        anchors = len(read(output, "pocket", "field").anchor)
+        receptor: Receptor = read(output, POCKET, Receptor)
+        audit = read(output, POCKET, Audit)
+        anchors = len(read(output, POCKET, Field).anchor)
         actions = Counter(audit.action.tolist())
         counts = (len(receptor.xyz), anchors, actions["dropped"], actions["noted"])
         yield (name, *map(str, counts))
@@ -149,9 +153,9 @@ def _look(plan: Workplan, library: str, options: argparse.Namespace, work: Path)
     started = time.perf_counter()
     _run(parse, *words, "--jobs", "1", "--output", output, *told)
     seconds = time.perf_counter() - started
-    entries: Entries = read(output, "ligands", "entries")
-    ledger: Ledger = read(output, "ligands", "ledger")
-    ligands: Ligands = read(output, "ligands", "ligands")
+    entries: Entries = read(output, LIGANDS, Entries)
+    ledger: Ledger = read(output, LIGANDS, Ledger)
+    ligands: Ligands = read(output, LIGANDS, Ligands)
     seen = len(entries.line)
     share = sum(file.size for file in files) / max(1, middle.size)
     reasons = Counter(Reason(reason).name.lower().replace("_", " ") for reason in ledger.reason)

@@ -16,18 +16,18 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.cavity import find_cavities
-from ligen_py.engine.field import Box, cavity_volume, make_field
+from ligen_py.engine.pocket.cavity import find_cavities
+from ligen_py.engine.pocket.geometric_field import Box, cavity_volume, make_field
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor import Prepared, Rules, open_structure, prepare
-from ligen_py.molecules.selection import Selection
-from ligen_py.molecules.site import Asked, cavities, locate, nearby
+from ligen_py.molecules.receptor.preparation import Prepared, Rules, open_structure, prepare
+from ligen_py.molecules.receptor.selection import Selection
+from ligen_py.molecules.receptor.site import Asked, cavities, locate, nearby
 from ligen_py.provenance import Run
-from ligen_py.records import Audit, Field
-from ligen_py.settings import PocketSettings, Structure
-from ligen_py.settings import Site as SiteSettings
-from ligen_py.store.read import read
-from ligen_py.store.write import write
+from ligen_py.records.pocket import POCKET, Audit, Field
+from ligen_py.settings.pocket import PocketSettings, Structure
+from ligen_py.settings.pocket import Site as SiteSettings
+from ligen_py.store.files.read import read
+from ligen_py.store.files.write import write
 from ligen_py.summary import audit as audits
 
 log = logging.getLogger("ligen_py")
@@ -73,7 +73,7 @@ def _stage(options: argparse.Namespace) -> None:
     files = (Path(file) for file in (asked.ligand, asked.cavities) if file)
     run = Run("pocket", settings, (options.receptor, *files))
     records = {"receptor": prepared.receptor, "charged": prepared.charged, "field": field}
-    write(options.output, "pocket", run, records | {"audit": prepared.audit})
+    write(options.output, POCKET, run, records | {"audit": prepared.audit})
     _report(prepared, field)
 
 
@@ -88,7 +88,7 @@ def _print_audit(files: Sequence[Path]) -> None:
     """The audit of one pocket file, or the difference of two."""
     if len(files) > 2:
         raise InputError("command line: --audit takes one pocket file or two")
-    found: list[Audit] = [read(file, "pocket", "audit") for file in files]
+    found: list[Audit] = [read(file, POCKET, Audit) for file in files]
     print(audits.table(*found) if len(found) == 1 else audits.difference(*found))
 
 

@@ -19,9 +19,12 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.errors import InputError
-from ligen_py.records import Reason
-from ligen_py.store.manifest import Manifest, read_manifest
-from ligen_py.store.read import read_columns
+from ligen_py.records.column import Kind
+from ligen_py.records.ledger import Reason
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.scores import SCORES
+from ligen_py.store.campaign.manifest import Manifest, read_manifest
+from ligen_py.store.files.read import read_columns
 
 MINUTE = 60.0
 
@@ -56,11 +59,11 @@ class Progress:
 
     def _size(self, path: Path) -> None:
         if path not in self._sizes and path.exists():
-            self._sizes[path] = len(_column(path, "ligands", "ledger/status"))
+            self._sizes[path] = len(_column(path, LIGANDS, "ledger/status"))
 
     def _count(self, path: Path) -> None:
-        status = _column(path, "scores", "ledger/status")
-        reason = _column(path, "scores", "ledger/reason")
+        status = _column(path, SCORES, "ledger/status")
+        reason = _column(path, SCORES, "ledger/reason")
         self._done[path] = len(status)
         for value, count in zip(*np.unique(reason[reason > 0], return_counts=True), strict=True):
             self._left[Reason(value).name.lower().replace("_", " ")] += int(count)
@@ -76,7 +79,7 @@ class Progress:
         return f"{'' if complete else 'about '}{self._expected():.0f}"
 
 
-def _column(path: Path, kind: str, name: str) -> np.ndarray:
+def _column(path: Path, kind: Kind, name: str) -> np.ndarray:
     return read_columns(path, kind, (name,))[name]
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ligen_py import __version__
 from ligen_py.paths import PACKAGE, kernel_folder
-from ligen_py.settings import Section
+from ligen_py.settings.section import Section
 
 
 def _module_file(name: str) -> Path | None:
@@ -36,16 +36,13 @@ def _imports(tree: ast.AST) -> Iterable[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _kernels(tree: ast.AST) -> Iterable[Path]:
+def _named_files(module: Path, tree: ast.AST) -> Iterable[Path]:
+    """Kernels and templates that a module names by a string."""
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and node.value.endswith(".cl")
-        ):
-            path = kernel_folder() / node.value
-            if path.is_file():
-                yield path
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            folder = {".cl": kernel_folder(), ".j2": module.parent}.get(Path(node.value).suffix)
+            if folder and (folder / node.value).is_file():
+                yield folder / node.value
 
 
 def _includes(source: str) -> Iterable[Path]:
@@ -72,8 +69,8 @@ def sources(stage: str) -> list[Path]:
             tree = ast.parse(text)
             modules = (_module_file(name) for name in _imports(tree) if name.startswith("ligen_py"))
             waiting += [module for module in modules if module is not None]
-            waiting += _kernels(tree)
-        else:
+            waiting += _named_files(path, tree)
+        elif path.suffix in (".cl", ".clh"):
             waiting += _includes(text)
     return sorted(found, key=lambda path: path.parts[-2:])  # wherever the project lies
 

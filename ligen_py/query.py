@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 
 from ligen_py import cli
 from ligen_py.errors import InputError
-from ligen_py.records import Status
-from ligen_py.store.campaign import Left
-from ligen_py.store.campaign_reader import CampaignReader, Ranked, TargetReader, open_campaign
+from ligen_py.records.ledger import Status
+from ligen_py.store.campaign.layout import Left
+from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader, open_campaign
 from ligen_py.summary.facts import readable
 
 log = logging.getLogger("ligen_py")

@@ -13,14 +13,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ligen_py import cli
-from ligen_py.engine.refining import refine_poses
+from ligen_py.engine.refinement.batched import refine_poses
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
-from ligen_py.records import ChargedReceptor, Ledger, Ligands, Poses, Receptor, Verdicts
-from ligen_py.settings import RefineSettings
-from ligen_py.store.read import read
-from ligen_py.store.together import require_same_ligands
-from ligen_py.store.write import write
+from ligen_py.records.kept import KEPT, Verdicts
+from ligen_py.records.ledger import Ledger
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.pocket import POCKET, ChargedReceptor, Field, Receptor
+from ligen_py.records.poses import Poses
+from ligen_py.records.refined import REFINED
+from ligen_py.settings.refine import RefineSettings
+from ligen_py.store.files.read import read
+from ligen_py.store.files.same_ligands import require_same_ligands
+from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
 
@@ -43,13 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     settings: RefineSettings = cli.settings_from(RefineSettings, options)
-    ligands: Ligands = read(options.ligands, "ligands", "ligands")
-    receptor: Receptor = read(options.pocket, "pocket", "receptor")
-    charged: ChargedReceptor = read(options.pocket, "pocket", "charged")
-    field = read(options.pocket, "pocket", "field")
-    ledger: Ledger = read(options.poses, "kept", "ledger")
-    kept: Poses = read(options.poses, "kept", "poses")
-    verdicts: Verdicts = read(options.poses, "kept", "verdicts")
+    ligands: Ligands = read(options.ligands, LIGANDS, Ligands)
+    receptor: Receptor = read(options.pocket, POCKET, Receptor)
+    charged: ChargedReceptor = read(options.pocket, POCKET, ChargedReceptor)
+    field = read(options.pocket, POCKET, Field)
+    ledger: Ledger = read(options.poses, KEPT, Ledger)
+    kept: Poses = read(options.poses, KEPT, Poses)
+    verdicts: Verdicts = read(options.poses, KEPT, Verdicts)
     require_same_ligands(options.ligands, ligands, options.poses, kept)
     device = select(options.device)
 
@@ -61,7 +66,7 @@ def _stage(options: argparse.Namespace) -> None:
 
     run = Run("refine", settings, (options.ligands, options.pocket, options.poses), device.label)
     records = {"ledger": ledger, "poses": poses, "verdicts": verdicts, "refinement": refinement}
-    write(options.output, "refined", run, records)
+    write(options.output, REFINED, run, records)
     log.info(
         "refined %d poses of %d ligands to %d; %.1f ligands/s",
         len(kept.restart),

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ligen_py import cli
-from ligen_py.settings import ReportSettings
-from ligen_py.store.campaign_reader import open_campaign
-from ligen_py.store.text import write_texts
+from ligen_py.settings.report import ReportSettings
+from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.files.text import write_texts
 from ligen_py.summary.facts import targets_of
 from ligen_py.summary.page import page_of
 from ligen_py.summary.text import text_of

@@ -19,21 +19,26 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.scoring import CHARGED_FUNCTIONS, best_poses, pose_scores, score, settle
-from ligen_py.engine.watch import alarms, too_many, watch
+from ligen_py.engine.scoring.scores import CHARGED_FUNCTIONS, best_poses, pose_scores, score, settle
+from ligen_py.engine.scoring.watch import alarms, too_many, watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
-from ligen_py.records import ChargedReceptor, Field, Ledger, Ligands, Poses, Receptor, Status
-from ligen_py.settings import ScoreSettings
-from ligen_py.store.read import kind_of, read
-from ligen_py.store.spec import GROUPS
-from ligen_py.store.together import require_same_ligands
-from ligen_py.store.write import write
+from ligen_py.records.kept import KEPT
+from ligen_py.records.ledger import Ledger, Status
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.pocket import POCKET, ChargedReceptor, Field, Receptor
+from ligen_py.records.poses import POSES, Poses
+from ligen_py.records.refined import REFINED
+from ligen_py.records.scores import SCORES
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.store.files.read import kind_of, read
+from ligen_py.store.files.same_ligands import require_same_ligands
+from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
 
-POSE_KINDS = sorted(kind for kind, groups in GROUPS.items() if "poses" in groups)
+POSE_KINDS = (REFINED, KEPT, POSES)
 """Every kind of file that holds poses; the first is what a campaign gives."""
 
 
@@ -56,14 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     settings: ScoreSettings = cli.settings_from(ScoreSettings, options)
-    ligands: Ligands = read(options.ligands, "ligands", "ligands")
-    receptor: Receptor = read(options.pocket, "pocket", "receptor")
-    charged: ChargedReceptor = read(options.pocket, "pocket", "charged")
+    ligands: Ligands = read(options.ligands, LIGANDS, Ligands)
+    receptor: Receptor = read(options.pocket, POCKET, Receptor)
+    charged: ChargedReceptor = read(options.pocket, POCKET, ChargedReceptor)
     kind = kind_of(options.poses, POSE_KINDS)
-    ledger: Ledger = read(options.poses, kind, "ledger")
-    poses: Poses = read(options.poses, kind, "poses")
+    ledger: Ledger = read(options.poses, kind, Ledger)
+    poses: Poses = read(options.poses, kind, Poses)
     require_same_ligands(options.ligands, ligands, options.poses, poses)
-    field: Field = read(options.pocket, "pocket", "field")
+    field: Field = read(options.pocket, POCKET, Field)
     device = select(options.device)
 
     started = time.perf_counter()
@@ -92,7 +97,7 @@ def _stage(options: argparse.Namespace) -> None:
 
     run = Run("score", settings, (options.ligands, options.pocket, options.poses), device.label)
     write(
-        options.output, "scores", run, {"ledger": ledger, "scores": scores, "checks": checks}, terms
+        options.output, SCORES, run, {"ledger": ledger, "scores": scores, "checks": checks}, terms
     )
     log.info(
         "scored %d poses of %d ligands, %d without a finite score, and %d records; %.1f ligands/s",

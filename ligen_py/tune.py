@@ -29,15 +29,16 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.search import Plan
-from ligen_py.engine.subset import rows_below, subset
-from ligen_py.engine.trial import Form, Outcome, Trial, random_input
+from ligen_py.engine.docking.search import Plan
+from ligen_py.engine.docking.tuning_candidate import Form, Outcome, Trial, random_input
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.tuning import Tuning, names, read_rows, tuned, tuned_folder
-from ligen_py.records import Field, Ligands
-from ligen_py.settings import DockSettings
-from ligen_py.store.read import read
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.pocket import POCKET, Field
+from ligen_py.records.rows import rows_below, subset
+from ligen_py.settings.dock import DockSettings
+from ligen_py.store.files.read import read
 
 log = logging.getLogger("ligen_py")
 
@@ -154,7 +155,7 @@ def _input(
     """Ligands of an atom class and a search: those of the files, or random ones."""
     if ligands_file is None or pocket is None:
         return random_input(atom_class, restarts)
-    ligands: Ligands = read(ligands_file, "ligands", "ligands")
+    ligands: Ligands = read(ligands_file, LIGANDS, Ligands)
     classes = np.searchsorted(ATOM_CLASSES, np.diff(ligands.first_atom))
     rows = np.flatnonzero(classes == ATOM_CLASSES.index(atom_class))[:MOST_LIGANDS]
     if not len(rows):
@@ -163,7 +164,7 @@ def _input(
             f"{ligands_file}: no ligand of {least} to {atom_class} atoms; leave {atom_class} "
             "out of --classes, or give other ligands"
         )
-    field: Field = read(pocket, "pocket", "field")
+    field: Field = read(pocket, POCKET, Field)
     settings = DockSettings(num_restart=restarts)
     chosen = subset(ligands, rows_below(ligands, "ligand", rows))
     return chosen, Plan.of(field, **settings.model_dump())

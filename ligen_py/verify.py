@@ -20,29 +20,30 @@ from typing import Any
 import numpy as np
 
 from ligen_py import aggregate, cli, dock, filter, refine, score
-from ligen_py.engine.subset import rows_below, subset, unequal
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.provenance import Run, file_digest, stage_digest
-from ligen_py.records import Checks, Entries, Ledger, Ligands, Scores, Status
-from ligen_py.settings import (
-    AggregateSettings,
-    DockSettings,
-    FilterSettings,
-    ParseSettings,
-    RefineSettings,
-    ScoreSettings,
-    Section,
-    check,
-    flags,
-)
-from ligen_py.store.campaign_reader import open_campaign
-from ligen_py.store.compare import differences
-from ligen_py.store.manifest import FILES, Manifest, PartFiles, read_manifest
-from ligen_py.store.part import KINDS, input_digests, read_part
-from ligen_py.store.read import read, read_terms, run_record
-from ligen_py.store.spec import GROUPS
-from ligen_py.store.write import write
+from ligen_py.records.kinds import KINDS
+from ligen_py.records.ledger import Ledger, Status
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.poses import Poses
+from ligen_py.records.rows import rows_below, subset, unequal
+from ligen_py.records.scores import Checks, Scores
+from ligen_py.settings.aggregate import AggregateSettings
+from ligen_py.settings.check import check
+from ligen_py.settings.dock import DockSettings
+from ligen_py.settings.filter import FilterSettings
+from ligen_py.settings.flags import flags
+from ligen_py.settings.parse import ParseSettings
+from ligen_py.settings.refine import RefineSettings
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.settings.section import Section
+from ligen_py.store.campaign.differences import differences
+from ligen_py.store.campaign.manifest import FILES, Manifest, PartFiles, read_manifest
+from ligen_py.store.campaign.part import RECORDED, input_digests, read_part
+from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.files.read import read, read_terms, run_record
+from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
 
@@ -108,7 +109,9 @@ def _faults(options: argparse.Namespace, path: Path) -> Iterator[str]:
         with open_campaign(options.campaign) as campaign:
             attributes, parts = campaign.attributes, campaign.parts()
         rows = zip(parts.target, parts.library, parts.chunk, parts.sha256, strict=True)
-        known = {(*map(str, row[:3]), KINDS[i % len(KINDS)]): row[3] for i, row in enumerate(rows)}
+        known = {
+            (*map(str, row[:3]), RECORDED[i % len(RECORDED)]): row[3] for i, row in enumerate(rows)
+        }
         if manifest.digest() not in attributes["inputs"]:
             yield f"{options.campaign}: was not made from {path} as it is now"
     except InputError as error:
@@ -151,12 +154,12 @@ def _part_faults(
             return
         digests[path] = file_digest(path)
         try:
-            for group in GROUPS[kind]:
-                read(path, kind, group)
+            for record in KINDS[kind].groups.values():
+                read(path, KINDS[kind], record)
         except InputError as error:
             sound = False
             yield str(error)
-    for kind in KINDS:
+    for kind in RECORDED:
         if known.get((*label, kind)) != digests[getattr(part, kind)]:
             yield f"{getattr(part, kind)}: is not the file that the campaign was made from"
     if not sound:
@@ -164,7 +167,7 @@ def _part_faults(
     try:
         for kind, sources in MADE_FROM.items():
             path = getattr(part, kind)
-            inputs = input_digests(path, run_record(path, kind))
+            inputs = input_digests(path, run_record(path, KINDS[kind]))
             for source in sources:
                 if digests[getattr(part, source)] not in inputs:
                     yield f"{path}: was not made from {getattr(part, source)} as it is now"
@@ -207,7 +210,7 @@ def _redocking_faults(manifest: Manifest, options: argparse.Namespace) -> Iterat
 
 
 def _statuses(part: PartFiles) -> np.ndarray:
-    ledger: Ledger = read(part.ligands, "ligands", "ledger")
+    ledger: Ledger = read(part.ligands, LIGANDS, Ledger)
     return ledger.status
 
 
@@ -215,9 +218,9 @@ def _part_redocked(
     part: PartFiles, records: np.ndarray, device: Device, selector: str | None
 ) -> Iterator[str]:
     """Faults of some input records of a part, after every stage has run on them again."""
-    entries: Entries = read(part.ligands, "ligands", "entries")
-    ledger: Ledger = read(part.ligands, "ligands", "ledger")
-    ligands: Ligands = read(part.ligands, "ligands", "ligands")
+    entries: Entries = read(part.ligands, LIGANDS, Entries)
+    ledger: Ledger = read(part.ligands, LIGANDS, Ledger)
+    ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
     rows = np.flatnonzero(np.isin(ligands.entry, records))
     some = subset(ligands, rows_below(ligands, "ligand", rows))
     some.entry[:] = np.searchsorted(records, some.entry)
@@ -226,13 +229,11 @@ def _part_redocked(
         files = {kind: Path(folder) / f"{kind}.h5" for kind in ("ligands", *CHAIN)}
         chosen = {"entry": records}
         groups = {"entries": subset(entries, chosen), "ledger": subset(ledger, chosen)}
-        write(
-            files["ligands"], "ligands", Run("parse", ParseSettings()), {**groups, "ligands": some}
-        )
+        write(files["ligands"], LIGANDS, Run("parse", ParseSettings()), {**groups, "ligands": some})
         files["pocket"] = part.pocket
         for kind, (stage, model, inputs) in CHAIN.items():
             path: Path = getattr(part, kind)
-            record = run_record(path, kind)
+            record = run_record(path, KINDS[kind])
             if record["stage-digest"] != stage_digest(record["stage"]):
                 log.warning("%s: was made by another version of %s", path, record["stage"])
             if kind not in EQUAL_EVERYWHERE and device_class(record["device"]) != device_class(
@@ -256,14 +257,13 @@ def _unequal(
     path: Path, again: Path, kind: str, records: np.ndarray, rows: np.ndarray
 ) -> Iterator[str]:
     """Columns in which a file differs from the one made again of some of its records and rows."""
-    name = "scores" if kind == "scores" else "poses"
-    table = read(path, kind, name)
+    table = read(path, KINDS[kind], Scores if kind == "scores" else Poses)
     where = {"entry": records, **rows_below(table, "ligand", rows)}
-    for group in GROUPS[kind]:
-        stored, made = read(path, kind, group), read(again, kind, group)
+    for group, record in KINDS[kind].groups.items():
+        stored, made = (read(file, KINDS[kind], record) for file in (path, again))
         if isinstance(stored, Checks):  # of the whole chunk
             continue
-        if isinstance(stored, Scores):
+        if isinstance(stored, Scores) and isinstance(made, Scores):
             stored, made = _relative(stored), _relative(made)
         yield from (f"{group}/{column}" for column in unequal(subset(stored, where), made))
     if kind == "scores":

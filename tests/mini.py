@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
-from ligen_py.store.manifest import PartFiles
+from ligen_py.store.campaign.manifest import PartFiles
 from tests.stages.factory import write_manifest
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"

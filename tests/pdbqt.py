@@ -5,9 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ligen_py.molecules.pieces import pair_mask, rigid_pieces
-from ligen_py.molecules.vina import vina_type
-from ligen_py.records import Ad4Type, Ligands, Poses, Receptor, VinaType
+from ligen_py.molecules.ligands.rotatable_bonds import pair_mask, rigid_pieces
+from ligen_py.molecules.typing.vina import vina_type
+from ligen_py.records.atom_types import Ad4Type, VinaType
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import Receptor
+from ligen_py.records.poses import Poses
 
 ELEMENT = {
     "C": 6, "A": 6, "N": 7, "NA": 7, "O": 8, "OA": 8, "S": 16, "SA": 16, "P": 15, "F": 9, "Cl": 17,

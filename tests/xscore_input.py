@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ligen_py.engine.functions.xscore.reference import Molecule
 from ligen_py.engine.random_input import make_ligands
-from ligen_py.engine.xscore_reference import Molecule
-from ligen_py.molecules import ad4
-from ligen_py.records import ChargedReceptor, Interaction, Ligands, Receptor
+from ligen_py.molecules.typing import ad4
+from ligen_py.records.atom_types import Interaction
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import ChargedReceptor, Receptor
 
 MATCHES = [
     # Radii 2.1 and 2.2: all of a receptor atom's logP up to 4.8 A, half of it at 5.65, none at 6.5.

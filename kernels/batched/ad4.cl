@@ -6,7 +6,7 @@
 //
 //   item:  order[item] = pose        owner[pose] = ligand
 //
-// NumPy twin: ligen_py/engine/ad4_reference.py.
+// NumPy twin: ligen_py/engine/functions/ad4/reference.py.
 
 #include "pose.clh"
 #include "ad4.clh"
@@ -124,7 +124,7 @@ KERNEL void ad4(int pose_count,
                 __global const float4 *quaternions,   // a pose: x, y, z, w
                 __global const float4 *translations,  // a pose, Angstrom
                 __global const float2 *angles,        // cosine and sine, a torsion of a pose
-                __global float *results)  // eight rows, see TERMS in ligen_py/engine/ad4.py
+                __global float *results)  // eight rows, see TERMS in ligen_py/engine/functions/ad4/constants.py
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];

@@ -15,8 +15,8 @@
 //
 // A second kernel, keep, leaves the best poses of a ligand only: what the host fetches.
 //
-// NumPy twins: ligen_py/engine/docking_reference.py; of keep, Plan.best in
-// ligen_py/engine/search.py.
+// NumPy twins: ligen_py/engine/docking/reference.py; of keep, Plan.best in
+// ligen_py/engine/docking/search.py.
 
 #include "search.clh"
 
@@ -24,7 +24,7 @@
 #define WG_SUB_GROUPS 1  // sub-groups in a work-group
 #endif
 #ifndef RESTART_BITS
-#define RESTART_BITS 12  // of a pose's rank; all that follows on ranks as in engine/search.py
+#define RESTART_BITS 12  // of a pose's rank; all that follows on ranks as in engine/docking/search.py
 #define BUMPED 65536
 #define FREE_POCKET_BUMPS 1
 #endif

@@ -7,7 +7,7 @@
 // pose; the final order is cluster representatives, other bump-free poses, bumped poses, each by
 // falling score, equal scores by rising index.
 //
-// NumPy twin: ligen_py/engine/filtering_reference.py.
+// NumPy twin: ligen_py/engine/filtering/reference.py.
 
 #include "geometry.clh"
 

@@ -5,7 +5,7 @@
 // depend on how the work is split. One field a build: FIELD_VINA (Vinardo's too), FIELD_XSCORE or
 // FIELD_AD4.
 //
-// NumPy twins: `field_energy` in ligen_py/engine/vina_reference.py, xscore_reference.py and
+// NumPy twins: `field_energy` in ligen_py/engine/functions/vina/reference.py, xscore_reference.py and
 // ad4_reference.py.
 
 #ifdef FIELD_AD4

@@ -12,7 +12,7 @@
 // side of a torsion is one range. One field a build: FIELD_VINA (Vinardo's too), FIELD_XSCORE or
 // FIELD_AD4.
 //
-// NumPy twin: ligen_py/engine/refining_reference.py.
+// NumPy twin: ligen_py/engine/refinement/reference.py.
 
 #include "geometry.clh"
 #include "random.clh"

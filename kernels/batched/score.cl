@@ -7,7 +7,7 @@
 //
 //   item:  order[item] = pose        owner[pose] = ligand
 //
-// NumPy twin: ligen_py/engine/xscore_reference.py.
+// NumPy twin: ligen_py/engine/functions/xscore/reference.py.
 
 #include "pose.clh"
 #include "xscore.clh"
@@ -78,7 +78,7 @@ KERNEL void xscore(
     __global const float4 *quaternions,   // a pose: x, y, z, w
     __global const float4 *translations,  // a pose, Angstrom
     __global const float2 *angles,        // cosine and sine, a torsion of a pose
-    __global float *results)              // eight rows, see TERMS in ligen_py/engine/xscore.py
+    __global float *results)              // eight rows, see TERMS in ligen_py/engine/functions/xscore/constants.py
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];

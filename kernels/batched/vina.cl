@@ -7,7 +7,7 @@
 //
 //   item:  order[item] = pose        owner[pose] = ligand
 //
-// NumPy twin: ligen_py/engine/vina_reference.py.
+// NumPy twin: ligen_py/engine/functions/vina/reference.py.
 
 #include "pose.clh"
 #include "vina.clh"
@@ -77,7 +77,7 @@ KERNEL void vina(int pose_count,
                  __global const float4 *quaternions,  // a pose: x, y, z, w
                  __global const float4 *translations,  // a pose, Angstrom
                  __global const float2 *angles,        // cosine and sine, a torsion of a pose
-                 __global float *results)  // nine rows, see TERMS in ligen_py/engine/vina.py
+                 __global float *results)  // nine rows, see TERMS in ligen_py/engine/functions/vina/constants.py
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];

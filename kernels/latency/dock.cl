@@ -17,7 +17,7 @@
 // poses of a ligand are one block that goes to the host as it is (`poses_t`), the ligand itself one
 // that came from there (`problem_of`).
 //
-// NumPy twin: ligen_py/engine/docking_reference.py.
+// NumPy twin: ligen_py/engine/docking/reference.py.
 
 #ifndef TEAM
 #define TEAM 1  // sub-groups of a work-group

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from ligen_py.records import Field, Ligands, Poses
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import Field
+from ligen_py.records.poses import Poses
 
 
 def random_tree(rng: np.random.Generator, atoms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

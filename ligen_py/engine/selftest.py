@@ -4,14 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ligen_py.engine import docking_reference, filtering_reference
-from ligen_py.engine.docking import Docker
-from ligen_py.engine.filtering import filter_poses, is_bumped
+from ligen_py.engine.docking import reference as docking_reference
+from ligen_py.engine.docking.batched import Docker
+from ligen_py.engine.docking.search import Plan, pack
+from ligen_py.engine.filtering import reference as filtering_reference
+from ligen_py.engine.filtering.batched import filter_poses, is_bumped
 from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
-from ligen_py.engine.search import Plan, pack
 from ligen_py.opencl.device import Device
-from ligen_py.records import Ligands, Poses
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.poses import Poses
 
 RESTARTS = 4
 POSES = 40

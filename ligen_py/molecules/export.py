@@ -10,7 +10,7 @@ from rdkit.Chem import rdMolAlign
 from rdkit.Geometry import Point3D
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.structure import read_text
+from ligen_py.molecules.receptor.structure import read_text
 
 TITLE_LENGTH = 80
 """Longest title line of an SDF record (CTfile formats, BIOVIA 2020)."""

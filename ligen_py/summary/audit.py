@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-from ligen_py.records import Audit, FoundCavity
+from ligen_py.records.pocket import Audit, FoundCavity
 from ligen_py.summary.text import table as columns
 
 Row = tuple[str, str, int, str]

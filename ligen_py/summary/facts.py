@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ligen_py.records import Check, Reason, Status
-from ligen_py.store.campaign import Control, Counts, Runs, Watched
-from ligen_py.store.campaign_reader import CampaignReader, Ranked, TargetReader
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.scores import Check
+from ligen_py.store.campaign.layout import Control, Counts, Runs, Watched
+from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.enrichment import Enrichment, enrichment
 
 BINS = 48

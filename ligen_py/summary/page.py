@@ -1,13 +1,16 @@
 """A report as one HTML page: no network, no scripts, light and dark."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import jinja2
 
-from ligen_py.store.campaign import Runs
+from ligen_py.store.campaign.layout import Runs
 from ligen_py.summary.facts import Group, Target, settings_of
-from ligen_py.summary.template import TEMPLATE
 from ligen_py.summary.text import caution, control_words, ranked_words
+
+TEMPLATE = "page.html.j2"
+"""The page as a Jinja template, beside this module."""
 
 WIDTH, HEIGHT, FOOT = 720, 150, 26
 """Size of a figure's plane and of the strip below it, in CSS pixels."""
@@ -19,7 +22,12 @@ GOOD_RMSD = 2.0
 def page_of(targets: Sequence[Target], runs: Runs, files: Mapping[str, str]) -> str:
     """The page as text; everything that comes from data is escaped."""
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        keep_trailing_newline=True,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.globals.update(
         bars=_bars,
@@ -30,8 +38,8 @@ def page_of(targets: Sequence[Target], runs: Runs, files: Mapping[str, str]) -> 
         ranked_words=ranked_words,
     )
     environment.globals.update(WIDTH=WIDTH, HEIGHT=HEIGHT, FOOT=FOOT, GOOD_RMSD=GOOD_RMSD)
-    page = environment.from_string(TEMPLATE)
-    return page.render(targets=targets, runs=_runs(runs), files=files) + "\n"
+    page = environment.get_template(TEMPLATE)
+    return page.render(targets=targets, runs=_runs(runs), files=files)
 
 
 def _bars(target: Target) -> list[tuple[float, float, float, float, str]]:

@@ -6,10 +6,11 @@ from dataclasses import fields
 from enum import IntEnum
 from pathlib import Path
 
-from ligen_py.records import STRING, Reason, Record, Status
-from ligen_py.store.campaign import ROOT_GROUPS, TARGET_GROUPS
-from ligen_py.store.manifest import COLUMNS
-from ligen_py.store.spec import GROUPS
+from ligen_py.records.column import STRING, Record
+from ligen_py.records.kinds import KINDS
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.store.campaign.layout import ROOT_GROUPS, TARGET_GROUPS
+from ligen_py.store.campaign.manifest import COLUMNS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "format.md"
 BLOCK = r"(<!-- generated: {} -->\n).*?(<!-- end -->)"
@@ -44,14 +45,14 @@ def enumeration(enum: type[IntEnum]) -> str:
 
 def enumerations() -> list[type[IntEnum]]:
     """Every enumeration that a column uses."""
-    records = [record for kind in GROUPS.values() for record in kind.values()]
+    records = [record for kind in KINDS.values() for record in kind.groups.values()]
     used = [spec.metadata["enum"] for record in records for spec in fields(record)]  # type: ignore[arg-type]
     return list(dict.fromkeys([Status, Reason, *(enum for enum in used if enum)]))
 
 
 def blocks() -> dict[str, str]:
     """Generated text by the name of its block."""
-    kinds = "".join(f"\n## {kind}\n{groups('', records)}" for kind, records in GROUPS.items())
+    kinds = "".join(f"\n## {name}\n{groups('', kind.groups)}" for name, kind in KINDS.items())
     return {
         "enumerations": "\n" + "".join(map(enumeration, enumerations())) + "\n",
         "kinds": f"{kinds}\n",

@@ -6,10 +6,9 @@ from pathlib import Path
 import h5py
 
 from ligen_py import aggregate
-from ligen_py.store.campaign import ROOT_GROUPS, TARGET_GROUPS
-from ligen_py.store.manifest import NAME_PATTERN
-from ligen_py.store.read import VERSIONS
-from ligen_py.store.spec import GROUPS
+from ligen_py.records.kinds import KINDS
+from ligen_py.store.campaign.layout import CAMPAIGN, ROOT_GROUPS, TARGET_GROUPS
+from ligen_py.store.campaign.manifest import NAME_PATTERN
 from tests.format.tables import DOCUMENT, rendered
 from tests.stages.factory import Molecule, write_manifest, write_part
 
@@ -23,10 +22,9 @@ def test_the_tables_are_those_of_the_records() -> None:
 
 
 def test_every_kind_has_its_section_and_version() -> None:
-    for kind in VERSIONS:
-        assert f"\n## {kind}\n" in document()
-    assert set(VERSIONS) == {*GROUPS, "campaign"}
-    assert set(VERSIONS.values()) == {1}
+    for kind in (*KINDS.values(), CAMPAIGN):
+        assert f"\n## {kind.name}\n" in document()
+        assert kind.version == 1
     assert "Layout version 1 of every kind" in document()
     assert f"`{NAME_PATTERN}`" in document()
 
@@ -52,4 +50,4 @@ def test_files_hold_what_the_document_says(tmp_path: Path) -> None:
         ("scores", part.scores),
     ):
         with h5py.File(file_of) as file:
-            assert set(file) - {"terms"} == set(GROUPS[kind])
+            assert set(file) - {"terms"} == set(KINDS[kind].groups)

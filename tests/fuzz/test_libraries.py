@@ -15,10 +15,10 @@ from pyarrow import parquet
 from rdkit import Chem
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.preparation import Prepared, Rules, prepare
-from ligen_py.molecules.reading import Part, Record, records
-from ligen_py.records import Reason, Status
-from ligen_py.settings import ParseSettings
+from ligen_py.molecules.library.reading import Part, Record, records
+from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.settings.parse import ParseSettings
 from tests.fuzz.damage import alone, damaged, fuzz
 
 MOL = Chem.MolFromSmiles("C[C@H](N)C(=O)[O-].[Na+]")

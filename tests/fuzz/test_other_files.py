@@ -11,15 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.library import assemble
-from ligen_py.molecules.preparation import prepare
-from ligen_py.molecules.reading import Record
-from ligen_py.molecules.site import read_heavy_atoms
-from ligen_py.molecules.structure import read_atoms
+from ligen_py.molecules.library.parsing import assemble
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.preparation import prepare
+from ligen_py.molecules.receptor.site import read_heavy_atoms
+from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.provenance import Run
-from ligen_py.settings import ParseSettings, load_campaign
-from ligen_py.store.read import read
-from ligen_py.store.write import write
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.settings.campaign import load_campaign
+from ligen_py.settings.parse import ParseSettings
+from ligen_py.store.files.read import read
+from ligen_py.store.files.write import write
 from tests.fuzz.damage import alone, damaged, fuzz
 from tests.fuzz.test_libraries import MOL2, RULES, SDF
 
@@ -82,19 +84,19 @@ def ligands_file() -> bytes:
     groups = {"entries": library.entries, "ledger": library.ledger, "ligands": library.ligands}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "l.h5"
-        write(path, "ligands", Run("parse", ParseSettings()), groups)
+        write(path, LIGANDS, Run("parse", ParseSettings()), groups)
         return path.read_bytes()
 
 
-LIGANDS = ligands_file()
+LIGANDS_FILE = ligands_file()
 
 
 def read_groups(path: Path) -> None:
-    for group in ("entries", "ledger", "ligands"):
-        read(path, "ligands", group)
+    for record in LIGANDS.groups.values():
+        read(path, LIGANDS, record)
 
 
 @fuzz
-@given(content=damaged(LIGANDS))
+@given(content=damaged(LIGANDS_FILE))
 def test_result_files(content: bytes) -> None:
     alone(on_a_file, read_groups, content, "l.h5")

@@ -5,13 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ligen_py.engine import ad4_reference
-from ligen_py.engine.ad4 import TERMS
-from ligen_py.engine.ad4_scorer import Ad4
+from ligen_py.engine.functions.ad4 import reference as ad4_reference
+from ligen_py.engine.functions.ad4.constants import TERMS
+from ligen_py.engine.functions.ad4.scorer import Ad4
 from ligen_py.engine.random_input import make_ligands, make_poses
-from ligen_py.molecules.ad4 import charged_receptor
+from ligen_py.molecules.typing.ad4 import charged_receptor
 from ligen_py.opencl.device import Device
-from ligen_py.records import Ad4Type, ChargedReceptor, Ligands, Poses
+from ligen_py.records.atom_types import Ad4Type
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import ChargedReceptor
+from ligen_py.records.poses import Poses
 from tests.xscore_input import charged_receptor as random_charges
 
 TYPES = len(Ad4Type)

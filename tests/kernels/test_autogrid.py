@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ligen_py.engine.chemical_field import Ad4Field
-from ligen_py.engine.maps import Grid
 from ligen_py.engine.random_input import make_ligands
+from ligen_py.engine.refinement.chemical_field import Ad4Field
+from ligen_py.engine.refinement.maps import Grid
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
-from ligen_py.records import Ad4Type
-from tests.unit.engine.test_ad4_parity import read_map, receptor_of
+from ligen_py.records.atom_types import Ad4Type
+from tests.unit.engine.functions.ad4.test_parity import read_map, receptor_of
 
 FILES = ("e", "d", "HD", "C", "A", "NA", "OA")
 """In the order of the field's maps: types by number."""

@@ -3,18 +3,20 @@
 import numpy as np
 import pytest
 
-from ligen_py.engine import docking, docking_reference
-from ligen_py.engine.docking import Docker, Job
-from ligen_py.engine.filtering import is_bumped, take
+from ligen_py.engine.docking import batched as docking
+from ligen_py.engine.docking import reference as docking_reference
+from ligen_py.engine.docking.batched import Docker, Job
+from ligen_py.engine.docking.latency import LatencyDocker
+from ligen_py.engine.docking.search import Plan, pack
+from ligen_py.engine.filtering.batched import is_bumped, take
 from ligen_py.engine.geometry import rebuild
-from ligen_py.engine.latency import LatencyDocker
 from ligen_py.engine.random_input import make_field, make_ligands
-from ligen_py.engine.search import Plan, pack
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.tuning import Tuning
-from ligen_py.records import Ligands, Poses
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.poses import Poses
 
 
 def plan(restarts: int, **changes: float) -> Plan:

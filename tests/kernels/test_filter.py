@@ -2,12 +2,14 @@
 
 import numpy as np
 
-from ligen_py.engine import filtering_reference
-from ligen_py.engine.filtering import filter_poses, is_bumped
+from ligen_py.engine.filtering import reference as filtering_reference
+from ligen_py.engine.filtering.batched import filter_poses, is_bumped
 from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.opencl.device import Device
-from ligen_py.records import Ligands, Poses, Verdict
+from ligen_py.records.kept import Verdict
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.poses import Poses
 
 
 def twin(ligands: Ligands, poses: Poses, number: int, keep: int, rmsd: float) -> tuple:

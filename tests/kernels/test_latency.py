@@ -5,9 +5,9 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from ligen_py.engine import latency
-from ligen_py.engine.docking import Docker
-from ligen_py.engine.latency import LatencyDocker
+from ligen_py.engine.docking import latency
+from ligen_py.engine.docking.batched import Docker
+from ligen_py.engine.docking.latency import LatencyDocker
 from ligen_py.engine.random_input import make_ligands
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers

@@ -5,24 +5,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from ligen_py.engine import (
-    ad4,
-    ad4_reference,
-    refining,
-    vina,
-    vina_reference,
-    xscore,
-    xscore_reference,
-)
-from ligen_py.engine import refining_reference as twin
-from ligen_py.engine.chemical_field import Ad4Field, VinaField, XScoreField, field_over
-from ligen_py.engine.maps import Grid
+from ligen_py.engine.functions.ad4 import constants as ad4
+from ligen_py.engine.functions.ad4 import reference as ad4_reference
+from ligen_py.engine.functions.vina import constants as vina
+from ligen_py.engine.functions.vina import reference as vina_reference
+from ligen_py.engine.functions.xscore import constants as xscore
+from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
-from ligen_py.engine.refining import Chain, Refiner, keep_best
+from ligen_py.engine.refinement import batched as refining
+from ligen_py.engine.refinement import reference as twin
+from ligen_py.engine.refinement.batched import Chain, Refiner, keep_best
+from ligen_py.engine.refinement.chemical_field import Ad4Field, VinaField, XScoreField, field_over
+from ligen_py.engine.refinement.maps import Grid
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.tuning import Tuning
-from ligen_py.records import Ad4Type, ChargedReceptor, Ligands, Poses, Receptor
+from ligen_py.records.atom_types import Ad4Type
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import ChargedReceptor, Receptor
+from ligen_py.records.poses import Poses
 from tests.xscore_input import charged_receptor, random_receptor
 
 CENTER = np.array([0, 7.5, 6.5])

@@ -5,13 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ligen_py.engine import scoring, xscore_reference
+from ligen_py.engine.functions.xscore import reference as xscore_reference
+from ligen_py.engine.functions.xscore.constants import TERMS
+from ligen_py.engine.functions.xscore.scorer import XScore
 from ligen_py.engine.random_input import make_poses
-from ligen_py.engine.xscore import TERMS
-from ligen_py.engine.xscore_scorer import XScore
+from ligen_py.engine.scoring import scores as scoring
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device
-from ligen_py.records import Interaction, Ligands, Poses, Receptor
+from ligen_py.records.atom_types import Interaction
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import Receptor
+from ligen_py.records.poses import Poses
 from tests.xscore_input import MATCHES, random_receptor, receptor, typed_ligands
 
 

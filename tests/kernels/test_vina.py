@@ -5,12 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ligen_py.engine import scoring, vina_reference
+from ligen_py.engine.functions.vina import reference as vina_reference
+from ligen_py.engine.functions.vina.constants import FORMS, TERMS
+from ligen_py.engine.functions.vina.scorer import Vina, Vinardo
 from ligen_py.engine.random_input import make_ligands, make_poses
-from ligen_py.engine.vina import FORMS, TERMS
-from ligen_py.engine.vina_scorer import Vina, Vinardo
+from ligen_py.engine.scoring import scores as scoring
 from ligen_py.opencl.device import Device
-from ligen_py.records import Ligands, Poses, Receptor, VinaType
+from ligen_py.records.atom_types import VinaType
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import Receptor
+from ligen_py.records.poses import Poses
 from tests.xscore_input import random_receptor
 
 SCORERS = {"vina": Vina, "vinardo": Vinardo}

@@ -7,15 +7,24 @@ from pathlib import Path
 
 import numpy as np
 
-from ligen_py.engine.watch import table
-from ligen_py.molecules.library import Library, assemble
-from ligen_py.molecules.preparation import Prepared, Rules, prepare
-from ligen_py.molecules.reading import Record
+from ligen_py.engine.scoring.watch import table
+from ligen_py.molecules.library.parsing import Library, assemble
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
 from ligen_py.provenance import Run
-from ligen_py.records import Checks, Ledger, Poses, Reason, Refinement, Scores, Status, Verdicts
-from ligen_py.settings import ParseSettings, PocketSettings, RefineSettings, ScoreSettings
-from ligen_py.store.manifest import COLUMNS, FILES, PartFiles
-from ligen_py.store.write import new_file, write
+from ligen_py.records.kept import Verdicts
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.pocket import POCKET
+from ligen_py.records.poses import Poses
+from ligen_py.records.refined import REFINED, Refinement
+from ligen_py.records.scores import SCORES, Checks, Scores
+from ligen_py.settings.parse import ParseSettings
+from ligen_py.settings.pocket import PocketSettings
+from ligen_py.settings.refine import RefineSettings
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.store.campaign.manifest import COLUMNS, FILES, PartFiles
+from ligen_py.store.files.write import new_file, write
 
 POSES = 3
 """Kept poses of every ligand; the second one is the best."""
@@ -144,11 +153,11 @@ def write_part(
     )
     parsed = library_of(molecules, first_line, known)
     if not part.pocket.exists():
-        with new_file(part.pocket, "pocket", Run("pocket", PocketSettings())) as file:
+        with new_file(part.pocket, POCKET, Run("pocket", PocketSettings())) as file:
             file.attrs["target"] = target
     if not part.ligands.exists():
         records = {"entries": parsed.entries, "ledger": parsed.ledger, "ligands": parsed.ligands}
-        write(part.ligands, "ligands", Run("parse", ParseSettings()), records)
+        write(part.ligands, LIGANDS, Run("parse", ParseSettings()), records)
     poses = poses_of(parsed, first_line)
     count = len(poses.restart)
     run = Run("refine", RefineSettings(), (part.ligands, part.pocket))
@@ -158,12 +167,12 @@ def write_part(
         "verdicts": Verdicts(verdict=np.zeros(count, "u1"), cluster=np.zeros(count, "i4")),
         "refinement": Refinement(before=np.zeros(count, "f4"), after=np.zeros(count, "f4")),
     }
-    write(part.refined, "refined", run, records)
+    write(part.refined, REFINED, run, records)
     ledger, scores, terms = scores_of(parsed, poses, molecules)
     run = Run("score", ScoreSettings(), (part.ligands, part.pocket, part.refined), "a device")
     write(
         part.scores,
-        "scores",
+        SCORES,
         run,
         {"ledger": ledger, "scores": scores, "checks": checks},
         {"xscore": terms},

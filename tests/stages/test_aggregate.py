@@ -14,10 +14,13 @@ from rdkit import Chem
 
 from ligen_py import aggregate, export, report
 from ligen_py.engine.geometry import rebuild
-from ligen_py.records import Ligands, Poses, Reason, Status
-from ligen_py.store.campaign_reader import open_campaign
-from ligen_py.store.manifest import PartFiles
-from ligen_py.store.read import read
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.poses import Poses
+from ligen_py.records.refined import REFINED
+from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.files.read import read
 from tests.stages.factory import POSES, Molecule, prepared, write_manifest, write_part
 
 FIRST = [
@@ -126,8 +129,8 @@ def test_a_ligand_counts_in_the_conformation_where_it_scores_best(tmp_path: Path
         assert [pose.conformation for pose in poses] == ["closed", "open", "apo"]
         for pose, name, row in zip(poses, ("closed", "open", "apo"), (0, 1, 2), strict=True):
             part = next(p for p in parts if p.conformation == name and p.library == "lib")
-            kept: Poses = read(part.refined, "refined", "poses")
-            ligands: Ligands = read(part.ligands, "ligands", "ligands")
+            kept: Poses = read(part.refined, REFINED, Poses)
+            ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
             pick = int(kept.first_pose[row]) + 1
             a, b = ligands.first_atom[row : row + 2]
             center = pose.xyz.mean(axis=0) - kept.translation[pick]
@@ -316,8 +319,8 @@ def test_the_result_does_not_depend_on_the_chunks(tmp_path: Path) -> None:
 def test_the_stored_poses_are_the_best_poses_of_the_best_ligands(made: Made) -> None:
     assert made.run("--top-poses", "3") == 0
     part = made.parts[1]
-    ligands: Ligands = read(part.ligands, "ligands", "ligands")
-    kept: Poses = read(part.refined, "refined", "poses")
+    ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
+    kept: Poses = read(part.refined, REFINED, Poses)
     with open_campaign(made.output) as campaign:
         target = campaign.target("human")
         assert (target.stored, target.size) == (3, 4)
@@ -346,8 +349,8 @@ def test_the_stored_poses_are_the_best_poses_of_the_best_ligands(made: Made) -> 
 def test_the_control_is_measured_and_kept_out_of_the_ranking(made: Made) -> None:
     assert made.run() == 0
     part = made.parts[-1]
-    ligands: Ligands = read(part.ligands, "ligands", "ligands")
-    kept: Poses = read(part.refined, "refined", "poses")
+    ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
+    kept: Poses = read(part.refined, REFINED, Poses)
     mol = Chem.Mol(ligands.molecule.tobytes())
     heavy = int(ligands.heavy[0])
     xyz = rebuild(

@@ -10,8 +10,10 @@ from benchmarks.docking import STAGES, Clock, Settings, Target, dock, parsed, po
 from ligen_py import dock as dock_stage
 from ligen_py import filter, refine, score
 from ligen_py.opencl.device import select
-from ligen_py.settings import flags
-from ligen_py.store.read import read, read_terms
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.scores import SCORES, Scores
+from ligen_py.settings.flags import flags
+from ligen_py.store.files.read import read, read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 
@@ -40,14 +42,14 @@ def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(tmp_path: Path
         assert stage.main([*inputs, *map(str, words), *shlex.split(flags(section))]) == 0
 
     clock = Clock()
-    molecules = read(ligands, "ligands", "ligands")
+    molecules = read(ligands, LIGANDS, Ligands)
     found = dock(select(None), molecules, Target.of(pocket), settings, clock)
     expected = read_terms(scores)
     assert set(found.columns) > {f"{f}.{term}" for f, terms in expected.items() for term in terms}
     for function, terms in expected.items():
         for term, values in terms.items():
             assert np.array_equal(found.columns[f"{function}.{term}"], values), (function, term)
-    best = read(scores, "scores", "scores").best
+    best = read(scores, SCORES, Scores).best
     assert found.best_rows(len(best)).tolist() == best.tolist()
     for stage in STAGES:
         assert clock.kernel[stage] > 0 < clock.wall[stage]

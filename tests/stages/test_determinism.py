@@ -7,12 +7,18 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import export
-from ligen_py.engine import docking, filtering, refining, scoring
+from ligen_py.engine.docking import batched as docking
+from ligen_py.engine.filtering import batched as filtering
 from ligen_py.engine.geometry import rebuild
-from ligen_py.records import Poses
-from ligen_py.store.campaign_reader import Ranked, open_campaign
-from ligen_py.store.part import Poses as PartPoses
-from ligen_py.store.read import read
+from ligen_py.engine.refinement import batched as refining
+from ligen_py.engine.scoring import scores as scoring
+from ligen_py.records.kinds import KINDS
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.poses import POSES, Poses
+from ligen_py.records.refined import REFINED
+from ligen_py.store.campaign.part import Poses as PartPoses
+from ligen_py.store.campaign.reader import Ranked, open_campaign
+from ligen_py.store.files.read import read
 from tests.mini import LIBRARY, SCREEN, Mini
 
 
@@ -43,9 +49,9 @@ def poses_by_name(campaign: Mini, kind: str) -> dict[str, bytes]:
     """Every bit of every pose of a stage, by the name of its molecule."""
     found = {}
     for part in campaign.parts():
-        names = read(part.ligands, "ligands", "entries").name
-        entry = read(part.ligands, "ligands", "ligands").entry
-        poses: Poses = read(getattr(part, kind), kind, "poses")
+        names = read(part.ligands, LIGANDS, Entries).name
+        entry = read(part.ligands, LIGANDS, Ligands).entry
+        poses: Poses = read(getattr(part, kind), KINDS[kind], Poses)
         for ligand, record in enumerate(entry):
             rows = slice(poses.first_pose[ligand], poses.first_pose[ligand + 1])
             turns = slice(poses.first_torsion[rows.start], poses.first_torsion[rows.stop])
@@ -124,7 +130,7 @@ def test_a_pose_on_demand(whole: Mini, tmp_path: Path, capsys: pytest.CaptureFix
     """Of each restart: as it was scored, or, where it was left out, as it was docked."""
     (part,) = whole.parts()
     with PartPoses(part) as poses:
-        kept = list(read(part.refined, "refined", "poses").restart[poses.kept(0)])
+        kept = list(read(part.refined, REFINED, Poses).restart[poses.kept(0)])
     words = ["--campaign", str(whole.campaign), "--output", str(tmp_path), "--quiet"]
     for restart in range(12):
         pose = ["--pose", "dhfr", "trimethoprim", str(restart)]
@@ -132,9 +138,9 @@ def test_a_pose_on_demand(whole: Mini, tmp_path: Path, capsys: pytest.CaptureFix
         (mol,) = Chem.SDMolSupplier(str(tmp_path / "dhfr-pose.sdf"), removeHs=False)
         kind = "refined" if restart in kept else "poses"
         assert mol.GetProp("pose").startswith("refined" if restart in kept else "docked")
-        made = read(getattr(part, kind), kind, "poses")
+        made = read(getattr(part, kind), KINDS[kind], Poses)
         row = made.restart[: made.first_pose[1]].tolist().index(restart)
-        with PartPoses(part, kind) as poses:
+        with PartPoses(part, KINDS[kind]) as poses:
             (xyz,) = rebuild(*poses.genotypes(0, range(row, row + 1)))
         assert np.abs(mol.GetConformer().GetPositions() - xyz).max() < 6e-5  # four decimals
     assert export.main([*words, "--pose", "dhfr", "trimethoprim", "12"]) == 1
@@ -149,7 +155,7 @@ def test_a_pose_that_was_not_kept_is_told(
         tmp_path, LIBRARY.splitlines()[0] + "\n", flags={"dock": ("--max-num-poses", "4")}
     )
     (part,) = campaign.run().parts()
-    few = read(part.poses, "poses", "poses")
+    few = read(part.poses, POSES, Poses)
     (lost, *_) = set(range(12)) - set(few.restart.tolist())
     words = ["--campaign", str(campaign.campaign), "--output", str(tmp_path), "--quiet"]
     pose = ["--pose", "dhfr", "trimethoprim", str(lost)]
@@ -158,7 +164,7 @@ def test_a_pose_that_was_not_kept_is_told(
     campaign.flags = {"dock": ("--max-num-poses", "0")}
     part.poses.unlink()
     campaign.screen("dock", part)
-    every = read(part.poses, "poses", "poses")
+    every = read(part.poses, POSES, Poses)
     assert np.array_equal(every.restart, range(12))
     assert np.array_equal(every.quaternion[few.restart], few.quaternion)
     assert export.main([*words, *pose]) == 0

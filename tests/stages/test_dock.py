@@ -7,13 +7,18 @@ import numpy as np
 import pytest
 
 from ligen_py import dock, filter
-from ligen_py.engine import slabs
+from ligen_py.engine.docking import runs as slabs
 from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.provenance import Run
-from ligen_py.records import Audit, Entries, Ledger, Ligands, Reason, Receptor, Status, Verdict
-from ligen_py.settings import ParseSettings, PocketSettings
-from ligen_py.store.read import read, run_record
-from ligen_py.store.write import write
+from ligen_py.records.kept import KEPT, Verdict, Verdicts
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.pocket import POCKET, Audit, Receptor
+from ligen_py.records.poses import POSES, Poses
+from ligen_py.settings.parse import ParseSettings
+from ligen_py.settings.pocket import PocketSettings
+from ligen_py.store.files.read import read, run_record
+from ligen_py.store.files.write import write
 from tests.xscore_input import charged_receptor
 
 FAST = ("--num-restart", "6", "--num-iterations", "1")
@@ -30,7 +35,7 @@ def write_ligands(path: Path, ligands: Ligands) -> Path:
     zeros = np.zeros(count, "u1")
     ledger = Ledger(zeros, zeros.copy(), text(*([""] * count)))
     records = {"entries": entries, "ledger": ledger, "ligands": ligands}
-    write(path, "ligands", Run("parse", ParseSettings()), records)
+    write(path, LIGANDS, Run("parse", ParseSettings()), records)
     return path
 
 
@@ -53,7 +58,7 @@ def write_pocket(path: Path) -> Path:
     audit = Audit(text(), text(), np.zeros(0, "i4"), text())
     charged = charged_receptor(0, 1.0)
     records = {"receptor": receptor, "charged": charged, "field": make_field(), "audit": audit}
-    write(path, "pocket", Run("pocket", PocketSettings()), records)
+    write(path, POCKET, Run("pocket", PocketSettings()), records)
     return path
 
 
@@ -82,12 +87,12 @@ def run_filter(files: dict[str, Path], *more: str) -> int:
 
 def test_from_file_to_file(files: dict[str, Path]) -> None:
     assert run_dock(files) == 0
-    poses = read(files["poses"], "poses", "poses")
+    poses = read(files["poses"], POSES, Poses)
     assert np.array_equal(poses.first_pose, [0, 6, 12])
     assert np.array_equal(poses.restart, [*range(6), *range(6)])
     assert run_filter(files, "--max-num-poses", "4") == 0
-    kept = read(files["kept"], "kept", "poses")
-    verdicts = read(files["kept"], "kept", "verdicts")
+    kept = read(files["kept"], KEPT, Poses)
+    verdicts = read(files["kept"], KEPT, Verdicts)
     assert np.array_equal(np.diff(kept.first_pose), [4, 4])
     assert set(verdicts.verdict) <= {int(v) for v in Verdict}
     chosen = kept.restart[:4]
@@ -108,14 +113,14 @@ def test_kept_poses_are_in_order_and_alike_in_both_modes(files: dict[str, Path])
         assert run_dock(files, "--mode", mode, "--max-num-poses", "4") == 0
         written.add(files["poses"].read_bytes())
     assert len(written) == 1
-    poses = read(files["poses"], "poses", "poses")
+    poses = read(files["poses"], POSES, Poses)
     assert np.array_equal(poses.first_pose, [0, 4, 8])
     assert (np.diff(poses.restart.reshape(2, 4)) > 0).all()
     chosen = []
     for kept in ("4", "0"):
         assert run_dock(files, "--max-num-poses", kept) == 0
         assert run_filter(files, "--max-num-poses", "3", "--cluster-rmsd", "0") == 0
-        chosen.append(read(files["kept"], "kept", "poses").restart)
+        chosen.append(read(files["kept"], KEPT, Poses).restart)
     assert np.array_equal(*chosen)  # one pose a cluster: what the filter takes was kept
 
 
@@ -130,7 +135,7 @@ def test_mode_changes_no_byte(files: dict[str, Path], capsys: pytest.CaptureFixt
 
 def test_run_record_names_settings_inputs_and_device(files: dict[str, Path]) -> None:
     assert run_dock(files) == 0
-    record = run_record(files["poses"], "poses")
+    record = run_record(files["poses"], POSES)
     assert '"num_restart": 6' in record["settings"]
     assert '"ligands.h5"' in record["inputs"]
     assert record["stage"] == "dock"
@@ -142,13 +147,13 @@ def test_a_ligand_larger_than_the_box_is_a_row(files: dict[str, Path]) -> None:
     ligands.xyz[12:] *= 40
     write_ligands(files["ligands"], ligands)
     assert run_dock(files) == 0
-    ledger = read(files["poses"], "poses", "ledger")
+    ledger = read(files["poses"], POSES, Ledger)
     assert list(ledger.status) == [Status.READY, Status.FAILED]
     assert ledger.reason[1] == Reason.LARGER_THAN_BOX
     assert "box's diagonal" in ledger.detail[1]
-    assert np.array_equal(read(files["poses"], "poses", "poses").first_pose, [0, 6, 6])
+    assert np.array_equal(read(files["poses"], POSES, Poses).first_pose, [0, 6, 6])
     assert run_filter(files) == 0
-    assert read(files["kept"], "kept", "poses").first_pose[-1] == 6
+    assert read(files["kept"], KEPT, Poses).first_pose[-1] == 6
 
 
 def test_a_record_is_lost_with_the_last_of_its_states(files: dict[str, Path]) -> None:
@@ -157,17 +162,17 @@ def test_a_record_is_lost_with_the_last_of_its_states(files: dict[str, Path]) ->
     ligands.entry[:] = [0, 0, 1, 1]
     write_ligands(files["ligands"], ligands)
     assert run_dock(files) == 0
-    ledger = read(files["poses"], "poses", "ledger")
+    ledger = read(files["poses"], POSES, Ledger)
     assert list(ledger.status) == [Status.READY, Status.FAILED]
     assert ledger.reason.tolist() == [Reason.NONE, Reason.LARGER_THAN_BOX]
-    assert read(files["poses"], "poses", "poses").first_pose.tolist() == [0, 6, 6, 6, 6]
+    assert read(files["poses"], POSES, Poses).first_pose.tolist() == [0, 6, 6, 6, 6]
 
 
 def test_no_ligand_at_all_is_no_error(files: dict[str, Path]) -> None:
     write_ligands(files["ligands"], make_ligands([]))
     assert run_dock(files) == 0
     assert run_filter(files) == 0
-    assert np.array_equal(read(files["kept"], "kept", "poses").first_pose, [0])
+    assert np.array_equal(read(files["kept"], KEPT, Poses).first_pose, [0])
 
 
 def test_unknown_device(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -278,14 +283,14 @@ def test_runs_of_ligands_and_devices_change_nothing(
     ligands.xyz[32:41] *= 40  # one is too large for the box
     write_ligands(files["ligands"], ligands)
     assert run_dock(files, "--device", "intel") == 0
-    whole = read(files["poses"], "poses", "poses")
-    ledger = read(files["poses"], "poses", "ledger")
+    whole = read(files["poses"], POSES, Poses)
+    ledger = read(files["poses"], POSES, Ledger)
     monkeypatch.setattr(slabs, "HOST_BYTES", 1)
     assert run_dock(files, "--device", "intel") == 0
-    cut = read(files["poses"], "poses", "poses")
+    cut = read(files["poses"], POSES, Poses)
     for name in ("first_pose", "first_torsion", "translation", "quaternion", "torsion", "score"):
         assert np.array_equal(getattr(cut, name), getattr(whole, name)), name
-    found = read(files["poses"], "poses", "ledger")
+    found = read(files["poses"], POSES, Ledger)
     assert found.status.tolist() == ledger.status.tolist() == [0, 0, int(Status.FAILED), 0]
     one = files["poses"].read_bytes()
     assert run_dock(files, "--device", "intel:0,0") == 0  # two processes on one device

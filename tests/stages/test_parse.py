@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from ligen_py import parse
-from ligen_py.records import Entries, Ledger, Ligands, Status
-from ligen_py.store.read import read, run_record
+from ligen_py.records.ledger import Ledger, Status
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.store.files.read import read, run_record
 
 SMILES = 'CCO ethanol\nCCN an amine, "quoted"\n\nnonsense bad\nc1ccccc1CCO \n'
 
@@ -42,15 +43,15 @@ def test_a_library_becomes_a_ligands_file(
     output = tmp_path / "out" / "ligands.h5"
     assert run(library, output, "--max-atoms", "60") == 0
     assert "4 records: 3 ready, 1 failed (1 unparsable)" in capsys.readouterr().err
-    entries: Entries = read(output, "ligands", "entries")
-    ledger: Ledger = read(output, "ligands", "ledger")
-    ligands: Ligands = read(output, "ligands", "ligands")
+    entries: Entries = read(output, LIGANDS, Entries)
+    ledger: Ledger = read(output, LIGANDS, Ledger)
+    ligands: Ligands = read(output, LIGANDS, Ligands)
     assert entries.name.tolist() == ["ethanol", 'an amine, "quoted"', "bad", "line-5"]
     assert entries.line.tolist() == [1, 2, 4, 5]
     assert ledger.status.tolist() == [Status.READY, Status.READY, Status.FAILED, Status.READY]
     assert ligands.entry.tolist() == [0, 1, 3]
     assert np.isfinite(ligands.xyz).all()
-    assert '"max_atoms": 60' in run_record(output, "ligands")["settings"]
+    assert '"max_atoms": 60' in run_record(output, LIGANDS)["settings"]
 
 
 def test_what_stands_in_earlier_parts_is_a_duplicate(tmp_path: Path) -> None:
@@ -61,14 +62,14 @@ def test_what_stands_in_earlier_parts_is_a_duplicate(tmp_path: Path) -> None:
     assert run(tmp_path / "a.smi", parts[0], "--after") == 0
     assert run(tmp_path / "b.smi", parts[1], "--after", str(parts[0])) == 0
     assert run(tmp_path / "c.smi", parts[2], "--after", *map(str, parts[:2])) == 0
-    ledger: Ledger = read(parts[2], "ligands", "ledger")
+    ledger: Ledger = read(parts[2], LIGANDS, Ledger)
     assert ledger.status.tolist() == [Status.DUPLICATE, Status.DUPLICATE]
     assert ledger.detail.tolist() == [
         "same parent as one at line 1, in part lib/a",
         "same parent as two at line 1, in part lib/b",
     ]
-    assert not len(read(parts[2], "ligands", "ligands").entry)
-    assert "molecules of earlier parts" in run_record(parts[2], "ligands")["inputs"]
+    assert not len(read(parts[2], LIGANDS, Ligands).entry)
+    assert "molecules of earlier parts" in run_record(parts[2], LIGANDS)["inputs"]
 
 
 def test_equal_runs_write_equal_bytes(library: Path, tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_plain_and_compressed_hold_the_same(library: Path, tmp_path: Path) -> No
     packed.write_bytes(gzip.compress(SMILES.encode()))
     for source, output in ((library, "a.h5"), (packed, "b.h5")):
         assert run(source, tmp_path / output) == 0
-    first, second = (read(tmp_path / name, "ligands", "ligands") for name in ("a.h5", "b.h5"))
+    first, second = (read(tmp_path / name, LIGANDS, Ligands) for name in ("a.h5", "b.h5"))
     assert np.array_equal(first.molecule, second.molecule)
 
 
@@ -92,7 +93,7 @@ def test_a_part_without_ready_ligands_is_written(library: Path, tmp_path: Path) 
     sizes = []
     for k in range(1, 9):
         assert run(library, tmp_path / "part.h5", "--part", f"{k}-of-8") == 0
-        sizes.append(len(read(tmp_path / "part.h5", "ligands", "entries").line))
+        sizes.append(len(read(tmp_path / "part.h5", LIGANDS, Entries).line))
     assert sum(sizes) == 4
     assert 0 in sizes
 
@@ -124,7 +125,7 @@ def test_an_sdf_cut_in_the_middle_loses_one_record(library: Path, tmp_path: Path
     path = tmp_path / "cut.sdf"
     path.write_text("".join(blocks)[: -len(blocks[2]) // 2])
     assert run(path, tmp_path / "out.h5") == 0
-    ledger: Ledger = read(tmp_path / "out.h5", "ligands", "ledger")
+    ledger: Ledger = read(tmp_path / "out.h5", LIGANDS, Ledger)
     assert ledger.status.tolist() == [Status.READY, Status.READY, Status.FAILED]
     assert "cut short" in ledger.detail[2]
 
@@ -179,10 +180,10 @@ COUNTS = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_messy_files_lose_no_record(name: str, shared_data: Path, tmp_path: Path) -> None:
     """Counts of an independent reading: RDKit's own supplier, and $$$$ lines."""
-    from ligen_py.records import Reason
+    from ligen_py.records.ledger import Reason
 
     assert run(shared_data / "messy" / name, tmp_path / "out.h5") == 0
-    ledger: Ledger = read(tmp_path / "out.h5", "ligands", "ledger")
+    ledger: Ledger = read(tmp_path / "out.h5", LIGANDS, Ledger)
     records, reasons = COUNTS[name]
     assert len(ledger.status) == records
     for reason, count in reasons.items():

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ligen_py import pocket
-from ligen_py.molecules.site import site_of_ligand
-from ligen_py.records import Audit, Field, Receptor
-from ligen_py.store.read import read, run_record
+from ligen_py.molecules.receptor.site import site_of_ligand
+from ligen_py.records.pocket import POCKET, Audit, Field, Receptor
+from ligen_py.store.files.read import read, run_record
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,8 @@ def field_at(field: Field, xyz: np.ndarray) -> np.ndarray:
 def test_candida_dhfr_keeps_its_nadph_and_one_chain(complexes: Path, tmp_path: Path) -> None:
     output = tmp_path / "pocket.h5"
     assert run_1ia1(output, complexes, "--chains", "B") == 0
-    receptor: Receptor = read(output, "pocket", "receptor")
-    audit: Audit = read(output, "pocket", "audit")
+    receptor: Receptor = read(output, POCKET, Receptor)
+    audit: Audit = read(output, POCKET, Audit)
     assert {label[0] for label in receptor.label} == {"B"}
     assert sum("/NDP/" in label for label in receptor.label) == 48
     assert (audit.atoms[audit.action == "kept"]).sum() == len(receptor.label)
@@ -59,10 +59,10 @@ def test_the_site_chooses_the_near_cofactor_without_naming_a_chain(
 ) -> None:
     assert run_1ia1(tmp_path / "one.h5", complexes, "--chains", "B") == 0
     assert run_1ia1(tmp_path / "all.h5", complexes) == 0
-    one: Receptor = read(tmp_path / "one.h5", "pocket", "receptor")
-    every: Receptor = read(tmp_path / "all.h5", "pocket", "receptor")
+    one: Receptor = read(tmp_path / "one.h5", POCKET, Receptor)
+    every: Receptor = read(tmp_path / "all.h5", POCKET, Receptor)
     assert one.label.tolist() == every.label.tolist()
-    audit: Audit = read(tmp_path / "all.h5", "pocket", "audit")
+    audit: Audit = read(tmp_path / "all.h5", POCKET, Audit)
     assert dict(zip(audit.part, audit.reason, strict=True))["A/NDP/193"] == (
         "hetero group farther than 6 A: 28.7 A from the box, 39.1 A from the reference ligand"
     )
@@ -72,7 +72,7 @@ def test_human_dhfr_needs_no_choice(complexes: Path, tmp_path: Path) -> None:
     folder, output = complexes / "1s3v", tmp_path / "pocket.h5"
     receptor = folder / "1s3v_protein_one_lig_removed.pdb"
     assert run(output, receptor, folder / "1s3v_ligand.sdf") == 0
-    field: Field = read(output, "pocket", "field")
+    field: Field = read(output, POCKET, Field)
     assert field.value.shape == (2, 41, 41, 41)
     assert 1 <= len(field.anchor) <= 16
     assert (field_at(field, field.anchor.astype(float)) >= 8).all()
@@ -85,7 +85,7 @@ def test_equal_runs_write_equal_bytes_and_say_what_made_them(
         assert run_1ia1(tmp_path / name / "pocket.h5", complexes, "--spacing", "0.75") == 0
     first, second = (tmp_path / name / "pocket.h5" for name in ("a", "b"))
     assert first.read_bytes() == second.read_bytes()
-    record = run_record(first, "pocket")
+    record = run_record(first, POCKET)
     assert json.loads(record["settings"])["spacing"] == 0.75
     assert [item["name"] for item in json.loads(record["inputs"])] == [
         "1ia1_protein_one_lig_removed.pdb",
@@ -164,7 +164,7 @@ def test_cavities_are_listed_and_one_becomes_the_site(
     assert np.linalg.norm(center - crystal) < 5
     output = ["--output", str(tmp_path / "pocket.h5")]
     assert pocket.main([*receptor, "--cavity", "1", *output]) == 0
-    field: Field = read(tmp_path / "pocket.h5", "pocket", "field")
+    field: Field = read(tmp_path / "pocket.h5", POCKET, Field)
     assert field.origin == pytest.approx(center - 10, abs=0.01)
     assert pocket.main([*receptor, "--cavity", "99", *output]) == 1
     assert "has no cavity of rank 99; there are" in capsys.readouterr().err
@@ -191,7 +191,7 @@ def test_cavities_of_another_program_become_sites(
     output = ["--output", str(tmp_path / "p.h5")]
     assert pocket.main([*receptor, "--cavities", str(table), "--cavity", "2", *output]) == 0
     assert "cavity 2 of 2 by r_predictions.csv: score 5.25" in capsys.readouterr().err
-    field: Field = read(tmp_path / "p.h5", "pocket", "field")
+    field: Field = read(tmp_path / "p.h5", POCKET, Field)
     assert field.origin == pytest.approx(np.array([x, y, z]) - 10, abs=1e-3)
 
 
@@ -227,11 +227,11 @@ def test_pdb2pqr_protonates_at_a_ph_and_says_what_it_turned(
     flags = ("--chains", "B", "--quiet", "--protonation", "propka", "--ph")
     assert run_1ia1(at_7, complexes, *flags, "7.4") == 0
     assert run_1ia1(at_3, complexes, *flags, "3") == 0
-    audit: Audit = read(at_7, "pocket", "audit")
+    audit: Audit = read(at_7, POCKET, Audit)
     turned = [p for p, a in zip(audit.part, audit.action, strict=True) if a == "changed"]
     before, after = (
         dict(zip(receptor.label, receptor.xyz, strict=True))
-        for receptor in (read(file, "pocket", "receptor") for file in (given, at_7))
+        for receptor in (read(file, POCKET, Receptor) for file in (given, at_7))
     )
     moved = {label.rpartition("/")[0] for label in after if (before[label] != after[label]).any()}
     assert moved == {part for part in turned if f"{part}/CA" in after}
@@ -240,7 +240,7 @@ def test_pdb2pqr_protonates_at_a_ph_and_says_what_it_turned(
     assert swapped < 0.5
     states = dict(zip(audit.part, audit.reason, strict=True))
     assert states["B/HIS/129"] == "state HID: by its hydrogens"
-    acid: Audit = read(at_3, "pocket", "audit")
+    acid: Audit = read(at_3, POCKET, Audit)
     protonated = [reason for reason in acid.reason if reason.startswith(("state HIP", "state ASH"))]
     assert len(protonated) >= 3
     assert sum(label.startswith("B/NDP") for label in after) == 48  # what PDB2PQR does not know
@@ -263,11 +263,11 @@ def test_an_unprepared_entry_gives_the_prepared_receptor(
     folder = shared_data / "redock" / name
     assert run(tmp_path / "raw.h5", shared_data / "raw" / RAW[name], folder / "ligand.sdf") == 0
     assert run(tmp_path / "prepared.h5", folder / "protein.pdb", folder / "ligand.sdf") == 0
-    raw: Receptor = read(tmp_path / "raw.h5", "pocket", "receptor")
-    prepared: Receptor = read(tmp_path / "prepared.h5", "pocket", "receptor")
+    raw: Receptor = read(tmp_path / "raw.h5", POCKET, Receptor)
+    prepared: Receptor = read(tmp_path / "prepared.h5", POCKET, Receptor)
     assert raw.label.tolist() == prepared.label.tolist()
     assert raw.radius.tolist() == prepared.radius.tolist()
-    audit: Audit = read(tmp_path / "raw.h5", "pocket", "audit")
+    audit: Audit = read(tmp_path / "raw.h5", POCKET, Audit)
     assert "the reference ligand itself" in audit.reason
 
 
@@ -279,7 +279,7 @@ def test_crystal_ligands_lie_in_cavities_and_near_anchors(
     for folder in folders:
         output = tmp_path / f"{folder.name}.h5"
         assert run(output, folder / "protein.pdb", folder / "ligand.sdf", "--quiet") == 0
-        field: Field = read(output, "pocket", "field")
+        field: Field = read(output, POCKET, Field)
         ligand = site_of_ligand(folder / "ligand.sdf", 10.0)
         value = field_at(field, ligand.ligand)
         assert (value > 0).mean() > 0.7, folder.name

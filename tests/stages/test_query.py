@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ligen_py import aggregate, query
-from ligen_py.store import table
-from ligen_py.store.table import some_rows
-from ligen_py.store.write import TEXT, write_column
+from ligen_py.store.files import table
+from ligen_py.store.files.table import some_rows
+from ligen_py.store.files.write import TEXT, write_column
 from tests.stages.factory import Molecule, write_manifest, write_part
 
 MOLECULES = [

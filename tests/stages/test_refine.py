@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 
 from ligen_py import dock, filter, parse, pocket, refine, score
-from ligen_py.engine import scoring
-from ligen_py.store.read import read, read_terms
+from ligen_py.engine.scoring import scores as scoring
+from ligen_py.records.kept import KEPT
+from ligen_py.records.poses import Poses
+from ligen_py.records.refined import REFINED, Refinement
+from ligen_py.records.scores import SCORES, Scores
+from ligen_py.store.files.read import read, read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 
@@ -52,8 +56,8 @@ def run(folder: Path, output: str, *more: str) -> int:
 
 def test_no_rounds_is_the_identity(folder: Path) -> None:
     assert run(folder, "same.h5", "--rounds", "0") == 0
-    kept = read(folder / "kept.h5", "kept", "poses")
-    same = read(folder / "same.h5", "refined", "poses")
+    kept = read(folder / "kept.h5", KEPT, Poses)
+    same = read(folder / "same.h5", REFINED, Poses)
     for column in (
         "first_pose",
         "first_torsion",
@@ -63,15 +67,15 @@ def test_no_rounds_is_the_identity(folder: Path) -> None:
         "torsion",
     ):
         assert np.array_equal(getattr(kept, column), getattr(same, column)), column
-    energies = read(folder / "same.h5", "refined", "refinement")
+    energies = read(folder / "same.h5", REFINED, Refinement)
     assert np.array_equal(energies.before, energies.after)
 
 
 @pytest.mark.parametrize("field", ["vina", "xscore"])
 def test_refined_poses_are_lower_and_in_order(folder: Path, field: str) -> None:
     assert run(folder, "refined.h5", "--rounds", "3", "--field", field) == 0
-    poses = read(folder / "refined.h5", "refined", "poses")
-    energies = read(folder / "refined.h5", "refined", "refinement")
+    poses = read(folder / "refined.h5", REFINED, Poses)
+    energies = read(folder / "refined.h5", REFINED, Refinement)
     assert (np.diff(poses.first_pose) > 0).all()
     assert (energies.after <= energies.before + 1e-4).all()
     assert energies.after.min() < energies.before.min()
@@ -87,8 +91,8 @@ def test_the_exact_score_of_a_refined_pose_is_near_its_energy(folder: Path) -> N
         words += [f"--{flag}", str(folder / f"{name}.h5")]
     output, first = str(folder / "scores.h5"), ("--functions", "vina", "--rank-by", "first")
     assert score.main(["--quiet", *words, "--output", output, *first]) == 0
-    scores = read(folder / "scores.h5", "scores", "scores")
-    kept = read(folder / "kept.h5", "kept", "poses")
+    scores = read(folder / "scores.h5", SCORES, Scores)
+    kept = read(folder / "kept.h5", KEPT, Poses)
     assert len(scores.restart) <= len(kept.restart)
     assert scores.score[0] > 5  # trimethoprim: better than -5 kcal/mol in its own enzyme
     assert scores.score[0] > scores.score[1] > 0
@@ -108,7 +112,7 @@ def test_a_fields_energy_is_that_of_its_function(folder: Path, field: str) -> No
     ad4 = ("vdw", "hbond", "estat", "desolv", "intra")
     names = ad4 if field == "ad4" else scoring.PAIR_TERMS
     total = np.sum([exact[name] for name in names], axis=0)
-    after = read(folder / "field.h5", "refined", "refinement").after
+    after = read(folder / "field.h5", REFINED, Refinement).after
     assert np.abs(total - after).max() < 0.5
     assert np.median(np.abs(total - after)) < 0.2
 
@@ -116,10 +120,10 @@ def test_a_fields_energy_is_that_of_its_function(folder: Path, field: str) -> No
 def test_finalists_are_the_best_of_a_first_descent(folder: Path) -> None:
     assert run(folder, "once.h5", "--rounds", "1") == 0
     assert run(folder, "two.h5", "--rounds", "3", "--finalists", "2") == 0
-    once = read(folder / "once.h5", "refined", "poses")
-    poses = read(folder / "two.h5", "refined", "poses")
-    first = read(folder / "once.h5", "refined", "refinement")
-    last = read(folder / "two.h5", "refined", "refinement")
+    once = read(folder / "once.h5", REFINED, Poses)
+    poses = read(folder / "two.h5", REFINED, Poses)
+    first = read(folder / "once.h5", REFINED, Refinement)
+    last = read(folder / "two.h5", REFINED, Refinement)
     for ligand in range(2):
         best = slice(once.first_pose[ligand], once.first_pose[ligand] + 2)
         kept = slice(poses.first_pose[ligand], poses.first_pose[ligand + 1])

@@ -9,9 +9,9 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import aggregate, report
-from ligen_py.engine import watch
-from ligen_py.records import Check
-from ligen_py.store.campaign_reader import open_campaign
+from ligen_py.engine.scoring import watch
+from ligen_py.records.scores import Check
+from ligen_py.store.campaign.reader import open_campaign
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
 
 HOSTILE = "<script>alert(1)</script> & \"x\" 'y' \x1b[31m" + "long " * 300

@@ -7,22 +7,18 @@ import numpy as np
 import pytest
 
 from ligen_py import score
-from ligen_py.engine import xscore_reference
+from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.random_input import make_field, make_poses
 from ligen_py.provenance import Run
-from ligen_py.records import (
-    Audit,
-    Entries,
-    Ledger,
-    Ligands,
-    Poses,
-    Reason,
-    Status,
-    Verdicts,
-)
-from ligen_py.settings import DockSettings
-from ligen_py.store.read import read, read_terms, run_record
-from ligen_py.store.write import write
+from ligen_py.records.kept import KEPT, Verdicts
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.pocket import POCKET, Audit
+from ligen_py.records.poses import POSES, Poses
+from ligen_py.records.scores import SCORES, Scores
+from ligen_py.settings.dock import DockSettings
+from ligen_py.store.files.read import read, read_terms, run_record
+from ligen_py.store.files.write import write
 from tests.xscore_input import charged_receptor, random_receptor, typed_ligands
 
 RUN = Run("dock", DockSettings())
@@ -51,7 +47,7 @@ class Campaign:
         names = text("a", "b", "c", "d")
         entries = Entries(names, np.arange(1, 5), *[names] * 4)
         records = {"entries": entries, "ledger": self.ledger, "ligands": self.ligands}
-        write(self.folder / "ligands.h5", "ligands", RUN, records)
+        write(self.folder / "ligands.h5", LIGANDS, RUN, records)
         audit = Audit(text(), text(), np.zeros(0, "i4"), text())
         pocket = {
             "receptor": self.receptor,
@@ -59,15 +55,15 @@ class Campaign:
             "field": make_field(),
             "audit": audit,
         }
-        write(self.folder / "pocket.h5", "pocket", RUN, pocket)
+        write(self.folder / "pocket.h5", POCKET, RUN, pocket)
         self.write_poses(self.poses)
 
     def write_poses(self, poses: Poses) -> None:
         count = len(poses.restart)
         verdicts = Verdicts(np.zeros(count, "u1"), np.zeros(count, "i4"))
         kept = {"ledger": self.ledger, "poses": poses}
-        write(self.folder / "poses.h5", "poses", RUN, kept)
-        write(self.folder / "kept.h5", "kept", RUN, kept | {"verdicts": verdicts})
+        write(self.folder / "poses.h5", POSES, RUN, kept)
+        write(self.folder / "kept.h5", KEPT, RUN, kept | {"verdicts": verdicts})
 
     def score(self, poses: str = "kept.h5", output: str = "scores.h5", *more: str) -> int:
         files = {"--ligands": "ligands.h5", "--pocket": "pocket.h5", "--poses": poses}
@@ -89,7 +85,7 @@ def test_every_function_gives_its_terms_and_their_energies_rank(campaign: Campai
         assert np.isfinite(terms[name]["total"]).all()
     for name in ("vina", "vinardo", "ad4"):
         assert np.array_equal(terms[name]["total"], -terms[name]["affinity"])
-    scores = read(campaign.folder / "scores.h5", "scores", "scores")
+    scores = read(campaign.folder / "scores.h5", SCORES, Scores)
     pairs = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
     energy = sum(terms["vina"][name] for name in pairs) + 0.5 * terms["ad4"]["affinity"]
     assert scores.best.tolist() == list(energy.reshape(3, 4).argmin(axis=1) + np.array([0, 4, 8]))
@@ -98,7 +94,7 @@ def test_every_function_gives_its_terms_and_their_energies_rank(campaign: Campai
     by_hand = np.where(energy[scores.best] < 0, by_hand, -energy[scores.best])
     assert scores.score == pytest.approx(by_hand, rel=1e-5)
     assert campaign.score("kept.h5", "first.h5", "--functions", *names, "--rank-by", "first") == 0
-    first = read(campaign.folder / "first.h5", "scores", "scores")
+    first = read(campaign.folder / "first.h5", SCORES, Scores)
     assert np.array_equal(first.best, scores.best)
     assert np.array_equal(first.score, terms["vina"]["total"][scores.best])
 
@@ -112,11 +108,11 @@ def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
     expected = xscore_reference.score_poses(campaign.ligands, campaign.receptor, campaign.poses)
     for name, values in expected.items():
         assert terms[name] == pytest.approx(values, rel=1e-4, abs=1e-4)
-    scores = read(output, "scores", "scores")
+    scores = read(output, SCORES, Scores)
     by_ligand = terms["total"].reshape(3, 4)
     assert scores.best.tolist() == (by_ligand.argmax(axis=1) + 4 * np.arange(3)).tolist()
     assert scores.score.tolist() == by_ligand.max(axis=1).tolist()
-    ledger = read(output, "scores", "ledger")
+    ledger = read(output, SCORES, Ledger)
     scored = Status.SCORED
     assert ledger.status.tolist() == [scored, Status.REJECTED, scored, scored]
     assert ledger.detail.tolist() == ["", "300 atoms", "", ""]
@@ -124,7 +120,7 @@ def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
 
 def test_the_file_says_what_made_it(campaign: Campaign) -> None:
     campaign.score()
-    record = run_record(campaign.folder / "scores.h5", "scores")
+    record = run_record(campaign.folder / "scores.h5", SCORES)
     assert record["stage"] == "score"
     assert "xscore" in record["settings"]
     assert all(name in record["inputs"] for name in ("ligands.h5", "pocket.h5", "kept.h5"))
@@ -152,11 +148,11 @@ def test_ligands_without_a_pose_or_a_finite_score_fail_with_the_reason(campaign:
     campaign.write_poses(replace(poses, translation=translation))
     assert campaign.score() == 0
     output = campaign.folder / "scores.h5"
-    ledger = read(output, "scores", "ledger")
+    ledger = read(output, SCORES, Ledger)
     assert ledger.status.tolist()[0] == Status.FAILED
     assert ledger.reason.tolist()[0] == Reason.NO_FINITE_SCORE
     assert ledger.detail[0] == "none of 4 poses has a finite score"
-    assert read(output, "scores", "scores").best.tolist()[0] == -1
+    assert read(output, SCORES, Scores).best.tolist()[0] == -1
 
 
 def test_a_record_is_scored_when_one_of_its_states_is(campaign: Campaign) -> None:
@@ -168,7 +164,7 @@ def test_a_record_is_scored_when_one_of_its_states_is(campaign: Campaign) -> Non
     campaign.write_all()
     assert campaign.score() == 0
     output = campaign.folder / "scores.h5"
-    ledger, scores = read(output, "scores", "ledger"), read(output, "scores", "scores")
+    ledger, scores = read(output, SCORES, Ledger), read(output, SCORES, Scores)
     assert scores.best.tolist()[0] == scores.best.tolist()[2] == -1
     assert ledger.status.tolist()[0] == Status.SCORED
     assert ledger.reason.tolist()[3] == Reason.NO_FINITE_SCORE
@@ -186,7 +182,7 @@ def test_a_chunk_without_ligands(campaign: Campaign) -> None:
     campaign.poses = make_poses(campaign.ligands, 4)
     campaign.write_all()
     assert campaign.score() == 0
-    assert read(campaign.folder / "scores.h5", "scores", "scores").best.tolist() == []
+    assert read(campaign.folder / "scores.h5", SCORES, Scores).best.tolist() == []
 
 
 def error_of(campaign: Campaign, capsys: pytest.CaptureFixture[str], **files: str) -> str:
@@ -216,7 +212,7 @@ def test_a_ledger_of_other_records(campaign: Campaign, capsys: pytest.CaptureFix
 def test_a_file_of_the_wrong_kind(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     message = error_of(campaign, capsys, poses="pocket.h5")
     assert "pocket.h5" in message
-    assert "kept" in message
+    assert "refined" in message
 
 
 def test_a_file_cut_short(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ligen_py import verify
-from ligen_py.records import Reason, Status
-from ligen_py.store.manifest import PartFiles
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.store.campaign.manifest import PartFiles
 from tests.mini import SCREEN, Mini
 from tests.stages.factory import write_manifest
 

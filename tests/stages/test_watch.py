@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ligen_py import score
-from ligen_py.engine import vina_scorer
-from ligen_py.records import Check
-from ligen_py.store.read import read
+from ligen_py.engine.functions.vina import scorer as vina_scorer
+from ligen_py.records.scores import SCORES, Check, Checks
+from ligen_py.store.files.read import read
 from tests.mini import Mini
 
 CHAINS = "".join(
@@ -30,7 +30,7 @@ def rescore(mini: Mini, output: Path, *more: str) -> int:
 
 
 def test_a_sound_chunk_raises_no_alarm(mini: Mini) -> None:
-    checks = read(mini.parts()[0].scores, "scores", "checks")
+    checks = read(mini.parts()[0].scores, SCORES, Checks)
     assert checks.alarm.sum() == 0
     assert checks.seen[checks.check == Check.TWIN] == 20
     assert (checks.suspect == 0).all()
@@ -39,7 +39,7 @@ def test_a_sound_chunk_raises_no_alarm(mini: Mini) -> None:
 @pytest.mark.parametrize("function", ["vina", "vinardo", "xscore", "ad4"])
 def test_every_function_equals_its_twin(mini: Mini, tmp_path: Path, function: str) -> None:
     assert rescore(mini, tmp_path / "s.h5", "--functions", function) == 0
-    checks = read(tmp_path / "s.h5", "scores", "checks")
+    checks = read(tmp_path / "s.h5", SCORES, Checks)
     assert checks.suspect[Check.TWIN] == 0
     assert checks.seen[Check.TWIN] == 20
 
@@ -55,7 +55,7 @@ def test_a_wrong_kernel_fails_the_chunk(
     assert "its scores are not believable" in said
     assert not (tmp_path / "s.h5").exists()
     assert rescore(mini, tmp_path / "s.h5", "--max-suspect", "1") == 0
-    assert read(tmp_path / "s.h5", "scores", "checks").alarm[Check.TWIN] == 1
+    assert read(tmp_path / "s.h5", SCORES, Checks).alarm[Check.TWIN] == 1
     assert rescore(mini, tmp_path / "s.h5", "--check-every", "0") == 0
 
 

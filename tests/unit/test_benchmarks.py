@@ -12,7 +12,7 @@ from rdkit.ML.Scoring import Scoring
 from benchmarks import crossdock, early, native, portability, reading, redock, screen
 from benchmarks.docking import Settings
 from benchmarks.together import together
-from ligen_py.molecules.reading import Part, records
+from ligen_py.molecules.library.reading import Part, records
 
 LABELS = np.random.default_rng(1).random(300) < np.linspace(0.6, 0.02, 300)
 

@@ -9,7 +9,7 @@ import pytest
 from ligen_py import campaign
 from ligen_py.campaign import Part, Workplan, stage_environment
 from ligen_py.errors import InputError
-from ligen_py.store.manifest import read_manifest
+from ligen_py.store.campaign.manifest import read_manifest
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
 
 def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
     plan = Workplan.of(config(), "c.yaml", folder)
-    assert plan.resolve("package:ligen_py/settings.py").is_file()
+    assert plan.resolve("package:ligen_py/provenance.py").is_file()
     assert plan.resolve("/tmp/x") == Path("/tmp/x")
     assert plan.resolve("x/y.sdf") == folder / "x/y.sdf"
 

@@ -7,7 +7,7 @@ import pytest
 
 from ligen_py import progress
 from ligen_py.progress import Progress, follow
-from ligen_py.store.manifest import read_manifest
+from ligen_py.store.campaign.manifest import read_manifest
 from tests.stages.factory import Molecule, write_manifest, write_part
 
 GOOD = [Molecule("butane", "CCCC", 6.0), Molecule("cut", "C(", None)]

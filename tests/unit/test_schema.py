@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 import yaml
 
-from ligen_py import settings
+from ligen_py.settings.campaign import PRESETS, Campaign, Method, schema
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow" / "config.schema.json"
@@ -14,8 +14,8 @@ CONFIGS = sorted((ROOT / "config").rglob("*.yaml"))
 
 
 def test_the_schema_is_the_settings() -> None:
-    cure = "workflow/config.schema.json differs from ligen_py/settings.py: run `make schema`"
-    assert SCHEMA.read_text(encoding="utf-8") == settings.schema(), cure
+    cure = "workflow/config.schema.json differs from the settings: run `make schema`"
+    assert SCHEMA.read_text(encoding="utf-8") == schema(), cure
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
@@ -35,7 +35,7 @@ def test_editors_find_the_schema_from_every_config(path: Path) -> None:
 def test_the_schema_refuses_what_the_settings_refuse(bad: dict[str, Any]) -> None:
     document = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**document, **bad}, json.loads(settings.schema()))
+        jsonschema.validate({**document, **bad}, json.loads(schema()))
 
 
 def keys(schema: Any) -> set[str]:
@@ -45,7 +45,7 @@ def keys(schema: Any) -> set[str]:
 
 def test_the_manual_explains_every_key() -> None:
     manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
-    missing = {key for key in keys(json.loads(settings.schema())) if f"`{key}`" not in manual}
+    missing = {key for key in keys(json.loads(schema())) if f"`{key}`" not in manual}
     assert not missing, "describe these keys in config/README.md"
 
 
@@ -57,7 +57,7 @@ def test_the_manual_gives_the_true_defaults() -> None:
             section = line.split("`")[1] if "`" in line else ""
         elif line.startswith("| `"):
             rows[section, line.split("`")[1]] = line
-    for title, field in settings.Campaign.model_fields.items():
+    for title, field in Campaign.model_fields.items():
         model = field.default_factory
         if not isinstance(model, type):
             continue
@@ -75,9 +75,9 @@ def test_the_manual_shows_what_each_effort_sets() -> None:
 
 def effort_table() -> str:
     """Every key that some effort changes, with its value in each."""
-    efforts = [settings.Method(effort=name).model_dump(mode="json") for name in settings.PRESETS]
-    lines = [f"| key | {' | '.join(settings.PRESETS)} |", "|---|" + "---|" * len(efforts)]
-    changed = {(part, key) for preset in settings.PRESETS.values() for part in preset
+    efforts = [Method(effort=name).model_dump(mode="json") for name in PRESETS]
+    lines = [f"| key | {' | '.join(PRESETS)} |", "|---|" + "---|" * len(efforts)]
+    changed = {(part, key) for preset in PRESETS.values() for part in preset
                for key in preset[part]}  # fmt: skip
     for part, values in efforts[0].items():
         for key in values if isinstance(values, dict) else ():

@@ -8,7 +8,7 @@ import pytest
 
 from ligen_py.campaign import Workplan
 from ligen_py.errors import InputError
-from ligen_py.settings import load_campaign
+from ligen_py.settings.campaign import load_campaign
 
 PACKAGE = Path(__file__).parents[2] / "ligen_py"
 HOSTILE = 'a b\'; touch PWNED; $(touch PWNED) `touch PWNED` "x".sdf'

@@ -5,12 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ligen_py import cli, settings
+from ligen_py import cli
 from ligen_py.errors import InputError
+from ligen_py.settings.campaign import PRESETS, Campaign, Method, load_campaign
+from ligen_py.settings.check import check
+from ligen_py.settings.dock import DockSettings
+from ligen_py.settings.flags import flags
+from ligen_py.settings.refine import RefineSettings
+from ligen_py.settings.report import ReportSettings
+from ligen_py.settings.section import Section
 
 SECTIONS = {
     name: field.default_factory
-    for name, field in settings.Campaign.model_fields.items()
+    for name, field in Campaign.model_fields.items()
     if isinstance(field.default_factory, type)
 }
 CONFIG = Path(__file__).parents[2] / "config"
@@ -20,10 +27,10 @@ GOOD = {
 }
 
 
-def through_flags(section: settings.Section) -> settings.Section:
+def through_flags(section: Section) -> Section:
     """A section as the rules hand it to a stage: as flags, read by the stage's parser."""
     parser = cli.parser("stage", None, type(section))
-    return cli.settings_from(type(section), parser.parse_args(shlex.split(settings.flags(section))))
+    return cli.settings_from(type(section), parser.parse_args(shlex.split(flags(section))))
 
 
 @pytest.mark.parametrize("name", SECTIONS)
@@ -36,41 +43,41 @@ def test_defaults_survive_the_command_line(name: str) -> None:
     restarts=st.integers(1, 4096),
 )
 def test_numbers_survive_the_command_line(tolerance: float, restarts: int) -> None:
-    section = settings.DockSettings(bump_tolerance=tolerance, num_restart=restarts)
+    section = DockSettings(bump_tolerance=tolerance, num_restart=restarts)
     assert through_flags(section) == section
 
 
 def test_names_with_spaces_and_quotes_survive_the_command_line() -> None:
-    section = settings.ReportSettings(groups={"hard": ("a b", "c'd", 'e"f', "{g}", "å")})
+    section = ReportSettings(groups={"hard": ("a b", "c'd", 'e"f', "{g}", "å")})
     assert through_flags(section) == section
 
 
 @pytest.mark.parametrize("path", sorted(CONFIG.rglob("*.yaml")), ids=lambda path: path.name)
 def test_every_config_in_the_project_is_good(path: Path) -> None:
-    assert settings.load_campaign(path).targets
+    assert load_campaign(path).targets
 
 
 def test_the_example_shows_every_default() -> None:
-    example = settings.load_campaign(CONFIG / "config.yaml")
+    example = load_campaign(CONFIG / "config.yaml")
     for name in set(SECTIONS) - {"report"}:
         assert getattr(example, name) == SECTIONS[name](), name
         assert getattr(example, name).model_fields_set == set(SECTIONS[name].model_fields), name
 
 
 def test_an_effort_fills_what_the_config_leaves_out_and_nothing_else() -> None:
-    method = settings.Method(effort="thorough", refine={"rounds": 7})
+    method = Method(effort="thorough", refine={"rounds": 7})
     assert method.refine.rounds == 7
-    assert method.dock.num_restart == settings.PRESETS["thorough"]["dock"]["num_restart"]
-    preset = settings.PRESETS["thorough"]["refine"] | {"rounds": 7}
-    assert method.refine == settings.RefineSettings(**preset)
-    assert settings.Method(effort="standard") == settings.Method()
+    assert method.dock.num_restart == PRESETS["thorough"]["dock"]["num_restart"]
+    preset = PRESETS["thorough"]["refine"] | {"rounds": 7}
+    assert method.refine == RefineSettings(**preset)
+    assert Method(effort="standard") == Method()
 
 
 def test_every_effort_is_a_preset_of_good_keys() -> None:
-    efforts = settings.Method.model_json_schema()["properties"]["effort"]["enum"]
-    assert list(settings.PRESETS) == efforts
-    for effort, preset in settings.PRESETS.items():
-        method = settings.Method(effort=effort).model_dump(mode="json")
+    efforts = Method.model_json_schema()["properties"]["effort"]["enum"]
+    assert list(PRESETS) == efforts
+    for effort, preset in PRESETS.items():
+        method = Method(effort=effort).model_dump(mode="json")
         for section, values in preset.items():
             assert method[section] | values == method[section], (effort, section)
 
@@ -106,7 +113,7 @@ def changed(**values: object) -> dict[str, object]:
 )
 def test_a_bad_key_is_named_with_what_is_allowed(document: dict[str, object], words: str) -> None:
     with pytest.raises(InputError) as caught:
-        settings.check(settings.Campaign, document, "c.yaml")
+        check(Campaign, document, "c.yaml")
     assert str(caught.value).startswith("c.yaml: ")
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -128,7 +135,7 @@ def test_a_bad_config_file_is_named(tmp_path: Path, content: bytes | None, words
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError, match=words) as caught:
-        settings.load_campaign(path)
+        load_campaign(path)
     assert str(path) in str(caught.value)
 
 
@@ -136,4 +143,4 @@ def test_a_byte_order_mark_and_windows_lines_are_no_matter(tmp_path: Path) -> No
     path = tmp_path / "c.yaml"
     text = "targets:\r\n  t: {receptor: r, site: {ligand: l}}\r\nlibraries:\r\n  l: {file: f}\r\n"
     path.write_text(text, encoding="utf-8-sig", newline="")
-    assert settings.load_campaign(path).libraries["l"].file == "f"
+    assert load_campaign(path).libraries["l"].file == "f"

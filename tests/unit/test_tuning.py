@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ligen_py import tune
+from ligen_py.engine.docking.tuning_candidate import Outcome, Trial, random_input
 from ligen_py.engine.random_input import make_field, make_ligands
-from ligen_py.engine.trial import Outcome, Trial, random_input
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl import residency, tuning
 from ligen_py.opencl.device import Device, devices, select

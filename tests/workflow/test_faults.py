@@ -18,9 +18,11 @@ import numpy as np
 import pytest
 
 from ligen_py.errors import InputError
-from ligen_py.store.campaign_reader import open_campaign
-from ligen_py.store.read import read, read_terms
-from ligen_py.store.spec import GROUPS
+from ligen_py.records.kept import KEPT
+from ligen_py.records.kinds import KINDS
+from ligen_py.records.poses import Poses
+from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.files.read import read, read_terms
 from tests.workflow.small import (
     ask_fault,
     command,
@@ -176,7 +178,7 @@ def test_damaged_files_are_named_and_made_again(tmp_path: Path, finished: Path) 
     times = {path: path.stat() for path in (short, flipped)}
     short.write_bytes(short.read_bytes()[: short.stat().st_size // 2])
     data = bytearray(flipped.read_bytes())
-    data[data.index(read(flipped, "kept", "poses").quaternion[0].tobytes())] ^= 1
+    data[data.index(read(flipped, KEPT, Poses).quaternion[0].tobytes())] ^= 1
     flipped.write_bytes(data)
     for path, before in times.items():
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -203,7 +205,7 @@ def everything(path: Path, kind: str) -> list[str]:
             best = target.best(target.stored)
             terms = [values.tolist() for values in (best.rank, *best.terms.values())]
             return [str(terms), *map(columns, [best.scored, *target.poses(target.stored)])]
-    found = [columns(read(path, kind, group)) for group in GROUPS[kind]]
+    found = [columns(read(path, KINDS[kind], record)) for record in KINDS[kind].groups.values()]
     terms = read_terms(path).values() if kind == "scores" else ()
     return [*found, *(str([values.tolist() for values in term.values()]) for term in terms)]
 

@@ -8,8 +8,8 @@ from ligen_py.campaign import Workplan, stage_environment
 from ligen_py.errors import InputError
 from ligen_py.progress import follow
 from ligen_py.provenance import stage_digest
-from ligen_py.settings import flags
-from ligen_py.store.text import write_texts
+from ligen_py.settings.flags import flags
+from ligen_py.store.files.text import write_texts
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 

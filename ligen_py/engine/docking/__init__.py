@@ -1,0 +1,1 @@
+"""LiGen's geometric search: plan, device code in two forms, NumPy twin."""

@@ -1,0 +1,46 @@
+"""Dock the ligands of a chunk run by run, without a pause of the device between two runs."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ligen_py.engine.docking.batched import Docker, Job
+from ligen_py.engine.docking.latency import LatencyDocker
+from ligen_py.engine.docking.oversized import larger_than_box
+from ligen_py.engine.docking.search import Found
+from ligen_py.pace import Pace
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import Field
+
+
+class Docked(NamedTuple):
+    """What one run of ligands gave: torsions of all, numbers of those docked, their results."""
+
+    torsions: np.ndarray
+    rows: np.ndarray
+    results: Found
+    too_large: dict[int, str]
+
+
+def dock_runs(
+    form: Docker | LatencyDocker, field: Field, runs: Iterable[Ligands], pace: Pace
+) -> Iterator[Docked]:
+    """Dock runs of ligands; one may be asked for before the results of the last are given.
+
+    `pace` counts ligands as they are docked, and those that are too large for the box as failed.
+    """
+    begun: deque[tuple[np.ndarray, np.ndarray, dict[int, str]]] = deque()
+
+    def jobs() -> Iterator[Job]:
+        for ligands in runs:
+            too_large = larger_than_box(ligands, field)
+            rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))
+            begun.append((np.diff(ligands.first_torsion), rows, too_large))
+            pace.add(len(too_large), len(too_large))
+            yield Job(ligands, rows)
+
+    for results in form.searches(jobs(), pace.add):
+        torsions, rows, too_large = begun.popleft()
+        yield Docked(torsions, rows, results, too_large)

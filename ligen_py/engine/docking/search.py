@@ -1,0 +1,386 @@
+"""What the docking search is given, ready for a kernel or its NumPy twin.
+
+`Plan` holds the tables that depend on settings and pocket only; `pack` turns ligands into flat
+arrays in box units. Nothing here depends on the device, on order, or on batch.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ligen_py.engine.constants import OUTSIDE, bondi_radii
+from ligen_py.engine.geometry import inverse_bond_lengths
+from ligen_py.engine.pose_arrays import kernel_torsions, ranges
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import Field
+from ligen_py.records.poses import Poses
+
+MAX_TORSIONS = 64
+
+FOUND_BYTES, RECORD_BYTES = 44, 64
+"""Of a pose as it was found and in `records.Poses`, beside its torsions."""
+
+FREE_POCKET_BUMPS = 1
+"""Atoms in the receptor's core of a pose that ranks as free of bumps: the filter's own default, so
+that what it would take first is what is kept for it. One atom more and the pose ranks lower."""
+
+RESTART_BITS = 12
+"""Of a pose's rank: restarts are fewer than 1 << 12, or as many."""
+
+BUMPED = 1 << 16
+"""Beyond the difference of any two geometric scores: 256 atoms of one byte each."""
+
+ALIGN_STEPS = (1.0, 0.5)
+"""Shifts tried in the two rounds of rigid alignment, Angstrom."""
+
+SMALLEST_SIDE = 64
+"""The stored cube has at least this side: strides that are powers of two are cheap."""
+
+
+class Found(NamedTuple):
+    """What a search found for some ligands: the poses kept of each, in the order of restarts."""
+
+    restarts: np.ndarray
+    """i4 (ligands, poses): the restarts that made them, rising."""
+    results: np.ndarray
+    """i4 (ligands, poses, 4): score, internal bumps, pocket bumps, atoms outside."""
+    quaternions: np.ndarray
+    """f4 (ligands, poses, 4): x, y, z, w."""
+    shifts: np.ndarray
+    """f4 (ligands, poses, 3): box units."""
+    turns: np.ndarray
+    """u1: angle steps, of every torsion of every pose, one ligand after another."""
+
+
+LIGAND = np.dtype(
+    [
+        (name, np.int32)
+        for name in (
+            "first_atom",
+            "atoms",
+            "heavy",
+            "first_torsion",
+            "torsions",
+            "first_word",
+            "words",
+        )
+    ]
+)
+"""One ligand of a batch, as `ligand_t` in dock.cl."""
+
+
+def super_fibonacci(count: int) -> np.ndarray:
+    """Evenly spread rotations (count, 4), float32, x, y, z, w (Alexa, CVPR 2022, algorithm 1)."""
+    s = np.arange(count) + 0.5
+    inner, outer = np.sqrt(s / count), np.sqrt(1 - s / count)
+    alpha = 2 * np.pi * s / np.sqrt(2)
+    beta = 2 * np.pi * s / 1.533751168755204288118041
+    columns = [
+        inner * np.sin(alpha),
+        inner * np.cos(alpha),
+        outer * np.sin(beta),
+        outer * np.cos(beta),
+    ]
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+def _primes(count: int) -> np.ndarray:
+    found: list[int] = []
+    candidate = 2
+    while len(found) < count:
+        if all(candidate % prime for prime in found):
+            found.append(candidate)
+        candidate += 1
+    return np.array(found)
+
+
+def start_turns(index: np.ndarray, n_angles: int) -> np.ndarray:
+    """First torsion angles (restarts, MAX_TORSIONS) of the k-th pose at an anchor, in angle steps.
+
+    Even k start from the conformer as it came, odd k from a low-discrepancy point: the fractional
+    parts of (k + 1) * sqrt(prime), one prime a torsion (Richtmyer's sequence).
+    """
+    fractions = np.modf(np.outer(index + 1, np.sqrt(_primes(MAX_TORSIONS))))[0]
+    turns = np.floor(n_angles * fractions).astype(np.uint8)
+    turns[index % 2 == 0] = 0
+    return turns
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Tables of one search: angles, starting poses, the field with its border.
+
+    Coordinates are in box units (kernels/include/field.clh): the stored cube of `side` points an
+    axis, point 0 and all beyond the box being border, spans 0 to 1.
+    """
+
+    origin: np.ndarray
+    spacing: float
+    num_iterations: int
+    n_angles: int
+    bump_tests: int
+    bump_tolerance: float
+    box: np.ndarray
+    field: np.ndarray
+    angles: np.ndarray
+    start_rotation: np.ndarray
+    start_position: np.ndarray
+    start_turns: np.ndarray
+    num_poses: int
+    """Poses kept of a ligand: see `best`."""
+
+    @classmethod
+    def of(
+        cls,
+        field: Field,
+        num_restart: int,
+        num_iterations: int,
+        n_angles: int,
+        bump_tests: int,
+        bump_tolerance: float,
+        max_num_poses: int = 0,
+    ) -> "Plan":
+        """Derive all tables from a pocket's field and the search settings (ligen.md 8.4).
+
+        With `max_num_poses` 0 every pose is kept.
+        """
+        spacing = float(field.spacing[0])
+        radians = 2 * np.pi * np.arange(n_angles) / n_angles
+        angles = np.stack(
+            [np.cos(radians), np.sin(radians), np.cos(radians / 2), np.sin(radians / 2)], axis=1
+        )
+        restart = np.arange(num_restart)
+        anchors = len(field.anchor)
+        index = restart // anchors
+        orientations = super_fibonacci(-(-num_restart // anchors))
+        shape = np.array(field.value.shape[1:])
+        side = max(SMALLEST_SIDE, int(shape.max()) + 2)
+        cube = np.full((2, side, side, side), OUTSIDE, np.int8)
+        cube[:, 1 : shape[0] + 1, 1 : shape[1] + 1, 1 : shape[2] + 1] = field.value
+        points = (field.anchor.astype(np.float64) - field.origin) / spacing + 1
+        return cls(
+            origin=field.origin,
+            spacing=spacing,
+            num_iterations=num_iterations,
+            n_angles=n_angles,
+            bump_tests=bump_tests,
+            bump_tolerance=bump_tolerance,
+            box=shape,
+            field=cube,
+            angles=angles.astype(np.float32),
+            start_rotation=orientations[index],
+            start_position=(points[restart % anchors] / (side - 1)).astype(np.float32),
+            start_turns=start_turns(index, n_angles),
+            num_poses=min(max_num_poses or num_restart, num_restart),
+        )
+
+    @property
+    def num_restart(self) -> int:
+        """Starting poses per ligand."""
+        return len(self.start_rotation)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Alignment shifts (2,), float32, box units."""
+        return (np.array(ALIGN_STEPS) / self.unit).astype(np.float32)
+
+    @property
+    def side(self) -> int:
+        """Points along each axis of the stored cube."""
+        return self.field.shape[1]
+
+    @property
+    def unit(self) -> float:
+        """One box unit, Angstrom."""
+        return self.spacing * (self.side - 1)
+
+    def to_angstrom(self, positions: np.ndarray) -> np.ndarray:
+        """Positions (..., 3) in Angstrom, float32, from box units."""
+        first = self.origin - self.spacing
+        return (positions.astype(np.float64) * self.unit + first).astype(np.float32)
+
+    def pose_bytes(self, torsions: np.ndarray) -> np.ndarray:
+        """Bytes of ligands with so many torsions: of what is kept, as it is found and as poses."""
+        torsions = torsions.astype(np.int64)
+        return self.num_poses * (FOUND_BYTES + torsions + RECORD_BYTES + 4 * torsions)
+
+    def best(self, results: np.ndarray) -> np.ndarray:
+        """Restarts (ligands, num_poses), int32, rising, of the poses that are kept.
+
+        The first by: free of bumps (`FREE_POCKET_BUMPS`) before bumped; score, larger before
+        smaller; restart. That is the filter's order. `results` are those of all restarts.
+        """
+        if self.num_poses == self.num_restart:
+            every = np.arange(self.num_restart, dtype=np.int32)
+            return np.broadcast_to(every, results.shape[:2])
+        bumped = (results[..., 1] > 0) | (results[..., 2] > FREE_POCKET_BUMPS)
+        bumped |= results[..., 3] > 0
+        # Rank and restart in one number: no two are equal, and sorting numbers is fast.
+        rank = bumped * np.int32(BUMPED) - results[..., 0]
+        rank = (rank << RESTART_BITS) | np.arange(self.num_restart, dtype=np.int32)
+        first = np.partition(rank, self.num_poses - 1, axis=1)[:, : self.num_poses]
+        return np.sort(first & ((1 << RESTART_BITS) - 1), axis=1)
+
+    def poses(self, torsions: np.ndarray, rows: np.ndarray, found: Found) -> Poses:
+        """Poses of the ligands of `rows`, in their order, from what the search found of them.
+
+        `torsions` are the numbers of torsions of all ligands, docked or not. Ligands not named
+        have no poses.
+        """
+        counts = np.zeros(len(torsions), np.int64)
+        counts[rows] = self.num_poses
+        score, internal_bumps, pocket_bumps, outside = found.results.reshape(-1, 4).T.copy()
+        return Poses(
+            first_pose=_offsets(counts),
+            first_torsion=_offsets(np.repeat(torsions[rows], self.num_poses)),
+            restart=found.restarts.reshape(-1),
+            translation=self.to_angstrom(found.shifts.reshape(-1, 3)),
+            quaternion=np.roll(found.quaternions.reshape(-1, 4), 1, axis=1),
+            torsion=self.degrees[found.turns],
+            score=score,
+            internal_bumps=internal_bumps,
+            pocket_bumps=pocket_bumps,
+            outside=outside,
+        )
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """The angle of every number of angle steps (256,), float32."""
+        return (np.arange(256) * (360.0 / self.n_angles)).astype(np.float32)
+
+
+class Kept:
+    """Grows to what a search found of some ligands, from the poses of all restarts of a few."""
+
+    def __init__(self, plan: Plan, torsions: np.ndarray) -> None:
+        """Room for ligands with so many torsions."""
+        self._plan, self._torsions = plan, torsions.tolist()
+        count = plan.num_poses
+        self._first_turn = (count * (np.cumsum(torsions) - torsions)).tolist()
+        self.arrays = Found(
+            restarts=np.empty((len(torsions), count), np.int32),
+            results=np.empty((len(torsions), count, 4), np.int32),
+            quaternions=np.empty((len(torsions), count, 4), np.float32),
+            shifts=np.empty((len(torsions), count, 3), np.float32),
+            turns=np.empty(count * int(torsions.sum()), np.uint8),
+        )
+
+    def take(
+        self,
+        members: np.ndarray,
+        results: np.ndarray,
+        quaternions: np.ndarray,
+        shifts: np.ndarray,
+        turns: np.ndarray,
+    ) -> None:
+        """Keep the best poses of some ligands; `members` are their places among all.
+
+        Of every one of them and every restart: results, quaternions and shifts, each
+        (ligands, restarts, 4), and turns, as in `Found`.
+        """
+        restarts = self._plan.num_restart
+        chosen = self._plan.best(results)
+        rows = chosen + restarts * np.arange(len(members))[:, None]
+        kept, source = [np.empty(0, np.uint8)], 0
+        for ligand, mine in zip(members.tolist(), chosen, strict=True):
+            torsions = self._torsions[ligand]
+            whole = turns[source : source + restarts * torsions].reshape(restarts, torsions)
+            kept.append(whole.take(mine, axis=0).ravel())
+            source += whole.size
+        self.put(
+            members,
+            chosen,
+            results.reshape(-1, 4).take(rows, axis=0),
+            quaternions.reshape(-1, 4).take(rows, axis=0),
+            shifts.reshape(-1, 4).take(rows, axis=0),
+            np.concatenate(kept),
+        )
+
+    def put(
+        self,
+        members: np.ndarray,
+        restarts: np.ndarray,
+        results: np.ndarray,
+        quaternions: np.ndarray,
+        shifts: np.ndarray,
+        turns: np.ndarray,
+    ) -> None:
+        """Put the kept poses of some ligands, as `take` chooses them, where they belong."""
+        into = self.arrays
+        into.restarts[members] = restarts
+        into.results[members] = results
+        into.quaternions[members] = quaternions
+        into.shifts[members] = shifts[..., :3]
+        source = 0
+        for ligand in members.tolist():
+            size, target = self._plan.num_poses * self._torsions[ligand], self._first_turn[ligand]
+            into.turns[target : target + size] = turns[source : source + size]
+            source += size
+
+
+def _offsets(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some ligands as the flat arrays that the dock kernel reads."""
+
+    ligands: np.ndarray
+    conformers: np.ndarray
+    torsions: np.ndarray
+    inverse_lengths: np.ndarray
+    orders: np.ndarray
+    pairs: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ligands)
+
+
+def _spans(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that belong to the chosen ligands, and their new offsets."""
+    counts = offsets[chosen + 1] - offsets[chosen]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return ranges(offsets[chosen], counts), starts
+
+
+def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> Batch:
+    """Flat arrays of the chosen ligands, coordinates and radii in box units.
+
+    Fragments are ordered by the number of atoms they move, largest first, then by torsion; the far
+    side comes before the near one (ligen.md 8.3).
+    """
+    atom_rows, first_atom = _spans(ligands.first_atom, chosen)
+    torsion_rows, first_torsion = _spans(ligands.first_torsion, chosen)
+    word_rows, first_word = _spans(ligands.first_pair, chosen)
+    atoms, torsion_counts = np.diff(first_atom), np.diff(first_torsion)
+
+    table = np.zeros(len(chosen), LIGAND)
+    table["first_atom"], table["atoms"] = first_atom[:-1], atoms
+    table["heavy"] = ligands.heavy[chosen]
+    table["first_torsion"], table["torsions"] = first_torsion[:-1], torsion_counts
+    table["first_word"], table["words"] = first_word[:-1], (ligands.heavy[chosen] + 31) // 32
+
+    radius = bondi_radii(ligands.element[atom_rows]) * plan.bump_tolerance
+    conformers = np.empty((len(atom_rows), 4), np.float32)
+    conformers[:, :3] = ligands.xyz[atom_rows].astype(np.float64) / plan.unit
+    conformers[:, 3] = radius / plan.unit
+
+    axis, limits = ligands.torsion_axis[torsion_rows], ligands.torsion_range[torsion_rows]
+    owner = np.repeat(np.arange(len(chosen)), torsion_counts)
+    inverse = inverse_bond_lengths(conformers[:, :3], axis + first_atom[owner][:, None])
+
+    far = (limits[:, 1] - limits[:, 0] + limits[:, 3] - limits[:, 2]).astype(np.int64)
+    size = np.stack([far, atoms[owner] - far], axis=1).ravel()
+    local = np.arange(len(torsion_rows)) - first_torsion[owner]
+    fragment = (2 * local[:, None] + [0, 1]).ravel()
+    order = np.lexsort((fragment, -size, np.repeat(owner, 2)))
+    return Batch(
+        ligands=table,
+        conformers=conformers,
+        torsions=kernel_torsions(axis, limits),
+        inverse_lengths=inverse,
+        orders=fragment[order].astype(np.int16),
+        pairs=ligands.pair_mask[word_rows],
+    )

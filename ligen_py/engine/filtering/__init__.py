@@ -1,0 +1,1 @@
+"""Choice of poses: device code and NumPy twin."""

@@ -1,0 +1,207 @@
+"""Filter poses on a device: place, sort, cluster, order, clip (kernels/batched/filter.cl)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ligen_py.engine.batches import by_batches
+from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.pose_arrays import Conformers, Genotypes
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.program import Program, build
+from ligen_py.opencl.tuning import tuned
+from ligen_py.pace import Pace
+from ligen_py.records.kept import Verdicts
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.poses import Poses
+
+LIGAND = np.dtype(
+    [
+        (name, np.int32)
+        for name in (
+            "first_atom",
+            "atoms",
+            "first_torsion",
+            "torsions",
+            "first_heavy",
+            "heavy",
+            "first_pose",
+            "poses",
+            "first_turn",
+            "first_place",
+        )
+    ]
+)
+"""One ligand of a batch, as `ligand_t` in filter.cl."""
+
+PLACE_BYTES = 16
+BATCH_BYTES = 256 << 20
+
+
+def is_bumped(poses: Poses, max_pocket_bumps: int) -> np.ndarray:
+    """Which poses (poses,) bump within themselves or with the receptor, or stick out of the box."""
+    in_core = poses.pocket_bumps > max_pocket_bumps
+    return (poses.internal_bumps > 0) | in_core | (poses.outside > 0)
+
+
+def filter_poses(
+    device: Device,
+    ligands: Ligands,
+    poses: Poses,
+    max_num_poses: int,
+    max_pocket_bumps: int,
+    cluster_rmsd: float,
+) -> tuple[Poses, Verdicts]:
+    """Keep at most `max_num_poses` poses per ligand, representatives of clusters first.
+
+    A pose with at most `max_pocket_bumps` atoms in the receptor's core counts as free of bumps.
+    `cluster_rmsd` is in Angstrom, over heavy atoms, without symmetry. Returns the kept poses in
+    final order with a verdict and a cluster for each.
+    """
+    bumped = is_bumped(poses, max_pocket_bumps)
+    rows, verdicts, clusters, counts = ([np.zeros(0, np.int64)] for _ in range(4))
+
+    def launch(members: np.ndarray) -> tuple[np.ndarray, ...]:
+        span = int(members[0]), int(members[-1]) + 1
+        return _launch(device, ligands, poses, bumped, span, max_num_poses, cluster_rmsd)
+
+    pace = Pace("ligands filtered", len(ligands.entry))
+    for first, last in _batches(ligands, poses, buffers.budget(device)):
+        for members, found in by_batches(device, launch, np.arange(first, last)):
+            pose, verdict, cluster, count = found
+            kept = np.arange(max_num_poses) < count[:, None]
+            rows.append((poses.first_pose[members, None] + pose)[kept])
+            verdicts.append(verdict[kept])
+            clusters.append(cluster[kept])
+            counts.append(count)
+            pace.add(len(members))
+    word = Verdicts(
+        verdict=np.concatenate(verdicts).astype(np.uint8),
+        cluster=np.concatenate(clusters).astype(np.int32),
+    )
+    return take(poses, np.concatenate(rows), np.concatenate(counts)), word
+
+
+def take(poses: Poses, rows: np.ndarray, counts: np.ndarray) -> Poses:
+    """The chosen rows (in that order) as a new record with `counts` poses per ligand."""
+    torsions = np.diff(poses.first_torsion)[rows]
+    first_torsion = np.concatenate([[0], np.cumsum(torsions)]).astype(np.int64)
+    within = np.arange(first_torsion[-1]) - np.repeat(first_torsion[:-1], torsions)
+    return Poses(
+        first_pose=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        first_torsion=first_torsion,
+        restart=poses.restart[rows],
+        translation=poses.translation[rows],
+        quaternion=poses.quaternion[rows],
+        torsion=poses.torsion[np.repeat(poses.first_torsion[rows], torsions) + within],
+        score=poses.score[rows],
+        internal_bumps=poses.internal_bumps[rows],
+        pocket_bumps=poses.pocket_bumps[rows],
+        outside=poses.outside[rows],
+    )
+
+
+def _batches(ligands: Ligands, poses: Poses, largest: int) -> Iterator[tuple[int, int]]:
+    """Consecutive ligands whose placed poses fit into one buffer."""
+    size = np.diff(ligands.first_atom) * np.diff(poses.first_pose) * PLACE_BYTES
+    budget, first, used = min(BATCH_BYTES, largest), 0, 0
+    for ligand, bytes_needed in enumerate(size):
+        if used and used + bytes_needed > budget:
+            yield first, ligand
+            first, used = ligand, 0
+        used += int(bytes_needed)
+    if first < len(size):
+        yield first, len(size)
+
+
+def _table(ligands: Ligands, poses: Poses, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """The batch's ligand rows and the numbers of their heavy atoms."""
+    table = np.zeros(last - first, LIGAND)
+    span = slice(first, last + 1)
+
+    def offsets(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        local = column[span] - column[first]
+        return local[:-1], np.diff(local)
+
+    table["first_atom"], table["atoms"] = offsets(ligands.first_atom)
+    table["first_torsion"], table["torsions"] = offsets(ligands.first_torsion)
+    table["first_pose"], table["poses"] = offsets(poses.first_pose)
+    table["first_turn"] = offsets(poses.first_torsion[poses.first_pose])[0]
+    atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
+    heavy = ligands.element[atoms] != 1
+    owner = np.repeat(np.arange(last - first), table["atoms"])
+    table["heavy"] = np.bincount(owner[heavy], minlength=last - first)
+    table["first_heavy"] = np.cumsum(table["heavy"]) - table["heavy"]
+    places = table["heavy"] * table["poses"]
+    table["first_place"] = np.cumsum(places) - places
+    numbers = np.flatnonzero(heavy) - table["first_atom"][owner[heavy]]
+    return table, numbers.astype(np.int32)
+
+
+def _program(device: Device, atoms: int, poses: int) -> Program:
+    definitions = {
+        "MAX_ATOMS": next(size for size in ATOM_CLASSES if size >= atoms),
+        "MAX_POSES": -(-poses // 256) * 256,
+        "WG_SUB_GROUPS": tuned(device, "batched/filter.cl").sub_groups,
+    }
+    return build(device, "batched/filter.cl", definitions)
+
+
+def _launch(
+    device: Device,
+    ligands: Ligands,
+    poses: Poses,
+    bumped: np.ndarray,
+    span: tuple[int, int],
+    max_num_poses: int,
+    cluster_rmsd: float,
+) -> tuple[np.ndarray, ...]:
+    first, last = span
+    count = last - first
+    table, heavy = _table(ligands, poses, first, last)
+    conformers, genotypes = Conformers.of(ligands, first, last), Genotypes.of(poses, first, last)
+    rows = slice(poses.first_pose[first], poses.first_pose[last])
+    program = _program(device, int(table["atoms"].max()), int(table["poses"].max(initial=1)))
+    group = tuned(device, "batched/filter.cl").sub_groups
+    local = group * SUB_GROUP_SIZE
+
+    rows_on_device = buffers.upload(device, table)
+    places = buffers.empty(device, int((table["heavy"] * table["poses"]).sum()) * 4, np.float32)
+    pose_count = rows.stop - rows.start
+    if pose_count:
+        program.kernel("place")(
+            device.queue,
+            (-(-pose_count // group) * local,),
+            (local,),
+            np.int32(pose_count),
+            rows_on_device,
+            buffers.upload(device, genotypes.owner),
+            buffers.upload(device, conformers.atoms),
+            buffers.upload(device, conformers.torsions),
+            buffers.upload(device, conformers.inverse_lengths),
+            buffers.upload(device, genotypes.angles),
+            buffers.upload(device, genotypes.quaternions),
+            buffers.upload(device, genotypes.translations),
+            buffers.upload(device, heavy),
+            places,
+        )
+    outputs = [buffers.empty(device, count * max_num_poses, np.int32) for _ in range(3)]
+    kept = buffers.empty(device, count, np.int32)
+    program.kernel("select_poses")(
+        device.queue,
+        (-(-count // group) * local,),
+        (local,),
+        np.int32(count),
+        np.int32(max_num_poses),
+        np.float32(cluster_rmsd * cluster_rmsd),
+        rows_on_device,
+        buffers.upload(device, poses.score[rows]),
+        buffers.upload(device, bumped[rows].astype(np.uint8)),
+        places,
+        *outputs,
+        kept,
+    )
+    shape = (count, max_num_poses)
+    chosen = [buffers.download(device, output, shape, np.int32) for output in outputs]
+    return (*chosen, buffers.download(device, kept, count, np.int32))

@@ -1,0 +1,1 @@
+"""Scoring functions, one folder each."""

@@ -1,0 +1,1 @@
+"""AutoDock 4.2's free-energy function."""

@@ -1,0 +1,1 @@
+"""X-Score 1.3: HPScore and HMScore."""

@@ -1,0 +1,128 @@
+"""Pairs of atoms within ligands whose energy depends on their torsions."""
+
+import numpy as np
+
+from ligen_py.records.ligands import Ligands
+
+FARTHEST_BOND = 3
+"""Pairs up to this many bonds apart do not interact."""
+
+RUN = 1024
+"""Ligands of which pairs are sought at a time, to bound the memory in use."""
+
+WORD = 64
+"""Atoms of a ligand are bits of words, so that sets of them are joined by one operation a word."""
+
+
+def internal_pairs(
+    ligands: Ligands, first: int, last: int, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of atoms four or more bonds apart, at a distance that a torsion changes.
+
+    Args:
+        ligands: the records.
+        first: with `last`: ligands first <= ligand < last.
+        last: see there.
+        chosen: bool (atoms of these ligands,); only pairs of these, which hold all axes' atoms and
+            all atoms between two of them.
+
+    Returns:
+        int16 (pairs, 2), numbers local to the ligand, lower atom first, sorted, ligand after
+        ligand; and the number of pairs of each ligand.
+    """
+    found, counts = [np.empty((0, 2), np.int16)], [np.empty(0, np.int64)]
+    for start in range(first, last, RUN):
+        end = min(start + RUN, last)
+        atoms = ligands.first_atom[[start, end]] - ligands.first_atom[first]
+        pairs, count = _pairs_of_run(ligands, start, end, chosen[slice(*atoms)])
+        found.append(pairs)
+        counts.append(count)
+    return np.concatenate(found), np.concatenate(counts)
+
+
+def _pairs_of_run(
+    ligands: Ligands, first: int, last: int, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    span = slice(first, last + 1)
+    first_atom = ligands.first_atom[span] - ligands.first_atom[first]
+    owner = np.repeat(np.arange(last - first), np.diff(first_atom))
+    kept = np.flatnonzero(chosen)
+    owner_kept = owner[kept]
+    count = np.bincount(owner_kept, minlength=last - first)
+    begin = np.cumsum(count) - count
+    place = np.arange(len(kept)) - begin[owner_kept]  # of a kept atom in its ligand's bits
+    row = np.full(len(owner), -1)
+    row[kept] = np.arange(len(kept))
+
+    words = -(-int(count.max(initial=0)) // WORD)
+    own = np.zeros((len(kept), words), np.uint64)
+    own[np.arange(len(kept)), place // WORD] = np.uint64(1) << (place % WORD).astype(np.uint64)
+
+    bonds = row[_rows(ligands.bond, ligands.first_bond, first, last, first_atom)]
+    bonds = bonds[(bonds >= 0).all(axis=1)]
+    one, other = np.concatenate([bonds, bonds[:, ::-1]]).T
+    fixed = own
+    for _ in range(FARTHEST_BOND):
+        fixed = fixed | _joined(one, fixed[other], len(kept))
+
+    # Sets of atoms that no torsion moves within: each rigid piece with the axes it is part of.
+    axes = row[_rows(ligands.torsion_axis, ligands.first_torsion, first, last, first_atom)]
+    torsions = np.diff(ligands.first_torsion[span])
+    number = 1 + np.arange(len(axes)) - np.repeat(np.cumsum(torsions) - torsions, torsions)
+    piece = rigid_pieces(ligands, first, last)[kept]
+    atom = np.concatenate([np.arange(len(kept)), axes[:, 0], axes[:, 1]])
+    first_set = np.cumsum(torsions + 1) - (torsions + 1)
+    member = np.concatenate([piece, number, piece[axes[:, 0]]]) + first_set[owner_kept[atom]]
+    sets = _joined(member, own[atom], len(axes) + last - first)
+    fixed = fixed | _joined(atom, sets[member], len(kept))
+
+    later = _below(count[owner_kept], words) & ~_below(place + 1, words)
+    bits = np.unpackbits((later & ~fixed).astype("<u8").view(np.uint8), bitorder="little")
+    low, high = np.divmod(np.flatnonzero(bits.view(bool)), max(1, words * WORD))
+    local = kept - first_atom[owner_kept]
+    pairs = np.stack([local[low], local[begin[owner_kept[low]] + high]], axis=1).astype(np.int16)
+    return pairs, np.bincount(owner_kept[low], minlength=last - first)
+
+
+def _joined(key: np.ndarray, sets: np.ndarray, count: int) -> np.ndarray:
+    """For every key below `count` the union of its rows of `sets`: uint64 (count, words)."""
+    result = np.zeros((count, sets.shape[1]), np.uint64)
+    if len(key):
+        order = np.argsort(key, kind="stable")
+        ordered = key[order]
+        start = np.flatnonzero(np.diff(ordered, prepend=-1))
+        result[ordered[start]] = np.bitwise_or.reduceat(sets[order], start)
+    return result
+
+
+def _below(count: np.ndarray, words: int) -> np.ndarray:
+    """The first `count` bits (rows,) of so many words: uint64 (rows, words)."""
+    table = np.array([(1 << n) - 1 for n in range(WORD + 1)], np.uint64)
+    return table[np.clip(count[:, None] - WORD * np.arange(words), 0, WORD)]
+
+
+def _rows(
+    column: np.ndarray, offsets: np.ndarray, first: int, last: int, first_atom: np.ndarray
+) -> np.ndarray:
+    """Rows of a column of atom numbers, counted from the first atom of all these ligands."""
+    rows = column[offsets[first] : offsets[last]].astype(np.int64)
+    return rows + np.repeat(first_atom[:-1], np.diff(offsets[first : last + 1]))[:, None]
+
+
+def rigid_pieces(ligands: Ligands, first: int, last: int) -> np.ndarray:
+    """Rigid piece of each atom of some ligands: the innermost far side that holds it, 0: the root.
+
+    Pieces count from 0 in each ligand. Ranges are depth-first, so inner ones come later.
+    """
+    start = ligands.first_atom[first:last] - ligands.first_atom[first]
+    torsions = np.diff(ligands.first_torsion[first : last + 1])
+    piece = np.zeros(ligands.first_atom[last] - ligands.first_atom[first], np.int64)
+    for number in range(int(torsions.max(initial=0))):
+        having = np.flatnonzero(torsions > number)
+        limits = ligands.torsion_range[ligands.first_torsion[first + having] + number]
+        for side in (slice(0, 2), slice(2, 4)):
+            begin, end = (limits[:, side].astype(np.int64) + start[having, None]).T
+            length = end - begin
+            inner = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+            piece[np.repeat(begin, length) + inner] = number + 1
+    return piece

@@ -1,0 +1,1 @@
+"""A pocket's geometric field, its anchors, and the search for cavities."""

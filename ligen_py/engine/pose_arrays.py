@@ -1,0 +1,71 @@
+"""Poses as flat arrays for kernels that rebuild coordinates from genotypes (filter, score)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ligen_py.engine.geometry import cosines_and_sines, inverse_bond_lengths
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.poses import Poses
+
+
+def ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """start, start + 1, ... of each range, one after another."""
+    before = np.cumsum(counts) - counts
+    return np.arange(counts.sum()) + np.repeat(starts - before, counts)
+
+
+def kernel_torsions(axis: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Rows (torsions, 8) of `torsion_t` in geometry.clh: axis, ranges of the far side, padding."""
+    return np.pad(np.concatenate([axis, limits], axis=1).astype(np.int16), ((0, 0), (0, 2)))
+
+
+@dataclass(frozen=True)
+class Genotypes:
+    """The poses of some consecutive ligands, ready to be placed by a kernel (Angstrom, float32)."""
+
+    owner: np.ndarray
+    angles: np.ndarray
+    quaternions: np.ndarray
+    translations: np.ndarray
+
+    @classmethod
+    def of(cls, poses: Poses, first: int, last: int) -> "Genotypes":
+        """Genotypes of ligands first <= ligand < last; owners count from `first`."""
+        rows = slice(poses.first_pose[first], poses.first_pose[last])
+        turns = slice(poses.first_torsion[rows.start], poses.first_torsion[rows.stop])
+        translations = np.zeros((rows.stop - rows.start, 4), np.float32)
+        translations[:, :3] = poses.translation[rows]
+        counts = np.diff(poses.first_pose[first : last + 1])
+        return cls(
+            owner=np.repeat(np.arange(last - first, dtype=np.int32), counts),
+            angles=np.stack(cosines_and_sines(poses.torsion[turns]), axis=1),
+            quaternions=np.roll(poses.quaternion[rows], -1, axis=1),
+            translations=translations,
+        )
+
+
+@dataclass(frozen=True)
+class Conformers:
+    """Start conformers and torsions of some consecutive ligands, as kernels read them."""
+
+    atoms: np.ndarray
+    torsions: np.ndarray
+    inverse_lengths: np.ndarray
+
+    @classmethod
+    def of(cls, ligands: Ligands, first: int, last: int) -> "Conformers":
+        """Conformers of ligands first <= ligand < last, in Angstrom."""
+        rows = slice(ligands.first_atom[first], ligands.first_atom[last])
+        torsions = slice(ligands.first_torsion[first], ligands.first_torsion[last])
+        axis = ligands.torsion_axis[torsions]
+        owner = np.repeat(np.arange(first, last), np.diff(ligands.first_torsion[first : last + 1]))
+        xyz = ligands.xyz[rows]
+        start = ligands.first_atom[owner] - rows.start
+        atoms = np.zeros((len(xyz), 4), np.float32)
+        atoms[:, :3] = xyz
+        return cls(
+            atoms=atoms,
+            torsions=kernel_torsions(axis, ligands.torsion_range[torsions]),
+            inverse_lengths=inverse_bond_lengths(xyz, axis + start[:, None]),
+        )

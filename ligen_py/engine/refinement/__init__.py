@@ -1,0 +1,1 @@
+"""Descent of poses in the field of a scoring function: device code and NumPy twin."""

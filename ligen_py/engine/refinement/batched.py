@@ -1,0 +1,328 @@
+"""Refine poses on a device: chains of descents in a field (kernels/batched/refine.cl)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ligen_py.engine.batches import by_batches
+from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.filtering.batched import filter_poses, take
+from ligen_py.engine.geometry import inverse_bond_lengths
+from ligen_py.engine.pose_arrays import kernel_torsions, ranges
+from ligen_py.engine.random import content_keys
+from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
+from ligen_py.engine.refinement.maps import Grid
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.program import build
+from ligen_py.opencl.tuning import Tuning, tuned
+from ligen_py.pace import Pace
+from ligen_py.records.kept import Verdict, Verdicts
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import ChargedReceptor, Field, Receptor
+from ligen_py.records.poses import Poses
+from ligen_py.records.refined import Refinement
+
+FREEDOM_CLASSES = (16, 24, 40, 70)
+"""Kernels are compiled for up to so many degrees of freedom; the smallest that fits runs."""
+
+BATCH_LIGANDS = 8192
+
+KERNELS = "batched/refine.cl"
+
+LIGAND = np.dtype(
+    [
+        (name, np.int32)
+        for name in ("first_atom", "atoms", "first_torsion", "torsions", "first_word", "words")
+    ]
+    + [("key", np.uint32), ("radius_of_gyration", np.float32)]
+)
+"""One ligand of a batch, as `ligand_t` in refine.cl."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """How far a pose is refined (see `RefineSettings`)."""
+
+    rounds: int
+    evaluations: int
+    temperature: float
+    amplitude: float
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some ligands as the flat arrays that the refine kernel reads, Angstrom."""
+
+    ligands: np.ndarray
+    conformers: np.ndarray
+    kinds: np.ndarray
+    torsions: np.ndarray
+    inverse_lengths: np.ndarray
+    pairs: np.ndarray
+
+
+def pack(ligands: Ligands, rows: np.ndarray, field: ChemicalField, seed: int) -> Batch:
+    """Flat arrays of the ligands `rows` in a field; their keys mix the seed with their content."""
+    atoms = field.particles(ligands, rows)
+    torsions = np.diff(ligands.first_torsion)[rows]
+    words = (atoms.counts + 31) // 32
+    table = np.zeros(len(rows), LIGAND)
+    counts = (("atom", atoms.counts), ("torsion", torsions), ("word", atoms.counts * words))
+    for name, count in counts:
+        table[f"first_{name}"] = np.cumsum(count) - count
+    table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
+    table["key"] = keys_of(ligands, rows, seed)
+    xyz = ligands.xyz[atoms.rows]
+    if len(rows):
+        squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
+        mean = np.add.reduceat(squares, table["first_atom"]) / atoms.counts
+        table["radius_of_gyration"] = np.sqrt(np.maximum(1.0, mean))
+    limits = np.zeros((len(atoms.torsion_range), 4), np.int16)
+    limits[:, :2] = atoms.torsion_range
+    starts = np.repeat(table["first_atom"], torsions)[:, None]
+    return Batch(
+        table,
+        np.concatenate([xyz, atoms.values[:, None]], axis=1),
+        atoms.kinds.astype(np.int32),
+        kernel_torsions(atoms.torsion_axis, limits),
+        inverse_bond_lengths(xyz, atoms.torsion_axis + starts),
+        atoms.pairs,
+    )
+
+
+def keys_of(ligands: Ligands, rows: np.ndarray, seed: int) -> list[int]:
+    """Keys of the random numbers of the ligands `rows`, from their heavy atoms and torsions."""
+    heavy, torsions = ligands.heavy[rows].astype(np.int64), np.diff(ligands.first_torsion)[rows]
+    atom = ranges(ligands.first_atom[rows], heavy)
+    turn = ranges(ligands.first_torsion[rows], torsions)
+    by_atom = ((ligands.xyz[atom], heavy), (ligands.vina_type[atom], heavy))
+    turns = (ligands.torsion_axis[turn], ligands.torsion_range[turn])
+    return content_keys(
+        np.array([seed], "<u8").tobytes(), *by_atom, *((column, torsions) for column in turns)
+    )
+
+
+@dataclass(frozen=True)
+class Refined:
+    """Refined poses in the order of the given ones, and their energies, kcal/mol (poses,)."""
+
+    poses: Poses
+    before: np.ndarray
+    after: np.ndarray
+    gradients: np.ndarray
+    """Of a chain without rounds: by every degree of freedom (poses, freedoms). Else (poses, 0)."""
+
+
+class Refiner:
+    """One pocket's field on one device.
+
+    `kernel_seconds` adds up the device's own time in the refine kernel.
+    """
+
+    def __init__(self, device: Device, field: ChemicalField, tuning: Tuning | None = None) -> None:
+        """Upload the field's tables; `tuning` stands for the device's own."""
+        self.device, self.field = device, field
+        self._tuning = tuning
+        self._tables = tuple(buffers.upload(device, table) for table in field.tables)
+        self.kernel_seconds = 0.0
+
+    def refine(self, ligands: Ligands, poses: Poses, chain: Chain, seed: int = 1) -> Refined:
+        """Refine every pose; the result has the same poses, each with its lowest energy found."""
+        count = len(poses.restart)
+        angles = np.deg2rad(poses.torsion.astype(np.float64)).astype(np.float32)
+        quaternion = np.roll(poses.quaternion, -1, axis=1)
+        translation = np.zeros((count, 4), np.float32)
+        translation[:, :3] = poses.translation
+        energies = np.zeros((count, 2), np.float32)
+        gradients = np.zeros((count, 0 if chain.rounds else FREEDOM_CLASSES[-1]), np.float32)
+        state = (angles, quaternion, translation, energies, gradients)
+        posed = int(np.count_nonzero(np.diff(poses.first_pose)))
+        pace = Pace(f"ligands refined (rounds: {chain.rounds})", posed)
+        for members, classes in self._batches(ligands, poses):
+
+            def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
+                batch = pack(ligands, rows, self.field, seed)
+                self._launch(batch, rows, classes, poses, chain, state)
+
+            for done, _ in by_batches(self.device, launch, members):
+                pace.add(len(done))
+        better = energies[:, 1] < energies[:, 0]
+        changed = np.repeat(better, np.diff(poses.first_torsion))
+        wrapped = np.mod(np.rad2deg(angles.astype(np.float64)), 360).astype(np.float32)
+        refined = replace(
+            poses,
+            translation=np.where(better[:, None], translation[:, :3], poses.translation),
+            quaternion=np.where(better[:, None], np.roll(quaternion, 1, axis=1), poses.quaternion),
+            torsion=np.where(changed, wrapped, poses.torsion),
+        )
+        return Refined(refined, energies[:, 0], energies[:, 1], gradients)
+
+    def _batches(
+        self, ligands: Ligands, poses: Poses
+    ) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
+        """Ligands with poses, of one pair of classes at a time."""
+        freedoms = 6 + np.diff(ligands.first_torsion)
+        sizes = np.searchsorted(ATOM_CLASSES, self.field.sizes(ligands))
+        widths = np.searchsorted(FREEDOM_CLASSES, freedoms)
+        posed = np.diff(poses.first_pose) > 0
+        for size, atoms in enumerate(ATOM_CLASSES):
+            for width, freedom in enumerate(FREEDOM_CLASSES):
+                rows = np.flatnonzero(posed & (sizes == size) & (widths == width))
+                for start in range(0, len(rows), BATCH_LIGANDS):
+                    yield rows[start : start + BATCH_LIGANDS], (atoms, freedom)
+
+    def _launch(
+        self,
+        batch: Batch,
+        rows: np.ndarray,
+        classes: tuple[int, int],
+        poses: Poses,
+        chain: Chain,
+        state: tuple[np.ndarray, ...],
+    ) -> None:
+        device = self.device
+        angles, quaternion, translation, energies, gradients = state
+        counts = np.diff(poses.first_pose)[rows]
+        chosen = ranges(poses.first_pose[rows], counts)
+        lengths = np.diff(poses.first_torsion)[chosen]
+        turns = ranges(poses.first_torsion[chosen], lengths)
+        tuning = self._tuning or tuned(device, KERNELS, classes[0])
+        group = tuning.sub_groups
+        definitions = {
+            **self.field.definitions,
+            "MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group,
+        }  # fmt: skip
+        upload = [
+            np.repeat(np.arange(len(rows), dtype=np.int32), counts),
+            poses.restart[chosen],
+            np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32),
+        ]
+        turned = buffers.exchange(device, angles[turns])
+        best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
+        slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
+        energy = buffers.empty(device, len(chosen) * 2, np.float32)
+        local = group * SUB_GROUP_SIZE
+        refine = build(device, KERNELS, definitions, tuning.registers).kernel("refine")
+        event = refine(
+            device.queue,
+            (-(-len(chosen) // group) * local,),
+            (local,),
+            np.int32(len(chosen)),
+            np.int32(chain.rounds),
+            np.int32(chain.evaluations),
+            np.float32(chain.temperature),
+            np.float32(chain.amplitude),
+            self.field.maps.grid.row(),
+            self.field.maps.buffer,
+            *self._tables,
+            *(buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS),
+            *(buffers.upload(device, array) for array in upload),
+            buffers.upload(device, quaternion[chosen]),
+            buffers.upload(device, translation[chosen]),
+            turned,
+            *best,
+            slope,
+            energy,
+        )
+        self.kernel_seconds += buffers.seconds(event)
+        # All results before the first is put in place: a batch that is tried again starts anew.
+        found = (
+            buffers.download(device, best[0], (len(chosen), 4), np.float32),
+            buffers.download(device, best[1], (len(chosen), 4), np.float32),
+            buffers.download(device, turned, len(turns), np.float32),
+            buffers.download(device, energy, (len(chosen), 2), np.float32),
+        )
+        if not chain.rounds:
+            slopes = buffers.download(device, slope, (len(chosen), classes[1]), np.float32)
+            gradients[chosen, : classes[1]] = slopes
+        quaternion[chosen], translation[chosen], angles[turns], energies[chosen] = found
+
+
+BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
+
+
+def keep_best(
+    device: Device,
+    ligands: Ligands,
+    refined: Refined,
+    max_num_poses: int,
+    cluster_rmsd: float,
+) -> tuple[Poses, Verdicts, Refinement]:
+    """The best poses of each ligand by energy, lowest first, no two nearer than `cluster_rmsd`.
+
+    Of poses that fell into one minimum only the best stays; `cluster_rmsd` is over heavy atoms
+    without symmetry, Angstrom.
+    """
+    poses, none = refined.poses, np.zeros(len(refined.after), np.int32)
+    milli = -np.round(np.clip(refined.after.astype(np.float64), -1e6, 1e6) * 1000).astype(np.int32)
+    numbered = replace(
+        poses, score=milli, restart=np.arange(len(none), dtype=np.int32),
+        internal_bumps=none, pocket_bumps=none, outside=none,
+    )  # fmt: skip
+    found, verdicts = filter_poses(device, ligands, numbered, max_num_poses, 0, cluster_rmsd)
+    first = verdicts.verdict == Verdict.REPRESENTATIVE
+    owner = np.repeat(np.arange(len(ligands.entry)), np.diff(found.first_pose))
+    rows = found.restart[first].astype(np.int64)
+    return (
+        take(poses, rows, np.bincount(owner[first], minlength=len(ligands.entry))),
+        Verdicts(verdict=verdicts.verdict[first], cluster=verdicts.cluster[first]),
+        Refinement(before=refined.before[rows], after=refined.after[rows]),
+    )
+
+
+def choose_finalists(
+    refiner: Refiner,
+    ligands: Ligands,
+    poses: Poses,
+    chain: Chain,
+    seed: int,
+    count: int,
+    cluster_rmsd: float,
+) -> tuple[Poses, np.ndarray]:
+    """The best `count` poses of each ligand after one descent, and their energies before it.
+
+    One descent of every pose costs little beside a chain and tells which are worth one.
+    """
+    once = refiner.refine(ligands, poses, replace(chain, rounds=1), seed)
+    best, _, energies = keep_best(refiner.device, ligands, once, count, cluster_rmsd)
+    return best, energies.before
+
+
+def refine_poses(
+    device: Device,
+    receptor: Receptor,
+    charged: ChargedReceptor,
+    box: Field,
+    ligands: Ligands,
+    kept: Poses,
+    verdicts: Verdicts,
+    rounds: int,
+    evaluations: int,
+    temperature: float,
+    amplitude: float,
+    finalists: int,
+    field: str,
+    spacing: float,
+    max_num_poses: int,
+    cluster_rmsd: float,
+    seed: int,
+) -> tuple[Poses, Verdicts, Refinement]:
+    """All that the refine stage computes from a pocket and kept poses (see `RefineSettings`).
+
+    Without rounds poses and verdicts stay as they are.
+    """
+    grid = Grid.over(box, spacing)
+    refiner = Refiner(device, field_over(field, device, receptor, charged, grid, ligands))
+    chain = Chain(rounds, evaluations, temperature, amplitude)
+    if not rounds:
+        same = refiner.refine(ligands, kept, chain, seed)
+        return same.poses, verdicts, Refinement(before=same.before, after=same.after)
+    if finalists:
+        limits = (finalists, cluster_rmsd)
+        chosen, before = choose_finalists(refiner, ligands, kept, chain, seed, *limits)
+        refined = replace(refiner.refine(ligands, chosen, chain, seed), before=before)
+    else:
+        refined = refiner.refine(ligands, kept, chain, seed)
+    return keep_best(device, ligands, refined, max_num_poses, cluster_rmsd)

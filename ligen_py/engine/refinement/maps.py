@@ -1,0 +1,138 @@
+"""Interaction maps on a device: energy of a probe of each kind at every point of a grid."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ligen_py.opencl import buffers
+from ligen_py.opencl.buffers import OutOfMemoryError
+from ligen_py.opencl.device import Device
+from ligen_py.opencl.program import build
+from ligen_py.records.pocket import Field
+
+GRID = np.dtype(
+    [("origin", "f4", 4), ("last", "f4", 4), ("inverse_spacing", "f4")]
+    + [(name, "i4") for name in ("stride_x", "stride_y", "stride_map")]
+)
+"""The grid of all maps, as `grid_t` in refine.cl."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Points at origin + spacing * (i, j, k), Angstrom; the box is what they span."""
+
+    origin: np.ndarray
+    spacing: float
+    shape: tuple[int, int, int]
+
+    @classmethod
+    def over(cls, field: Field, spacing: float) -> "Grid":
+        """The grid of a given spacing over the box of a pocket, at most one cell larger."""
+        edges = (np.array(field.value.shape[1:]) - 1) * float(field.spacing[0])
+        cells = np.ceil(edges / spacing - 1e-6).astype(int)
+        origin = field.origin - (cells * spacing - edges) / 2
+        return cls(origin.astype(np.float32), spacing, tuple(int(n) + 1 for n in cells))  # type: ignore[arg-type]
+
+    @property
+    def points(self) -> np.ndarray:
+        """Positions (points, 3), Angstrom, float64, z fastest."""
+        index = np.indices(self.shape).reshape(3, -1).T
+        return self.origin.astype(np.float64) + self.spacing * index
+
+    def row(self) -> np.ndarray:
+        """This grid as `grid_t`."""
+        row = np.zeros((), GRID)
+        last = self.origin + np.float32(self.spacing) * (np.array(self.shape, np.float32) - 1)
+        row["origin"][:3], row["last"][:3] = self.origin, last
+        row["inverse_spacing"] = 1 / self.spacing
+        row["stride_x"], row["stride_y"] = self.shape[1] * self.shape[2], self.shape[2]
+        row["stride_map"] = np.prod(self.shape)
+        return row
+
+
+@dataclass(frozen=True)
+class Maps:
+    """Some maps over a grid, on a device: float32 (count, *grid.shape)."""
+
+    grid: Grid
+    count: int
+    buffer: Any
+
+
+BLOCK = 8
+"""Points along each side of the blocks for which near receptor atoms are listed."""
+
+
+def near_atoms(grid: Grid, xyz: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Receptor atoms within reach (Angstrom) of each block: offsets (blocks + 1,), atoms; int32."""
+    half = (BLOCK - 1) / 2 * grid.spacing
+    squares = []
+    for axis, points in enumerate(grid.shape):
+        center = grid.origin[axis] + BLOCK * grid.spacing * np.arange(-(-points // BLOCK)) + half
+        squares.append(np.maximum(np.abs(xyz[:, axis] - center[:, None]) - half, 0) ** 2)
+    found, counts = [], [np.zeros(1, np.int64)]
+    for plane in squares[0]:
+        square = plane + squares[1][:, None] + squares[2]
+        near = square.reshape(len(squares[1]) * len(squares[2]), -1) < reach**2 + 1e-3
+        found.append(np.nonzero(near)[1])
+        counts.append(np.count_nonzero(near, axis=1))
+    first = np.cumsum(np.concatenate(counts))
+    return first.astype(np.int32), np.concatenate(found).astype(np.int32)
+
+
+def make_maps(
+    device: Device,
+    grid: Grid,
+    probes: np.ndarray,
+    xyz: np.ndarray,
+    receptor: np.ndarray,
+    definitions: Mapping[str, str],
+    reach: float,
+    tables: Sequence[np.ndarray] = (),
+    numbers: Sequence[Any] = (),
+    before: int = 0,
+) -> Maps:
+    """Compute a map for each probe, behind `before` maps that are no probe's.
+
+    Args:
+        device: where to.
+        grid: the points.
+        probes: what a ligand atom is in the field (maps,).
+        xyz: of receptor atoms (atoms, 3), Angstrom.
+        receptor: what these are in the field (atoms,).
+        definitions: macros of the field.
+        reach: receptor atoms farther off, Angstrom, are left out, but for charges.
+        tables: further arrays that its kernel in maps.cl takes.
+        numbers: further numbers that it takes.
+        before: see above.
+    """
+    count = before + len(probes)
+    try:
+        maps = buffers.empty(device, int(np.prod(grid.shape)) * max(1, count), np.float32)
+    except OutOfMemoryError as error:
+        shape = " x ".join(map(str, grid.shape))
+        raise OutOfMemoryError(
+            f"{count} maps of {shape} points do not fit: {error}, or raise refine.spacing, or make "
+            "the pocket's box smaller"
+        ) from error
+    if not len(probes):
+        return Maps(grid, count, maps)
+    atoms = np.column_stack([xyz, receptor]).astype(np.float32)
+    first_near, near = near_atoms(grid, xyz, reach)
+    macros = {**definitions, "MAPS": str(len(probes)), "BLOCK": str(BLOCK)}
+    inputs = (probes.astype(np.float32), first_near, near, atoms, *tables)
+    local = 64
+    build(device, "batched/maps.cl", macros).kernel("make_maps")(
+        device.queue,
+        ((len(first_near) - 1) * local,),
+        (local,),
+        np.array([*grid.shape, 0], np.int32),
+        np.append(grid.origin, 0).astype(np.float32),
+        np.float32(grid.spacing),
+        *(buffers.upload(device, array) for array in inputs),
+        *numbers,
+        maps,
+    )
+    return Maps(grid, count, maps)

@@ -1,0 +1,301 @@
+"""The NumPy twin of kernels/batched/refine.cl: energies, gradients and descents, readable and slow.
+
+It is the specification, in float64. A whole chain of descents is chaotic (it decides by comparing
+energies), so a kernel agrees with it to rounding over single evaluations and short descents only.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ligen_py.engine import random
+from ligen_py.engine.functions.ad4 import reference as ad4_reference
+from ligen_py.engine.functions.ad4.constants import ad4_pairs
+from ligen_py.engine.functions.vina import reference as vina_reference
+from ligen_py.engine.functions.xscore import reference as xscore_reference
+from ligen_py.engine.functions.xscore.constants import signed_radii
+from ligen_py.engine.refinement.chemical_field import (
+    Ad4Field,
+    ChemicalField,
+    VinaField,
+    XScoreField,
+)
+from ligen_py.engine.refinement.maps import Grid
+from ligen_py.records.atom_types import Ad4Type
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.poses import Poses
+
+ARMIJO = 1e-4
+SMALL_DECREASE = 1e-3
+"""A descent ends when its next step promises less, kcal/mol."""
+
+WALL = 10.0
+"""Energy an atom pays per Angstrom outside the box, kcal/mol."""
+
+RIGID = 6
+"""Degrees of freedom of a rigid body: translation, rotation vector."""
+
+
+@dataclass(frozen=True)
+class Genotype:
+    """Translation (3,), unit quaternion (4,) x, y, z, w, and torsions in radians, float64."""
+
+    translation: np.ndarray
+    quaternion: np.ndarray
+    torsion: np.ndarray
+
+    @classmethod
+    def of(cls, poses: Poses, pose: int) -> "Genotype":
+        """A pose as the kernels keep it."""
+        turns = slice(poses.first_torsion[pose], poses.first_torsion[pose + 1])
+        return cls(
+            poses.translation[pose].astype(float),
+            np.roll(poses.quaternion[pose], -1).astype(float),
+            np.deg2rad(poses.torsion[turns].astype(float)),
+        )
+
+    def moved(self, step: np.ndarray) -> "Genotype":
+        """The genotype after a step (6 + torsions,) in the degrees of freedom."""
+        angle = np.linalg.norm(step[3:6])
+        half = step[3:6] * (np.sin(angle / 2) / angle if angle > 1e-6 else 0.5)
+        q = _product(np.append(half, np.cos(angle / 2)), self.quaternion)
+        return Genotype(
+            self.translation + step[:3], q / np.linalg.norm(q), self.torsion + step[RIGID:]
+        )
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    vector = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
+    return np.append(vector, a[3] * b[3] - a[:3] @ b[:3])
+
+
+PairEnergy = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""Energies and dE/dr of all pairs from their distances, all (atoms, atoms)."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One ligand in one pocket: its atoms, maps, pairs.
+
+    `far` (torsions, atoms) tells the far side of each torsion. An atom's energy is the sum of the
+    `maps` (maps, x, y, z) by its `shares` (atoms, maps). `tested` (atoms, atoms): pairs that count.
+    """
+
+    xyz: np.ndarray
+    axis: np.ndarray
+    far: np.ndarray
+    shares: np.ndarray
+    pair_energy: PairEnergy
+    tested: np.ndarray
+    maps: np.ndarray
+    grid: Grid
+
+    @classmethod
+    def of(
+        cls, ligands: Ligands, number: int, field: ChemicalField, values: np.ndarray
+    ) -> "Problem":
+        """A ligand in the field of a pocket, with the values (maps, x, y, z) of its maps."""
+        turns = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
+        atoms, shares, pair_energy, tested = _view(ligands, number, field)
+        heavy, hydrogen = ligands.torsion_range[turns, :2], ligands.torsion_range[turns, 2:]
+        far = [
+            (atoms >= first[:, None]) & (atoms < last[:, None])
+            for first, last in (heavy.T, hydrogen.T)
+        ]
+        return cls(
+            xyz=ligands.xyz[ligands.first_atom[number] + atoms],
+            axis=np.searchsorted(atoms, ligands.torsion_axis[turns]),
+            far=far[0] | far[1],
+            shares=shares,
+            pair_energy=pair_energy,
+            tested=tested,
+            maps=values,
+            grid=field.maps.grid,
+        )
+
+    @property
+    def squared_scale(self) -> np.ndarray:
+        """Unit of each degree of freedom, squared: one that moves atoms by about an Angstrom."""
+        spread = np.sqrt(max(1.0, (self.xyz.astype(float) ** 2).sum(axis=1).mean()))
+        arm = np.concatenate([np.ones(3), np.full(3, spread), np.full(len(self.axis), 2.0)])
+        return 1 / arm**2
+
+    def places(self, genotype: Genotype) -> np.ndarray:
+        """Coordinates (atoms, 3)."""
+        xyz = self.xyz.astype(np.float64)
+        for (near, far), side, angle in zip(self.axis, self.far, genotype.torsion, strict=True):
+            direction = (xyz[far] - xyz[near]) / np.linalg.norm(xyz[far] - xyz[near])
+            xyz[side] = xyz[near] + _turn(direction, angle, xyz[side] - xyz[near])
+        x, y, z, w = genotype.quaternion
+        axis = np.array([x, y, z])
+        t = 2 * np.cross(axis, xyz)
+        return xyz + w * t + np.cross(axis, t) + genotype.translation
+
+    def look_up(self, xyz: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Map values (atoms,) and gradients (atoms, 3): trilinear in the box, a wall outside."""
+        shape = np.array(self.grid.shape)
+        last = self.grid.origin + self.grid.spacing * (shape - 1)
+        inside = np.clip(xyz, self.grid.origin, last)
+        outside = xyz - inside
+        u = (inside - self.grid.origin) / self.grid.spacing
+        cell = np.minimum(u.astype(int), shape - 2)
+        part = u - cell
+        value, gradient = np.zeros(len(xyz)), np.zeros((len(xyz), 3))
+        for corner in np.ndindex(2, 2, 2):
+            at = cell + corner
+            values = self.maps[:, at[:, 0], at[:, 1], at[:, 2]].astype(np.float64)
+            height = (self.shares * values.T).sum(axis=1)
+            share = np.where(corner, part, 1 - part)
+            value += height * share.prod(axis=1)
+            for axis in range(3):
+                others = np.delete(share, axis, axis=1).prod(axis=1)
+                gradient[:, axis] += (
+                    height * others * (1 if corner[axis] else -1) / self.grid.spacing
+                )
+        gradient = np.where(outside == 0, gradient, WALL * np.sign(outside))
+        return value + WALL * np.abs(outside).sum(axis=1), gradient
+
+    def evaluate(self, genotype: Genotype) -> tuple[float, np.ndarray]:
+        """Energy, kcal/mol, and its gradient (6 + torsions,)."""
+        xyz = self.places(genotype)
+        value, force = self.look_up(xyz)
+        apart = xyz[:, None] - xyz
+        r = np.maximum(np.linalg.norm(apart, axis=-1), 1e-3)
+        energy, slope = self.pair_energy(r)
+        force = force + (np.where(self.tested, slope / r, 0)[..., None] * apart).sum(axis=1)
+        moment = np.cross(xyz - genotype.translation, force)
+        torsion = []
+        for (near, far), side in zip(self.axis, self.far, strict=True):
+            direction = (xyz[far] - xyz[near]) / np.linalg.norm(xyz[far] - xyz[near])
+            torsion.append(direction @ np.cross(xyz[side] - xyz[near], force[side]).sum(axis=0))
+        gradient = np.concatenate([force.sum(axis=0), moment.sum(axis=0), torsion])
+        return float(value.sum() + (energy * self.tested).sum() / 2), gradient
+
+
+View = tuple[np.ndarray, np.ndarray, PairEnergy, np.ndarray]
+"""Atoms that a field acts on, numbers local to the ligand; shares; pair function; tested pairs."""
+
+
+def _view(ligands: Ligands, number: int, field: ChemicalField) -> View:
+    if isinstance(field, Ad4Field):
+        return _ad4_view(ligands, number, field)
+    first, heavy = ligands.first_atom[number], int(ligands.heavy[number])
+    words = slice(ligands.first_pair[number], ligands.first_pair[number + 1])
+    mask = ligands.pair_mask[words].reshape(heavy, -1).view("u1")
+    tested = np.unpackbits(mask, axis=1, bitorder="little")[:, :heavy].astype(bool)
+    rows = slice(first, first + heavy)
+    if isinstance(field, XScoreField):
+        shares, pair_energy = _xscore_view(signed_radii(ligands, rows), field)
+    else:
+        assert isinstance(field, VinaField)
+        shares, pair_energy = _vina_view(ligands.vina_type[rows], field)
+    return np.arange(heavy), shares, pair_energy, tested
+
+
+def _vina_view(types: np.ndarray, field: VinaField) -> tuple[np.ndarray, PairEnergy]:
+    pair = field.form.pair_table().astype(float)[types][:, types]
+
+    def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return vina_reference.pair_energy_slope(r, pair, field.form.weights)
+
+    return np.eye(field.maps.count)[field.slot[types]], pair_energy
+
+
+def _xscore_view(radii: np.ndarray, field: XScoreField) -> tuple[np.ndarray, PairEnergy]:
+    def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return xscore_reference.pair_energy_slope(r, radii[:, None].astype(float), radii)
+
+    return np.eye(field.maps.count)[np.searchsorted(field.radii, radii)], pair_energy
+
+
+def _ad4_view(ligands: Ligands, number: int, field: Ad4Field) -> View:
+    rows = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
+    atoms = np.flatnonzero(ligands.ad4_type[rows] != Ad4Type.NONE)
+    types, charges = ligands.ad4_type[rows][atoms], ligands.ad4_charge[rows][atoms].astype(float)
+    shares = np.eye(field.maps.count)[field.slot[types]]
+    shares[:, 0], shares[:, 1] = charges, np.abs(charges)
+    one, two = np.searchsorted(atoms, ad4_pairs(ligands, number, number + 1)[0]).T
+    tested = np.zeros((len(atoms), len(atoms)), bool)
+    tested[one, two] = tested[two, one] = True
+
+    def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return ad4_reference.pair_energy_slope(r, types, charges)
+
+    return atoms, shares, pair_energy, tested
+
+
+def _turn(direction: np.ndarray, angle: float, vectors: np.ndarray) -> np.ndarray:
+    along = np.outer(vectors @ direction, direction)
+    return along + np.cos(angle) * (vectors - along) + np.sin(angle) * np.cross(direction, vectors)
+
+
+def descend(
+    evaluate: Callable[[Genotype], tuple[float, np.ndarray]],
+    start: Genotype,
+    evaluations: int,
+    scale: np.ndarray,
+) -> tuple[float, Genotype]:
+    """BFGS with backtracking from a genotype: the energy and genotype where it ends."""
+    place = start
+    energy, gradient = evaluate(place)
+    hessian = np.diag(scale)
+    first = True
+    direction, slope, hessian = _direction(hessian, gradient, scale)
+    step = _first_step(direction, scale)
+    for _ in range(1, evaluations):
+        there = place.moved(step * direction)
+        found, new_gradient = evaluate(there)
+        if not found <= energy + ARMIJO * step * slope:
+            best = -0.5 * slope * step * step / (found - energy - slope * step)
+            step = float(np.clip(best, 0.1 * step, 0.5 * step))
+            if -slope * step < SMALL_DECREASE:
+                break
+            continue
+        s, y = step * direction, new_gradient - gradient
+        hessian = _updated(hessian, s, y, scale if first else None)
+        place, energy, gradient, first = there, found, new_gradient, False
+        direction, slope, hessian = _direction(hessian, gradient, scale)
+        if -slope < SMALL_DECREASE:
+            break
+        step = _first_step(direction, scale)
+    return energy, place
+
+
+def _direction(hessian: np.ndarray, gradient: np.ndarray, scale: np.ndarray) -> tuple:
+    direction = -hessian @ gradient
+    if not direction @ gradient < 0:
+        hessian = np.diag(scale)
+        direction = -hessian @ gradient
+    return direction, float(direction @ gradient), hessian
+
+
+def _first_step(direction: np.ndarray, scale: np.ndarray) -> float:
+    return float(min(1.0, 1 / np.sqrt(max(1e-6, (direction**2 / scale).max()))))
+
+
+def _updated(h: np.ndarray, s: np.ndarray, y: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+    """BFGS update of an inverse Hessian; the first one also sets its size."""
+    sy = float(s @ y)
+    if sy <= 1e-6:
+        return h
+    if scale is not None:
+        h = np.diag(scale) * sy / float(y @ (scale * y))
+    hy = h @ y
+    return h + (1 + y @ hy / sy) / sy * np.outer(s, s) - (np.outer(hy, s) + np.outer(s, hy)) / sy
+
+
+def perturbed(
+    place: Genotype, key: int, restart: int, turn: int, amplitude: float, radius_of_gyration: float
+) -> Genotype:
+    """Change position, orientation or one torsion, each as likely as any other."""
+    torsions = len(place.torsion)
+    choice = int(random.uniform(key, restart, turn, 0) * (torsions + 2))
+    step = np.zeros(RIGID + torsions)
+    if choice == 0:
+        step[:3] = amplitude * random.in_ball(key, restart, turn)
+    elif choice == 1:
+        step[3:RIGID] = amplitude / radius_of_gyration * random.in_ball(key, restart, turn)
+    else:
+        step[RIGID + choice - 2] = np.pi * (2 * random.uniform(key, restart, turn, 4) - 1)
+    return place.moved(step)

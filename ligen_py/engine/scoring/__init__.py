@@ -1,0 +1,1 @@
+"""Scores of poses, best poses, ranking of molecules, and checks of the scores."""

@@ -1,0 +1,114 @@
+"""Kernels that give every pose a row of terms: their launches, and the poses as they read them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ligen_py.engine.pose_arrays import Conformers, Genotypes
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.program import build
+from ligen_py.opencl.tuning import tuned
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.poses import Poses
+
+ATOM_CLASSES = (64, 256)
+"""Kernels are compiled for ligands up to these sizes; a pose runs in the smallest that fits."""
+
+
+def runs(offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First element, counted from the first run's, and length of each run between offsets."""
+    return offsets[:-1] - offsets[0], np.diff(offsets)
+
+
+def ligand_table(ligands: Ligands, first: int, last: int, *more: str) -> np.ndarray:
+    """Ligands first <= ligand < last as `ligand_t` of a kernel: structured int32 (ligands,).
+
+    A row is `body_t` of pose.clh and, at 0 so far, the numbers `more` that the kernel adds to it.
+    """
+    names = ("first_atom", "atoms", "first_torsion", "torsions", *more)
+    table = np.zeros(last - first, [(name, np.int32) for name in names])
+    table["first_atom"], table["atoms"] = runs(ligands.first_atom[first : last + 1])
+    table["first_torsion"], table["torsions"] = runs(ligands.first_torsion[first : last + 1])
+    return table
+
+
+@dataclass(frozen=True)
+class PoseBatch:
+    """The poses of some consecutive ligands, and the torsions that they turn."""
+
+    conformers: Conformers
+    genotypes: Genotypes
+    first_turn: np.ndarray
+    """int32 (poses,): each pose's first row in `genotypes.angles`."""
+
+    @classmethod
+    def of(cls, ligands: Ligands, poses: Poses, first: int, last: int) -> "PoseBatch":
+        """Poses of ligands first <= ligand < last."""
+        turns = poses.first_torsion[poses.first_pose[first] : poses.first_pose[last] + 1]
+        return cls(
+            Conformers.of(ligands, first, last),
+            Genotypes.of(poses, first, last),
+            runs(turns)[0].astype(np.int32),
+        )
+
+
+class PoseKernel:
+    """A kernel with one sub-group a pose that writes `terms` rows of floats, a column a pose.
+
+    Its arguments: poses of the launch; length of a row; what `run` is given as `fixed`; the poses
+    of the launch by number; `ligands`; torsions and inverse lengths of their axes; `more`; of every
+    pose its ligand, first torsion, quaternion and translation; cosine and sine of every torsion;
+    the results.
+    """
+
+    def __init__(
+        self, device: Device, source: str, name: str, definitions: Mapping[str, object], terms: int
+    ) -> None:
+        """`definitions` are macros beside MAX_ATOMS and WG_SUB_GROUPS."""
+        self.device, self.source, self.name = device, source, name
+        self.definitions, self.terms = dict(definitions), terms
+
+    def run(
+        self,
+        batch: PoseBatch,
+        atoms: np.ndarray,
+        fixed: Sequence[Any],
+        ligands: Sequence[np.ndarray],
+        more: Sequence[np.ndarray],
+    ) -> np.ndarray:
+        """Terms of all poses: float32 (terms, poses). `atoms` is the size of each ligand."""
+        conformers, genotypes = batch.conformers, batch.genotypes
+        poses = len(genotypes.owner)
+        arrays = (
+            *ligands,
+            conformers.torsions,
+            conformers.inverse_lengths,
+            *more,
+            genotypes.owner,
+            batch.first_turn,
+            genotypes.quaternions,
+            genotypes.translations,
+            genotypes.angles,
+        )
+        inputs = [buffers.upload(self.device, array) for array in arrays]
+        results = buffers.empty(self.device, poses * self.terms, np.float32)
+        atom_class = np.searchsorted(ATOM_CLASSES, atoms)[genotypes.owner]
+        for number, max_atoms in enumerate(ATOM_CLASSES):
+            chosen = np.flatnonzero(atom_class == number).astype(np.int32)
+            if len(chosen):
+                order = buffers.upload(self.device, chosen)
+                arguments = (np.int32(poses), *fixed, order, *inputs, results)
+                self._launch(max_atoms, len(chosen), arguments)
+        return buffers.download(self.device, results, (self.terms, poses), np.float32)
+
+    def _launch(self, max_atoms: int, count: int, arguments: Sequence[Any]) -> None:
+        group = tuned(self.device, self.source, max_atoms).sub_groups
+        definitions = {**self.definitions, "MAX_ATOMS": max_atoms, "WG_SUB_GROUPS": group}
+        local = group * SUB_GROUP_SIZE
+        kernel = build(self.device, self.source, definitions).kernel(self.name)
+        size = (-(-count // group) * local,)
+        with buffers.memory_named(self.device):
+            kernel(self.device.queue, size, (local,), np.int32(count), *arguments)

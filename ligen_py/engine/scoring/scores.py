@@ -1,0 +1,235 @@
+"""Score poses: batches within a memory budget, each ligand's best pose, the ledger after it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Protocol
+
+import numpy as np
+
+from ligen_py.engine.batches import by_batches
+from ligen_py.engine.functions.ad4.scorer import Ad4
+from ligen_py.engine.functions.vina.scorer import Vina, Vinardo
+from ligen_py.engine.functions.xscore.constants import PKD_ENERGY
+from ligen_py.engine.functions.xscore.scorer import XScore
+from ligen_py.engine.scoring.pose_kernel import ATOM_CLASSES
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import Device
+from ligen_py.pace import Pace
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import ChargedReceptor, Receptor
+from ligen_py.records.poses import Poses
+from ligen_py.records.scores import Scores
+
+BATCH_BYTES = 256 << 20
+
+
+class ScoringFunction(Protocol):
+    """What a scoring function offers: names of its terms, `total` among them, larger is better."""
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the rows that `score` returns."""
+
+    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
+        """Terms of all poses of ligands first <= ligand < last: float32 (terms, poses)."""
+
+
+FUNCTIONS = {"xscore": XScore, "vina": Vina, "vinardo": Vinardo}
+CHARGED_FUNCTIONS = {"ad4": Ad4}
+"""Scoring functions by the names they have in settings and result files: those of heavy receptor
+atoms, and those of charged ones."""
+
+
+def score(
+    device: Device,
+    ligands: Ligands,
+    receptor: Receptor,
+    poses: Poses,
+    functions: Sequence[str],
+    batch_bytes: int = BATCH_BYTES,
+    charged: ChargedReceptor | None = None,
+) -> dict[str, dict[str, np.ndarray]]:
+    """Scoring function -> term -> float32 (poses,), in the order of the poses.
+
+    `charged` is the receptor as `CHARGED_FUNCTIONS` need it; without them it may be left out.
+    A pose whose coordinates are not finite has NaN in its terms. Batches hold as many ligands as
+    about `batch_bytes` of device memory take; no value depends on it. Raises ValueError for a
+    ligand larger than any kernel, DeviceError where the device cannot do the work.
+    """
+    largest = int(np.diff(ligands.first_atom).max(initial=0))
+    if largest > ATOM_CLASSES[-1]:
+        raise ValueError(f"a ligand has {largest} atoms; kernels take up to {ATOM_CLASSES[-1]}")
+    scorers = {name: _scorer(name, device, receptor, charged) for name in functions}
+    columns = {
+        name: np.full((len(scorer.terms), len(poses.restart)), np.nan, np.float32)
+        for name, scorer in scorers.items()
+    }
+
+    def launch(members: np.ndarray) -> int:
+        """Score ligands; returns how many are left without a score that could rank them."""
+        first, last = int(members[0]), int(members[-1]) + 1
+        rows = slice(poses.first_pose[first], poses.first_pose[last])
+        for name, scorer in scorers.items():
+            columns[name][:, rows] = scorer.score(ligands, poses, first, last)
+        total = columns[functions[0]][scorers[functions[0]].terms.index("total"), rows]
+        owner = np.repeat(np.arange(last - first), np.diff(poses.first_pose[first : last + 1]))
+        return last - first - len(np.unique(owner[np.isfinite(total)]))
+
+    pace = Pace("ligands scored", len(ligands.entry))
+    for first, last in batches(ligands, poses, min(batch_bytes, buffers.budget(device))):
+        for members, failed in by_batches(device, launch, np.arange(first, last)):
+            pace.add(len(members), failed)
+    return {
+        name: dict(zip(scorer.terms, columns[name], strict=True))
+        for name, scorer in scorers.items()
+    }
+
+
+def _scorer(
+    name: str, device: Device, receptor: Receptor, charged: ChargedReceptor | None
+) -> ScoringFunction:
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](device, receptor)
+    if charged is None:
+        raise ValueError(f"scoring function '{name}' needs a receptor with charges")
+    return CHARGED_FUNCTIONS[name](device, charged)
+
+
+def batches(ligands: Ligands, poses: Poses, budget: int) -> Iterator[tuple[int, int]]:
+    """Ranges of ligands whose arrays take up to `budget` bytes; one ligand where that is more."""
+    pose_bytes = 64 * np.diff(poses.first_pose)
+    turn_bytes = 8 * np.diff(poses.first_torsion[poses.first_pose])
+    ligand_bytes = 36 + 36 * np.diff(ligands.first_atom) + 12 * np.diff(ligands.first_torsion)
+    total = np.concatenate([[0], np.cumsum(pose_bytes + turn_bytes + ligand_bytes)])
+    first, count = 0, len(ligands.entry)
+    while first < count:
+        last = int(np.searchsorted(total, total[first] + budget, side="right")) - 1
+        last = max(last, first + 1)
+        if poses.first_pose[first] < poses.first_pose[last]:
+            yield first, last
+        first = last
+
+
+PAIR_TERMS = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
+
+
+def pose_energy(function: str, terms: Mapping[str, np.ndarray]) -> np.ndarray:
+    """What tells one pose of a ligand from another in a scoring function, kcal/mol (poses,).
+
+    Vina's and Vinardo's includes the ligand's internal energy, which their affinity leaves out
+    (Eberhardt et al. 2021 rank the poses of a ligand by the same sum); X-Score's is its pKd as a
+    free energy.
+    """
+    if function == "xscore":
+        return -PKD_ENERGY * terms["total"]
+    if function == "ad4":
+        return terms["affinity"]
+    return np.stack([terms[name] for name in PAIR_TERMS]).sum(axis=0)
+
+
+def choice_energy(
+    columns: Mapping[str, Mapping[str, np.ndarray]], weights: Mapping[Any, float]
+) -> np.ndarray:
+    """The energy by which a ligand's pose is chosen: a weighted sum over functions, float32.
+
+    Functions without a weight have no say, weights of functions that were not evaluated none
+    either; where nothing is left the first function decides alone. So does what is finite where a
+    function has no value.
+    """
+    weighed = {name: weights[name] for name in columns if weights.get(name)}
+    weighed = weighed or {next(iter(columns)): 1.0}
+    energies = [w * pose_energy(name, columns[name]) for name, w in weighed.items()]
+    known = np.isfinite(energies).any(axis=0)
+    total = np.nansum(np.where(np.isfinite(energies), energies, np.nan), axis=0)
+    return np.where(known, total, np.nan).astype(np.float32)
+
+
+TORSION_WEIGHT = 0.02
+"""What each rotatable bond takes off a molecule's score, as a share: it costs entropy to hold."""
+
+SIZE_POWER = Decimal("0.4")
+"""Power of the number of heavy atoms that energies are divided by: a sum over atoms grows faster
+with a molecule than measured affinities do, which go with about the 0.3rd (Nissink, J. Chem. Inf.
+Model. 2009, 49, 1617).
+
+Both are chosen on ligands docked into the pockets of other ligands (docs/accuracy.md)."""
+
+_SIZES = np.array([1.0, *(float(Decimal(n) ** SIZE_POWER) for n in range(1, ATOM_CLASSES[-1] + 1))])
+"""By number of heavy atoms; Decimal, since a processor's power may differ in the last bit."""
+
+
+def merit(ligands: Ligands, poses: Poses, energy: np.ndarray) -> np.ndarray:
+    """What ranks molecules of different size: float32 (poses,), larger is better.
+
+    Minus the energy (poses,), kcal/mol, that chooses a ligand's pose, over
+    (1 + TORSION_WEIGHT * torsions) * heavy atoms ** SIZE_POWER. Energies above 0 are not divided: a
+    bad pose is none the better for being large.
+    """
+    torsions = np.diff(ligands.first_torsion)
+    scale = (1 + TORSION_WEIGHT * torsions) * _SIZES[ligands.heavy]
+    scale = np.repeat(scale, np.diff(poses.first_pose))
+    return np.where(energy < 0, -energy / scale, -energy).astype(np.float32)
+
+
+def pose_scores(
+    ligands: Ligands,
+    poses: Poses,
+    terms: Mapping[str, Mapping[str, np.ndarray]],
+    weights: Mapping[Any, float],
+    rank_by: str,
+) -> tuple[np.ndarray, np.ndarray]:
+    """What ranks a molecule by each of its poses, and the energy that chooses one of them.
+
+    Both float32 (poses,), from the terms of all functions (`score`) and settings of the same names.
+    A pose without a finite value of the first function has no finite score.
+    """
+    energy = choice_energy(terms, weights)
+    first = terms[next(iter(terms))]["total"]
+    if rank_by == "first":
+        return first, energy
+    return np.where(np.isfinite(first), merit(ligands, poses, energy), first), energy
+
+
+def best_poses(poses: Poses, score: np.ndarray, energy: np.ndarray) -> Scores:
+    """The pose of lowest energy of every ligand, with its score; ties go to the lowest row.
+
+    Both are (poses,). A ligand without a pose whose score is finite has `best` -1 and `score` NaN,
+    and leaves the race (`settle`).
+    """
+    count = len(poses.first_pose) - 1
+    best, value = np.full(count, -1, np.int64), np.full(count, np.nan, np.float32)
+    owner = np.repeat(np.arange(count), np.diff(poses.first_pose))
+    rank = np.where(np.isfinite(energy), -energy, -np.inf)
+    rows = np.flatnonzero(np.isfinite(score))
+    highest = np.full(count, -np.inf, np.float32)
+    np.maximum.at(highest, owner[rows], rank[rows])
+    rows = rows[rank[rows] == highest[owner[rows]]]
+    winners, first = np.unique(owner[rows], return_index=True)
+    best[winners], value[winners] = rows[first], score[rows[first]]
+    return Scores(first_pose=poses.first_pose, restart=poses.restart, best=best, score=value)
+
+
+def settle(ledger: Ledger, ligands: Ligands, scores: Scores) -> Ledger:
+    """The ledger after scoring: a READY record with a state that has a score becomes SCORED.
+
+    The others become FAILED with the reason in words. Raises ValueError where ledger and ligands do
+    not belong together.
+    """
+    count = len(ledger.status)
+    if (ligands.entry >= count).any():
+        raise ValueError(f"the ledger has {count} records, fewer than the ligands point at")
+    ready = np.flatnonzero(ledger.status == Status.READY)
+    without = np.setdiff1d(ready, ligands.entry)
+    if len(without):
+        raise ValueError(f"record {without[0]} is ready, but no ligand belongs to it")
+    has_score = np.bincount(ligands.entry[scores.best >= 0], minlength=count)[ready] > 0
+    scored, failed = ready[has_score], ready[~has_score]
+    counts = np.zeros(count, np.int64)
+    np.add.at(counts, ligands.entry, np.diff(scores.first_pose))
+    words = [
+        f"none of {count} poses has a finite score" if count else "there is no pose to score"
+        for count in counts[failed]
+    ]
+    ledger = ledger.marked(scored, Status.SCORED, Reason.NONE, [""] * len(scored))
+    return ledger.marked(failed, Status.FAILED, Reason.NO_FINITE_SCORE, words)

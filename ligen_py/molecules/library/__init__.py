@@ -1,0 +1,1 @@
+"""Library files: records of every format, and their parts."""

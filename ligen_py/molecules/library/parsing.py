@@ -1,0 +1,173 @@
+"""A part of a library: a record is a row of `Entries` and `Ledger`, its states are `Ligands`."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.library.reading import GUESSED, WHOLE, Columns, Part, Record, records
+from ligen_py.molecules.ligands.filters import check_patterns
+from ligen_py.molecules.ligands.preparation import (
+    Prepared,
+    Rules,
+    State,
+    columns_of,
+    lost,
+    prepare,
+    prepare_one_state,
+)
+from ligen_py.molecules.workers import ordered_map
+from ligen_py.pace import Pace
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ligands import Entries, Ligands
+
+SIZES: dict[str, Callable[[State], int]] = {
+    "first_atom": lambda state: len(state.graph.element),
+    "first_bond": lambda state: len(state.graph.bond),
+    "first_torsion": lambda state: len(state.shape["torsion_axis"]),
+    "first_pair": lambda state: len(state.shape["pair_mask"]),
+    "first_byte": lambda state: len(state.shape["molecule"]),
+}
+"""Offset column of `Ligands` -> how many rows a state has of what it divides."""
+
+BLOCK = 1024
+"""States that are typed at a time."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """The records of a ligands file."""
+
+    entries: Entries
+    ledger: Ledger
+    ligands: Ligands
+
+
+def parse(
+    path: Path,
+    part: Part,
+    rules: Rules,
+    jobs: int,
+    columns: Columns = GUESSED,
+    allow_empty: bool = False,
+    known: Mapping[str, str] = MappingProxyType({}),
+) -> Library:
+    """Read one part of a library and prepare its molecules in `jobs` processes.
+
+    The result does not depend on `jobs`. Of records with the same parent the first ready one stays
+    and the later ones are its duplicates; so are those of parents that are `known` from elsewhere,
+    by their content keys and where they stand, in words.
+
+    Raises InputError for a file that cannot be read, for a pattern that is no SMARTS and, unless
+    `allow_empty`, for a file without records and for a whole file without a usable record. A part
+    of several may be without any.
+    """
+    check_patterns(rules.exclude)
+    prepared = ordered_map(
+        partial(prepare, rules=rules),
+        records(path, part, columns),
+        jobs,
+        rules.time_limit,
+        partial(lost, rules=rules),
+        rules.memory_limit,
+        partial(prepare_one_state, rules=rules),
+    )
+    library = assemble(prepared, known)
+    if allow_empty:
+        return library
+    if not len(library.entries.line) and next(records(path, WHOLE, columns), None) is None:
+        raise InputError(f"{path}: holds no molecules; give a file with one or more records")
+    if part.count == 1 and not known and not len(library.ligands.entry):
+        raise InputError(_no_use(path, library))
+    return library
+
+
+def assemble(
+    prepared: Iterable[tuple[Record, Prepared]], known: Mapping[str, str] = MappingProxyType({})
+) -> Library:
+    """Gather prepared records, in input order, into arrays; later equals become duplicates."""
+    entries: list[tuple[str, int, str, str, str, str]] = []
+    ledger: list[tuple[Status, Reason, str]] = []
+    states: list[State] = []
+    rows: list[int] = []
+    first = dict(known)
+    pace = Pace("records read")
+    for record, result in prepared:
+        original = first.get(result.key)
+        if result.status != Status.READY:
+            ledger.append((result.status, result.reason, result.detail))
+        elif original is not None:
+            ledger.append((Status.DUPLICATE, Reason.DUPLICATE_OF, f"same parent as {original}"))
+        else:
+            first[result.key] = f"{record.name} at line {record.line}"
+            ledger.append((Status.READY, Reason.NONE, ""))
+            rows += [len(entries)] * len(result.states)
+            states += result.states
+        told = record.name, record.line, result.smiles, result.key, result.note, record.extra
+        entries.append(told)
+        pace.add(1, result.status == Status.FAILED)
+    return Library(_table(Entries, entries), _table(Ledger, ledger), _ligands(rows, states))
+
+
+def _table(record: type[Any], rows: list[Any]) -> Any:
+    """A record of one-dimensional columns from its rows."""
+    columns = {}
+    for place, spec in enumerate(fields(record)):
+        column = np.empty(len(rows), spec.metadata["dtype"])
+        column[:] = [row[place] for row in rows]
+        columns[spec.name] = column
+    return record(**columns)
+
+
+def _ligands(rows: list[int], states: list[State]) -> Ligands:
+    columns: dict[str, np.ndarray] = {"entry": np.array(rows, "i8")}
+    for offsets, sizes in SIZES.items():
+        columns[offsets] = np.cumsum([0, *map(sizes, states)], dtype="i8")
+    blocks = [columns_of(block) for block in _blocks(states)]
+    for spec in fields(Ligands):
+        if spec.name not in columns:
+            columns[spec.name] = _joined([block[spec.name] for block in blocks], spec.metadata)
+    return Ligands(**columns)
+
+
+def _blocks(states: list[State]) -> Iterator[list[State]]:
+    for start in range(0, len(states), BLOCK):
+        yield states[start : start + BLOCK]
+
+
+def _joined(parts: list[np.ndarray], meta: Any) -> np.ndarray:
+    empty = np.empty((0, *meta["dims"][1:]), meta["dtype"])
+    return np.concatenate([empty, *parts])
+
+
+def summary(ledger: Ledger) -> str:
+    """Counts by status and reason: "12 records: 9 ready, 2 failed (2 unparsable), 1 duplicate"."""
+    words = []
+    for status in Status:
+        chosen = ledger.status == status
+        if not chosen.any():
+            continue
+        reasons = Counter(Reason(value) for value in ledger.reason[chosen])
+        named = [
+            f"{count} {reason.name.lower()}"
+            for reason, count in sorted(reasons.items())
+            if reason not in (Reason.NONE, Reason.DUPLICATE_OF)
+        ]
+        detail = f" ({', '.join(named)})" if named else ""
+        words.append(f"{int(chosen.sum())} {status.name.lower()}{detail}")
+    count = len(ledger.status)
+    return f"{count} {'record' if count == 1 else 'records'}: {', '.join(words) or 'none'}"
+
+
+def _no_use(path: Path, library: Library) -> str:
+    entries, ledger = library.entries, library.ledger
+    return (
+        f"{path}: no record can be docked; {summary(ledger)}; "
+        f"first, line {entries.line[0]}: {ledger.detail[0]}; give a file of molecules"
+    )

@@ -1,0 +1,149 @@
+"""Molecules as blocks of lines: SDF (V2000 and V3000) and MOL2."""
+
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+from ligen_py.molecules.library.columns import find_name, plain
+from ligen_py.molecules.library.lines import lines
+from ligen_py.molecules.library.record import (
+    RECORD_LIMIT,
+    Columns,
+    Record,
+    clean_name,
+    decoded,
+    extra_text,
+    named,
+)
+from ligen_py.records.ledger import Reason
+
+DATA_LIMIT = 1 << 20
+"""Most bytes of an SDF record's data items that are read."""
+
+_DELIMITER = b"$$$$"
+_END = b"M  END"
+_MOLECULE = b"@<TRIPOS>MOLECULE"
+_ITEM = re.compile(r">[^<]*<(.*?)>")
+_HEADER_LINES = 3
+"""Lines of an SDF record that hold text of any kind: title, program, comment."""
+
+
+class Block(NamedTuple):
+    """The lines of one record."""
+
+    number: int
+    """Its first line, from 1."""
+    molecule: bytes
+    data: bytes
+    """Data items of an SDF record."""
+    size: int
+    """Bytes of the molecule as it stands; more than are kept if it is beyond `RECORD_LIMIT`."""
+
+
+class _Block:
+    """A block that grows line by line, within bounds."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.molecule: list[bytes] = []
+        self.data: list[bytes] = []
+        self.size = self.data_size = 0
+
+    def add(self, content: bytes) -> None:
+        self.size += len(content)
+        if self.size <= RECORD_LIMIT:
+            self.molecule.append(content)
+
+    def add_data(self, content: bytes) -> None:
+        self.data_size += len(content)
+        if self.data_size <= DATA_LIMIT:
+            self.data.append(content)
+
+    def whole(self) -> Block:
+        return Block(self.number, b"".join(self.molecule), b"".join(self.data), self.size)
+
+
+def sdf_blocks(path: Path, start: int = 0, end: int | None = None) -> Iterator[Block]:
+    """SDF records: each ends with a line that starts with $$$$, the last one may lack it.
+
+    A record belongs to the bytes among which the delimiter before it starts; the first of the
+    file, which has none, to those from 0 on.
+    """
+    block = _Block(1) if start == 0 and end != 0 else None
+    ended, count = False, 0
+    for line in lines(path, start):
+        if line.content.startswith(_DELIMITER):
+            if block:
+                yield block.whole()
+            if end is not None and line.start >= end:
+                return
+            block, ended, count = _Block(line.number + 1), False, 0
+        elif block and ended:
+            block.add_data(line.content)
+        elif block:
+            block.add(line.content)
+            count += 1
+            ended = count > _HEADER_LINES and line.content.startswith(_END)
+    if block and block.size and any(map(bytes.strip, block.molecule)):
+        yield block.whole()
+
+
+def mol2_blocks(path: Path, start: int = 0, end: int | None = None) -> Iterator[Block]:
+    """MOL2 records: each starts with its MOLECULE line and belongs to the bytes that hold it."""
+    block: _Block | None = None
+    for line in lines(path, start):
+        if line.content.startswith(_MOLECULE):
+            if block:
+                yield block.whole()
+            if end is not None and line.start >= end:
+                return
+            block = _Block(line.number)
+        if block:
+            block.add(line.content)
+    if block:
+        yield block.whole()
+
+
+def sdf_record(block: Block, columns: Columns) -> Record:
+    """The record of an SDF block."""
+    text = decoded(block.molecule).replace("\r\n", "\n")
+    items = data_items(decoded(block.data))
+    name, place = text.partition("\n")[0], -1
+    names = [item[0] for item in items]
+    if columns.name_column:
+        wanted = (i for i, item in enumerate(names) if plain(item) == plain(columns.name_column))
+        place = next(wanted, -1)
+        name = items[place][1] if place >= 0 else ""
+    elif not name.strip():
+        place = find_name(names)
+        name = items[place][1] if place >= 0 else ""
+    kept = (item for i, item in enumerate(items) if i != place and columns.keeps(item[0]))
+    return _record(block, name, text, "mol", extra_text(kept))
+
+
+def mol2_record(block: Block) -> Record:
+    """The record of a MOL2 block."""
+    text = decoded(block.molecule).replace("\r\n", "\n")
+    name = text.split("\n", 2)[1] if "\n" in text else ""
+    return _record(block, name, text, "mol2", "")
+
+
+def _record(block: Block, name: str, text: str, kind: str, extra: str) -> Record:
+    name = named(block.number, name)
+    if block.size > RECORD_LIMIT:
+        said = f"the molecule has {block.size} bytes, at most {RECORD_LIMIT}"
+        return Record(block.number, name, said, extra=extra, reason=Reason.RECORD_TOO_LARGE)
+    return Record(block.number, name, text, kind, extra)  # type: ignore[arg-type]
+
+
+def data_items(text: str) -> list[tuple[str, str]]:
+    """Names and values of an SDF record's data items; a blank line ends a value."""
+    items = []
+    following = iter(text.replace("\r\n", "\n").split("\n"))
+    for line in following:
+        if found := _ITEM.match(line):
+            value = takewhile(str.strip, following)
+            items.append((clean_name(found[1]), "\n".join(value)))
+    return items

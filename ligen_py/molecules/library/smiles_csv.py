@@ -1,0 +1,262 @@
+"""Molecules in tables of text: lines of SMILES with or without a header, and CSV."""
+
+import csv
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rdkit import Chem, rdBase
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.library.columns import SMILES_NAMES, find, find_name, find_smiles, plain
+from ligen_py.molecules.library.lines import LINE_LIMIT, Line, lines
+from ligen_py.molecules.library.record import (
+    WHITE,
+    Columns,
+    Record,
+    decoded,
+    extra_text,
+    smiles_record,
+)
+from ligen_py.records.ledger import Reason
+
+SEPARATORS = "\t,;|"
+QUOTED_LINES = 100
+"""Most lines of one row; a quote that is open for longer was none."""
+
+_LEAD = re.compile(
+    rf"([^{WHITE},]*(?:[{WHITE}]+\|[^|]*\|(?=[{WHITE},]|$))?)([{WHITE},]*)(.*)", re.DOTALL
+)
+"""A line's SMILES with ChemAxon's extension (stereo groups, labels), a gap, and the rest."""
+
+
+class Layout(NamedTuple):
+    """How the rows of a table are read."""
+
+    header: int
+    """First byte of the header line; -1: there is none."""
+    separator: str
+    """Between cells; a blank: white space; empty: found in each row, behind its SMILES."""
+    is_csv: bool
+    """CSV: rows may span lines. SMILES: lines that start with # are no rows."""
+    names: tuple[str, ...]
+    """Names of the columns; empty: they have numbers, from 1."""
+    smiles: int
+    """Column of the SMILES, from 0."""
+    name: int
+    """Column of the name; -1: none."""
+    columns: Columns
+
+    def keeps(self, column: int) -> str:
+        """The name of a further column that is carried to the results, else an empty text."""
+        if column in (self.smiles, self.name):
+            return ""
+        name = self.names[column] if column < len(self.names) else str(column + 1)
+        return name if self.columns.keeps(name) else ""
+
+
+def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
+    """How a table is to be read, from its first row.
+
+    A CSV has a header unless the columns are asked for by number; a SMILES file has one if a
+    column is called after SMILES, or is asked for by name.
+
+    Raises InputError that lists the columns where one that is asked for, or the SMILES', is
+    missing.
+    """
+    first = next((line for line in lines(path) if _may_be_row(line)), None)
+    if first is None:
+        return Layout(-1, ",", is_csv, (), 0, -1, columns)
+    words = decoded(first.content).strip("\r\n")
+    separator = _separator(words, is_csv)
+    asked = [name for name in (columns.smiles_column, columns.name_column) if name]
+    if any(name.isdecimal() for name in asked):
+        return Layout(-1, separator, is_csv, (), *_numbers(path, columns), columns)
+    cells = _words(words) if separator == " " else split_csv(words, separator)
+    if not (is_csv or asked or _is_header(cells)):
+        return Layout(-1, "", False, (), 0, 1, columns)
+    names = _distinct(cells)
+    smiles = (
+        find(path, names, columns.smiles_column)
+        if columns.smiles_column
+        else find_smiles(path, names)
+    )
+    name = find_name(names, smiles)
+    if columns.name_column:
+        name = find(path, names, columns.name_column)
+    elif name < 0 and len(names) == 2 and not is_csv:
+        name = 1 - smiles
+    kept = {names[find(path, names, wanted)] for wanted in columns.wanted()}
+    columns = columns._replace(columns=tuple(sorted(kept))) if kept else columns
+    return Layout(first.start, separator, is_csv, names, smiles, name, columns)
+
+
+def _may_be_row(line: Line) -> bool:
+    content = line.content.strip()
+    return bool(content) and not content.startswith(b"#")
+
+
+def _separator(words: str, is_csv: bool) -> str:
+    """What separates the cells of the first row."""
+    if not is_csv:
+        return next((mark for mark in "\t," if mark in words), " ")
+    bare = re.sub(r'"[^"]*"', "", words)
+    return max(",\t;|", key=bare.count)
+
+
+def _numbers(path: Path, columns: Columns) -> tuple[int, int]:
+    """Places of the SMILES and the name, asked for by number."""
+    asked = columns.smiles_column or "1", columns.name_column or "0"
+    if not all(map(str.isdecimal, asked)) or asked[0] == "0":
+        raise InputError(
+            f"{path}: give smiles_column and name_column both as names, or both as numbers from 1, "
+            "which are columns of a table without header"
+        )
+    return int(asked[0]) - 1, int(asked[1]) - 1
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Whether the first row of a SMILES file is a header; no SMILES spells the word."""
+    names = [plain(cell) for cell in cells]
+    if "smiles" in names[0] or names[0] in SMILES_NAMES:
+        return True
+    if not any("smiles" in name for name in names[1:]):
+        return False
+    with rdBase.BlockLogs():
+        return Chem.MolFromSmiles(cells[0]) is None
+
+
+def _distinct(cells: Sequence[str]) -> tuple[str, ...]:
+    """Column names without repeats: a later one of the same name gets its number behind it."""
+    names: list[str] = []
+    for i, cell in enumerate(cells, 1):
+        name = cell.strip(WHITE) or str(i)
+        names.append(f"{name} ({i})" if name in names else name)
+    return tuple(names)
+
+
+def rows(path: Path, layout: Layout, start: int = 0, end: int | None = None) -> Iterator[Line]:
+    """Rows of a table that start from byte `start` on and before byte `end`; not the header."""
+    every = _csv_rows(path, start, layout.separator) if layout.is_csv else lines(path, start)
+    for row in every:
+        if end is not None and row.start >= end:
+            return
+        if row.start < start or row.start == layout.header or _is_blank(row, layout):
+            continue
+        if layout.is_csv or not row.content.lstrip().startswith(b"#"):
+            yield row
+
+
+def _is_blank(row: Line, layout: Layout) -> bool:
+    """Whether nothing stands in a row; in a CSV table empty cells between tabs are a record."""
+    cells = layout.is_csv and layout.separator.encode() in row.content
+    return not (row.content.strip() or cells)
+
+
+def _csv_rows(path: Path, start: int, separator: str) -> Iterator[Line]:
+    """Rows of a CSV table, from byte `start` or earlier on.
+
+    A quoted cell may hold line ends: behind quotes, where a row starts is known only to who has
+    read the table from its beginning.
+    """
+    source = lines(path, start if start and not _quotes_before(path, start) else 0)
+    mark = separator.encode()
+    waiting: deque[Line] = deque()
+    while line := _following(waiting, source):
+        more: list[Line] = []
+        is_open = _ends_in_quotes(line.content, mark, False)
+        while is_open:
+            after = _following(waiting, source) if len(more) < QUOTED_LINES else None
+            if after is None:  # the quote was none: each line is a row
+                waiting.extendleft(reversed(more))
+                more = []
+                break
+            more.append(after)
+            is_open = _ends_in_quotes(after.content, mark, True)
+        yield line._replace(content=b"".join([line.content, *(part.content for part in more)]))
+
+
+def _following(waiting: deque[Line], source: Iterator[Line]) -> Line | None:
+    return waiting.popleft() if waiting else next(source, None)
+
+
+def _quotes_before(path: Path, end: int) -> bool:
+    """Whether a quote stands before byte `end`, or in the line of that byte."""
+    with path.open("rb") as file:
+        while end > 0 and (piece := file.read(min(end, 1 << 20))):
+            if b'"' in piece:
+                return True
+            end -= len(piece)
+        return b'"' in file.readline(LINE_LIMIT)
+
+
+def _ends_in_quotes(line: bytes, separator: bytes, inside: bool) -> bool:
+    """Whether a line ends within a quoted cell, from whether it starts in one."""
+    place = 0
+    if not inside:
+        inside = line.startswith(b'"')
+        place = int(inside)
+    while True:
+        if inside:
+            place = line.find(b'"', place) + 1
+            if not place:
+                return True
+            if line.startswith(b'"', place):  # two quotes stand for one
+                place += 1
+                continue
+        place = line.find(separator, place) + 1
+        if not place:
+            return False
+        inside = line.startswith(b'"', place)
+        place += inside
+
+
+def row_record(row: Line, layout: Layout) -> Record:
+    """The record of one row."""
+    words = decoded(row.content).strip("\r\n")
+    if not layout.is_csv and "\r" in words:
+        said = "a bare carriage return stands in the line; the file mixes line ends"
+        return Record(row.number, f"line-{row.number}", said, reason=Reason.UNPARSABLE)
+    cells = _cells(words, layout)
+    extra = extra_text((kept, cell) for i, cell in enumerate(cells) if (kept := layout.keeps(i)))
+    name = _cell(cells, layout.name)
+    return smiles_record(row.number, name, _cell(cells, layout.smiles), extra)
+
+
+def _cell(cells: Sequence[str], place: int) -> str:
+    return cells[place] if 0 <= place < len(cells) else ""
+
+
+def _cells(words: str, layout: Layout) -> list[str]:
+    if layout.separator in SEPARATORS and layout.separator:
+        if layout.is_csv or layout.separator == ",":
+            return split_csv(words, layout.separator)
+        return words.split(layout.separator)
+    words = words.strip(WHITE)
+    if layout.smiles:
+        return _words(words, len(layout.names) - 1)
+    smiles, gap, rest = _LEAD.match(words).groups()  # type: ignore[union-attr]  # matches any text
+    if layout.separator:
+        more = _words(rest, len(layout.names) - 2)
+    else:
+        more = split_csv(rest, ",") if "," in gap else rest.split("\t")
+    return [smiles, *more]
+
+
+def _words(words: str, most: int = -1) -> list[str]:
+    """Words between blanks, the last with all that follows where there are more than `most` + 1."""
+    if most == 0:
+        return [words]
+    return re.split(f"[{WHITE}]+", words.strip(WHITE), maxsplit=max(0, most))
+
+
+def split_csv(words: str, separator: str) -> list[str]:
+    """The cells of one row; of one that is no good CSV what lies between the separators."""
+    if '"' not in words:
+        return words.split(separator)
+    try:
+        return next(csv.reader([words], delimiter=separator), [""])
+    except csv.Error:
+        return words.split(separator)

@@ -1,0 +1,66 @@
+"""Which parents are worth docking: property ranges, structural alerts and patterns of one's own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+
+from rdkit import Chem, rdBase
+from rdkit.Chem import Crippen, FilterCatalog, rdMolDescriptors
+
+from ligen_py.errors import InputError
+from ligen_py.records.ledger import Reason
+
+PROPERTIES: dict[str, Callable[[Chem.Mol], float]] = {
+    "weight": rdMolDescriptors.CalcExactMolWt,
+    "logp": Crippen.MolLogP,
+    "donors": rdMolDescriptors.CalcNumHBD,
+    "acceptors": rdMolDescriptors.CalcNumHBA,
+    "tpsa": rdMolDescriptors.CalcTPSA,
+    "rotatable": rdMolDescriptors.CalcNumRotatableBonds,
+    "rings": rdMolDescriptors.CalcNumRings,
+    "heavy": rdMolDescriptors.CalcNumHeavyAtoms,
+    "charge": Chem.GetFormalCharge,
+}
+"""Properties of the parent by the names they have in settings; RDKit computes all of them."""
+
+
+def objection(
+    mol: Chem.Mol,
+    ranges: Mapping[str, tuple[float, float]],
+    alerts: Sequence[str],
+    patterns: Mapping[str, str],
+) -> tuple[Reason, str] | None:
+    """Why a parent is turned away, or None: the first rule that it breaks, in this order."""
+    for name, (low, high) in ranges.items():
+        value = PROPERTIES[name](mol)
+        if not low <= value <= high:
+            return Reason.PROPERTY_OUT_OF_RANGE, f"{name} {value:.5g}, not {low:g} to {high:g}"
+    for alert in alerts:
+        entry = _catalog(alert).GetFirstMatch(mol)
+        if entry is not None:
+            return Reason.STRUCTURAL_ALERT, f"{alert.upper()} alert: {entry.GetDescription()}"
+    for name, pattern in patterns.items():
+        if mol.HasSubstructMatch(_query(pattern)):
+            return Reason.EXCLUDED_PATTERN, f"holds the pattern '{name}'"
+    return None
+
+
+def check_patterns(patterns: Mapping[str, str]) -> None:
+    """Raise InputError that names the first pattern that is no SMARTS."""
+    for name, pattern in patterns.items():
+        with rdBase.BlockLogs():
+            query = Chem.MolFromSmarts(pattern)
+        if query is None or not query.GetNumAtoms():
+            raise InputError(f"setting 'exclude': '{name}' is no SMARTS: {pattern!r}; correct it")
+
+
+@cache
+def _query(pattern: str) -> Chem.Mol:
+    return Chem.MolFromSmarts(pattern)
+
+
+@cache
+def _catalog(name: str) -> FilterCatalog.FilterCatalog:
+    catalogs = FilterCatalog.FilterCatalogParams.FilterCatalogs
+    return FilterCatalog.FilterCatalog(
+        FilterCatalog.FilterCatalogParams(getattr(catalogs, name.upper()))
+    )

@@ -1,0 +1,471 @@
+"""One input record to its ligands: parent, states, hydrogens, conformers, torsions, atom types.
+
+What goes wrong with a molecule is a result (`Prepared.reason`), never an exception. All follows
+from the parent molecule and the rules alone, so a molecule becomes the same ligands wherever it
+stands in a library and however the library is cut.
+"""
+
+import hashlib
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from rdkit import Chem, rdBase
+
+from ligen_py.molecules.graph import Graph, matches
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.conformers import NoConformerError, can_exist, embed, has_conformer
+from ligen_py.molecules.ligands.filters import objection
+from ligen_py.molecules.ligands.rotatable_bonds import (
+    neighbours_of,
+    pair_mask,
+    rigid_pieces,
+    rotatable_bonds,
+)
+from ligen_py.molecules.ligands.standardising import (
+    MIXTURE,
+    canonical_smiles,
+    largest_fragment,
+    macrocycle,
+    standardise,
+)
+from ligen_py.molecules.ligands.states import (
+    inverted,
+    protomers,
+    stereoisomers,
+    tautomers,
+    undefined_stereo,
+)
+from ligen_py.molecules.typing import ad4, vina
+from ligen_py.molecules.typing.xscore import SUPPORTED, ligand_types
+from ligen_py.molecules.workers import OUT_OF_MEMORY
+from ligen_py.records.ledger import Reason, Status
+
+RULES = frozenset(
+    (
+        Reason.TOO_MANY_ATOMS,
+        Reason.TOO_MANY_TORSIONS,
+        Reason.UNSUPPORTED_ELEMENT,
+        Reason.MIXTURE,
+        Reason.PROPERTY_OUT_OF_RANGE,
+        Reason.STRUCTURAL_ALERT,
+        Reason.EXCLUDED_PATTERN,
+    )
+)
+"""Reasons by which a sound molecule is turned away; all others are failures."""
+
+MORE_ISOMERS = 2
+"""Stereoisomers tried for each one asked for: those of bridged rings may be impossible."""
+DETAIL_LENGTH = 200
+"""Most characters of a message that go into the ledger."""
+
+UNSUPPORTED = "[" + ";".join(f"!#{number}" for number in sorted(SUPPORTED)) + "]"
+NO_PROPERTIES = int(Chem.PropertyPickleOptions.NoProps)
+
+
+_SAID = re.compile(r"\[[0-9:]+\] (.*\S)")
+"""A message of RDKit behind its time; other lines are traces of its own."""
+
+
+class Rules(NamedTuple):
+    """How records become ligands; fields as in the section `parse` of the settings.
+
+    The defaults leave molecules as they are drawn, in one state.
+    """
+
+    max_atoms: int
+    max_torsions: int
+    embed: str
+    seed: int
+    time_limit: float
+    memory_limit: int = 1000
+    standardise: bool = False
+    mixtures: str = "largest"
+    protonate: bool = False
+    ph: float = 7.4
+    ph_range: float = 0.0
+    protomers: int = 1
+    tautomers: int = 1
+    stereoisomers: int = 1
+    conformers: int = 1
+    macrocycle_conformers: int = 1
+    properties: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    alerts: tuple[str, ...] = ()
+    exclude: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class State:
+    """One row of `records.Ligands`: a form of a molecule with a start conformer."""
+
+    graph: Graph
+    """Atoms in docking order."""
+    partial: np.ndarray
+    """f8 (atoms,): Gasteiger charges."""
+    shape: dict[str, np.ndarray]
+    """Its rows of those columns of `records.Ligands` that do not follow from the graph."""
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """Its rows of all columns of `records.Ligands`, offsets and entry apart."""
+        return columns_of([self])
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What became of one record."""
+
+    smiles: str = ""
+    key: str = ""
+    reason: Reason = Reason.NONE
+    detail: str = ""
+    note: str = ""
+    states: tuple[State, ...] = ()
+    """Of a ready record."""
+
+    @property
+    def status(self) -> Status:
+        """READY, REJECTED by a rule or FAILED."""
+        if self.reason == Reason.NONE:
+            return Status.READY
+        return Status.REJECTED if self.reason in RULES else Status.FAILED
+
+
+class _UnusableError(Exception):
+    """Ends the preparation of a molecule."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def prepare(record: Record, rules: Rules) -> Prepared:
+    """Make the ligands of a record, or say why it cannot be docked."""
+    smiles = key = ""
+    notes: list[str] = []
+    with _rdkit_messages() as messages:
+        try:
+            drawn = _molecule(record, messages)
+            parent, told = standardise(drawn) if rules.standardise else largest_fragment(drawn)
+            notes += told
+            _require_supported(parent)
+            smiles = canonical_smiles(parent)
+            key = content_key(smiles)
+            _require_wanted(parent, notes, rules)
+            states = _states(largest_fragment(drawn)[0], parent, smiles, rules, notes)
+            return Prepared(smiles, key, note=_short("; ".join(notes)), states=states)
+        except _UnusableError as error:
+            detail, note = _short(str(error)), _short("; ".join(notes))
+            return Prepared(smiles, key, error.reason, detail, note)
+        except MemoryError:
+            raise  # the worker is at its limit: it ends, and another takes over
+        except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
+            detail = f"RDKit: {type(error).__name__}: {error}"
+            return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
+
+
+def prepare_one_state(record: Record, rules: Rules) -> Prepared:
+    """Make one ligand of a record on which `prepare` cost a worker its life."""
+    one = rules._replace(
+        protomers=1, tautomers=1, stereoisomers=1, conformers=1, macrocycle_conformers=1
+    )
+    prepared = prepare(record, one)
+    if prepared.status != Status.READY:
+        return prepared
+    note = "in one state and conformer: all of them passed a limit, or crashed their worker"
+    return replace(prepared, note=_short("; ".join(filter(None, (prepared.note, note)))))
+
+
+def lost(record: Record, timed_out: bool, exit_code: int, rules: Rules) -> Prepared:
+    """The result for a record on which a worker process was lost."""
+    if timed_out:
+        detail = f"not finished in {rules.time_limit:g} s of processor time"
+        return Prepared(reason=Reason.TIMED_OUT, detail=detail)
+    if exit_code == OUT_OF_MEMORY:
+        detail = f"needs more than {rules.memory_limit} MiB of memory"
+        return Prepared(reason=Reason.OUT_OF_MEMORY, detail=detail)
+    detail = f"RDKit crashed on the record at line {record.line} (exit code {exit_code})"
+    return Prepared(reason=Reason.UNPARSABLE, detail=detail)
+
+
+class _Collector(logging.Handler):
+    def __init__(self, messages: list[str]) -> None:
+        super().__init__()
+        self.messages = messages
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@contextmanager
+def _rdkit_messages() -> Iterator[list[str]]:
+    """Collect what RDKit would print to stderr."""
+    messages: list[str] = []
+    handler = _Collector(messages)
+    logger = _rdkit_logger()
+    logger.addHandler(handler)
+    try:
+        yield messages
+    finally:
+        logger.removeHandler(handler)
+
+
+@cache
+def _rdkit_logger() -> logging.Logger:
+    rdBase.LogToPythonLogger()
+    logger = logging.getLogger("rdkit")
+    logger.propagate = False
+    logger.handlers.clear()
+    return logger
+
+
+def _short(text: str) -> str:
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= DETAIL_LENGTH else line[: DETAIL_LENGTH - 3] + "..."
+
+
+def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
+    if record.reason != Reason.NONE:
+        raise _UnusableError(record.reason, record.text)
+    if record.kind == "mol":
+        if "\nM  END" not in record.text:
+            raise _UnusableError(Reason.UNPARSABLE, "no 'M  END' line; the record is cut short")
+        mol = Chem.MolFromMolBlock(record.text, removeHs=False)
+    elif record.kind == "mol2":
+        mol = Chem.MolFromMol2Block(record.text, removeHs=False)
+    else:
+        if not (record.text.isascii() and record.text.isprintable()):
+            raise _UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")
+        mol = Chem.MolFromSmiles(record.text, _smiles_rules())
+    if mol is None:
+        said = (found[1] for message in messages if (found := _SAID.match(message)))
+        raise _UnusableError(Reason.UNPARSABLE, next(said, "RDKit cannot read the record"))
+    return mol
+
+
+@cache
+def _smiles_rules() -> Chem.SmilesParserParams:
+    """A faulty extension behind a SMILES costs the extension, not the molecule."""
+    result = Chem.SmilesParserParams()
+    result.parseName = False
+    result.strictCXSMILES = False
+    return result
+
+
+def content_key(smiles: str) -> str:
+    """16 hexadecimal digits that stand for a parent molecule."""
+    return hashlib.sha256(smiles.encode()).hexdigest()[:16]
+
+
+def _require_supported(mol: Chem.Mol) -> None:
+    strange = {mol.GetAtomWithIdx(i).GetSymbol() for (i,) in matches(mol, UNSUPPORTED)}
+    if strange:
+        names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
+        raise _UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
+    if not mol.GetNumHeavyAtoms():
+        raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
+
+
+def _require_wanted(parent: Chem.Mol, notes: list[str], rules: Rules) -> None:
+    """Turn away what a rule of the settings is against; name a macrocycle."""
+    size = macrocycle(parent)
+    if size:
+        notes.append(f"macrocycle of {size} atoms")
+    mixture = [note for note in notes if note.startswith(MIXTURE)]
+    if mixture and rules.mixtures == "reject":
+        raise _UnusableError(Reason.MIXTURE, mixture[0])
+    found = objection(parent, rules.properties, rules.alerts, rules.exclude)
+    if found:
+        raise _UnusableError(*found)
+
+
+def _states(
+    drawn: Chem.Mol, parent: Chem.Mol, its_smiles: str, rules: Rules, notes: list[str]
+) -> tuple[State, ...]:
+    """Every state of a parent.
+
+    A state that cannot be built is left out while others can; where none can, the parents with the
+    fewest stereocentres inverted that can take its place; else the reason is that of the first.
+    Coordinates of the drawing are kept where the rules say so: those of the heavy atoms, and of
+    the hydrogens too where the state is the molecule as drawn.
+    """
+    placed = rules.embed != "always" and has_conformer(parent)
+    if rules.embed == "never" and not placed:
+        raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
+    if not placed:  # which isomers are drawn by lot must not depend on how a molecule is written
+        parent = Chem.MolFromSmiles(its_smiles) or parent
+    states, problems = _built(drawn, parent, placed, rules)
+    if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
+        possible = _mended(parent, rules, notes)
+        for mended in possible:
+            share = rules._replace(stereoisomers=rules.stereoisomers // len(possible))
+            states |= _built(mended, mended, placed, share)[0]
+    elif states and problems:
+        notes.append(f"{len(problems)} states left out, the first for: {problems[0]}")
+    if not states and problems:
+        raise problems[0]
+    _tell_open_stereo(parent, placed, rules, notes)
+    return tuple(ligand for ligands in states.values() for ligand in ligands)
+
+
+def _built(
+    drawn: Chem.Mol, parent: Chem.Mol, placed: bool, rules: Rules
+) -> tuple[dict[str, list[State]], list[_UnusableError]]:
+    """States of a parent by SMILES, and what was in the way of the others."""
+    states: dict[str, list[State]] = {}
+    problems: dict[str, _UnusableError] = {}
+    as_drawn = canonical_smiles(drawn) if placed else ""
+    for form in _forms(parent, rules):
+        before = len(states)
+        for isomer in [form] if placed else _isomers(form, rules):
+            built = len(states) - before
+            if built == rules.stereoisomers or (built and isomer is form):
+                break
+            smiles = canonical_smiles(isomer)
+            try:
+                if smiles not in states and smiles not in problems:
+                    start = drawn if placed and smiles == as_drawn else isomer
+                    states[smiles] = _ligands(start, smiles, placed, rules)
+            except _UnusableError as error:
+                problems[smiles] = error
+    return states, list(problems.values())
+
+
+def _mended(parent: Chem.Mol, rules: Rules, notes: list[str]) -> list[Chem.Mol]:
+    """Parents for one whose marked centres exclude each other in space; none: it has no way out."""
+    for number, forms in enumerate(inverted(parent), start=1):
+        possible = [form for form in forms if can_exist(form, rules.seed)][: rules.stereoisomers]
+        if possible:
+            centres = "a centre" if number == 1 else f"{number} centres"
+            notes.append(f"impossible stereocentres; docked with {centres} inverted")
+            return possible
+    return []
+
+
+def _forms(parent: Chem.Mol, rules: Rules) -> Iterator[Chem.Mol]:
+    """Tautomers of a parent, each in its protonation states."""
+    for tautomer in tautomers(parent, rules.tautomers):
+        if rules.protonate:
+            yield from protomers(tautomer, rules.ph, rules.ph_range, rules.protomers)
+        else:
+            yield tautomer
+
+
+def _isomers(form: Chem.Mol, rules: Rules) -> Iterator[Chem.Mol]:
+    """Stereoisomers to try; where none is possible the drawing, with the conformer's own choice."""
+    if rules.stereoisomers > 1:
+        yield from stereoisomers(form, MORE_ISOMERS * rules.stereoisomers, rules.seed)
+    yield form
+
+
+def _tell_open_stereo(parent: Chem.Mol, placed: bool, rules: Rules, notes: list[str]) -> None:
+    count = 1 if placed else undefined_stereo(parent)
+    if count > rules.stereoisomers:
+        notes.append(f"{count} stereoisomers are open, {rules.stereoisomers} at most docked")
+
+
+def _ligands(isomer: Chem.Mol, smiles: str, placed: bool, rules: Rules) -> list[State]:
+    """One state in each of its conformers."""
+    mol = isomer if placed else (Chem.MolFromSmiles(smiles) or isomer)
+    if Chem.NeedsHs(mol):
+        mol = Chem.AddHs(mol, addCoords=placed)
+    if mol.GetNumAtoms() > rules.max_atoms:
+        detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {rules.max_atoms}"
+        raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
+    graph = Graph.of(mol)
+    rotatable = rotatable_bonds(mol, graph)
+    if len(rotatable) > rules.max_torsions:
+        detail = f"{len(rotatable)} rotatable bonds, at most {rules.max_torsions}"
+        raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
+    if not placed:
+        try:
+            limit = rules.macrocycle_conformers if macrocycle(mol) else rules.conformers
+            embed(mol, rules.seed, content_key(smiles), limit)
+        except NoConformerError as error:
+            raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
+    result = []
+    for number, conformer in enumerate(list(mol.GetConformers())):
+        single = Chem.Mol(mol, confId=conformer.GetId())
+        result.append(_docking_order(single, graph, rotatable, smiles, number))
+    return result
+
+
+def _docking_order(
+    mol: Chem.Mol, graph: Graph, rotatable: list[tuple[int, int]], smiles: str, conformer: int
+) -> State:
+    """Renumber a molecule with hydrogens and a conformer, and take its columns."""
+    pieces = rigid_pieces(neighbours_of(graph), rotatable)
+    order, axes, far_sides = pieces.heavy_first(graph.element > 1)
+    heavy = int(np.count_nonzero(graph.element > 1))
+    mol = Chem.RenumberAtoms(mol, order)
+    graph = graph.renumbered(np.array(order))
+    shape = {
+        "smiles": np.array([smiles], object),
+        "conformer": np.array([conformer], "u2"),
+        "heavy": np.array([heavy], "i4"),
+        "xyz": _centre(mol, heavy),
+        "torsion_axis": axes.astype("i2"),
+        "torsion_range": far_sides.astype("i2"),
+        "pair_mask": pair_mask(graph.bond, far_sides, heavy),
+        "molecule": np.frombuffer(mol.ToBinary(NO_PROPERTIES), "u1"),
+    }
+    return State(graph, ad4.gasteiger(mol), shape)
+
+
+def columns_of(states: Sequence[State]) -> dict[str, np.ndarray]:
+    """The columns of `records.Ligands` of some states (at least one), offsets and entry apart."""
+    shapes = [state.shape for state in states]
+    return {name: np.concatenate([shape[name] for shape in shapes]) for name in shapes[0]} | _typed(
+        states
+    )
+
+
+def _typed(states: Sequence[State]) -> dict[str, np.ndarray]:
+    """The columns that follow from the graphs, for all states at once."""
+    graph = Graph.joined([state.graph for state in states])
+    atoms = [len(state.partial) for state in states]
+    first_atom = np.cumsum([0, *atoms[:-1]])
+    owner = np.repeat(np.arange(len(states)), atoms)
+    types = ligand_types(graph)
+    ad4_type, ad4_charge = ad4.ligand_types(
+        graph, np.concatenate([state.partial for state in states])
+    )
+    active = vina.active_torsions(graph)
+    turning = owner[graph.bond[active, 0]]
+
+    def sums(ligand: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        return np.bincount(ligand, values, len(states)).astype("f4")
+
+    return {
+        "rotors": sums(owner, types.rotors),
+        "vina_rotors": sums(turning, vina.rotors(graph, active)),
+        "ad4_torsions": sums(turning),
+        "element": graph.element,
+        "charge": graph.charge,
+        "radius": types.radius,
+        "interaction": types.interaction,
+        "donor": types.donor,
+        "acceptor": types.acceptor,
+        "logp": types.logp,
+        "hydrogens": types.hydrogens,
+        "vina_type": vina.ligand_types(graph),
+        "ad4_type": ad4_type,
+        "ad4_charge": ad4_charge,
+        "bond": (graph.bond - first_atom[owner[graph.bond]]).astype("u1"),
+        "bond_order": graph.order,
+    }
+
+
+def _centre(mol: Chem.Mol, heavy: int) -> np.ndarray:
+    """Move the conformer's heavy-atom centroid to 0; returns the coordinates as float32."""
+    conformer = mol.GetConformer()
+    xyz: np.ndarray = conformer.GetPositions()
+    xyz = (xyz - xyz[:heavy].mean(axis=0)).astype("f4")
+    conformer.SetPositions(xyz.astype("f8"))
+    return xyz

@@ -1,0 +1,1 @@
+"""From a structure file to a receptor and a site."""

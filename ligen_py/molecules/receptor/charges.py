@@ -1,0 +1,382 @@
+"""Polar hydrogens and charges of a receptor, as AutoDock4 needs them.
+
+Amino acids have the Gasteiger charges of their residue within a peptide (J. Gasteiger, M. Marsili,
+Tetrahedron 36 (1980) 3219-3228) at pH 7, hydrogens on carbon merged into it. Hydrogens of the file
+are used where a residue has polar ones; elsewhere they are built: in the plane or the tetrahedron
+of the bonds, a hydroxyl's and a water's towards the nearest acceptors. A histidine whose nitrogen
+binds a metal has its hydrogen on the other, and a cysteine there has none. What has no template
+(cofactors, modified side chains, nucleotides) is typed by element and neutral, but for metals and
+halide ions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from rdkit import Chem
+
+from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.residues import SAME_AS, WATERS
+from ligen_py.molecules.typing import ad4
+from ligen_py.records.atom_types import Ad4Type, Interaction
+from ligen_py.records.pocket import ChargedReceptor
+
+LETTER = {
+    "ALA": "A", "ARG": "R", "ASN": "N", "ASP": "D", "CYS": "C", "GLN": "Q", "GLU": "E", "GLY": "G",
+    "HIS": "H", "ILE": "I", "LEU": "L", "LYS": "K", "MET": "M", "PHE": "F", "PRO": "P", "SER": "S",
+    "THR": "T", "TRP": "W", "TYR": "Y", "VAL": "V",
+}  # fmt: skip
+
+STATES: dict[str, dict[str, tuple[int, int]]] = {
+    "ASP": {"OD2": (-1, 0)}, "ASH": {}, "GLU": {"OE2": (-1, 0)}, "GLH": {},
+    "LYS": {"NZ": (1, 3)}, "LYN": {}, "ARG": {"NH1": (1, 2)}, "CYM": {"SG": (-1, 0)},
+    "HIS": {}, "HIE": {}, "HID": {"ND1": (0, 1), "NE2": (0, 0)}, "HIP": {"ND1": (1, 1)},
+}  # fmt: skip
+"""Atoms whose formal charge and hydrogens are not those of the neutral amino acid."""
+
+OTHER_NAMES = {"HSD": "HID", "HSE": "HIE", "HSP": "HIP", "SE": "SD", "OT": "O", "OT1": "O",
+               "OT2": "OXT"}  # fmt: skip
+
+HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
+"""State by hydrogens on ND1 and NE2."""
+
+BOND_LENGTH = {
+    Ad4Type.N: 1.01,
+    Ad4Type.NA: 1.01,
+    Ad4Type.OA: 0.96,
+    Ad4Type.S: 1.34,
+    Ad4Type.SA: 1.34,
+}
+"""Angstrom, from a donor to its hydrogen."""
+
+TETRAHEDRAL, TRIGONAL = np.radians(109.47), np.radians(120.0)
+HYDROXYL_TURNS = np.radians(np.arange(0, 360, 30))
+"""Torsions tried for a hydroxyl or thiol."""
+
+BOUND = 1.3
+"""Angstrom; a hydrogen of the file nearer than this to N, O or S is a polar one."""
+
+COORDINATES = 2.8
+"""Angstrom; nitrogen or sulfur nearer than this to a metal binds it, and has no hydrogen there."""
+
+HALIDES = frozenset(("F", "CL", "BR", "I"))
+
+METAL = {
+    "MG": (Ad4Type.MG, 2), "CA": (Ad4Type.CA, 2), "MN": (Ad4Type.MN, 2), "FE": (Ad4Type.FE, 2),
+    "ZN": (Ad4Type.ZN, 2), "CO": (Ad4Type.FE, 2), "NI": (Ad4Type.ZN, 2), "CU": (Ad4Type.ZN, 2),
+    "CD": (Ad4Type.ZN, 2), "NA": (Ad4Type.CA, 1), "K": (Ad4Type.CA, 1), "LI": (Ad4Type.MG, 1),
+}  # fmt: skip
+"""Type and charge; metals that AutoDock4 lacks take the type of the most alike, others zinc's."""
+
+ORGANIC = {
+    "C": Ad4Type.C, "N": Ad4Type.N, "O": Ad4Type.OA, "S": Ad4Type.S, "SE": Ad4Type.S,
+    "P": Ad4Type.P, "F": Ad4Type.F, "CL": Ad4Type.CL, "BR": Ad4Type.BR, "I": Ad4Type.I,
+    "SI": Ad4Type.SI, "B": Ad4Type.C, "AS": Ad4Type.P,
+}  # fmt: skip
+
+
+WATER = (-0.411, 0.205)
+"""Gasteiger charges of water: oxygen, each hydrogen."""
+
+REACH = 3.5
+"""Angstrom; a water's hydrogens point to acceptors this near."""
+
+
+class Template(NamedTuple):
+    """An atom of an amino acid within a peptide."""
+
+    kind: Ad4Type
+    charge: float
+    hydrogens: int
+    """Polar ones."""
+    hydrogen_charge: float
+    flat: bool
+
+
+@dataclass(frozen=True)
+class Heavy:
+    """Heavy atoms of the receptor."""
+
+    xyz: np.ndarray
+    """(atoms, 3), Angstrom, float64."""
+    symbol: Sequence[str]
+    name: Sequence[str]
+    residue: np.ndarray
+    """Number of each atom's residue."""
+    residue_name: Sequence[str]
+    """Of each atom."""
+    role: Sequence[Interaction]
+    """X-Score's classes."""
+    bonded: Sequence[Sequence[int]]
+    """Covalent neighbours, in numbers of these atoms."""
+
+
+@dataclass(frozen=True)
+class Charged:
+    """A receptor with charges, and how its hydrogens came about."""
+
+    receptor: ChargedReceptor
+    given: np.ndarray
+    """Numbers of the given hydrogens that are used."""
+    built: np.ndarray
+    """Number of the residue of each other hydrogen (hydrogens,)."""
+    states: list[tuple[int, str]]
+    """Residues, by number, whose state is worth a word, and that word."""
+
+
+def charge(heavy: Heavy, hydrogens: np.ndarray) -> Charged:
+    """Type and charge the heavy atoms, and add their polar hydrogens.
+
+    `hydrogens` are the positions (n, 3) of those that are known, which may be none.
+    """
+    given = _given_hydrogens(heavy, hydrogens)
+    templates, states = _templates(heavy, given)
+    trusted = {int(heavy.residue[i]) for i in given}
+    acceptors = np.array(
+        [kind in (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR) for kind in heavy.role]
+    )
+    xyz, kinds, charges = [heavy.xyz], [t.kind for t in templates], [t.charge for t in templates]
+    built: list[int] = []
+    for i, template in enumerate(templates):
+        if int(heavy.residue[i]) in trusted:
+            places = hydrogens[given.get(i, [])]
+        else:
+            places = _built(i, template, heavy, acceptors)
+            built += [int(heavy.residue[i])] * len(places)
+        xyz.append(places)
+        kinds += [Ad4Type.HD] * len(places)
+        charges += [template.hydrogen_charge] * len(places)
+    return Charged(
+        ad4.charged_receptor(np.concatenate(xyz), np.array(kinds), np.array(charges)),
+        np.array(sorted(one for some in given.values() for one in some), np.int64),
+        np.array(built, np.int64),
+        states,
+    )
+
+
+def metal_type(symbol: str) -> str:
+    """How the scoring functions see a metal or a halide ion, in words."""
+    if symbol in HALIDES:
+        return "a halide ion for X-Score and Vina; AutoDock4 charge -1"
+    kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
+    own = kind.name == symbol
+    stand_in = f"type {kind.name}" if own else f"has no {symbol}, takes {kind.name}"
+    return f"a metal for X-Score and Vina; AutoDock4 {stand_in}, charge {valence:+d}"
+
+
+def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]]:
+    """Numbers of the polar hydrogens by the atom that they belong to."""
+    found: dict[int, list[int]] = {}
+    polar = np.array([symbol in ("N", "O", "S") for symbol in heavy.symbol], bool)
+    donors = np.flatnonzero(polar)
+    for number, place in enumerate(hydrogens if len(donors) else ()):
+        distance = np.linalg.norm(heavy.xyz - place, axis=1)
+        nearest = int(distance.argmin())
+        if polar[nearest] and distance[nearest] < BOUND + 0.1 * (heavy.symbol[nearest] == "S"):
+            found.setdefault(nearest, []).append(number)
+    return found
+
+
+def _templates(
+    heavy: Heavy, given: dict[int, list[int]]
+) -> tuple[list[Template], list[tuple[int, str]]]:
+    """What every heavy atom is, and the states worth a word."""
+    atoms: dict[int, dict[str, int]] = {}
+    for i, name in enumerate(heavy.name):
+        atoms.setdefault(int(heavy.residue[i]), {})[OTHER_NAMES.get(name, name)] = i
+    result: list[Template | None] = [None] * len(heavy.name)
+    states = []
+    binding = _binding(heavy)
+    for residue, numbers in atoms.items():
+        some = next(iter(numbers.values()))
+        if heavy.residue_name[some] in WATERS:
+            result[some] = Template(Ad4Type.OA, WATER[0], 2, WATER[1], False)
+            continue
+        state, why = _state(heavy.residue_name[some], numbers, heavy, given, binding)
+        if why:
+            states.append((residue, f"state {state}: {why}"))
+        known = amino_acid(state, "OXT" in numbers) if state else {}
+        for name, i in numbers.items():
+            result[i] = known.get(name)
+    return [each or _by_element(i, heavy) for i, each in enumerate(result)], states
+
+
+def _binding(heavy: Heavy) -> set[int]:
+    """Nitrogens and sulfurs that bind a metal."""
+    symbol = np.array(heavy.symbol, object)
+    metals = np.flatnonzero([one not in ORGANIC and one not in HALIDES for one in symbol])
+    polar = np.flatnonzero([one in ("N", "S") for one in symbol])
+    if not len(metals) or not len(polar):
+        return set()
+    distance = np.linalg.norm(heavy.xyz[polar][:, None] - heavy.xyz[metals], axis=2).min(axis=1)
+    return set(polar[distance < COORDINATES].tolist())
+
+
+def _state(
+    residue: str,
+    atoms: dict[str, int],
+    heavy: Heavy,
+    given: dict[int, list[int]],
+    binding: set[int],
+) -> tuple[str, str]:
+    """Name of a residue's protonation state, empty where there is no template, and a reason.
+
+    Only what is not standard has a reason, and every histidine.
+    """
+    name = OTHER_NAMES.get(residue, residue)
+    plain = SAME_AS.get(name, name)
+    if plain not in LETTER:
+        return "", ""
+    if plain == "HIS":
+        return _histidine(name, atoms, given, binding)
+    acid = {"ASP": ("ASH", "OD1", "OD2"), "GLU": ("GLH", "OE1", "OE2")}.get(plain)
+    if acid and any(atoms.get(atom) in given for atom in acid[1:]):
+        return acid[0], "by its hydrogens"
+    sulfur = atoms.get("SG")
+    if plain == "CYS" and sulfur is not None:
+        if any(heavy.symbol[other] == "S" for other in heavy.bonded[sulfur]):
+            return "CYX", ""
+        if sulfur in binding and sulfur not in given:
+            return "CYM", "its sulfur binds a metal"
+        if name == "CYS" and atoms.get("N") in given and sulfur not in given:
+            return "CYM", "by its hydrogens"
+    if plain == "LYS" and len(given.get(atoms.get("NZ", -1), ())) == 2:
+        return "LYN", "by its hydrogens"
+    return (name, "by its name") if name in STATES and name not in LETTER else (plain, "")
+
+
+def _histidine(
+    name: str, atoms: dict[str, int], given: dict[int, list[int]], binding: set[int]
+) -> tuple[str, str]:
+    first, second = atoms.get("ND1", -1), atoms.get("NE2", -1)
+    by_hydrogens = HISTIDINES.get((first in given, second in given))
+    if by_hydrogens:
+        return by_hydrogens, "by its hydrogens"
+    if second in binding:
+        return "HID", "NE2 binds a metal"
+    if first in binding:
+        return "HIE", "ND1 binds a metal"
+    if name != "HIS":
+        return name, "by its name"
+    return "HIE", "by default; the file has no hydrogens on it"
+
+
+@cache
+def amino_acid(state: str, is_last: bool) -> dict[str, Template]:
+    """Atom name -> what it is, of an amino acid between two alanines, or after one.
+
+    A chain's last residue is a carboxylate; its first is taken for one within a chain, as most
+    that look so stand behind a gap.
+    """
+    name = SAME_AS.get(state, state)
+    mol = Chem.RWMol(Chem.MolFromSequence(f"A{LETTER[name]}{'' if is_last else 'A'}"))
+    edits = STATES.get(state, {}) | ({"OXT": (-1, 0)} if is_last else {})
+    for atom in mol.GetAtoms():
+        info = atom.GetPDBResidueInfo()
+        edit = edits.get(info.GetName().strip()) if info.GetResidueNumber() == 2 else None
+        if edit:
+            atom.SetFormalCharge(edit[0])
+            atom.SetNumExplicitHs(edit[1])
+            atom.SetNoImplicit(True)
+    whole = mol.GetMol()
+    Chem.SanitizeMol(whole)
+    whole = Chem.AddHs(whole)
+    types, charges = ad4.ligand_types(Graph.of(whole), ad4.gasteiger(whole))
+    return {
+        atom.GetPDBResidueInfo().GetName().strip(): _template(atom, types, charges, state)
+        for atom in whole.GetAtoms()
+        if atom.GetAtomicNum() > 1 and atom.GetPDBResidueInfo().GetResidueNumber() == 2
+    }
+
+
+def _template(atom: Chem.Atom, types: np.ndarray, charges: np.ndarray, state: str) -> Template:
+    polar = [other.GetIdx() for other in atom.GetNeighbors() if types[other.GetIdx()] == Ad4Type.HD]
+    kind, charged = Ad4Type(types[atom.GetIdx()]), float(charges[atom.GetIdx()])
+    if state == "CYX" and kind in (Ad4Type.S, Ad4Type.SA):
+        return Template(kind, charged + float(charges[polar].sum()), 0, 0.0, False)
+    flat = atom.GetHybridization() == Chem.HybridizationType.SP2
+    mean = float(charges[polar].mean()) if polar else 0.0
+    return Template(kind, charged, len(polar), mean, flat)
+
+
+def _by_element(i: int, heavy: Heavy) -> Template:
+    """An atom without a template: of a cofactor, nucleotide or modified side chain, or an ion."""
+    symbol, role = heavy.symbol[i], heavy.role[i]
+    if symbol in ORGANIC:
+        accepts = role in (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
+        kind = Ad4Type.NA if symbol == "N" and accepts else ORGANIC[symbol]
+        is_ion = symbol in HALIDES and not heavy.bonded[i]
+        return Template(kind, -1.0 if is_ion else 0.0, 0, 0.0, False)
+    kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
+    return Template(kind, float(valence), 0, 0.0, False)
+
+
+def _built(i: int, template: Template, heavy: Heavy, acceptors: np.ndarray) -> np.ndarray:
+    """Positions (hydrogens, 3) of an atom's polar hydrogens from those of its neighbours."""
+    count, near = template.hydrogens, list(heavy.bonded[i])
+    if heavy.residue_name[i] in WATERS:
+        return _water(i, heavy, acceptors)
+    if not count or not near:
+        return np.empty((0, 3))
+    length, here = BOND_LENGTH[template.kind], heavy.xyz[i]
+    towards = [_unit(heavy.xyz[other] - here) for other in near]
+    if len(near) > 1:
+        return here + length * _unit(-np.sum(towards, axis=0))[None]
+    beyond = [other for other in heavy.bonded[near[0]] if other != i]
+    reference = heavy.xyz[beyond[0]] - heavy.xyz[near[0]] if beyond else np.array([0.3, 0.5, 0.8])
+    angle = TRIGONAL if template.flat else TETRAHEDRAL
+    if template.kind in (Ad4Type.OA, Ad4Type.S, Ad4Type.SA):
+        places = _cone(here, towards[0], reference, length, TETRAHEDRAL, HYDROXYL_TURNS)
+        return _best_turn(i, places, near, heavy, acceptors)
+    turns = np.radians([0, 180]) if template.flat else np.radians([60, 180, 300])
+    return _cone(here, towards[0], reference, length, angle, turns[:count])
+
+
+def _water(i: int, heavy: Heavy, acceptors: np.ndarray) -> np.ndarray:
+    """Hydrogens (2, 3): one towards the nearest acceptor, one on the side of the next."""
+    here, length = heavy.xyz[i], BOND_LENGTH[Ad4Type.OA]
+    others = np.flatnonzero(acceptors)
+    distance = np.linalg.norm(heavy.xyz[others] - here, axis=1)
+    order = [j for j in others[np.argsort(distance, kind="stable")].tolist() if j != i]
+    near = [j for j in order[:2] if np.linalg.norm(heavy.xyz[j] - here) < REACH]
+    towards = [_unit(heavy.xyz[j] - here) for j in near]
+    first = towards[0] if towards else np.array([1.0, 0.0, 0.0])
+    side = towards[1] if len(towards) > 1 else np.array([0.3, 0.5, 0.8])
+    second = _cone(here, first, side, length, TETRAHEDRAL, np.zeros(1))
+    return np.concatenate([here + length * first[None], second])
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    return vector / max(float(np.linalg.norm(vector)), 1e-6)
+
+
+def _cone(
+    here: np.ndarray,
+    towards: np.ndarray,
+    reference: np.ndarray,
+    length: float,
+    angle: float,
+    turns: np.ndarray,
+) -> np.ndarray:
+    """Places at an angle to the only bond, turned about it from the direction of `reference`."""
+    first = _unit(reference - (reference @ towards) * towards)
+    second = np.cross(towards, first)
+    around = np.cos(turns)[:, None] * first + np.sin(turns)[:, None] * second
+    places: np.ndarray = here + length * (np.cos(angle) * towards + np.sin(angle) * around)
+    return places
+
+
+def _best_turn(
+    i: int, places: np.ndarray, near: list[int], heavy: Heavy, acceptors: np.ndarray
+) -> np.ndarray:
+    """The place nearest to an acceptor among those least crowded; (1, 3)."""
+    others = np.ones(len(heavy.xyz), bool)
+    others[[i, *near]] = False
+    distance = np.linalg.norm(heavy.xyz[others][None] - places[:, None], axis=2)
+    free = distance.min(axis=1, initial=9.0)
+    to_acceptor = np.where(acceptors[others], distance, 9.0).min(axis=1, initial=9.0)
+    crowded = free < min(1.6, free.max())
+    best = int(np.argmin(to_acceptor + 100.0 * crowded))
+    return places[best : best + 1]

@@ -1,0 +1,141 @@
+"""What is worth knowing of a structure before docking: gaps, odd residues, bonds to the chain."""
+
+from collections import Counter
+from itertools import pairwise
+
+import gemmi
+import numpy as np
+
+from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
+from ligen_py.molecules.receptor.selection import POLYMER_LINKS, Selection, linked
+from ligen_py.molecules.receptor.site import Site
+from ligen_py.molecules.residues import SAME_AS
+from ligen_py.molecules.typing.xscore import RECEPTOR_TYPE, is_standard
+
+SUGARS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
+
+ALIASES = {"SE": "SD", "OT": "O", "OT1": "O", "O1": "O"}
+"""Other names of atoms that a residue must have."""
+
+NOT_EXPECTED = frozenset(("OXT", "SE"))
+
+ENDS = ("first residue of its chain", "last residue of its chain")
+NO_TEMPLATE = "typed from its geometry; without charges for AutoDock4"
+WITHIN = "AutoDock4 takes it as within a chain"
+
+
+def bound_to(selection: Selection) -> dict[int, str]:
+    """Hetero residues, by number, bound to another residue, and ", bound to" with its name."""
+    atoms = selection.atoms
+    radius = np.array([COVALENT_RADIUS.get(symbol, -9.0) for symbol in atoms.symbol])
+    result: dict[int, str] = {}
+    for one, two in selection.pairs.tolist():
+        if not selection.open[one] or not selection.open[two]:
+            continue
+        residues = selection.residue[one], selection.residue[two]
+        chains = [selection.polymer[number] for number in residues]
+        if residues[0] == residues[1] or all(chains) or selection.water[list(residues)].any():
+            continue
+        distance = float(np.linalg.norm(selection.xyz[one] - selection.xyz[two]))
+        if distance > radius[one] + radius[two] + BOND_TOLERANCE:
+            continue
+        if len({atoms.altloc[one], atoms.altloc[two]} - {""}) > 1:
+            continue
+        for here, there, other_is_chain in ((0, two, chains[1]), (1, one, chains[0])):
+            number = int(residues[here])
+            if not chains[here] and (other_is_chain or number not in result):
+                result[number] = f", bound to {atoms.place[there]}/{atoms.name[there]}"
+    return result
+
+
+def describe(selection: Selection, index: np.ndarray, is_bound: bool) -> str:
+    """What a residue outside the chains is: water, metal, ion, glycan, covalent ligand or other."""
+    place = selection.atoms.place[index[0]]
+    heavy = index[selection.heavy[index]]
+    if selection.water[selection.residue[index[0]]]:
+        return "water"
+    if len(heavy) == 1 and not is_bound:
+        symbol = selection.atoms.symbol[heavy[0]]
+        if symbol in METALS:
+            return "metal"
+        if symbol in ("F", "CL", "BR", "I"):
+            return "ion"
+    if is_bound and gemmi.find_tabulated_residue(place.residue).kind in SUGARS:
+        return "glycan"
+    return "covalent ligand" if is_bound else "hetero group"
+
+
+def inspect(selection: Selection, kept: np.ndarray, near: np.ndarray, site: Site) -> None:
+    """Note missing atoms, chain breaks, ends, disulfides and odd residues of the kept chains.
+
+    `kept` and `near` are masks of heavy atoms: all that are kept, and those within reach of the
+    box. Residues beyond reach are counted, not named.
+    """
+    reached = np.zeros(len(selection.places), bool)
+    reached[selection.residue[near]] = True
+    beyond: Counter[tuple[str, str]] = Counter()
+    findings = [*_residues(selection, kept), *_chains(selection, kept), *_bridges(selection, kept)]
+    for number, kind, words in findings:
+        place = selection.places[number]
+        if not reached[number]:
+            beyond[place.chain, kind] += kind not in ENDS
+            continue
+        mine = kept & (selection.residue == number)
+        distance = site.distance(selection.xyz[mine]).min()
+        where = f"{distance:.1f} A from the box" if distance else "in the box"
+        selection.note(str(place), f"{kind}: {words} ({where})" if words else f"{kind} ({where})")
+    for (chain, kind), count in sorted((+beyond).items()):
+        selection.note(f"chain {chain}", f"{kind}: {count} beyond reach of the box")
+
+
+def _residues(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]]:
+    """Missing atoms, and residues that are not standard: number, kind, words."""
+    found = []
+    for number, index in selection.residues(kept & selection.polymer[selection.residue]):
+        residue = selection.places[number].residue.upper()
+        if is_standard(residue):
+            table = RECEPTOR_TYPE[SAME_AS.get(residue, residue)]
+            names = {ALIASES.get(name, name) for name in selection.atoms.name[index]}
+            missing = [name for name in table if name not in names | NOT_EXPECTED]
+            if missing:
+                found.append((number, "missing atoms", ", ".join(missing)))
+        if residue == "MSE":
+            found.append((number, "non-standard residue", "typed as MET"))
+        elif not is_standard(residue):
+            known = gemmi.find_tabulated_residue(residue)
+            what = "nucleotide" if known.is_nucleic_acid() else "non-standard residue"
+            found.append((number, what, NO_TEMPLATE))
+    return found
+
+
+def _chains(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]]:
+    """Breaks within chains of amino acids, and their ends."""
+    pairs = selection.pairs[kept[selection.pairs].all(axis=1)]
+    links = pairs[linked(selection, pairs, POLYMER_LINKS)]
+    bound = {frozenset(pair) for pair in selection.residue[links].tolist()}
+    chains: dict[str, list[int]] = {}
+    for number, index in selection.residues(kept & selection.polymer[selection.residue]):
+        if {"N", "CA", "C"} & set(selection.atoms.name[index]):
+            chains.setdefault(selection.places[number].chain, []).append(number)
+    found = []
+    for numbers in chains.values():
+        found.append((numbers[0], ENDS[0], WITHIN))
+        for one, two in pairwise(numbers):
+            if frozenset((one, two)) not in bound:
+                found.append((one, "chain break", f"the next residue is {selection.places[two]}"))
+        last = numbers[-1]
+        is_acid = "OXT" in selection.atoms.name[kept & (selection.residue == last)]
+        state = "AutoDock4 takes it as a carboxylate" if is_acid else WITHIN
+        found.append((last, ENDS[1], state))
+    return found
+
+
+def _bridges(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]]:
+    """Disulfides, each once."""
+    pairs = selection.pairs[kept[selection.pairs].all(axis=1)]
+    bridges = pairs[linked(selection, pairs, frozenset((("SG", "SG"),)))]
+    places = selection.places
+    return [
+        (one, "disulfide", f"with {places[two]}")
+        for one, two in selection.residue[bridges].tolist()
+    ]

@@ -1,0 +1,468 @@
+"""From a structure file to the receptor: what is kept, what is dropped, and why."""
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
+from ligen_py.molecules.receptor import protonation
+from ligen_py.molecules.receptor.charges import Charged, Heavy, charge, metal_type
+from ligen_py.molecules.receptor.inspection import NO_TEMPLATE, bound_to, describe, inspect
+from ligen_py.molecules.receptor.selection import (
+    LINKS,
+    Selection,
+    chain,
+    choose_locations,
+    each,
+    linked,
+    near_pairs,
+)
+from ligen_py.molecules.receptor.site import Site
+from ligen_py.molecules.receptor.structure import read_atoms
+from ligen_py.molecules.typing.vina import receptor_types
+from ligen_py.molecules.typing.xscore import (
+    ReceptorType,
+    cofactor_types,
+    is_standard,
+    receptor_type,
+)
+from ligen_py.records.atom_types import Interaction
+from ligen_py.records.column import STRING
+from ligen_py.records.pocket import Audit, ChargedReceptor, Receptor
+
+log = logging.getLogger("ligen_py")
+
+ADDITIVES = frozenset((
+    "GOL", "EDO", "PEG", "PGE", "PG4", "PG0", "PG5", "PG6", "1PE", "2PE", "P6G", "7PE", "12P",
+    "15P", "P33", "PE3", "PE4", "PE5", "PE8", "XPE", "MPD", "MRD", "PGO", "PGR", "DMS", "DMF",
+    "IPA", "EOH", "MOH", "POL", "BU1", "BUD", "DIO", "ACN", "ACT", "ACY", "FMT", "CIT", "FLC",
+    "TAR", "TLA", "SRT", "MLI", "MLA", "OXL", "SO4", "NO3", "NH4", "SCN", "AZI", "CL", "BR",
+    "IOD", "TRS", "BTB", "EPE", "MES", "MPO", "NHE", "CXS", "CAC", "IMD", "BME", "DTT", "TCE",
+    "HEZ", "BOG", "LMT", "LDA", "C8E", "UNX",
+))  # fmt: skip
+"""Residue names of what crystals are grown, cooled and buffered in: cryoprotectants, precipitants,
+buffers, reducing agents, detergents and their ions. Sulfate is here because it is nearly always the
+precipitant. Phosphate is not: it is as often a substrate or product, so it is kept where it is near
+the site, like a cofactor. TES is not: that name is testosterone's."""
+
+SAME_PLACE = 0.5
+"""An atom this near (Angstrom) to one of the reference ligand is the same atom."""
+
+NEARER_THAN_A_BOND = 1.0
+"""A hetero group this near (Angstrom) to the reference ligand cannot stay beside it."""
+
+BACKBONE = frozenset(("N", "CA", "C", "O", "OXT"))
+
+WATER_CONTACT = 3.5
+"""A water touches polar receptor atoms this near (Angstrom)."""
+
+SAME_ATOM = 0.5
+"""Copies of an atom this near (Angstrom) to each other lie on an axis of symmetry."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What of a structure file belongs to the receptor; distances in Angstrom."""
+
+    chains: Sequence[str] = ()
+    """None named: all."""
+    model: int | None = None
+    """Number as in the file; None: the first."""
+    assembly: str | None = None
+    keep: Sequence[str] = ()
+    """Residues to keep or drop whatever the other rules say."""
+    drop: Sequence[str] = ()
+    margin: float = 8.0
+    cofactor_distance: float = 6.0
+    waters: str = "none"
+    """none, all, or near: by the two that follow."""
+    water_distance: float = 4.0
+    water_contacts: int = 3
+    protonation: str = "given"
+    """given or propka."""
+    ph: float = 7.4
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a site sees of a structure file."""
+
+    receptor: Receptor
+    """Atoms near the box, in whole residues."""
+    charged: ChargedReceptor
+    """The same atoms and their polar hydrogens, with charges."""
+    xyz: np.ndarray
+    """All kept heavy atoms (atoms, 3), Angstrom, float64, however far: they make the field."""
+    element: np.ndarray
+    """Their atomic numbers (atoms,), u1."""
+    audit: Audit
+
+
+def open_structure(path: Path, rules: Rules) -> Selection:
+    """Read a structure file; open are the atoms of the model and the chains that are wanted.
+
+    Raises InputError where the file cannot be used or has no such model, chain or assembly.
+    """
+    atoms = read_atoms(path, rules.assembly)
+    selection = Selection(atoms, str(path))
+    models = sorted(set(atoms.model.tolist()))
+    model = models[0] if rules.model is None else rules.model
+    if model not in models:
+        known = ", ".join(map(str, models))
+        raise InputError(f"{path}: has no model {model}; its models are {known}")
+    if len(models) > 1:
+        why = "the first" if rules.model is None else "as asked,"
+        selection.note(f"model {model}", f"{why} of {len(models)}", "chosen")
+    selection.drop(atoms.model != model, f"not model {model}", chain)
+    if rules.assembly is not None:
+        _note_assembly(selection, rules.assembly)
+    found = sorted({place.chain for place in atoms.place})
+    missing = [name for name in rules.chains if name not in found]
+    if missing:
+        raise InputError(
+            f"{path}: has no chain {', '.join(missing)}; its chains are {', '.join(found)}"
+        )
+    if rules.chains and set(rules.chains) != set(found):
+        names = ", ".join(sorted(set(rules.chains)))
+        selection.note(f"chain {names}", f"of {', '.join(found)}", "chosen")
+        other = np.array([place.chain not in rules.chains for place in atoms.place])
+        selection.drop(other, "not a chosen chain", chain)
+    selection.drop(~np.isfinite(atoms.xyz).all(axis=1), "no coordinates", each)
+    selection.connect()
+    return selection
+
+
+def _note_assembly(selection: Selection, name: str) -> None:
+    """What a biological assembly added, left out, or made twice on an axis of symmetry."""
+    atoms = selection.atoms
+    selection.note(f"assembly {name}", "built by the operators in the file", "chosen")
+    copies = Counter(
+        atoms.place[i].chain for i in np.flatnonzero(selection.open & (atoms.copy > 0))
+    )
+    for copied, count in sorted(copies.items()):
+        origin = copied.rpartition("-")[0]
+        reason = f"copy of chain {origin} in assembly {name}"
+        selection.note(f"chain {copied}", reason, "added", count)
+    selection.drop(atoms.copy < 0, f"not in assembly {name}", chain)
+    twice = [
+        two
+        for one, two in near_pairs(atoms.xyz, selection.open, SAME_ATOM).tolist()
+        if atoms.copy[one] != atoms.copy[two]
+        and atoms.name[one] == atoms.name[two]
+        and atoms.place[one][1:] == atoms.place[two][1:]
+    ]
+    reason = "copy on an axis of symmetry; the first is kept"
+    selection.drop(np.array(twice, np.int64), reason, each)
+
+
+def prepare(selection: Selection, site: Site, rules: Rules) -> Prepared:
+    """Keep what belongs to the receptor of a site, of a structure that was just opened.
+
+    Raises InputError where a named residue is not there or no atom is left in the box.
+    """
+    selection.note("site", f"{site}, {site.source}", "chosen")
+    wanted = selection.named(rules.keep, "keep")
+    unwanted = selection.named(rules.drop, "drop")
+    selection.drop(unwanted[selection.residue], "not wanted, as asked", each)
+    if rules.waters == "none":
+        waters = selection.water & ~wanted
+        selection.drop(waters[selection.residue], "water", chain)
+    bound = bound_to(selection)
+    _drop_hetero(selection, site, rules.cofactor_distance, wanted, bound)
+    choose_locations(selection)
+    if rules.waters == "near":
+        _drop_waters(selection, site, rules, wanted)
+    unknown = selection.atoms.element == 0
+    selection.drop(unknown, "unknown element: write it into columns 77 and 78", each)
+    _check_box(selection, site)
+    hydrogens = None
+    if rules.protonation == "propka":
+        hydrogens = protonation.protonate(selection, site.distance, rules.margin, rules.ph)
+    kept = selection.open & selection.heavy
+    near = _drop_far(selection, site, rules.margin)
+    inspect(selection, kept, near, site)
+    receptor, charged = _receptor(selection, kept, near, hydrogens)
+    _settle_hydrogens(selection, charged, hydrogens is None)
+    _keep(selection, site, wanted, bound)
+    return Prepared(
+        receptor,
+        charged.receptor,
+        selection.xyz[kept],
+        selection.atoms.element[kept],
+        _balanced(selection),
+    )
+
+
+def _balanced(selection: Selection) -> Audit:
+    """The audit; InputError where its atoms are not those of the file and of added copies."""
+    audit = selection.audit()
+    explained = int(audit.atoms[np.isin(audit.action, ("kept", "dropped"))].sum())
+    if explained != len(selection.atoms):
+        raise InputError(
+            f"{selection.source}: an unexplained loss: there are {len(selection.atoms)} atoms, the "
+            f"audit explains {explained}; please report this file"
+        )
+    return audit
+
+
+def _drop_hetero(
+    selection: Selection, site: Site, most: float, wanted: np.ndarray, bound: dict[int, str]
+) -> None:
+    """The reference ligand, what stands in its place, additives, and what is far from the site."""
+    groups = selection.residues(selection.open)
+    heavy = {number: selection.xyz[index[selection.heavy[index]]] for number, index in groups}
+    to_ligand = {number: nearest(xyz, site.ligand) for number, xyz in heavy.items()}
+    itself = {
+        number
+        for number, distance in to_ligand.items()
+        if len(distance) and (distance < SAME_PLACE).mean() > 0.5
+    }
+    names = {selection.places[number].residue for number in itself if not selection.polymer[number]}
+    for number, index in groups:
+        place, xyz, tie = selection.places[number], heavy[number], bound.get(number, "")
+        if number in itself:
+            selection.drop(index, f"the reference ligand itself{tie}", each)
+        elif selection.polymer[number] or not len(xyz):
+            continue
+        elif to_ligand[number].min() < NEARER_THAN_A_BOND:
+            selection.drop(index, "stands where the reference ligand is", each)
+        elif wanted[number] or selection.water[number]:
+            continue
+        elif place.residue in names:
+            selection.drop(index, f"another copy of the reference ligand: {away(xyz, site)}", each)
+        elif place.residue.upper() in ADDITIVES:
+            selection.drop(index, f"crystallisation additive{tie}", each)
+        elif site.distance(xyz).min() > most:
+            kind = describe(selection, index, number in bound)
+            selection.drop(index, f"{kind} farther than {most:g} A: {away(xyz, site)}{tie}", each)
+
+
+def _drop_waters(selection: Selection, site: Site, rules: Rules, wanted: np.ndarray) -> None:
+    """Waters that are far from the site, or that too few polar atoms of the receptor hold."""
+    symbol = selection.atoms.symbol
+    polar = np.array([each in METALS or each in ("N", "O") for each in symbol], bool)
+    dry = ~selection.water[selection.residue]
+    holders = selection.xyz[selection.open & polar & dry]
+    for number, index in selection.residues(selection.open & ~dry):
+        if wanted[number]:
+            continue
+        xyz = selection.xyz[index[selection.heavy[index]]]
+        distance = nearest(xyz, site.ligand) if len(site.ligand) else site.distance(xyz)
+        held = np.linalg.norm(xyz[:, None] - holders, axis=2) < WATER_CONTACT
+        if not len(xyz) or distance.min() > rules.water_distance:
+            reason = f"water farther than {rules.water_distance:g} A from the "
+            reason += "reference ligand" if len(site.ligand) else "box"
+            selection.drop(index, reason, chain)
+        elif held.sum() < rules.water_contacts:
+            reason = f"water with fewer than {rules.water_contacts} polar contacts: {held.sum()}"
+            selection.drop(index, reason, each)
+
+
+def away(xyz: np.ndarray, site: Site) -> str:
+    """How far a group (atoms, 3) is from the box and from the reference ligand, in words."""
+    distance = site.distance(xyz).min()
+    words = f"{distance:.1f} A from the box" if distance else "in the box"
+    if len(site.ligand):
+        words += f", {nearest(xyz, site.ligand).min():.1f} A from the reference ligand"
+    return words
+
+
+def nearest(xyz: np.ndarray, ligand: np.ndarray) -> np.ndarray:
+    """Distance (atoms,) of each position from the nearest ligand atom; infinite without one."""
+    squared = ((xyz[:, None] - ligand) ** 2).sum(axis=2)
+    return np.sqrt(squared.min(axis=1, initial=np.inf))
+
+
+def _check_box(selection: Selection, site: Site) -> None:
+    """InputError unless some kept atom lies in the box."""
+    kept = selection.open & selection.heavy
+    xyz = selection.xyz[kept]
+    if not len(xyz):
+        reasons = ", ".join(sorted({reason for _, _, reason in selection.counts}))
+        raise InputError(
+            f"{selection.source}: no receptor atoms are left ({reasons}); check the file and "
+            "--chains"
+        )
+    if not (site.distance(xyz) == 0).any():
+        distance = np.sqrt(((xyz - np.array(site.center)) ** 2).sum(axis=1))
+        place = selection.atoms.place[np.flatnonzero(kept)[distance.argmin()]]
+        raise InputError(
+            f"{selection.source}: no receptor atom lies in {site}; the nearest, in {place}, is "
+            f"{distance.min():.1f} A from the centre; check the site and --chains"
+        )
+
+
+def _drop_far(selection: Selection, site: Site, margin: float) -> np.ndarray:
+    """Drop residues with no atom within the margin of the box; gives the heavy atoms that stay."""
+    within = np.zeros(len(selection.places), bool)
+    close = selection.open & selection.heavy & (site.distance(selection.xyz) <= margin)
+    within[selection.residue[close]] = True
+    near = selection.open & within[selection.residue]
+    reason = f"residue more than {margin:g} A outside the box, too far to be scored"
+    selection.drop(~near, reason, chain)
+    return near & selection.heavy
+
+
+def _settle_hydrogens(selection: Selection, charged: Charged, from_file: bool) -> None:
+    """Which hydrogens AutoDock4 sees: the file's, and those that were built."""
+    if from_file:
+        reason = "polar hydrogen of the file, for AutoDock4"
+        selection.settle(charged.given, "kept", reason, chain)
+    elif len(charged.given):
+        reason = "polar hydrogens for AutoDock4, by PDB2PQR"
+        selection.note("hydrogens", reason, "added", len(charged.given))
+    reason = "hydrogen: implied by the types of the heavy atoms"
+    if not from_file:
+        reason = "hydrogen: replaced by those of PDB2PQR"
+    selection.drop(~selection.heavy, reason, chain)
+    built = Counter(selection.places[number].chain for number in charged.built.tolist())
+    for name, count in sorted(built.items()):
+        reason = "polar hydrogens for AutoDock4, in standard states"
+        selection.note(f"chain {name}", reason, "added", count)
+    for number, state in charged.states:
+        selection.note(str(selection.places[number]), state)
+
+
+def _keep(selection: Selection, site: Site, wanted: np.ndarray, bound: dict[int, str]) -> None:
+    """Rows for everything still open: chains as one part each, hetero groups one by one."""
+    chains = selection.polymer[selection.residue]
+    selection.settle(chains, "kept", "residue of a chain, within reach of the box", chain)
+    for number, index in selection.residues(selection.open):
+        xyz, place = selection.xyz[index], selection.places[number]
+        kind = describe(selection, index, number in bound)
+        if kind in ("metal", "ion"):
+            selection.note(str(place), metal_type(selection.atoms.symbol[index[0]]))
+        elif kind != "water":
+            selection.note(str(place), f"{kind}, {NO_TEMPLATE}")
+        free = kind not in ("metal", "ion", "water") and not wanted[number]
+        if free and not len(site.ligand) and not site.distance(xyz).all():
+            log.warning(
+                "%s lies in the box and is kept as part of the receptor; if it is a ligand, drop "
+                "it, or give it as the reference ligand",
+                place,
+            )
+        asked = ", as asked" if wanted[number] else ""
+        reason = f"{kind} {away(xyz, site)}{bound.get(number, '')}{asked}"
+        selection.settle(index, "kept", reason, each)
+
+
+def _receptor(
+    selection: Selection, kept: np.ndarray, near: np.ndarray, hydrogens: np.ndarray | None
+) -> tuple[Receptor, Charged]:
+    """The records of all atoms in `near`; their neighbours may be any of the kept atoms.
+
+    `hydrogens` are positions (n, 3); None: those of the file.
+    """
+    atoms, index = selection.atoms, np.flatnonzero(near)
+    bonds = _bonds(selection, selection.pairs[kept[selection.pairs].all(axis=1)])
+    root, rooted = _roots(selection.xyz, bonds)
+    bonded: dict[int, list[int]] = {}
+    for one, two in bonds.tolist():
+        bonded.setdefault(one, []).append(two)
+        bonded.setdefault(two, []).append(one)
+    types: dict[int, ReceptorType] = {}
+    for _, residue in selection.residues(near):
+        types |= _types(selection, residue, bonded)
+    typed = [types[atom] for atom in index.tolist()]
+    receptor = Receptor(
+        xyz=selection.xyz[index].astype("f4"),
+        element=atoms.element[index],
+        radius=np.array([kind.radius for kind in typed], "f4"),
+        interaction=np.array([kind.interaction for kind in typed], "u1"),
+        logp=np.array([kind.logp for kind in typed], "f4"),
+        donor=np.array([kind.donor for kind in typed], "u1"),
+        acceptor=np.array([kind.acceptor for kind in typed], "u1"),
+        root=root[index].astype("f4"),
+        rooted=rooted[index].astype("u1"),
+        vina_type=receptor_types(
+            atoms.element[index].tolist(),
+            _roles(selection, index, typed),
+            [atoms.element[bonded.get(atom, [])].tolist() for atom in index.tolist()],
+        ),
+        residue=np.unique(selection.residue[index], return_inverse=True)[1].astype("i4"),
+        label=np.array([f"{atoms.place[atom]}/{atoms.name[atom]}" for atom in index], STRING),
+    )
+    return receptor, _charged(selection, index, bonded, typed, hydrogens)
+
+
+def _roles(selection: Selection, index: np.ndarray, typed: list[ReceptorType]) -> list[Interaction]:
+    """X-Score's classes, but for waters, which X-Score leaves out: they give and take."""
+    wet = selection.water[selection.residue[index]]
+    return [
+        Interaction.DONOR_ACCEPTOR if water else kind.interaction
+        for water, kind in zip(wet, typed, strict=True)
+    ]
+
+
+def _charged(
+    selection: Selection,
+    index: np.ndarray,
+    bonded: dict[int, list[int]],
+    typed: list[ReceptorType],
+    hydrogens: np.ndarray | None,
+) -> Charged:
+    """The heavy atoms `index` with the polar hydrogens of their residues, and charges."""
+    atoms, row = selection.atoms, {atom: place for place, atom in enumerate(index.tolist())}
+    heavy = Heavy(
+        xyz=selection.xyz[index],
+        symbol=atoms.symbol[index].tolist(),
+        name=atoms.name[index].tolist(),
+        residue=selection.residue[index],
+        residue_name=[atoms.place[atom].residue for atom in row],
+        role=_roles(selection, index, typed),
+        bonded=[[row[other] for other in bonded.get(atom, ()) if other in row] for atom in row],
+    )
+    of_file = np.flatnonzero(selection.open & ~selection.heavy)
+    charged = charge(heavy, selection.xyz[of_file] if hydrogens is None else hydrogens)
+    if hydrogens is not None:
+        return charged
+    return replace(charged, given=of_file[charged.given])
+
+
+def _bonds(selection: Selection, pairs: np.ndarray) -> np.ndarray:
+    """Pairs that are covalent bonds within a residue or between the residues of a chain."""
+    radius = np.array([COVALENT_RADIUS.get(symbol, -9.0) for symbol in selection.atoms.symbol])
+    first, second = pairs.T
+    delta = selection.xyz[first] - selection.xyz[second]
+    bonded = np.sqrt((delta**2).sum(axis=1)) < radius[first] + radius[second] + BOND_TOLERANCE
+    inside = selection.residue[first] == selection.residue[second]
+    return pairs[bonded & (inside | linked(selection, pairs, LINKS))]
+
+
+def _roots(xyz: np.ndarray, bonds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean position (atoms, 3) of each atom's bonded neighbours, and whether it has any."""
+    total, count = np.zeros((len(xyz), 3)), np.zeros(len(xyz), np.int64)
+    for one, two in ((bonds[:, 0], bonds[:, 1]), (bonds[:, 1], bonds[:, 0])):
+        np.add.at(total, one, xyz[two])
+        np.add.at(count, one, 1)
+    return total / np.maximum(count, 1)[:, None], count > 0
+
+
+def _types(
+    selection: Selection, index: np.ndarray, bonded: dict[int, list[int]]
+) -> dict[int, ReceptorType]:
+    """X-Score types of one residue: from its table, or from its geometry where it has none.
+
+    The geometry includes the atoms of other residues that are bound to it. In a modified amino acid
+    the backbone is typed as in any other.
+    """
+    atoms, place = selection.atoms, selection.atoms.place[index[0]]
+    if is_standard(place.residue):
+        return {
+            i: receptor_type(place.residue, atoms.name[i], atoms.symbol[i]) for i in index.tolist()
+        }
+    inside = index.tolist()
+    outside = sorted({other for i in inside for other in bonded.get(i, ())} - set(inside))
+    everyone = inside + outside
+    found = cofactor_types(atoms.symbol[everyone].tolist(), selection.xyz[everyone])
+    types = dict(zip(inside, found, strict=False))
+    if selection.polymer[selection.residue[index[0]]]:
+        for i in inside:
+            if atoms.name[i] in BACKBONE and atoms.symbol[i] in ("C", "N", "O"):
+                types[i] = receptor_type("ALA", atoms.name[i], atoms.symbol[i])
+    return types

@@ -1,0 +1,172 @@
+"""Hydrogens of amino acids at a pH by PDB2PQR with PROPKA.
+
+T. J. Dolinsky et al., Nucleic Acids Res. 35 (2007) W522-W525; M. H. M. Olsson et al., J. Chem.
+Theory Comput. 7 (2011) 525-537. Both see the kept amino acids alone: metals, cofactors and waters
+stay as they are. No side chain moves but for amides and imidazoles that PDB2PQR turns by half, and
+these not beside a hetero group, which it did not see. A residue that binds a metal is left alone.
+"""
+
+import os
+import string
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import gemmi
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.elements import METALS
+from ligen_py.molecules.receptor.selection import Selection
+from ligen_py.molecules.receptor.structure import Place
+from ligen_py.molecules.typing.xscore import is_standard
+
+LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
+
+BINDS = 2.8
+"""Angstrom; a residue with nitrogen, oxygen or sulfur this near to a metal binds it."""
+
+BESIDE = 4.0
+"""Angstrom; a residue this near to a hetero group may be held by it."""
+
+MOVED = 0.1
+"""Angstrom; PDB2PQR turned the side chain of a residue with an atom that it moved farther."""
+
+
+def protonate(
+    selection: Selection,
+    distance: Callable[[np.ndarray], np.ndarray],
+    margin: float,
+    ph: float,
+) -> np.ndarray:
+    """Positions (hydrogens, 3) for whole chains near a box, Angstrom; turns side chains in place.
+
+    `distance` tells that of positions from the box; chains within `margin` of it take part. Notes
+    in the selection's audit what was done. Raises InputError where PDB2PQR fails.
+    """
+    standard = np.array([is_standard(place.residue) for place in selection.places])
+    standard &= selection.polymer & ~selection.water
+    mine = selection.open & selection.heavy & standard[selection.residue]
+    places = selection.atoms.place
+    within = mine & (distance(selection.xyz) <= margin)
+    chains = sorted({places[i].chain for i in np.flatnonzero(within)})
+    if len(chains) > len(LETTERS):
+        raise InputError(
+            f"{selection.source}: {len(chains)} chains are within reach of the box, too many for "
+            "PDB2PQR; name fewer with --chains, or take --protonation given"
+        )
+    letter = dict(zip(chains, LETTERS, strict=False))
+    index = np.array([i for i in np.flatnonzero(mine) if places[i].chain in letter], np.int64)
+    if not len(index):
+        return np.empty((0, 3))
+    answer = _run_pdb2pqr(_pdb(selection, index, letter), ph, selection.source)
+    selection.note(
+        "hydrogens",
+        f"by PDB2PQR with PROPKA at pH {ph:g}, from the amino acids alone; metals, cofactors and "
+        "waters were not seen by it and stay",
+        "chosen",
+    )
+    return _take(selection, index, letter, answer)
+
+
+def _pdb(selection: Selection, index: np.ndarray, letter: dict[str, str]) -> str:
+    """Amino acids as PDB records, with one letter a chain; coordinates keep three decimals."""
+    lines = []
+    for serial, i in enumerate(index.tolist(), start=1):
+        place, name = selection.atoms.place[i], selection.atoms.name[i]
+        residue = "MET" if place.residue == "MSE" else place.residue
+        name, symbol = ("SD", "S") if name == "SE" else (name, selection.atoms.symbol[i])
+        x, y, z = selection.xyz[i]
+        lines.append(
+            f"ATOM  {serial % 100000:5d} {f' {name}' if len(name) < 4 else name:<4} {residue:>3} "
+            f"{letter[place.chain]}{place.number:4d}{place.insertion or ' '}   "
+            f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00          {symbol:>2}"
+        )
+    return "\n".join([*lines, "END", ""])
+
+
+def _run_pdb2pqr(text: str, ph: float, source: str) -> gemmi.Structure:
+    flags = ["--ff=PARSE", "--titration-state-method=propka", f"--with-ph={ph}", "--keep-chain"]
+    with tempfile.TemporaryDirectory() as folder:
+        given, result = Path(folder) / "in.pdb", Path(folder) / "out.pdb"
+        given.write_text(text, encoding="ascii", errors="replace")
+        command = [sys.executable, "-m", "pdb2pqr", *flags, "--nodebump", f"--pdb-output={result}"]
+        done = subprocess.run(
+            [*command, str(given), str(Path(folder) / "out.pqr")],
+            cwd=folder,
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode or not result.is_file():
+            said = [line for line in done.stderr.splitlines() if "ERROR" in line or "CRIT" in line]
+            why = " ".join((said or done.stderr.splitlines() or ["it said nothing"])[-1].split())
+            raise InputError(
+                f"{source}: PDB2PQR cannot protonate it ({why}); complete the structure, or take "
+                "--protonation given"
+            )
+        return gemmi.read_pdb(str(result))
+
+
+def _take(
+    selection: Selection, index: np.ndarray, letter: dict[str, str], answer: gemmi.Structure
+) -> np.ndarray:
+    """The hydrogens of known residues; turned side chains take their new places."""
+    name_of = {one: chain for chain, one in letter.items()}
+    rows = {(*_key(selection.atoms.place[i]), selection.atoms.name[i]): i for i in index.tolist()}
+    known = {key[:3] for key in rows}
+    binding, beside = _held(selection, index)
+    hydrogens: list[list[float]] = []
+    for chain in answer[0]:
+        for residue in chain:
+            key = (name_of[chain.name], residue.seqid.num or 0, residue.seqid.icode.strip())
+            if key not in known:
+                continue
+            found = {
+                row: atom.pos.tolist()
+                for atom in residue
+                if (row := rows.get((*key, atom.name))) is not None
+            }
+            number = int(selection.residue[next(iter(found))])
+            place = str(selection.places[number])
+            turned = any(
+                np.linalg.norm(selection.xyz[row] - np.array(position)) > MOVED
+                for row, position in found.items()
+            )
+            if number in binding:
+                selection.note(place, "binds a metal, which PDB2PQR did not see; left as it is")
+                continue
+            if turned and number in beside:
+                words = "beside a hetero group; PDB2PQR would turn it, and is not followed"
+                selection.note(place, words)
+                continue
+            if turned:
+                selection.xyz[list(found)] = list(found.values())
+                selection.note(place, "side chain turned by half by PDB2PQR", "changed")
+            hydrogens += [atom.pos.tolist() for atom in residue if atom.element.atomic_number == 1]
+    return np.array(hydrogens, np.float64).reshape(-1, 3)
+
+
+def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int]]:
+    """Residues, by number, that bind a metal, and those beside a hetero group."""
+    symbol = selection.atoms.symbol
+    other = selection.open & selection.heavy & ~selection.water[selection.residue]
+    other &= ~selection.polymer[selection.residue]
+    metal = other & np.array([one in METALS for one in symbol], bool)
+    polar = index[np.isin(symbol[index], ("N", "O", "S"))]
+    return _near(selection, polar, metal, BINDS), _near(selection, index, other, BESIDE)
+
+
+def _near(selection: Selection, index: np.ndarray, others: np.ndarray, reach: float) -> set[int]:
+    if not others.any() or not len(index):
+        return set()
+    tree = selection.xyz[others]
+    close = [i for i in index if np.linalg.norm(tree - selection.xyz[i], axis=1).min() < reach]
+    return set(selection.residue[close].tolist())
+
+
+def _key(place: Place) -> Sequence[object]:
+    return place.chain, place.number, place.insertion

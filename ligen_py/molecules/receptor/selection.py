@@ -1,0 +1,226 @@
+"""Which atoms of a structure file are still wanted, why the others are not, and who is near whom.
+
+Every atom of the file meets rules in order and leaves with the first that applies to it; the audit
+is the list of these verdicts, and its atoms add up to those of the file and of the copies that an
+assembly added.
+"""
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import gemmi
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.receptor.structure import Atoms, Place
+from ligen_py.molecules.residues import SAME_AS, WATERS
+from ligen_py.records.column import STRING
+from ligen_py.records.pocket import Audit
+
+LINK = 2.0
+"""Two atoms of neighbouring residues this near (Angstrom) are linked."""
+
+NEIGHBOUR = 2.6
+"""No bond between the heavy non-metal atoms of `COVALENT_RADIUS` that occur here is longer."""
+
+POLYMER_LINKS = frozenset((("C", "N"), ("N", "C"), ("O3'", "P"), ("P", "O3'")))
+LINKS = POLYMER_LINKS | {("SG", "SG")}
+"""Names of atoms through which residues are bound: peptide, nucleotide and disulfide links."""
+
+ACTIONS = ("chosen", "changed", "added", "noted", "kept", "dropped")
+"""What an audit tells, in its order; atoms are counted once, as kept or dropped."""
+
+
+class Selection:
+    """Verdicts on the atoms of a structure: each atom takes the first one given to it."""
+
+    def __init__(self, atoms: Atoms, source: str) -> None:
+        self.atoms = atoms
+        self.source = source
+        self.xyz = atoms.xyz.copy()
+        self.places = sorted(set(atoms.place))
+        numbers = {place: number for number, place in enumerate(self.places)}
+        self.residue = np.array([numbers[place] for place in atoms.place], np.int64)
+        self.open = np.ones(len(atoms), bool)
+        self.heavy = atoms.element != 1
+        self.water = np.array([is_water(place.residue) for place in self.places], bool)
+        self.pairs = np.empty((0, 2), np.int64)
+        self.polymer = np.zeros(len(self.places), bool)
+        self.counts: Counter[tuple[str, str, str]] = Counter()
+        self.notes: list[tuple[str, str, int, str]] = []
+
+    def settle(
+        self, which: np.ndarray, action: str, reason: str, part: Callable[[Place], str]
+    ) -> None:
+        """Give a verdict to the open atoms of a mask or list; one row of the audit a part."""
+        numbers = np.flatnonzero(which) if which.dtype == bool else which
+        for atom in numbers[self.open[numbers]]:
+            self.counts[part(self.atoms.place[atom]), action, reason] += 1
+        self.open[numbers] = False
+
+    def drop(self, which: np.ndarray, reason: str, part: Callable[[Place], str]) -> None:
+        """Drop the open atoms of a mask or list."""
+        self.settle(which, "dropped", reason, part)
+
+    def note(self, part: str, reason: str, action: str = "noted", atoms: int = 0) -> None:
+        """Write down what is no verdict on an atom of the file."""
+        self.notes.append((part, action, atoms, reason))
+
+    def residues(self, mask: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """Residues with atoms in a mask: number, and which atoms (all of one model)."""
+        index = np.flatnonzero(mask)
+        found, first = np.unique(self.residue[index], return_index=True)
+        return (
+            list(zip(found.tolist(), np.split(index, first[1:]), strict=True)) if len(index) else []
+        )
+
+    def connect(self) -> None:
+        """Find neighbours among the open atoms, and the residues that are part of a chain."""
+        self.pairs = near_pairs(self.xyz, self.open & self.heavy, NEIGHBOUR)
+        self.polymer = _is_polymer(self)
+
+    def named(self, words: Sequence[str], key: str) -> np.ndarray:
+        """Residues (places,) named by words: name, chain/number or chain/name/number.
+
+        Raises InputError where a word names none of those with open atoms.
+        """
+        present = np.unique(self.residue[self.open]).tolist()
+        result = np.zeros(len(self.places), bool)
+        for word in words:
+            found = [number for number in present if word in _names(self.places[number])]
+            if not found:
+                known = sorted({name for number in present for name in _names(self.places[number])})
+                close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+                hint = f"; near to it are {', '.join(close)}" if close else ""
+                raise InputError(f"{self.source}: {key}: no residue is called {word}{hint}")
+            result[found] = True
+        return result
+
+    def audit(self) -> Audit:
+        """The notes, then the verdicts as rows, sorted by action, reason and part."""
+        counted = sorted((*key[:2], count, key[2]) for key, count in self.counts.items())
+        counted.sort(key=lambda row: (row[3], row[0]))
+        rows = sorted([*self.notes, *counted], key=lambda row: ACTIONS.index(row[1]))
+        part, action, count, reason = zip(*rows, strict=True) if rows else [()] * 4
+        return Audit(
+            part=np.array(part, STRING),
+            action=np.array(action, STRING),
+            atoms=np.array(count, "i4"),
+            reason=np.array(reason, STRING),
+        )
+
+
+def each(place: Place) -> str:
+    """The part of the audit that a residue by itself is."""
+    return str(place)
+
+
+def chain(place: Place) -> str:
+    """The part of the audit that a residue's chain is."""
+    return f"chain {place.chain}"
+
+
+def _names(place: Place) -> tuple[str, str, str]:
+    return place.residue, f"{place.chain}/{place.number}{place.insertion}", str(place)
+
+
+def is_water(residue: str) -> bool:
+    """Whether a residue's name is one of water's."""
+    return residue.upper() in WATERS or gemmi.find_tabulated_residue(residue).is_water()
+
+
+def near_pairs(xyz: np.ndarray, mask: np.ndarray, cutoff: float) -> np.ndarray:
+    """Pairs (pairs, 2) of masked points nearer than a cut-off; i < j, sorted. A cell list."""
+    index = np.flatnonzero(mask)
+    points = xyz[index]
+    if not len(points):
+        return np.empty((0, 2), np.int64)
+    cell = np.floor((points - points.min(axis=0)) / cutoff).astype(np.int64) + 1
+    size = cell.max(axis=0) + 2
+    key = (cell[:, 0] * size[1] + cell[:, 1]) * size[2] + cell[:, 2]
+    order = np.argsort(key, kind="stable")
+    found = []
+    for shift in np.ndindex(3, 3, 3):
+        x, y, z = (step - 1 for step in shift)
+        target = key + (x * size[1] + y) * size[2] + z
+        first = np.searchsorted(key, target, "left", sorter=order)
+        count = np.searchsorted(key, target, "right", sorter=order) - first
+        one = np.repeat(np.arange(len(points)), count)
+        ramp = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        two = order[np.repeat(first, count) + ramp]
+        near = (one < two) & (((points[one] - points[two]) ** 2).sum(axis=1) < cutoff**2)
+        found.append(np.stack([one[near], two[near]], axis=1))
+    pairs = index[np.concatenate(found)]
+    return pairs[np.lexsort(pairs.T[::-1])]
+
+
+def linked(
+    selection: Selection, pairs: np.ndarray, links: frozenset[tuple[str, str]]
+) -> np.ndarray:
+    """Which pairs (pairs, 2) link two residues: of one chain, but for disulfides."""
+    atoms = selection.atoms
+    found = selection.residue[pairs[:, 0]] != selection.residue[pairs[:, 1]]
+    for row in np.flatnonzero(found):
+        one, two = pairs[row]
+        names = (atoms.name[one], atoms.name[two])
+        bridge = names == ("SG", "SG")
+        near = bridge or float(np.linalg.norm(selection.xyz[one] - selection.xyz[two])) < LINK
+        same_chain = atoms.place[one].chain == atoms.place[two].chain
+        found[row] = names in links and near and (bridge or same_chain)
+    return found
+
+
+def _is_polymer(selection: Selection) -> np.ndarray:
+    """Residues that are part of a chain: by a link, or as an ATOM record with a known name.
+
+    A free amino acid or nucleotide in HETATM records is a ligand; a modified residue is not.
+    """
+    polymer = np.zeros(len(selection.places), bool)
+    links = selection.pairs[linked(selection, selection.pairs, POLYMER_LINKS)]
+    polymer[selection.residue[links.ravel()]] = True
+    written_so = np.ones(len(polymer), bool)
+    written_so[selection.residue[selection.atoms.hetero & selection.open]] = False
+    for number, place in enumerate(selection.places):
+        known = gemmi.find_tabulated_residue(SAME_AS.get(place.residue, place.residue))
+        if written_so[number] and (known.is_amino_acid() or known.is_nucleic_acid()):
+            polymer[number] = True
+    return polymer
+
+
+def choose_locations(selection: Selection) -> None:
+    """One residue a position, one location an atom: the most occupied, then the first letter."""
+    atoms = selection.atoms
+    positions: dict[tuple[str, int, str], list[np.ndarray]] = {}
+    for number, index in selection.residues(selection.open):
+        if (atoms.altloc[index] != "").all():
+            chain, seq, insertion, _ = selection.places[number]
+            positions.setdefault((chain, seq, insertion), []).append(index)
+    for rivals in positions.values():
+        best = min(rivals, key=lambda index: _rank(atoms, index))
+        reason = f"alternate residue; {atoms.place[best[0]].residue} is kept there"
+        for index in rivals:
+            if index is not best:
+                selection.drop(index, reason, each)
+    for _, index in selection.residues(selection.open & (atoms.altloc != "")):
+        _choose_location(selection, index)
+
+
+def _rank(atoms: Atoms, index: np.ndarray) -> tuple[float, str]:
+    """Sorts the most occupied, then the first location to the front."""
+    return -round(float(atoms.occupancy[index].mean()), 4), min(atoms.altloc[index])
+
+
+def _choose_location(selection: Selection, index: np.ndarray) -> None:
+    """One letter for a whole residue; an atom without that letter takes its own best."""
+    atoms, letter = selection.atoms, selection.atoms.altloc[index]
+    best = min(sorted(set(letter)), key=lambda one: _rank(atoms, index[letter == one]))
+    rivals: dict[str, list[int]] = {}
+    for i in index.tolist():
+        rivals.setdefault(atoms.name[i], []).append(i)
+    lost = []
+    for same in rivals.values():
+        same.sort(key=lambda i: (atoms.altloc[i] != best, -atoms.occupancy[i], atoms.altloc[i]))
+        lost += same[1:]
+    reason = "alternate location; the most occupied, then the first is kept"
+    selection.drop(np.array(lost, np.int64), reason, lambda place: f"{place} other than {best}")

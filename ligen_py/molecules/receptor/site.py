@@ -1,0 +1,282 @@
+"""Where to dock: a cube around a reference ligand, residues, a point or a cavity."""
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import gemmi
+import numpy as np
+from rdkit import Chem, rdBase
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.elements import METALS
+from ligen_py.molecules.receptor.cavity_files import read_found
+from ligen_py.molecules.receptor.selection import Selection
+from ligen_py.molecules.receptor.structure import read_text
+from ligen_py.records.pocket import FoundCavity
+
+log = logging.getLogger("ligen_py")
+
+MOST_ATOMS = 1024
+"""A file with more heavy atoms than this is no ligand."""
+
+
+HERE = 4.0
+"""A group with an atom this near (Angstrom) to a point is there."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A cubic box and, where there is one, the ligand that gave its centre."""
+
+    center: tuple[float, float, float]
+    """Centre of the box, Angstrom."""
+    half_side: float
+    """Half the box's side, Angstrom."""
+    ligand: np.ndarray
+    """Heavy atoms of the reference ligand (atoms, 3), Angstrom, float64; no rows without one."""
+    source: str
+    """Where the centre comes from, in words."""
+
+    def distance(self, xyz: np.ndarray) -> np.ndarray:
+        """Distances (atoms,) of positions (atoms, 3) from the box, 0 inside, Angstrom."""
+        beyond = np.maximum(np.abs(xyz - np.array(self.center)) - self.half_side, 0)
+        return np.sqrt((beyond**2).sum(axis=1))
+
+    def __str__(self) -> str:
+        x, y, z = self.center
+        return f"the box around ({x:.2f}, {y:.2f}, {z:.2f}) with half side {self.half_side:g} A"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user says of a site: one of the first five, and the box's size; Angstrom."""
+
+    ligand: str | None = None
+    """File of a reference ligand."""
+    ligand_name: str | None = None
+    residues: Sequence[str] = ()
+    center: tuple[float, float, float] | None = None
+    cavity: int | None = None
+    """Rank."""
+    cavities: str | None = None
+    """File of another program's cavities; None: they are sought."""
+    radius: float | None = None
+    size: tuple[float, float, float] | None = None
+
+
+Search = Callable[[np.ndarray, np.ndarray], list[FoundCavity]]
+"""Finds cavities of atoms (atoms, 3), Angstrom, with atomic numbers (atoms,)."""
+
+
+def locate(
+    selection: Selection, asked: Asked, keep: Sequence[str], radius: float, search: Search
+) -> Site:
+    """The site that is asked for; `radius` is the half side where it has none.
+
+    Raises InputError where the structure or a file does not have what is asked for.
+    """
+    half_side = radius if asked.radius is None else asked.radius
+    if asked.size is not None:
+        half_side = max(asked.size) / 2
+        sides = " x ".join(f"{side:g}" for side in asked.size)
+        words = f"{sides} A asked for; docking uses the cube that holds it"
+        selection.note("box", words, "chosen")
+    if asked.ligand is not None:
+        return site_of_ligand(Path(asked.ligand), half_side)
+    if asked.ligand_name is not None:
+        return site_of_residue(selection, asked.ligand_name, half_side)
+    if asked.residues:
+        return site_of_residues(selection, asked.residues, half_side)
+    if asked.center is not None:
+        return site_at(asked.center, half_side)
+    found = cavities(selection, keep, asked.cavities, search)
+    chosen = {cavity.rank: cavity for cavity in found}.get(asked.cavity or 1)
+    if chosen is None:
+        raise InputError(
+            f"{asked.cavities or selection.source}: has no cavity of rank {asked.cavity}; "
+            f"there are {len(found)}"
+        )
+    by = Path(asked.cavities).name if asked.cavities else "a search of the receptor"
+    words = f"cavity {chosen.rank} of {len(found)} by {by}: score {chosen.score:.4g}"
+    return site_at(chosen.center, half_side, f"{words}, {chosen.facts}")
+
+
+def cavities(
+    selection: Selection, keep: Sequence[str], file: str | None, search: Search
+) -> list[FoundCavity]:
+    """Cavities by rank: of another program's file, or sought.
+
+    The search sees the chains, the metals and the residues to keep.
+    """
+    if file is not None:
+        return read_found(Path(file))
+    wanted = selection.polymer | selection.named(keep, "keep")
+    metal = np.array([symbol in METALS for symbol in selection.atoms.symbol], bool)
+    mine = selection.open & selection.heavy & (wanted[selection.residue] | metal)
+    if not mine.any():
+        raise InputError(f"{selection.source}: has no chains to find cavities in")
+    return search(selection.xyz[mine], selection.atoms.element[mine])
+
+
+def site_at(
+    center: tuple[float, float, float], half_side: float, source: str = "given as a point"
+) -> Site:
+    """A site at a point (Angstrom)."""
+    return Site(center, half_side, np.empty((0, 3)), source)
+
+
+def site_of_ligand(path: Path, half_side: float) -> Site:
+    """A site at the heavy-atom centroid of a reference ligand (SDF, PDB or MOL2, plain or .gz).
+
+    Raises InputError that names the file.
+    """
+    ligand = read_heavy_atoms(path)
+    source = f"centroid of the {len(ligand)} heavy atoms in {path.name}"
+    return _around(ligand, half_side, source)
+
+
+def _around(ligand: np.ndarray, half_side: float, source: str) -> Site:
+    x, y, z = (math.fsum(column) / len(ligand) for column in ligand.T)
+    site = Site((x, y, z), half_side, ligand, source)
+    beyond = site.distance(ligand)
+    if beyond.any():
+        log.warning(
+            "%s: %d of them lie outside the box, up to %.1f A; a half side of %.0f A would hold it",
+            source,
+            np.count_nonzero(beyond),
+            beyond.max(),
+            np.ceil(half_side + beyond.max()),
+        )
+    return site
+
+
+def site_of_residue(selection: Selection, word: str, half_side: float) -> Site:
+    """A site at a reference ligand within the structure: the first that the word names.
+
+    Raises InputError where there is none, or it is part of a chain.
+    """
+    numbers = np.flatnonzero(selection.named([word], "ligand_name")).tolist()
+    free = [number for number in numbers if not selection.polymer[number]]
+    if not free:
+        raise InputError(
+            f"{selection.source}: ligand_name: {selection.places[numbers[0]]} is part of a chain; "
+            "name a ligand, or give residues"
+        )
+    place = selection.places[free[0]]
+    if len(free) > 1:
+        copies = ", ".join(str(selection.places[number]) for number in free[1:])
+        selection.note(str(place), f"the reference ligand; others so named: {copies}", "chosen")
+        log.warning("%s is the reference ligand; others so named: %s", place, copies)
+    ligand = _best_locations(selection, free[:1])
+    if not len(ligand):
+        raise InputError(f"{selection.source}: ligand_name: {place} has no heavy atoms")
+    return _around(ligand, half_side, f"centroid of the {len(ligand)} heavy atoms of {place}")
+
+
+def site_of_residues(selection: Selection, words: Sequence[str], half_side: float) -> Site:
+    """A site at the centroid of the heavy atoms of residues; InputError where one is not there."""
+    numbers = np.flatnonzero(selection.named(words, "residues")).tolist()
+    xyz = _best_locations(selection, numbers)
+    x, y, z = (math.fsum(column) / len(xyz) for column in xyz.T)
+    names = ", ".join(str(selection.places[number]) for number in numbers)
+    source = f"centroid of the {len(xyz)} heavy atoms of {names}"
+    return site_at((x, y, z), half_side, source)
+
+
+def nearby(selection: Selection, center: tuple[float, float, float]) -> str:
+    """What is at a point, in words: hetero groups around it, or else the nearest residue."""
+    distance = np.linalg.norm(selection.xyz - np.array(center), axis=1)
+    mine = selection.open & selection.heavy
+    free = mine & ~(selection.polymer | selection.water)[selection.residue]
+    groups = sorted(set(selection.residue[free & (distance < HERE)].tolist()))
+    if groups:
+        return ", ".join(str(selection.places[number]) for number in groups)
+    closest = int(np.where(mine, distance, np.inf).argmin())
+    return f"near {selection.atoms.place[closest]}"
+
+
+def _best_locations(selection: Selection, numbers: Sequence[int]) -> np.ndarray:
+    """Positions (atoms, 3) of residues' heavy atoms, each at its most occupied location."""
+    atoms = selection.atoms
+    mine = selection.open & selection.heavy & np.isin(selection.residue, numbers)
+    best: dict[tuple[int, str], int] = {}
+    for i in np.flatnonzero(mine).tolist():
+        key = (int(selection.residue[i]), str(atoms.name[i]))
+        if key not in best or atoms.occupancy[i] > atoms.occupancy[best[key]]:
+            best[key] = i
+    return atoms.xyz[list(best.values())]
+
+
+def read_heavy_atoms(path: Path) -> np.ndarray:
+    """Positions (atoms, 3) of the heavy atoms of a file's first molecule, Angstrom, float64."""
+    kind = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    readers = {
+        "sdf": _mol_file,
+        "mol": _mol_file,
+        "mol2": _mol2_file,
+        "pdb": _pdb_file,
+        "ent": _pdb_file,
+    }
+    if kind not in readers:
+        raise InputError(f"{path}: not a reference ligand; give an SDF, PDB or MOL2 file")
+    text = read_text(path)
+    with rdBase.BlockLogs():
+        xyz = readers[kind](text) if text.strip() else None
+    if xyz is None:
+        raise InputError(
+            f"{path}: holds no readable molecule; check that it is a {kind.upper()} file"
+        )
+    if not len(xyz) or len(xyz) > MOST_ATOMS:
+        raise InputError(f"{path}: has {len(xyz)} heavy atoms; give the reference ligand alone")
+    if not np.isfinite(xyz).all() or (len(xyz) > 1 and not np.ptp(xyz, axis=0).any()):
+        raise InputError(
+            f"{path}: the reference ligand has no coordinates; give it as in the crystal"
+        )
+    if len(xyz) > 3 and not xyz[:, 2].any():
+        raise InputError(f"{path}: the reference ligand is flat (2-D); give it as in the crystal")
+    return xyz
+
+
+def _heavy(mol: Chem.Mol | None) -> np.ndarray | None:
+    if mol is None or not mol.GetNumConformers():
+        return None
+    heavy = [atom.GetIdx() for atom in mol.GetAtoms() if atom.GetAtomicNum() > 1]
+    return np.asarray(mol.GetConformer().GetPositions()[heavy], np.float64).reshape(-1, 3)
+
+
+def _mol_file(text: str) -> np.ndarray | None:
+    block, _, rest = text.partition("$$$$")
+    if rest.strip():
+        log.warning("the reference ligand's file holds several molecules; the first is used")
+    return _heavy(Chem.MolFromMolBlock(block, sanitize=False, removeHs=False, strictParsing=False))
+
+
+def _mol2_file(text: str) -> np.ndarray | None:
+    return _heavy(Chem.MolFromMol2Block(text, sanitize=False, removeHs=False))
+
+
+def _pdb_file(text: str) -> np.ndarray | None:
+    """Heavy atoms but for waters, each once: the most occupied, then the first location."""
+    try:
+        structure = gemmi.read_pdb_string(text)
+    except (RuntimeError, ValueError):
+        return None
+    places: dict[tuple[str, str, str], gemmi.Atom] = {}
+    for chain in structure[0] if len(structure) else ():
+        for residue in chain:
+            for number, atom in enumerate(residue):
+                if atom.element.atomic_number < 2 or residue.is_water():
+                    continue
+                # Only an alternate location shares its name with another atom of the residue.
+                name = atom.name if atom.has_altloc() else f"{atom.name} {number}"
+                key = (chain.name, str(residue.seqid), name)
+                if key not in places or _preferred(atom, places[key]):
+                    places[key] = atom
+    return np.array([atom.pos.tolist() for atom in places.values()], np.float64).reshape(-1, 3)
+
+
+def _preferred(one: gemmi.Atom, other: gemmi.Atom) -> bool:
+    return (-one.occ, one.altloc) < (-other.occ, other.altloc)

@@ -1,0 +1,1 @@
+"""Atom types and charges of every scoring function."""

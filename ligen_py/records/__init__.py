@@ -1,0 +1,1 @@
+"""Arrays that pass between packages and, unchanged, into files."""

@@ -1,0 +1,13 @@
+"""Every kind of file that a stage writes for a part of a campaign, by name, in their order."""
+
+from ligen_py.records.column import Kind
+from ligen_py.records.kept import KEPT
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.pocket import POCKET
+from ligen_py.records.poses import POSES
+from ligen_py.records.refined import REFINED
+from ligen_py.records.scores import SCORES
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (LIGANDS, POCKET, POSES, KEPT, REFINED, SCORES)
+}

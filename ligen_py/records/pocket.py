@@ -1,0 +1,104 @@
+"""A receptor around a site, its field, and the audit of its atoms: the file of `pocket`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ligen_py.records.atom_types import Ad4Type, Interaction, VinaType
+from ligen_py.records.column import STRING, Bounds, Kind, Record, column
+
+
+@dataclass(frozen=True, slots=True)
+class Receptor(Record):
+    """Receptor heavy atoms close enough to the box to be scored."""
+
+    xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position")
+    element: np.ndarray = column("u1", "atom", doc="atomic number")
+    radius: np.ndarray = column("f4", "atom", units="angstrom", doc="X-Score radius")
+    interaction: np.ndarray = column("u1", "atom", enum=Interaction, doc="X-Score class")
+    logp: np.ndarray = column("f4", "atom", doc="X-Score atomic logP contribution")
+    donor: np.ndarray = column(
+        "u1", "atom", doc="X-Score donor geometry: 1 straight, 2 angled, 0 none"
+    )
+    acceptor: np.ndarray = column("u1", "atom", doc="X-Score acceptor geometry: 1, 2, or 0 none")
+    root: np.ndarray = column(
+        "f4", "atom", 3, units="angstrom", doc="mean position of heavy, non-metal neighbours"
+    )
+    rooted: np.ndarray = column("u1", "atom", doc="1 where the atom has a root")
+    vina_type: np.ndarray = column("u1", "atom", enum=VinaType, doc="Vina's atom type")
+    residue: np.ndarray = column("i4", "atom", doc="index of the residue: equal within one residue")
+    label: np.ndarray = column(STRING, "atom", doc="chain/residue name/number/atom name")
+
+    def bounds(self) -> Bounds:
+        """Finite positions."""
+        yield "xyz", np.isfinite(self.xyz)
+
+
+@dataclass(frozen=True, slots=True)
+class ChargedReceptor(Record):
+    """Receptor atoms as AutoDock4 sees them: heavy atoms and polar hydrogens, with charges."""
+
+    xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position")
+    ad4_type: np.ndarray = column("u1", "atom", enum=Ad4Type, doc="AutoDock4's atom type")
+    ad4_charge: np.ndarray = column("f4", "atom", units="e", doc="partial charge")
+    axis: np.ndarray = column(
+        "f4", "atom", 3, doc="unit vector along a donor's bond or between an acceptor's lone pairs"
+    )
+    normal: np.ndarray = column("f4", "atom", 3, doc="unit normal of an acceptor's lone-pair plane")
+    exponent: np.ndarray = column("u1", "atom", doc="power of a donor's angle: 2 on N, 4 on O or S")
+
+    def bounds(self) -> Bounds:
+        """Finite positions."""
+        yield "xyz", np.isfinite(self.xyz)
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Record):
+    """The geometric field on the pocket's grid (point i, j, k at origin + spacing * (i, j, k))."""
+
+    origin: np.ndarray = column("f8", 3, units="angstrom", doc="position of point 0, 0, 0")
+    spacing: np.ndarray = column("f8", 1, units="angstrom", doc="distance between points")
+    value: np.ndarray = column(
+        "i1", 2, "x", "y", "z", doc="plane 0 for heavy atoms, plane 1 for hydrogens; -12 is a bump"
+    )
+    anchor: np.ndarray = column("f4", "anchor", 3, units="angstrom", doc="where ligands start")
+
+    def bounds(self) -> Bounds:
+        """A grid of finite size with an anchor."""
+        yield "origin", np.isfinite(self.origin)
+        yield "spacing", (self.spacing > 0.01) & (self.spacing < 100)
+        yield "anchor", np.isfinite(self.anchor) & (len(self.anchor) > 0)
+        yield "value", self.value.size > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Audit(Record):
+    """What happened to each part of the receptor file: nothing is lost without a row."""
+
+    part: np.ndarray = column(STRING, "row", doc="chain/residue name/number, or a count of them")
+    action: np.ndarray = column(STRING, "row", doc="chosen, changed, added, noted, kept, dropped")
+    atoms: np.ndarray = column(
+        "i4", "row", doc="atoms concerned; kept and dropped ones add up to the file's and to copies"
+    )
+    reason: np.ndarray = column(STRING, "row", doc="why")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCavity:
+    """A place for ligands that a search of the receptor found; it is not stored."""
+
+    rank: int
+    """1 is the best."""
+    center: tuple[float, float, float]
+    """Angstrom."""
+    score: float
+    """In the scale of the program that found it; larger is better."""
+    facts: str
+    """What else is known of it, in words."""
+
+
+POCKET = Kind(
+    "pocket",
+    1,
+    {"receptor": Receptor, "charged": ChargedReceptor, "field": Field, "audit": Audit},
+)

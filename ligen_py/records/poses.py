@@ -1,0 +1,33 @@
+"""Docked poses: the file of `dock`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ligen_py.records.column import Bounds, Kind, Record, column
+from ligen_py.records.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Poses(Record):
+    """Genotypes: x = R(quaternion) * conformer(torsion) + translation (see docs/method.md)."""
+
+    first_pose: np.ndarray = column("i8", "ligand+1", into="pose", doc="offsets of poses")
+    first_torsion: np.ndarray = column("i8", "pose+1", into="torsion", doc="offsets of torsions")
+    restart: np.ndarray = column("i4", "pose", doc="restart that made the pose")
+    translation: np.ndarray = column("f4", "pose", 3, units="angstrom", doc="image of the centroid")
+    quaternion: np.ndarray = column("f4", "pose", 4, doc="rotation of the root piece: w, x, y, z")
+    torsion: np.ndarray = column(
+        "f4", "torsion", units="degree", doc="rotation of the far side, from the start conformer"
+    )
+    score: np.ndarray = column("i4", "pose", doc="geometric score, larger is better")
+    internal_bumps: np.ndarray = column("i4", "pose", doc="bumped pairs within the ligand")
+    pocket_bumps: np.ndarray = column("i4", "pose", doc="atoms in receptor cores")
+    outside: np.ndarray = column("i4", "pose", doc="atoms outside the box")
+
+    def bounds(self) -> Bounds:
+        """Numbers of restarts."""
+        yield "restart", self.restart >= 0
+
+
+POSES = Kind("poses", 1, {"ledger": Ledger, "poses": Poses})

@@ -1,0 +1,52 @@
+"""Scores of poses, and checks of them: the file of `score`."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from ligen_py.records.column import STRING, Bounds, Kind, Record, column
+from ligen_py.records.ledger import Ledger
+
+
+class Check(IntEnum):
+    """What the scores of a chunk are watched for."""
+
+    ZERO = 0
+    POSITIVE = 1
+    SENTINEL = 2
+    FROZEN = 3
+    OUTSIDE = 4
+    TWIN = 5
+    DRIFT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Scores(Record):
+    """Best pose and score per ligand; larger is better. Terms are columns beside this record."""
+
+    first_pose: np.ndarray = column("i8", "ligand+1", into="pose", doc="offsets of scored poses")
+    restart: np.ndarray = column("i4", "pose", doc="restart that made the pose")
+    best: np.ndarray = column("i8", "ligand", doc="row of the best pose, -1 where none")
+    score: np.ndarray = column("f4", "ligand", doc="score of the best pose; failed: see the ledger")
+
+    def bounds(self) -> Bounds:
+        """A best pose is one of the ligand's."""
+        first, last = self.first_pose[:-1], self.first_pose[1:]
+        inside = (self.best >= first) & (self.best < last)
+        yield "best", inside | (self.best == -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Checks(Record):
+    """Whether the scores of a chunk are believable: one row a check (`engine.watch`)."""
+
+    check: np.ndarray = column("u1", "row", enum=Check, doc="what was looked for")
+    suspect: np.ndarray = column("i8", "row", doc="suspect ligands; 0 for drift")
+    seen: np.ndarray = column("i8", "row", doc="ligands looked at")
+    measure: np.ndarray = column("f4", "row", doc="share of suspect ligands; for drift a distance")
+    alarm: np.ndarray = column("u1", "row", doc="1 where the measure is larger than it should be")
+    detail: np.ndarray = column(STRING, "row", doc="what was found, in words")
+
+
+SCORES = Kind("scores", 1, {"ledger": Ledger, "scores": Scores, "checks": Checks})

@@ -1,0 +1,1 @@
+"""Settings of a campaign, one module a section."""

@@ -1,0 +1,158 @@
+"""The whole config file of a campaign: targets, libraries and every section.
+
+python -m ligen_py.settings.campaign > workflow/config.schema.json
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import Field, model_validator
+
+from ligen_py.errors import InputError
+from ligen_py.settings.aggregate import AggregateSettings
+from ligen_py.settings.check import check
+from ligen_py.settings.dock import DockSettings
+from ligen_py.settings.export import ExportSettings
+from ligen_py.settings.filter import FilterSettings
+from ligen_py.settings.parse import ParseSettings, Reading
+from ligen_py.settings.pocket import PocketSettings, Site, Structure
+from ligen_py.settings.refine import RefineSettings
+from ligen_py.settings.report import ReportSettings
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.settings.section import Name, Section
+
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "draft": {
+        "parse": {"conformers": 1},
+        "dock": {"num_restart": 256, "max_num_poses": 96},
+        "filter": {"max_num_poses": 48},
+        "refine": {"rounds": 6, "evaluations": 20, "finalists": 6, "max_num_poses": 6},
+        "score": {"functions": ["vina", "ad4"]},
+    },
+    "standard": {},
+    "thorough": {
+        "dock": {"num_restart": 4096, "max_num_poses": 1024},
+        "filter": {"max_num_poses": 256, "cluster_rmsd": 0.5},
+        "refine": {"rounds": 100, "max_num_poses": 50},
+    },
+}
+"""Effort -> section -> what differs from the sections' defaults, which are `standard`."""
+
+
+class Method(Section):
+    """How ligands are made, docked and scored: an effort, and what is set otherwise, by key."""
+
+    effort: Literal["draft", "standard", "thorough"] = Field(
+        "standard",
+        description="preset that fills what parse, dock, filter, refine and score leave out",
+    )
+    parse: ParseSettings = Field(default_factory=ParseSettings)
+    dock: DockSettings = Field(default_factory=DockSettings)
+    filter: FilterSettings = Field(default_factory=FilterSettings)
+    refine: RefineSettings = Field(default_factory=RefineSettings)
+    score: ScoreSettings = Field(default_factory=ScoreSettings)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, values: Any) -> Any:
+        effort = values.get("effort", "standard") if isinstance(values, dict) else None
+        filled = {}
+        for section, preset in PRESETS.get(effort, {}).items() if isinstance(effort, str) else ():
+            given = values.get(section, {})
+            if isinstance(given, dict):
+                filled[section] = preset | given
+        return values | filled if filled else values
+
+
+class Target(Structure):
+    """A receptor and one site or several."""
+
+    receptor: str | Annotated[dict[Name, str], Field(min_length=1)] = Field(
+        description="structure file: PDB or mmCIF, plain or .gz; or several conformations by name"
+    )
+    site: Site | None = Field(None, description="where to dock")
+    sites: dict[Name, Site] = Field(
+        default_factory=dict, description="several sites by name, each a target of its own"
+    )
+
+    @model_validator(mode="after")
+    def _some_site(self) -> Self:
+        if (self.site is None) == (not self.sites):
+            raise ValueError("give either 'site' or 'sites'")
+        return self
+
+
+class Library(Reading):
+    """Molecules: one file, a folder or a glob; or the ligands of a library parsed before."""
+
+    file: str | None = Field(
+        None,
+        description="file, folder or glob: SMILES, CSV, Parquet, SDF or MOL2, plain or compressed",
+    )
+    parsed: str | None = Field(
+        None, description="folder results/ligands/LIBRARY of another campaign, in place of a file"
+    )
+    chunk_size: int = Field(
+        20_000,
+        ge=1,
+        le=100_000_000,
+        description="molecules of one part, about: files are cut by their size",
+    )
+    chunks: int | None = Field(
+        None, ge=1, le=10_000, description="parts of each file, in place of chunk_size"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.file is None) == (self.parsed is None):
+            raise ValueError("give either 'file' or 'parsed'")
+        unused = self.model_fields_set - {"file", "parsed"}
+        if self.parsed is not None and unused:
+            raise ValueError(f"'{min(unused)}' was decided when the library was parsed; leave out")
+        return self
+
+
+class Campaign(Method):
+    """The whole config file."""
+
+    targets: dict[Name, Target] = Field(min_length=1, description="receptors by name")
+    libraries: dict[Name, Library] = Field(min_length=1, description="libraries by name")
+    duplicates: Literal["chunk", "campaign"] = Field(
+        "chunk",
+        description="dock a molecule once in each part, or once in the campaign, for which parts "
+        "are parsed one after the other",
+    )
+    pocket: PocketSettings = Field(default_factory=PocketSettings)
+    aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
+    export: ExportSettings = Field(default_factory=ExportSettings)
+    report: ReportSettings = Field(default_factory=ReportSettings)
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read and check a campaign's config file.
+
+    Raises InputError that names the file, the key and what is allowed there.
+    """
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); give a campaign's config file"
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: holds no settings; see config/README.md for every key")
+    return check(Campaign, document, str(path))
+
+
+def schema() -> str:
+    """The JSON schema of the config file, as stored in workflow/config.schema.json."""
+    document = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(document | Campaign.model_json_schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    print(schema(), end="")

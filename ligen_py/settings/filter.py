@@ -1,0 +1,20 @@
+"""Which docked poses are refined."""
+
+from pydantic import Field
+
+from ligen_py.settings.section import Section
+
+
+class FilterSettings(Section):
+    """Which poses are worth a chemical score."""
+
+    max_num_poses: int = Field(64, ge=1, le=4096, description="poses kept per ligand")
+    max_pocket_bumps: int = Field(
+        1, ge=0, le=256, description="atoms that may lie in the receptor's core in a bump-free pose"
+    )
+    cluster_rmsd: float = Field(
+        1.0,
+        ge=0,
+        le=20,
+        description="poses nearer than this heavy-atom RMSD are one cluster, in Angstrom",
+    )

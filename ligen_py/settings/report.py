@@ -1,0 +1,17 @@
+"""What the report shows."""
+
+from pydantic import Field, field_validator
+
+from ligen_py.settings.section import Name, Section, from_json
+
+
+class ReportSettings(Section):
+    """What the report shows, and which molecules it follows through the ranking."""
+
+    top: int = Field(10, ge=1, le=1000, description="best ligands per target to show")
+    groups: dict[Name, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="groups of molecule names whose ranks are told; on the command line as JSON",
+    )
+
+    _groups = field_validator("groups", mode="before")(from_json)

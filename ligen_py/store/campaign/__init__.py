@@ -1,0 +1,1 @@
+"""The campaign file, its manifest and its parts."""

@@ -1,0 +1,94 @@
+"""Any pose of a campaign: coordinates are kept for the best, genotypes for all that were kept."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.poses import POSES
+from ligen_py.records.refined import REFINED
+from ligen_py.store.campaign.manifest import Manifest, PartFiles
+from ligen_py.store.campaign.part import Genotypes, Poses
+from ligen_py.store.files.read import read_columns, read_terms, run_record
+
+ORIGINS = {REFINED: "refined and scored", POSES: "docked, not scored"}
+"""File that holds a genotype -> what its pose is; a scored one comes before a docked one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One pose: how to rebuild it, its molecule, and what is known of it, as text."""
+
+    genotype: Genotypes
+    molecule: np.ndarray
+    items: dict[str, str]
+
+
+def find_poses(manifest: Manifest, target: str, name: str, restart: int) -> list[Found]:
+    """The poses that a restart made of all ligands of this name, each state and record its own.
+
+    Poses that were scored are those of the refined file. A restart that the filter or the
+    refinement left out gives the pose as it was docked.
+
+    Raises InputError where no ligand has this name, or none a pose of this restart.
+    """
+    parts = [part for part in manifest.parts if part.target == target]
+    ligands = [(part, row) for part in parts for row in _named(part, name)]
+    if not ligands:
+        raise InputError(f"no ligand of target {target} is named {name}, or it was never docked")
+    found = [pose for part, ligand in ligands for pose in _poses(part, ligand, restart)]
+    if not found:
+        raise InputError(
+            f"ligand {name} of target {target} has no pose of restart {restart}: "
+            f"{_why_none(ligands[0][0], restart)}"
+        )
+    return found
+
+
+def _why_none(part: PartFiles, restart: int) -> str:
+    settings = json.loads(run_record(part.poses, POSES)["settings"])
+    restarts, kept = settings["num_restart"], settings["max_num_poses"]
+    if restart >= restarts:
+        return f"its restarts are 0 to {restarts - 1}"
+    if not 0 < kept < restarts:
+        return "it was not docked"
+    return (
+        f"docking kept the best {kept} of {restarts} (dock.max_num_poses); with 0 there, the same "
+        "command docks again and keeps all, bit for bit the same poses"
+    )
+
+
+def _named(part: PartFiles, name: str) -> list[int]:
+    columns = read_columns(part.ligands, LIGANDS, ("entries/name", "ligands/entry"))
+    records = np.flatnonzero(columns["entries/name"] == name)
+    return [int(row) for row in np.flatnonzero(np.isin(columns["ligands/entry"], records))]
+
+
+def _poses(part: PartFiles, ligand: int, restart: int) -> Iterator[Found]:
+    for kind, origin in ORIGINS.items():
+        path = getattr(part, kind.name)
+        made = read_columns(path, kind, ("poses/restart",))["poses/restart"]
+        with Poses(part, kind) as poses:
+            rows = [row for row in poses.kept(ligand) if made[row] == restart]
+            for row in rows:
+                items = {"target": part.target, "name": poses.name(ligand)}
+                items |= {"state": poses.state(ligand), "library": part.library}
+                items |= {"conformation": part.conformation}
+                items |= {"restart": str(restart), "pose": origin}
+                if kind is REFINED:
+                    items |= _terms(part, row)
+                genotype = poses.genotypes(ligand, range(row, row + 1))
+                yield Found(genotype, poses.molecule(ligand), items)
+        if rows:
+            return
+
+
+def _terms(part: PartFiles, row: int) -> dict[str, str]:
+    return {
+        f"{function}.{term}": str(values[row])
+        for function, columns in read_terms(part.scores).items()
+        for term, values in columns.items()
+    }

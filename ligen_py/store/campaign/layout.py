@@ -1,0 +1,178 @@
+"""The campaign file: every score, the rankings, the best poses, the ledger and the provenance.
+
+The records below declare its layout; `docs/format.md` states it in words. `campaign_writer` makes
+the file part by part, `campaign_reader` reads it.
+"""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from ligen_py.records.column import STRING, Kind, Record, column
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.scores import Check
+
+CAMPAIGN = Kind("campaign", 1, {})
+BLOCK = 1 << 20
+"""Rows of a column held at once while a whole column is read or written piece by piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored(Record):
+    """One row per scored input record of a target, part by part."""
+
+    library: np.ndarray = column("u2", "row", doc="row of `libraries`")
+    file: np.ndarray = column("u4", "row", doc="row of `files`")
+    line: np.ndarray = column("i8", "row", doc="first line of the record in its file, from 1")
+    name: np.ndarray = column(STRING, "row", doc="name as given in the input, or record number")
+    key: np.ndarray = column(STRING, "row", doc="content key of the molecule")
+    note: np.ndarray = column(STRING, "row", doc="what was taken off, chosen or left out, in words")
+    score: np.ndarray = column(
+        "f4",
+        "row",
+        doc="what ranks, larger is better: the score of the best pose of the best state, or minus "
+        "the mean of the ranks by all functions (`rank_by` of `aggregate`: consensus)",
+    )
+    states: np.ndarray = column("i4", "row", doc="states of the molecule that were docked")
+    poses: np.ndarray = column("i4", "row", doc="poses kept of the best state")
+    restart: np.ndarray = column("i4", "row", doc="restart that made the best pose")
+    duplicate: np.ndarray = column(
+        "u1", "row", doc="1 where an earlier record is the same molecule: not ranked"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Left(Record):
+    """One row per input record that is not ranked: what became of it."""
+
+    library: np.ndarray = column("u2", "row", doc="row of `libraries`")
+    file: np.ndarray = column("u4", "row", doc="row of `files`")
+    line: np.ndarray = column("i8", "row", doc="first line of the record in its file, from 1")
+    name: np.ndarray = column(STRING, "row", doc="name as given in the input, or record number")
+    status: np.ndarray = column("u1", "row", enum=Status, doc="where the record stands")
+    reason: np.ndarray = column("u1", "row", enum=Reason, doc="why it left the race")
+    detail: np.ndarray = column(STRING, "row", doc="the reason in words, with the values")
+    same_as: np.ndarray = column(
+        "i8",
+        "row",
+        doc="of a duplicate: row of `scored` that stands for it in the ranking; else -1",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Counts(Record):
+    """The ledger in numbers: they sum to the input records of each library."""
+
+    library: np.ndarray = column("u2", "row", doc="row of `libraries`")
+    status: np.ndarray = column("u1", "row", enum=Status, doc="where the records stand")
+    stage: np.ndarray = column(STRING, "row", doc="stage that took them out; empty if scored")
+    reason: np.ndarray = column("u1", "row", enum=Reason, doc="why they left the race")
+    records: np.ndarray = column("i8", "row", doc="input records")
+
+
+@dataclass(frozen=True, slots=True)
+class Watched(Record):
+    """Whether the scores of each chunk are believable: one row a chunk and check."""
+
+    library: np.ndarray = column("u2", "row", doc="row of `libraries`")
+    chunk: np.ndarray = column(STRING, "row", doc="chunk of the library")
+    check: np.ndarray = column("u1", "row", enum=Check, doc="what was looked for")
+    suspect: np.ndarray = column("i8", "row", doc="suspect ligands; 0 for drift")
+    seen: np.ndarray = column("i8", "row", doc="ligands looked at")
+    measure: np.ndarray = column("f4", "row", doc="share of suspect ligands; for drift a distance")
+    alarm: np.ndarray = column("u1", "row", doc="1 where the measure is larger than it should be")
+    detail: np.ndarray = column(STRING, "row", doc="what was found, in words")
+
+
+@dataclass(frozen=True, slots=True)
+class Top(Record):
+    """Best poses of the best ligands of a target, in the order of their rows."""
+
+    row: np.ndarray = column("i8", "ligand", doc="row of `scored`, ascending")
+    smiles: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the parent")
+    state: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the best state")
+    conformation: np.ndarray = column(
+        STRING, "ligand", doc="conformation of the target around the best pose; empty if it has one"
+    )
+    first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
+    first_byte: np.ndarray = column("i8", "ligand+1", into="byte", doc="offsets of molecules")
+    extra: np.ndarray = column(
+        STRING, "ligand", doc="further columns of the input: a JSON object of texts, or empty"
+    )
+    xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position in the best pose")
+    molecule: np.ndarray = column("u1", "byte", doc="RDKit binary molecule, atoms in this order")
+
+
+@dataclass(frozen=True, slots=True)
+class Control(Record):
+    """Redocking of a target's reference ligand. What could not be measured has no row."""
+
+    name: np.ndarray = column(STRING, "control", doc="name of the reference ligand")
+    status: np.ndarray = column("u1", "control", enum=Status, doc="where the record stands")
+    reason: np.ndarray = column("u1", "control", enum=Reason, doc="why it left the race")
+    detail: np.ndarray = column(STRING, "control", doc="what went wrong, in words")
+    score: np.ndarray = column("f4", "scored", doc="score of the best pose")
+    poses: np.ndarray = column("i4", "scored", doc="poses kept")
+    rmsd: np.ndarray = column(
+        "f4", "measured", units="angstrom", doc="best-scored pose to crystal: symmetry-corrected, "
+        "heavy atoms, no alignment"
+    )  # fmt: skip
+    rmsd_kept: np.ndarray = column(
+        "f4", "measured", units="angstrom", doc="least RMSD to crystal of all kept poses"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Runs(Record):
+    """The distinct run records of all parts."""
+
+    kind: np.ndarray = column(STRING, "run", doc="kind of file")
+    stage_digest: np.ndarray = column(STRING, "run", doc="hash over the sources of the stage")
+    created_by: np.ndarray = column(STRING, "run", doc="program and version")
+    settings: np.ndarray = column(STRING, "run", doc="settings of the stage, JSON")
+    device: np.ndarray = column(STRING, "run", doc="OpenCL device, empty where none was used")
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance(Record):
+    """One row per file of each part: which run made it and what it held."""
+
+    target: np.ndarray = column(
+        STRING, "row", doc="name of the target, with `.` and a conformation's where it has several"
+    )
+    library: np.ndarray = column(STRING, "row", doc="name of the library")
+    chunk: np.ndarray = column(STRING, "row", doc="chunk of the library")
+    run: np.ndarray = column("i8", "row", doc="row of `runs`")
+    sha256: np.ndarray = column(STRING, "row", doc="SHA-256 of the file")
+    records: np.ndarray = column("i8", "row", doc="input records of the part")
+
+
+TARGET_GROUPS: dict[str, type[Record]] = {
+    "scored": Scored, "left": Left, "counts": Counts, "watched": Watched, "top": Top,
+    "control": Control
+}  # fmt: skip
+"""Records in each group `targets/{target}`; beside them `ranking` and `terms/{function}/{term}`."""
+
+ROOT_GROUPS: dict[str, type[Record]] = {"runs": Runs, "parts": Provenance}
+"""Records at the root; beside them the texts `libraries` and `files`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """The best pose of a molecule: coordinates (atoms, 3) in Angstrom, and its best state."""
+
+    smiles: str
+    state: str
+    extra: str
+    xyz: np.ndarray
+    molecule: np.ndarray
+    conformation: str = ""
+
+
+def columns_of(extra: str) -> dict[str, str]:
+    """Further columns of an input record, by name; ValueError where the text is none such."""
+    columns = json.loads(extra or "{}")
+    if not isinstance(columns, dict):
+        raise ValueError("further columns are no JSON object")
+    return {str(name): str(value) for name, value in columns.items()}

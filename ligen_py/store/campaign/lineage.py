@@ -1,0 +1,84 @@
+"""Where the parts of a campaign come from, and whether they may stand in one ranking."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.provenance import file_digest
+from ligen_py.store.campaign.layout import Provenance, Runs
+from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.campaign.part import RECORDED, part_runs
+
+
+class Lineage:
+    """Collects run records; each distinct one is kept once."""
+
+    def __init__(self) -> None:
+        self._digests: dict[Path, str] = {}
+        self._runs: dict[tuple[str, ...], int] = {}
+        self._made: dict[tuple[str, str], tuple[Path, dict[str, str]]] = {}
+
+    def add(self, members: Sequence[PartFiles], records: int) -> Provenance:
+        """The provenance of a chunk with `records` input records: four rows a conformation.
+
+        Raises InputError where its files were not made from each other, or with settings or code
+        that differ from those of the parts before: their scores must not be compared.
+        """
+        rows = [self._add(files, records) for files in members]
+        names = [spec.name for spec in fields(Provenance)]
+        return Provenance(
+            **{name: np.concatenate([getattr(row, name) for row in rows]) for name in names}
+        )
+
+    def _add(self, files: PartFiles, records: int) -> Provenance:
+        paths = {kind: getattr(files, kind) for kind in RECORDED}
+        digests = {kind: self._digest(path) for kind, path in paths.items()}
+        runs = part_runs(files, digests)
+        for kind in RECORDED:
+            self._require_same(files, kind, paths[kind], runs[kind])
+        rows = [self._runs.setdefault(_row(kind, runs[kind]), len(self._runs)) for kind in RECORDED]
+        return Provenance(
+            target=_texts([files.place] * len(RECORDED)),
+            library=_texts([files.library] * len(RECORDED)),
+            chunk=_texts([files.ligands.stem] * len(RECORDED)),
+            run=np.array(rows, dtype="i8"),
+            sha256=_texts([digests[kind] for kind in RECORDED]),
+            records=np.full(len(RECORDED), records, dtype="i8"),
+        )
+
+    def runs(self) -> Runs:
+        """The distinct run records, in the order in which they were met."""
+        columns = zip(*self._runs, strict=True) if self._runs else ((),) * 5
+        return Runs(*(_texts(list(column)) for column in columns))
+
+    def _digest(self, path: Path) -> str:
+        """Ligands and pockets serve many parts and are hashed once."""
+        if path not in self._digests:
+            self._digests[path] = file_digest(path)
+        return self._digests[path]
+
+    def _require_same(self, files: PartFiles, kind: str, path: Path, run: dict[str, str]) -> None:
+        """Ligands within a library, everything else within the campaign, made in the same way."""
+        scope = files.library if kind == "ligands" else ""
+        made = {name: run.get(name, "") for name in ("settings", "stage-digest")}
+        first_path, first = self._made.setdefault((kind, scope), (path, made))
+        for name, what in (("settings", "other settings"), ("stage-digest", "another version")):
+            if made[name] != first[name]:
+                raise InputError(
+                    f"{path}: was made with {what} of the stage than {first_path}, so the two "
+                    f"cannot stand in one ranking; run that stage again for part {files.label}"
+                )
+
+
+def _row(kind: str, run: dict[str, str]) -> tuple[str, ...]:
+    names = ("stage-digest", "created-by", "settings", "device")
+    return (kind, *(run.get(name, "") for name in names))
+
+
+def _texts(values: list[str]) -> np.ndarray:
+    result = np.empty(len(values), dtype=object)
+    result[:] = values
+    return result

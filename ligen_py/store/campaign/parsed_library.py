@@ -1,0 +1,72 @@
+"""A library that another campaign has parsed: a folder of ligands files."""
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from ligen_py.errors import InputError
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.store.files.read import run_record
+
+CHUNK = re.compile(r"(?:(?P<label>.+)\.)?(?P<number>[0-9]{1,9})-of-(?P<count>[0-9]{1,9})")
+
+
+class ParsedChunk(NamedTuple):
+    """One ligands file of a parsed library."""
+
+    path: Path
+    source: str
+    """Name of the library file that it was made from."""
+
+
+def parsed_chunks(folder: Path) -> dict[str, ParsedChunk]:
+    """The chunks of a parsed library, file by file, each in order.
+
+    Raises InputError where the folder holds no ligands files, where a chunk is missing, and where
+    files do not say which settings and version of `parse` made them, or name different ones.
+    """
+    cure = "name the folder results/ligands/LIBRARY of a finished campaign"
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; {cure}")
+    found: dict[tuple[str, int], dict[int, Path]] = {}
+    for path in sorted(folder.glob("[!.]*.h5")):
+        name = CHUNK.fullmatch(path.stem)
+        if not name:
+            raise InputError(f"{path}: not a chunk of a library such as 1-of-8.h5; {cure}")
+        files = found.setdefault((name["label"] or "", int(name["count"])), {})
+        files[int(name["number"])] = path
+    if not found:
+        raise InputError(f"{folder}: holds no ligands files; {cure}")
+    result = {}
+    for (label, count), files in sorted(found.items()):
+        missing = sorted(set(range(1, count + 1)) - set(files))
+        if missing or len([1 for other, _ in found if other == label]) > 1:
+            which = f"{label}{'.' if label else ''}{missing[0] if missing else 1}-of-{count}"
+            what = "is missing" if missing else "belongs to another cut than its neighbours"
+            raise InputError(f"{folder}: chunk {which} {what}; finish or repeat that campaign")
+        for _, path in sorted(files.items()):
+            result[path.stem] = path
+    return _recorded(result)
+
+
+def _recorded(paths: dict[str, Path]) -> dict[str, ParsedChunk]:
+    made: dict[str, tuple[str, Path]] = {}
+    result = {}
+    for chunk, path in paths.items():
+        run = run_record(path, LIGANDS)
+        try:
+            source = str(json.loads(run["inputs"])[0]["name"])
+            recorded = {"settings": run["settings"], "code": run["stage-digest"]}
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{path}: does not say how it was made; parse the library again"
+            ) from error
+        for what, value in recorded.items():
+            first, other = made.setdefault(what, (value, path))
+            if value != first:
+                raise InputError(
+                    f"{path}: was parsed with other {what} than {other}; parse one of them again"
+                )
+        result[chunk] = ParsedChunk(path, source)
+    return result

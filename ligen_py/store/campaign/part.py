@@ -1,0 +1,409 @@
+"""One part of a campaign, the results of one chunk against one target, checked while it is read.
+
+Only the columns that a campaign keeps are read, so a part costs memory by its ligands, not by its
+poses' atoms.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.records.column import Kind
+from ligen_py.records.kinds import KINDS
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.refined import REFINED
+from ligen_py.records.scores import SCORES, Checks
+from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.files.read import (
+    column_of,
+    open_file,
+    read_column,
+    read_columns,
+    read_terms,
+    run_record,
+)
+from ligen_py.store.files.table import text_at
+
+CHECKS = tuple(spec.name for spec in fields(Checks))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a campaign needs of one part: per input record, and per ligand (`entry` joins them).
+
+    The ligands of a record are its states.
+    """
+
+    name: np.ndarray
+    """Text, one an input record."""
+    line: np.ndarray
+    key: np.ndarray
+    note: np.ndarray
+    status: np.ndarray
+    """u1 `Status` after the last stage, one an input record; never READY."""
+    reason: np.ndarray
+    detail: np.ndarray
+    entry: np.ndarray
+    """Input record of each ligand (i8), ascending."""
+    score: np.ndarray
+    """f4, one a ligand; finite where it has a best pose."""
+    best: np.ndarray
+    """Row of the best pose in the refined and the scores file (i8), -1 where none."""
+    poses: np.ndarray
+    """Poses kept per ligand (i4)."""
+    restart: np.ndarray
+    """Restart that made the best pose (i4), -1 where none."""
+    terms: dict[str, np.ndarray]
+    """'function/term' -> f4 of the best pose, one a ligand; 0 where none."""
+    member: np.ndarray
+    """Number of the conformation that the best pose lies in (i4), one a ligand."""
+    checks: Checks
+    """How believable its scores are."""
+
+    def scored(self) -> np.ndarray:
+        """The best state (row of the per-ligand columns) of every SCORED record, in input order.
+
+        Of equal scores the first state's counts.
+        """
+        rows = np.flatnonzero(self.best >= 0)
+        rows = rows[np.lexsort((-self.score[rows], self.entry[rows]))]
+        return rows[np.unique(self.entry[rows], return_index=True)[1]]
+
+    def pose(self, ligand: int) -> range:
+        """The row of a ligand's best pose."""
+        return range(self.best[ligand], self.best[ligand] + 1)
+
+    def states(self) -> np.ndarray:
+        """Docked states of every input record (i4): those with poses."""
+        tried = self.entry[self.poses > 0]
+        return np.bincount(tried, minlength=len(self.status)).astype("i4")
+
+
+def read_part(files: PartFiles) -> Part:
+    """Read and check one part.
+
+    Raises InputError that names the file where one is damaged, the files do not belong together,
+    or the ledger's law is broken: input records = scored + rejected + failed + duplicates.
+    """
+    ligands = read_columns(
+        files.ligands,
+        LIGANDS,
+        (
+            *(f"entries/{name}" for name in ("name", "line", "key", "note")),
+            *("ledger/status", "ligands/entry"),
+        ),
+    )
+    refined = read_columns(
+        files.refined, REFINED, ("ledger/status", "poses/first_pose", "poses/restart")
+    )
+    scores = read_columns(
+        files.scores,
+        SCORES,
+        (
+            *(f"ledger/{name}" for name in ("status", "reason", "detail")),
+            *(f"scores/{name}" for name in ("first_pose", "restart", "best", "score")),
+            *(f"checks/{name}" for name in CHECKS),
+        ),
+    )
+    _check_sizes(files, ligands, refined, scores)
+    _check_law(files, ligands, refined, scores)
+    best = scores["scores/best"]
+    found = best >= 0
+    pose = best[found]
+    return Part(
+        name=ligands["entries/name"],
+        line=ligands["entries/line"],
+        key=ligands["entries/key"],
+        note=ligands["entries/note"],
+        status=scores["ledger/status"],
+        reason=scores["ledger/reason"],
+        detail=scores["ledger/detail"],
+        entry=ligands["ligands/entry"],
+        score=scores["scores/score"],
+        best=best,
+        poses=np.diff(scores["scores/first_pose"]).astype("i4"),
+        restart=_scatter(found, scores["scores/restart"][pose], -1),
+        terms={
+            name: _scatter(found, values[pose], 0)
+            for name, values in _terms(files, len(scores["scores/restart"])).items()
+        },
+        member=np.zeros(len(best), "i4"),
+        checks=Checks(*(scores[f"checks/{name}"] for name in CHECKS)),
+    )
+
+
+def read_best(members: Sequence[PartFiles]) -> Part:
+    """Read and check the same ligands against all conformations of a target, as one part.
+
+    Every ligand is what it is in the conformation where its score is best, the first of equal ones;
+    a record is scored if it is in one of them. Raises InputError as `read_part` does, and where the
+    score terms differ.
+    """
+    parts = [read_part(files) for files in members]
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if any(list(part.terms) != list(first.terms) for part in parts):
+        raise InputError(
+            f"{members[0].label}: the conformations of its target have different score terms; run "
+            "the score stage of all parts again"
+        )
+    scores = np.stack([np.where(part.best >= 0, part.score, -np.inf) for part in parts])
+    member = scores.argmax(axis=0).astype("i4")
+    scored = np.stack([part.status == Status.SCORED for part in parts]).argmax(axis=0)
+    return replace(
+        first,
+        **{name: _chosen(parts, name, scored) for name in ("status", "reason", "detail")},
+        **{name: _chosen(parts, name, member) for name in ("score", "best", "poses", "restart")},
+        terms={
+            name: np.stack([part.terms[name] for part in parts])[member, np.arange(len(member))]
+            for name in first.terms
+        },
+        member=member,
+        checks=Checks(
+            *(np.concatenate([getattr(part.checks, name) for part in parts]) for name in CHECKS)
+        ),
+    )
+
+
+def _chosen(parts: Sequence[Part], name: str, member: np.ndarray) -> np.ndarray:
+    """A column with each value from the part of that number."""
+    values = np.stack([getattr(part, name) for part in parts])
+    return np.asarray(values[member, np.arange(len(member))])
+
+
+def _scatter(where: np.ndarray, values: np.ndarray, rest: int) -> np.ndarray:
+    result = np.full(len(where), rest, dtype=values.dtype)
+    result[where] = values
+    return result
+
+
+def _terms(files: PartFiles, poses: int) -> dict[str, np.ndarray]:
+    result = {
+        f"{function}/{term}": values
+        for function, columns in read_terms(files.scores).items()
+        for term, values in columns.items()
+    }
+    for name, values in result.items():
+        if values.dtype != np.dtype("f4") or values.shape != (poses,):
+            raise InputError(
+                f"{files.scores}: term {name} has type {values.dtype} and shape {values.shape}, "
+                f"not one float32 for each of {poses} poses; run the score stage again"
+            )
+    return result
+
+
+Columns = Mapping[str, np.ndarray]
+
+
+def _check_sizes(files: PartFiles, ligands: Columns, refined: Columns, scores: Columns) -> None:
+    """Files of other inputs betray themselves by their sizes, poses or ledgers."""
+    records, count = len(ligands["entries/name"]), len(ligands["ligands/entry"])
+    for path, columns, group in (
+        (files.refined, refined, "poses"),
+        (files.scores, scores, "scores"),
+    ):
+        what, stage = ("refined", "refine") if group == "poses" else ("scores", "score")
+        found = len(columns["ledger/status"]), len(columns[f"{group}/first_pose"]) - 1
+        if found != (records, count):
+            raise InputError(
+                f"{path}: holds {found[0]} input records and {found[1]} ligands, but "
+                f"{files.ligands} holds {records} and {count}; this {what} file was made from "
+                f"another ligands file, so run the {stage} stage again"
+            )
+    poses_agree = np.array_equal(refined["poses/first_pose"], scores["scores/first_pose"])
+    if not poses_agree or not np.array_equal(refined["poses/restart"], scores["scores/restart"]):
+        raise InputError(
+            f"{files.scores}: its poses are not those of {files.refined}; run the score stage again"
+        )
+    ready = np.flatnonzero(ligands["ledger/status"] == Status.READY)
+    entry = ligands["ligands/entry"]
+    if not np.array_equal(ready, np.unique(entry)) or (np.diff(entry) < 0).any():
+        raise InputError(
+            f"{files.ligands}: {len(ready)} records are ready, but its {count} ligands are not "
+            "those; run the parse stage again"
+        )
+
+
+def _check_law(files: PartFiles, ligands: Columns, refined: Columns, scores: Columns) -> None:
+    """Nothing is lost: each record ends scored, rejected, failed or duplicate, with a reason."""
+    status, reason = scores["ledger/status"], scores["ledger/reason"]
+    scored = status == Status.SCORED
+    left_early = ligands["ledger/status"] != Status.READY
+    changed = left_early & (status != ligands["ledger/status"])
+    changed |= (refined["ledger/status"] != Status.READY) & (status != refined["ledger/status"])
+    faults = {
+        "are still READY": status == Status.READY,
+        "left the race without a reason, or are scored with one": (
+            (scored != (reason == Reason.NONE)) & (status != Status.READY)
+        ),
+        "changed their status after they had left the race": changed,
+        "are scored without a pose and a finite score, or have one and are not scored": (
+            scored != _has_score(files, ligands, scores)
+        ),
+    }
+    for fault, rows in faults.items():
+        if rows.any():
+            raise InputError(
+                f"{files.scores}: the ledger of part {files.label} does not add up: "
+                f"{np.count_nonzero(rows)} of {len(status)} input records {fault} "
+                f"({_counts(status)}); run the stages of this part again"
+            )
+
+
+def _has_score(files: PartFiles, ligands: Columns, scores: Columns) -> np.ndarray:
+    first, best = scores["scores/first_pose"], scores["scores/best"]
+    if ((best >= 0) & ((best < first[:-1]) | (best >= first[1:]))).any():
+        raise InputError(
+            f"{files.scores}: a best pose is not one of its ligand's; run the score stage again"
+        )
+    if not np.isfinite(scores["scores/score"][best >= 0]).all():
+        raise InputError(
+            f"{files.scores}: a best pose has no finite score; run the score stage again"
+        )
+    result = np.zeros(len(scores["ledger/status"]), dtype=bool)
+    result[ligands["ligands/entry"][best >= 0]] = True
+    return result
+
+
+def _counts(status: np.ndarray) -> str:
+    found = ((item.name.lower(), np.count_nonzero(status == item)) for item in Status)
+    return ", ".join(f"{count} {name}" for name, count in found if count)
+
+
+class Genotypes(NamedTuple):
+    """The arguments of `engine.geometry.rebuild` for some poses of one ligand, in its order."""
+
+    xyz: np.ndarray
+    axis: np.ndarray
+    ranges: np.ndarray
+    torsion: np.ndarray
+    quaternion: np.ndarray
+    translation: np.ndarray
+
+
+RECORDED = ("ligands", "pocket", "refined", "scores")
+"""Kinds of the files of a part whose run records the campaign keeps."""
+
+MADE_BY = {"refined": "refine", "scores": "score"}
+
+
+class Poses:
+    """Reads single ligands and their poses of one part; a context manager.
+
+    `kind` names the file that the poses come from: those that were scored, or another one.
+    """
+
+    def __init__(self, files: PartFiles, kind: Kind = REFINED) -> None:
+        self._files = files
+        self._kind = kind
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Open the ligands and the refined file and read their offsets."""
+        with ExitStack() as stack:
+            self._ligands = stack.enter_context(open_file(self._files.ligands, LIGANDS))
+            path = getattr(self._files, self._kind.name)
+            self._posed = stack.enter_context(open_file(path, self._kind))
+            self._first = {
+                name: read_column(self._ligands, LIGANDS, f"ligands/first_{name}")
+                for name in ("atom", "torsion", "byte")
+            }
+            self._first_pose = read_column(self._posed, self._kind, "poses/first_pose")
+            self._first_angle = read_column(self._posed, self._kind, "poses/first_torsion")
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        """Close both files."""
+        return self._stack.__exit__(kind, error, trace)
+
+    def molecule(self, ligand: int) -> np.ndarray:
+        """The RDKit binary molecule of a ligand, u1."""
+        return self._of(ligand, "byte", "molecule")
+
+    def parent(self, entry: int) -> str:
+        """The canonical SMILES of an input record's parent."""
+        return text_at(column_of(self._ligands, LIGANDS, "entries/smiles"), entry)
+
+    def name(self, ligand: int) -> str:
+        """The name of a ligand's input record."""
+        entry = int(column_of(self._ligands, LIGANDS, "ligands/entry")[ligand])
+        return text_at(column_of(self._ligands, LIGANDS, "entries/name"), entry)
+
+    def extra(self, entry: int) -> str:
+        """The further columns of an input record, a JSON object or nothing."""
+        return text_at(column_of(self._ligands, LIGANDS, "entries/extra"), entry)
+
+    def state(self, ligand: int) -> str:
+        """The canonical SMILES of a ligand."""
+        return text_at(column_of(self._ligands, LIGANDS, "ligands/smiles"), ligand)
+
+    def kept(self, ligand: int) -> range:
+        """Rows of a ligand's poses."""
+        return range(int(self._first_pose[ligand]), int(self._first_pose[ligand + 1]))
+
+    def genotypes(self, ligand: int, poses: range) -> Genotypes:
+        """Start conformer of a ligand and the genotypes of some of its poses."""
+        axis = self._of(ligand, "torsion", "torsion_axis")
+        first, last = self._first_angle[poses.start], self._first_angle[poses.stop]
+        columns = ("torsion", "quaternion", "translation")
+        torsion, quaternion, translation = (
+            column_of(self._posed, self._kind, f"poses/{name}") for name in columns
+        )
+        return Genotypes(
+            xyz=self._of(ligand, "atom", "xyz"),
+            axis=axis,
+            ranges=self._of(ligand, "torsion", "torsion_range"),
+            torsion=torsion[first:last].reshape(len(poses), len(axis)),
+            quaternion=quaternion[poses.start : poses.stop],
+            translation=translation[poses.start : poses.stop],
+        )
+
+    def _of(self, ligand: int, dimension: str, column: str) -> np.ndarray:
+        first, last = self._first[dimension][ligand : ligand + 2]
+        return np.asarray(column_of(self._ligands, LIGANDS, f"ligands/{column}")[first:last])
+
+
+def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Run records of a part's files by kind, after checking that each names the others as inputs.
+
+    `digests` holds the SHA-256 of the files by kind. A record without inputs, as of files that
+    were not made by a stage, is not checked.
+    """
+    paths: dict[str, Path] = {kind: getattr(files, kind) for kind in RECORDED}
+    runs = {kind: run_record(path, KINDS[kind]) for kind, path in paths.items()}
+    made_from = {
+        "refined": ("ligands", "pocket"),
+        "scores": ("ligands", "pocket", "refined"),
+    }
+    for made, sources in made_from.items():
+        known = input_digests(paths[made], runs[made])
+        for source in sources:
+            if known and digests[source] not in known:
+                raise InputError(
+                    f"{paths[made]}: was not made from {paths[source]} as it is now; run the "
+                    f"{MADE_BY[made]} stage of part {files.label} again"
+                )
+    return runs
+
+
+def input_digests(path: Path, run: Mapping[str, str]) -> set[str]:
+    """SHA-256 of the files that a file was made from, by its run record."""
+    try:
+        return {item["sha256"] for item in json.loads(run.get("inputs", "[]"))}
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise InputError(f"{path}: its run record cannot be read; make the file again") from error

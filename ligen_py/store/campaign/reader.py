@@ -1,0 +1,238 @@
+"""Read a campaign file; every column of any number of rows is read by block or by row."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.records.column import STRING
+from ligen_py.store.campaign.layout import (
+    BLOCK,
+    CAMPAIGN,
+    TARGET_GROUPS,
+    Control,
+    Counts,
+    Left,
+    Pose,
+    Provenance,
+    Runs,
+    Scored,
+    Watched,
+    columns_of,
+)
+from ligen_py.store.files.guard import child, dataset_of
+from ligen_py.store.files.read import open_file, read_record
+from ligen_py.store.files.table import column_rows, some_rows, text_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Some ranked molecules of a target; columns have one value a molecule."""
+
+    rank: np.ndarray
+    """From 1, i8."""
+    row: np.ndarray
+    """Rows of `scored`, i8."""
+    scored: Scored
+    terms: dict[str, np.ndarray]
+    """'function/term' -> f4 of the best pose."""
+
+
+class TargetReader:
+    """Reads the results of one target."""
+
+    def __init__(self, group: h5py.Group) -> None:
+        """Look at every column before one of them is read."""
+        for name, record in TARGET_GROUPS.items():
+            for spec in fields(record):  # type: ignore[arg-type]
+                column = f"{name}/{spec.name}"
+                dataset_of(group, column, spec.metadata["dtype"], len(spec.metadata["dims"]))
+        dataset_of(group, "ranking", np.dtype("i8"), 1)
+        self._group = group
+        self.name = str(group.name).rpartition("/")[2]
+        for term in self.terms:
+            dataset_of(group, f"terms/{term}", np.dtype("f4"), 1)
+        self.size = len(group["ranking"])
+        """Ranked molecules."""
+        self.stored = len(group["top/row"])
+        """Molecules whose best pose is stored: the first of the ranking."""
+
+    @property
+    def terms(self) -> list[str]:
+        """Names of the score terms, 'function/term'."""
+        terms = child(self._group, "terms")
+        return [f"{function}/{term}" for function in terms for term in child(terms, function)]
+
+    def best(self, count: int) -> Ranked:
+        """The best `count` molecules, best first (all, where there are fewer)."""
+        return self.ranked(0, count)
+
+    def ranked(self, first: int, last: int) -> Ranked:
+        """Molecules at places first <= place < last of the ranking, counted from 0."""
+        rows = self._group["ranking"][first:last]
+        return self._ranked(rows, np.arange(first + 1, first + 1 + len(rows)))
+
+    def ranks_between(self, low: float, high: float) -> tuple[int, int]:
+        """Places of the ranking with low <= score <= high: the first, and one past the last.
+
+        Found by bisection: some forty scores are read, whatever the size.
+        """
+        first = bisect_left(range(self.size), -high, key=self._minus_score)
+        return first, bisect_right(range(self.size), -low, key=self._minus_score)
+
+    def _minus_score(self, place: int) -> float:
+        return -float(self._group["scored/score"][self._group["ranking"][place]])
+
+    def named(self, names: frozenset[str]) -> Ranked:
+        """Ranked molecules that have, or a duplicate of which has, one of `names`; best first."""
+        same_as = column_rows(self._group["left"], Left, "same_as", self._find("left", names))
+        wanted = np.union1d(self._find("scored", names), same_as[same_as >= 0])
+        ranks, rows = [np.empty(0, "i8")], [np.empty(0, "i8")]
+        for start in range(0, self.size if len(wanted) else 0, BLOCK):
+            block = self._group["ranking"][start : start + BLOCK]
+            places = np.flatnonzero(np.isin(block, wanted))
+            ranks.append(places + start + 1)
+            rows.append(block[places])
+        return self._ranked(np.concatenate(rows), np.concatenate(ranks))
+
+    def left_named(self, names: frozenset[str]) -> Left:
+        """Records that are not ranked and whose name is one of `names`."""
+        rows = self._find("left", names)
+        group = self._group["left"]
+        names_of = (spec.name for spec in fields(Left))
+        return Left(**{name: column_rows(group, Left, name, rows) for name in names_of})
+
+    def _ranked(self, rows: np.ndarray, rank: np.ndarray) -> Ranked:
+        group = self._group["scored"]
+        names = (spec.name for spec in fields(Scored))
+        columns = {name: column_rows(group, Scored, name, rows) for name in names}
+        unique, inverse = np.unique(rows, return_inverse=True)
+        terms = {
+            name: some_rows(self._group["terms"][name], unique)[inverse] for name in self.terms
+        }
+        return Ranked(rank=rank, row=rows, scored=Scored(**columns), terms=terms)
+
+    def _find(self, group: str, names: frozenset[str]) -> np.ndarray:
+        dataset = self._group[group]["name"]
+        found = [
+            start + row
+            for start in range(0, len(dataset), BLOCK)
+            for row, name in enumerate(text_rows(dataset, slice(start, start + BLOCK)))
+            if name in names
+        ]
+        return np.array(found, dtype="i8")
+
+    def poses(self, last: int, first: int = 0) -> Iterator[Pose]:
+        """Best poses of the molecules at places first <= place < last of the ranking, best first.
+
+        Raises ValueError at the first whose pose is not stored.
+        """
+        group, rows = self._group["top"], self._group["ranking"][first:last]
+        stored, first_atom, first_byte = self._top
+        places = np.searchsorted(stored, rows)
+        unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
+        names = ("smiles", "state", "extra", "conformation")
+        texts = [some_rows(group[name], unique) for name in names]
+        for number, (row, i) in enumerate(zip(rows, places, strict=True)):
+            if i == len(stored) or stored[i] != row:
+                raise ValueError(f"the pose of row {row} is not stored")
+            smiles, state, extra, conformation = (str(text[inverse[number]]) for text in texts)
+            yield Pose(
+                smiles=smiles,
+                state=state,
+                extra=extra,
+                xyz=group["xyz"][first_atom[i] : first_atom[i + 1]],
+                molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
+                conformation=conformation,
+            )
+
+    def input_columns(self, count: int, most: int) -> list[str]:
+        """Names of further columns of the input that the best `count` molecules have, `most`."""
+        stored, *_ = self._top
+        names: dict[str, None] = {}
+        for start in range(0, min(count, self.stored), BLOCK):
+            rows = self._group["ranking"][start : min(start + BLOCK, count)]
+            places = np.searchsorted(stored, rows)
+            unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
+            for text in some_rows(self._group["top"]["extra"], unique)[inverse]:
+                names |= dict.fromkeys(columns_of(str(text)))
+                if len(names) >= most:
+                    return list(names)[:most]
+        return list(names)
+
+    @cached_property
+    def _top(self) -> tuple[np.ndarray, ...]:
+        names = ("row", "first_atom", "first_byte")
+        return tuple(self._group["top"][name][...] for name in names)
+
+    def others(self, rows: np.ndarray) -> dict[int, list[str]]:
+        """Names of the duplicates of some scored rows, where they have any, in input order."""
+        result: dict[int, list[str]] = {}
+        group = self._group["left"]
+        for start in range(0, len(group["same_as"]), BLOCK):
+            same_as = group["same_as"][start : start + BLOCK]
+            places = np.flatnonzero(np.isin(same_as, rows))
+            names = some_rows(group["name"], places + start)
+            for row, name in zip(same_as[places].tolist(), names, strict=True):
+                result.setdefault(row, []).append(str(name))
+        return result
+
+    def scores(self) -> np.ndarray:
+        """Scores (f4) of all ranked molecules, in no particular order."""
+        group = self._group["scored"]
+        return np.asarray(group["score"][...])[group["duplicate"][...] == 0]
+
+    def counts(self) -> Counts:
+        """The ledger in numbers."""
+        return read_record(self._group["counts"], Counts)
+
+    def watched(self) -> Watched:
+        """How believable the scores of each chunk are."""
+        return read_record(self._group["watched"], Watched)
+
+    def control(self) -> Control:
+        """The redocking control; no rows where the target has none."""
+        return read_record(self._group["control"], Control)
+
+
+class CampaignReader:
+    """Reads a campaign."""
+
+    def __init__(self, file: h5py.File) -> None:
+        self._file = file
+        names = dataset_of(file, "libraries", STRING, 1)
+        self.libraries = [str(name) for name in text_rows(names, slice(None))]
+        names = dataset_of(file, "files", STRING, 1)
+        self.files = [str(name) for name in text_rows(names, slice(None))]
+        self.targets = list(child(file, "targets"))
+        self.attributes = {key: str(value) for key, value in file.attrs.items()}
+
+    def target(self, name: str) -> TargetReader:
+        """One target's results; InputError where the campaign has no such target."""
+        if name not in self.targets:
+            known = ", ".join(self.targets)
+            raise InputError(f"{self._file.filename}: holds no target {name}; it has {known}")
+        return TargetReader(child(self._file, f"targets/{name}"))
+
+    def runs(self) -> Runs:
+        """The distinct run records of all parts."""
+        return read_record(child(self._file, "runs"), Runs)
+
+    def parts(self) -> Provenance:
+        """Which run made each file of each part."""
+        return read_record(child(self._file, "parts"), Provenance)
+
+
+@contextmanager
+def open_campaign(path: Path) -> Iterator[CampaignReader]:
+    """Open a campaign file; InputError if it is missing, damaged, of another kind or newer."""
+    with open_file(path, CAMPAIGN) as file:
+        if "targets" not in file or not len(file["targets"]):
+            raise InputError(f"{path}: holds no target; make it again with the aggregate stage")
+        yield CampaignReader(file)

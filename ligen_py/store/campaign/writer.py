@@ -1,0 +1,304 @@
+"""Write a campaign file target by target and part by part, with the memory of one part."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.provenance import Run
+from ligen_py.records.ledger import REASON_STAGE, Reason, Status
+from ligen_py.records.scores import Check, Checks
+from ligen_py.store.campaign.layout import (
+    BLOCK,
+    CAMPAIGN,
+    Control,
+    Counts,
+    Left,
+    Pose,
+    Provenance,
+    Runs,
+    Scored,
+    Top,
+    Watched,
+)
+from ligen_py.store.campaign.part import Part
+from ligen_py.store.files.table import Table, column_rows, extend, growing_column
+from ligen_py.store.files.write import TEXT, new_file, write_column, write_record
+
+log = logging.getLogger("ligen_py")
+
+NAME_LENGTH = 80
+"""Characters of another record's name that the detail of a duplicate repeats."""
+
+
+class TargetWriter:
+    """Writes the results of one target, part by part."""
+
+    def __init__(self, group: h5py.Group) -> None:
+        self._group = group
+        self._terms: tuple[str, ...] | None = None
+        self._counts: Counter[tuple[int, int, int, str]] = Counter()
+        self._elsewhere: dict[int, str] = {}
+        """Rows of `left` that are duplicates of another part's record, and their keys."""
+        self._scored = Table(group.create_group("scored"), Scored)
+        self._left = Table(group.create_group("left"), Left)
+        self._watched = Table(group.create_group("watched"), Watched)
+        self._top = Table(group.create_group("top"), Top)
+        group.create_group("terms")
+
+    @property
+    def rows(self) -> int:
+        """Scored records so far."""
+        return len(self._group["scored/score"])
+
+    def append(self, part: Part, library: int, file: int, label: str) -> None:
+        """Append a part of a library's file: what is scored, and what became of the rest.
+
+        Raises InputError, with the part's `label`, where its score terms are others than before.
+        """
+        ligands = part.scored()
+        records = part.entry[ligands]
+        ranked = dict(
+            zip(part.key[records], range(self.rows, self.rows + len(records)), strict=True)
+        )
+        self.add_checks(part.checks, library, label)
+        self._append_terms({name: values[ligands] for name, values in part.terms.items()}, label)
+        self._scored.append(
+            Scored(
+                library=np.full(len(ligands), library, dtype="u2"),
+                file=np.full(len(ligands), file, dtype="u4"),
+                line=part.line[records],
+                name=part.name[records],
+                key=part.key[records],
+                note=part.note[records],
+                score=part.score[ligands],
+                states=part.states()[records],
+                poses=part.poses[ligands],
+                restart=part.restart[ligands],
+                duplicate=np.zeros(len(ligands), dtype="u1"),
+            )
+        )
+        out = np.flatnonzero(part.status != Status.SCORED)
+        same_as = [
+            ranked.get(key, -1) if status == Status.DUPLICATE else -1
+            for key, status in zip(part.key[out], part.status[out], strict=True)
+        ]
+        start = len(self._group["left/same_as"])
+        for row, found in enumerate(same_as):
+            if found < 0 and part.status[out[row]] == Status.DUPLICATE:
+                self._elsewhere[start + row] = part.key[out[row]]
+        self._left.append(
+            Left(
+                library=np.full(len(out), library, dtype="u2"),
+                file=np.full(len(out), file, dtype="u4"),
+                line=part.line[out],
+                name=part.name[out],
+                status=part.status[out],
+                reason=part.reason[out],
+                detail=part.detail[out],
+                same_as=np.array(same_as, dtype="i8"),
+            )
+        )
+        found = zip(part.status.tolist(), part.reason.tolist(), strict=True)
+        for (status, reason), records in Counter(found).items():
+            stage = REASON_STAGE.get(Reason(reason), "")
+            self._counts[library, status, reason, stage] += records
+
+    def add_checks(self, checks: Checks, library: int, label: str) -> None:
+        """Append what the watch found in a part; alarms are logged."""
+        count = len(checks.check)
+        for row in np.flatnonzero(checks.alarm):
+            name = Check(checks.check[row]).name.lower()
+            log.warning("watch: %s: %s: %s", label, name, checks.detail[row])
+        self._watched.append(
+            Watched(
+                library=np.full(count, library, dtype="u2"),
+                chunk=np.full(count, label.rpartition("/")[2], dtype=object),
+                **{spec.name: getattr(checks, spec.name) for spec in fields(checks)},
+            )
+        )
+
+    def _append_terms(self, terms: dict[str, np.ndarray], label: str) -> None:
+        group = self._group["terms"]
+        if self._terms is None:
+            self._terms = tuple(terms)
+            for name in terms:
+                growing_column(group, name, np.dtype("f4"), doc="term of the best pose")
+        if self._terms != tuple(terms):
+            raise InputError(
+                f"part {label} holds the score terms {', '.join(terms)}, the parts before it "
+                f"{', '.join(self._terms)}; run the score stage of all parts again"
+            )
+        for name, values in terms.items():
+            extend(group[name], values)
+
+    def append_poses(self, rows: np.ndarray, poses: list[Pose]) -> None:
+        """Append the best poses of some scored records (ascending, behind those before)."""
+        self._top.append(
+            Top(
+                row=rows,
+                smiles=np.array([pose.smiles for pose in poses], dtype=object),
+                state=np.array([pose.state for pose in poses], dtype=object),
+                conformation=np.array([pose.conformation for pose in poses], dtype=object),
+                extra=np.array([pose.extra for pose in poses], dtype=object),
+                first_atom=np.cumsum([0, *(len(pose.xyz) for pose in poses)], dtype="i8"),
+                first_byte=np.cumsum([0, *(len(pose.molecule) for pose in poses)], dtype="i8"),
+                xyz=np.concatenate([pose.xyz for pose in poses]),
+                molecule=np.concatenate([pose.molecule for pose in poses]),
+            )
+        )
+
+    def column(self, name: str, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """A column of the scored records: a slice, or rows in any order, repeats allowed."""
+        return column_rows(self._group["scored"], Scored, name, rows)
+
+    def totals(self) -> list[np.ndarray]:
+        """The score by each function (f4) of the best pose of every scored record."""
+        names = [name for name in self._terms or () if name.endswith("/total")]
+        return [self._group["terms"][name][...] for name in names]
+
+    def replace_scores(self, scores: np.ndarray) -> None:
+        """Let other values (rows,) rank: those by function stay among the terms."""
+        self._group["scored/score"][...] = scores
+
+    def take_out_duplicates(
+        self, later: np.ndarray, first: np.ndarray, libraries: Sequence[str], files: Sequence[str]
+    ) -> None:
+        """Move scored records (rows `later`, ascending) from the ranking to the ledger.
+
+        `first` holds the row of the earlier record of the same molecule, `libraries` and
+        `files` the names.
+        """
+        self._pass_on(later, first)
+        for start in range(0, len(later), BLOCK):
+            rows, of = later[start : start + BLOCK], first[start : start + BLOCK]
+            self._group["scored/duplicate"][rows] = 1
+            library, file = self.column("library", rows), self.column("file", rows)
+            others = (self.column(name, of) for name in ("name", "line", "library", "file"))
+            details = [
+                f"the same molecule as {_short(name)} in line {line}"
+                + (f" of {files[there]}" if there != here else "")
+                + (f" of library {libraries[theirs]}" if theirs != ours else "")
+                for name, line, theirs, there, ours, here in zip(
+                    *others, library, file, strict=True
+                )
+            ]
+            self._left.append(
+                Left(
+                    library=library,
+                    file=file,
+                    line=self.column("line", rows),
+                    name=self.column("name", rows),
+                    status=np.full(len(rows), Status.DUPLICATE, dtype="u1"),
+                    reason=np.full(len(rows), Reason.DUPLICATE_OF, dtype="u1"),
+                    detail=np.array(details, dtype=object),
+                    same_as=of,
+                )
+            )
+            for number, records in Counter(library.tolist()).items():
+                self._counts[number, Status.SCORED, Reason.NONE, ""] -= records
+                key = number, Status.DUPLICATE, Reason.DUPLICATE_OF, "aggregate"
+                self._counts[key] += records
+
+    def join_names(self, hashed: Callable[[np.ndarray], np.ndarray], hashes: np.ndarray) -> None:
+        """Find what stands for the duplicates of other parts: by hashes (rows,) of scored keys."""
+        if not len(hashes) or not self._elsewhere:
+            return
+        order = np.argsort(hashes, kind="stable")
+        keys = hashed(np.array(list(self._elsewhere.values()), dtype=object))
+        row = order[np.minimum(np.searchsorted(hashes[order], keys), len(order) - 1)]
+        same_as = self._group["left/same_as"][...]
+        same_as[list(self._elsewhere)] = np.where(hashes[row] == keys, row, -1)
+        self._group["left/same_as"][...] = same_as
+
+    def _pass_on(self, later: np.ndarray, first: np.ndarray) -> None:
+        """What was the same as a row that leaves the ranking is the same as the row that stays."""
+        same_as = self._group["left/same_as"]
+        for start in range(0, len(same_as) if len(later) else 0, BLOCK):
+            block = same_as[start : start + BLOCK]
+            place = np.minimum(np.searchsorted(later, block), len(later) - 1)
+            same_as[start : start + BLOCK] = np.where(later[place] == block, first[place], block)
+
+    def finish(self, ranking: np.ndarray, control: Control) -> None:
+        """Write what is known only at the end; `ranking` holds rows of `scored`, best first."""
+        dataset = write_column(self._group, "ranking", ranking)
+        dataset.attrs["doc"] = "rows of `scored`, best first; ties by library, then by line"
+        write_record(self._group.create_group("counts"), _counts(self._counts))
+        write_record(self._group.create_group("control"), control)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}..."
+
+
+def _counts(found: Counter[tuple[int, int, int, str]]) -> Counts:
+    rows = sorted(key for key, records in found.items() if records)
+    return Counts(
+        library=np.array([row[0] for row in rows], dtype="u2"),
+        status=np.array([row[1] for row in rows], dtype="u1"),
+        stage=np.array([row[3] for row in rows], dtype=object),
+        reason=np.array([row[2] for row in rows], dtype="u1"),
+        records=np.array([found[row] for row in rows], dtype="i8"),
+    )
+
+
+def control_of(
+    part: Part | None, rmsd: tuple[float, float] | None = None, problem: str = ""
+) -> Control:
+    """The redocking control of the first record of a part; no rows where there is no part.
+
+    `rmsd` holds the RMSD to the crystal (Angstrom) of the best-scored pose and the least of all.
+    """
+    ends = [] if part is None else [(part.name[0], part.status[0], part.reason[0], part.detail[0])]
+    name, status, reason, detail = zip(*ends, strict=True) if ends else ((),) * 4
+    scored: list[int] = []
+    if part is not None and part.status[0] == Status.SCORED:
+        scored = part.scored()[:1].tolist()
+    best, least = zip(rmsd, strict=True) if rmsd else ((), ())
+    return Control(
+        name=np.array(name, dtype=object),
+        status=np.array(status, dtype="u1"),
+        reason=np.array(reason, dtype="u1"),
+        detail=np.array([problem or text for text in detail], dtype=object),
+        score=np.array([part.score[i] for i in scored], dtype="f4"),  # type: ignore[union-attr]
+        poses=np.array([part.poses[i] for i in scored], dtype="i4"),  # type: ignore[union-attr]
+        rmsd=np.array(best, dtype="f4"),
+        rmsd_kept=np.array(least, dtype="f4"),
+    )
+
+
+class CampaignWriter:
+    """Writes a campaign target by target."""
+
+    def __init__(self, file: h5py.File) -> None:
+        self._file = file
+        self._file.create_group("targets")
+        self._parts = Table(file.create_group("parts"), Provenance)
+
+    def target(self, name: str) -> TargetWriter:
+        """Begin a target."""
+        return TargetWriter(self._file.create_group(f"targets/{name}"))
+
+    def append_parts(self, parts: Provenance) -> None:
+        """Append the provenance of some parts."""
+        self._parts.append(parts)
+
+    def finish(self, libraries: list[str], files: list[str], runs: Runs) -> None:
+        """Write the names of the libraries and their files, and the distinct run records."""
+        for name, texts in (("libraries", libraries), ("files", files)):
+            dataset = write_column(self._file, name, np.array(texts, dtype=object), TEXT)
+            dataset.attrs["doc"] = f"names of the {name}"
+        write_record(self._file.create_group("runs"), runs)
+
+
+@contextmanager
+def new_campaign(path: Path, run: Run) -> Iterator[CampaignWriter]:
+    """Open a new campaign file; it appears under `path` only if the block ends well."""
+    with new_file(path, CAMPAIGN, run) as file:
+        yield CampaignWriter(file)

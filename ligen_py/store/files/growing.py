@@ -1,0 +1,132 @@
+"""Records in pieces: some ligands of a file at a time, and a file that grows by them."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import h5py
+import numpy as np
+
+from ligen_py.provenance import Run
+from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.store.files.guard import child, dataset_of
+from ligen_py.store.files.read import open_file
+from ligen_py.store.files.table import Table, text_rows
+from ligen_py.store.files.temporary import flush_data
+from ligen_py.store.files.write import new_file, write_record
+
+R = TypeVar("R", bound=Record)
+
+
+def read_piece(path: Path, kind: Kind, record: type[R], dim: str, first: int, last: int) -> R:
+    """Rows first <= row < last of dimension `dim` of a record, with all that belongs to them.
+
+    Offsets count from the first row. Checked as a whole record is; the bytes read are those of the
+    piece.
+    """
+    with open_file(path, kind) as file:
+        source = child(file, kind.group_of(record))
+        spans, columns = {dim: (first, last)}, {}
+        for spec in fields(record):  # type: ignore[arg-type]
+            meta, name = spec.metadata, str(spec.metadata["dims"][0])
+            dataset = dataset_of(source, spec.name, meta["dtype"], len(meta["dims"]))
+            start, end = spans[name.removesuffix("+1")]
+            rows = slice(start, end + name.endswith("+1"))
+            if meta["dtype"] == STRING:
+                values = text_rows(dataset, rows)
+            else:
+                values = np.asarray(dataset[rows], meta["dtype"])
+            if meta["into"]:
+                if not len(values) or values[0] < 0 or (np.diff(values) < 0).any():
+                    where = f"{record.__name__}.{spec.name}"
+                    raise ValueError(f"{where} must start at 0 and never decrease")
+                spans[meta["into"]] = int(values[0]), int(values[-1])
+                values = values - values[0]
+            columns[spec.name] = values
+        found = record(**columns)
+        found.require_bounds()
+        return found
+
+
+def read_pieces(
+    path: Path, kind: Kind, record: type[R], dim: str, runs: Iterable[tuple[int, int]]
+) -> Iterator[R]:
+    """`read_piece` of one run of rows after another; the next is read while the last is in use."""
+    with ThreadPoolExecutor(1) as thread:
+        waiting: deque[Future[R]] = deque()
+        for run in runs:
+            waiting.append(thread.submit(read_piece, path, kind, record, dim, run[0], run[1]))
+            if len(waiting) > 1:
+                yield waiting.popleft().result()
+        if waiting:
+            yield waiting.popleft().result()
+
+
+WAITING = 2
+"""Pieces that are made or wait to be written while the stage goes on."""
+
+
+class Growing:
+    """A file of a kind that is written record by record, and piece by piece where asked.
+
+    One thread makes pieces, another writes them, one after another; at most `WAITING` wait. A third
+    has the disk take what is written meanwhile: left to the end, a large file holds the stage up.
+    """
+
+    def __init__(self, file: h5py.File, kind: Kind, threads: list[ThreadPoolExecutor]) -> None:
+        self._file, self._kind = file, kind
+        self._maker, self._writer, self._flusher = threads
+        self._tables: dict[str, Table[Any]] = {}
+        self._pending: deque[Future[None]] = deque()
+        self._flush = self._flusher.submit(self._to_disk)
+
+    def append(self, group: str, make: Callable[[], Record]) -> None:
+        """Append what `make` returns to a group, once the pieces before it are written."""
+        piece = self._maker.submit(make)
+        self._pending.append(self._writer.submit(self._append, group, piece))
+        self._settle(WAITING)
+
+    def _append(self, group: str, piece: Future[Record]) -> None:
+        if group not in self._tables:
+            record = self._kind.groups[group]
+            self._tables[group] = Table(self._file.create_group(group), record)
+        self._tables[group].append(piece.result())
+        if self._flush.done():
+            self._flush.result()  # says what the disk refused; it tells no other
+            self._flush = self._flusher.submit(self._to_disk)
+
+    def _to_disk(self) -> None:
+        flush_data(Path(self._file.filename))
+
+    def _settle(self, waiting: int = 0) -> None:
+        """Wait until no more than so many pieces wait; raises what their writing raised."""
+        while len(self._pending) > waiting:
+            self._pending.popleft().result()
+
+    def finish(self) -> None:
+        """Wait for the last piece and for the disk; raises what either raised."""
+        self._settle()
+        self._flush.result()
+
+    def write(self, group: str, record: Record) -> None:
+        """Write a whole record, after all pieces."""
+        self._settle()
+        write_record(self._file.create_group(group), record)
+
+
+@contextmanager
+def growing(path: Path, kind: Kind, run: Run) -> Iterator[Growing]:
+    """A new file that appears under its name only if the block ends well."""
+    threads = [ThreadPoolExecutor(1) for _ in range(3)]
+    with new_file(path, kind, run) as file:
+        try:
+            result = Growing(file, kind, threads)
+            yield result
+            result.finish()
+        finally:
+            for thread in threads:
+                thread.shutdown(wait=True)  # before the file is closed

@@ -1,0 +1,75 @@
+"""Look at a dataset of a foreign file before anything is allocated for it.
+
+HDF5 lets a file of a few hundred bytes declare a column of a thousand million million rows, name
+another file as the place of its data, or let every row point at the same long text. Files of this
+project do none of that: their columns are plain, uncompressed and wholly stored.
+"""
+
+from typing import Any
+
+import h5py
+import numpy as np
+
+from ligen_py.records.column import STRING
+
+REFERENCE = np.dtype([("length", "<u4"), ("address", "<u8"), ("number", "<u4")])
+"""One text in a chunk, as HDF5 stores it: its bytes, and where they lie in the file."""
+
+
+def child(group: h5py.Group, path: str) -> Any:
+    """A group or dataset below a group; ValueError for a link that leads elsewhere."""
+    for name in path.split("/"):
+        if not isinstance(group, h5py.Group) or name not in group:
+            raise KeyError(f"{group.name}/{name} is missing")
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            raise ValueError(f"{group.name}/{name} is a link to another place")
+        group = group[name]
+    return group
+
+
+def dataset_of(group: h5py.Group, name: str, dtype: np.dtype[Any], dims: int) -> h5py.Dataset:
+    """A dataset with the type and the number of dimensions asked for, fit to be read whole.
+
+    Raises KeyError where it is missing, ValueError where it is anything else: of another type or
+    shape, kept in another file, compressed, or larger than the bytes that are stored for it.
+    """
+    found = child(group, name)
+    where = f"{group.name.rstrip('/')}/{name}"
+    if not isinstance(found, h5py.Dataset) or found.shape is None or found.ndim != dims:
+        raise ValueError(f"{where} has the wrong shape")
+    if dtype == STRING:
+        if h5py.check_string_dtype(found.dtype) is None:
+            raise ValueError(f"{where} is not text")
+    elif found.dtype != dtype:
+        raise ValueError(f"{where} has type {found.dtype}, not {dtype}")
+    if found.external or found.is_virtual:
+        raise ValueError(f"{where} keeps its data in another file")
+    plan = found.id.get_create_plist()
+    filters = {plan.get_filter(number)[0] for number in range(plan.get_nfilters())}
+    if filters - {h5py.h5z.FILTER_FLETCHER32}:
+        raise ValueError(f"{where} is compressed; these files are not")
+    declared = found.size * found.id.get_type().get_size()
+    stored = min(found.id.get_storage_size(), found.file.id.get_filesize())
+    if declared > stored:
+        raise ValueError(f"{where} declares {declared} bytes, {stored} are stored")
+    return found
+
+
+def require_short_text(dataset: h5py.Dataset, rows: slice | np.ndarray) -> None:
+    """ValueError where some rows of a text dataset together are longer than their file."""
+    if not dataset.size or dataset.dtype.kind != "O":
+        return
+    if not dataset.chunks:
+        raise ValueError(f"{dataset.name} is text in one piece; these files hold it in chunks")
+    height = dataset.chunks[0]
+    if isinstance(rows, slice):
+        first, last, _ = rows.indices(len(dataset))
+        numbers = range(first // height, -(-last // height))
+    else:
+        numbers = np.unique(rows // height)  # type: ignore[assignment]
+    total, limit = 0, dataset.file.id.get_filesize()
+    for number in numbers:
+        _, raw = dataset.id.read_direct_chunk((int(number) * height,))
+        total += int(np.frombuffer(raw, REFERENCE)["length"].sum(dtype=np.int64))
+    if total > limit:
+        raise ValueError(f"{dataset.name} holds {total} bytes of text in a file of {limit}")

@@ -1,0 +1,164 @@
+"""Read a file of a known kind; anything wrong with it is one sentence that names the file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import h5py
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.records.scores import SCORES
+from ligen_py.store.files.guard import child, dataset_of
+from ligen_py.store.files.seal import is_broken
+from ligen_py.store.files.table import text_rows
+
+R = TypeVar("R", bound=Record)
+
+
+@contextmanager
+def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
+    """Open a file of a kind; InputError if it is missing, damaged, of another kind or newer."""
+    cure = f"make it again with the stage that writes {kind.name} files"
+    try:
+        if is_broken(path):
+            raise InputError(f"{path}: damaged (its checksum differs); {cure}")
+        file = h5py.File(path, "r")
+    except OSError as error:
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder; give a {kind.name} file") from error
+        if not path.exists():
+            raise InputError(f"{path}: does not exist; give a {kind.name} file") from error
+        raise InputError(f"{path}: not a complete HDF5 file; {cure}") from error
+    with file:
+        try:
+            _require_kind(path, file, kind, cure)
+            yield file
+        except BrokenPipeError:
+            raise
+        except (OSError, LookupError, RuntimeError, ValueError, OverflowError) as error:
+            raise InputError(f"{path}: damaged ({_first_line(error)}); {cure}") from error
+
+
+def _require_kind(path: Path, file: h5py.File, kind: Kind, cure: str) -> None:
+    found = _text(file.attrs.get("encoding-type", "nothing"))
+    if found != f"ligen_py.{kind.name}":
+        raise InputError(
+            f"{path}: holds {found}, not ligen_py.{kind.name}; give a {kind.name} file"
+        )
+    version = file.attrs.get("encoding-version", 0)
+    if not isinstance(version, (int, np.integer)) or version != kind.version:
+        raise InputError(
+            f"{path}: has layout version {version}, this ligen_py reads version "
+            f"{kind.version}; {'update ligen_py' if _newer(version, kind) else cure}"
+        )
+
+
+def kind_of(path: Path, kinds: Sequence[Kind]) -> Kind:
+    """Which of some kinds a file is; the first where it is none, so that reading it says why."""
+    try:
+        if is_broken(path):
+            return kinds[0]
+        with h5py.File(path, "r") as file:
+            found = _text(file.attrs.get("encoding-type", "")).removeprefix("ligen_py.")
+    except (OSError, LookupError, RuntimeError, ValueError):
+        return kinds[0]
+    return next((kind for kind in kinds if kind.name == found), kinds[0])
+
+
+def _newer(version: Any, kind: Kind) -> bool:
+    return bool(isinstance(version, int | np.integer) and version > kind.version)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().strip("'\"").split("\n")[0]
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def read(path: Path, kind: Kind, record: type[R]) -> R:
+    """Read one record of a file, every array checked against the record's declaration."""
+    with open_file(path, kind) as file:
+        return read_record(child(file, kind.group_of(record)), record)
+
+
+def read_record(group: h5py.Group, record: type[R]) -> R:
+    """Read a record; ValueError or KeyError where a column is missing, or its values do not fit."""
+    columns = {spec.name: _column(group, spec.name, spec.metadata) for spec in fields(record)}  # type: ignore[arg-type]
+    found = record(**columns)
+    found.require_bounds()
+    return found
+
+
+def read_columns(path: Path, kind: Kind, columns: Sequence[str]) -> dict[str, np.ndarray]:
+    """Read single columns such as 'poses/restart', each checked against its declaration."""
+    with open_file(path, kind) as file:
+        found = {column: read_column(file, kind, column) for column in columns}
+        _require_lengths(kind, found)
+        return found
+
+
+def _require_lengths(kind: Kind, columns: Mapping[str, np.ndarray]) -> None:
+    """Columns of one group that share their first dimension have equal lengths."""
+    lengths: dict[tuple[str, str], int] = {}
+    for column, values in columns.items():
+        group, name = column.split("/")
+        dim = str(_spec(kind, group, name)["dims"][0])
+        length = len(values) - dim.endswith("+1")
+        if lengths.setdefault((group, dim.removesuffix("+1")), length) != length:
+            raise ValueError(f"{column} has {len(values)} rows; others of its group have not")
+
+
+def read_column(file: h5py.File, kind: Kind, column: str) -> np.ndarray:
+    """Read the column 'group/name' of an open file; ValueError or KeyError where it cannot be."""
+    group, name = column.split("/")
+    return _column(child(file, group), name, _spec(kind, group, name))
+
+
+def column_of(file: h5py.File, kind: Kind, column: str) -> h5py.Dataset:
+    """The dataset 'group/name' of an open file, to be read in pieces; as `read_column`."""
+    group, name = column.split("/")
+    meta = _spec(kind, group, name)
+    return dataset_of(file, column, meta["dtype"], len(meta["dims"]))
+
+
+def _spec(kind: Kind, group: str, name: str) -> Any:
+    return {item.name: item for item in fields(kind.groups[group])}[name].metadata  # type: ignore[arg-type]
+
+
+def _column(group: h5py.Group, name: str, meta: Any) -> np.ndarray:
+    dataset = dataset_of(group, name, meta["dtype"], len(meta["dims"]))
+    if meta["dtype"] == STRING:
+        return text_rows(dataset, slice(None))
+    values = np.asarray(dataset[...], dtype=meta["dtype"])
+    if meta["enum"]:
+        known = np.zeros(256, bool)
+        known[list(meta["enum"])] = True
+        if not known[values].all():
+            strange = values[~known[values]][0]
+            raise ValueError(f"{group.name}/{name} holds {strange}, which has no meaning")
+    return values
+
+
+def read_terms(path: Path) -> dict[str, dict[str, np.ndarray]]:
+    """Score terms of a scores file: scoring function -> term -> one float32 a pose."""
+    with open_file(path, SCORES) as file:
+        terms = child(file, "terms")
+        return {
+            function: {
+                term: dataset_of(terms, f"{function}/{term}", np.dtype("f4"), 1)[...]
+                for term in child(terms, function)
+            }
+            for function in terms
+        }
+
+
+def run_record(path: Path, kind: Kind) -> dict[str, str]:
+    """The run record of a file: stage, digests, settings, inputs, device."""
+    with open_file(path, kind) as file:
+        return {key: _text(value) for key, value in file.attrs.items()}

@@ -1,0 +1,55 @@
+"""Write text files whole or not at all; text that no spreadsheet evaluates."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ligen_py.errors import InputError
+from ligen_py.store.files.temporary import publish, temporary_for
+
+FORMULA = ("=", "+", "-", "@")
+"""First characters at which a spreadsheet takes a text for a formula."""
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet evaluates: what looks like a formula gets an apostrophe before it.
+
+    Numbers such as -1.5 are none. The SDF holds the text as it is.
+    """
+    return f"'{text}" if text.lstrip().startswith(FORMULA) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.isascii()
+
+
+def csv_line(cells: Iterable[str]) -> str:
+    """One line of CSV (RFC 4180 but for the line ends: LF)."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerow(cells)
+    return stream.getvalue()
+
+
+def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
+    """Write files (name -> pieces of UTF-8 text) into a folder, none named before all are on disk.
+
+    Other files in the folder are left alone.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder to write into")
+    temporary: dict[Path, Path] = {}
+    try:
+        for name, text in texts.items():
+            part = temporary_for(folder / name)
+            temporary[part] = folder / name
+            with part.open("w", encoding="utf-8", newline="") as stream:
+                stream.writelines(text)
+        publish(temporary.items())
+    finally:
+        for part in temporary:
+            part.unlink(missing_ok=True)

@@ -1,0 +1,98 @@
+"""Write a file under a temporary name, flush it to disk, then give it its name."""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from ligen_py.provenance import Run
+from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.store.files.seal import seal
+from ligen_py.store.files.temporary import publish, temporary_for
+
+CHUNK_BYTES = 1 << 18
+CACHE_BYTES = 1 << 24
+"""Of HDF5's chunks in memory, a dataset: with its default of 1 MiB growing takes twice as long."""
+
+TEXT = h5py.string_dtype("utf-8")
+
+
+@contextmanager
+def new_file(path: Path, kind: Kind, run: Run) -> Iterator[h5py.File]:
+    """Open a new file of a kind; it appears under `path` only if the block ends well.
+
+    The temporary name is unique to the process, so two writers of one output never share a file.
+    """
+    temporary = temporary_for(path)
+    try:
+        versions = ("v110", "v110")
+        with (
+            ThreadPoolExecutor(1) as thread,
+            h5py.File(temporary, "w", libver=versions, rdcc_nbytes=CACHE_BYTES) as file,
+        ):
+            attributes = thread.submit(run.attributes)  # reads all inputs
+            file.attrs["encoding-type"] = f"ligen_py.{kind.name}"
+            file.attrs["encoding-version"] = kind.version
+            yield file
+            for key, value in attributes.result().items():
+                file.attrs[key] = value
+        seal(temporary)
+        publish([(temporary, path)])
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write(
+    path: Path,
+    kind: Kind,
+    run: Run,
+    records: Mapping[str, Record],
+    terms: Mapping[str, Mapping[str, np.ndarray]] | None = None,
+) -> None:
+    """Write the records of a kind (`kind.groups`), and the score terms where there are any.
+
+    `terms` maps scoring function -> term -> float32 array with one value a pose.
+    """
+    if set(records) != set(kind.groups):
+        raise ValueError(f"a {kind.name} file holds {sorted(kind.groups)}, not {sorted(records)}")
+    with new_file(path, kind, run) as file:
+        for group, record in records.items():
+            write_record(file.create_group(group), record)
+        for function, columns in (terms or {}).items():
+            target = file.create_group(f"terms/{function}")
+            for term, values in columns.items():
+                write_column(target, term, values)
+
+
+def write_record(group: h5py.Group, record: Record) -> None:
+    """Write every column of a record with its unit, meaning and enumeration."""
+    for spec in fields(record):  # type: ignore[arg-type]
+        meta = spec.metadata
+        values = getattr(record, spec.name)
+        dtype: Any = TEXT if meta["dtype"] == STRING else meta["dtype"]
+        if meta["enum"] is not None:
+            dtype = h5py.enum_dtype({item.name: item.value for item in meta["enum"]}, "u1")
+        dataset = write_column(group, spec.name, values, dtype)
+        dataset.attrs["doc"] = meta["doc"]
+        if meta["units"]:
+            dataset.attrs["units"] = meta["units"]
+
+
+def write_column(
+    group: h5py.Group, name: str, values: np.ndarray, dtype: Any = None
+) -> h5py.Dataset:
+    """Write one array, chunked along its first axis, with a checksum on every chunk."""
+    dtype = values.dtype if dtype is None else dtype
+    if not values.size:
+        return group.create_dataset(name, shape=values.shape, dtype=dtype)
+    row_bytes = max(1, values.nbytes // len(values))
+    rows = int(np.clip(CHUNK_BYTES // row_bytes, 1, len(values)))
+    text = dtype is TEXT
+    return group.create_dataset(
+        name, data=values, dtype=dtype, chunks=(rows, *values.shape[1:]), fletcher32=not text
+    )

@@ -1,0 +1,59 @@
+"""What is told of a ranked molecule, as text: items of its SDF record, cells of its line."""
+
+from collections.abc import Container, Sequence
+
+from ligen_py.store.campaign.layout import Pose, columns_of
+from ligen_py.store.campaign.reader import CampaignReader, Ranked
+from ligen_py.summary.facts import readable
+
+HIDDEN = ("target", "key", "restart")
+"""Items that the table leaves out."""
+
+MOST_COLUMNS = 256
+"""Most columns of the input in the table; the SDF holds all of each molecule."""
+
+BRACKETS = str.maketrans("<>", "()")
+"""What would end the name of an item."""
+
+
+def told(
+    target: str, campaign: CampaignReader, best: Ranked, i: int, pose: Pose, others: Sequence[str]
+) -> dict[str, str]:
+    """Everything of the molecule in row `i` of some ranked ones; `others` are its other names.
+
+    Columns of the input come last.
+    """
+    scored = best.scored
+    row = {
+        "target": target,
+        "rank": str(best.rank[i]),
+        "name": str(scored.name[i]),
+        "score": str(scored.score[i]),
+        **{name.replace("/", "."): str(values[i]) for name, values in best.terms.items()},
+        "smiles": pose.smiles,
+        "state": pose.state,
+        "states": str(scored.states[i]),
+        "conformation": pose.conformation,
+        "other_names": "; ".join(others),
+        "note": scored.note[i],
+        "library": campaign.libraries[scored.library[i]],
+        "file": campaign.files[scored.file[i]],
+        "line": str(scored.line[i]),
+        "key": str(scored.key[i]),
+        "restart": str(scored.restart[i]),
+    }
+    return row | {_apart(name, row): text for name, text in columns_of(pose.extra).items()}
+
+
+def _apart(name: str, own: Container[str]) -> str:
+    """A column of the input under a name that is none of ours and fit for an SDF."""
+    plain = readable(name).translate(BRACKETS)
+    return f"input.{plain}" if plain in own else plain
+
+
+def columns(terms: Sequence[str], given: Sequence[str]) -> list[str]:
+    """Columns of the table, for score terms 'function/term' and `given` columns of the input."""
+    first, last = ("rank", "name", "score"), ("library", "file", "line", "other_names", "note")
+    scores = (name.replace("/", ".") for name in terms)
+    own = [*first, *scores, "smiles", "state", "states", "conformation", *last]
+    return [*own, *(_apart(name, {*own, *HIDDEN}) for name in given)]

@@ -1,0 +1,150 @@
+"""Vina and Vinardo against AutoDock Vina 1.2.7: its Python package, and scores it gave before."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+
+from ligen_py.engine.functions.vina import reference as vina_reference
+from ligen_py.engine.functions.vina.constants import FORMS
+from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.library.parsing import assemble
+from ligen_py.molecules.library.reading import records
+from ligen_py.molecules.ligands.preparation import Rules, prepare
+from ligen_py.molecules.receptor import preparation as receptor
+from ligen_py.molecules.receptor.site import site_of_ligand
+from ligen_py.molecules.typing.vina import active_torsions
+from ligen_py.records.atom_types import VinaType
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import Receptor
+from tests import pdbqt
+
+CRYSTAL = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=60.0)
+COMPLEXES = (
+    "1IA1", "1IEP", "1STP", "1UYD", "3CE3", "5SB2", "5SIS", "6M2B", "6TW5", "6XCT", "6XG5", "6ZC3",
+    "7AKL", "7CL8", "7DUA", "7F5D", "7KC5", "7L00", "7LT0", "7LZD", "7N03", "7N4N", "7NGW", "7OFK",
+    "7POM", "7PRM", "7QPP", "7R9N", "7UYB", "8EX2",
+)  # fmt: skip
+
+
+@cache
+def complex_of(folder: Path) -> tuple[Ligands, Receptor, list[float]]:
+    """A crystal complex through the project's own preparation, and the ligand's centroid.
+
+    The ligand stands at its place, with the three decimals that a PDBQT file has.
+    """
+    site = site_of_ligand(folder / "ligand.sdf", 10.0)
+    (record,) = records(folder / "ligand.sdf")
+    ligands = assemble([(record, prepare(record, CRYSTAL))]).ligands
+    pocket = receptor.prepare(
+        receptor.open_structure(folder / "protein.pdb", receptor.Rules()), site, receptor.Rules()
+    ).receptor
+    in_place = np.round(ligands.xyz.astype(float) + site.center, 3).astype("f4")
+    return replace(ligands, xyz=in_place), pocket, list(site.center)
+
+
+def score(form: str, ligands: Ligands, pocket: Receptor) -> dict[str, float]:
+    poses = pdbqt.start_poses(ligands)
+    found = vina_reference.score_poses(FORMS[form], ligands, pocket, poses)
+    return {term: float(values[0]) for term, values in found.items()}
+
+
+def as_vina_tabulates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look pairs up as Vina does: in steps of 1/32 A^2, each the mean of its two ends."""
+    exact = vina_reference.pair_terms
+
+    def looked_up(weights, distance, pair):  # type: ignore[no-untyped-def]
+        step = np.floor(distance**2 * 32)
+        ends = [exact(weights, np.sqrt((step + end) / 32), pair) for end in (0, 1)]
+        return (ends[0] + ends[1]) / 2
+
+    monkeypatch.setattr(vina_reference, "pair_terms", looked_up)
+
+
+def ligand_lines(ligands: Ligands, cuts: list[tuple[int, int]]) -> str:
+    neighbours: list[list[int]] = [[] for _ in ligands.element]
+    for a, b in ligands.bond.astype(int).tolist():
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    return pdbqt.ligand_lines(ligands.xyz, ligands.element, ligands.vina_type, neighbours, cuts)
+
+
+@pytest.mark.parametrize("form", ["vina", "vinardo"])
+@pytest.mark.parametrize("name", COMPLEXES)
+def test_crystal_poses_score_as_in_vina(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, form: str
+) -> None:
+    # Vina makes its types from AutoDock's and from the bonds that it finds itself.
+    vina = pytest.importorskip("vina")
+    ligands, pocket, centre = complex_of(shared_data / "redock" / name)
+    mol = Chem.Mol(ligands.molecule.tobytes())
+    (tmp_path / "receptor.pdbqt").write_text(pdbqt.receptor_lines(pocket))
+    program = vina.Vina(sf_name=form, cpu=1, verbosity=0)
+    program.set_receptor(str(tmp_path / "receptor.pdbqt"))
+    graph = Graph.of(mol)
+    turning = graph.bond[active_torsions(graph)].tolist()
+    program.set_ligand_from_string(ligand_lines(ligands, turning))
+    program.compute_vina_maps(center=centre, box_size=[30, 30, 30], spacing=3.0)
+    total, between, *_ = program.score()
+
+    exact = score(form, ligands, pocket)
+    divisor = 1 + FORMS[form].weights.rotor_weight * exact["rotors"]
+    # Vina's look-up table alone is worth up to 0.015 kcal/mol.
+    assert exact["affinity"] == pytest.approx(total, abs=0.015)
+    as_vina_tabulates(monkeypatch)
+    tabulated = score(form, ligands, pocket)
+    assert tabulated["affinity"] == pytest.approx(total, abs=0.002)
+    assert tabulated["affinity"] * divisor == pytest.approx(between, abs=0.002)
+    assert tabulated["total"] == -tabulated["affinity"]
+
+
+@pytest.mark.parametrize("form", ["vina", "vinardo"])
+@pytest.mark.parametrize("name", ["1IEP", "3CE3", "7N03", "7OFK", "7UYB"])
+def test_crystal_poses_have_vinas_internal_energy(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, form: str
+) -> None:
+    # With the torsions that the search turns. Ligands with three-membered rings are left out:
+    # there, Vina's walk to the atoms within three bonds misses some and counts them as pairs.
+    vina = pytest.importorskip("vina")
+    ligands, pocket, centre = complex_of(shared_data / "redock" / name)
+    (tmp_path / "receptor.pdbqt").write_text(pdbqt.receptor_lines(pocket))
+    program = vina.Vina(sf_name=form, cpu=1, verbosity=0)
+    program.set_receptor(str(tmp_path / "receptor.pdbqt"))
+    axes = ligands.torsion_axis.astype(int).tolist()
+    program.set_ligand_from_string(ligand_lines(ligands, axes))
+    program.compute_vina_maps(center=centre, box_size=[30, 30, 30], spacing=3.0)
+    as_vina_tabulates(monkeypatch)
+    assert score(form, ligands, pocket)["intra"] == pytest.approx(program.score()[5], abs=0.002)
+
+
+@pytest.mark.parametrize("form", ["vina", "vinardo"])
+@pytest.mark.parametrize("name", ["1ac8", "1stp", "3ce3", "3tmn"])
+def test_prepared_files_score_as_in_vina(shared_data: Path, name: str, form: str) -> None:
+    folder = shared_data / "reference" / "energies"
+    known = json.loads((folder / "reference_energies.json").read_text())[name]
+    expected = known[f"vina1.2.7_{form}"]
+    ligands = pdbqt.ligands_of(pdbqt.read(folder / name / f"{name}_ligand.pdbqt"))
+    pocket = pdbqt.receptor_of(pdbqt.read(folder / name / "receptor.pdbqt"))
+    found = score(form, ligands, pocket)
+    divisor = 1 + FORMS[form].weights.rotor_weight * found["rotors"]
+    assert found["affinity"] == pytest.approx(expected["total"], abs=0.01)
+    assert found["affinity"] * divisor == pytest.approx(expected["inter"], abs=0.01)
+    assert found["intra"] == pytest.approx(expected["internal"], abs=0.01)
+
+
+def test_receptor_types_agree_with_prepared_files(shared_data: Path) -> None:
+    # The prepared file has hydrogens, which say which nitrogens of histidine give and take.
+    prepared = pdbqt.read(shared_data / "reference" / "vina_1iep" / "1iep_receptor.pdbqt")
+    expected = dict(zip(prepared.label, prepared.vina_types(), strict=True))
+    _, pocket, _ = complex_of(shared_data / "redock" / "1IEP")
+    different = set()
+    for label, kind in zip(pocket.label, pocket.vina_type, strict=True):
+        _, residue, number, atom = label.split("/")
+        if kind != expected[f"{residue}/{number}/{atom}"]:
+            different.add((residue, atom, VinaType(kind)))
+    assert len(pocket.label) > 1000
+    assert different == {("HIS", "ND1", VinaType.N_DA), ("HIS", "NE2", VinaType.N_DA)}

@@ -1,0 +1,40 @@
+"""The cavity search, on boxes of atoms with known holes."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ligen_py.engine.pocket.cavity import components, find_cavities
+
+
+def test_components_share_faces() -> None:
+    mask = np.zeros((6, 6, 6), bool)
+    mask[0, 0, :] = mask[0, :, 5] = True  # an L
+    mask[1, 1, 0] = True  # touches it by an edge only
+    mask[5, 5, 5] = True
+    label = components(mask)
+    assert label[0, 0, 0] == label[0, 5, 5] != 0
+    assert len({int(label[0, 0, 0]), int(label[1, 1, 0]), int(label[5, 5, 5]), 0}) == 4
+    assert ((label > 0) == mask).all()
+    assert not components(np.zeros((3, 3, 3), bool)).any()
+
+
+def block(holes: list[tuple[tuple[float, float, float], float]]) -> np.ndarray:
+    """Carbons on a lattice of 2 Angstrom, but for spheres around some points."""
+    lattice = np.array(list(itertools.product(np.arange(-18.0, 18.1, 2.0), repeat=3)))
+    for center, radius in holes:
+        lattice = lattice[np.linalg.norm(lattice - np.array(center), axis=1) > radius]
+    return lattice
+
+
+def test_the_larger_hole_ranks_first_and_a_full_block_has_none() -> None:
+    small, large = (9.0, 0.0, 0.0), (-7.0, 1.0, 0.0)
+    xyz = block([(small, 5.0), (large, 6.0)])
+    first, second = find_cavities(xyz, np.full(len(xyz), 6))
+    assert first.center == pytest.approx(large, abs=0.7)
+    assert second.center == pytest.approx(small, abs=0.7)
+    assert (first.rank, second.rank) == (1, 2)
+    assert first.score > second.score
+    full = block([])
+    assert not find_cavities(full, np.full(len(full), 6))

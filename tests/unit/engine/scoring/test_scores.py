@@ -1,0 +1,179 @@
+"""Batches, the choice of the best pose, and the ledger after scoring."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ligen_py.engine.random_input import make_ligands, make_poses
+from ligen_py.engine.scoring.scores import (
+    PAIR_TERMS,
+    batches,
+    best_poses,
+    choice_energy,
+    merit,
+    pose_scores,
+    score,
+    settle,
+)
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.poses import Poses
+
+NAN = np.nan
+NONE = np.zeros(0, "f4")
+
+
+def uneven_poses(counts: list[int]) -> Poses:
+    """Poses of ligands without torsions, as many as told for each."""
+    total = sum(counts)
+    poses = make_poses(make_ligands([(5, 0)]), total)
+    return replace(poses, first_pose=np.cumsum([0, *counts]).astype("i8"))
+
+
+def ledger(*status: Status) -> Ledger:
+    count = len(status)
+    return Ledger(
+        np.array(status, "u1"), np.zeros(count, "u1"), np.array([""] * count, dtype=object)
+    )
+
+
+def test_best_pose_is_the_largest_total_and_the_lowest_row_of_equals() -> None:
+    totals = np.array([1, 5, 5, 2, 1], "f4")
+    scores = best_poses(uneven_poses([3, 0, 2]), totals, -totals)
+    assert scores.best.tolist() == [1, -1, 3]
+    assert scores.score[[0, 2]].tolist() == [5, 2]
+    assert np.isnan(scores.score[1])
+
+
+def test_totals_that_are_not_finite_never_win() -> None:
+    totals = np.array([NAN, 4, np.inf, NAN, -np.inf], "f4")
+    assert best_poses(uneven_poses([3, 2]), totals, -totals).best.tolist() == [1, -1]
+
+
+def test_no_poses_at_all() -> None:
+    assert best_poses(uneven_poses([0, 0]), NONE, NONE).best.tolist() == [-1, -1]
+
+
+def test_settle_scores_or_fails_every_ready_record() -> None:
+    ligands = replace(make_ligands([(5, 0)] * 3), entry=np.array([1, 2, 4], "i8"))
+    before = ledger(Status.REJECTED, Status.READY, Status.READY, Status.DUPLICATE, Status.READY)
+    totals = np.array([1, 2, NAN], "f4")
+    scores = best_poses(uneven_poses([2, 0, 1]), totals, -totals)
+    after = settle(before, ligands, scores)
+    assert after.status.tolist() == [
+        Status.REJECTED,
+        Status.SCORED,
+        Status.FAILED,
+        Status.DUPLICATE,
+        Status.FAILED,
+    ]
+    assert after.reason[[2, 4]].tolist() == [Reason.NO_FINITE_SCORE] * 2
+    assert after.reason[[0, 1, 3]].tolist() == [Reason.NONE] * 3
+    assert after.detail.tolist() == [
+        "",
+        "",
+        "there is no pose to score",
+        "",
+        "none of 1 poses has a finite score",
+    ]
+    assert before.status[1] == Status.READY
+
+
+def test_settle_leaves_records_alone_that_an_earlier_stage_failed() -> None:
+    ligands = make_ligands([(5, 0)])
+    scores = best_poses(uneven_poses([0]), NONE, NONE)
+    assert settle(ledger(Status.FAILED), ligands, scores).detail[0] == ""
+
+
+def test_settle_refuses_a_ledger_of_other_ligands() -> None:
+    scores = best_poses(uneven_poses([0]), NONE, NONE)
+    with pytest.raises(ValueError, match="no ligand belongs to it"):
+        settle(ledger(Status.READY, Status.READY), make_ligands([(5, 0)]), scores)
+    with pytest.raises(ValueError, match="fewer than"):
+        settle(ledger(), make_ligands([(5, 0)]), scores)
+
+
+@pytest.mark.parametrize("budget", [1, 500, 2000, 10**9])
+def test_batches_cover_every_pose_once_within_the_budget(budget: int) -> None:
+    ligands = make_ligands([(5, 0)] * 7)
+    poses = uneven_poses([3, 0, 1, 9, 0, 0, 2])
+    rows = [
+        row
+        for first, last in batches(ligands, poses, budget)
+        for row in range(poses.first_pose[first], poses.first_pose[last])
+    ]
+    assert rows == list(range(15))
+    # 36 + 36 * 5 bytes a ligand, 64 a pose
+    for first, last in batches(ligands, poses, budget):
+        count = poses.first_pose[last] - poses.first_pose[first]
+        assert last == first + 1 or (last - first) * 216 + count * 64 <= budget
+
+
+def test_a_ligand_larger_than_any_kernel_is_refused() -> None:
+    ligands = make_ligands([(5, 0)])
+    huge = replace(
+        ligands,
+        **{
+            name: np.resize(getattr(ligands, name), (257, *getattr(ligands, name).shape[1:]))
+            for name in ("xyz", "element", "charge", "radius", "interaction", "donor", "acceptor")
+        },
+        logp=np.zeros(257, "f4"),
+        hydrogens=np.zeros(257, "u1"),
+        vina_type=np.zeros(257, "u1"),
+        ad4_type=np.zeros(257, "u1"),
+        ad4_charge=np.zeros(257, "f4"),
+        first_atom=np.array([0, 257], "i8"),
+    )
+    with pytest.raises(ValueError, match="257 atoms"):
+        score(None, huge, None, uneven_poses([1]), ("xscore",))  # type: ignore[arg-type]
+
+
+def columns_of(**totals: list[float]) -> dict[str, dict[str, np.ndarray]]:
+    """Terms of functions with one pose a number: its energy, kcal/mol."""
+    zero = {name: np.zeros(3, "f4") for name in PAIR_TERMS}
+    made = {"vina": lambda e: zero | {"intra": e}, "ad4": lambda e: {"affinity": e}}
+    return {name: made[name](np.array(values, "f4")) for name, values in totals.items()}
+
+
+def test_a_pose_is_chosen_by_the_weighed_energies_and_keeps_its_own_score() -> None:
+    columns = columns_of(vina=[-9, -8, -7], ad4=[0, -4, -5])
+    energy = choice_energy(columns, {"vina": 1.0, "ad4": 0.5, "xscore": 3.0})
+    assert energy.tolist() == [-9, -10, -9.5]
+    scores = best_poses(uneven_poses([3]), np.array([9, 8, 7], "f4"), energy)
+    assert (scores.best[0], scores.score[0]) == (1, 8)
+
+
+def test_the_score_of_a_large_and_of_a_small_ligand_by_hand() -> None:
+    ligands = make_ligands([(10, 5), (40, 10)])
+    poses = uneven_poses([1, 2])
+    energy = np.array([-9, -9, 2], "f4")
+    assert ligands.heavy.tolist() == [8, 30]
+    # 8 and 30 to the power of 0.4 are 2.2974 and 3.8981; 5 and 10 torsions cost 1.1 and 1.2.
+    by_hand = [9 / 1.1 / 2.2974, 9 / 1.2 / 3.8981, -2]
+    assert merit(ligands, poses, energy) == pytest.approx(by_hand, rel=1e-4)
+
+
+def test_what_ranks_is_what_the_settings_say() -> None:
+    ligands, poses = make_ligands([(10, 5)]), uneven_poses([3])
+    columns = columns_of(vina=[-9, -8, -7], ad4=[0, -4, -5])
+    columns["vina"]["total"] = np.array([9, 8, NAN], "f4")
+    weights = {"vina": 1.0, "ad4": 0.5}
+    first, energy = pose_scores(ligands, poses, columns, weights, "first")
+    assert first.tolist()[:2] == [9, 8]
+    ranks, same = pose_scores(ligands, poses, columns, weights, "energy")
+    assert energy.tolist() == same.tolist() == [-9, -10, -9.5]
+    assert ranks[:2].tolist() == merit(ligands, poses, energy)[:2].tolist()
+    assert np.isnan(ranks[2])
+    assert best_poses(poses, ranks, energy).best[0] == 1
+
+
+def test_the_first_function_chooses_where_no_weight_is_left() -> None:
+    columns = columns_of(ad4=[0, -4, -5], vina=[-9, -8, -7])
+    assert choice_energy(columns, {}).tolist() == [0, -4, -5]
+    assert choice_energy(columns, {"xscore": 1.0}).tolist() == [0, -4, -5]
+
+
+def test_a_function_without_a_value_has_no_say() -> None:
+    energy = choice_energy(columns_of(vina=[-9, -8, NAN], ad4=[NAN] * 3), {"vina": 1.0, "ad4": 0.5})
+    assert energy[:2].tolist() == [-9, -8]
+    assert np.isnan(energy[2])

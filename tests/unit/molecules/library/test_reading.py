@@ -1,0 +1,301 @@
+"""Records of library files: every record exactly once, under its own name and line."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pyarrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.library import lines
+from ligen_py.molecules.library.reading import Columns, Part, Record, clean_name, records
+
+BLOCK = "{name}\n  program\n\n  0  0  0  0  0  0            999 V2000\nM  END\n"
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def in_parts(path: Path, count: int) -> list[list[Record]]:
+    return [list(records(path, Part(k, count))) for k in range(1, count + 1)]
+
+
+def names(path: Path) -> list[str]:
+    return [record.name for record in records(path)]
+
+
+def test_smiles_lines_names_and_numbers(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.smi", '# comment\nCCO ethanol\n\n  \nCC\tmy name, "x"/y  \nC\n')
+    assert list(records(path)) == [
+        Record(2, "ethanol", "CCO"),
+        Record(5, 'my name, "x"/y', "CC"),
+        Record(6, "line-6", "C"),
+    ]
+
+
+def test_windows_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.smi", b"\xef\xbb\xbfCCO ethanol\r\nCC ethane\r\n")
+    assert [(r.text, r.name) for r in records(path)] == [("CCO", "ethanol"), ("CC", "ethane")]
+    block = BLOCK.format(name="one").replace("\n", "\r\n").encode()
+    path = written(tmp_path, "a.sdf", b"\xef\xbb\xbf" + block + b"$$$$\r\n" + block)
+    assert [(r.line, r.name) for r in records(path)] == [(1, "one"), (7, "one")]
+    assert "\r" not in next(records(path)).text
+
+
+def test_latin1_is_read_and_utf16_is_named(tmp_path: Path) -> None:
+    assert names(written(tmp_path, "a.smi", "C caf\xe9".encode("latin-1"))) == ["caf\xe9"]
+    path = written(tmp_path, "b.smi", "C x".encode("utf-16"))
+    with pytest.raises(InputError, match=r"b\.smi: is UTF-16"):
+        names(path)
+
+
+def test_any_name_survives_but_control_characters() -> None:
+    for name in ("a b", "a,b;'\"", "../a\\b", "Ünï çødé 分子 🧪", "x" * 10_000, "a\xa0b"):
+        assert clean_name(name) == name
+    assert clean_name("a\x00b\tc\u2028d\x85e\x1b[31m") == "a b c d e [31m"
+
+
+def test_names_survive_in_a_file(tmp_path: Path) -> None:
+    given_names = ["a b", "a,b;'\"", "../a\\b", "分子 🧪", "x" * 10_000, "a b"]
+    lines = "".join(f"C {name}\n" for name in given_names)
+    assert names(written(tmp_path, "a.txt", lines)) == given_names
+
+
+def test_a_last_block_without_delimiter_counts_unless_blank(tmp_path: Path) -> None:
+    block = BLOCK.format(name="x")
+    assert len(names(written(tmp_path, "a.sdf", block + "$$$$\n" + block))) == 2
+    assert len(names(written(tmp_path, "b.sdf", block + "$$$$\n\n \n"))) == 1
+    assert len(names(written(tmp_path, "c.sdf", block + "$$$$\n$$$$\n" + block))) == 3
+
+
+def test_a_block_ends_with_its_molecule(tmp_path: Path) -> None:
+    block = BLOCK.format(name="x")
+    path = written(tmp_path, "a.sdf", block + "> <value>\n" + "9" * 1000 + "\n\n$$$$\n")
+    assert [record.text for record in records(path)] == [block]
+
+
+def test_an_unknown_format_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.png.gz", "C")
+    with pytest.raises(InputError, match=r"a\.png\.gz: format unknown; name it \*\.smi"):
+        names(path)
+
+
+@pytest.mark.parametrize("cut", [12, 40, -1])
+def test_a_truncated_gzip_is_named(tmp_path: Path, cut: int) -> None:
+    content = gzip.compress(b"".join(b"CCO %d\n" % i for i in range(1000)))
+    path = written(tmp_path, "a.smi.gz", content[:cut])
+    with pytest.raises(InputError, match=r"a\.smi\.gz: the compressed data are damaged or cut"):
+        names(path)
+
+
+def test_a_gzip_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "RATIO_GRACE", 1 << 20)
+    path = written(tmp_path, "a.smi.gz", gzip.compress(b"CCCCCCC name\n" * 1_000_000))
+    with pytest.raises(InputError, match="bytes come out of each compressed byte"):
+        names(path)
+    path = written(tmp_path, "b.smi.gz", gzip.compress(b"C" * (1 << 25)))
+    monkeypatch.setattr(lines, "RATIO_GRACE", 1 << 26)
+    with pytest.raises(InputError, match="line 1 is longer than"):
+        names(path)
+
+
+def test_compressed_parts_take_turns(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.smi.gz", gzip.compress(b"C a\nC b\nC c\nC d\nC e\n"))
+    parts = [[record.name for record in part] for part in in_parts(path, 2)]
+    assert parts == [["a", "c", "e"], ["b", "d"]]
+
+
+@pytest.mark.parametrize("text", ["0-of-2", "3-of-2", "1", "1-of-", "a-of-b", "-1-of-2", ""])
+def test_a_wrong_part_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="a part is K-of-N"):
+        Part.parse(text)
+
+
+def told(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]:
+    """Text, name and further columns of every record, equal in three parts."""
+    chosen = Columns(**columns)  # type: ignore[arg-type]
+    whole = list(records(path, columns=chosen))
+    parts = [record for k in (1, 2, 3) for record in records(path, Part(k, 3), chosen)]
+    assert sorted(parts) == sorted(whole)
+    return [(record.text, record.name, json.loads(record.extra or "{}")) for record in whole]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("zinc.smi", "smiles zinc_id\nCCO ZINC1 x\n", ("CCO", "ZINC1 x", {})),
+        ("chembl.txt", "chembl_id\tcanonical_smiles\tinchi\nC1\tCCO\tI=1\n",
+         ("CCO", "C1", {"inchi": "I=1"})),
+        ("enamine.cxsmiles", "SMILES\tidnumber\tMW\nCC[C@H](C)O |&1:2|\tZ1\t74\n",
+         ("CC[C@H](C)O |&1:2|", "Z1", {"MW": "74"})),
+        ("cx.smi", "CCO |&1:1,2| my name\n", ("CCO |&1:1,2|", "my name", {})),
+        ("comma.smi", 'CCO,ethanol,"a,b"\n', ("CCO", "ethanol", {"3": "a,b"})),
+        ("tab.smi", "CCO\tthe name\t12\n", ("CCO", "the name", {"3": "12"})),
+        ("european.csv", 'ID;SMILES;Price\n"a\nb";"C;C";"1,5"\n', ("C;C", "a b", {"Price": "1,5"})),
+        ("chebi.tsv", "name\tSmiles\tSmiles\nx\tCCO\tCC\n", ("CCO", "x", {"Smiles (3)": "CC"})),
+        ("quote.csv", 'smiles,name\nCCO,"5 inch\n', ("CCO", "5 inch", {})),
+    ],
+)  # fmt: skip
+def test_tables_of_the_world(
+    tmp_path: Path, name: str, content: str, expected: tuple[str, str, dict[str, str]]
+) -> None:
+    assert told(written(tmp_path, name, content)) == [expected]
+    with_windows_ends = content.replace("\n", "\r\n")
+    assert [found[0] for found in told(written(tmp_path, name, with_windows_ends))] == [expected[0]]
+
+
+def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "Who,What,price,note\nx,CCO,3,n\n")
+    chosen = {"smiles_column": "what", "name_column": "WHO"}
+    assert told(path, **chosen, columns=("PRICE",)) == [("CCO", "x", {"price": "3"})]
+    assert told(path, **chosen, columns=("none",)) == [("CCO", "x", {})]
+    path = written(tmp_path, "b.csv", "1,x,CCO\n2,y,CC\n")
+    assert [name for _, name, _ in told(path, smiles_column="3", name_column="2")] == ["x", "y"]
+    path = written(tmp_path, "c.smi", "x CCO\ny CC\n")
+    assert [text for text, _, _ in told(path, smiles_column="2", name_column="1")] == ["CCO", "CC"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        (
+            {},
+            "no column is called after SMILES; name one with smiles_column; its columns are: a, b",
+        ),
+        ({"smiles_column": "c"}, "no column is called 'c'; its columns are: a, b"),
+        (
+            {"smiles_column": "a", "columns": ("d",)},
+            "no column is called 'd'; its columns are: a, b",
+        ),
+        ({"smiles_column": "0"}, "both as numbers from 1"),
+        ({"smiles_column": "a", "name_column": "2"}, "both as names, or both as numbers"),
+    ],
+)
+def test_a_column_that_is_missing_is_named(
+    tmp_path: Path, columns: dict[str, object], sentence: str
+) -> None:
+    path = written(tmp_path, "a.csv", "a,b\nC,x\n")
+    with pytest.raises(InputError, match=rf"a\.csv: .*{sentence}"):
+        told(path, **columns)
+
+
+def test_two_columns_of_smiles_are_not_guessed_between(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "old smiles,new smiles\nC,CC\n")
+    with pytest.raises(InputError, match="several columns may hold SMILES"):
+        told(path)
+
+
+def test_a_row_without_smiles_and_one_beyond_bounds_keep_their_places(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", f"smiles,id\n,a\n{'C' * (1 << 20)}C,b\nC,c\n")
+    found = [(record.name, record.reason.name) for record in records(path)]
+    assert found == [("a", "NO_STRUCTURE"), ("b", "RECORD_TOO_LARGE"), ("c", "NONE")]
+    path = written(tmp_path, "a.smi", "C a\nC b\rC c\n")
+    assert [(r.name, r.reason.name) for r in records(path)] == [
+        ("a", "NONE"),
+        ("line-2", "UNPARSABLE"),
+    ]
+    with pytest.raises(InputError, match="bare carriage returns"):
+        names(written(tmp_path, "b.smi", "C a\rC b\r"))
+
+
+def test_parquet_is_read_by_rows_plain_and_packed(tmp_path: Path) -> None:
+    sink = io.BytesIO()
+    smiles = ["C" * (i % 9 + 1) for i in range(50)]
+    table = {"price": [1.5, None] * 25, "SMILES": smiles, "id": list(range(50))}
+    parquet.write_table(pyarrow.table(table), sink, row_group_size=7)
+    content = sink.getvalue()
+    for name, raw in (("a.parquet", content), ("b.pq.gz", gzip.compress(content))):
+        found = told(written(tmp_path, name, raw), columns=("price",))
+        assert [text for text, _, _ in found] == smiles
+        assert found[2][1:] == ("2", {"price": "1.5"})
+        assert found[3][1:] == ("3", {})
+    with pytest.raises(InputError, match=r"c\.parquet: no readable Parquet file"):
+        names(written(tmp_path, "c.parquet", content[:-9]))
+
+
+MOL2 = """@<TRIPOS>MOLECULE
+{name}
+ 1 0 0 0 0
+SMALL
+NO_CHARGES
+
+@<TRIPOS>ATOM
+ 1 C1 0.0 0.0 0.0 C.3 1 LIG 0.0
+"""
+
+
+def test_mol2_holds_a_record_from_each_molecule_line_on(tmp_path: Path) -> None:
+    content = "# comment\n" + MOL2.format(name="a") + "# of b\n\n" + MOL2.format(name="b")
+    path = written(tmp_path, "a.mol2", content)
+    assert [(record.line, record.name, record.kind) for record in records(path)] == [
+        (2, "a", "mol2"),
+        (12, "b", "mol2"),
+    ]
+    told(path)
+    packed = written(tmp_path, "a.mol2.gz", gzip.compress(content.encode()))
+    assert list(records(packed)) == list(records(path))
+
+
+def test_data_items_of_an_sdf_are_columns_and_may_name_it(tmp_path: Path) -> None:
+    items = "> <Price>\n12\n13\n\n>  <ID> (1)\nZ9 $$$$ x\n\n> <empty>\n\n"
+    path = written(tmp_path, "a.sdf", BLOCK.format(name="") + items + "$$$$\n")
+    text = BLOCK.format(name="")
+    assert told(path) == [(text, "Z9 $$$$ x", {"Price": "12\n13"})]
+    path = written(tmp_path, "b.sdf", BLOCK.format(name="title") + items + "$$$$\n")
+    assert told(path)[0][1:] == ("title", {"Price": "12\n13", "ID": "Z9 $$$$ x"})
+    assert told(path, name_column="id", columns=("none",))[0][1:] == ("Z9 $$$$ x", {})
+
+
+def test_a_title_may_look_like_an_end(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.sdf", BLOCK.format(name="M  END") + "$$$$\n")
+    assert [record.text for record in records(path)] == [BLOCK.format(name="M  END")]
+
+
+ENDS = st.sampled_from(["\n", "\r\n"])
+LINES = st.lists(
+    st.sampled_from(["", "#x", "C a", "CCO long name", "N \u00e9", " ", "O"]), max_size=12
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(LINES, ENDS, st.booleans(), st.integers(1, 90))
+def test_parts_of_smiles_hold_every_record_once(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, last: bool, count: int
+) -> None:
+    content = end.join(lines) + (end if last else "")
+    path = written(tmp_path_factory.getbasetemp(), "parts.smi", content)
+    parts = in_parts(path, count)
+    assert [record for part in parts for record in part] == list(records(path))
+    expected = [i for i, line in enumerate(lines, 1) if line.strip() and line[0] != "#"]
+    assert [record.line for record in records(path)] == expected
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["$$$$\n", "$$$$\r\n", "$$$$ x\n", "\n", "M  END\n", "name\n", "> <a>\n", " $$$$\n"]
+    ),
+    max_size=14,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(PIECES, st.integers(1, 60))
+def test_parts_of_sdf_hold_every_record_once(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], count: int
+) -> None:
+    path = written(tmp_path_factory.getbasetemp(), "parts.sdf", "".join(pieces))
+    whole = list(records(path))
+    assert [record for part in in_parts(path, count) for record in part] == whole
+    delimiters = [i for i, piece in enumerate(pieces) if piece.startswith("$$$$")]
+    tail = pieces[delimiters[-1] + 1 :] if delimiters else pieces
+    assert len(whole) == len(delimiters) + any(piece.strip() for piece in tail)
+    starts = [1] + [i + 2 for i in delimiters]
+    assert [record.line for record in whole] == starts[: len(whole)]

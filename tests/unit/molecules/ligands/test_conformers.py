@@ -1,0 +1,166 @@
+"""Start conformers: shapes of rings, macrocycles, coordinates of the input."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolTransforms
+
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.conformers import NoConformerError, embed, flexible_rings, relax
+from ligen_py.molecules.ligands.preparation import prepare
+from ligen_py.records.ledger import Reason
+from tests.unit.molecules.ligands.test_states import RULES, of, states
+
+
+def conformers(smiles: str, limit: int, seed: int = 1) -> Chem.Mol:
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    embed(mol, seed, "key", limit)
+    return mol
+
+
+def test_one_conformer_without_flexible_rings() -> None:
+    for smiles in ("CCCCCC", "c1ccccc1CCc1ccncc1", "C1CC1", "O=C1C=CC(=O)C=C1"):
+        assert conformers(smiles, 8).GetNumConformers() == 1, smiles
+
+
+def test_a_cyclohexane_has_its_substituent_up_and_sideways() -> None:
+    mol = conformers("CC1CCCCC1", 4)
+    turns = {
+        round(abs(rdMolTransforms.GetDihedralDeg(conformer, 0, 1, 2, 3)), -1)
+        for conformer in mol.GetConformers()
+    }
+    assert min(turns) < 90  # axial: gauche to the ring
+    assert max(turns) > 150  # equatorial: along the ring
+
+
+def test_conformers_of_a_macrocycle_differ_in_its_ring() -> None:
+    mol = conformers("O=C1CCCCCCCCCCCCO1", 6)
+    (ring,) = flexible_rings(mol)
+    assert mol.GetNumConformers() == 6
+    order = Chem.GetSymmSSSR(mol)[0]
+    turned = [
+        [
+            rdMolTransforms.GetDihedralDeg(conformer, *(order[(i + k) % 14] for k in range(4)))
+            for i in range(14)
+        ]
+        for conformer in mol.GetConformers()
+    ]
+    for one, other in combinations(np.array(turned), 2):
+        assert np.abs((one - other + 180) % 360 - 180).max() > 30
+    assert set(order) <= ring
+
+
+def test_macrocycles_are_named_and_sampled() -> None:
+    prepared = of("O=C1CCCCCCCCCCCCO1")
+    assert prepared.note == "macrocycle of 14 atoms"
+    assert len(prepared.states) == 4
+    numbers = [int(state.shape["conformer"][0]) for state in prepared.states]
+    assert numbers == [0, 1, 2, 3]
+    shapes = {state.shape["xyz"].tobytes() for state in prepared.states}
+    assert len(shapes) == 4
+    assert len(of("CC1CCCCC1C", RULES._replace(stereoisomers=1)).states) == 1
+
+
+def test_conformers_follow_from_molecule_and_seed() -> None:
+    first, again = (conformers("CC1CCNCC1", 4) for _ in range(2))
+    for one, other in zip(first.GetConformers(), again.GetConformers(), strict=True):
+        assert np.array_equal(one.GetPositions(), other.GetPositions())
+    other = conformers("CC1CCNCC1", 4, seed=2)
+    assert not np.array_equal(
+        first.GetConformer().GetPositions(), other.GetConformer().GetPositions()
+    )
+    single = conformers("CC1CCNCC1", 1)
+    assert np.array_equal(single.GetConformer().GetPositions(), first.GetConformer().GetPositions())
+
+
+def test_chirality_and_amides_are_those_of_the_drawing() -> None:
+    for smiles in ("C[C@H]1CC[C@@H](O)CC1", "C/C=C/[C@H]1CCNC1"):
+        mol = conformers(smiles, 4)
+        for conformer in mol.GetConformers():
+            single = Chem.Mol(mol, confId=conformer.GetId())
+            Chem.AssignStereochemistryFrom3D(single)
+            assert Chem.MolToSmiles(Chem.RemoveHs(single)) == Chem.CanonSmiles(smiles)
+    amide = conformers("CNC(=O)C", 1)
+    turn = rdMolTransforms.GetDihedralDeg(amide.GetConformer(), 0, 1, 2, 4)
+    assert abs(turn) == pytest.approx(180, abs=20)
+
+
+def test_impossible_stereo_has_no_conformer() -> None:
+    with pytest.raises(NoConformerError, match="no conformer in 2 x 20 attempts"):
+        conformers("Oc1cccc(C2C[C@H]3CC[C@@H](C2)N3CC)c1".replace("@@", "@"), 1)
+
+
+@pytest.fixture
+def placed() -> Chem.Mol:
+    mol = Chem.AddHs(Chem.MolFromSmiles("C[C@H](N)CC(=O)O"))
+    rdDistGeom.EmbedMolecule(mol, randomSeed=7)
+    return mol
+
+
+def heavy_distances(mol: Chem.Mol) -> np.ndarray:
+    """Distances of heavy atoms, sorted: coordinates whatever their frame and order."""
+    xyz = mol.GetConformer().GetPositions()[[a.GetAtomicNum() > 1 for a in mol.GetAtoms()]]
+    return np.sort(np.linalg.norm(xyz[:, None] - xyz, axis=-1).ravel())
+
+
+def test_input_coordinates_are_kept_when_asked(placed: Chem.Mol) -> None:
+    record = Record(1, "x", Chem.MolToMolBlock(placed), "mol")
+    found = {}
+    for choice in ("never", "missing", "always"):
+        prepared = prepare(record, RULES._replace(embed=choice))
+        assert states(prepared) == ["C[C@H]([NH3+])CC(=O)[O-]"]
+        found[choice] = Chem.Mol(prepared.states[0].shape["molecule"].tobytes())
+        assert found[choice].GetNumAtoms() == placed.GetNumAtoms()
+    expected = heavy_distances(placed)
+    assert np.allclose(heavy_distances(found["never"]), expected, atol=1e-3)
+    assert np.allclose(heavy_distances(found["missing"]), expected, atol=1e-3)
+    assert not np.allclose(heavy_distances(found["always"]), expected, atol=0.1)
+
+
+def test_as_given_keeps_the_hydrogens_too(placed: Chem.Mol) -> None:
+    given = RULES._replace(standardise=False, protonate=False)
+    record = Record(1, "x", Chem.MolToMolBlock(placed), "mol")
+    mol = Chem.Mol(prepare(record, given).states[0].shape["molecule"].tobytes())
+    xyz = placed.GetConformer().GetPositions()
+    xyz = xyz - xyz[[a.GetAtomicNum() > 1 for a in placed.GetAtoms()]].mean(axis=0)
+    assert np.allclose(np.sort(mol.GetConformer().GetPositions(), 0), np.sort(xyz, 0), atol=1e-3)
+
+
+def test_never_embed_fails_without_coordinates() -> None:
+    prepared = of("CCO", RULES._replace(embed="never"))
+    assert prepared.reason == Reason.NO_COORDINATES
+    assert not prepared.states
+
+
+def energy(mol: Chem.Mol) -> float:
+    """MMFF94s without charges, kcal/mol."""
+    properties = rdForceFieldHelpers.MMFFGetMoleculeProperties(mol, mmffVariant="MMFF94s")
+    properties.SetMMFFEleTerm(False)
+    field = rdForceFieldHelpers.MMFFGetMoleculeForceField(mol, properties)
+    return float(field.CalcEnergy())
+
+
+def test_conformers_are_minimised() -> None:
+    smiles = "CC(C)Cc1ccc(cc1)[C@H](C)C(=O)NCC1CCOCC1"
+    raw = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    rdDistGeom.EmbedMolecule(raw, rdDistGeom.ETKDGv3())
+    lowest = Chem.Mol(raw)
+    for _ in range(20):
+        relax(lowest)
+    relaxed = Chem.Mol(raw)
+    relax(relaxed)
+    gained, left = energy(raw) - energy(relaxed), energy(relaxed) - energy(lowest)
+    assert gained > 10 * left
+    Chem.AssignStereochemistryFrom3D(relaxed)
+    assert Chem.CanonSmiles(Chem.MolToSmiles(Chem.RemoveHs(relaxed))) == Chem.CanonSmiles(smiles)
+
+
+def test_what_mmff_does_not_know_is_minimised_in_uff() -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles("OB(O)c1ccccc1"))
+    assert not rdForceFieldHelpers.MMFFHasAllMoleculeParams(mol)
+    rdDistGeom.EmbedMolecule(mol, rdDistGeom.ETKDGv3())
+    before = rdForceFieldHelpers.UFFGetMoleculeForceField(mol).CalcEnergy()
+    relax(mol)
+    assert rdForceFieldHelpers.UFFGetMoleculeForceField(mol).CalcEnergy() < before - 1

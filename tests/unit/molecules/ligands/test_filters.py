@@ -1,0 +1,62 @@
+"""Filters turn molecules away, each with the rule that it broke."""
+
+import pytest
+from rdkit import Chem
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.ligands.filters import PROPERTIES, check_patterns, objection
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.settings.parse import Property
+from tests.unit.molecules.ligands.test_states import RULES, of
+
+ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"
+RHODANINE = "O=C1NC(=S)SC1=Cc1ccccc1"
+
+
+def test_properties_are_those_of_the_settings() -> None:
+    assert set(PROPERTIES) == set(Property.__args__)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("weight", 180.042), ("donors", 1), ("acceptors", 3), ("tpsa", 63.6), ("rotatable", 2),
+        ("rings", 1), ("heavy", 13), ("charge", 0), ("logp", 1.31),
+    ],
+)  # fmt: skip
+def test_known_properties_of_aspirin(name: str, value: float) -> None:
+    mol = Chem.MolFromSmiles(ASPIRIN)
+    assert PROPERTIES[name](mol) == pytest.approx(value, rel=1e-3)
+    assert objection(mol, {name: (value - 0.1, value + 0.1)}, (), {}) is None
+    found = objection(mol, {name: (value + 0.1, value + 1)}, (), {})
+    assert found is not None
+    assert found[0] == Reason.PROPERTY_OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(
+    ("smiles", "rules", "reason", "detail"),
+    [
+        (ASPIRIN, {"properties": {"weight": (200, 500)}}, Reason.PROPERTY_OUT_OF_RANGE,
+         "weight 180.04, not 200 to 500"),
+        (RHODANINE, {"alerts": ("pains",)}, Reason.STRUCTURAL_ALERT, "PAINS alert: ene_rhod_A"),
+        ("CCC=O", {"alerts": ("pains", "brenk")}, Reason.STRUCTURAL_ALERT, "BRENK alert: aldehyde"),
+        (ASPIRIN, {"exclude": {"ester": "C(=O)O[#6]"}}, Reason.EXCLUDED_PATTERN,
+         "holds the pattern 'ester'"),
+    ],
+)  # fmt: skip
+def test_a_filtered_molecule_is_rejected_with_the_rule(
+    smiles: str, rules: dict[str, object], reason: Reason, detail: str
+) -> None:
+    prepared = of(smiles, RULES._replace(**rules))
+    assert (prepared.status, prepared.reason) == (Status.REJECTED, reason)
+    assert detail.lower() in prepared.detail.lower()
+    assert not prepared.states
+    fine = of("CC(C)c1ccc(CNC(=O)Cc2ccccc2)cc1", RULES._replace(**rules))
+    assert fine.status == Status.READY
+
+
+def test_a_pattern_that_is_none_is_named() -> None:
+    check_patterns({"fine": "[#6]"})
+    for pattern in ("C1CC", "", "[[["):
+        with pytest.raises(InputError, match="'bad' is no SMARTS"):
+            check_patterns({"bad": pattern})

@@ -1,0 +1,213 @@
+"""From a record to a ligand: chemistry, arrays, and every way to fail."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import rdMolTransforms
+
+from ligen_py.engine.geometry import rebuild
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
+from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
+from ligen_py.records.ledger import Reason, Status
+
+RULES = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=20.0)
+IMATINIB = "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1"
+METHOTREXATE = "CN(Cc1cnc2nc(N)nc(N)c2n1)c1ccc(cc1)C(=O)N[C@@H](CCC(=O)O)C(=O)O"
+DRUGS = (IMATINIB, METHOTREXATE, "CCO", "C", "c1ccccc1", "CC(C)(C)OC(=O)N[C@H](CC#N)CSC")
+
+
+def ligand(smiles: str, rules: Rules = RULES) -> Prepared:
+    return prepare(Record(1, "x", smiles), rules)
+
+
+def block(mol: Chem.Mol, rules: Rules = RULES) -> Prepared:
+    return prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), rules)
+
+
+def molecule(prepared: Prepared) -> Chem.Mol:
+    return Chem.Mol(prepared.states[0].shape["molecule"].tobytes())
+
+
+def same(first: Prepared, second: Prepared) -> bool:
+    return all(
+        np.array_equal(columns, second.states[0].columns[name])
+        for name, columns in first.states[0].columns.items()
+    )
+
+
+@pytest.mark.parametrize("smiles", DRUGS)
+def test_columns_describe_the_stored_molecule(smiles: str) -> None:
+    prepared = ligand(smiles)
+    mol, columns = molecule(prepared), prepared.states[0].columns
+    assert canonical_smiles(mol) == canonical_smiles(Chem.MolFromSmiles(smiles)) == prepared.smiles
+    assert columns["element"].tolist() == [atom.GetAtomicNum() for atom in mol.GetAtoms()]
+    assert columns["charge"].tolist() == [atom.GetFormalCharge() for atom in mol.GetAtoms()]
+    assert columns["hydrogens"].tolist() == [
+        sum(other.GetAtomicNum() == 1 for other in atom.GetNeighbors()) for atom in mol.GetAtoms()
+    ]
+    assert np.array_equal(columns["xyz"], mol.GetConformer().GetPositions().astype("f4"))
+    heavy = columns["element"] > 1
+    assert heavy.sum() == columns["heavy"][0]
+    assert heavy[: columns["heavy"][0]].all()
+    assert np.allclose(columns["xyz"][heavy].mean(axis=0), 0, atol=1e-5)
+    orders = {1.0: 1, 2.0: 2, 3.0: 3, 1.5: 4}
+    for (first, second), order in zip(columns["bond"], columns["bond_order"], strict=True):
+        bond = mol.GetBondBetweenAtoms(int(first), int(second))
+        assert orders[bond.GetBondTypeAsDouble()] == order
+    assert len(columns["bond"]) == mol.GetNumBonds()
+
+
+@pytest.mark.parametrize("smiles", DRUGS)
+def test_pair_mask_against_distances_and_fragments(smiles: str) -> None:
+    prepared = ligand(smiles)
+    mol, columns = molecule(prepared), prepared.states[0].columns
+    heavy = int(columns["heavy"][0])
+    cuts = [mol.GetBondBetweenAtoms(*map(int, axis)).GetIdx() for axis in columns["torsion_axis"]]
+    cut = Chem.FragmentOnBonds(mol, cuts, addDummies=False) if cuts else mol
+    piece = np.empty(mol.GetNumAtoms(), int)
+    for number, atoms in enumerate(Chem.GetMolFrags(cut)):
+        piece[list(atoms)] = number
+    expected = (Chem.GetDistanceMatrix(mol) > 3) & (piece[:, None] != piece[None, :])
+    words = columns["pair_mask"].reshape(heavy, -1)
+    assert words.shape[1] == -(-heavy // 32)
+    bits = np.unpackbits(words.view("u1"), axis=1, bitorder="little")
+    assert np.array_equal(bits[:, :heavy].astype(bool), expected[:heavy, :heavy])
+    assert not bits[:, heavy:].any()
+
+
+def dihedral_atoms(mol: Chem.Mol, near: int, far: int) -> tuple[int, int, int, int]:
+    def beside(atom: int, other: int) -> int:
+        found = [n.GetIdx() for n in mol.GetAtomWithIdx(atom).GetNeighbors()]
+        return min(i for i in found if i != other)
+
+    return beside(near, far), near, far, beside(far, near)
+
+
+def all_distances(xyz: np.ndarray, pairs: Sequence[tuple[int, int]]) -> np.ndarray:
+    first, second = np.array(pairs).T
+    return np.linalg.norm(xyz[first] - xyz[second], axis=1)
+
+
+@pytest.mark.parametrize("smiles", [IMATINIB, METHOTREXATE])
+def test_torsions_turn_the_dihedrals_that_they_name(smiles: str) -> None:
+    prepared = ligand(smiles)
+    mol, columns = molecule(prepared), prepared.states[0].columns
+    xyz, axes, ranges = (columns[name] for name in ("xyz", "torsion_axis", "torsion_range"))
+    angles = np.linspace(25, 330, len(axes)).astype("f4")
+    still = np.array([1, 0, 0, 0], "f4"), np.zeros(3, "f4")
+    posed = rebuild(xyz, axes, ranges, angles, *still)
+    turned = Chem.Mol(mol)
+    turned.GetConformer().SetPositions(posed.astype("f8"))
+    for (near, far), angle in zip(axes.tolist(), angles, strict=True):
+        atoms = dihedral_atoms(mol, near, far)
+        before = rdMolTransforms.GetDihedralDeg(mol.GetConformer(), *atoms)
+        after = rdMolTransforms.GetDihedralDeg(turned.GetConformer(), *atoms)
+        assert abs((after - before - angle + 180) % 360 - 180) < 0.01
+    distances = Chem.GetDistanceMatrix(mol)
+    stiff = [(i, j) for i, j in np.argwhere((distances > 0) & (distances < 3)).tolist() if i < j]
+    assert np.allclose(all_distances(posed, stiff), all_distances(xyz, stiff), atol=1e-3)
+    Chem.AssignStereochemistryFrom3D(turned)
+    assert canonical_smiles(turned) == prepared.smiles
+
+
+def test_a_molecule_has_one_conformer_however_it_is_written() -> None:
+    mol = Chem.MolFromSmiles(METHOTREXATE)
+    other = Chem.MolToSmiles(mol, canonical=False, rootedAtAtom=17)
+    assert other != METHOTREXATE
+    assert same(ligand(METHOTREXATE), ligand(other))
+    assert ligand(METHOTREXATE).key == ligand(other).key
+    flat = block(mol)
+    assert same(ligand(METHOTREXATE), flat)
+    assert not same(ligand(METHOTREXATE), ligand(METHOTREXATE, RULES._replace(seed=2)))
+
+
+def test_a_3d_block_is_kept_and_gets_its_missing_hydrogens() -> None:
+    whole = molecule(ligand(METHOTREXATE, RULES._replace(seed=9)))
+    heavy_only = Chem.RemoveHs(whole)
+    kept = block(heavy_only)
+    assert kept.states[0].columns["element"].size == whole.GetNumAtoms()
+    count = int(kept.states[0].columns["heavy"][0])
+    match = molecule(kept).GetSubstructMatch(heavy_only)
+    found = kept.states[0].columns["xyz"][list(match)]
+    assert np.allclose(found, heavy_only.GetConformer().GetPositions(), atol=2e-4)
+    hydrogens = kept.states[0].columns["bond"].max(axis=1) >= count
+    pairs = [tuple(pair) for pair in kept.states[0].columns["bond"][hydrogens].tolist()]
+    assert np.allclose(all_distances(kept.states[0].columns["xyz"], pairs), 1.05, atol=0.1)
+    again = block(heavy_only, RULES._replace(embed="always"))
+    assert same(again, ligand(METHOTREXATE))
+
+
+def test_impossible_coordinates_are_replaced() -> None:
+    mol = molecule(ligand("CCCC"))
+    xyz = mol.GetConformer().GetPositions()
+    xyz[0] = xyz[1]
+    mol.GetConformer().SetPositions(xyz)
+    assert same(block(mol), ligand("CCCC"))
+
+
+@pytest.mark.parametrize(
+    ("smiles", "parent"),
+    [
+        ("CC(=O)[O-].[Na+]", "CC(=O)[O-]"),
+        ("CCO.CCCCN.Cl", "CCCCN"),
+        ("O.O.O=S(=O)(O)O.CN", "CN"),
+        ("CCN.CCO", "CCO"),
+        ("CCC.CCC", "CCC"),
+        ("[Na+].[Cl-]", "[Cl-]"),
+        ("[2H]C.CCBr", "CCBr"),
+    ],
+)
+def test_parents(smiles: str, parent: str) -> None:
+    assert canonical_smiles(largest_fragment(Chem.MolFromSmiles(smiles))[0]) == parent
+
+
+@pytest.mark.parametrize(
+    ("smiles", "reason", "detail"),
+    [
+        ("C1CC(", Reason.UNPARSABLE, "SMILES Parse Error: syntax error while parsing: C1CC("),
+        ("CC(C)(C)(C)C", Reason.UNPARSABLE, "Explicit valence for atom # 1 C, 5, is greater"),
+        ("c1cccc1", Reason.UNPARSABLE, "Can't kekulize mol"),
+        ("C\x00C", Reason.UNPARSABLE, "not a SMILES"),
+        ("Smiles", Reason.UNPARSABLE, "SMILES Parse Error"),
+        ("é", Reason.UNPARSABLE, "not a SMILES"),
+        ("C" * 5000 + "(", Reason.UNPARSABLE, "SMILES Parse Error"),
+        ("[H][H]", Reason.NO_ATOMS, "no heavy atom"),
+        ("CC*", Reason.UNSUPPORTED_ELEMENT, "no atom type for a dummy atom"),
+        ("CB(O)O", Reason.UNSUPPORTED_ELEMENT, "no atom type for B"),
+        ("C[Se]C[As]", Reason.UNSUPPORTED_ELEMENT, "no atom type for As, Se"),
+        ("C" * 86, Reason.TOO_MANY_ATOMS, "260 atoms with hydrogens, at most 256"),
+        ("C" * 68, Reason.TOO_MANY_TORSIONS, "65 rotatable bonds, at most 64"),
+        ("C12=C3C4=C1C1=C2C3=C41", Reason.EMBEDDING_FAILED, "no conformer in 2 x"),
+    ],
+)
+def test_bad_molecules_get_a_reason(smiles: str, reason: Reason, detail: str) -> None:
+    prepared = ligand(smiles)
+    assert prepared.reason == reason
+    assert detail in prepared.detail
+    assert len(prepared.detail) <= 200
+    assert prepared.detail.isprintable()
+    assert not prepared.states
+    failed = reason in (Reason.UNPARSABLE, Reason.NO_ATOMS, Reason.EMBEDDING_FAILED)
+    assert prepared.status == (Status.FAILED if failed else Status.REJECTED)
+
+
+def test_limits_are_inclusive() -> None:
+    assert ligand("CCO", RULES._replace(max_atoms=9)).status == Status.READY
+    assert ligand("CCO", RULES._replace(max_atoms=8)).reason == Reason.TOO_MANY_ATOMS
+    assert ligand("CCCCC", RULES._replace(max_torsions=2)).status == Status.READY
+    assert ligand("CCCCC", RULES._replace(max_torsions=1)).reason == Reason.TOO_MANY_TORSIONS
+
+
+def test_a_block_cut_short_is_unparsable() -> None:
+    text = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
+    for cut in range(0, len(text) - 2, 7):
+        prepared = prepare(Record(1, "x", text[:cut], "mol"), RULES)
+        assert prepared.reason == Reason.UNPARSABLE
+        assert "cut short" in prepared.detail
+
+
+def test_an_empty_block_has_no_atoms() -> None:
+    assert block(Chem.Mol()).reason == Reason.NO_ATOMS

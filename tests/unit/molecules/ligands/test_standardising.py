@@ -1,0 +1,69 @@
+"""Parents of molecules as drawn, against known answers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import rdDistGeom
+
+from ligen_py.molecules.ligands.standardising import canonical_smiles, macrocycle, standardise
+
+DRAWN = [
+    ("CC(=O)[O-].[Na+]", "CC(=O)O", ["taken off: [Na+]"]),
+    ("NCCc1ccccc1.Cl.Cl", "NCCc1ccccc1", ["taken off: 2 Cl"]),
+    ("O.O.O=S(=O)(O)O.CN", "CN", ["taken off: 2 O, O=S(=O)(O)O"]),
+    ("[2H]C([2H])([2H])c1ccccc1", "Cc1ccccc1", ["isotope labels removed"]),
+    ("[13CH3]O", "CO", ["isotope labels removed"]),
+    ("CN(=O)=O", "C[N+](=O)[O-]", []),
+    ("[NH3+][C@@H](C)C(=O)[O-]", "C[C@H](N)C(=O)O", []),
+    ("C[N+](C)(C)CC(=O)[O-]", "C[N+](C)(C)CC(=O)[O-]", []),
+    ("CC(O)=N", "CC(N)=O", []),
+    ("CC(=O)Nc1ccc(O)cc1.CC(=O)Oc1ccccc1C(=O)O", "CC(=O)Oc1ccccc1C(=O)O",
+     ["mixture, also of: CC(=O)Nc1ccc(O)cc1"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("drawn", "parent", "notes"), DRAWN, ids=[row[0] for row in DRAWN])
+def test_a_drawing_has_one_parent_and_says_what_went(
+    drawn: str, parent: str, notes: list[str]
+) -> None:
+    found, told = standardise(Chem.MolFromSmiles(drawn))
+    assert canonical_smiles(found) == Chem.CanonSmiles(parent)
+    assert told == notes
+
+
+def test_heavy_atoms_keep_their_coordinates() -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles("C[C@H]([NH3+])C(=O)[O-].Cl"))
+    rdDistGeom.EmbedMolecule(mol, randomSeed=1)
+    parent, _ = standardise(mol)
+    assert canonical_smiles(parent) == Chem.CanonSmiles("C[C@H](N)C(=O)O")
+    before = mol.GetConformer().GetPositions()[
+        [a.GetAtomicNum() in (6, 7, 8) for a in mol.GetAtoms()]
+    ]
+    assert np.allclose(np.sort(parent.GetConformer().GetPositions(), 0), np.sort(before, 0))
+
+
+def test_the_answers_of_the_chembl_pipeline(shared_data: Path) -> None:
+    """Its own test set: salts taken off and charges neutralised as its authors expect."""
+    folder = shared_data / "messy"
+    names = "standardiser_examples.in.sdf", "standardiser_examples_after_salt_stripping.sdf"
+    drawn, answers = (
+        {mol.GetProp("example"): mol for mol in Chem.SDMolSupplier(str(folder / name)) if mol}
+        for name in names
+    )
+    compared = [
+        name
+        for name, answer in answers.items()
+        if name in drawn and len(Chem.GetMolFrags(answer)) == 1 and answer.GetNumAtoms()
+    ]
+    assert len(compared) > 10
+    for name in compared:
+        found, answer = standardise(drawn[name])[0], standardise(answers[name])[0]
+        assert canonical_smiles(found) == canonical_smiles(answer), name
+
+
+def test_macrocycles_are_rings_of_eight_atoms_and_more() -> None:
+    sizes = [macrocycle(Chem.MolFromSmiles(f"C1{'C' * (size - 1)}1")) for size in (6, 7, 8, 14)]
+    assert sizes == [0, 0, 8, 14]
+    assert macrocycle(Chem.MolFromSmiles("C1CC2CCC1CC2")) == 0

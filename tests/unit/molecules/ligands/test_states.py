@@ -1,0 +1,152 @@
+"""States of a parent, against pKa values, stereochemistry and tautomers that textbooks know."""
+
+import pytest
+from rdkit import Chem
+
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
+from ligen_py.molecules.ligands.states import protomers, stereoisomers, tautomers, undefined_stereo
+from ligen_py.records.ledger import Reason, Status
+
+RULES = Rules(
+    max_atoms=256,
+    max_torsions=64,
+    embed="missing",
+    seed=1,
+    time_limit=20.0,
+    standardise=True,
+    protonate=True,
+    ph_range=0.5,
+    protomers=4,
+    stereoisomers=4,
+    macrocycle_conformers=4,
+)
+
+
+def smiles(mols: list[Chem.Mol]) -> set[str]:
+    return {Chem.CanonSmiles(Chem.MolToSmiles(mol)) for mol in mols}
+
+
+def of(text: str, rules: Rules = RULES) -> Prepared:
+    return prepare(Record(1, "x", text), rules)
+
+
+def states(prepared: Prepared) -> list[str]:
+    return [str(state.shape["smiles"][0]) for state in prepared.states]
+
+
+@pytest.mark.parametrize(
+    ("parent", "ph", "expected"),
+    [
+        ("CC(=O)O", 7.4, {"CC(=O)[O-]"}),
+        ("CC(=O)O", 2.0, {"CC(=O)O"}),
+        ("CCN", 7.4, {"CC[NH3+]"}),
+        ("CCN", 13.0, {"CCN"}),
+        ("C[C@H](N)C(=O)O", 7.4, {"C[C@H]([NH3+])C(=O)[O-]"}),
+        ("CP(=O)(O)O", 7.4, {"CP(=O)([O-])O", "CP(=O)([O-])[O-]"}),
+        ("c1ccccc1O", 7.4, {"Oc1ccccc1"}),
+        ("CC(N)=O", 7.4, {"CC(N)=O"}),
+        ("C[N+](C)(C)C", 7.4, {"C[N+](C)(C)C"}),
+    ],
+)
+def test_protonation_follows_the_ph(parent: str, ph: float, expected: set[str]) -> None:
+    found = smiles(protomers(Chem.MolFromSmiles(parent), ph, 0.5, 4))
+    assert found == {Chem.CanonSmiles(text) for text in expected}
+
+
+def test_protonation_states_keep_the_order_of_atoms_and_the_cap() -> None:
+    mol = Chem.MolFromSmiles("OP(=O)(O)OC[C@H](N)C(=O)O")
+    found = protomers(mol, 7.4, 2.0, 64)
+    assert len(found) > 3
+    elements = [atom.GetAtomicNum() for atom in mol.GetAtoms()]
+    for state in found:
+        assert [atom.GetAtomicNum() for atom in state.GetAtoms()] == elements
+        assert "@" in Chem.MolToSmiles(state)
+    capped = protomers(mol, 7.4, 2.0, 3)
+    assert len(capped) == 3
+    assert smiles(capped) < smiles(found)
+
+
+def test_tautomers_are_optional_and_begin_with_the_one_drawn() -> None:
+    drawn = Chem.MolFromSmiles("Oc1ccccn1")
+    assert tautomers(drawn, 1) == [drawn]
+    assert [Chem.MolToSmiles(mol) for mol in tautomers(drawn, 2)] == ["Oc1ccccn1", "O=c1cccc[nH]1"]
+    kept = tautomers(Chem.MolFromSmiles("C[C@H](N)CC(C)=O"), 3)
+    assert all("@" in Chem.MolToSmiles(mol) for mol in kept)
+
+
+def test_undefined_centres_are_enumerated_to_the_cap() -> None:
+    racemate = of("CC(F)Cl")
+    assert set(states(racemate)) == {"C[C@H](F)Cl", "C[C@@H](F)Cl"}
+    assert racemate.note == ""
+    assert len(set(states(of("C/C=C/C(F)=CC")))) == 2
+    many = of("CC(F)C(Cl)C(Br)C(O)F")
+    assert len(set(states(many))) == 4
+    assert many.note == "16 stereoisomers are open, 4 at most docked"
+    assert states(many) == states(of("CC(F)C(Cl)C(Br)C(O)F"))
+    assert states(of("C[C@H](F)Cl")) == ["C[C@H](F)Cl"]
+    assert undefined_stereo(Chem.MolFromSmiles("CC(F)C(Cl)Br")) == 4
+    assert len(list(stereoisomers(Chem.MolFromSmiles("CC(F)C(Cl)Br"), 3, 1))) == 3
+
+
+def test_impossible_stereoisomers_cost_only_themselves() -> None:
+    """Of camphor's four drawings two cannot be built."""
+    assert len(states(of("CC1(C)C2CCC1(C)C(=O)C2"))) == 2
+
+
+def test_zwitterion_and_neutral_drawing_are_one_parent() -> None:
+    drawings = ("C[C@H](N)C(=O)O", "C[C@H]([NH3+])C(=O)[O-]", "C[C@H](N)C(=O)[O-].[Na+]")
+    found = [of(text) for text in drawings]
+    assert len({prepared.key for prepared in found}) == 1
+    assert all(states(prepared) == ["C[C@H]([NH3+])C(=O)[O-]"] for prepared in found)
+    as_given = RULES._replace(standardise=False, protonate=False, stereoisomers=1)
+    assert states(of(drawings[1], as_given)) == ["C[C@H]([NH3+])C(=O)[O-]"]
+
+
+def test_mixtures_are_named_or_rejected() -> None:
+    mixture = "CC(=O)Nc1ccc(O)cc1.CC(=O)Oc1ccccc1C(=O)O"
+    assert of(mixture).note == "mixture, also of: CC(=O)Nc1ccc(O)cc1"
+    rejected = of(mixture, RULES._replace(mixtures="reject"))
+    assert (rejected.status, rejected.reason) == (Status.REJECTED, Reason.MIXTURE)
+    assert of("CCN.Cl", RULES._replace(mixtures="reject")).status == Status.READY
+
+
+@pytest.mark.parametrize(
+    ("drawn", "docked", "centres"),
+    [
+        # tropane with a bridge from one side to the other
+        ("CN1[C@H]2CC[C@H]1CCC2", ["CN1[C@@H]2CC[C@H]1CCC2"], "a centre"),
+        # norbornene with an imide: endo and exo
+        (
+            "CN1C(=O)[C@H]2[C@H]3C=C[C@@H](C3)[C@H]2C1=O",
+            [
+                "CN1C(=O)[C@@H]2[C@H](C1=O)[C@@H]1C=C[C@H]2C1",
+                "CN1C(=O)[C@@H]2[C@H](C1=O)[C@H]1C=C[C@@H]2C1",
+            ],
+            "a centre",
+        ),
+    ],
+)
+def test_a_drawing_that_cannot_be_is_docked_as_its_nearest_isomers(
+    drawn: str, docked: list[str], centres: str
+) -> None:
+    plain = RULES._replace(protonate=False)
+    found = of(drawn, plain)
+    assert found.smiles == Chem.CanonSmiles(drawn)
+    assert found.note == f"impossible stereocentres; docked with {centres} inverted"
+    assert set(states(found)) == {Chem.CanonSmiles(each) for each in docked}
+    other = Chem.MolToSmiles(Chem.MolFromSmiles(drawn), canonical=False, rootedAtAtom=3)
+    assert states(of(other, plain)) == states(found)
+
+
+def test_states_that_cannot_be_are_told() -> None:
+    found = of("CN1C(=O)C2C3C=CC(C3)C2C1=O", RULES._replace(protonate=False, stereoisomers=16))
+    assert 2 <= len(found.states) < 16
+    assert "states left out, the first for: no conformer in 2 x 20 attempts" in found.note
+
+
+def test_isomers_drawn_by_lot_do_not_depend_on_the_writing() -> None:
+    drawn = Chem.MolFromSmiles("CC(O)C(N)C(F)C(Cl)C(Br)C(=O)O")
+    written = {Chem.MolToSmiles(drawn, canonical=False, rootedAtAtom=i) for i in (0, 3, 9)}
+    assert len(written) == 3
+    assert len({tuple(states(of(each))) for each in written}) == 1

@@ -1,0 +1,746 @@
+"""What is kept of a structure file, on files of a few atoms written here."""
+
+import gzip
+import random
+from pathlib import Path
+from typing import Any
+
+import gemmi
+import numpy as np
+import pytest
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.receptor.preparation import Prepared, Rules, open_structure, prepare
+from ligen_py.molecules.receptor.selection import near_pairs
+from ligen_py.molecules.receptor.site import (
+    Site,
+    site_at,
+    site_of_ligand,
+    site_of_residue,
+    site_of_residues,
+)
+from ligen_py.molecules.receptor.structure import read_atoms
+from ligen_py.records.atom_types import Interaction, VinaType
+
+LIGAND = """ligand
+  test
+
+  3  2  0  0  0  0  0  0  0  0999 V2000
+    0.0000    0.0000    0.0000 C   0  0
+    1.5000    0.0000    0.0000 C   0  0
+   -0.4000    0.0000    1.0000 H   0  0
+  1  2  1  0
+  1  3  1  0
+M  END
+$$$$
+"""
+
+CENTER = (0.75, 0.0, 0.0)
+
+
+def atom(
+    name: str,
+    residue: str,
+    number: int,
+    xyz: tuple[float, float, float],
+    element: str = "C",
+    chain: str = "A",
+    altloc: str = " ",
+    occupancy: float = 1.0,
+    record: str = "ATOM",
+    insertion: str = " ",
+) -> str:
+    x, y, z = xyz
+    padded = name if len(name) == 4 or len(element) == 2 else f" {name}"
+    return (
+        f"{record:<6}{1:5d} {padded:<4}{altloc}{residue:>3} {chain}{number:4d}{insertion}   "
+        f"{x:8.3f}{y:8.3f}{z:8.3f}{occupancy:6.2f}{0.0:6.2f}          {element:>2}"
+    )
+
+
+def het(*args: object, **kwargs: object) -> str:
+    return atom(*args, record="HETATM", **kwargs)  # type: ignore[arg-type]
+
+
+# Two linked alanines beside the site, and one that no box reaches.
+ALANINES = [
+    atom("N", "ALA", 1, (5.0, 0.0, 0.0), "N"),
+    atom("CA", "ALA", 1, (6.45, 0.0, 0.0)),
+    atom("C", "ALA", 1, (7.0, 1.42, 0.0)),
+    atom("O", "ALA", 1, (6.3, 2.4, 0.0), "O"),
+    atom("CB", "ALA", 1, (7.0, -0.75, 1.2)),
+    atom("N", "ALA", 2, (8.33, 1.5, 0.0), "N"),
+    atom("CA", "ALA", 2, (9.0, 2.8, 0.0)),
+    atom("CA", "ALA", 9, (60.0, 0.0, 0.0)),
+]
+
+
+@pytest.fixture
+def ligand_site(tmp_path: Path) -> Site:
+    path = tmp_path / "ligand.sdf"
+    path.write_text(LIGAND)
+    return site_of_ligand(path, 10.0)
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("\n".join([*lines, "END", ""]))
+    return path
+
+
+def run(tmp_path: Path, lines: list[str], site: Site, chains: tuple[str, ...] = ()) -> Prepared:
+    return keep(write(tmp_path / "receptor.pdb", lines), site, chains=chains)
+
+
+def keep(path: Path, site: Site, **rules: Any) -> Prepared:
+    given = Rules(**rules)
+    return prepare(open_structure(path, given), site, given)
+
+
+def rows(prepared: Prepared) -> dict[str, tuple[str, int, str]]:
+    """Part -> kept or dropped, atoms, reason; only for parts with one such row."""
+    audit = prepared.audit
+    columns = (audit.part, audit.action, audit.atoms.tolist(), audit.reason)
+    return {
+        part: (action, atoms, reason)
+        for part, action, atoms, reason in zip(*columns, strict=True)
+        if action in ("kept", "dropped")
+    }
+
+
+def settled(prepared: Prepared) -> list[tuple[str, int, str]]:
+    """All rows that say kept or dropped: action, atoms, reason."""
+    audit = prepared.audit
+    columns = (audit.action, audit.atoms.tolist(), audit.reason)
+    return [row for row in zip(*columns, strict=True) if row[0] in ("kept", "dropped")]
+
+
+def noted(prepared: Prepared, part: str) -> list[str]:
+    """What else the audit says of a part."""
+    audit = prepared.audit
+    columns = (audit.part, audit.action, audit.reason)
+    return [
+        f"{action}: {reason}"
+        for name, action, reason in zip(*columns, strict=True)
+        if name == part and action not in ("kept", "dropped")
+    ]
+
+
+def labels(prepared: Prepared) -> list[str]:
+    return prepared.receptor.label.tolist()
+
+
+def test_a_chain_is_kept_as_whole_residues_within_the_margin(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    prepared = run(tmp_path, ALANINES, ligand_site)
+    assert labels(prepared) == [
+        "A/ALA/1/C",
+        "A/ALA/1/CA",
+        "A/ALA/1/CB",
+        "A/ALA/1/N",
+        "A/ALA/1/O",
+        "A/ALA/2/CA",
+        "A/ALA/2/N",
+    ]
+    assert prepared.receptor.residue.tolist() == [0, 0, 0, 0, 0, 1, 1]
+    assert len(prepared.xyz) == 8  # the field sees the far residue, too
+    assert [count for _, count, _ in settled(prepared)] == [7, 1]
+    assert "more than 8 A outside the box" in settled(prepared)[1][2]
+
+
+def test_a_residue_with_one_atom_within_the_margin_is_kept_whole(tmp_path: Path) -> None:
+    long_one = [
+        atom("N", "LYS", 1, (9.0, 0.0, 0.0), "N"),
+        atom("CA", "LYS", 1, (17.0, 0.0, 0.0)),
+        atom("NZ", "LYS", 1, (40.0, 0.0, 0.0), "N"),
+    ]
+    prepared = run(tmp_path, long_one, site_at((0.0, 0.0, 0.0), 10.0))
+    assert labels(prepared) == ["A/LYS/1/CA", "A/LYS/1/N", "A/LYS/1/NZ"]
+
+
+def test_roots_are_means_of_bonded_heavy_neighbours(tmp_path: Path, ligand_site: Site) -> None:
+    metal = het("ZN", "ZN", 50, (5.2, 3.5, 0.0), "ZN")
+    receptor = run(tmp_path, [*ALANINES, metal], ligand_site).receptor
+    root = dict(zip(receptor.label, receptor.root, strict=True))
+    rooted = dict(zip(receptor.label, receptor.rooted, strict=True))
+    assert root["A/ALA/1/O"] == pytest.approx([7.0, 1.42, 0.0])  # its C, not the metal
+    assert root["A/ALA/2/N"] == pytest.approx([8.0, 2.11, 0.0])  # C of residue 1 and its own CA
+    assert root["A/ALA/1/CA"] == pytest.approx([19 / 3, 0.67 / 3, 0.4], abs=1e-5)
+    assert root["A/ALA/1/N"] == pytest.approx([6.45, 0.0, 0.0])
+    assert rooted["A/ALA/1/N"] == 1
+    assert rooted["A/ZN/50/ZN"] == 0
+
+
+def test_disulfides_bind_and_close_contacts_do_not(tmp_path: Path, ligand_site: Site) -> None:
+    lines = [
+        atom("CB", "CYS", 1, (5.0, 0.0, 0.0)),
+        atom("SG", "CYS", 1, (6.8, 0.0, 0.0), "S"),
+        atom("SG", "CYS", 7, (8.84, 0.0, 0.0), "S", chain="B"),
+        atom("CB", "CYS", 9, (5.0, 5.0, 0.0)),
+        atom("CD", "LYS", 20, (5.0, 6.5, 0.0)),
+    ]
+    receptor = run(tmp_path, lines, ligand_site).receptor
+    root = dict(zip(receptor.label, receptor.root, strict=True))
+    assert root["A/CYS/1/SG"] == pytest.approx([6.92, 0.0, 0.0])
+    assert root["B/CYS/7/SG"] == pytest.approx([6.8, 0.0, 0.0])
+    assert receptor.rooted[receptor.label == "A/CYS/9/CB"].tolist() == [0]
+
+
+def test_types_come_from_the_residue_or_from_the_geometry(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [
+        *ALANINES,
+        het("CA", "CA", 50, (-5.0, 0.0, 0.0), "CA"),
+        het("C1", "XYZ", 60, (0.0, 5.0, 0.0)),
+        het("O1", "XYZ", 60, (0.0, 6.22, 0.0), "O"),
+        het("C2", "XYZ", 60, (1.3, 4.2, 0.0)),
+        het("C3", "XYZ", 60, (-1.3, 4.2, 0.0)),
+    ]
+    receptor = run(tmp_path, lines, ligand_site).receptor
+    seen = dict(
+        zip(
+            receptor.label,
+            zip(receptor.radius.tolist(), receptor.interaction.tolist(), strict=True),
+            strict=True,
+        )
+    )
+    assert seen["A/ALA/1/CB"] == pytest.approx((2.20, Interaction.HYDROPHOBIC))
+    assert seen["A/ALA/1/O"] == pytest.approx((1.55, Interaction.ACCEPTOR))
+    assert seen["A/CA/50/CA"] == pytest.approx((1.25, Interaction.METAL))
+    assert seen["A/XYZ/60/O1"] == pytest.approx((1.55, Interaction.ACCEPTOR))
+    assert seen["A/XYZ/60/C1"] == pytest.approx((1.90, Interaction.POLAR))
+
+
+def test_a_modified_residue_keeps_the_types_of_a_backbone(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [
+        *ALANINES[:4],
+        het("N", "SEP", 2, (8.33, 1.5, 0.0), "N"),
+        het("CA", "SEP", 2, (9.0, 2.8, 0.0)),
+        het("CB", "SEP", 2, (10.5, 2.8, 0.0)),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    receptor = prepared.receptor
+    seen = dict(zip(receptor.label, receptor.interaction.tolist(), strict=True))
+    assert seen["A/SEP/2/N"] == Interaction.DONOR
+    assert seen["A/SEP/2/CB"] == Interaction.HYDROPHOBIC
+    assert rows(prepared)["chain A"] == ("kept", 7, "residue of a chain, within reach of the box")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (het("O", "HOH", 70, (0.0, 3.0, 0.0), "O"), "water"),
+        (het("O", "DOD", 70, (0.0, 3.0, 0.0), "O"), "water"),
+        (het("C1", "GOL", 70, (0.0, 3.0, 0.0)), "crystallisation additive"),
+        (het("S", "SO4", 70, (0.0, 3.0, 0.0), "S"), "crystallisation additive"),
+        (het("PA", "NDP", 70, (0.0, 16.1, 0.0), "P"), "farther than 6 A: 6.1 A from the box, 16.1"),
+        (het("ZN", "ZN", 70, (0.0, -17.0, 0.0), "ZN"), "farther than 6 A"),
+        (het("C5", "OLD", 70, (0.0, 0.9, 0.0)), "stands where the reference ligand is"),
+        (het("C1", "LIG", 70, (0.0, 0.1, 0.0)), "the reference ligand itself"),
+        (atom("C", "ALA", 70, (1.4, 0.1, 0.0)), "the reference ligand itself"),
+        (atom("HA", "ALA", 1, (6.9, -0.4, -0.9), "H"), "hydrogen: implied"),
+        (atom("DA", "ALA", 1, (6.9, -0.4, -0.9), "D"), "hydrogen: implied"),
+        (het("Q", "XYZ", 70, (0.0, 4.0, 0.0), "X"), "unknown element"),
+        (atom("Q", "ALA", 1, (4.5, 0.0, 0.9), "X"), "unknown element"),
+    ],
+)
+def test_what_is_dropped_has_its_reason(
+    tmp_path: Path, ligand_site: Site, line: str, reason: str
+) -> None:
+    prepared = run(tmp_path, [*ALANINES, line], ligand_site)
+    assert labels(prepared) == labels(run(tmp_path, ALANINES, ligand_site))
+    assert len([r for _, _, r in settled(prepared) if reason in r]) == 1
+    assert sum(count for _, count, _ in settled(prepared)) == 9
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        het("PA", "NDP", 70, (0.0, 15.9, 0.0), "P"),
+        het("P", "PO4", 70, (0.0, 4.0, 0.0), "P"),
+        het("MG", "MG", 70, (0.0, -2.1, 0.0), "MG"),
+        het("N", "GLU", 70, (0.0, 4.0, 0.0), "N"),
+    ],
+)
+def test_hetero_groups_beside_the_ligand_are_kept(
+    tmp_path: Path, ligand_site: Site, line: str
+) -> None:
+    prepared = run(tmp_path, [*ALANINES, line], ligand_site)
+    part = f"A/{line[17:20].strip()}/70"
+    action, atoms, reason = rows(prepared)[part]
+    assert (action, atoms) == ("kept", 1)
+    assert "from the reference ligand" in reason
+    assert any(label.startswith(part) for label in labels(prepared))
+
+
+def test_a_free_amino_acid_far_away_is_a_ligand(tmp_path: Path, ligand_site: Site) -> None:
+    prepared = run(tmp_path, [*ALANINES, het("N", "GLU", 70, (0.0, 17.0, 0.0), "N")], ligand_site)
+    assert rows(prepared)["A/GLU/70"][0] == "dropped"
+
+
+def test_without_a_ligand_hetero_groups_are_measured_from_the_box(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = [
+        *ALANINES,
+        het("C1", "XYZ", 60, (3.0, 0.0, 0.0)),
+        het("C1", "XYZ", 61, (15.0, 0.0, 0.0)),
+        het("C1", "XYZ", 62, (18.0, 0.0, 0.0)),
+    ]
+    seen = rows(run(tmp_path, lines, site_at((0.0, 0.0, 0.0), 10.0)))
+    assert seen["A/XYZ/60"][0] == seen["A/XYZ/61"][0] == "kept"
+    assert seen["A/XYZ/62"] == ("dropped", 1, "hetero group farther than 6 A: 8.0 A from the box")
+    assert caplog.messages == [
+        "A/XYZ/60 lies in the box and is kept as part of the receptor; if it is a ligand, drop it, "
+        "or give it as the reference ligand"
+    ]
+
+
+def test_chains_restrict_the_polymer_and_its_hetero_groups(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [
+        *ALANINES,
+        atom("CA", "GLY", 1, (0.0, 5.0, 0.0), chain="B"),
+        het("PA", "NDP", 70, (0.0, 4.0, 3.0), "P", chain="B"),
+    ]
+    both = run(tmp_path, lines, ligand_site)
+    assert {"B/GLY/1/CA", "B/NDP/70/PA"} <= set(labels(both))
+    one = run(tmp_path, lines, ligand_site, ("A",))
+    assert {label[0] for label in labels(one)} == {"A"}
+    assert rows(one)["chain B"] == ("dropped", 2, "not a chosen chain")
+    chosen = one.audit.action == "chosen"
+    assert one.audit.part[chosen].tolist() == ["chain A", "site"]
+    assert one.audit.reason[chosen][0] == "of A, B"
+
+
+def test_the_most_occupied_then_the_first_location_is_kept_for_a_whole_residue(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [
+        atom("CA", "SER", 1, (6.0, 0.0, 0.0)),
+        atom("CB", "SER", 1, (7.0, 0.0, 0.0), altloc="A", occupancy=0.4),
+        atom("CB", "SER", 1, (7.0, 1.0, 0.0), altloc="B", occupancy=0.6),
+        atom("OG", "SER", 1, (8.0, 0.0, 0.0), "O", altloc="A", occupancy=0.4),
+        atom("OG", "SER", 1, (8.0, 1.0, 0.0), "O", altloc="B", occupancy=0.6),
+        atom("CB", "SER", 2, (7.0, 4.0, 0.0), altloc="C", occupancy=0.5),
+        atom("CB", "SER", 2, (7.0, 5.0, 0.0), altloc="B", occupancy=0.5),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    where = dict(zip(labels(prepared), prepared.receptor.xyz.tolist(), strict=True))
+    assert where == {
+        "A/SER/1/CA": [6, 0, 0],
+        "A/SER/1/CB": [7, 1, 0],
+        "A/SER/1/OG": [8, 1, 0],
+        "A/SER/2/CB": [7, 5, 0],
+    }
+    assert rows(prepared)["A/SER/1 other than B"][1] == 2
+    assert rows(prepared)["A/SER/2 other than B"][1] == 1
+
+
+def test_one_residue_is_kept_where_two_share_a_position(tmp_path: Path, ligand_site: Site) -> None:
+    lines = [
+        atom("CA", "SER", 1, (6.0, 0.0, 0.0), altloc="A", occupancy=0.3),
+        atom("CA", "THR", 1, (6.1, 0.0, 0.0), altloc="B", occupancy=0.7),
+        atom("CA", "GLY", 2, (6.0, 4.0, 0.0)),
+        atom("CA", "GLY", 2, (6.0, 8.0, 0.0), insertion="A"),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert labels(prepared) == ["A/THR/1/CA", "A/GLY/2/CA", "A/GLY/2A/CA"]
+    assert rows(prepared)["A/SER/1"] == ("dropped", 1, "alternate residue; THR is kept there")
+
+
+def test_only_the_first_model_is_used(tmp_path: Path, ligand_site: Site) -> None:
+    moved = [atom("CA", "GLY", 1, (0.0, 5.0, 0.0))]
+    lines = ["MODEL        1", *ALANINES, "ENDMDL", "MODEL        2", *moved, "ENDMDL"]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert "A/GLY/1/CA" not in labels(prepared)
+    assert noted(prepared, "model 1") == ["chosen: the first of 2"]
+    assert ("dropped", 1, "not model 1") in settled(prepared)
+    assert sum(count for _, count, _ in settled(prepared)) == 9
+    second = keep(tmp_path / "receptor.pdb", ligand_site, model=2)
+    assert labels(second) == ["A/GLY/1/CA"]
+    with pytest.raises(InputError, match="has no model 3; its models are 1, 2"):
+        keep(tmp_path / "receptor.pdb", ligand_site, model=3)
+
+
+MIXED = [
+    *ALANINES,
+    atom("CB", "ALA", 2, (9.0, 3.5, 1.3), altloc="A", occupancy=0.5),
+    atom("CB", "ALA", 2, (9.0, 3.5, -1.3), altloc="B", occupancy=0.5),
+    atom("HA", "ALA", 2, (9.9, 2.8, 0.5), "H"),
+    het("PA", "NDP", 70, (0.0, 5.0, 0.0), "P"),
+    het("O1", "NDP", 70, (0.0, 5.0, 1.5), "O"),
+    het("O", "HOH", 80, (0.0, 3.0, 5.0), "O"),
+    atom("CA", "GLY", 1, (0.0, 0.0, 7.0), chain="B"),
+]
+
+
+def test_the_order_of_the_atoms_in_the_file_does_not_matter(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    first = run(tmp_path, MIXED, ligand_site)
+    for seed in range(5):
+        shuffled = random.Random(seed).sample(MIXED, len(MIXED))
+        again = run(tmp_path, shuffled, ligand_site)
+        for one, two in ((first.receptor, again.receptor), (first.audit, again.audit)):
+            for column in type(one).__dataclass_fields__:
+                assert getattr(one, column).tolist() == getattr(two, column).tolist()
+        assert first.xyz.tobytes() == again.xyz.tobytes()
+
+
+@pytest.mark.parametrize("form", ["pdb.gz", "cif", "cif.gz", "crlf", "bom", "no name"])
+def test_every_form_of_a_file_reads_the_same(tmp_path: Path, ligand_site: Site, form: str) -> None:
+    plain = write(tmp_path / "plain.pdb", MIXED)
+    data, path = plain.read_bytes(), tmp_path / f"again.{form}"
+    if form.startswith("cif"):
+        data = gemmi.read_structure(str(plain)).make_mmcif_document().as_string().encode()
+    if form == "crlf":
+        data = data.replace(b"\n", b"\r\n")
+    if form == "bom":
+        data = b"\xef\xbb\xbf" + data
+    path.write_bytes(gzip.compress(data) if form.endswith("gz") else data)
+    one = keep(plain, ligand_site)
+    two = keep(path, ligand_site)
+    assert one.receptor.label.tolist() == two.receptor.label.tolist()
+    assert one.receptor.xyz.tobytes() == two.receptor.xyz.tobytes()
+    assert one.audit.atoms.tolist() == two.audit.atoms.tolist()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "holds no atoms"),
+        (b"this is no structure\n", "holds no atoms"),
+        (b"\x00\x01\x02" * 50, "holds no atoms"),
+        (
+            b"data_x\nloop_\n_atom_site.id\n_atom_site.type_symbol\n1\n",
+            "not a PDB or mmCIF structure",
+        ),
+        (b"data_x\n_cell.length_a 10\n", "holds no atoms"),
+        (gzip.compress(b"ATOM " * 1000, mtime=0)[:40], "the .gz is cut short or damaged"),
+        (b"ATOM  short\n", "line 1: no coordinates in columns 31 to 54"),
+        (ALANINES[0][:32].encode() + b"********" * 3 + b"\n", "line 1: no coordinates"),
+        (
+            f"{ALANINES[0]}\nEND\n{ALANINES[1]}\n".encode(),
+            "an unexplained loss: the file has 2 atoms, 1 could be read",
+        ),
+        (
+            het("O", "HOH", 1, (0.0, 0.0, 0.0), "O").encode(),
+            r"no receptor atoms are left \(water\)",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_sentence(
+    tmp_path: Path, ligand_site: Site, data: bytes, message: str
+) -> None:
+    path = tmp_path / "bad.pdb"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message) as caught:
+        keep(path, ligand_site)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path, ligand_site: Site) -> None:
+    with pytest.raises(InputError, match=r"nothing.pdb: does not exist"):
+        keep(tmp_path / "nothing.pdb", ligand_site)
+    with pytest.raises(InputError, match="is a folder; give a file"):
+        keep(tmp_path, ligand_site)
+
+
+def test_a_box_away_from_the_receptor_says_how_far(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"in A/ALA/1, is 95.0 A from the centre"):
+        run(tmp_path, ALANINES[:5], site_at((-90.0, 0.0, 0.0), 10.0))
+
+
+def test_an_unknown_chain_lists_the_chains_there(tmp_path: Path, ligand_site: Site) -> None:
+    with pytest.raises(InputError, match=r"has no chain Q; its chains are A, B"):
+        run(tmp_path, MIXED, ligand_site, ("A", "Q"))
+
+
+def test_unknown_coordinates_in_mmcif_are_dropped_with_a_row(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    document = gemmi.read_structure(
+        str(write(tmp_path / "plain.pdb", ALANINES))
+    ).make_mmcif_document()
+    document[0].find_values("_atom_site.Cartn_x")[4] = "?"
+    path = tmp_path / "unknown.cif"
+    path.write_text(document.as_string())
+    prepared = keep(path, ligand_site)
+    assert rows(prepared)["A/ALA/1"] == ("dropped", 1, "no coordinates")
+    assert sum(count for _, count, _ in settled(prepared)) == 8
+
+
+def test_an_element_left_out_is_the_first_letter_of_the_name(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    bare = [line[:76] for line in ALANINES] + [atom("CB", "ALA", 2, (9.0, 3.5, 1.3), "A")]
+    prepared = run(tmp_path, bare, ligand_site)
+    assert prepared.receptor.element.tolist() == [6, 6, 6, 7, 8, 6, 6, 7]
+    named = tmp_path / "receptor.pdbqt"
+    (tmp_path / "receptor.pdb").rename(named)
+    with pytest.raises(InputError, match="PDBQT has atom types in place of elements"):
+        keep(named, ligand_site)
+
+
+def test_near_pairs_are_all_pairs_within_the_cutoff() -> None:
+    rng = np.random.default_rng(1)
+    xyz, mask = rng.uniform(-6, 6, (300, 3)), rng.random(300) < 0.8
+    distance = np.linalg.norm(xyz[:, None] - xyz, axis=2)
+    expected = np.argwhere(np.triu((distance < 2.6) & mask & mask[:, None], 1))
+    assert near_pairs(xyz, mask, 2.6).tolist() == expected.tolist()
+    assert near_pairs(xyz, np.zeros(300, bool), 2.6).shape == (0, 2)
+
+
+# --- the site ---------------------------------------------------------------------------------
+
+MOL2 = """@<TRIPOS>MOLECULE
+ligand
+ 3 2 0 0 0
+SMALL
+NO_CHARGES
+
+@<TRIPOS>ATOM
+ 1 C1 0.0 0.0 0.0 C.3 1 LIG 0.0
+ 2 C2 1.5 0.0 0.0 C.3 1 LIG 0.0
+ 3 H1 -0.4 0.0 1.0 H 1 LIG 0.0
+@<TRIPOS>BOND
+ 1 1 2 1
+ 2 1 3 1
+"""
+
+PDB = "\n".join(
+    [
+        het("C1", "LIG", 1, (0.0, 0.0, 0.0)),
+        het("C2", "LIG", 1, (1.5, 0.0, 0.0), altloc="A", occupancy=0.6),
+        het("C2", "LIG", 1, (2.5, 0.0, 0.0), altloc="B", occupancy=0.4),
+        het("H1", "LIG", 1, (-0.4, 0.0, 1.0), "H"),
+        het("O", "HOH", 2, (9.0, 9.0, 9.0), "O"),
+        "END\n",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.sdf", LIGAND), ("a.mol", LIGAND), ("a.mol2", MOL2), ("a.pdb", PDB), ("A.ENT", PDB)],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_site_is_the_heavy_atom_centroid_in_every_format(
+    tmp_path: Path, name: str, text: str, packed: bool
+) -> None:
+    path = tmp_path / (f"{name}.gz" if packed else name)
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    site = site_of_ligand(path, 7.0)
+    assert site.center == CENTER
+    assert site.ligand.tolist() == [[0.0, 0.0, 0.0], [1.5, 0.0, 0.0]]
+    assert site.half_side == 7.0
+
+
+def test_a_ligand_outside_the_box_and_further_molecules_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "long.sdf"
+    path.write_text(LIGAND.replace("1.5000", "30.000") + LIGAND)
+    site_of_ligand(path, 10.0)
+    assert "holds several molecules; the first is used" in caplog.messages[0]
+    assert (
+        "the 2 heavy atoms in long.sdf: 2 of them lie outside the box, up to 5.0 A; "
+        "a half side of 15 A would hold it"
+    ) in caplog.messages[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.sdf", "", "holds no readable molecule"),
+        ("a.sdf", "rubbish\n", "holds no readable molecule"),
+        ("a.mol2", "rubbish\n", "holds no readable molecule"),
+        ("a.pdb", "rubbish\n", "has 0 heavy atoms"),
+        ("a.xyz", LIGAND, "give an SDF, PDB or MOL2 file"),
+        ("a.sdf", LIGAND.replace("1.5000", "0.0000"), "has no coordinates"),
+        ("a.sdf", LIGAND[:60], "holds no readable molecule"),
+    ],
+)
+def test_a_reference_that_cannot_be_used_is_one_sentence(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        site_of_ligand(path, 10.0)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_table_of_atoms_is_sorted_as_people_read(tmp_path: Path) -> None:
+    atoms = read_atoms(write(tmp_path / "a.pdb", MIXED[::-1]))
+    shown = [f"{place}/{name}" for place, name in zip(atoms.place, atoms.name, strict=True)]
+    assert shown[:2] == ["A/ALA/1/C", "A/ALA/1/CA"]
+    assert shown[-2:] == ["A/HOH/80/O", "B/GLY/1/CA"]
+    assert atoms.hetero.sum() == 3
+
+
+HELD = [
+    *ALANINES,
+    # held by O of residue 1 and N of residue 2, 3.0 A from the ligand
+    het("O", "HOH", 80, (5.0, 3.4, 1.0), "O"),
+    # beside the ligand, held by nothing
+    het("O", "HOH", 81, (0.0, -3.0, 0.0), "O"),
+    het("O", "HOH", 82, (9.0, 9.0, 9.0), "O"),
+]
+
+
+@pytest.mark.parametrize(
+    ("rules", "kept"),
+    [
+        ({}, []),
+        ({"waters": "all"}, ["80", "81", "82"]),
+        ({"waters": "near", "water_distance": 6.0, "water_contacts": 1}, ["80"]),
+        ({"waters": "near", "water_distance": 4.0, "water_contacts": 0}, ["81"]),
+        ({"keep": ["A/HOH/82"]}, ["82"]),
+        ({"waters": "all", "drop": ["A/81"]}, ["80", "82"]),
+        ({"keep": ["HOH"]}, ["80", "81", "82"]),
+    ],
+)
+def test_waters_are_kept_by_rule_or_by_name(
+    tmp_path: Path, ligand_site: Site, rules: dict[str, Any], kept: list[str]
+) -> None:
+    prepared = keep(write(tmp_path / "w.pdb", HELD), ligand_site, **rules)
+    assert [label.split("/")[2] for label in labels(prepared) if "HOH" in label] == kept
+    assert sum(count for _, count, _ in settled(prepared)) == len(HELD)
+    wet = [i for i, label in enumerate(labels(prepared)) if "HOH" in label]
+    assert prepared.receptor.radius[wet].tolist() == [0.0] * len(wet)  # X-Score leaves them out
+    assert prepared.receptor.vina_type[wet].tolist() == [VinaType.O_DA] * len(wet)
+
+
+def test_a_residue_that_is_not_there_is_named_with_its_neighbours(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    path = write(tmp_path / "w.pdb", HELD)
+    with pytest.raises(InputError, match=r"keep: no residue is called A/HOH/83; near .*A/HOH/8"):
+        keep(path, ligand_site, keep=["A/HOH/83"])
+
+
+ASSEMBLY = """REMARK 350 BIOMOLECULE: 1
+REMARK 350 APPLY THE FOLLOWING TO CHAINS: A
+REMARK 350   BIOMT1   1  1.000000  0.000000  0.000000        0.00000
+REMARK 350   BIOMT2   1  0.000000  1.000000  0.000000        0.00000
+REMARK 350   BIOMT3   1  0.000000  0.000000  1.000000        0.00000
+REMARK 350   BIOMT1   2 -1.000000  0.000000  0.000000        0.00000
+REMARK 350   BIOMT2   2  0.000000 -1.000000  0.000000        0.00000
+REMARK 350   BIOMT3   2  0.000000  0.000000  1.000000        0.00000"""
+
+
+def test_an_assembly_adds_copies_and_leaves_chains_out(tmp_path: Path) -> None:
+    lines = [
+        ASSEMBLY,
+        *ALANINES[:7],
+        het("ZN", "ZN", 50, (0.0, 0.0, 5.0), "ZN"),  # on the axis
+        atom("CA", "GLY", 1, (0.0, 5.0, 0.0), chain="B"),
+    ]
+    path, site = write(tmp_path / "a.pdb", lines), site_at((0.0, 0.0, 0.0), 12.0)
+    prepared = keep(path, site, assembly="1")
+    assert {label.split("/")[0] for label in labels(prepared)} == {"A", "A-2"}
+    xyz = dict(zip(labels(prepared), prepared.receptor.xyz.tolist(), strict=True))
+    assert xyz["A-2/ALA/1/C"] == pytest.approx([-7.0, -1.42, 0.0])
+    assert noted(prepared, "assembly 1") == ["chosen: built by the operators in the file"]
+    assert "added: copy of chain A in assembly 1" in noted(prepared, "chain A-2")
+    assert rows(prepared)["chain B"] == ("dropped", 1, "not in assembly 1")
+    assert rows(prepared)["A-2/ZN/50"][2] == "copy on an axis of symmetry; the first is kept"
+    assert sum(count for _, count, _ in settled(prepared)) == 9 + 8
+    with pytest.raises(InputError, match="has no assembly 2; its assemblies are: 1"):
+        keep(path, site, assembly="2")
+
+
+def test_gaps_and_odd_residues_are_noted(tmp_path: Path) -> None:
+    lines = [
+        *ALANINES[:5],
+        atom("N", "LYS", 4, (8.33, 3.5, 0.0), "N"),
+        atom("CA", "LYS", 4, (9.0, 4.8, 0.0)),
+        atom("C", "LYS", 4, (8.0, 5.9, 0.0)),
+        atom("O", "LYS", 4, (6.9, 5.6, 0.5), "O"),
+        atom("CB", "LYS", 4, (9.9, 4.9, 1.2)),
+        atom("SG", "CYS", 8, (0.0, 0.0, 0.0), "S", chain="B"),
+        atom("SG", "CYS", 9, (0.0, 2.04, 0.0), "S", chain="B"),
+        het("N", "SEP", 5, (8.33, 7.1, 0.0), "N"),
+    ]
+    prepared = run(tmp_path, lines, site_at((5.0, 0.0, 0.0), 10.0))
+    assert "noted: missing atoms: CG, CD, CE, NZ (in the box)" in noted(prepared, "A/LYS/4")
+    assert "noted: chain break: the next residue is A/LYS/4 (in the box)" in noted(
+        prepared, "A/ALA/1"
+    )
+    assert "noted: disulfide: with B/CYS/9 (in the box)" in noted(prepared, "B/CYS/8")
+    assert any("non-standard residue" in words for words in noted(prepared, "A/SEP/5"))
+    assert noted(prepared, "A/ALA/1")[0].startswith("noted: first residue of its chain")
+
+
+def test_glycans_covalent_ligands_and_ions_have_their_names(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [
+        *ALANINES,
+        atom("ND2", "ASN", 20, (0.0, 6.0, 0.0), "N"),
+        het("C1", "NAG", 30, (0.0, 7.45, 0.0)),
+        atom("SG", "CYS", 21, (0.0, -6.0, 0.0), "S"),
+        het("C1", "XYZ", 31, (0.0, -7.8, 0.0)),
+        het("F", "F", 32, (0.0, 0.0, 6.0), "F"),
+        het("CO", "CO", 33, (0.0, 0.0, -6.0), "CO"),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    found = rows(prepared)
+    assert found["A/NAG/30"][2].startswith("glycan in the box")
+    assert found["A/NAG/30"][2].endswith("bound to A/ASN/20/ND2")
+    assert found["A/XYZ/31"][2].startswith("covalent ligand in the box")
+    assert found["A/F/32"][2].startswith("ion in the box")
+    assert "takes FE, charge +2" in noted(prepared, "A/CO/33")[0]
+    charges = dict(zip(labels(prepared), prepared.charged.ad4_charge.tolist(), strict=False))
+    assert charges["A/F/32/F"] == -1.0
+
+
+def test_other_copies_of_the_ligand_leave_and_can_be_kept(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [
+        *ALANINES,
+        het("C1", "LIG", 70, (0.0, 0.1, 0.0)),
+        het("C1", "LIG", 71, (0.0, 5.0, 0.0)),
+    ]
+    path = write(tmp_path / "l.pdb", lines)
+    assert "another copy" in rows(keep(path, ligand_site))["A/LIG/71"][2]
+    assert rows(keep(path, ligand_site, keep=["A/LIG/71"]))["A/LIG/71"][2].endswith("as asked")
+
+
+def test_a_site_is_a_ligand_or_residues_of_the_structure(tmp_path: Path) -> None:
+    lines = [
+        *ALANINES,
+        het("C1", "LIG", 70, (1.0, 2.0, 3.0)),
+        het("O1", "LIG", 70, (2.0, 2.0, 3.0), "O"),
+        het("C1", "LIG", 71, (1.0, 5.0, 0.0)),
+    ]
+    selection = open_structure(write(tmp_path / "l.pdb", lines), Rules())
+    by_name = site_of_residue(selection, "LIG", 9.0)
+    assert by_name.center == pytest.approx((1.5, 2.0, 3.0))
+    assert "A/LIG/70" in by_name.source
+    prepared = prepare(selection, by_name, Rules())
+    assert rows(prepared)["A/LIG/70"][2] == "the reference ligand itself"
+    assert noted(prepared, "A/LIG/70") == [
+        "chosen: the reference ligand; others so named: A/LIG/71"
+    ]
+    again = open_structure(tmp_path / "l.pdb", Rules())
+    assert site_of_residue(again, "A/71", 9.0).center == pytest.approx((1.0, 5.0, 0.0))
+    both = site_of_residues(again, ["A/ALA/1", "A/2"], 9.0)
+    expected = again.xyz[[label.number < 3 for label in again.atoms.place]].mean(axis=0)
+    assert both.center == pytest.approx(tuple(expected))
+    with pytest.raises(InputError, match="A/ALA/1 is part of a chain"):
+        site_of_residue(again, "A/ALA/1", 9.0)
+
+
+def test_what_pdb2pqr_cannot_protonate_is_one_sentence(tmp_path: Path, ligand_site: Site) -> None:
+    path = write(tmp_path / "a.pdb", [atom("CA", "ALA", 1, (3.0, 0.0, 0.0))])
+    with pytest.raises(InputError, match=r"PDB2PQR cannot protonate it .*--protonation given"):
+        keep(path, ligand_site, protonation="propka")

@@ -1,0 +1,90 @@
+"""Worker processes: order, replacement of dead and of endless workers."""
+
+import os
+import signal
+import time
+from functools import partial
+
+import pytest
+
+from ligen_py.molecules.workers import BATCH, OUT_OF_MEMORY, ordered_map
+
+
+def work(item: int, trouble: dict[int, str]) -> int:
+    kind = trouble.get(item, "")
+    if kind == "slow":
+        time.sleep(0.05)
+    elif kind == "endless":
+        while True:
+            pass
+    elif kind == "crash":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif kind == "swell":
+        assert bytearray(200 << 20)
+    elif kind == "leave":
+        os._exit(7)
+    return item * item
+
+
+def lost(item: int, timed_out: bool, code: int) -> tuple[int, bool, int]:
+    return item, timed_out, code
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_results_come_in_order(jobs: int) -> None:
+    slow = {0: "slow", BATCH: "slow"}
+    count = 5 * BATCH + 3
+    found = ordered_map(partial(work, trouble=slow), range(count), jobs, 10.0, lost)
+    assert list(found) == [(i, i * i) for i in range(count)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_only_the_bad_items_are_lost(jobs: int) -> None:
+    trouble = {0: "crash", 3: "endless", 4: "leave", BATCH: "crash", 2 * BATCH + 1: "crash"}
+    count = 2 * BATCH + 2
+    found = dict(ordered_map(partial(work, trouble=trouble), range(count), jobs, 0.3, lost))
+    assert found.pop(0) == (0, False, -signal.SIGKILL)
+    assert found.pop(3) == (3, True, -signal.SIGPROF)
+    assert found.pop(4) == (4, False, 7)
+    assert found.pop(BATCH) == (BATCH, False, -signal.SIGKILL)
+    assert found.pop(2 * BATCH + 1) == (2 * BATCH + 1, False, -signal.SIGKILL)
+    assert found == {i: i * i for i in range(count) if i not in trouble}
+
+
+def test_only_items_that_need_too_much_memory_are_lost() -> None:
+    trouble = {1: "swell", 2: "swell", BATCH: "swell"}
+    allowed = list(ordered_map(partial(work, trouble=trouble), range(BATCH + 2), 1, 9, lost, 400))
+    assert allowed == [(i, i * i) for i in range(BATCH + 2)]
+    found = dict(ordered_map(partial(work, trouble=trouble), range(BATCH + 2), 1, 9, lost, 100))
+    assert {item for item, result in found.items() if result != item * item} == set(trouble)
+    assert found[1] == (1, False, OUT_OF_MEMORY)
+
+
+def test_waiting_is_not_working() -> None:
+    found = ordered_map(partial(work, trouble={0: "slow"}), [0], 1, 0.02, lost)
+    assert list(found) == [(0, 0)]
+
+
+def test_an_error_of_the_reader_ends_the_workers() -> None:
+    def items() -> object:
+        yield from range(2 * BATCH)
+        raise ValueError("damaged")
+
+    with pytest.raises(ValueError, match="damaged"):
+        list(ordered_map(partial(work, trouble={}), items(), 2, 1.0, lost))
+
+
+def test_nothing_in_nothing_out() -> None:
+    assert list(ordered_map(partial(work, trouble={}), [], 2, 1.0, lost)) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_lost_item_is_tried_in_a_simpler_way(jobs: int) -> None:
+    trouble = {0: "crash", 1: "endless", 4: "leave", 5: "crash", BATCH: "crash"}
+    count = BATCH + 3
+    simpler = partial(work, trouble={5: "leave", 6: "crash"})
+    told = ordered_map(partial(work, trouble=trouble), range(count), jobs, 0.3, lost, 0, simpler)
+    found = dict(told)
+    assert list(found) == list(range(count))
+    assert found.pop(5) == (5, False, 7)
+    assert found == {i: i * i for i in range(count) if i != 5}

@@ -1,0 +1,49 @@
+"""A parsed library is used as a whole or not at all, and says how it was made."""
+
+from pathlib import Path
+
+import h5py
+import pytest
+
+from ligen_py import parse
+from ligen_py.errors import InputError
+from ligen_py.store.campaign.parsed_library import parsed_chunks
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    library = tmp_path / "mols.smi"
+    library.write_text("CCO a\nCCN b\nCCC c\n")
+    for part in ("1-of-2", "2-of-2"):
+        output = str(tmp_path / "ligands" / f"{part}.h5")
+        words = ["--input", str(library), "--part", part, "--output", output, "--jobs", "1"]
+        assert parse.main([*words, "--quiet"]) == 0
+    return tmp_path / "ligands"
+
+
+def test_chunks_come_in_order_with_the_file_they_are_from(folder: Path) -> None:
+    found = parsed_chunks(folder)
+    assert list(found) == ["1-of-2", "2-of-2"]
+    assert {chunk.source for chunk in found.values()} == {"mols.smi"}
+
+
+def test_what_cannot_be_used_is_named(folder: Path) -> None:
+    second = folder / "2-of-2.h5"
+    with h5py.File(second, "r+") as file:
+        recorded = dict(file.attrs)
+        file.attrs["settings"] = '{"seed": 2}'
+    with pytest.raises(InputError, match=r"2-of-2\.h5: was parsed with other settings than"):
+        parsed_chunks(folder)
+    with h5py.File(second, "r+") as file:
+        file.attrs["settings"] = recorded["settings"]
+        del file.attrs["stage-digest"]
+    with pytest.raises(InputError, match=r"2-of-2\.h5: does not say how it was made"):
+        parsed_chunks(folder)
+    second.rename(folder / "2-of-3.h5")
+    with pytest.raises(InputError, match="chunk 2-of-2 is missing"):
+        parsed_chunks(folder)
+    (folder / "2-of-3.h5").rename(folder / "notes.h5")
+    with pytest.raises(InputError, match="not a chunk of a library"):
+        parsed_chunks(folder)
+    with pytest.raises(InputError, match="no such folder"):
+        parsed_chunks(folder / "nowhere")

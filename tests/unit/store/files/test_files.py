@@ -1,0 +1,199 @@
+"""Every kind of file: written whole or not at all, and read with a sentence when it is wrong."""
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from ligen_py.engine.scoring.watch import table
+from ligen_py.errors import InputError
+from ligen_py.provenance import Run
+from ligen_py.records.kept import KEPT
+from ligen_py.records.ledger import Ledger
+from ligen_py.records.ligands import LIGANDS, Entries
+from ligen_py.records.poses import Poses
+from ligen_py.records.scores import SCORES, Scores
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.store.campaign.layout import CAMPAIGN, Control, Scored
+from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.campaign.writer import new_campaign
+from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.files.table import Table
+from ligen_py.store.files.text import write_texts
+from ligen_py.store.files.write import new_file, write
+from tests.stages.factory import Molecule, library_of
+
+RUN = Run("score", ScoreSettings())
+
+
+def write_scores(path: Path, count: int = 3) -> Path:
+    ledger = Ledger(
+        status=np.ones(count, "u1"),
+        reason=np.zeros(count, "u1"),
+        detail=np.array([""] * count, dtype=object),
+    )
+    scores = Scores(
+        first_pose=np.arange(count + 1, dtype="i8"),
+        restart=np.zeros(count, "i4"),
+        best=np.arange(count, dtype="i8"),
+        score=np.linspace(4, 8, count).astype("f4"),
+    )
+    write(
+        path,
+        SCORES,
+        RUN,
+        {"ledger": ledger, "scores": scores, "checks": table([])},
+        {"xscore": {}},
+    )
+    return path
+
+
+def test_a_record_reads_back_as_it_was_written(tmp_path: Path) -> None:
+    path = write_scores(tmp_path / "s.h5")
+    assert read(path, SCORES, Scores).score.tolist() == [4, 6, 8]
+    columns = read_columns(path, SCORES, ["scores/best", "ledger/detail"])
+    assert columns["scores/best"].tolist() == [0, 1, 2]
+    assert columns["ledger/detail"].tolist() == ["", "", ""]
+
+
+def test_equal_runs_write_equal_bytes(tmp_path: Path) -> None:
+    one, two = write_scores(tmp_path / "a.h5"), write_scores(tmp_path / "b.h5")
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_an_interrupted_write_leaves_nothing(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with new_file(tmp_path / "a.h5", SCORES, RUN) as file:
+            file["data"] = np.arange(1000)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_write_keeps_the_file_before_it(tmp_path: Path) -> None:
+    path = write_scores(tmp_path / "a.h5")
+    before = path.read_bytes()
+
+    def interrupted() -> None:
+        with new_campaign(path, RUN) as campaign:
+            campaign.target("t")
+            raise InputError("no")
+
+    with pytest.raises(InputError):
+        interrupted()
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["a.h5"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.95])
+def test_a_file_cut_short_is_a_sentence(tmp_path: Path, share: float) -> None:
+    path = write_scores(tmp_path / "s.h5", 5000)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(share * len(data))])
+    with pytest.raises(InputError, match=r"s\.h5: (not a complete HDF5 file|damaged).*; make it"):
+        read(path, SCORES, Scores)
+
+
+def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
+    path = write_scores(tmp_path / "s.h5", 5000)
+    with h5py.File(path) as file:
+        place = file["scores/score"].id.get_chunk_info(0).byte_offset
+    data = bytearray(path.read_bytes())
+    data[place + 17] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"s\.h5: damaged"):
+        read(path, SCORES, Scores)
+
+
+def test_a_changed_letter_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "l.h5"
+    parsed = library_of([Molecule("serious name", "CCO", 1)])
+    records = {"entries": parsed.entries, "ledger": parsed.ledger, "ligands": parsed.ligands}
+    write(path, LIGANDS, RUN, records)
+    path.write_bytes(path.read_bytes().replace(b"serious name", b"curious name"))
+    with pytest.raises(InputError, match=r"l\.h5: damaged \(its checksum differs\); make it again"):
+        read(path, LIGANDS, Entries)
+
+
+def test_a_writer_that_was_killed_leaves_nothing_behind_its_successor(tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    host = socket.gethostname()
+    left = tmp_path / f".s.h5.{host}-{dead.pid}.x.part"
+    others = [tmp_path / f".s.h5.{host}-{os.getpid()}.y.part", tmp_path / ".s.h5.n99-1.z.part"]
+    for path in (left, *others):
+        path.touch()
+    write_scores(tmp_path / "s.h5")
+    assert sorted(tmp_path.iterdir()) == sorted([*others, tmp_path / "s.h5"])
+
+
+def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> None:
+    path = write_scores(tmp_path / "s.h5")
+    with pytest.raises(InputError, match=r"s\.h5: holds ligen_py.scores, not ligen_py.kept"):
+        read(path, KEPT, Poses)
+    with pytest.raises(InputError, match="is a folder"):
+        read(tmp_path, SCORES, Scores)
+    with pytest.raises(InputError, match="does not exist"):
+        read(tmp_path / "none.h5", SCORES, Scores)
+    with h5py.File(path, "r+") as file:
+        file.attrs["encoding-version"] = SCORES.version + 1
+    with pytest.raises(InputError, match=r"layout version 2.*update ligen_py"):
+        read(path, SCORES, Scores)
+    (tmp_path / "text.h5").write_text("not HDF5")
+    with pytest.raises(InputError, match=r"text\.h5: not a complete HDF5 file"):
+        open_campaign(tmp_path / "text.h5").__enter__()
+
+
+def test_a_missing_or_misshapen_column_is_a_sentence(tmp_path: Path) -> None:
+    path = write_scores(tmp_path / "s.h5")
+    with h5py.File(path, "r+") as file:
+        del file["scores/score"]
+    with pytest.raises(InputError, match="/scores/score is missing"):
+        read_columns(path, SCORES, ["scores/score"])
+    with h5py.File(path, "r+") as file:
+        file["scores/score"] = np.zeros(3, "f8")
+    with pytest.raises(InputError, match="type float64, not float32"):
+        read_columns(path, SCORES, ["scores/score"])
+
+
+def test_a_table_grows_and_moves_offsets(tmp_path: Path) -> None:
+    library = library_of([Molecule("a", "CCO", 1), Molecule("b", "CC", 1)])
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        table = Table(file.create_group("ligands"), type(library.ligands))
+        for _ in range(3):
+            table.append(library.ligands)
+        atoms = library.ligands.first_atom
+        offsets = file["ligands/first_atom"][...]
+        assert offsets.tolist() == [*atoms, *(atoms[1:] + atoms[-1]), *(atoms[1:] + 2 * atoms[-1])]
+        assert (file["ligands/xyz"][...] == np.tile(library.ligands.xyz, (3, 1))).all()
+        assert file["ligands/xyz"].attrs["units"] == "angstrom"
+
+
+def test_a_campaign_without_targets_is_a_sentence(tmp_path: Path) -> None:
+    with new_file(tmp_path / "c.h5", CAMPAIGN, RUN) as file:
+        file.create_group("targets")
+    with pytest.raises(InputError, match=r"c\.h5: holds no target"):
+        open_campaign(tmp_path / "c.h5").__enter__()
+
+
+def test_every_column_of_a_campaign_says_what_it_means() -> None:
+    for record in (Scored, Control):
+        for name, spec in record.__dataclass_fields__.items():
+            assert spec.metadata["doc"], f"{record.__name__}.{name}"
+
+
+def test_texts_appear_together_or_not_at_all(tmp_path: Path) -> None:
+    write_texts(tmp_path / "new" / "folder", {"a.txt": ["A\r", "\n"], "b.txt": "Å"})
+    assert (tmp_path / "new/folder/a.txt").read_bytes() == b"A\r\n"
+    assert (tmp_path / "new/folder/b.txt").read_text(encoding="utf-8") == "Å"
+    with pytest.raises(UnicodeEncodeError):
+        write_texts(tmp_path, {"good.txt": "fine", "bad.txt": "\ud800"})
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+    with pytest.raises(InputError, match="is a file; give a folder"):
+        write_texts(tmp_path / "new/folder/a.txt", {"x": ""})
