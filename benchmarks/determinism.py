@@ -109,7 +109,8 @@ def main() -> None:
     receptor, ligand = DHFR / "1ia1_protein_one_lig_removed.pdb", DHFR / "1ia1_ligand.sdf"
     words = ("--receptor", receptor, "--chains", "B", "--ligand", ligand)
     stage("pocket", folder / "pocket.h5", *words)
-    found = [device.handle.platform.name for device in devices() if not device.is_simulator]
+    usable = [device for device in devices() if not device.is_simulator and device.fault is None]
+    found = [device.handle.platform.name for device in usable]
     names = options.device or found
     first = Chain(folder / "0", names[0], options.restarts)
     print(f"{options.ligands} ligands, {options.restarts} restarts; compared with {names[0]}")
