@@ -24,13 +24,13 @@ test: lint ## Run every check and every test
 	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope
 
 test-faults: $(STAMP) ## Kill, cut, fill and damage campaigns at more moments than `make test` does
-	LIGEN_TEST_MOMENTS=20 $(BIN)/python -m pytest tests/workflow/test_faults.py -q -rs
+	LIGEN_TEST_MOMENTS=20 $(BIN)/python -m pytest tests/workflow/test_faults.py -q --timeout 14400
 
 fuzz: $(STAMP) ## Give every reader 500 times 22 damaged files; `make test` gives it 20 times 22
-	LIGEN_TEST_FUZZ=500 $(BIN)/python -m pytest tests/fuzz -q --durations=0 --durations-min=5
+	LIGEN_TEST_FUZZ=500 $(BIN)/python -m pytest tests/fuzz -q --timeout 14400 --durations=0 --durations-min=5
 
 test-slurm: $(STAMP) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
-	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q -rs
+	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q --timeout 14400
 
 lint: $(STAMP) ## Check formats, types and rules, without running anything
 	$(BIN)/ruff format --check .

@@ -54,10 +54,8 @@ def test_a_follower_writes_a_file_to_tail_and_survives_damage(tmp_path: Path) ->
 
 
 def wait_for(true: object) -> None:
-    end = time.monotonic() + 20
     while not true():  # type: ignore[operator]
-        assert time.monotonic() < end
-        time.sleep(0.01)
+        time.sleep(0.01)  # the limit of every test ends it
 
 
 def test_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

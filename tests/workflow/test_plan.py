@@ -23,7 +23,6 @@ def snakemake(folder: Path, *words: str, root: Path = ROOT) -> subprocess.Comple
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
     )
 
 

@@ -265,7 +265,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(LINES, ENDS, st.booleans(), st.integers(1, 90))
 def test_parts_of_smiles_hold_every_record_once(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, last: bool, count: int
@@ -286,7 +286,7 @@ PIECES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(PIECES, st.integers(1, 60))
 def test_parts_of_sdf_hold_every_record_once(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[str], count: int
