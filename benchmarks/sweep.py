@@ -32,7 +32,7 @@ from ligen_py.errors import DeviceError
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.residency import occupancy, usage
-from ligen_py.opencl.tuning import Tuning, tuned
+from ligen_py.opencl.tuning import LANES, Tuning, tuned
 from ligen_py.settings.dock import DockSettings
 
 LIGHT, HEAVY = (31, 4), (89, 20)
@@ -97,7 +97,8 @@ def sweep(
     if device.back_end == "ptx":
         grid = [(f"cap {cap}", replace(start, registers=cap)) for cap in CAPS]
     else:
-        grid = [(f"lanes {lanes}", replace(start, lanes=lanes)) for lanes in (8, 16, 32)]
+        sizes = [lanes for lanes in LANES if lanes <= device.sub_group_size]
+        grid = [(f"lanes {lanes}", replace(start, lanes=lanes)) for lanes in sizes]
     groups = GROUPS[:3] if form == "latency" or not is_gpu else GROUPS
     groups = groups[:1] if device.back_end == "local" else groups
     if quick:

@@ -30,7 +30,7 @@ TYPES = {
 }
 NUMBERS = re.compile(r"\d+(,\d+)*")
 SUB_GROUP_SIZE = 32
-"""Lanes of a sub-group: a size that NVIDIA fixes and every Intel device offers."""
+"""Lanes of a sub-group, except on AMD's: a size that NVIDIA fixes and every Intel device offers."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Device:
     """
 
     handle: cl.Device
+    sub_group_size: int = SUB_GROUP_SIZE
 
     @cached_property
     def context(self) -> cl.Context:
@@ -140,7 +141,14 @@ def _device_of(handle: cl.Device) -> Device:
     What runs stage after stage in one process, such as `verify`, would else gather contexts, and
     in each of them the buffers that its kernels used last.
     """
-    return Device(handle)
+    return Device(handle, _sub_group_size(handle))
+
+
+def _sub_group_size(handle: cl.Device) -> int:
+    """Lanes that a device runs in step: AMD's GPUs have 32 or 64, and say so."""
+    if handle.type & cl.device_type.GPU and "cl_amd_device_attribute_query" in handle.extensions:
+        return int(handle.wavefront_width_amd)
+    return SUB_GROUP_SIZE
 
 
 def _devices_of(platform: cl.Platform) -> list[cl.Device]:
@@ -208,7 +216,7 @@ def select_all(selector: str | None = None) -> list[Device]:
     for line in left_out:
         log.warning("device left out: %s", line)
     for device in chosen:
-        what = f"{device.label}, sub-groups of {SUB_GROUP_SIZE} ({device.back_end})"
+        what = f"{device.label}, sub-groups of {device.sub_group_size} ({device.back_end})"
         log.info("device: %s", what)
     watchdog.arm(chosen[0].kind == "gpu")
     return chosen

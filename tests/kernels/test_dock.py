@@ -148,7 +148,7 @@ def test_best_poses_are_those_of_the_full_set(
 def test_tuning_changes_nothing(device: Device, tuning: Tuning) -> None:
     if device.back_end == "local" and not device.is_simulator:
         pytest.skip("minutes to compile")
-    fault = tuning.fault_on(device.back_end, docking.KERNELS)
+    fault = tuning.fault_on(device.back_end, device.sub_group_size, docking.KERNELS)
     if fault:
         pytest.skip(fault)
     sizes = [(9, 2), (8, 1)] if device.is_simulator else [(20, 4), (60, 6), (12, 0)]

@@ -159,6 +159,15 @@ def test_no_processor_stands_in_for_a_gpu_that_builds_no_kernel(
     assert names(select_all(None)) == names(select_all("all")) == ["b"]
 
 
+@pytest.mark.parametrize("width", [32, 64])
+def test_a_sub_group_of_amds_has_the_lanes_that_run_in_step(width: int) -> None:
+    query = "cl_khr_fp64 cl_amd_device_attribute_query"
+    handle = SimpleNamespace(type=GPU, extensions=query, wavefront_width_amd=width)
+    assert module._sub_group_size(handle) == width
+    handle.extensions = "cl_khr_fp64"
+    assert module._sub_group_size(handle) == 32
+
+
 def has_pocl() -> bool:
     return any("Portable" in device.handle.platform.name for device in devices())
 

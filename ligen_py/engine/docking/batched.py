@@ -80,7 +80,7 @@ class Docker:
         """Upload the tables of a plan; `tuning` stands for the device's own of every atom class."""
         self.device = device
         self.plan = plan
-        self._tuning = tuning
+        self._tuning = tuning and tuning.on(device)
         self.kernel_seconds = 0.0
         self._field = FieldOnDevice(device, plan.field)
         self._angles = buffers.upload(device, plan.angles)

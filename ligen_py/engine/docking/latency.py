@@ -106,7 +106,7 @@ class LatencyDocker:
         `tuning` stands for the device's own of every atom class.
         """
         self.device, self.plan, self.launches = device, plan, launches
-        self._tuning = tuning
+        self._tuning = tuning and tuning.on(device)
         self._field = FieldOnDevice(device, plan.field)
         self._angles = buffers.upload(device, plan.angles)
         self._rotation = buffers.upload(device, plan.start_rotation)

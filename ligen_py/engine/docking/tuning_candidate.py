@@ -85,7 +85,9 @@ class Trial:
 
     def attempt(self, tuning: Tuning | None = None) -> Outcome:
         """Build, compare with the twin, then time; DeviceError where it cannot be built."""
-        fault = tuning and tuning.fault_on(self.device.back_end, f"{self.form}/dock.cl")
+        fault = tuning and tuning.fault_on(
+            self.device.back_end, self.device.sub_group_size, f"{self.form}/dock.cl"
+        )
         if fault:
             return Outcome(fault)
         form = self.docker(tuning)

@@ -8,7 +8,7 @@ from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.pose_arrays import Conformers, Genotypes
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.tuning import tuned
 from ligen_py.pace import Pace
@@ -164,7 +164,7 @@ def _launch(
     rows = slice(poses.first_pose[first], poses.first_pose[last])
     program = _program(device, int(table["atoms"].max()), int(table["poses"].max(initial=1)))
     group = tuned(device, "batched/filter.cl").sub_groups
-    local = group * SUB_GROUP_SIZE
+    local = group * device.sub_group_size
 
     rows_on_device = buffers.upload(device, table)
     places = buffers.empty(device, int((table["heavy"] * table["poses"]).sum()) * 4, np.float32)

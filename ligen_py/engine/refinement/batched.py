@@ -14,7 +14,7 @@ from ligen_py.engine.random import content_keys
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
@@ -203,7 +203,7 @@ class Refiner:
         best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
-        local = group * SUB_GROUP_SIZE
+        local = group * device.sub_group_size
         refine = build(device, KERNELS, definitions, tuning.registers).kernel("refine")
         event = refine(
             device.queue,
