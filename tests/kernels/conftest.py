@@ -1,20 +1,30 @@
-"""Every OpenCL device found, and those without sub-groups of their own also with 64 lanes."""
+"""Every OpenCL device found; tests that ask for it also run with sub-groups of 64 lanes."""
 
 import pytest
 
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device, devices
+from ligen_py.opencl.device import Device, devices
 
 FOUND = devices()
-# Where a sub-group is a work-group it has any size: 64 stands for AMD's.
-WIDE = [Device(device.handle, 64) for device in FOUND if device.back_end == "local"]
 
 
-def name(device: Device) -> str:
-    wide = device.sub_group_size != SUB_GROUP_SIZE
-    return device.handle.platform.name + f", {device.sub_group_size} lanes" * wide
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test every device, and those of the platforms in `lanes_64` again with 64 lanes.
+
+    AMD's GPUs have 64. Without sub-groups of its own a runtime takes any size: the simulator runs
+    every kernel so, PoCL those that it compiles in seconds.
+    """
+    if "device" not in metafunc.fixturenames:
+        return
+    marks = metafunc.definition.iter_markers("lanes_64")
+    platforms = tuple(name for mark in marks for name in mark.args)
+    wide = [device for device in FOUND if device.handle.platform.name.startswith(platforms)]
+    chosen = [*FOUND, *(Device(device.handle, 64) for device in wide)]
+    names = [device.handle.platform.name for device in FOUND]
+    names += [f"{device.handle.platform.name}, 64 lanes" for device in wide]
+    metafunc.parametrize("device", chosen, ids=names, indirect=True, scope="session")
 
 
-@pytest.fixture(scope="session", params=[*FOUND, *WIDE], ids=name)
+@pytest.fixture(scope="session")
 def device(request: pytest.FixtureRequest) -> Device:
     """Each device in turn; the simulator is slow, so tests size their input by `is_simulator`."""
     found: Device = request.param

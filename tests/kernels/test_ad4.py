@@ -43,6 +43,7 @@ def all_terms(device: Device, ligands: Ligands, receptor: ChargedReceptor, poses
     return dict(zip(TERMS, scorer.score(ligands, poses, 0, len(ligands.entry)), strict=True))
 
 
+@pytest.mark.lanes_64("Oclgrind", "Portable")
 def test_kernel_equals_twin(device: Device) -> None:
     ligands, receptor, poses = system(device)
     expected = ad4_reference.score_poses(ligands, receptor, poses)

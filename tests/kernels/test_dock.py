@@ -46,6 +46,7 @@ def expect_equal(poses: Poses, twin_plan: Plan, ligands: Ligands, number: int) -
     assert np.array_equal(steps, turns)
 
 
+@pytest.mark.lanes_64("Oclgrind")
 def test_kernel_equals_twin(device: Device) -> None:
     # Kernels are compiled per atom class; PoCL needs a minute for each, so it gets one.
     sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (31, 6)]

@@ -1,6 +1,7 @@
 """The filter kernels against their NumPy twin, on every OpenCL device found."""
 
 import numpy as np
+import pytest
 
 from ligen_py.engine.filtering import reference as filtering_reference
 from ligen_py.engine.filtering.batched import filter_poses, is_bumped
@@ -32,6 +33,7 @@ def twin(ligands: Ligands, poses: Poses, number: int, keep: int, rmsd: float) ->
     )
 
 
+@pytest.mark.lanes_64("Oclgrind", "Portable")
 def test_kernels_equal_twin(device: Device) -> None:
     sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (33, 6), (70, 9)]
     ligands = make_ligands(sizes)

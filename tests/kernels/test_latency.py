@@ -17,6 +17,7 @@ from ligen_py.opencl.tuning import Tuning
 from tests.kernels.test_dock import expect_equal, expect_same, plan, rows_of, sizes_for
 
 
+@pytest.mark.lanes_64("Oclgrind")
 def test_kernels_equal_twin(device: Device) -> None:
     # Kernels are compiled per atom class; PoCL needs a minute for each, so it gets one.
     sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (31, 6)]

@@ -101,6 +101,7 @@ def owners(poses: Poses) -> np.ndarray:
     return np.repeat(np.arange(len(poses.first_pose) - 1), np.diff(poses.first_pose))
 
 
+@pytest.mark.lanes_64("Oclgrind")
 @pytest.mark.parametrize("name", FIELDS)
 def test_maps_equal_the_direct_sum(device: Device, name: str) -> None:
     given = system(device, name, 1.0)
@@ -127,6 +128,7 @@ def test_maps_equal_the_direct_sum(device: Device, name: str) -> None:
     assert found == pytest.approx(expected, rel=2e-5, abs=1e-3)
 
 
+@pytest.mark.lanes_64("Oclgrind")
 @pytest.mark.parametrize("name", FIELDS)
 def test_energies_and_gradients_equal_the_twin(device: Device, name: str) -> None:
     refinable(device, name)
@@ -158,6 +160,7 @@ def test_gradients_are_derivatives(device: Device, name: str) -> None:
             assert (ahead - back) / 2e-6 == pytest.approx(slope, rel=1e-5, abs=1e-4)
 
 
+@pytest.mark.lanes_64("Oclgrind")
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_short_descent_equals_the_twin(device: Device, name: str) -> None:
     refinable(device, name)
@@ -172,6 +175,7 @@ def test_a_short_descent_equals_the_twin(device: Device, name: str) -> None:
         assert found.after[pose] == pytest.approx(energy, rel=1e-3, abs=1e-2)
 
 
+@pytest.mark.lanes_64("Oclgrind")
 def test_random_changes_equal_the_twin(device: Device) -> None:
     # One evaluation a descent leaves a pose where it is, so a pose that got better in the second
     # round is exactly what the random change made of it.

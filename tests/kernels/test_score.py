@@ -34,6 +34,7 @@ def all_terms(scorer: XScore, ligands: Ligands, poses: Poses) -> dict[str, np.nd
     return dict(zip(TERMS, scorer.score(ligands, poses, 0, count), strict=True))
 
 
+@pytest.mark.lanes_64("Oclgrind", "Portable")
 @pytest.mark.parametrize("crowded", [False, True])
 def test_kernel_equals_twin(device: Device, crowded: bool) -> None:
     ligands, pocket, poses = system(device, crowded)

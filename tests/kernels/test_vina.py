@@ -44,6 +44,7 @@ def all_terms(scorer: Vina, ligands: Ligands, poses: Poses) -> dict[str, np.ndar
     return dict(zip(TERMS, scorer.score(ligands, poses, 0, len(ligands.entry)), strict=True))
 
 
+@pytest.mark.lanes_64("Oclgrind", "Portable")
 @pytest.mark.parametrize("form", FORMS)
 def test_kernel_equals_twin(device: Device, form: str) -> None:
     ligands, receptor, poses = system(device)
