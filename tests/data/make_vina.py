@@ -126,7 +126,7 @@ def ad4_pairs() -> Iterator[tuple]:
 
 
 def meeko_lines(mol: Chem.Mol) -> list[str]:
-    (setup,) = MoleculePreparation()(mol)
+    (setup,) = MoleculePreparation(rigid_macrocycles=True)(mol)
     text, fine, why = PDBQTWriterLegacy.write_string(setup)
     assert fine, why
     return [line for line in text.splitlines() if not line.startswith("REMARK")]
