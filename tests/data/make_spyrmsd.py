@@ -38,7 +38,7 @@ MOLECULES = {
     "suberanilide": "O=C(CCCCCCC(=O)Nc1ccccc1)Nc1ccccc1",
 }
 POSES = 4
-CLUSTERED, CENTRES, LIMIT = 40, 7, 2.0
+CLUSTERED, CENTRES = 40, 7
 
 
 def symmetric(smiles: str, rng: np.random.Generator) -> dict:
@@ -70,20 +70,38 @@ def symmetric(smiles: str, rng: np.random.Generator) -> dict:
 
 
 def branches(lines: list[str]) -> list[tuple[int, int, list[int]]]:
-    """Near atom, far atom and all atoms beyond, of each torsion of a PDBQT, the outermost last."""
-    row, result, stack = {}, [], []
+    """Near atom, far atom and all atoms beyond, of each torsion of a PDBQT, outer ones last.
+
+    Near is the side of the largest rigid piece, which is no torsion's far side.
+    """
+    row: dict[int, int] = {}
+    pieces: list[list[int]] = [[]]
+    stack, links = [0], []
     for line in lines:
         words = line.split()
         if line.startswith("ATOM"):
             row[int(line[6:11])] = len(row)
-            for branch in stack:
-                branch[2].append(len(row) - 1)
+            pieces[stack[-1]].append(len(row) - 1)
         elif words[0] == "BRANCH":
-            stack.append((int(words[1]), int(words[2]), []))
-            result.append(stack[-1])
+            links.append((stack[-1], len(pieces), row[int(words[1])], int(words[2])))
+            stack.append(len(pieces))
+            pieces.append([])
         elif words[0] == "ENDBRANCH":
             stack.pop()
-    return [(row[near], row[far], beyond) for near, far, beyond in result]
+    ends = [(one, two, near, row[far]) for one, two, near, far in links]
+    ends += [(two, one, far, near) for one, two, near, far in ends]
+
+    def outward(piece: int, origin: int) -> tuple[list[int], list]:
+        atoms, found = list(pieces[piece]), []
+        for here, there, near, far in ends:
+            if here == piece and there != origin:
+                beyond, inner = outward(there, piece)
+                found += [(near, far, beyond), *inner]
+                atoms += beyond
+        return atoms, found
+
+    largest = max(range(len(pieces)), key=lambda number: len(pieces[number]))
+    return outward(largest, -1)[1]
 
 
 def clusters(rng: np.random.Generator) -> dict:
@@ -125,14 +143,16 @@ def clusters(rng: np.random.Generator) -> dict:
         [round(float(rmsd.rmsd(one[heavy], two[heavy], elements, elements)), 5) for two in places]
         for one in places
     ]
-    near = np.abs(np.array(table) - LIMIT).min()
-    assert near > 1e-3, "a pair lies on the limit: choose another seed"
+    # The limit lies where no pair is near to it, so that rounding decides nothing.
+    values = np.unique(np.clip(table, 1.5, 2.5))
+    gap = np.diff(values).argmax()
+    limit = float(values[gap : gap + 2].mean())
     return {
         "ligand": chosen["name"],
         "xyz": start.tolist(),
         "axes": [[first, second] for first, second, _ in torsions],
         "score": rng.permutation(CLUSTERED).tolist(),
-        "limit": LIMIT,
+        "limit": round(limit, 4),
         "poses": poses,
         "rmsd": table,
     }
