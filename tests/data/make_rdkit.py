@@ -46,7 +46,10 @@ def file_rows() -> list[tuple]:
     """File, what is counted, how many."""
     rows = [("drugs.smi", "records", len(Chem.SmilesMolSupplier(str(DRUGS), " ", 0, 1, False)))]
     for name in COMPLEXES:
-        for path in (ligand_file(name), Path(str(ligand_file(name)).replace("ligand.", "ligands."))):
+        for path in (
+            ligand_file(name),
+            Path(str(ligand_file(name)).replace("ligand.", "ligands.")),
+        ):
             mols = list(Chem.SDMolSupplier(str(path)))
             rows.append((path.name, "records", len(mols)))
             rows.append((path.name, "heavy", " ".join(str(mol.GetNumHeavyAtoms()) for mol in mols)))

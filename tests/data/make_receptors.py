@@ -132,9 +132,7 @@ def main() -> None:
         states += state_rows(name, structure, log, centre)
         merge_hydrogens(structure)
         rows = pocket_rows(meeko(structure), centre)
-        write_table(
-            f"pocket_{name}.tsv", head, "chain residue number atom x y z charge type", rows
-        )
+        write_table(f"pocket_{name}.tsv", head, "chain residue number atom x y z charge type", rows)
     columns = "complex chain number residue pka protons distance"
     write_table("states.tsv", head, columns, states)
 

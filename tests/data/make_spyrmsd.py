@@ -115,7 +115,11 @@ def clusters(rng: np.random.Generator) -> dict:
     start = np.round(start - start[heavy].mean(axis=0), 3)
     torsions = branches(lines)
     centre = [
-        (rng.normal(0, 3, 3), Rotation.random(random_state=number), rng.uniform(0, 360, len(torsions)))
+        (
+            rng.normal(0, 3, 3),
+            Rotation.random(random_state=number),
+            rng.uniform(0, 360, len(torsions)),
+        )
         for number in range(CENTRES)
     ]
     poses, places = [], []

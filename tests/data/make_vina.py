@@ -10,7 +10,8 @@ the x axis. A group X-Y is an atom of AutoDock's type X with one of type Y behin
 from the other group, 1.0 A where Y is a hydrogen.
 
 ad4_pairs.tsv: Vina's AutoDock4 energy of two atoms within a ligand, at distance r, with charges q1
-and q2. Atoms 200 A away link them, so that nothing else interacts; all maps are zero.
+and q2, and the loss of its three torsions. Atoms 100 A away link them, so that nothing else
+interacts; all maps are zero.
 """
 
 import json
@@ -19,12 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from make_receptors import header
 from meeko import MoleculePreparation, PDBQTWriterLegacy
 from rdkit import Chem
 from rdkit.Chem import AllChem
 from scipy.spatial.transform import Rotation
-from sources import COMPLEXES, HERE, ligand, write_table
+from sources import COMPLEXES, HERE, header, ligand, write_table
 from vina import Vina
 
 GROUPS = (
@@ -121,8 +121,9 @@ def ad4_pairs() -> Iterator[tuple]:
                         "ENDBRANCH   3   4", "ENDBRANCH   2   3", "ENDBRANCH   1   2", "TORSDOF 3",
                     ]  # fmt: skip
                     program.set_ligand_from_string("\n".join(text) + "\n")
-                    energies.append(f"{program._vina.score()[5]:.7f}")
-                yield (one, two, *energies)
+                    *_, intra, torsional, _ = program._vina.score()
+                    energies.append(f"{intra:.7f}")
+                yield (one, two, *energies, f"{torsional:.4f}")
 
 
 def meeko_lines(mol: Chem.Mol) -> list[str]:
@@ -183,9 +184,7 @@ def opened(pocket: Path, centre: np.ndarray) -> dict[str, Vina]:
     """Both forms with the receptor of a table of make_receptors.py."""
     with pocket.open() as stream:
         rows = [line.rstrip("\n").split("\t") for line in stream if line[0] != "#"][1:]
-    lines = [
-        atom(1, np.array(row[4:7], float), row[8], float(row[7])) for row in rows
-    ]
+    lines = [atom(1, np.array(row[4:7], float), row[8], float(row[7])) for row in rows]
     programs = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "receptor.pdbqt"
@@ -205,7 +204,7 @@ def main() -> None:
     rows = [*pairs("vina"), *pairs("vinardo")]
     write_table("vina_pairs.tsv", head, f"form ligand receptor {columns}", rows)
     columns = " ".join(f"r={mid_step(r)},q1={one},q2={two}" for r, one, two in AD4_REACH)
-    write_table("ad4_pairs.tsv", head, f"first second {columns}", list(ad4_pairs()))
+    write_table("ad4_pairs.tsv", head, f"first second {columns} torsional", list(ad4_pairs()))
 
     rng = np.random.default_rng(0)
     ligands = []

@@ -7,9 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ligen_py.engine import vina_reference
-from ligen_py.engine.vina import FORMS, TYPES
-from ligen_py.records import Ligands, Receptor, VinaType
+from ligen_py.engine.functions.vina import reference as vina_reference
+from ligen_py.engine.functions.vina.constants import FORMS, TYPES
+from ligen_py.records.atom_types import VinaType
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.pocket import Receptor
 from tests import goldens, pdbqt
 from tests.xscore_input import random_receptor
 
@@ -57,21 +59,39 @@ def test_every_type_has_its_pairs() -> None:
     assert len(PAIRS) == 2 * len(GROUPS) ** 2
 
 
+def known_pairs(form: str) -> np.ndarray:
+    """Vina's energies (ligand groups, receptor groups, distances), in the order of `GROUPS`."""
+    table = {
+        (row["ligand"], row["receptor"]): [float(value) for value in list(row.values())[3:]]
+        for row in PAIRS
+        if row["form"] == form
+    }
+    return np.array([[table[own, other] for other in GROUPS] for own in GROUPS])
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_pairs_have_vinas_energies(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     as_vina_tabulates(monkeypatch)
-    for row in PAIRS:
-        if row["form"] != form:
-            continue
-        own = vina_reference.Molecule(*group(row["ligand"], 0, -1), np.zeros((0, 2), int), 0.0)
-        known = [float(value) for value in list(row.values())[3:]]
-        found = [
-            vina_reference.terms(
-                FORMS[form], own, receptor_of(*group(row["receptor"], distance, 1))
-            )["affinity"]
-            for distance in REACH
-        ]
-        assert found == pytest.approx(known, abs=2e-6), (row["ligand"], row["receptor"])
+    places, distance, pair = [], [], []
+    table = FORMS[form].pair_table().astype(float)
+    for place in np.ndindex(len(GROUPS), len(GROUPS), len(REACH)):
+        (own, mine), (other, theirs) = (
+            group(list(GROUPS)[number], x, away)
+            for number, x, away in zip(place[:2], (0, REACH[place[2]]), (-1, 1), strict=True)
+        )
+        for atom, kind in enumerate(mine):
+            places += [(*place, atom)] * len(theirs)
+            distance.append(vina_reference.distances(own[atom], other))
+            pair.append(table[kind, theirs])
+    energy = vina_reference.pair_terms(
+        FORMS[form].weights, np.concatenate(distance), np.concatenate(pair)
+    ).sum(axis=0)
+    found = np.zeros((len(GROUPS), len(GROUPS), len(REACH), 2))
+    np.add.at(found, tuple(np.array(places).T), energy)
+    found = vina_reference.capped(found).sum(axis=-1)
+    different = np.argwhere(np.abs(found - known_pairs(form)) > 3e-6)
+    names = list(GROUPS)
+    assert not [(names[i], names[j], REACH[k]) for i, j, k in different]
 
 
 @cache
