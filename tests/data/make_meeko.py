@@ -59,6 +59,8 @@ OTHERS = {
     "thioamide": "CC(=S)NC",
     "acid": "OC(=O)CCC(=O)[O-]",
     "alkyne": "CC#CCO",
+    "diyne": "CCC#CC#CCO",
+    "hydrazone": "CC=NN(C)CC",
     "allene": "CC=C=CC",
     "biphenyl": "c1ccccc1-c1ccccc1",
     "butadiene": "C=CC=C",
