@@ -2,10 +2,10 @@
 
     .venv/bin/python tests/data/make_receptors.py
 
-Writes states.tsv (each titratable residue's pKa and protons) and pocket_<code>.tsv (the atoms of all
-residues with an atom within 9 A of the crystal ligand). The amino acids of the complexes inside
-posebusters go through PDB2PQR at pH 7.4; hydrogens on carbon, which AutoDock merges, are taken off,
-and Meeko types and charges the rest.
+Writes states.tsv (each titratable residue's pKa and protons) and pocket_<code>.tsv (the atoms of
+all residues with an atom within 9 A of the crystal ligand). The amino acids of the complexes inside
+posebusters go through PDB2PQR at pH 7.4; hydrogens on carbon, which AutoDock merges, are taken
+off, and Meeko types and charges the rest.
 """
 
 import re
@@ -105,15 +105,16 @@ def state_rows(name: str, structure: gemmi.Structure, log: str, centre: np.ndarr
         for residue in chain:
             if residue.name not in TITRATED:
                 continue
-            polar = [atom for atom in residue if atom.element.name in "NOS" and len(atom.name) > 1]
-            side = [atom for atom in polar if atom.name != "OXT"]
+            heavy = [atom for atom in residue if atom.element.atomic_number > 1]
             protons = {
-                atom.name: sum(
-                    other.element.atomic_number == 1 and other.pos.dist(atom.pos) < 1.45
-                    for other in residue
-                )
-                for atom in side
+                atom.name: 0
+                for atom in heavy
+                if atom.element.name in "NOS" and atom.name not in ("N", "O", "OXT")
             }
+            for atom in residue:
+                parent = min(heavy, key=lambda other, atom=atom: other.pos.dist(atom.pos))
+                if atom.element.atomic_number == 1 and parent.name in protons:
+                    protons[parent.name] += 1
             far = min(np.linalg.norm(centre - atom.pos.tolist(), axis=1).min() for atom in residue)
             told = " ".join(f"{atom}:{count}" for atom, count in sorted(protons.items()))
             key = (chain.name, residue.seqid.num)
