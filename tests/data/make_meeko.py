@@ -70,6 +70,11 @@ OTHERS = {
     "water": "O",
     "ammonia": "N",
     "methane": "C",
+    "magnesium": "[Mg+2]",
+    "calcium": "[Ca+2]",
+    "manganese": "[Mn+2]",
+    "iron": "[Fe+2]",
+    "zinc": "[Zn+2]",
 }
 ROLES = {
     "HD": ("CO", 5), "C": ("CC", 0), "A": ("c1ccccc1", 0), "N": ("CC(=O)N", 3), "NA": ("CN", 1),

@@ -55,7 +55,7 @@ def file_rows() -> list[tuple]:
             rows.append((path.name, "heavy", " ".join(str(mol.GetNumHeavyAtoms()) for mol in mols)))
         structure = gemmi.read_structure(str(structure_file(name)))
         file = structure_file(name).name
-        atoms = [each for each in structure[0].all()]
+        atoms = list(structure[0].all())
         symbols = Counter(each.atom.element.name.upper() for each in atoms)
         residues = {(each.chain.name, str(each.residue.seqid)) for each in atoms}
         chains = sorted({each.chain.name for each in atoms})

@@ -36,7 +36,10 @@ AD4_TYPES = (
     "HD", "C", "A", "N", "NA", "OA", "S", "SA", "P", "F", "Cl", "Br", "I", "Si", "Mg", "Ca", "Mn",
     "Fe", "Zn",
 )  # fmt: skip
-AD4_REACH = ((1.4, 0.0, 0.0), (2.1, 0.3, -0.2), (3.1, 0.0, 0.0), (4.3, 0.0, 0.0), (6.0, 0.4, 0.25))
+AD4_REACH = (
+    (1.4, 0.0, 0.0), (2.1, 0.3, -0.2), (3.1, 0.0, 0.0), (4.3, 0.0, 0.0), (6.0, 0.4, 0.25),
+    (7.7, 0.0, 0.0), (8.3, 0.0, 0.0), (20.3, 1.0, 0.8), (20.6, 1.0, 0.8),
+)  # fmt: skip
 APART = 40.0
 """Angstrom, from one group of a receptor to the next."""
 
@@ -61,7 +64,7 @@ def atom(number: int, place: np.ndarray, kind: str, charge: float = 0.0) -> str:
 def group(name: str, place: np.ndarray, away: float) -> list[tuple[np.ndarray, str]]:
     """Places and types of a group; what is behind lies in the direction of `away` along x."""
     first, _, second = name.partition("-")
-    behind = place + [away * (1.0 if second == "HD" else 1.4), 0, 0]
+    behind = place + np.array([away * (1.0 if second == "HD" else 1.4), 0, 0])
     return [(place, first), *([(behind, second)] if second else [])]
 
 

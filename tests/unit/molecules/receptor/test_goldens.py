@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ligen_py.molecules.receptor.charges import METAL, WATER
 from ligen_py.molecules.receptor.preparation import Prepared, Rules, open_structure, prepare
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.records.atom_types import Ad4Type, VinaType
@@ -96,3 +97,17 @@ def test_propka_takes_some_residues_out_of_their_standard_state() -> None:
         if state["residue"] == "GLU" and "1" in (told[-1] for told in state["protons"].split())
     }
     assert ("1uou", "225") in found
+
+
+MEEKO = {row["name"]: row for row in goldens.rows("meeko_ligands.tsv")}
+
+
+@pytest.mark.parametrize("name", ["magnesium", "calcium", "manganese", "iron", "zinc"])
+def test_metals_have_meekos_type_and_charge(name: str) -> None:
+    symbol = MEEKO[name]["types"].upper()
+    assert METAL[symbol] == (Ad4Type[symbol], float(MEEKO[name]["charges"]))
+
+
+def test_water_has_meekos_charges() -> None:
+    oxygen, *hydrogens = (float(value) for value in MEEKO["water"]["charges"].split())
+    assert [oxygen, *hydrogens] == pytest.approx([WATER[0], WATER[1], WATER[1]], abs=1e-3)

@@ -143,12 +143,12 @@ def test_xscore_has_these_amino_acids() -> None:
         found = receptor_type("ALA" if residue == "TER" else residue, atom, atom[0])
         expected = (float(row["radius"]), CLASS[row["class"]], float(row["logp"]))
         assert found[:3] == expected, name
-    # Selenomethionine is typed as methionine; OXT is X-Score's in a residue of its own.
-    ours = {f"{res}/{atom}" for res, atoms in RECEPTOR_TYPE.items() for atom in atoms}
-    assert {name for name in ours if not name.endswith(("/OXT", "/SE"))} == set(known) - {"TER/OXT"}
-    assert all(
-        table["OXT"][0] == float(known["TER/OXT"]["radius"]) for table in RECEPTOR_TYPE.values()
-    )
+    # OXT is a residue of its own in X-Score; selenomethionine is typed as methionine.
+    ours = {f"{residue}/{atom}" for residue, atoms in RECEPTOR_TYPE.items() for atom in atoms}
+    more = {f"{residue}/OXT" for residue in RECEPTOR_TYPE} | {"MET/SE"}
+    assert ours == set(known) - {"TER/OXT"} | more
+    assert len({tuple(table["OXT"]) for table in RECEPTOR_TYPE.values()}) == 1
+    assert RECEPTOR_TYPE["MET"]["SE"] == RECEPTOR_TYPE["MET"]["SD"]
 
 
 @pytest.mark.parametrize("row", published("ion").values(), ids=lambda row: row["name"])
