@@ -14,7 +14,7 @@ from ligen_py.records.atom_types import VinaType
 from ligen_py.records.kept import Verdict
 from ligen_py.records.ligands import Ligands
 from tests import goldens, pdbqt
-from tests.unit.engine.functions.vina.test_goldens import (
+from tests.vina_values import (
     GROUPS,
     LIGANDS,
     REACH,

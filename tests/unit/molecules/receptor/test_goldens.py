@@ -110,4 +110,4 @@ def test_metals_have_meekos_type_and_charge(name: str) -> None:
 
 def test_water_has_meekos_charges() -> None:
     oxygen, *hydrogens = (float(value) for value in MEEKO["water"]["charges"].split())
-    assert [oxygen, *hydrogens] == pytest.approx([WATER[0], WATER[1], WATER[1]], abs=1e-3)
+    assert [oxygen, *hydrogens] == pytest.approx([WATER[0], WATER[1], WATER[1]], abs=1.5e-3)
