@@ -17,9 +17,9 @@ from tests.xscore_input import random_receptor
 GROUPS = {
     "C": ("C_H",), "C-OA": ("C_P", "O_A"), "N": ("N_P",), "N-HD": ("N_D",), "NA": ("N_A",),
     "NA-HD": ("N_DA",), "O": ("O_P",), "O-HD": ("O_D",), "OA": ("O_A",), "OA-HD": ("O_DA",),
-    "S": ("S_P",), "SA": ("S_P",), "P": ("P_P",), "F": ("F_H",), "Cl": ("CL_H",), "Br": ("BR_H",),
-    "I": ("I_H",), "Si": ("SI",), "At": ("AT",), "Mg": ("MET_D",), "Ca": ("MET_D",),
-    "Mn": ("MET_D",), "Fe": ("MET_D",), "Zn": ("MET_D",),
+    "S": ("S_P",), "SA": ("S_P",), "Se": ("S_P",), "P": ("P_P",), "F": ("F_H",),
+    "Cl": ("CL_H",), "Br": ("BR_H",), "I": ("I_H",), "Si": ("SI",), "At": ("AT",), "Mg": ("MET_D",),
+    "Ca": ("MET_D",), "Mn": ("MET_D",), "Fe": ("MET_D",), "Zn": ("MET_D",),
 }  # fmt: skip
 """Types of the groups' atoms; the second of C-OA is 1.4 A behind the first."""
 

@@ -28,8 +28,8 @@ from sources import COMPLEXES, HERE, header, ligand, write_table
 from vina import Vina
 
 GROUPS = (
-    "C", "C-OA", "N", "N-HD", "NA", "NA-HD", "O", "O-HD", "OA", "OA-HD", "S", "SA", "P", "F", "Cl",
-    "Br", "I", "Si", "At", "Mg", "Ca", "Mn", "Fe", "Zn",
+    "C", "C-OA", "N", "N-HD", "NA", "NA-HD", "O", "O-HD", "OA", "OA-HD", "S", "SA", "Se", "P", "F",
+    "Cl", "Br", "I", "Si", "At", "Mg", "Ca", "Mn", "Fe", "Zn",
 )  # fmt: skip
 REACH = (2.7, 3.5, 4.4, 5.6, 7.9, 8.1)
 AD4_TYPES = (

@@ -26,6 +26,12 @@ PARAMETERS = goldens.rows("meeko_parameters.tsv")
 UNKNOWN = {"B": Ad4Type.NONE}
 """Types of Meeko that AutoDock 4.2 lacks; parsing rejects such ligands."""
 
+OF_ELEMENT = {
+    "S": "S_P", "SA": "S_P", "P": "P_P", "F": "F_H", "Cl": "CL_H", "Br": "BR_H", "I": "I_H",
+    "Si": "SI", "Zn": "MET_D", "HD": "NONE",
+}  # fmt: skip
+"""Vina's types that AutoDock's types decide."""
+
 XSCORE = goldens.rows("xscore.tsv")
 CLASS = {
     "H": Interaction.HYDROPHOBIC, "P": Interaction.POLAR, "D": Interaction.DONOR,
@@ -68,12 +74,14 @@ def test_the_torsions_that_count_are_those_that_meeko_turns() -> None:
         ), row["name"]
 
 
-def test_vinas_roles_of_nitrogen_and_oxygen_follow_meekos_types() -> None:
+def test_vinas_types_follow_meekos_types() -> None:
     for row in LIGANDS:
         graph = Graph.of(Chem.AddHs(Chem.MolFromSmiles(row["smiles"])))
         for kind, name, hydrogens in zip(
             vina.ligand_types(graph), row["types"].split(), graph.hydrogens, strict=True
         ):
+            if name in OF_ELEMENT:
+                assert VinaType(kind).name == OF_ELEMENT[name], row["name"]
             if name in ("N", "NA", "OA"):
                 role = ("D" if hydrogens else "") + ("A" if name[1:] else "")
                 assert VinaType(kind).name == f"{name[0]}_{role or 'P'}", row["name"]

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from rdkit import Chem
 
 from ligen_py.engine.functions.vina import reference as vina_reference
 from ligen_py.engine.functions.vina.constants import FORMS, TYPES
+from ligen_py.molecules.typing.vina import vina_type
 from ligen_py.records.atom_types import VinaType
 from tests import pdbqt
 from tests.vina_values import (
@@ -25,6 +27,16 @@ def test_every_type_has_its_pairs() -> None:
     assert known == set(VinaType) - {VinaType.NONE}
     assert len(VinaType) == TYPES
     assert len(PAIRS) == 2 * len(GROUPS) ** 2
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_elements_have_the_types_of_these_groups(name: str) -> None:
+    kind, _, behind = name.partition("-")
+    number = Chem.GetPeriodicTable().GetAtomicNumber(
+        {"NA": "N", "OA": "O", "SA": "S"}.get(kind, kind)
+    )
+    found = vina_type(number, behind == "HD", kind in ("NA", "OA"), [8] if behind == "OA" else [])
+    assert found.name == GROUPS[name][0]
 
 
 @pytest.mark.parametrize("form", FORMS)
