@@ -68,7 +68,10 @@ class Pdbqt:
 
 
 def read(path: Path) -> Pdbqt:
-    lines = path.read_text().splitlines()
+    return read_lines(path.read_text().splitlines())
+
+
+def read_lines(lines: list[str]) -> Pdbqt:
     atoms = [line for line in lines if line.startswith(("ATOM", "HETATM"))]
     row = {int(line[6:11]): place for place, line in enumerate(atoms)}
     branches = [line.split() for line in lines if line.startswith("BRANCH")]

@@ -39,6 +39,9 @@ STATES: dict[str, dict[str, tuple[int, int]]] = {
 OTHER_NAMES = {"HSD": "HID", "HSE": "HIE", "HSP": "HIP", "SE": "SD", "OT": "O", "OT1": "O",
                "OT2": "OXT"}  # fmt: skip
 
+RDKIT_NAMES = {"ILE": {"CG1": "CG2", "CG2": "CG1"}}
+"""Names of atoms by those that RDKit gives them, where they are not those of the PDB."""
+
 HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
 """State by hydrogens on ND1 and NE2."""
 
@@ -284,10 +287,12 @@ def amino_acid(state: str, is_last: bool) -> dict[str, Template]:
     Chem.SanitizeMol(whole)
     whole = Chem.AddHs(whole)
     types, charges = ad4.ligand_types(Graph.of(whole), ad4.gasteiger(whole))
+    names = RDKIT_NAMES.get(name, {})
     return {
-        atom.GetPDBResidueInfo().GetName().strip(): _template(atom, types, charges, state)
+        names.get(own, own): _template(atom, types, charges, state)
         for atom in whole.GetAtoms()
         if atom.GetAtomicNum() > 1 and atom.GetPDBResidueInfo().GetResidueNumber() == 2
+        for own in (atom.GetPDBResidueInfo().GetName().strip(),)
     }
 
 

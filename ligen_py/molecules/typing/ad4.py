@@ -46,7 +46,7 @@ def ligand_types(graph: Graph, partial: np.ndarray) -> tuple[np.ndarray, np.ndar
     types[(element == 7) & graph.accepts] = Ad4Type.NA
     types[(element == 16) & (graph.degree == 2) & ~graph.aromatic] = Ad4Type.SA
     charges = partial.copy()
-    merged = np.flatnonzero(types == Ad4Type.NONE)
+    merged = np.flatnonzero((types == Ad4Type.NONE) & (element == 1))
     np.add.at(charges, graph.far[np.searchsorted(graph.near, merged)], charges[merged])
     charges[merged] = 0.0
     return types, charges.astype("f4")

@@ -93,10 +93,13 @@ def active_torsions(graph: Graph) -> np.ndarray:
     """Bonds (rows of `Graph.bond`) that Meeko lets turn.
 
     Single, acyclic, no amide, each end with other neighbours. Merged (nonpolar) hydrogens are no
-    neighbours. A tertiary amide turns if its substituents differ. These are more bonds than the
-    search turns, which leaves hydroxyls and symmetric tops.
+    neighbours. A tertiary amide turns if its substituents differ. Beside a triple bond no single
+    bond turns; the ends of an alkyne turn against each other once, about the triple bond. These are
+    other bonds than the search turns, which leaves hydroxyls and symmetric tops.
     """
     polar = np.isin(graph.element, list(POLAR_HYDROGEN_ON))
     inner = np.where(polar, graph.degree, graph.heavy) > 1
-    turns = (graph.order == 1) & ~graph.cyclic & ~graph.amide
+    linear = (graph.highest_order == 3)[graph.bond].any(axis=1)
+    turns = ((graph.order == 1) & ~linear) | (graph.order == 3)
+    turns &= ~graph.cyclic & ~graph.amide
     return np.flatnonzero(turns & inner[graph.bond].all(axis=1))

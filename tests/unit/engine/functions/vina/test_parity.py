@@ -22,6 +22,7 @@ from ligen_py.records.atom_types import VinaType
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.pocket import Receptor
 from tests import pdbqt
+from tests.vina_values import as_vina_tabulates
 
 CRYSTAL = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=60.0)
 COMPLEXES = (
@@ -51,18 +52,6 @@ def score(form: str, ligands: Ligands, pocket: Receptor) -> dict[str, float]:
     poses = pdbqt.start_poses(ligands)
     found = vina_reference.score_poses(FORMS[form], ligands, pocket, poses)
     return {term: float(values[0]) for term, values in found.items()}
-
-
-def as_vina_tabulates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look pairs up as Vina does: in steps of 1/32 A^2, each the mean of its two ends."""
-    exact = vina_reference.pair_terms
-
-    def looked_up(weights, distance, pair):  # type: ignore[no-untyped-def]
-        step = np.floor(distance**2 * 32)
-        ends = [exact(weights, np.sqrt((step + end) / 32), pair) for end in (0, 1)]
-        return (ends[0] + ends[1]) / 2
-
-    monkeypatch.setattr(vina_reference, "pair_terms", looked_up)
 
 
 def ligand_lines(ligands: Ligands, cuts: list[tuple[int, int]]) -> str:
