@@ -19,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from ligen_py.chain import FILES
 from ligen_py.engine.scoring.watch import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record
@@ -35,7 +36,7 @@ from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
-from ligen_py.store.campaign.manifest import COLUMNS, FILES
+from ligen_py.store.campaign.manifest import COLUMNS
 from ligen_py.store.files.write import new_file, write
 
 SMILES = (

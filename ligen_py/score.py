@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,12 +25,11 @@ from ligen_py.engine.scoring.watch import alarms, too_many, watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
-from ligen_py.records.kept import KEPT
+from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, ChargedReceptor, Field, Receptor
-from ligen_py.records.poses import POSES, Poses
-from ligen_py.records.refined import REFINED
+from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.files.read import kind_of, read
@@ -38,8 +38,16 @@ from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
 
-POSE_KINDS = (REFINED, KEPT, POSES)
+POSE_KINDS = tuple(kind for kind in reversed(KINDS.values()) if Poses in kind.groups.values())
 """Every kind of file that holds poses; the first is what a campaign gives."""
+
+
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    ligands: Path
+    pocket: Path
+    poses: Path
 
 
 INPUTS = {
@@ -60,26 +68,31 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stage(options: argparse.Namespace) -> None:
-    settings: ScoreSettings = cli.settings_from(ScoreSettings, options)
-    ligands: Ligands = read(options.ligands, LIGANDS, Ligands)
-    receptor: Receptor = read(options.pocket, POCKET, Receptor)
-    charged: ChargedReceptor = read(options.pocket, POCKET, ChargedReceptor)
-    kind = kind_of(options.poses, POSE_KINDS)
-    ledger: Ledger = read(options.poses, kind, Ledger)
-    poses: Poses = read(options.poses, kind, Poses)
-    require_same_ligands(options.ligands, ligands, options.poses, poses)
-    field: Field = read(options.pocket, POCKET, Field)
-    device = select(options.device)
+    inputs = Inputs(options.ligands, options.pocket, options.poses)
+    run(inputs, cli.settings_from(ScoreSettings, options), options.device, options.output)
+
+
+def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Path) -> None:
+    """Score the poses of a chunk and write its scores file."""
+    ligands: Ligands = read(inputs.ligands, LIGANDS, Ligands)
+    receptor: Receptor = read(inputs.pocket, POCKET, Receptor)
+    charged: ChargedReceptor = read(inputs.pocket, POCKET, ChargedReceptor)
+    kind = kind_of(inputs.poses, POSE_KINDS)
+    ledger: Ledger = read(inputs.poses, kind, Ledger)
+    poses: Poses = read(inputs.poses, kind, Poses)
+    require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
+    field: Field = read(inputs.pocket, POCKET, Field)
+    chosen = select(device)
 
     started = time.perf_counter()
     try:
-        terms = score(device, ligands, receptor, poses, settings.functions, charged=charged)
+        terms = score(chosen, ligands, receptor, poses, settings.functions, charged=charged)
         how = settings.pose_weights, settings.rank_by
         scores = best_poses(poses, *pose_scores(ligands, poses, terms, *how))
         ledger = settle(ledger, ligands, scores)
     except ValueError as error:
-        cure = f"make it again from {options.ligands}"
-        raise InputError(f"{options.poses}: {error}; {cure}") from error
+        cure = f"make it again from {inputs.ligands}"
+        raise InputError(f"{inputs.poses}: {error}; {cure}") from error
     seconds = time.perf_counter() - started
     heard = (n for n in settings.functions if settings.pose_weights.get(n))
     names = dict.fromkeys((settings.functions[0], *heard))
@@ -91,14 +104,13 @@ def _stage(options: argparse.Namespace) -> None:
         log.warning("watch: %s", words)
     if too_many(checks, settings.max_suspect):
         raise InputError(
-            f"{options.poses}: its scores are not believable ({'; '.join(alarms(checks))}); look "
-            f"at the pocket {options.pocket} and at the device, or raise --max-suspect"
+            f"{inputs.poses}: its scores are not believable ({'; '.join(alarms(checks))}); look "
+            f"at the pocket {inputs.pocket} and at the device, or raise --max-suspect"
         )
 
-    run = Run("score", settings, (options.ligands, options.pocket, options.poses), device.label)
-    write(
-        options.output, SCORES, run, {"ledger": ledger, "scores": scores, "checks": checks}, terms
-    )
+    made_by = Run("score", settings, inputs, chosen.label)
+    records = {"ledger": ledger, "scores": scores, "checks": checks}
+    write(output, SCORES, made_by, records, terms)
     log.info(
         "scored %d poses of %d ligands, %d without a finite score, and %d records; %.1f ligands/s",
         len(poses.restart),

@@ -7,8 +7,8 @@ import h5py
 
 from ligen_py import aggregate
 from ligen_py.records.kinds import KINDS
+from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import CAMPAIGN, ROOT_GROUPS, TARGET_GROUPS
-from ligen_py.store.campaign.manifest import NAME_PATTERN
 from tests.format.tables import DOCUMENT, rendered
 from tests.stages.factory import Molecule, write_manifest, write_part
 
@@ -26,7 +26,7 @@ def test_every_kind_has_its_section_and_version() -> None:
         assert f"\n## {kind.name}\n" in document()
         assert kind.version == 1
     assert "Layout version 1 of every kind" in document()
-    assert f"`{NAME_PATTERN}`" in document()
+    assert f"`^{NAME}$`" in document()
 
 
 def test_files_hold_what_the_document_says(tmp_path: Path) -> None:

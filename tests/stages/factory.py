@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ligen_py.chain import FILES
 from ligen_py.engine.scoring.watch import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record
@@ -23,7 +24,7 @@ from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
-from ligen_py.store.campaign.manifest import COLUMNS, FILES, PartFiles
+from ligen_py.store.campaign.manifest import COLUMNS, PartFiles
 from ligen_py.store.files.write import new_file, write
 
 POSES = 3

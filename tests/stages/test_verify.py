@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from ligen_py import verify
+from ligen_py.chain import SCREEN
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.store.campaign.manifest import PartFiles
-from tests.mini import SCREEN, Mini
+from tests.mini import Mini
 from tests.stages.factory import write_manifest
 
 SECOND, CONTROL = 1, 2
@@ -168,7 +169,7 @@ def forged(kind: str, change: Callable[[h5py.File], None]) -> Harm:
         part: PartFiles = mini.parts()[SECOND]
         with h5py.File(getattr(part, kind), "r+") as file:
             change(file)
-        names = [made for made, _ in SCREEN.values()]
+        names = [stage.kind for stage in SCREEN]
         for later in names[names.index(kind) + 1 :]:
             getattr(part, later).unlink()
         mini.campaign.unlink()

@@ -5,10 +5,12 @@ import subprocess
 from pathlib import Path
 
 from ligen_py.campaign import Workplan, stage_environment
+from ligen_py.chain import FILES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.progress import follow
 from ligen_py.provenance import stage_digest
 from ligen_py.settings.flags import flags
+from ligen_py.settings.section import NAME
 from ligen_py.store.files.text import write_texts
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -22,9 +24,9 @@ if not workflow.overwrite_configfiles and not config:
 
 
 wildcard_constraints:
-    target=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
-    library=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
-    chunk=r"([A-Za-z0-9][A-Za-z0-9_.-]*\.)?\d+-of-\d+",
+    target=NAME,
+    library=NAME,
+    chunk=r"([^/]+\.)?\d+-of-\d+",
 
 
 def checked_plan():
@@ -35,6 +37,28 @@ def checked_plan():
         return Workplan.of(config, source, Path(source).parent)
     except InputError as error:
         raise WorkflowError(str(error)) from None
+
+
+def made(kind):
+    """The file of a kind that a stage writes, as a pattern."""
+    path = next(stage.path for stage in STAGES.values() if stage.kind == kind)
+    return f"<results>/{path}"
+
+
+def inputs(stage):
+    """The files that a stage reads, by the flags that name them on its command line."""
+    return {flag: made(kind) for flag, kind in STAGES[stage].inputs.items()}
+
+
+def log_of(stage, folder="<logs>", ending=".log"):
+    """The log of a stage, one a job; or another file of each job in another folder."""
+    below, slash, rest = STAGES[stage].path.partition("/")
+    return f"{folder}/{stage}{slash}{rest.removesuffix('.h5') if slash else ''}{ending}"
+
+
+def times_of(stage):
+    """Where Snakemake writes time and memory of each job of a stage."""
+    return log_of(stage, "<benchmarks>", ".tsv")
 
 
 plan = checked_plan()
