@@ -20,7 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from ligen_py.chain import FILES
-from ligen_py.engine.scoring.watch import table
+from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare

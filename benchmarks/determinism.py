@@ -22,7 +22,8 @@ from ligen_py.opencl.device import devices
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES
-from ligen_py.store.files.read import read, read_columns, read_terms
+from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.files.terms import read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 FUNCTIONS = ("vina", "vinardo", "ad4", "xscore")

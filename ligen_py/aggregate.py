@@ -16,8 +16,8 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.scoring.drift import Drift
 from ligen_py.engine.scoring.ranking import consensus, duplicates, hash_keys, ranking
-from ligen_py.engine.scoring.watch import Drift
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import symmetric_rmsd
 from ligen_py.provenance import Run

@@ -34,7 +34,7 @@ from ligen_py.settings.section import Section
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.files.read import read, read_columns
 from ligen_py.store.files.some_ligands import write_some
-from ligen_py.summary.text import table
+from ligen_py.summary.table import table
 
 log = logging.getLogger("ligen_py")
 

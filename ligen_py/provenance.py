@@ -27,22 +27,18 @@ def _module_file(name: str) -> Path | None:
     return None
 
 
-def _imports(tree: ast.AST) -> Iterable[str]:
-    for node in ast.walk(tree):
+@cache
+def _named(source: str) -> tuple[list[str], list[str]]:
+    """What a module names: modules that it imports, and kernels and templates."""
+    modules, files = [], []
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def _named_files(module: Path, tree: ast.AST) -> Iterable[Path]:
-    """Kernels and templates that a module names by a string."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            folder = {".cl": kernel_folder(), ".j2": module.parent}.get(Path(node.value).suffix)
-            if folder and (folder / node.value).is_file():
-                yield folder / node.value
+            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Constant) and str(node.value).endswith((".cl", ".j2")):
+            files.append(str(node.value))
+    return modules, files
 
 
 def _includes(source: str) -> Iterable[Path]:
@@ -66,10 +62,12 @@ def sources(stage: str) -> list[Path]:
         found.add(path)
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".py":
-            tree = ast.parse(text)
-            modules = (_module_file(name) for name in _imports(tree) if name.startswith("ligen_py"))
-            waiting += [module for module in modules if module is not None]
-            waiting += _named_files(path, tree)
+            modules, files = _named(text)
+            reached = (_module_file(name) for name in modules if name.startswith("ligen_py"))
+            waiting += [module for module in reached if module is not None]
+            folders = {".cl": kernel_folder(), ".j2": path.parent}
+            named = (folders[Path(name).suffix] / name for name in files)
+            waiting += [file for file in named if file.is_file()]
         elif path.suffix in (".cl", ".clh"):
             waiting += _includes(text)
     return sorted(found, key=lambda path: path.parts[-2:])  # wherever the project lies

@@ -16,7 +16,7 @@ from ligen_py.errors import InputError
 from ligen_py.records.ledger import Status
 from ligen_py.store.campaign.layout import Left
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader, open_campaign
-from ligen_py.summary.facts import readable
+from ligen_py.summary.table import readable
 
 log = logging.getLogger("ligen_py")
 

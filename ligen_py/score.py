@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py import cli
+from ligen_py.engine.scoring.checks import alarms, too_many
 from ligen_py.engine.scoring.scores import CHARGED_FUNCTIONS, best_poses, pose_scores, score, settle
-from ligen_py.engine.scoring.watch import alarms, too_many, watch
+from ligen_py.engine.scoring.watch import watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run

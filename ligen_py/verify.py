@@ -37,8 +37,9 @@ from ligen_py.store.campaign.differences import differences
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.part import RECORDED, input_digests, read_part
 from ligen_py.store.campaign.reader import open_campaign
-from ligen_py.store.files.read import read, read_terms, run_record
+from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.some_ligands import write_some
+from ligen_py.store.files.terms import read_terms
 
 log = logging.getLogger("ligen_py")
 

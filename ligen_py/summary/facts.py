@@ -12,6 +12,7 @@ from ligen_py.records.scores import Check
 from ligen_py.store.campaign.layout import Control, Counts, Runs, Watched
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.enrichment import Enrichment, enrichment
+from ligen_py.summary.table import readable
 
 BINS = 48
 """Bars of a score histogram."""
@@ -297,8 +298,3 @@ def _group(target: TargetReader, scores: np.ndarray, group: str, names: Sequence
         note = notes[0] if notes else "not in a library"
         members.append(Member(readable(name), None, None, note))
     return Group(group, members, enrichment(scores, found.scored.score, found.rank))
-
-
-def readable(text: str) -> str:
-    """A text on one line without control characters, which a terminal would obey."""
-    return "".join(c if c.isprintable() else " " for c in str(text))

@@ -8,8 +8,9 @@ from ligen_py.engine.docking import reference as docking_reference
 from ligen_py.engine.docking.batched import Docker, Job
 from ligen_py.engine.docking.latency import LatencyDocker
 from ligen_py.engine.docking.search import Plan, pack
-from ligen_py.engine.filtering.batched import is_bumped, take
+from ligen_py.engine.filtering.batched import is_bumped
 from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.pose_arrays import take
 from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers

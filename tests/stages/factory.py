@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.chain import FILES
-from ligen_py.engine.scoring.watch import table
+from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare

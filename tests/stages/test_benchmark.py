@@ -13,7 +13,8 @@ from ligen_py.opencl.device import select
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.settings.flags import flags
-from ligen_py.store.files.read import read, read_terms
+from ligen_py.store.files.read import read
+from ligen_py.store.files.terms import read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 

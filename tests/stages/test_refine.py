@@ -12,7 +12,8 @@ from ligen_py.records.kept import KEPT
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Scores
-from ligen_py.store.files.read import read, read_terms
+from ligen_py.store.files.read import read
+from ligen_py.store.files.terms import read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 

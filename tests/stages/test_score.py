@@ -17,7 +17,8 @@ from ligen_py.records.pocket import POCKET, Audit
 from ligen_py.records.poses import POSES, Poses
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.settings.dock import DockSettings
-from ligen_py.store.files.read import read, read_terms, run_record
+from ligen_py.store.files.read import read, run_record
+from ligen_py.store.files.terms import read_terms
 from ligen_py.store.files.write import write
 from tests.xscore_input import charged_receptor, random_receptor, typed_ligands
 

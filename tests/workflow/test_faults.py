@@ -22,7 +22,8 @@ from ligen_py.records.kept import KEPT
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.poses import Poses
 from ligen_py.store.campaign.reader import open_campaign
-from ligen_py.store.files.read import read, read_terms
+from ligen_py.store.files.read import read
+from ligen_py.store.files.terms import read_terms
 from tests.workflow.small import (
     ask_fault,
     command,

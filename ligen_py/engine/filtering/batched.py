@@ -6,7 +6,7 @@ import numpy as np
 
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.pose_arrays import Conformers, Genotypes
+from ligen_py.engine.pose_arrays import Conformers, Genotypes, take
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
@@ -81,25 +81,6 @@ def filter_poses(
         cluster=np.concatenate(clusters).astype(np.int32),
     )
     return take(poses, np.concatenate(rows), np.concatenate(counts)), word
-
-
-def take(poses: Poses, rows: np.ndarray, counts: np.ndarray) -> Poses:
-    """The chosen rows (in that order) as a new record with `counts` poses per ligand."""
-    torsions = np.diff(poses.first_torsion)[rows]
-    first_torsion = np.concatenate([[0], np.cumsum(torsions)]).astype(np.int64)
-    within = np.arange(first_torsion[-1]) - np.repeat(first_torsion[:-1], torsions)
-    return Poses(
-        first_pose=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        first_torsion=first_torsion,
-        restart=poses.restart[rows],
-        translation=poses.translation[rows],
-        quaternion=poses.quaternion[rows],
-        torsion=poses.torsion[np.repeat(poses.first_torsion[rows], torsions) + within],
-        score=poses.score[rows],
-        internal_bumps=poses.internal_bumps[rows],
-        pocket_bumps=poses.pocket_bumps[rows],
-        outside=poses.outside[rows],
-    )
 
 
 def _batches(ligands: Ligands, poses: Poses, largest: int) -> Iterator[tuple[int, int]]:

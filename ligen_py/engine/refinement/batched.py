@@ -7,9 +7,9 @@ import numpy as np
 
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.filtering.batched import filter_poses, take
+from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.engine.geometry import inverse_bond_lengths
-from ligen_py.engine.pose_arrays import kernel_torsions, ranges
+from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
 from ligen_py.engine.random import content_keys
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.maps import Grid

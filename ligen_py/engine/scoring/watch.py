@@ -5,38 +5,21 @@ scores are those of best poses by the first function: larger is better, minus th
 looks at every function that has a say in what ranks.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ligen_py.engine.filtering.batched import take
 from ligen_py.engine.functions.ad4 import reference as ad4_reference
 from ligen_py.engine.functions.vina import reference as vina_reference
 from ligen_py.engine.functions.vina.constants import FORMS
 from ligen_py.engine.functions.xscore import reference as xscore_reference
-from ligen_py.errors import InputError
+from ligen_py.engine.pose_arrays import take
+from ligen_py.engine.scoring.checks import ENOUGH, Row, table
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.pocket import ChargedReceptor, Field, Receptor
 from ligen_py.records.poses import Poses
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.records.scores import Check, Checks, Scores
-
-ALARM = {
-    Check.ZERO: 0.05,
-    Check.POSITIVE: 0.05,
-    Check.SENTINEL: 0.0,
-    Check.FROZEN: 0.2,
-    Check.OUTSIDE: 0.05,
-    Check.TWIN: 0.1,
-    Check.DRIFT: 0.5,
-}
-"""A larger share of suspect ligands is an alarm; for drift a larger distance."""
-
-ENOUGH = 20
-"""Ligands without which a share says nothing, and the smallest sample for the twin."""
-
-FIRST = 1000
-"""Ligands of the first chunks that later ones are compared with."""
 
 WORST_AFFINITY = 10.0
 """kcal/mol; a refined pose without clashes does not come near it."""
@@ -86,62 +69,10 @@ def watch(
     return table(rows)
 
 
-Row = tuple[Check, int, int, float, str]
-
-
 def _row(check: Check, suspect: np.ndarray, what: str) -> Row:
     count = int(np.count_nonzero(suspect))
     words = f"{count} of {len(suspect)} {what}"
     return check, count, len(suspect), count / max(len(suspect), 1), words
-
-
-def table(rows: list[Row]) -> Checks:
-    """Checks from (check, suspect ligands, ligands looked at, measure, words)."""
-    alarms = [
-        measure > ALARM[check] and (seen >= ENOUGH or check == Check.SENTINEL)
-        for check, _, seen, measure, _ in rows
-    ]
-    return Checks(
-        check=np.array([row[0] for row in rows], "u1"),
-        suspect=np.array([row[1] for row in rows], "i8"),
-        seen=np.array([row[2] for row in rows], "i8"),
-        measure=np.array([row[3] for row in rows], "f4"),
-        alarm=np.array(alarms, "u1"),
-        detail=np.array([row[4] for row in rows], object),
-    )
-
-
-class Drift:
-    """Holds the scores of each chunk against those of the first ones."""
-
-    def __init__(self, most: float) -> None:
-        self._most = most
-        self._first = np.empty(0, np.float32)
-
-    def checks(self, scores: np.ndarray, label: str) -> Checks:
-        """How far the scores (ligands,) of one more chunk lie from the first ones'.
-
-        Measured by Kolmogorov-Smirnov's distance. 0: equal distributions; 1: apart. Raises
-        InputError with the part's `label` where it is more than `most`.
-        """
-        first, distance = np.sort(self._first), 0.0
-        words = "the first scores"
-        if len(first) and len(scores):
-            both = np.concatenate([first, scores])
-            below = [np.searchsorted(np.sort(x), both, side="right") for x in (first, scores)]
-            distance = float(np.abs(below[0] / len(first) - below[1] / len(scores)).max())
-            medians = np.median(scores), np.median(first)
-            words = "apart by {:.2f} from the first scores: median {:.2f}, theirs {:.2f}"
-            words = words.format(distance, *medians)
-        if len(first) < FIRST:
-            self._first = np.concatenate([first, scores])
-        found = table([(Check.DRIFT, 0, min(len(first), len(scores)), distance, words)])
-        if too_many(found, self._most):
-            raise InputError(
-                f"part {label}: its scores are {words}; if the library is sorted so, raise "
-                "--max-drift"
-            )
-        return found
 
 
 TWINS: Mapping[str, Callable[..., dict[str, np.ndarray]]] = {
@@ -183,14 +114,3 @@ def _twin_gaps(
         gaps = np.abs(terms[name][best[rows]] - expected) / (absolute + relative * np.abs(expected))
         result = np.maximum(result, np.where(np.isfinite(gaps), gaps, np.inf))
     return result
-
-
-def alarms(checks: Checks) -> Iterator[str]:
-    """Each alarm in words."""
-    for row in np.flatnonzero(checks.alarm):
-        yield f"{Check(checks.check[row]).name.lower()}: {checks.detail[row]}"
-
-
-def too_many(checks: Checks, limit: float) -> bool:
-    """Whether an alarm's suspect ligands are a larger share than `limit`."""
-    return bool(((checks.measure > limit) & (checks.alarm > 0)).any())

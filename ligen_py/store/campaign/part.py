@@ -23,15 +23,9 @@ from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.refined import REFINED
 from ligen_py.records.scores import SCORES, Checks
 from ligen_py.store.campaign.manifest import PartFiles
-from ligen_py.store.files.read import (
-    column_of,
-    open_file,
-    read_column,
-    read_columns,
-    read_terms,
-    run_record,
-)
+from ligen_py.store.files.read import column_of, open_file, read_column, read_columns, run_record
 from ligen_py.store.files.table import text_at
+from ligen_py.store.files.terms import read_terms
 
 CHECKS = tuple(spec.name for spec in fields(Checks))
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.records.column import STRING, Kind, Record
-from ligen_py.records.scores import SCORES
 from ligen_py.store.files.guard import child, dataset_of
 from ligen_py.store.files.seal import is_broken
 from ligen_py.store.files.table import text_rows
@@ -143,19 +142,6 @@ def _column(group: h5py.Group, name: str, meta: Any) -> np.ndarray:
             strange = values[~known[values]][0]
             raise ValueError(f"{group.name}/{name} holds {strange}, which has no meaning")
     return values
-
-
-def read_terms(path: Path) -> dict[str, dict[str, np.ndarray]]:
-    """Score terms of a scores file: scoring function -> term -> one float32 a pose."""
-    with open_file(path, SCORES) as file:
-        terms = child(file, "terms")
-        return {
-            function: {
-                term: dataset_of(terms, f"{function}/{term}", np.dtype("f4"), 1)[...]
-                for term in child(terms, function)
-            }
-            for function in terms
-        }
 
 
 def run_record(path: Path, kind: Kind) -> dict[str, str]:

@@ -11,7 +11,6 @@ from ligen_py.engine.functions.vina.constants import FORMS
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.scoring import watch
 from ligen_py.engine.scoring.scores import best_poses
-from ligen_py.errors import InputError
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import Check
 from tests.xscore_input import random_receptor
@@ -121,27 +120,3 @@ def test_poses_outside_the_box_raise_an_alarm(believable: tuple) -> None:
     away = poses.translation.copy()
     away[:10] += 1000
     assert "OUTSIDE" in alarmed(run(believable, poses=replace(poses, translation=away)))
-
-
-def test_drift_is_measured_against_the_first_chunks() -> None:
-    rng = np.random.default_rng(1)
-    drift = watch.Drift(0.9)
-    for median, alarm in ((6, 0), (6, 0), (6.3, 0), (8, 1)):
-        checks = drift.checks(rng.normal(median, 1, 400).astype("f4"), "t/lib/3-of-9")
-        assert checks.alarm[0] == alarm, median
-    assert (
-        drift.checks(rng.normal(20, 1, 5).astype("f4"), "t/lib/3-of-9").alarm[0] == 0
-    )  # too few to say
-    with pytest.raises(
-        InputError, match=r"part t/lib/3-of-9: its scores are apart by 1\.00 .*, raise --max-drift"
-    ):
-        drift.checks(rng.normal(20, 1, 50).astype("f4"), "t/lib/3-of-9")
-
-
-def test_thresholds_fail_only_what_is_an_alarm() -> None:
-    few = watch.table([(Check.ZERO, 3, 3, 1.0, "3 of 3 scores of exactly 0")])
-    many = watch.table([(Check.ZERO, 30, 50, 0.6, "30 of 50 scores of exactly 0")])
-    assert not watch.too_many(few, 0.5)
-    assert watch.too_many(many, 0.5)
-    assert not watch.too_many(many, 0.7)
-    assert list(watch.alarms(many)) == ["zero: 30 of 50 scores of exactly 0"]

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from ligen_py.engine.scoring.watch import table
+from ligen_py.engine.scoring.checks import table
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT
