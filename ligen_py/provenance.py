@@ -66,7 +66,7 @@ def sources(stage: str) -> list[Path]:
             reached = (_module_file(name) for name in modules if name.startswith("ligen_py"))
             waiting += [module for module in reached if module is not None]
             folders = {".cl": kernel_folder(), ".j2": path.parent}
-            named = (folders[Path(name).suffix] / name for name in files)
+            named = (folders[name[-3:]] / name for name in files)
             waiting += [file for file in named if file.is_file()]
         elif path.suffix in (".cl", ".clh"):
             waiting += _includes(text)

@@ -35,28 +35,18 @@ ALLOWED = {
     "settings": {"errors"},
     "cli": {"errors", "settings"},
     "provenance": {"paths", "settings"},
-    "campaign": {"errors", "formats", "paths", "settings", "store"},
-    "store": {"errors", "provenance", "records"},
+    "chain": {"settings"},
+    "campaign": {"chain", "errors", "formats", "paths", "settings", "store"},
+    "store": {"chain", "errors", "provenance", "records", "settings"},
     "molecules": {"errors", "formats", "pace", "records"},
     "opencl": {"errors", "paths"},
     "engine": {"errors", "opencl", "pace", "records"},
     "summary": {"records", "store"},
-    "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
+    "verify": {*FOR_STAGES, "campaign", "chain"},
     "doctor": {"cli", "engine", "errors", "opencl"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store"},
-    "plan": {
-        *FOR_STAGES,
-        "campaign",
-        "formats",
-        "paths",
-        "dock",
-        "filter",
-        "parse",
-        "pocket",
-        "refine",
-        "score",
-    },
+    "plan": {*FOR_STAGES, "campaign", "chain", "formats", "paths"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
@@ -108,4 +98,4 @@ def test_every_rule_has_its_module_and_every_room_is_known() -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_is_short(stage: str) -> None:
-    assert len((PACKAGE / f"{stage}.py").read_text().splitlines()) < 130
+    assert len((PACKAGE / f"{stage}.py").read_text().splitlines()) < 160
