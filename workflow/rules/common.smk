@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 from ligen_py.campaign import Workplan, stage_environment
@@ -90,5 +91,6 @@ onstart:
             "jobs of an earlier run in this folder are in Slurm's queue; wait until they end, "
             f"or cancel them: scancel {' '.join(submitted_before())}"
         )
-    # One line a minute for whoever watches, here and in a file that can be tailed.
-    follow(Path("results/manifest.tsv"), Path("logs/progress.log"), logger.info)
+    # For whoever watches: bars on a terminal or a line a minute, and a file that can be tailed.
+    shown = [one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr]
+    follow(Path("results/manifest.tsv"), Path("logs/progress.log"), logger.info, shown)
