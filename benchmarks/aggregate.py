@@ -119,7 +119,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         )
         made = {"pocket": pocket, "ligands": ligands, "refined": refined, "scores": scores}
         files = (str(made.get(name, folder / name / f"{number}.h5")) for name in FILES)
-        yield ("target", "library", "library.smi", *files, "0", "")
+        yield ("target", "library", "library.smi", *files, "0", "", "")
 
 
 def main() -> None:
@@ -148,8 +148,12 @@ def main() -> None:
 
 
 RUN = """
-import importlib, re, sys
-status = importlib.import_module(f"ligen_py.{sys.argv[1]}").main(sys.argv[2:])
+import re, runpy, sys
+sys.argv = sys.argv[1:]
+try:
+    runpy.run_module(f"ligen_py.{sys.argv[0]}", run_name="__main__")
+except SystemExit as end:
+    status = end.code
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
 sys.exit(status)
 """

@@ -5,14 +5,12 @@ The engine is driven as the stages dock, filter, refine and score drive it, with
 
 import argparse
 import hashlib
-import io
 import multiprocessing
 import os
-import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from multiprocessing.queues import Queue
@@ -25,7 +23,7 @@ import pyopencl as cl
 import yaml
 from pydantic import Field, model_validator
 
-from ligen_py import parse, pocket
+from ligen_py import chain
 from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.oversized import larger_than_box
 from ligen_py.engine.docking.search import Plan
@@ -34,6 +32,7 @@ from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.refinement.batched import refine_poses
 from ligen_py.engine.scoring.scores import best_poses, pose_scores, score
 from ligen_py.errors import DeviceError, InputError
+from ligen_py.molecules.library.reading import Part
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import Program
 from ligen_py.provenance import file_digest, stage_digest
@@ -45,11 +44,11 @@ from ligen_py.records.scores import Scores
 from ligen_py.settings.campaign import Method
 from ligen_py.settings.check import check
 from ligen_py.settings.flags import flags
-from ligen_py.settings.parse import ParseSettings
-from ligen_py.settings.pocket import PocketSettings
+from ligen_py.settings.parse import ParseOptions, ParseSettings
+from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.store.files.read import read
 
-STAGES = ("dock", "filter", "refine", "score")
+STAGES = tuple(stage.name for stage in chain.SCREEN)
 
 
 class Settings(Method):
@@ -104,24 +103,15 @@ def device_for(selector: str | None) -> Device:
         raise SystemExit(str(error)) from None
 
 
-def run_stage(stage: Any, *arguments: object) -> None:
-    """Run a stage's command; RuntimeError with its last words when it says no."""
-    words = io.StringIO()
-    with redirect_stdout(words), redirect_stderr(words):
-        code = stage.main(["--quiet", *(str(argument) for argument in arguments)])
-    if code != 0:
-        raise RuntimeError(words.getvalue().strip().rpartition("\n")[2])
-
-
 def parsed(
     library: Path, folder: Path, settings: ParseSettings, jobs: int = 1, part: str = "1-of-1"
 ) -> Path:
     """The ligands file of (a part of) a library, made in `folder` unless it lies there already."""
-    arguments = ["--part", part, *shlex.split(flags(settings))]
-    made = _cached(folder, "parse", [library], arguments)
+    made = _cached(folder, "parse", [library], [part, flags(settings)])
     if not made.exists():
-        files = ("--input", library, "--output", made, "--jobs", jobs)
-        run_stage(parse, *files, *arguments)
+        inputs = {"input": library, "part": Part.parse(part)}
+        options = ParseOptions(**settings.model_dump())
+        chain.STAGES["parse"].run(inputs, options, None, made, jobs=jobs)
     return made
 
 
@@ -129,11 +119,11 @@ def pocket_of(
     receptor: Path, ligand: Path, radius: float, folder: Path, settings: PocketSettings
 ) -> Path:
     """The pocket file of a receptor around a ligand, made unless it lies there already."""
-    arguments = ["--site-radius", str(radius), *shlex.split(flags(settings))]
-    made = _cached(folder, "pocket", [receptor, ligand], arguments)
+    made = _cached(folder, "pocket", [receptor, ligand], [str(radius), flags(settings)])
     if not made.exists():
-        files = ("--receptor", receptor, "--ligand", ligand, "--output", made)
-        run_stage(pocket, *files, *arguments)
+        site = Site(ligand=str(ligand), radius=radius)
+        inputs = {"receptor": receptor, "structure": Structure(), "site": site}
+        chain.STAGES["pocket"].run(inputs, settings, None, made)
     return made
 
 

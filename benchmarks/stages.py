@@ -26,6 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.screen import library_of, packaged_complex
+from ligen_py.chain import SCREEN
 from ligen_py.engine.pose_arrays import ranges
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING
@@ -43,7 +44,7 @@ SHARED = ("pocket.h5", "seconds")
 """Files that do not depend on the number of ligands."""
 
 TIMED = """
-import atexit, importlib, sys, time
+import runpy, sys
 import pyopencl as cl
 stage, file = sys.argv[1:3]
 from ligen_py.opencl import device as devices
@@ -52,7 +53,11 @@ def recorded(self, *arguments, **options):
     events.append(enqueue(self, *arguments, **options))
     return events[-1]
 cl.Kernel.__call__ = recorded
-code = importlib.import_module(f"ligen_py.{stage}").main(sys.argv[3:])
+sys.argv = [stage, *sys.argv[3:]]
+try:
+    runpy.run_module(f"ligen_py.{stage}", run_name="__main__")
+except SystemExit as end:
+    code = end.code
 seconds = sum(event.profile.end - event.profile.start for event in events) * 1e-9
 open(file, "w").write(str(seconds))
 sys.exit(code)
@@ -165,17 +170,14 @@ def measure(options: argparse.Namespace, work: Path) -> list[dict[str, Any]]:
     run("-m", "ligen_py.pocket", *site, "--output", pocket, "--quiet")
     repeated(made, many, options.count)
     repeated(made, few(many), unique)
-    files = {name: work / f"{name}.h5" for name in ("poses", "kept", "refined", "scores")}
-    inputs: list[object] = ["--ligands", many]
-    dock = [*inputs, "--pocket", pocket, "--output", files["poses"], *device, *options.dock]
-    add(stage_row("dock", options.count, dock, work))
-    words = [*inputs, "--poses", files["poses"], "--output", files["kept"], *device]
-    add(stage_row("filter", options.count, words, work))
-    inputs += ["--pocket", pocket]
-    words = [*inputs, "--poses", files["kept"], "--output", files["refined"], *device]
-    add(stage_row("refine", options.count, words, work))
-    words = [*inputs, "--poses", files["refined"], "--output", files["scores"], *device]
-    add(stage_row("score", options.count, words, work))
+    files = {stage.kind: work / f"{stage.kind}.h5" for stage in SCREEN}
+    files |= {"ligands": many, "pocket": pocket}
+    for stage in SCREEN:
+        words: list[object] = ["--output", files[stage.kind], *device]
+        for flag, kind in stage.inputs.items():
+            words += [f"--{flag}", files[kind]]
+        words += options.dock if stage.name == "dock" else []
+        add(stage_row(stage.name, options.count, words, work))
     return rows
 
 
