@@ -14,7 +14,7 @@ from ligen_py import cli
 from ligen_py.settings.report import ReportSettings
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.text import write_texts
-from ligen_py.summary.facts import targets_of
+from ligen_py.summary.facts import effort_of, targets_of
 from ligen_py.summary.page import page_of
 from ligen_py.summary.text import text_of
 
@@ -47,12 +47,12 @@ def run(inputs: Inputs, settings: ReportSettings, device: str | None, output: Pa
     """Write the page, and print the table."""
     with open_campaign(inputs.campaign) as campaign:
         targets = targets_of(campaign, settings.top, settings.groups)
-        runs = campaign.runs()
+        runs, effort = campaign.runs(), effort_of(campaign)
     files = {"every score": str(inputs.campaign), "this report as a page": str(output)}
     if inputs.exported:
         files["best poses (SDF, CSV)"] = str(inputs.exported)
-    write_texts(output.parent, {output.name: [page_of(targets, runs, files)]})
-    print(text_of(targets, files), end="")
+    write_texts(output.parent, {output.name: [page_of(targets, runs, files, effort)]})
+    print(text_of(targets, files, effort), end="")
 
 
 if __name__ == "__main__":

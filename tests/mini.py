@@ -34,6 +34,8 @@ FLAGS = {
     "parse": ("--jobs", "1"),
     "aggregate": (),
 }
+AS_DRAWN = ("--standardise", "False", "--protonate", "False", "--stereoisomers", "1")
+"""How a campaign parses a control."""
 
 
 @dataclass
@@ -88,7 +90,7 @@ class Mini:
             self._make("pocket", part.pocket, site)
             words = ["--input", str(source), "--part", part.ligands.stem]
             if part.control:
-                words = ["--input", str(self.crystal), "--embed", "always"]
+                words = ["--input", str(self.crystal), "--embed", "always", *AS_DRAWN]
             self._make("parse", part.ligands, words)
             for stage in SCREEN:
                 self.screen(stage, part)

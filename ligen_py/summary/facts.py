@@ -139,6 +139,11 @@ def targets_of(
     return [_target(campaign, name, top, groups, told) for name in campaign.targets]
 
 
+def effort_of(campaign: CampaignReader) -> str:
+    """The effort of the campaign's config; empty where the campaign does not say it."""
+    return readable(campaign.attributes.get("effort", ""))
+
+
 def _target(
     campaign: CampaignReader,
     name: str,

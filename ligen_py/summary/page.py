@@ -19,7 +19,9 @@ GOOD_RMSD = 2.0
 """A redocked pose nearer than this to the crystal counts as found, by custom; Angstrom."""
 
 
-def page_of(targets: Sequence[Target], runs: Runs, files: Mapping[str, str]) -> str:
+def page_of(
+    targets: Sequence[Target], runs: Runs, files: Mapping[str, str], effort: str = ""
+) -> str:
     """The page as text; everything that comes from data is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -39,7 +41,7 @@ def page_of(targets: Sequence[Target], runs: Runs, files: Mapping[str, str]) -> 
     )
     environment.globals.update(WIDTH=WIDTH, HEIGHT=HEIGHT, FOOT=FOOT, GOOD_RMSD=GOOD_RMSD)
     page = environment.get_template(TEMPLATE)
-    return page.render(targets=targets, runs=_runs(runs), files=files)
+    return page.render(targets=targets, runs=_runs(runs), files=files, effort=effort)
 
 
 def _bars(target: Target) -> list[tuple[float, float, float, float, str]]:

@@ -6,9 +6,11 @@ from ligen_py.summary.facts import Balance, Group, Redocking, Target
 from ligen_py.summary.table import cut, table
 
 
-def text_of(targets: Sequence[Target], files: Mapping[str, str]) -> str:
+def text_of(targets: Sequence[Target], files: Mapping[str, str], effort: str = "") -> str:
     """The report: per target the best molecules, the control, the groups and the ledger; files."""
     lines = [line for target in targets for line in _target(target)]
+    if effort:
+        lines += ["Settings", f"  effort {effort}; every value stands in the report as a page", ""]
     lines += ["Files", *table([[f"{what}:", path] for what, path in files.items()], "<<")]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 

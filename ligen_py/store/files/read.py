@@ -20,7 +20,11 @@ R = TypeVar("R", bound=Record)
 
 @contextmanager
 def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
-    """Open a file of a kind; InputError if it is missing, damaged, of another kind or newer."""
+    """Open a file of a kind; InputError if it is missing, damaged, of another kind or newer.
+
+    What the block writes elsewhere may fail, too: such an OSError has a number, which those of HDF5
+    have not, and is passed on.
+    """
     cure = f"make it again with the stage that writes {kind.name} files"
     try:
         if is_broken(path):
@@ -36,9 +40,9 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
         try:
             _require_kind(path, file, kind, cure)
             yield file
-        except BrokenPipeError:
-            raise
         except (OSError, LookupError, RuntimeError, ValueError, OverflowError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
             raise InputError(f"{path}: damaged ({_first_line(error)}); {cure}") from error
 
 

@@ -1,5 +1,7 @@
 """Write a file under a temporary name, flush it to disk, then give it its name."""
 
+import os
+import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,6 +29,7 @@ def new_file(path: Path, kind: Kind, run: Run) -> Iterator[h5py.File]:
     """Open a new file of a kind; it appears under `path` only if the block ends well.
 
     The temporary name is unique to the process, so two writers of one output never share a file.
+    Raises OSError that names `path` where the disk takes no more.
     """
     temporary = temporary_for(path)
     try:
@@ -43,6 +46,11 @@ def new_file(path: Path, kind: Kind, run: Run) -> Iterator[h5py.File]:
                 file.attrs[key] = value
         seal(temporary)
         publish([(temporary, path)])
+    except (OSError, RuntimeError) as error:
+        if refused := re.search(r"errno = (\d+)", str(error)):  # in the words of HDF5
+            number = int(refused[1])
+            raise OSError(number, os.strerror(number), str(path)) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
