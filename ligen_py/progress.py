@@ -15,6 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -227,37 +228,56 @@ def follow(
     streams: Sequence[Any] = (),
     pause: float = MINUTE,
 ) -> None:
-    """Start to report how far a campaign is until this process ends.
+    """Start to report how far a campaign is, until this process ends.
 
     On a terminal bars show it, if `streams` names the log handlers that write there; else a line
     goes to `tell` once a `pause` (seconds). A line a `pause` goes to the end of `log` in both
-    cases. A campaign never stops because of this.
+    cases, and one at the end. A campaign never stops because of this.
     """
     bars = Bars(streams) if streams and sys.stderr.isatty() else None
-    if bars:
-        atexit.register(bars.stop)
+    lock = threading.Lock()
+    known: tuple[int, int] | None = None
+    progress: Progress | None = None
+
+    def look() -> State | None:
+        """Count what is finished; a list of parts that was made again is read again."""
+        nonlocal known, progress
+        with lock:
+            if manifest.exists():
+                status = manifest.stat()
+                found = status.st_ino, status.st_mtime_ns
+                if found != known:
+                    known = found
+                    progress = Progress(read_manifest(manifest))
+            state = progress.look() if progress else None
+        if bars and state:
+            bars.show(state)
+        return state
 
     def run() -> None:
-        progress: Progress | None = None
         written = -math.inf
         while True:
+            state = None
             try:
-                if progress is None and manifest.exists():
-                    progress = Progress(read_manifest(manifest))
-                if progress is not None:
-                    state = progress.look()
-                    if bars:
-                        bars.show(state)
-                    if time.monotonic() - written >= pause:
-                        written = time.monotonic()
-                        _append(log, str(state))
-                        if not bars:
-                            tell(str(state))
+                state = look()
+                if state and time.monotonic() - written >= pause:
+                    written = time.monotonic()
+                    _append(log, str(state))
+                    if not bars:
+                        tell(str(state))
             except (InputError, OSError) as error:
                 tell(f"progress: {error}")
-            time.sleep(min(pause, GLANCE if bars else pause) if progress else min(pause, 1.0))
+            time.sleep(min(pause, GLANCE if bars else pause) if state else min(pause, 1.0))
+
+    def finish() -> None:
+        with suppress(InputError, OSError):
+            if state := look():
+                _append(log, str(state))
+        if bars:
+            bars.stop()
 
     threading.Thread(target=run, daemon=True, name="progress").start()
+    atexit.register(finish)
 
 
 def _append(log: Path, line: str) -> None:

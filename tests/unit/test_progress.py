@@ -115,6 +115,10 @@ def test_a_follower_writes_a_file_to_tail_and_survives_damage(tmp_path: Path) ->
     write_manifest(manifest, [part])
     wait_for(lambda: log.exists() and "1 of 1 parts, 2 of 2 records done" in log.read_text())
     assert any(line.startswith("1 of 1 parts") for line in told)
+    other = write_part(tmp_path, "t", "lib", "2-of-2", BAD, first_line=9)
+    manifest.unlink()
+    write_manifest(manifest, [part, other])
+    wait_for(lambda: "2 of 2 parts, 4 of 4 records done" in log.read_text())
     broken = tmp_path / "broken.tsv"
     broken.write_text("nonsense")
     follow(broken, log, told.append, pause=0.01)
