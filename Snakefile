@@ -18,6 +18,7 @@ include: "workflow/rules/results.smk"
 rule all:
     default_target: True
     input:
+        LISTED,
         "<results>/export",
         "<results>/report.html",
         "<results>/report.txt",

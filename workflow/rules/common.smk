@@ -92,5 +92,9 @@ onstart:
             f"or cancel them: scancel {' '.join(submitted_before())}"
         )
     # For whoever watches: bars on a terminal or a line a minute, and a file that can be tailed.
-    shown = [one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr]
-    follow(Path("results/manifest.tsv"), Path("logs/progress.log"), logger.info, shown)
+    shown = [
+        one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr
+    ]
+    follow(
+        Path("results/manifest.tsv"), Path("logs/progress.log"), logger.info, shown
+    )

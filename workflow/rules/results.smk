@@ -1,26 +1,31 @@
+# An empty file named after the parts of the campaign. Other parts need another file, so the list of
+# parts is made again whatever Snakemake is told to compare.
+LISTED = f"<results>/.parts-{plan.digest[:16]}"
+
+
 rule manifest:
     input:
         crystals=plan.crystals(),
     output:
-        "<results>/manifest.tsv",
+        table="<results>/manifest.tsv",
+        mark=LISTED,
     log:
         "<logs>/manifest.log",
     localrule: True
-    params:
-        # Other parts make another list. The list itself names the folder of the results, and
-        # Snakemake does not record what follows from `output`.
-        parts=plan.digest,
     message:
         "List the parts of the campaign"
     run:
-        table = Path(output[0])
-        write_texts(table.parent, {table.name: plan.manifest(str(table.parent)).text()})
+        table, mark = Path(output.table), Path(output.mark)
+        for old in table.parent.glob(".parts-*"):
+            old.unlink()
+        texts = {table.name: plan.manifest(str(table.parent)).text(), mark.name: ""}
+        write_texts(table.parent, texts)
 
 
 rule aggregate:
     input:
-        manifest="<results>/manifest.tsv",
         **{kind: plan.paths(path) for kind, path in inputs("aggregate").items()},
+        manifest="<results>/manifest.tsv",
     output:
         made("campaign"),
     log:
