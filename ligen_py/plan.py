@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _plan(options: argparse.Namespace) -> None:
     if options.sample < 1:
         raise InputError(f"--sample {options.sample}: give a number of records, 1 or more")
-    config = load_campaign(options.config).model_dump()
+    config = load_campaign(options.config).model_dump(exclude_unset=True)
     plan = Workplan.of(config, str(options.config), options.config.parent)
     print(f"{options.config}: sound, effort {plan.settings.effort}")
     for line in _settings(plan):

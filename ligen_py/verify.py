@@ -122,7 +122,9 @@ def _plan(config: Path | None) -> Workplan | None:
     """The campaign that a config file describes."""
     if config is None:
         return None
-    return Workplan.of(load_campaign(config).model_dump(), str(config), config.parent)
+    return Workplan.of(
+        load_campaign(config).model_dump(exclude_unset=True), str(config), config.parent
+    )
 
 
 def _config_faults(
