@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from ligen_py.campaign import Workplan, stage_environment
-from ligen_py.chain import FILES, STAGES
+from ligen_py.chain import STAGES, writer
 from ligen_py.errors import InputError
 from ligen_py.progress import follow
 from ligen_py.provenance import stage_digest
@@ -42,8 +42,7 @@ def checked_plan():
 
 def made(kind):
     """The file of a kind that a stage writes, as a pattern."""
-    path = next(stage.path for stage in STAGES.values() if stage.kind == kind)
-    return f"<results>/{path}"
+    return f"<results>/{writer(kind).path}"
 
 
 def inputs(stage):
@@ -53,8 +52,8 @@ def inputs(stage):
 
 def log_of(stage, folder="<logs>", ending=".log"):
     """The log of a stage, one a job; or another file of each job in another folder."""
-    below, slash, rest = STAGES[stage].path.partition("/")
-    return f"{folder}/{stage}{slash}{rest.removesuffix('.h5') if slash else ''}{ending}"
+    wildcards = STAGES[stage].path.removesuffix(".h5").partition("/")[2]
+    return f"{folder}/{stage}{'/' if wildcards else ''}{wildcards}{ending}"
 
 
 def times_of(stage):
