@@ -21,9 +21,7 @@ from ligen_py.settings.section import Section
 
 log = logging.getLogger("ligen_py")
 
-COMMANDS = frozenset(
-    ("run", "plan", "doctor", "progress", "query", "export", "verify", "tune")
-)
+COMMANDS = frozenset(("run", "plan", "doctor", "progress", "query", "export", "verify", "tune"))
 """Modules that are commands of `ligen`; any other is typed as `ligen stage NAME`."""
 
 BROKEN_PIPE = 141
@@ -90,7 +88,9 @@ def settings_from(model: type[Section], arguments: argparse.Namespace) -> Any:
         for name, value in vars(arguments).items()
         if name.startswith(prefix)
     }
-    return check(model, given, "command line", name=lambda path: flag(model, path.partition(".")[0]))
+    return check(
+        model, given, "command line", name=lambda path: flag(model, path.partition(".")[0])
+    )
 
 
 def add_device(arguments: argparse.ArgumentParser, several: bool = False) -> None:

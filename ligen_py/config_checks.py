@@ -11,7 +11,7 @@ from ligen_py.errors import InputError
 from ligen_py.formats import COMPRESSED
 from ligen_py.molecules.library.lines import require_complete
 from ligen_py.molecules.ligands.filters import check_patterns
-from ligen_py.molecules.receptor.preparation import Rules, check_site, open_structure
+from ligen_py.molecules.receptor.preparation import Rules, check_site
 from ligen_py.molecules.receptor.site import Asked
 from ligen_py.opencl.device import select_all
 from ligen_py.settings.document import read_document

@@ -28,10 +28,36 @@ LOCAL = "local"
 """The profile that is taken where none is named."""
 
 WITHOUT_RESULTS = frozenset(
-    ("-n", "--dry-run", "--dryrun", "--unlock", "--lint", "--touch", "-t", "--summary", "-S")
-    + ("--detailed-summary", "-D", "--dag", "--rulegraph", "--filegraph", "--d3dag", "--report")
-    + ("--list", "-l", "--list-rules", "--list-changes", "--cleanup-metadata", "--help", "-h")
-    + ("--version", "-v", "--delete-all-output", "--delete-temp-output", "--archive")
+    [
+        "-n",
+        "--dry-run",
+        "--dryrun",
+        "-t",
+        "--touch",
+        "-S",
+        "--summary",
+        "-D",
+        "--detailed-summary",
+        "-l",
+        "--list",
+        "--list-rules",
+        "--list-changes",
+        "--lint",
+        "--dag",
+        "--rulegraph",
+        "--filegraph",
+        "--d3dag",
+        "--report",
+        "--archive",
+        "--unlock",
+        "--cleanup-metadata",
+        "--delete-all-output",
+        "--delete-temp-output",
+        "-h",
+        "--help",
+        "-v",
+        "--version",
+    ]
 )
 """Flags of Snakemake with which it runs no campaign to its end."""
 
@@ -126,9 +152,9 @@ def _snakemake(options: argparse.Namespace, chosen: Path, folder: Path) -> int:
     command += ["--cores", str(options.cores)] if options.cores else []
     sys.stdout.flush()
     environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/common.smk reads it
-    with subprocess.Popen([*command, *options.flags], env=environment) as process:
-        with _passed_on(process):
-            return process.wait()
+    command += options.flags
+    with subprocess.Popen(command, env=environment) as process, _passed_on(process):
+        return process.wait()
 
 
 @contextmanager
@@ -198,7 +224,9 @@ def _show(folder: Path) -> None:
     """Print the table of the report, and where the files that it names are."""
     table = folder / "results" / "report.txt"
     if table.is_file():
-        print(table.read_text(encoding="utf-8"), f"\nThese files are in {folder.absolute()}", sep="")
+        print(
+            table.read_text(encoding="utf-8"), f"\nThese files are in {folder.absolute()}", sep=""
+        )
 
 
 if __name__ == "__main__":

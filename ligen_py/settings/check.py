@@ -67,9 +67,8 @@ def _keys(values: Any, item: Any) -> Keys:
     """The keys to a bad value, without the parts that stand for one of several types allowed."""
     keys: list[Any] = []
     for part in item["loc"]:
-        if isinstance(values, Mapping) and part in values:
-            values = values[part]
-        elif isinstance(values, list | tuple) and isinstance(part, int) and part < len(values):
+        items = range(len(values)) if isinstance(values, list | tuple) else values
+        if isinstance(items, range | Mapping) and part in items:
             values = values[part]
         elif item["type"] != "missing" or not isinstance(values, Mapping):
             continue
@@ -89,7 +88,9 @@ def _sentence(
     model: type[pydantic.BaseModel], keys: Keys, items: list[Any], name: Callable[[str], str]
 ) -> str:
     """Turn what pydantic says of one key into words that name it and say what is allowed."""
-    number = keys[-1] if keys and type(keys[-1]) is int and items[0]["loc"][-1] == keys[-1] else None
+    number = (
+        keys[-1] if keys and type(keys[-1]) is int and items[0]["loc"][-1] == keys[-1] else None
+    )
     path = ".".join(map(str, keys if number is None else keys[:-1]))
     if items[0]["type"] == "extra_forbidden":
         known = list(_walk(model, keys[:-1])[0].model_fields)
@@ -99,10 +100,10 @@ def _sentence(
     if items[0]["type"] == "missing" and items[0]["loc"] == keys:
         return f"{name(path)} is missing"
     field = _walk(model, keys)[1]
-    known = set(model.model_fields)
+    settings = set(model.model_fields)
     wanted = " or ".join(dict.fromkeys(_wanted(item, field) for item in items))
     if name is not _key:
-        wanted = re.sub(r"'(\w+)'", lambda m: name(m[1]) if m[1] in known else m[0], wanted)
+        wanted = re.sub(r"'(\w+)'", lambda m: name(m[1]) if m[1] in settings else m[0], wanted)
     given = items[0]["input"]
     value = f" (given: {'nothing' if given is None else repr(given)})"
     if isinstance(given, dict) or not keys:

@@ -54,9 +54,7 @@ def read_document(path: Path) -> Document:
     return Document(values, lines)
 
 
-def _lines(
-    path: Path, node: yaml.Node, above: Keys, seen: set[int]
-) -> Iterator[tuple[Keys, int]]:
+def _lines(path: Path, node: yaml.Node, above: Keys, seen: set[int]) -> Iterator[tuple[Keys, int]]:
     """The line of everything in a mapping or list; InputError where a key stands twice."""
     if id(node) in seen:  # an alias: its keys stand where its anchor is
         return

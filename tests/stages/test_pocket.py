@@ -124,7 +124,7 @@ def test_what_cannot_be_used_is_one_sentence_and_leaves_no_file(
     assert run_1ia1(tmp_path / "out" / "pocket.h5", complexes, *flags) == 1
     lines = capsys.readouterr().err.strip().splitlines()
     assert message in lines[-1]
-    assert lines[-1].startswith("python -m ligen_py.pocket: error: ")
+    assert lines[-1].startswith("ligen stage pocket: error: ")
     assert not (tmp_path / "out").exists()
 
 

@@ -61,6 +61,9 @@ BACKBONE = frozenset(("N", "CA", "C", "O", "OXT"))
 WATER_CONTACT = 3.5
 """A water touches polar receptor atoms this near (Angstrom)."""
 
+TRACE = 5
+"""So many residues of nothing but a CA atom are the trace of a chain, not an unlucky fragment."""
+
 SAME_ATOM = 0.5
 """Copies of an atom this near (Angstrom) to each other lie on an axis of symmetry."""
 
@@ -141,7 +144,7 @@ def open_structure(path: Path, rules: Rules) -> Selection:
 def _require_side_chains(selection: Selection) -> None:
     """InputError where all amino acids are nothing but their CA atoms."""
     mine = selection.open & selection.heavy & selection.polymer[selection.residue]
-    if mine.any() and set(selection.atoms.name[mine]) == {"CA"}:
+    if mine.sum() >= TRACE and set(selection.atoms.name[mine]) == {"CA"}:
         raise InputError(
             f"{selection.source}: holds CA atoms only; docking needs every heavy atom of the "
             "residues: give the full structure, or build the missing atoms first"
@@ -195,9 +198,7 @@ def prepare(selection: Selection, site: Site, rules: Rules) -> Prepared:
     )
 
 
-def _choose(
-    selection: Selection, site: Site, rules: Rules
-) -> tuple[np.ndarray, dict[int, str]]:
+def _choose(selection: Selection, site: Site, rules: Rules) -> tuple[np.ndarray, dict[int, str]]:
     """Drop what is not of the receptor; gives residues (places,) asked for, and ties of others.
 
     Raises InputError where a named residue is not there or no atom is left in the box.
