@@ -3,7 +3,7 @@
 Reads the manifest and whatever ligands and scores files exist. The workflow starts `follow` by
 itself: one line a minute to Snakemake's log and to logs/progress.log. By hand:
 
-    python -m ligen_py.progress results/manifest.tsv
+    ligen progress results/manifest.tsv
 """
 
 import argparse

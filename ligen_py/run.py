@@ -27,39 +27,8 @@ log = logging.getLogger("ligen_py")
 LOCAL = "local"
 """The profile that is taken where none is named."""
 
-WITHOUT_RESULTS = frozenset(
-    [
-        "-n",
-        "--dry-run",
-        "--dryrun",
-        "-t",
-        "--touch",
-        "-S",
-        "--summary",
-        "-D",
-        "--detailed-summary",
-        "-l",
-        "--list",
-        "--list-rules",
-        "--list-changes",
-        "--lint",
-        "--dag",
-        "--rulegraph",
-        "--filegraph",
-        "--d3dag",
-        "--report",
-        "--archive",
-        "--unlock",
-        "--cleanup-metadata",
-        "--delete-all-output",
-        "--delete-temp-output",
-        "-h",
-        "--help",
-        "-v",
-        "--version",
-    ]
-)
-"""Flags of Snakemake with which it runs no campaign to its end."""
+NO_RUN = frozenset(("-n", "--dry-run", "--unlock", "--lint", "--touch", "--summary", "--report"))
+"""Flags with which Snakemake runs no campaign, so that there is no table to show."""
 
 TAIL = 1 << 14
 """Bytes at the end of a log in which its last words are sought."""
@@ -111,10 +80,12 @@ def _run(options: argparse.Namespace) -> None:
         check_device()
     _require_writable(folder)
     before = _logs(folder)
-    status = _snakemake(options, chosen, folder)
+    status, asked_to_stop = _snakemake(options, chosen, folder)
+    if asked_to_stop:
+        raise InputError("stopped as asked; the same command goes on from here")
     if status:
-        raise InputError(_why(folder, before, status))
-    if not WITHOUT_RESULTS & set(options.flags):
+        raise InputError(_why(folder, before))
+    if not NO_RUN & set(options.flags):
         _show(folder)
 
 
@@ -143,8 +114,8 @@ def _require_writable(folder: Path) -> None:
         ) from error
 
 
-def _snakemake(options: argparse.Namespace, chosen: Path, folder: Path) -> int:
-    """Run Snakemake in the campaign's folder; returns its exit code."""
+def _snakemake(options: argparse.Namespace, chosen: Path, folder: Path) -> tuple[int, bool]:
+    """Run Snakemake in the campaign's folder: its exit code, and whether it was asked to end."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile())]
     # Not resolved: paths in a config are relative to the folder in which it is named.
     command += ["--configfile", str(options.config.absolute()), "--directory", str(folder)]
@@ -153,15 +124,17 @@ def _snakemake(options: argparse.Namespace, chosen: Path, folder: Path) -> int:
     sys.stdout.flush()
     environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/common.smk reads it
     command += options.flags
-    with subprocess.Popen(command, env=environment) as process, _passed_on(process):
-        return process.wait()
+    with subprocess.Popen(command, env=environment) as process, _passed_on(process) as signals:
+        return process.wait(), bool(signals)
 
 
 @contextmanager
-def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Let Snakemake end its jobs first where this process is asked to end."""
+def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """Let Snakemake end its jobs first where this process is asked to end; gives the signals."""
+    signals: list[int] = []
 
     def pass_on(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
         # A terminal's Ctrl-C reaches both processes.
         if number != signal.SIGINT:
             process.send_signal(number)
@@ -169,7 +142,7 @@ def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
     kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     kept = {number: signal.signal(number, pass_on) for number in kinds}
     try:
-        yield
+        yield signals
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
@@ -181,10 +154,8 @@ def _logs(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in found}
 
 
-def _why(folder: Path, before: dict[Path, int], status: int) -> str:
+def _why(folder: Path, before: dict[Path, int]) -> str:
     """What stopped a run, from the logs that it wrote."""
-    if status in (-signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM):
-        return "stopped as asked; the same command goes on from here"
     now = _logs(folder)
     changed = sorted((path for path in now if now[path] != before.get(path)), key=now.__getitem__)
     stages = [path for path in changed if ".snakemake" not in path.parts]
@@ -214,7 +185,8 @@ def _last_words(path: Path) -> str:
     if not lines:
         return ""
     if " error: " in f" {lines[-1]}":
-        return lines[-1].strip()
+        # "ligen stage dock: error: this" is told as "dock: this".
+        return lines[-1].removeprefix("ligen ").removeprefix("stage ").replace(": error: ", ": ", 1)
     if "Traceback (most recent call last)" in text:
         return f"{lines[-1].strip()}; this is a fault of the program, please report it"
     return ""

@@ -52,6 +52,7 @@ ALLOWED = {
     "plan": {
         *FOR_STAGES,
         "campaign",
+        "config_checks",
         "formats",
         "paths",
         "dock",
