@@ -70,4 +70,5 @@ def test_a_receptor_that_cannot_be_used_ends_it(
     far = {"dhfr": {**CONFIG["targets"]["dhfr"], "site": {"center": [900, 0, 0]}}}
     (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"targets": far}))
     assert run(folder) == 1
-    assert "pocket" in capsys.readouterr().err
+    assert "target 'dhfr': " in (told := capsys.readouterr().err)
+    assert "no receptor atom lies in the box around (900.00, 0.00, 0.00)" in told

@@ -32,7 +32,7 @@ def checked_plan():
     """The campaign of this run; what is wrong with it ends Snakemake with one sentence."""
     files = workflow.overwrite_configfiles or workflow.configfiles
     source = os.path.relpath(files[-1]) if files else "command line"
-    one = len(files) == 1 and not workflow.config_settings.overwrite_config
+    one = len(files) == 1 and not workflow.config_settings.config
     try:
         lines = read_document(Path(source)).lines if one else None
         return Workplan.of(config, source, Path(source).parent, lines)
