@@ -46,6 +46,8 @@ def read_document(path: Path) -> Document:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         what = ", ".join(word for word in (error.context, error.problem) if word)
+        if error.context_mark is not None and error.context_mark is not mark:
+            what += f"; it starts on line {error.context_mark.line + 1}"
         raise InputError(f"{path}: {where}not YAML: {what}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
