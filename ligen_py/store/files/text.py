@@ -51,6 +51,8 @@ def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
                 stream.writelines(text)
         publish(temporary.items())
     except OSError as error:
+        if error.errno is None:  # of HDF5, from where the text comes
+            raise
         raise cannot_write(folder, error) from error
     finally:
         for part in temporary:
