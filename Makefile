@@ -15,9 +15,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Screen 227 approved drugs against two enzymes; results in demo/
-	$(BIN)/snakemake $(CAMPAIGN) --workflow-profile workflow/profiles/local --cores $(CORES)
-	@cat demo/results/report.txt
-	@echo
+	@$(BIN)/python -m ligen_py run config/demo/config.yaml --directory demo --cores $(CORES)
 	@echo "Read next: demo/results/report.html, and the molecules in demo/results/export/"
 
 test: lint ## Run every check and every test

@@ -90,9 +90,18 @@ class Workplan:
     folder: Path
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], source: str, folder: Path) -> "Workplan":
-        """Check a config and the files it names; InputError names `source` and the key."""
-        plan = cls(check(Campaign, dict(config), source), folder)
+    def of(
+        cls,
+        config: Mapping[str, Any],
+        source: str,
+        folder: Path,
+        lines: Mapping[tuple[Any, ...], int] | None = None,
+    ) -> "Workplan":
+        """Check a config and the files it names.
+
+        InputError names `source`, the key, and the key's line where `lines` has it.
+        """
+        plan = cls(check(Campaign, config, source, lines), folder)
         for name in plan.settings.libraries:
             if name.startswith(CONTROL):
                 raise InputError(

@@ -22,14 +22,13 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.campaign import CONTROL, Workplan
 from ligen_py.chain import SCREEN, STAGES, Stage
-from ligen_py.errors import InputError
+from ligen_py.config_checks import checked
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
 from ligen_py.molecules.library.reading import Columns, Part, count
 from ligen_py.paths import snakefile
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, Field, Receptor
-from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.files.read import read, read_columns
@@ -70,20 +69,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = cli.parser("ligen_py.plan", __doc__)
     parser.add_argument("config", type=cli.input_file, help="config file of the campaign")
     parser.add_argument(
-        "--sample", type=int, default=100, metavar="N", help="records to time (default: 100)"
+        "--sample",
+        type=cli.at_least(1),
+        default=100,
+        metavar="N",
+        help="records to time (default: 100)",
     )
     parser.add_argument(
-        "--directory", type=Path, default=Path(), help="folder of the campaign (default: this one)"
+        "--directory", type=Path, help="folder of the campaign (default: that of the config file)"
     )
     cli.add_device(parser)
     return cli.run(parser, argv, _plan)
 
 
 def _plan(options: argparse.Namespace) -> None:
-    if options.sample < 1:
-        raise InputError(f"--sample {options.sample}: give a number of records, 1 or more")
-    config = load_campaign(options.config).model_dump(exclude_unset=True)
-    plan = Workplan.of(config, str(options.config), options.config.parent)
+    plan = checked(options.config)
     print(f"{options.config}: sound, effort {plan.settings.effort}")
     for line in _settings(plan):
         print(line)
@@ -302,8 +302,8 @@ def _stale(plan: Workplan, path: Path) -> Iterator[str]:
 def _pending(options: argparse.Namespace) -> Iterator[str]:
     """What Snakemake would run in the campaign's folder, rule by rule, and its reasons."""
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1"]
-    command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.resolve())]
-    command += ["--directory", str(options.directory)]
+    command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.absolute())]
+    command += ["--directory", str(options.directory or options.config.parent)]
     try:
         made = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:

@@ -4,7 +4,7 @@ Reads the manifest and whatever ligands and scores files exist. The workflow sta
 itself: bars on a terminal, else a line a minute in Snakemake's log, and one in logs/progress.log in
 both cases. By hand:
 
-    python -m ligen_py.progress results/manifest.tsv
+    ligen progress results/manifest.tsv
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """How a kernel is built and launched on a device: the rows of kernels/tuned/*.json.
 
-A row holds what `python -m ligen_py.tune` found fastest. It changes speed only, never a result, so
+A row holds what `ligen tune` found fastest. It changes speed only, never a result, so
 it is no part of a stage's digest. Files are named by what they are for; of device, architecture,
 vendor and default the first that says something counts, setting by setting.
 """

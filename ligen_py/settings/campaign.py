@@ -7,13 +7,12 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import Field, model_validator
 
-from ligen_py.errors import InputError
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.settings.check import check
 from ligen_py.settings.dock import DockSettings
+from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.parse import ParseSettings, Reading
@@ -133,19 +132,10 @@ class Campaign(Method):
 def load_campaign(path: Path) -> Campaign:
     """Read and check a campaign's config file.
 
-    Raises InputError that names the file, the key and what is allowed there.
+    Raises InputError that names the file, the line, the key and what is allowed there.
     """
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}); give a campaign's config file"
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(document, dict):
-        raise InputError(f"{path}: holds no settings; see config/README.md for every key")
-    return check(Campaign, document, str(path))
+    document = read_document(path)
+    return check(Campaign, document.values, str(path), document.lines)
 
 
 def schema() -> str:

@@ -110,8 +110,8 @@ def test_a_summary_names_reasons_and_sizes(
     [
         (("--chains", "Z"), "has no chain Z; its chains are A, B"),
         (("--chains", "A"), "no receptor atom lies in the box around (10.26, 36.34, 18.56)"),
-        (("--spacing", "5"), "'spacing'"),
-        (("--site-radius", "1"), "'radius'"),
+        (("--spacing", "5"), "--spacing: give 1 or less"),
+        (("--site-radius", "1"), "--site-radius: give 4 or more"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence_and_leaves_no_file(
@@ -124,7 +124,7 @@ def test_what_cannot_be_used_is_one_sentence_and_leaves_no_file(
     assert run_1ia1(tmp_path / "out" / "pocket.h5", complexes, *flags) == 1
     lines = capsys.readouterr().err.strip().splitlines()
     assert message in lines[-1]
-    assert lines[-1].startswith("python -m ligen_py.pocket: error: ")
+    assert lines[-1].startswith("ligen stage pocket: error: ")
     assert not (tmp_path / "out").exists()
 
 

@@ -174,10 +174,10 @@ def test_a_campaign_in_which_nothing_was_scored_has_a_report(
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (["--groups", "{"], "key 'groups': not JSON such as"),
-        (["--groups", '["m1"]'], "key 'groups'"),
+        (["--groups", "{"], "--groups: not JSON such as"),
+        (["--groups", '["m1"]'], "--groups: give names with values"),
         (["--groups", '{"a/b": ["m1"]}'], "a/b"),
-        (["--top", "0"], "key 'top'"),
+        (["--top", "0"], "--top: give 1 or more"),
     ],
 )
 def test_bad_flags_are_sentences_and_no_page(

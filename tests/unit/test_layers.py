@@ -37,6 +37,10 @@ ALLOWED = {
     "provenance": {"paths", "settings"},
     "chain": {"settings"},
     "campaign": {"chain", "errors", "formats", "paths", "settings", "store"},
+    "config_checks": {"campaign", "errors", "formats", "molecules", "opencl", "settings"},
+    "__main__": {"command"},
+    "command": {"cli"},
+    "run": {"cli", "config_checks", "errors", "paths"},
     "store": {"chain", "errors", "provenance", "records", "settings"},
     "molecules": {"errors", "formats", "pace", "records"},
     "opencl": {"errors", "paths"},
@@ -46,7 +50,7 @@ ALLOWED = {
     "doctor": {"cli", "engine", "errors", "opencl"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store"},
-    "plan": {*FOR_STAGES, "campaign", "chain", "formats", "paths"},
+    "plan": {*FOR_STAGES, "campaign", "chain", "config_checks", "formats", "paths"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""

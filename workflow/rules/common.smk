@@ -7,9 +7,10 @@ from pathlib import Path
 
 from ligen_py.campaign import Workplan, stage_environment
 from ligen_py.chain import STAGES, writer
-from ligen_py.errors import InputError
+from ligen_py.errors import DeviceError, InputError
 from ligen_py.progress import follow
 from ligen_py.provenance import stage_digest
+from ligen_py.settings.document import read_document
 from ligen_py.settings.flags import flags
 from ligen_py.settings.section import NAME
 from ligen_py.store.files.text import write_texts
@@ -34,8 +35,10 @@ def checked_plan():
     """The campaign of this run; what is wrong with it ends Snakemake with one sentence."""
     files = workflow.overwrite_configfiles or workflow.configfiles
     source = os.path.relpath(files[-1]) if files else "command line"
+    one = len(files) == 1 and not workflow.config_settings.config
     try:
-        return Workplan.of(config, source, Path(source).parent)
+        lines = read_document(Path(source)).lines if one else None
+        return Workplan.of(config, source, Path(source).parent, lines)
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
@@ -75,6 +78,16 @@ def submitted_before():
 
 
 onstart:
+    try:
+        # `ligen run` has looked at all files before it started Snakemake.
+        if "LIGEN_CHECKED" not in os.environ:
+            from ligen_py.config_checks import check_device, check_files
+
+            check_files(plan, "config")
+            if workflow.local_exec:
+                check_device()
+    except (InputError, DeviceError) as error:
+        raise WorkflowError(str(error)) from None
     # The first two make half-written or deleted files look complete; docs/cluster.md says how.
     if getattr(workflow.executor_settings, "array_jobs", None):
         raise WorkflowError(

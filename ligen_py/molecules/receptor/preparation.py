@@ -22,7 +22,7 @@ from ligen_py.molecules.receptor.selection import (
     linked,
     near_pairs,
 )
-from ligen_py.molecules.receptor.site import Site
+from ligen_py.molecules.receptor.site import Asked, Site, locate
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.molecules.typing.vina import receptor_types
 from ligen_py.molecules.typing.xscore import (
@@ -60,6 +60,9 @@ BACKBONE = frozenset(("N", "CA", "C", "O", "OXT"))
 
 WATER_CONTACT = 3.5
 """A water touches polar receptor atoms this near (Angstrom)."""
+
+TRACE = 5
+"""So many residues of nothing but a CA atom are the trace of a chain, not an unlucky fragment."""
 
 SAME_ATOM = 0.5
 """Copies of an atom this near (Angstrom) to each other lie on an axis of symmetry."""
@@ -134,7 +137,18 @@ def open_structure(path: Path, rules: Rules) -> Selection:
         selection.drop(other, "not a chosen chain", chain)
     selection.drop(~np.isfinite(atoms.xyz).all(axis=1), "no coordinates", each)
     selection.connect()
+    _require_side_chains(selection)
     return selection
+
+
+def _require_side_chains(selection: Selection) -> None:
+    """InputError where all amino acids are nothing but their CA atoms."""
+    mine = selection.open & selection.heavy & selection.polymer[selection.residue]
+    if mine.sum() >= TRACE and set(selection.atoms.name[mine]) == {"CA"}:
+        raise InputError(
+            f"{selection.source}: holds CA atoms only; docking needs every heavy atom of the "
+            "residues: give the full structure, or build the missing atoms first"
+        )
 
 
 def _note_assembly(selection: Selection, name: str) -> None:
@@ -165,21 +179,7 @@ def prepare(selection: Selection, site: Site, rules: Rules) -> Prepared:
 
     Raises InputError where a named residue is not there or no atom is left in the box.
     """
-    selection.note("site", f"{site}, {site.source}", "chosen")
-    wanted = selection.named(rules.keep, "keep")
-    unwanted = selection.named(rules.drop, "drop")
-    selection.drop(unwanted[selection.residue], "not wanted, as asked", each)
-    if rules.waters == "none":
-        waters = selection.water & ~wanted
-        selection.drop(waters[selection.residue], "water", chain)
-    bound = bound_to(selection)
-    _drop_hetero(selection, site, rules.cofactor_distance, wanted, bound)
-    choose_locations(selection)
-    if rules.waters == "near":
-        _drop_waters(selection, site, rules, wanted)
-    unknown = selection.atoms.element == 0
-    selection.drop(unknown, "unknown element: write it into columns 77 and 78", each)
-    _check_box(selection, site)
+    wanted, bound = _choose(selection, site, rules)
     hydrogens = None
     if rules.protonation == "propka":
         hydrogens = protonation.protonate(selection, site.distance, rules.margin, rules.ph)
@@ -196,6 +196,40 @@ def prepare(selection: Selection, site: Site, rules: Rules) -> Prepared:
         selection.atoms.element[kept],
         _balanced(selection),
     )
+
+
+def _choose(selection: Selection, site: Site, rules: Rules) -> tuple[np.ndarray, dict[int, str]]:
+    """Drop what is not of the receptor; gives residues (places,) asked for, and ties of others.
+
+    Raises InputError where a named residue is not there or no atom is left in the box.
+    """
+    selection.note("site", f"{site}, {site.source}", "chosen")
+    wanted = selection.named(rules.keep, "keep")
+    unwanted = selection.named(rules.drop, "drop")
+    selection.drop(unwanted[selection.residue], "not wanted, as asked", each)
+    if rules.waters == "none":
+        waters = selection.water & ~wanted
+        selection.drop(waters[selection.residue], "water", chain)
+    bound = bound_to(selection)
+    _drop_hetero(selection, site, rules.cofactor_distance, wanted, bound)
+    choose_locations(selection)
+    if rules.waters == "near":
+        _drop_waters(selection, site, rules, wanted)
+    unknown = selection.atoms.element == 0
+    selection.drop(unknown, "unknown element: write it into columns 77 and 78", each)
+    _check_box(selection, site)
+    return wanted, bound
+
+
+def check_site(path: Path, rules: Rules, asked: Asked, radius: float) -> None:
+    """Raise InputError where a structure, or a site in it, cannot be prepared: in a second or less.
+
+    A site that is a cavity yet to be found is not checked.
+    """
+    selection = open_structure(path, rules)
+    if asked.cavity is None or asked.cavities is not None:
+        site = locate(selection, asked, rules.keep, radius, lambda xyz, element: [])
+        _choose(selection, site, rules)
 
 
 def _balanced(selection: Selection) -> Audit:

@@ -33,6 +33,8 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
     except OSError as error:
         if path.is_dir():
             raise InputError(f"{path}: is a folder; give a {kind.name} file") from error
+        if isinstance(error, PermissionError):
+            raise InputError(f"{path}: cannot be read ({error.strerror})") from error
         if not path.exists():
             raise InputError(f"{path}: does not exist; give a {kind.name} file") from error
         raise InputError(f"{path}: not a complete HDF5 file; {cure}") from error
@@ -41,6 +43,7 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
             _require_kind(path, file, kind, cure)
             yield file
         except (OSError, LookupError, RuntimeError, ValueError, OverflowError) as error:
+            # Of what the block does beside reading, such as writing; HDF5's errors have no number.
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise InputError(f"{path}: damaged ({_first_line(error)}); {cure}") from error

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ligen_py.errors import InputError
-from ligen_py.store.files.temporary import publish, temporary_for
+from ligen_py.store.files.temporary import cannot_write, publish, temporary_for
 
 FORMULA = ("=", "+", "-", "@")
 """First characters at which a spreadsheet takes a text for a formula."""
@@ -56,6 +56,10 @@ def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
                     raise
                 raise OSError(error.errno, error.strerror, str(folder / name)) from error
         publish(temporary.items())
+    except OSError as error:
+        if error.errno is None:  # of HDF5, from where the text comes
+            raise
+        raise cannot_write(folder, error) from error
     finally:
         for part in temporary:
             part.unlink(missing_ok=True)

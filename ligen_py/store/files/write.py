@@ -1,7 +1,5 @@
 """Write a file under a temporary name, flush it to disk, then give it its name."""
 
-import os
-import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ import numpy as np
 
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.store.files.disk import Disk, writing
 from ligen_py.store.files.seal import seal
 from ligen_py.store.files.temporary import publish, temporary_for
 
@@ -26,31 +25,35 @@ TEXT = h5py.string_dtype("utf-8")
 
 @contextmanager
 def new_file(path: Path, kind: Kind, run: Run) -> Iterator[h5py.File]:
+    """As `new_file_on_disk`, for what is written at once."""
+    with new_file_on_disk(path, kind, run) as (file, _):
+        yield file
+
+
+@contextmanager
+def new_file_on_disk(path: Path, kind: Kind, run: Run) -> Iterator[tuple[h5py.File, Disk]]:
     """Open a new file of a kind; it appears under `path` only if the block ends well.
 
     The temporary name is unique to the process, so two writers of one output never share a file.
-    Raises OSError that names `path` where the disk takes no more.
+    Raises InputError where the disk refuses, for lack of room as an example.
     """
     temporary = temporary_for(path)
+    versions = ("v110", "v110")
     try:
-        versions = ("v110", "v110")
         with (
             ThreadPoolExecutor(1) as thread,
-            h5py.File(temporary, "w", libver=versions, rdcc_nbytes=CACHE_BYTES) as file,
+            Disk(path, temporary) as disk,
+            h5py.File(disk, "w", libver=versions, rdcc_nbytes=CACHE_BYTES) as file,
         ):
             attributes = thread.submit(run.attributes)  # reads all inputs
             file.attrs["encoding-type"] = f"ligen_py.{kind.name}"
             file.attrs["encoding-version"] = kind.version
-            yield file
+            yield file, disk
             for key, value in attributes.result().items():
                 file.attrs[key] = value
-        seal(temporary)
-        publish([(temporary, path)])
-    except (OSError, RuntimeError) as error:
-        if refused := re.search(r"errno = (\d+)", str(error)):  # in the words of HDF5
-            number = int(refused[1])
-            raise OSError(number, os.strerror(number), str(path)) from error
-        raise
+        with writing(path):
+            seal(temporary)
+            publish([(temporary, path)])
     finally:
         temporary.unlink(missing_ok=True)
 
