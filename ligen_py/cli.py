@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from ligen_py import __version__
 from ligen_py.errors import DeviceError, InputError
@@ -41,6 +41,7 @@ def parser(
 
 
 def _add_settings(group: Any, settings: type[Section]) -> None:
+    properties = settings.model_json_schema()["properties"]
     for name, field in settings.model_fields.items():
         kind, count = _kind(field.annotation)
         options: dict[str, Any] = {
@@ -48,8 +49,9 @@ def _add_settings(group: Any, settings: type[Section]) -> None:
             "default": argparse.SUPPRESS,
             "nargs": count,
         }
-        choices = [choice for choice in get_args(kind) if isinstance(choice, str)]
-        if choices and get_origin(kind) is Literal:
+        schema = properties[name]
+        choices = schema.get("enum") or schema.get("items", {}).get("enum")
+        if choices:
             options["choices"] = choices
         else:
             options["metavar"] = {int: "N", float: "X"}.get(kind, "VALUE")

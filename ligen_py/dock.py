@@ -62,7 +62,7 @@ def _stage(options: argparse.Namespace) -> None:
     columns = ("ligands/entry", "ligands/first_torsion")
     entry, first_torsion = read_columns(options.ligands, LIGANDS, columns).values()
     field: Field = read(options.pocket, POCKET, Field)
-    plan = Plan.of(field, **settings.model_dump())
+    plan = Plan.of(field, settings)
     chosen = select_all(options.device)
 
     told = {"path": options.ligands, "field": field, "plan": plan}

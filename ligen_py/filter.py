@@ -48,7 +48,7 @@ def _stage(options: argparse.Namespace) -> None:
     require_same_ligands(options.ligands, ligands, options.poses, poses)
     device = select(options.device)
 
-    kept, verdicts = filter_poses(device, ligands, poses, **settings.model_dump())
+    kept, verdicts = filter_poses(device, ligands, poses, settings)
     run = Run("filter", settings, (options.ligands, options.poses), device.label)
     records = {"ledger": ledger, "poses": kept, "verdicts": verdicts}
     write(options.output, KEPT, run, records)

@@ -69,8 +69,7 @@ def _stage(options: argparse.Namespace) -> None:
     others = hashlib.sha256("".join(known).encode()).hexdigest()
     inputs = options.input, *([Input("molecules of earlier parts", others)] if known else [])
     run = Run("parse", settings, inputs)
-    groups = {"entries": library.entries, "ledger": library.ledger, "ligands": library.ligands}
-    write(options.output, LIGANDS, run, groups)
+    write(options.output, LIGANDS, run, library.groups)
     rate = len(library.entries.line) / seconds
     where = f"{options.input.name}, part {options.part}"
     log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)

@@ -72,8 +72,8 @@ def _stage(options: argparse.Namespace) -> None:
     )
     files = (Path(file) for file in (asked.ligand, asked.cavities) if file)
     run = Run("pocket", settings, (options.receptor, *files))
-    records = {"receptor": prepared.receptor, "charged": prepared.charged, "field": field}
-    write(options.output, POCKET, run, records | {"audit": prepared.audit})
+    records = {"receptor": prepared.receptor, "field": field, "audit": prepared.audit}
+    write(options.output, POCKET, run, {**records, **prepared.typed})
     _report(prepared, field)
 
 

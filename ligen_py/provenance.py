@@ -1,7 +1,8 @@
 """Which code, settings and inputs made a file.
 
 `stage_digest` hashes the sources that a stage reaches through its own imports and the kernels
-those modules name, so a changed kernel re-plans exactly the stages that launch it.
+those modules name, so a changed kernel re-plans exactly the stages that launch it. Of a scoring
+function's room it hashes the modules that the stage loads (`ligen_py.functions.load`).
 """
 
 import ast
@@ -15,8 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py import __version__
+from ligen_py.functions import FUNCTIONS, all_types
 from ligen_py.paths import PACKAGE, kernel_folder
 from ligen_py.settings.section import Section
+
+TABLE = PACKAGE / "functions.py"
+"""Of scoring functions: what a stage loads from their rooms is in its digest, not their list."""
 
 
 def _module_file(name: str) -> Path | None:
@@ -36,11 +41,27 @@ def _imports(tree: ast.AST) -> Iterable[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def _loaded(tree: ast.AST) -> Iterable[str]:
+    """Modules of scoring functions that a call such as `load(name, "scorer")` imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2:
+            module = node.args[1]
+            if isinstance(module, ast.Constant) and isinstance(module.value, str):
+                if node.func.id == "load":
+                    yield from (f"{row.room}.{module.value}" for row in FUNCTIONS.values())
+                elif node.func.id == "load_types":
+                    yield from (getattr(types, module.value) for types in all_types())
+
+
 def _named_files(module: Path, tree: ast.AST) -> Iterable[Path]:
     """Kernels and templates that a module names by a string."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            folder = {".cl": kernel_folder(), ".j2": module.parent}.get(Path(node.value).suffix)
+            folder = {
+                ".cl": kernel_folder(),
+                ".clh": kernel_folder() / "include",
+                ".j2": module.parent,
+            }.get(Path(node.value).suffix)
             if folder and (folder / node.value).is_file():
                 yield folder / node.value
 
@@ -67,8 +88,9 @@ def sources(stage: str) -> list[Path]:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".py":
             tree = ast.parse(text)
-            modules = (_module_file(name) for name in _imports(tree) if name.startswith("ligen_py"))
-            waiting += [module for module in modules if module is not None]
+            names = (*_imports(tree), *_loaded(tree))
+            modules = (_module_file(name) for name in names if name.startswith("ligen_py"))
+            waiting += [module for module in modules if module not in (None, TABLE)]
             waiting += _named_files(path, tree)
         elif path.suffix in (".cl", ".clh"):
             waiting += _includes(text)

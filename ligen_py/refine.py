@@ -19,12 +19,13 @@ from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT, Verdicts
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, ChargedReceptor, Field, Receptor
+from ligen_py.records.pocket import POCKET, Field
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.settings.refine import RefineSettings
-from ligen_py.store.files.read import read
+from ligen_py.store.files.read import read, read_columns
 from ligen_py.store.files.same_ligands import require_same_ligands
+from ligen_py.store.files.typed import read_typed
 from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
@@ -49,8 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _stage(options: argparse.Namespace) -> None:
     settings: RefineSettings = cli.settings_from(RefineSettings, options)
     ligands: Ligands = read(options.ligands, LIGANDS, Ligands)
-    receptor: Receptor = read(options.pocket, POCKET, Receptor)
-    charged: ChargedReceptor = read(options.pocket, POCKET, ChargedReceptor)
+    typed = read_typed([settings.field], options.ligands, options.pocket, ligands)
+    # Random numbers are a function of Vina's types, too, whatever the field.
+    (kinds,) = read_columns(options.ligands, LIGANDS, ("vina/type",)).values()
     field = read(options.pocket, POCKET, Field)
     ledger: Ledger = read(options.poses, KEPT, Ledger)
     kept: Poses = read(options.poses, KEPT, Poses)
@@ -60,7 +62,7 @@ def _stage(options: argparse.Namespace) -> None:
 
     started = time.perf_counter()
     poses, verdicts, refinement = refine_poses(
-        device, receptor, charged, field, ligands, kept, verdicts, **settings.model_dump()
+        device, settings, typed[settings.field], field, kept, verdicts, kinds
     )
     seconds = time.perf_counter() - started
 

@@ -23,6 +23,7 @@ from ligen_py import aggregate, cli, dock, filter, refine, score
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.provenance import Run, file_digest, stage_digest
+from ligen_py.records.column import Record
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
@@ -42,7 +43,7 @@ from ligen_py.store.campaign.differences import differences
 from ligen_py.store.campaign.manifest import FILES, Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.part import RECORDED, input_digests, read_part
 from ligen_py.store.campaign.reader import open_campaign
-from ligen_py.store.files.read import read, read_terms, run_record
+from ligen_py.store.files.read import groups_in, read, read_terms, run_record
 from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
@@ -154,7 +155,7 @@ def _part_faults(
             return
         digests[path] = file_digest(path)
         try:
-            for record in KINDS[kind].groups.values():
+            for record in groups_in(path, KINDS[kind]).values():
                 read(path, KINDS[kind], record)
         except InputError as error:
             sound = False
@@ -228,7 +229,14 @@ def _part_redocked(
     with tempfile.TemporaryDirectory() as folder:
         files = {kind: Path(folder) / f"{kind}.h5" for kind in ("ligands", *CHAIN)}
         chosen = {"entry": records}
-        groups = {"entries": subset(entries, chosen), "ledger": subset(ledger, chosen)}
+        groups: dict[str, Record] = {
+            "entries": subset(entries, chosen),
+            "ledger": subset(ledger, chosen),
+        }
+        for name, types in groups_in(part.ligands, LIGANDS).items():
+            if name not in LIGANDS.fixed:
+                typed = read(part.ligands, LIGANDS, types, ligands)
+                groups[name] = subset(typed, rows_below(ligands, "ligand", rows))
         write(files["ligands"], LIGANDS, Run("parse", ParseSettings()), {**groups, "ligands": some})
         files["pocket"] = part.pocket
         for kind, (stage, model, inputs) in CHAIN.items():

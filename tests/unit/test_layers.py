@@ -24,22 +24,23 @@ LIBRARIES = {
 }
 """Each of these is known to one room only."""
 
-FOR_STAGES = {"cli", "errors", "pace", "provenance", "records", "settings", *FOLDERS}
+FOR_STAGES = {"cli", "errors", "functions", "pace", "provenance", "records", "settings", *FOLDERS}
 
 ALLOWED = {
     "errors": set(),
     "pace": set(),
     "paths": set(),
     "formats": {"errors"},
-    "records": set(),
-    "settings": {"errors"},
+    "functions": set(),
+    "records": {"functions"},
+    "settings": {"errors", "functions", "records"},
     "cli": {"errors", "settings"},
-    "provenance": {"paths", "settings"},
+    "provenance": {"functions", "paths", "settings"},
     "campaign": {"errors", "formats", "paths", "settings", "store"},
-    "store": {"errors", "provenance", "records"},
-    "molecules": {"errors", "formats", "pace", "records"},
+    "store": {"errors", "functions", "provenance", "records"},
+    "molecules": {"errors", "formats", "functions", "pace", "records"},
     "opencl": {"errors", "paths"},
-    "engine": {"errors", "opencl", "pace", "records"},
+    "engine": {"errors", "functions", "opencl", "pace", "records", "settings"},
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
     "doctor": {"cli", "engine", "errors", "opencl"},
@@ -60,6 +61,15 @@ ALLOWED = {
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
+
+SECTIONS = {
+    "docking": {"dock", "filter"},
+    "filtering": {"filter"},
+    "refinement": {"filter", "refine"},
+    "scoring": {"score"},
+    "selftest.py": {"dock", "filter"},
+}
+"""Which sections of the settings a folder of the engine knows."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -85,6 +95,19 @@ def test_a_module_imports_only_what_its_room_may(path: Path) -> None:
     allowed = FOR_STAGES if own in STAGES else ALLOWED.get(own, set())
     found = {name.split(".")[1] for name in imports(path) if name.startswith("ligen_py.")}
     assert found - {own, "__version__"} <= allowed
+
+
+def test_the_engine_knows_its_own_settings_only() -> None:
+    for path in (PACKAGE / "engine").rglob("*.py"):
+        known = SECTIONS.get(path.relative_to(PACKAGE / "engine").parts[0], set())
+        sections = {n.split(".")[2] for n in imports(path) if n.startswith("ligen_py.settings.")}
+        assert sections <= known, path
+
+
+def test_settings_take_limits_from_the_records_and_no_array() -> None:
+    for path in (PACKAGE / "settings").glob("*.py"):
+        used = {name for name in imports(path) if name.startswith("ligen_py.records")}
+        assert used <= {"ligen_py.records.limits"}, path
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
