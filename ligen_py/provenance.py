@@ -1,7 +1,8 @@
 """Which code, settings and inputs made a file.
 
 `stage_digest` hashes the sources that a stage reaches through its own imports and the kernels
-those modules name, so a changed kernel re-plans exactly the stages that launch it.
+those modules name, so a changed kernel re-plans exactly the stages that launch it. Of a scoring
+function's room it hashes the modules that the stage loads (`ligen_py.functions.load`).
 """
 
 import ast
@@ -15,8 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py import __version__
+from ligen_py.functions import FUNCTIONS, all_types
 from ligen_py.paths import PACKAGE, kernel_folder
 from ligen_py.settings.section import Section
+
+TABLE = PACKAGE / "functions.py"
+"""Of scoring functions: what a stage loads from their rooms is in its digest, not their list."""
 
 
 def _module_file(name: str) -> Path | None:
@@ -36,9 +41,29 @@ def _named(source: str) -> tuple[list[str], list[str]]:
             modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Constant) and str(node.value).endswith((".cl", ".j2")):
+        elif isinstance(node, ast.Call):
+            modules += _loaded(node)
+        elif isinstance(node, ast.Constant) and str(node.value).endswith((".cl", ".clh", ".j2")):
             files.append(str(node.value))
     return modules, files
+
+
+def _loaded(call: ast.Call) -> Iterable[str]:
+    """Modules of scoring functions that a call such as `load(name, "scorer")` imports."""
+    if not isinstance(call.func, ast.Name) or len(call.args) != 2:
+        return
+    module = call.args[1]
+    if isinstance(module, ast.Constant) and isinstance(module.value, str):
+        if call.func.id == "load":
+            yield from (f"{row.room}.{module.value}" for row in FUNCTIONS.values())
+        elif call.func.id == "load_types":
+            yield from (getattr(types, module.value) for types in all_types())
+
+
+def _named_file(module: Path, name: str) -> Path:
+    """A kernel, an include or a template that a module names."""
+    folders = {".cl": kernel_folder(), ".clh": kernel_folder() / "include", ".j2": module.parent}
+    return folders[Path(name).suffix] / name
 
 
 def _includes(source: str) -> Iterable[Path]:
@@ -64,10 +89,8 @@ def sources(stage: str) -> list[Path]:
         if path.suffix == ".py":
             modules, files = _named(text)
             reached = (_module_file(name) for name in modules if name.startswith("ligen_py"))
-            waiting += [module for module in reached if module is not None]
-            folders = {".cl": kernel_folder(), ".j2": path.parent}
-            named = (folders[name[-3:]] / name for name in files)
-            waiting += [file for file in named if file.is_file()]
+            waiting += [module for module in reached if module not in (None, TABLE)]
+            waiting += [file for name in files if (file := _named_file(path, name)).is_file()]
         elif path.suffix in (".cl", ".clh"):
             waiting += _includes(text)
     return sorted(found, key=lambda path: path.parts[-2:])  # wherever the project lies

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import h5py
 import numpy as np
 
 from ligen_py.provenance import Run
-from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.records.column import STRING, Kind, Record, own_columns
 from ligen_py.store.files.disk import Disk, writing
 from ligen_py.store.files.seal import seal
 from ligen_py.store.files.temporary import publish, temporary_for
@@ -69,20 +68,23 @@ def write(
 
     `terms` maps scoring function -> term -> float32 array with one value a pose.
     """
-    if set(records) != set(kind.groups):
+    if not set(kind.fixed) <= set(records) <= set(kind.groups):
         raise ValueError(f"a {kind.name} file holds {sorted(kind.groups)}, not {sorted(records)}")
     with new_file(path, kind, run) as file:
         for group, record in records.items():
-            write_record(file.create_group(group), record)
+            write_record(file.create_group(group), record, kind.groups[group])
         for function, columns in (terms or {}).items():
             target = file.create_group(f"terms/{function}")
             for term, values in columns.items():
                 write_column(target, term, values)
 
 
-def write_record(group: h5py.Group, record: Record) -> None:
-    """Write every column of a record with its unit, meaning and enumeration."""
-    for spec in fields(record):  # type: ignore[arg-type]
+def write_record(group: h5py.Group, record: Record, declared: type[Record] | None = None) -> None:
+    """Write the `own_columns` of a record, each with its unit, meaning and enumeration.
+
+    `declared` is the record of the group, where the given one extends it.
+    """
+    for spec in own_columns(declared or type(record)):
         meta = spec.metadata
         values = getattr(record, spec.name)
         dtype: Any = TEXT if meta["dtype"] == STRING else meta["dtype"]
