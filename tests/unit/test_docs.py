@@ -118,7 +118,7 @@ def test_settings_exist(path: Path) -> None:
     }
     for word in inline(path):
         found = re.match(r"([a-z]+)\.([a-z_]+)(: \S.*)?$", word)
-        if found and found[1] in sections and found[2] not in ("py", "html", "txt"):
+        if found and found[1] in sections and found[2] not in ("py", "html", "txt", "cl"):
             assert found[2] in sections[found[1]], f"{word}: no such setting"
 
 
