@@ -10,8 +10,8 @@ bootstrap interval of 95 %. The row 'heavy atoms' ranks by their number alone: a
 is not better has no chemical content. A molecule that cannot be docked ranks last.
 
 With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, from the first of our
-conformers, or the sample that --peer-sample names, in the same box; our figures are then printed for that
-sample too.
+conformers, or the sample that --peer-sample names, in the same box; our figures are then printed
+for that sample too.
 """
 
 import argparse
