@@ -15,7 +15,7 @@ from ligen_py.records.scores import Check
 
 CAMPAIGN = Kind("campaign", 1, {})
 BLOCK = 1 << 20
-"""Rows of a column held at once while a whole column is read or written piece by piece."""
+"""Rows of a column in memory while a whole column is read or written piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,11 @@ class Pose:
 
 
 def columns_of(extra: str) -> dict[str, str]:
-    """Further columns of an input record, by name; ValueError where the text is none such."""
+    """Further columns of an input record, by name; ValueError if the text is no JSON object.
+
+    >>> columns_of('{"price": "12"}')
+    {'price': '12'}
+    """
     columns = json.loads(extra or "{}")
     if not isinstance(columns, dict):
         raise ValueError("further columns are no JSON object")
