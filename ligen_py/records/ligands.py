@@ -69,7 +69,7 @@ class Ligands(Record):
     vina_type: np.ndarray = column("u1", "atom", enum=VinaType, doc="Vina's atom type")
     ad4_type: np.ndarray = column("u1", "atom", enum=Ad4Type, doc="AutoDock4's atom type")
     ad4_charge: np.ndarray = column(
-        "f4", "atom", units="e", doc="Gasteiger charge, including that of hydrogens on the carbon"
+        "f4", "atom", units="e", doc="Gasteiger charge, that of hydrogens on carbon added to it"
     )
     bond: np.ndarray = column("u1", "bond", 2, doc="the two atoms, numbers local to the ligand")
     bond_order: np.ndarray = column("u1", "bond", doc="1, 2, 3; 4 is aromatic")

@@ -20,7 +20,7 @@ def check(model: type[Model], values: dict[str, Any], where: str) -> Model:
 
 
 def _sentence(model: type[pydantic.BaseModel], error: Any) -> str:
-    """One pydantic error as a sentence that names the key and what is allowed there."""
+    """Turn one pydantic error into words that name the key and say what is allowed."""
     path = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         known = _keys_at(model, error["loc"][:-1])
