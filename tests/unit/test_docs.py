@@ -1,7 +1,9 @@
 """What the documents name exists: files, symbols, links, commands, flags, settings, drawings."""
 
 import ast
+import contextlib
 import importlib
+import io
 import re
 from functools import cache
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ligen_py.settings.campaign import Campaign
-from tests.unit.test_layers import ALLOWED, FOR_STAGES, STAGES
+from tests.unit.test_layers import ALLOWED, FOR_STAGES
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
@@ -129,21 +131,26 @@ def test_commands_and_their_flags_exist(path: Path) -> None:
         for command in re.split(r"[|;#]|&&", line):
             flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", command))
             module = re.search(r"\bligen_py\.(\w+)(?=\s|$)", command)
+            typed = re.match(r"\s*(?:\w+=\w+ )?ligen (?:stage )?([a-z]+)(?=\s|$)", command)
             script = re.search(r"\bbenchmarks/(\w+)\.py", command)
             if module and "python -m" in command:
                 assert flags <= offered(module[1]), command
+            elif typed:
+                assert flags - behind(command) <= offered(typed[1]), command
             elif script:
                 assert flags <= of_script(script[1]), command
             for target in re.findall(r"^\s*make ([a-z-]+)", command):
                 assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M), command
 
 
+def behind(command: str) -> set[str]:
+    """Flags after ` -- `, which go to Snakemake."""
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", command.partition(" -- ")[2]))
+
+
 @cache
 def offered(module: str) -> frozenset[str]:
     """The flags that a command's help shows."""
-    import contextlib
-    import io
-
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown), contextlib.suppress(SystemExit):
         importlib.import_module(f"ligen_py.{module}").main(["--help"])
@@ -166,17 +173,19 @@ def drawing(name: str) -> set[tuple[str, str]]:
     return set(re.findall(arrow, found[1], re.M))
 
 
-def test_the_drawing_of_the_data_shows_every_stage() -> None:
+def test_the_drawing_of_the_data_is_the_table_of_stages() -> None:
+    stages = pytest.importorskip("ligen_py.chain").STAGES
     arrows = drawing("data")
-    drawn = {stage for arrow in arrows for stage in arrow}
-    assert set(STAGES) == drawn - {"library", "structure", "files", "page"}
-    rules = "".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
-    folders = {"parse": "ligands", "pocket": "pockets", "dock": "poses", "filter": "kept",
-               "refine": "refined", "score": "scores", "aggregate": "campaign"}  # fmt: skip
-    for giver, taker in arrows:
-        if giver in folders and taker in STAGES:
-            rule = rules.split(f"rule {taker}:")[1].split("output:")[0]
-            assert folders[giver] in rule, f"{taker} does not read what {giver} writes"
+    ends = {"library", "structure", "files", "page"}
+    assert set(stages) == {stage for arrow in arrows for stage in arrow} - ends
+    writer = {stage.kind: name for name, stage in stages.items()}
+    read = {
+        (writer[kind], name) for name, stage in stages.items() for kind in stage.inputs.values()
+    }
+    drawn = {arrow for arrow in arrows if not ends & set(arrow)}
+    assert drawn <= read
+    # Not drawn: ligands go to every stage, and aggregate reads more than the scores.
+    assert all(giver == "parse" or taker == "aggregate" for giver, taker in read - drawn)
 
 
 def test_the_drawing_of_the_floors_is_the_rule_of_imports() -> None:

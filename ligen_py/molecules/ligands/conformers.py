@@ -1,7 +1,7 @@
-"""Start conformers: the search changes rotatable bonds only, so ring shapes come from here.
+"""Start conformers: the search turns rotatable bonds, so rings must come in the shapes they have.
 
-A conformer follows from the molecule's SMILES and the seed alone, so a molecule has the same
-conformers at any place of a library, however the library is cut.
+A conformer follows from the molecule's SMILES and the seed alone, so a molecule has the same ones
+wherever it stands in a library and however the library is cut.
 """
 
 import hashlib
@@ -12,30 +12,30 @@ from rdkit import Chem
 from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolAlign
 
 BOND_LENGTHS = (0.5, 3.5)
-"""Angstrom; coordinates with a bond outside this range are not a conformer."""
+"""Angstrom; coordinates with a bond outside these are no conformer."""
 FLAT = 0.01
-"""Angstrom; coordinates whose z varies less are a drawing."""
+"""Angstrom; coordinates whose z vary less are a drawing."""
 ATTEMPTS = 20
-"""Attempts of the conformer generator, from distances and again from random coordinates. A molecule
-that can be embedded takes a few; impossible stereocentres would run until the time limit.
+"""Attempts of the conformer generator, from distances and again from random coordinates. What
+succeeds at all takes a few; stereocentres that exclude each other would go on until the time limit.
 """
 TRIES = 2
-"""Conformers that are made for each one that may be kept."""
+"""Conformers made for each one that may stay."""
 SAME_SHAPE = 0.3
-"""Ring systems nearer than this have the same shape: symmetric RMSD with the atoms bonded to them,
-Angstrom. A chair and a twisted boat of cyclohexane differ by 0.5."""
+"""Ring systems nearer than this (RMSD with the atoms bonded to them, symmetry minded) have one
+shape, Angstrom. A chair and a twisted boat of cyclohexane differ by 0.5."""
 FLEXIBLE = 3
 """A ring with as many sp3 atoms has more than one shape."""
 STEPS = 200
-"""Most steps of the minimisation of a conformer; with 50 as many crystal poses are found."""
+"""Most steps of the minimisation of a conformer; after 50 as many crystal poses are found."""
 FIRST_STEPS = 50
-"""Steps of the minimisation after which ring shapes are compared."""
+"""Of them, those after which the shapes of rings are compared."""
 MOST_MATCHES = 1000
 """Symmetric mappings of a ring system that are tried."""
 
 
 class NoConformerError(Exception):
-    """The generator found no conformer; the message has the reason."""
+    """The generator found no conformer; the message says what was in the way."""
 
 
 def has_conformer(mol: Chem.Mol) -> bool:
@@ -57,9 +57,9 @@ def has_conformer(mol: Chem.Mol) -> bool:
 def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
     """Give a molecule with hydrogens up to `limit` ETKDGv3 conformers that differ in their rings.
 
-    All are minimised (see `relax`) in two steps, so that the first one does not depend on `limit`.
-    The first is the generator's first; the others are the most frequent shapes. Conformers are
-    numbered from 0. Raises NoConformerError.
+    All are minimised (see `relax`), in two goes, so that the first is the same whatever `limit` is.
+    The first is the generator's first; the others are the shapes that were met most often.
+    Conformers are numbered from 0. Raises NoConformerError.
     """
     systems = flexible_rings(mol) if limit > 1 else []
     digest = hashlib.sha256(f"{seed}/{key}".encode()).digest()
@@ -68,7 +68,7 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
         parameters = _parameters(seed_of_molecule, random)
         if rdDistGeom.EmbedMolecule(mol, parameters) == 0:
             if systems:
-                # The first one is generated again.
+                # The first comes out again.
                 rdDistGeom.EmbedMultipleConfs(mol, TRIES * limit, parameters)
             relax(mol, FIRST_STEPS)
             if systems:
@@ -85,8 +85,8 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
 def relax(mol: Chem.Mol, steps: int = STEPS) -> None:
     """Minimise every conformer in MMFF94s, or in UFF where an atom has no parameters there.
 
-    The search changes torsions only, so bond lengths, angles and ring shapes come from here.
-    Charges are not used, because in a vacuum they would fold a molecule onto itself.
+    The search turns torsions only: bond lengths, angles and the shapes of rings stay as they are
+    made here. Charges are left out, as in a vacuum they would fold a molecule onto itself.
     """
     properties = rdForceFieldHelpers.MMFFGetMoleculeProperties(mol, mmffVariant="MMFF94s")
     if properties is None and not rdForceFieldHelpers.UFFHasAllMoleculeParams(mol):
@@ -102,12 +102,12 @@ def relax(mol: Chem.Mol, steps: int = STEPS) -> None:
 
 
 def can_exist(mol: Chem.Mol, seed: int) -> bool:
-    """Whether a conformer is found within a few attempts: a quick test of stereocentres."""
+    """Whether a molecule soon finds a conformer: a quick test of stereocentres."""
     return bool(rdDistGeom.EmbedMolecule(Chem.AddHs(mol), _parameters(seed, random=False)) == 0)
 
 
 def _parameters(seed: int, random: bool) -> rdDistGeom.EmbedParameters:
-    """Parameters of the generator for a few attempts, from distances or from random coordinates."""
+    """Those of a few attempts, from distances or from random coordinates."""
     parameters = rdDistGeom.ETKDGv3()
     options = {
         "randomSeed": seed,
@@ -136,7 +136,7 @@ def flexible_rings(mol: Chem.Mol) -> list[frozenset[int]]:
 
 
 def _distinct(mol: Chem.Mol, systems: list[frozenset[int]], limit: int) -> list[int]:
-    """Conformers, by id, of different ring shapes: the first one, then by frequency."""
+    """Conformers, by id, of different ring shapes: the first, then by how often a shape was met."""
     shapes = list(zip(*(_shapes(mol, system) for system in systems), strict=True))
     first: dict[tuple[int, ...], int] = {}
     for conformer, shape in zip(mol.GetConformers(), shapes, strict=True):
@@ -178,7 +178,7 @@ def _shapes(mol: Chem.Mol, system: frozenset[int]) -> list[int]:
 
 
 def _keep(mol: Chem.Mol, chosen: list[int]) -> None:
-    """Keep only the chosen conformers, in that order, numbered from 0."""
+    """Leave the chosen conformers, in that order, numbered from 0."""
     kept = [Chem.Conformer(mol.GetConformer(number)) for number in chosen]
     mol.RemoveAllConformers()
     for conformer in kept:
