@@ -10,10 +10,7 @@ class FilterSettings(Section):
 
     max_num_poses: int = Field(64, ge=1, le=4096, description="poses kept per ligand")
     max_pocket_bumps: int = Field(
-        1,
-        ge=0,
-        le=256,
-        description="most atoms in the receptor's core of a pose that is free of bumps",
+        1, ge=0, le=256, description="atoms that may lie in the receptor's core in a bump-free pose"
     )
     cluster_rmsd: float = Field(
         1.0,

@@ -15,9 +15,7 @@ Property = Literal[
 class ParseSettings(Section):
     """How input records become ligands: the states of each molecule, ready to dock."""
 
-    max_atoms: int = Field(
-        256, ge=1, le=256, description="most atoms of a ligand, hydrogens included"
-    )
+    max_atoms: int = Field(256, ge=1, le=256, description="largest ligand, in atoms with hydrogens")
     max_torsions: int = Field(64, ge=0, le=64, description="most rotatable bonds of a ligand")
     standardise: bool = Field(
         True, description="neutral parent without salts, solvents and isotopes; false: as drawn"

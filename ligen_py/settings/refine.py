@@ -32,8 +32,7 @@ class RefineSettings(Section):
         0,
         ge=0,
         le=4096,
-        description="only the best poses after a first descent are refined further; 0: all poses, "
-        "without a first descent",
+        description="best poses of a first descent that go on; 0: all go on, without a first one",
     )
     field: Literal["vina", "vinardo", "ad4", "xscore"] = Field(
         "vina", description="scoring function of the field"

@@ -31,7 +31,7 @@ class Ligand:
 
     @classmethod
     def of(cls, batch: Batch, number: int) -> "Ligand":
-        """One ligand of a batch, with its bit matrix of pairs unpacked."""
+        """Take one ligand out of a batch and unpack its bit matrix of pairs."""
         row = batch.ligands[number]
         atoms, heavy, words = int(row["atoms"]), int(row["heavy"]), int(row["words"])
         a, t, w = int(row["first_atom"]), int(row["first_torsion"]), int(row["first_word"])
@@ -198,7 +198,7 @@ def _choose(
     near_side: bool,
     clean: np.ndarray,
 ) -> np.ndarray:
-    """The angle (restarts,) chosen for each restart; 0 where its best angles all bump."""
+    """The angle (restarts,) that each restart takes; 0 where its best angles all bump."""
     candidates = np.argsort(-sums, axis=1, kind="stable")[:, : plan.bump_tests]
     heavy = beyond[: ligand.heavy]
     far_moves = 2 * heavy.sum() > ligand.heavy

@@ -22,11 +22,11 @@ FOUND_BYTES, RECORD_BYTES = 44, 64
 """Bytes of a pose in `Found` and in `records.Poses`, without its torsions."""
 
 FREE_POCKET_BUMPS = 1
-"""Most atoms in the receptor's core of a pose that ranks as free of bumps: the default of the
-filter, so that the poses are kept which the filter would choose first."""
+"""Atoms in the receptor's core of a pose that ranks as free of bumps: the filter's own default, so
+that what it would take first is what is kept for it. One atom more and the pose ranks lower."""
 
 RESTART_BITS = 12
-"""Bits of the restart in a pose's rank: there are at most 1 << 12 restarts."""
+"""Of a pose's rank: restarts are fewer than 1 << 12, or as many."""
 
 BUMPED = 1 << 16
 """Larger than the difference of any two geometric scores: 256 atoms of one byte each."""
@@ -71,11 +71,7 @@ LIGAND = np.dtype(
 
 
 def super_fibonacci(count: int) -> np.ndarray:
-    """Evenly spread rotations (count, 4), float32, x, y, z, w (Alexa, CVPR 2022, algorithm 1).
-
-    >>> super_fibonacci(100).shape
-    (100, 4)
-    """
+    """Evenly spread rotations (count, 4), float32, x, y, z, w (Alexa, CVPR 2022, algorithm 1)."""
     s = np.arange(count) + 0.5
     inner, outer = np.sqrt(s / count), np.sqrt(1 - s / count)
     alpha = 2 * np.pi * s / np.sqrt(2)
@@ -148,7 +144,7 @@ class Plan:
         bump_tolerance: float,
         max_num_poses: int = 0,
     ) -> "Plan":
-        """All tables, from a pocket's field and the search settings (`settings/dock.py`).
+        """Derive all tables from a pocket's field and the search settings (ligen.md 8.4).
 
         With `max_num_poses` 0 every pose is kept.
         """
@@ -332,7 +328,7 @@ def _offsets(counts: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some ligands as the flat arrays of the dock kernel."""
+    """Some ligands as the flat arrays that the dock kernel reads."""
 
     ligands: np.ndarray
     conformers: np.ndarray
