@@ -38,7 +38,7 @@ lint: $(STAMP) ## Check formats, types and rules, without running anything
 	$(BIN)/snakemake $(CAMPAIGN) --lint
 	$(BIN)/clang-format --dry-run -Werror --ferror-limit=3 $(KERNELS)
 
-format: $(STAMP) ## Bring all sources into the house's format
+format: $(STAMP) ## Format all sources
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format --quiet .
 	$(BIN)/snakefmt Snakefile workflow

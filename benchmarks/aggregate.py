@@ -1,10 +1,10 @@
-"""Time and memory of `aggregate`, `query`, `export` and `report` on invented parts.
+"""Time and memory of `aggregate`, `query`, `export` and `report` on synthetic parts.
 
     python benchmarks/aggregate.py FOLDER [--parts N] [--ligands N] [--poses N]
 
 Writes a campaign of one target into FOLDER (drug-sized molecules, random poses and scores), then
-runs each command in a process of its own and prints its seconds and its peak memory (Linux).
-`--ligands` are those of one part.
+runs each command in a separate process and prints its time in seconds and its peak memory (Linux).
+`--ligands` is the number of ligands in one part.
 """
 
 import argparse
@@ -156,7 +156,7 @@ except SystemExit as end:
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
 sys.exit(status)
 """
-"""What `measure` runs: it tells its own peak; `wait4` would tell this process's, if higher."""
+"""What `measure` runs: it prints its own peak; `wait4` would report this process's, if higher."""
 
 
 def measure(module: str, *words: str) -> None:

@@ -1,14 +1,15 @@
-"""Dock every ligand of some complexes in every pocket: does a pocket's own ligand lead?
+"""Dock every ligand of some complexes in every pocket: does its own rank first?
 
     python benchmarks/crossdock.py FOLDER [--effort E] [--device SELECTOR] [--jobs N] [--json FILE]
 
 FOLDER is laid out as for redock.py. In each pocket its own ligand is the active and the others are
-decoys: how molecules of different size and kind compare, which redocking cannot tell. Every ligand
-is once an active and otherwise a decoy, so a ranking gains nothing by favouring large ones: the
-number of heavy atoms alone is chance. Told for each scoring function and for the energy that
-chooses the pose, over powers of the number of heavy atoms, and for that energy over
-(1 + weight * rotatable bonds) as well: the mean ROC AUC, and the share of pockets whose own ligand
-is among the best 5 %, with bootstrap intervals over pockets. What cannot be docked stands last.
+decoys. This shows how molecules of different size and kind compare, which redocking does not. Every
+ligand is an active once and a decoy in all other pockets, so a preference for large ligands gains
+nothing: ranking by the number of heavy atoms is chance. Prints the mean ROC AUC and the fraction of
+pockets whose own ligand is among the best 5 %, with bootstrap intervals over pockets: for each
+scoring function and for the energy that chooses the pose, divided by powers of the number of heavy
+atoms, and that energy also by (1 + weight * rotatable bonds). Ligands that cannot be docked rank
+last.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 
 Docks the first drugs of the demo into Candida DHFR on each device (default: all but simulators) and
 compares with the first one: docked and filtered poses bit for bit; scores of the same poses; and
-scores at the end, after each device has refined on its own. Keeps all files in FOLDER.
+final scores after each device's own refinement. All files remain in FOLDER.
 """
 
 import argparse

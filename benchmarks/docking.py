@@ -1,6 +1,6 @@
-"""What the accuracy benchmarks share: settings, prepared inputs, one run of the engine with times.
+"""Shared by the accuracy benchmarks: settings, prepared inputs, one run of the engine with times.
 
-The engine is driven as the stages dock, filter, refine and score drive it, without their files.
+The engine is called as the stages dock, filter, refine and score call it, without their files.
 """
 
 import argparse
@@ -56,7 +56,7 @@ STAGES = tuple(stage.name for stage in chain.SCREEN)
 
 
 class Settings(Method):
-    """All that a benchmark can be told: the sections of a campaign that decide a result.
+    """Settings of a benchmark: the sections of a campaign that change a result.
 
     States are made as a campaign makes them, and conformers anew, as for a library of SMILES.
     """

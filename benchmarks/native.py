@@ -1,9 +1,9 @@
 """The docking kernels compiled natively: OpenCL C as CUDA, through NVRTC, for comparison.
 
-The kernel files are taken as they are. A prelude of macros and functions gives CUDA the words of
-OpenCL; three things that no macro can do are done to the text: files are included in place, vector
-literals `(float4)(a, b, c, d)` become calls, and arrays in `__local` memory become `__shared__`
-ones. Needs CuPy, which brings NVRTC.
+The kernel files are used unchanged. A prelude of macros and functions defines OpenCL's words in
+CUDA. Three changes need editing of the text: files are included in place, vector literals
+`(float4)(a, b, c, d)` become calls, and arrays in `__local` memory become `__shared__` ones. Needs
+CuPy, which brings NVRTC.
 """
 
 import re

@@ -5,10 +5,10 @@
     python benchmarks/portability.py --combine a.json b.json ... [--json FILE]
 
 The first form measures one device: both forms of docking on Light (d_31_4) and Heavy (d_89_20),
-as a share of the ceiling that binds them (benchmarks/roofline.py, in the same run) and, on an
+as a share of the ceiling that limits them (benchmarks/roofline.py, in the same run) and, on an
 NVIDIA device with CuPy, against the same kernel files compiled natively, as CUDA through NVRTC
-(benchmarks/native.py): application efficiency. Without CuPy that column is left out. The second
-form puts the files of several devices together. Results, native ones too, are compared with the
+(benchmarks/native.py): application efficiency. Without CuPy that column is empty. The second
+form combines the files of several devices. Results, native ones too, are compared with the
 NumPy twin before a figure is printed.
 """
 

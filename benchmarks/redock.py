@@ -2,9 +2,9 @@
 
     python benchmarks/redock.py FOLDER [--effort E] [--peer vina] [--device SELECTOR] [--json FILE]
 
-FOLDER holds one folder a complex: protein.pdb (or .pdb.gz), ligand.sdf (the truth, and the site),
-ligand_start.sdf or ligand.smi: the molecule to start from, of which conformers are made anew. The
-box is a cube around the crystal ligand. A failure is a miss, with its reason. RMSD is
+FOLDER contains one folder for each complex: protein.pdb (or .pdb.gz), ligand.sdf (the crystal pose,
+and the site), and ligand_start.sdf or ligand.smi, from which new conformers are made. The box is a
+cube around the crystal ligand. A failure counts as a miss, with its reason. RMSD is
 symmetry-corrected, over heavy atoms, without alignment. The best-scored pose is sound ("valid")
 where it passes every check of PoseBusters (mode redock) but the distance to the crystal pose.
 
@@ -238,7 +238,7 @@ def valid(rows: list[dict[str, Any]], program: str) -> np.ndarray:
 
 
 def measures(rows: list[dict[str, Any]], program: str) -> dict[str, np.ndarray]:
-    """Every share that the summary tells, one truth value a complex."""
+    """Every fraction of the summary, one truth value for each complex."""
     result = {}
     for key, label in (("rmsd_best_scored", "best-scored"), ("rmsd_best_of_kept", "best of kept")):
         for near in NEAR:
@@ -350,7 +350,7 @@ def main() -> int:
     if options.only:
         folders = [path for path in folders if path.name in options.only]
     if not folders:
-        parser.error(f"{options.folder} holds no such complexes")
+        parser.error(f"{options.folder} has no such complexes")
     if options.jobs < 1:
         parser.error("--jobs: give a number of processes")
     programs = ["ours", *([options.peer] if options.peer else [])]

@@ -1,17 +1,17 @@
-"""What the device can do at most, and how much of it the dock kernel gets.
+"""The limits of the device, and what share of them the dock kernel reaches.
 
     python benchmarks/roofline.py [--device SELECTOR] [--mode batched|latency|both]
                                   [--quick] [--json FILE]
 
-Ceilings, all measured in the same run: single-precision multiply-adds, whole-number multiply-adds,
+Ceilings, all measured in the same run: single-precision multiply-adds, integer multiply-adds,
 memory (read and written), and field look-ups from a buffer (by rows, by bricks) and from an image.
 The look-up ceilings are the dock kernel's innermost loop alone (benchmarks/ceilings.cl): the same
 molecule at the same starts, turned about its own bonds, lane = angle, nearest cell of an int8
 field, atoms in turn. One atom evaluation costs 24 single-precision operations (12 fused
-multiply-adds), 6 on whole numbers and one look-up; the ceiling of which the kernel takes the
-largest share binds it, and that share is its efficiency. A ceiling is the best of its runs, a rate
-the median. Every kernel's results are compared with NumPy first; a share above 100 % means that the
-machine did other work (look-ups are measured before and after the kernel for its sake).
+multiply-adds), 6 integer operations and one look-up. The ceiling of which the kernel uses the
+largest share is its limit, and that share is its efficiency. A ceiling is the best of its runs, a
+rate the median. Every kernel's results are compared with NumPy first; a share above 100 % means
+that the machine did other work (look-ups are measured before and after the kernel for its sake).
 """
 
 import argparse

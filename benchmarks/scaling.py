@@ -5,7 +5,7 @@
 
 Each table changes one thing and keeps the rest: 63 atoms, 8 fragments, 256 restarts, a batch that
 fills the device. With several devices (--device gpu:all, or gpu:0,1) it also docks on 1, 2, 4 ..
-of them at a time, a process each, as the dock stage does; there the time is the host's. Every
+of them at a time, one process each, as in the dock stage, timed by the host's clock. Every
 configuration is compared with the NumPy twin before its figure is printed.
 """
 
@@ -104,7 +104,7 @@ def tables(bench: Bench) -> list[dict[str, Any]]:
 def worker(
     device: Device, form: Form, ligands: Ligands, plan: Plan, count: int
 ) -> Callable[[int], tuple[int, float, float]]:
-    """The work of one device: dock a piece, tell which, when it began and when it ended."""
+    """The work of one device: dock a piece; returns which one, when it began and when it ended."""
     trial = Trial(device, form, ligands, plan, count, 1)
     outcome = trial.attempt()
     if outcome.refused:

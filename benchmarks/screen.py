@@ -7,10 +7,9 @@ Ligands are seeded random molecules of drug-like size (benchmarks/datasets.py: 3
 hydrogens, 2 to 6 rotatable bonds), or those of --library FILE, again and again up to --count. The
 pocket is Candida albicans DHFR with its cofactor (PDB 1IA1), or that of --complex FOLDER
 (protein.pdb and ligand.sdf, as for redock.py). All work is done without files: from ligands and
-pocket in memory to scores in memory. Parts of the library stand one after another, as chunks of a
-campaign do; every ligand is also run once before the clock starts. A ligand counts once, however
-many states and conformers of it are docked. Rates of stages are medians over
-the parts.
+pocket in memory to scores in memory. Parts of the library follow one another like chunks of a
+campaign. Every ligand is run once before the measurement. A ligand counts once, however many states
+and conformers of it are docked. Rates of stages are medians over the parts.
 
 With --processes N so many processes share the device, each with --count ligands of its own, as N
 chunks of a campaign on one GPU do. Rates of stages are then those of one process beside the others;

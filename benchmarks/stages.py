@@ -3,10 +3,10 @@
     python benchmarks/stages.py [--device SELECTOR] [--count N] [--quick] [--json FILE]
 
 parse: molecules a second a core (processor time of all processes), from SMILES with embedding and
-from a ready 3-D SDF. dock, filter, refine and score: ligands a second of the clock from the start
-of `python -m ligen_py.STAGE` to its finished file, on a library of --count ligands, and the share
-of that time in which the device ran kernels. The library is made of seeded random molecules of
-drug-like size, parsed once and repeated; the pocket is Candida albicans DHFR (PDB 1IA1). Kernel
+from a ready 3-D SDF. dock, filter, refine and score: ligands a second of elapsed time from the
+start of `python -m ligen_py.STAGE` to its finished file, on a library of --count ligands, and the
+share of that time in which the device ran kernels. The library is made of seeded random molecules
+of drug-like size, parsed once and repeated; the pocket is Candida albicans DHFR (PDB 1IA1). Kernel
 time is the device's own; a stage is run in a process that records the time of every kernel.
 """
 

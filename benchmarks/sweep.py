@@ -6,8 +6,8 @@
 After the LiGen paper: its Tables 1 and 2 (registers by kernel, latency and batched) and its
 Figure 6 (register caps by work-group sizes, Light d_31_4 and Heavy d_89_20). Registers and spills
 come from the build log, which NVIDIA's compiler writes; occupancy is sub-groups of one
-multiprocessor at a time, of all that it holds. Elsewhere the sweep goes over lanes of a sub-group
-instead of caps. Every setting is compared with the NumPy twin before it is timed.
+multiprocessor at a time, of all that it can run. On other devices the sweep varies the lanes of a
+sub-group instead of caps. Every setting is compared with the NumPy twin before it is timed.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def show(table: dict[str, Any], form: Form) -> None:
     number = {"latency": 1, "batched": 2}[form]
     print(f"\nas Table {number} of the paper ({form}): registers (bytes spilled), sub-groups")
     if not table:
-        print("the driver tells no registers")
+        print("the driver does not report registers")
     for name, classes in table.items():
         words = [
             f"{atoms}: {row['registers']} ({row['spilled_bytes']}) "

@@ -4,10 +4,10 @@
                                     [--quick] [--json FILE] [--launches fragment] [--crossover]
 
 One stated setting: 256 restarts, 3 iterations, 32 angles, both sides of each rotatable bond, the
-alignment of 246 evaluations a restart, bump check on. Of `batched` the time is the device's own, of
-the kernel; of `latency` it is the host's, with packing and copies, because ligands overlap there.
-Each figure is the median of several runs that fill the device, after a warm-up, with the spread
-beside it. Before a figure is printed, some restarts are compared with the NumPy twin.
+alignment of 246 evaluations a restart, bump check on. `batched` is timed by the device's events of
+the kernel; `latency` by the host's clock, with packing and copies, because ligands overlap there.
+Each figure is the median of several runs that fill the device, after a warm-up, with the spread.
+Before a figure is printed, some restarts are compared with the NumPy twin.
 
 --launches fragment runs the latency form as the paper does, with two launches a fragment.
 --crossover prints instead how long a few ligands take in both forms, by the host's clock: where

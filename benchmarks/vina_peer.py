@@ -1,4 +1,4 @@
-"""AutoDock Vina's own program on the very inputs of ours: atoms, conformer, protonation, box.
+"""AutoDock Vina's own program on the same inputs: atoms, conformer, protonation, box.
 
 The receptor is the pocket file's, heavy atoms and polar hydrogens with AutoDock types, as PDBQT;
 the ligand is the parsed one with its start conformer, through Meeko, as Vina's users prepare it.

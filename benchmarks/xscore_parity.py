@@ -2,11 +2,11 @@
 
     python benchmarks/xscore_parity.py FOLDER
 
-FOLDER holds complexes as PDBbind gives them: ID/ID_protein.pdb and ID/ID_ligand.mol2 (or .sdf).
-PDBbind may not be passed on, so its files are not here; the published values are. Each complex is
-scored in its crystal pose by the NumPy twin, every term compared to 1e-4 + 1e-4 * |published|.
-HMScore and its term HM are not compared: no published values were found.
-Exit code 0 when all complexes agree, 1 when one does not or its files are missing.
+FOLDER contains complexes as PDBbind provides them: ID/ID_protein.pdb and ID/ID_ligand.mol2 (or
+.sdf). PDBbind may not be redistributed, so its files are not included; the published values are.
+Each complex is scored in its crystal pose by the NumPy twin, every term compared to 1e-4 + 1e-4 *
+|published|. HMScore and its term HM are not compared: no published values were found. Exit code 0
+when all complexes agree, 1 when one does not or its files are missing.
 """
 
 import argparse

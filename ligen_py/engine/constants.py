@@ -21,7 +21,11 @@ OUTSIDE = -4
 
 
 def bondi_radii(element: np.ndarray) -> np.ndarray:
-    """Van der Waals radii (atoms,), Angstrom, of atomic numbers; KeyError where unknown."""
+    """Van der Waals radii (atoms,), Angstrom, of atomic numbers; KeyError where unknown.
+
+    >>> bondi_radii(np.array([6, 8])).tolist()
+    [1.7, 1.52]
+    """
     table = np.full(256, np.nan)
     for number, radius in BONDI_RADII.items():
         table[number] = radius

@@ -1,7 +1,7 @@
 """Rotations and poses: the NumPy twin of kernels/include/geometry.clh.
 
 Same operations in the same order and precision as the kernels; `fma32` rounds once, as fma() does
-on a device. Leading dimensions (poses, angles) are free everywhere; the last holds x, y, z.
+on a device. Leading dimensions (poses, angles) are free everywhere; the last one is x, y, z.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def transform(matrix: np.ndarray, shift: np.ndarray, xyz: np.ndarray) -> np.ndar
 
 
 def about(matrix: np.ndarray, pivot: np.ndarray) -> np.ndarray:
-    """The shift (..., 3) that leaves `pivot` where it is under a rotation matrix."""
+    """The shift (..., 3) with which a rotation matrix does not move `pivot`."""
     rows = []
     for i in range(3):
         inner = matrix[..., i, 2] * pivot[..., 2]
@@ -52,7 +52,12 @@ def about(matrix: np.ndarray, pivot: np.ndarray) -> np.ndarray:
 
 
 def rotation(direction: np.ndarray, cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
-    """Rodrigues' matrix (..., 3, 3) about a unit vector (..., 3)."""
+    """Rodrigues' matrix (..., 3, 3) of a rotation about a unit vector (..., 3).
+
+    >>> quarter = rotation(np.array([0, 0, 1], "f4"), np.float32(0), np.float32(1))
+    >>> (quarter @ [1, 0, 0]).tolist()
+    [0.0, 1.0, 0.0]
+    """
     x, y, z = (direction[..., i] for i in range(3))
     k = F4(1) - cosine
     kx, ky, kz = k * x, k * y, k * z
@@ -151,10 +156,11 @@ def turn_far_side(
 def cosines_and_sines(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cosine and sine of angles in degrees: computed in float64, rounded once to float32.
 
-    Docked torsions are whole steps of a turn; where all are, a table has them, five times as fast.
+    Docked torsions are whole steps of a turn. If all are, they are looked up in a table, which is
+    five times as fast.
     """
     if degrees.dtype == F4 and degrees.size > len(STEPS):
-        with np.errstate(invalid="ignore"):  # what is no step is found out by comparing
+        with np.errstate(invalid="ignore"):  # compared, because an angle may lie between two steps
             step = (degrees * F4(len(STEPS) / 360) + F4(0.5)).astype(np.uint8)
         if np.array_equal(STEPS[step].view(np.int32), degrees.view(np.int32)):
             return STEP_COSINES[step], STEP_SINES[step]
@@ -167,7 +173,7 @@ def _computed(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 STEPS = (np.arange(256) * (360 / 256)).astype(F4)
-"""Degrees of all steps that a power of two up to 256 divides a turn into; float32 holds each."""
+"""Degrees of all steps of a turn divided by a power of two up to 256; each is exact in float32."""
 STEP_COSINES, STEP_SINES = _computed(STEPS)
 
 

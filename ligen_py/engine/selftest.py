@@ -1,4 +1,4 @@
-"""Do the kernels give on this device what their NumPy twins give? A question of seconds."""
+"""Compare the kernels on this device with their NumPy twins, in seconds."""
 
 from collections.abc import Iterator
 

@@ -11,15 +11,13 @@ from ligen_py.records.ledger import Ledger
 
 @dataclass(frozen=True, slots=True)
 class Entries(Record):
-    """One row per input record, in input order: who it is and where it came from."""
+    """One row per input record, in input order: its name, origin and parent."""
 
     name: np.ndarray = column(STRING, "entry", doc="name as given in the input, or its line")
     line: np.ndarray = column("i8", "entry", doc="first line of the record in its file, from 1")
     smiles: np.ndarray = column(STRING, "entry", doc="canonical isomeric SMILES of the parent")
     key: np.ndarray = column(STRING, "entry", doc="content key: equal parents have equal keys")
-    note: np.ndarray = column(
-        STRING, "entry", doc="what was taken off, chosen or left out, in words"
-    )
+    note: np.ndarray = column(STRING, "entry", doc="what was removed, chosen or excluded, in words")
     extra: np.ndarray = column(
         STRING, "entry", doc="further columns of the input: a JSON object of texts, or empty"
     )

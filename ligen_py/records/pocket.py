@@ -43,7 +43,7 @@ class Field(Record):
 
 @dataclass(frozen=True, slots=True)
 class Audit(Record):
-    """What happened to each part of the receptor file: nothing is lost without a row."""
+    """What was done with each part of the receptor file; every atom is counted in a row."""
 
     part: np.ndarray = column(STRING, "row", doc="chain/residue name/number, or a count of them")
     action: np.ndarray = column(STRING, "row", doc="chosen, changed, added, noted, kept, dropped")

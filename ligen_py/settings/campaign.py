@@ -41,11 +41,11 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 class Method(Section):
-    """How ligands are made, docked and scored: an effort, and what is set otherwise, by key."""
+    """How ligands are made, docked and scored: an effort, and every key that is set explicitly."""
 
     effort: Literal["draft", "standard", "thorough"] = Field(
         "standard",
-        description="preset that fills what parse, dock, filter, refine and score leave out",
+        description="preset for the keys of parse, dock, filter, refine and score that are not set",
     )
     parse: ParseSettings = Field(default_factory=ParseSettings)
     dock: DockSettings = Field(default_factory=DockSettings)
@@ -73,7 +73,7 @@ class Target(Structure):
     )
     site: Site | None = Field(None, description="where to dock")
     sites: dict[Name, Site] = Field(
-        default_factory=dict, description="several sites by name, each a target of its own"
+        default_factory=dict, description="several sites by name, each ranked as a separate target"
     )
 
     @model_validator(mode="after")
@@ -91,16 +91,16 @@ class Library(Reading):
         description="file, folder or glob: SMILES, CSV, Parquet, SDF or MOL2, plain or compressed",
     )
     parsed: str | None = Field(
-        None, description="folder results/ligands/LIBRARY of another campaign, in place of a file"
+        None, description="folder results/ligands/LIBRARY of another campaign, instead of a file"
     )
     chunk_size: int = Field(
         20_000,
         ge=1,
         le=100_000_000,
-        description="molecules of one part, about: files are cut by their size",
+        description="approximate number of molecules of one part; files are cut by their size",
     )
     chunks: int | None = Field(
-        None, ge=1, le=10_000, description="parts of each file, in place of chunk_size"
+        None, ge=1, le=10_000, description="parts of each file, instead of chunk_size"
     )
 
     @model_validator(mode="after")
@@ -120,8 +120,8 @@ class Campaign(Method):
     libraries: dict[Name, Library] = Field(min_length=1, description="libraries by name")
     duplicates: Literal["chunk", "campaign"] = Field(
         "chunk",
-        description="dock a molecule once in each part, or once in the campaign, for which parts "
-        "are parsed one after the other",
+        description="dock a molecule that occurs several times once in each part, or once in the "
+        "campaign, for which parts are parsed one after the other",
     )
     pocket: PocketSettings = Field(default_factory=PocketSettings)
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)

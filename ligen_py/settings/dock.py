@@ -13,10 +13,13 @@ class DockSettings(Section):
     num_iterations: int = Field(3, ge=0, le=64, description="passes over all fragments")
     n_angles: int = Field(32, ge=4, le=256, description="angles tried per fragment and axis")
     bump_tests: int = Field(
-        4, ge=1, le=256, description="best angles of a fragment tested for internal bumps"
+        4, ge=1, le=256, description="best angles of a fragment that are tested for internal bumps"
     )
     bump_tolerance: float = Field(
-        0.75, gt=0, le=1, description="a pair bumps nearer than this share of its Bondi radii"
+        0.75,
+        gt=0,
+        le=1,
+        description="two atoms bump nearer than this fraction of the sum of their Bondi radii",
     )
     max_num_poses: int = Field(
         192,

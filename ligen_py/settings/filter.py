@@ -7,7 +7,7 @@ from ligen_py.settings.section import Section
 
 
 class FilterSettings(Section):
-    """Which poses are worth a chemical score."""
+    """Which docked poses are refined."""
 
     max_num_poses: int = Field(64, ge=1, le=MAX_RESTARTS, description="poses kept per ligand")
     max_pocket_bumps: int = Field(

@@ -8,10 +8,13 @@ from ligen_py.settings.section import Section
 
 
 class RefineSettings(Section):
-    """How far kept poses are refined in a chemical field, and which results are kept."""
+    """How kept poses are refined in a chemical field, and which results are kept."""
 
     rounds: int = Field(
-        20, ge=0, le=10_000, description="local minima visited from each pose; 0: it stays as it is"
+        20,
+        ge=0,
+        le=10_000,
+        description="local minima visited from each pose; 0: poses are not changed",
     )
     evaluations: int = Field(
         30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"
@@ -20,7 +23,7 @@ class RefineSettings(Section):
         1.2,
         gt=0,
         le=100,
-        description="a minimum this much worse is taken one time in e, in kcal/mol",
+        description="a minimum this much higher is accepted with probability 1/e, in kcal/mol",
     )
     amplitude: float = Field(
         2.0, gt=0, le=10, description="largest random change between two minima, in Angstrom"
@@ -42,6 +45,6 @@ class RefineSettings(Section):
         1.0,
         ge=0,
         le=20,
-        description="of poses nearer than this heavy-atom RMSD the best is kept, in Angstrom",
+        description="of poses nearer than this heavy-atom RMSD only the best is kept, in Angstrom",
     )
     seed: int = Field(1, ge=0, le=2**31 - 1, description="seed of the random changes")

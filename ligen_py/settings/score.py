@@ -20,21 +20,21 @@ class ScoreSettings(Section):
     )
     rank_by: Literal["energy", "first"] = Field(
         "energy",
-        description="what a molecule's score is: the energy that chooses its pose, over what "
-        "torsions and size add to it, or the first function's value",
+        description="a molecule's score: minus the energy that chooses its pose, divided by a "
+        "function of torsions and size, or the first function's value",
     )
     check_every: int = Field(
         1000,
         ge=0,
         le=1_000_000_000,
-        description="one best pose in so many, 20 at least, is scored again by the NumPy twin; "
-        "0: none",
+        description="one best pose in this many, at least 20 a chunk, is scored again by the NumPy "
+        "twin; 0: none",
     )
     max_suspect: float = Field(
         0.5,
         ge=0,
         le=1,
-        description="a chunk with a larger share of unbelievable scores fails",
+        description="a chunk with a larger fraction of implausible scores fails",
     )
     pose_weights: dict[FunctionName, Weight] = Field(
         {"vina": 1.0, "ad4": 0.5},

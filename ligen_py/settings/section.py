@@ -33,7 +33,7 @@ def from_json(value: Any) -> Any:
 
 
 def _column(value: Any) -> Any:
-    """A column, or an assembly, may be told by its number."""
+    """A column, or an assembly, may be given by its number."""
     return str(value) if type(value) is int else value
 
 

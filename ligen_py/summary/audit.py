@@ -14,7 +14,7 @@ MEANING = {
     "chosen": "chosen",
     "changed": "changed",
     "added": "added",
-    "noted": "worth knowing",
+    "noted": "noted",
     "kept": "kept",
     "dropped": "removed",
 }

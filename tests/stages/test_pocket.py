@@ -206,7 +206,7 @@ def test_audits_are_printed_and_compared(
     assert pocket.main(["--audit", files[1]]) == 0
     blocks = capsys.readouterr().out.split("\n\n")
     assert [block.splitlines()[0] for block in blocks] == [
-        "chosen", "added: 315 atoms", "worth knowing", "kept: 1405 atoms", "removed: 1838 atoms"
+        "chosen", "added: 315 atoms", "noted", "kept: 1405 atoms", "removed: 1838 atoms"
     ]  # fmt: skip
     assert "B/NDP/195    48  not wanted, as asked" in blocks[-1]
     assert "18 x 20 x 16 A asked for; docking uses the cube that holds it" in blocks[0]

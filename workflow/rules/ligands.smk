@@ -52,5 +52,5 @@ rule reuse:
     message:
         "Take {wildcards.library}, part {wildcards.chunk}, as another campaign parsed it"
     shell:
-        # A link where both folders lie on one disk; the other campaign never writes into a file.
+        # A link if both folders are on one disk; the other campaign never changes a finished file.
         "(ln -f {input.ligands:q} {output} || cp -p {input.ligands:q} {output}) > {log} 2>&1"

@@ -1,4 +1,4 @@
-"""What the docking search is given, ready for a kernel or its NumPy twin.
+"""Inputs of the docking search, ready for a kernel or its NumPy twin.
 
 `Plan` holds the tables that depend on settings and pocket only; `pack` turns ligands into flat
 arrays in box units. Nothing here depends on the device, on order, or on batch.
@@ -20,7 +20,7 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.filter import FilterSettings
 
 FOUND_BYTES, RECORD_BYTES = 44, 64
-"""Of a pose as it was found and in `records.Poses`, beside its torsions."""
+"""Bytes of a pose in `Found` and in `records.Poses`, without its torsions."""
 
 FREE_POCKET_BUMPS = FilterSettings().max_pocket_bumps
 """Atoms in the receptor's core of a pose that ranks as free of bumps: the filter's own default, so
@@ -30,7 +30,7 @@ RESTART_BITS = (MAX_RESTARTS - 1).bit_length()
 """Of a pose's rank."""
 
 BUMPED = 1 << 16
-"""Beyond the difference of any two geometric scores: 256 atoms of one byte each."""
+"""Larger than the difference of any two geometric scores: 256 atoms of one byte each."""
 
 ALIGN_STEPS = (1.0, 0.5)
 """Shifts tried in the two rounds of rigid alignment, Angstrom."""
@@ -40,10 +40,10 @@ SMALLEST_SIDE = 64
 
 
 class Found(NamedTuple):
-    """What a search found for some ligands: the poses kept of each, in the order of restarts."""
+    """Results of a search for some ligands: the poses kept of each, in the order of restarts."""
 
     restarts: np.ndarray
-    """i4 (ligands, poses): the restarts that made them, rising."""
+    """i4 (ligands, poses): the restarts that made them, ascending."""
     results: np.ndarray
     """i4 (ligands, poses, 4): score, internal bumps, pocket bumps, atoms outside."""
     quaternions: np.ndarray
@@ -51,7 +51,7 @@ class Found(NamedTuple):
     shifts: np.ndarray
     """f4 (ligands, poses, 3): box units."""
     turns: np.ndarray
-    """u1: angle steps, of every torsion of every pose, one ligand after another."""
+    """u1: angle steps of every torsion of every pose, one ligand after another."""
 
 
 LIGAND = np.dtype(
@@ -99,8 +99,11 @@ def _primes(count: int) -> np.ndarray:
 def start_turns(index: np.ndarray, n_angles: int) -> np.ndarray:
     """First torsion angles (restarts, MAX_TORSIONS) of the k-th pose at an anchor, in angle steps.
 
-    Even k start from the conformer as it came, odd k from a low-discrepancy point: the fractional
-    parts of (k + 1) * sqrt(prime), one prime a torsion (Richtmyer's sequence).
+    Even k have the start conformer, odd k a low-discrepancy point: the fractional parts of (k + 1)
+    * sqrt(prime), one prime a torsion (Richtmyer's sequence).
+
+    >>> start_turns(np.array([0, 1]), n_angles=32)[:, :3].tolist()
+    [[0, 0, 0], [26, 14, 15]]
     """
     fractions = np.modf(np.outer(index + 1, np.sqrt(_primes(MAX_TORSIONS))))[0]
     turns = np.floor(n_angles * fractions).astype(np.uint8)
@@ -189,12 +192,12 @@ class Plan:
         return (positions.astype(np.float64) * self.unit + first).astype(np.float32)
 
     def pose_bytes(self, torsions: np.ndarray) -> np.ndarray:
-        """Bytes of ligands with so many torsions: of what is kept, as it is found and as poses."""
+        """Bytes (ligands,) of the kept poses of ligands with these numbers of torsions."""
         torsions = torsions.astype(np.int64)
         return self.num_poses * (FOUND_BYTES + torsions + RECORD_BYTES + 4 * torsions)
 
     def best(self, results: np.ndarray) -> np.ndarray:
-        """Restarts (ligands, num_poses), int32, rising, of the poses that are kept.
+        """Restarts (ligands, num_poses), int32, ascending, of the poses that are kept.
 
         The first by: free of bumps (`FREE_POCKET_BUMPS`) before bumped; score, larger before
         smaller; restart. That is the filter's order. `results` are those of all restarts.
@@ -211,10 +214,10 @@ class Plan:
         return np.sort(first & ((1 << RESTART_BITS) - 1), axis=1)
 
     def poses(self, torsions: np.ndarray, rows: np.ndarray, found: Found) -> Poses:
-        """Poses of the ligands of `rows`, in their order, from what the search found of them.
+        """Poses of the ligands of `rows`, in their order, from the results of the search.
 
-        `torsions` are the numbers of torsions of all ligands, docked or not. Ligands not named
-        have no poses.
+        `torsions` are the numbers of torsions of all ligands, docked or not. Ligands that are not
+        in `rows` have no poses.
         """
         counts = np.zeros(len(torsions), np.int64)
         counts[rows] = self.num_poses
@@ -239,10 +242,10 @@ class Plan:
 
 
 class Kept:
-    """Grows to what a search found of some ligands, from the poses of all restarts of a few."""
+    """Collects the kept poses of some ligands, batch by batch, from the poses of all restarts."""
 
     def __init__(self, plan: Plan, torsions: np.ndarray) -> None:
-        """Room for ligands with so many torsions."""
+        """Arrays for ligands with these numbers of torsions."""
         self._plan, self._torsions = plan, torsions.tolist()
         count = plan.num_poses
         self._first_turn = (count * (np.cumsum(torsions) - torsions)).tolist()
@@ -264,8 +267,8 @@ class Kept:
     ) -> None:
         """Keep the best poses of some ligands; `members` are their places among all.
 
-        Of every one of them and every restart: results, quaternions and shifts, each
-        (ligands, restarts, 4), and turns, as in `Found`.
+        For each of them and each restart: results, quaternions and shifts, each (ligands, restarts,
+        4), and turns, as in `Found`.
         """
         restarts = self._plan.num_restart
         chosen = self._plan.best(results)
@@ -294,7 +297,7 @@ class Kept:
         shifts: np.ndarray,
         turns: np.ndarray,
     ) -> None:
-        """Put the kept poses of some ligands, as `take` chooses them, where they belong."""
+        """Store the kept poses of some ligands, as `take` chooses them, at their places."""
         into = self.arrays
         into.restarts[members] = restarts
         into.results[members] = results
@@ -337,7 +340,7 @@ def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> DockBatch:
     """Flat arrays of the chosen ligands, coordinates and radii in box units.
 
     Fragments are ordered by the number of atoms they move, largest first, then by torsion; the far
-    side comes before the near one (ligen.md 8.3).
+    side comes before the near one.
     """
     atom_rows, first_atom = _spans(ligands.first_atom, chosen)
     torsion_rows, first_torsion = _spans(ligands.first_torsion, chosen)
