@@ -20,9 +20,6 @@ from ligen_py.functions import FUNCTIONS, all_types
 from ligen_py.paths import PACKAGE, kernel_folder
 from ligen_py.settings.section import Section
 
-TABLE = PACKAGE / "functions.py"
-"""Of scoring functions: what a stage loads from their rooms is in its digest, not their list."""
-
 
 def _module_file(name: str) -> Path | None:
     relative = name.removeprefix("ligen_py").strip(".").replace(".", "/")
@@ -41,29 +38,22 @@ def _named(source: str) -> tuple[list[str], list[str]]:
             modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Call):
-            modules += _loaded(node)
         elif isinstance(node, ast.Constant) and str(node.value).endswith((".cl", ".clh", ".j2")):
             files.append(str(node.value))
+        elif isinstance(node, ast.Call):
+            modules += _loaded(node)
     return modules, files
 
 
 def _loaded(call: ast.Call) -> Iterable[str]:
     """Modules of scoring functions that a call such as `load(name, "scorer")` imports."""
-    if not isinstance(call.func, ast.Name) or len(call.args) != 2:
-        return
-    module = call.args[1]
-    if isinstance(module, ast.Constant) and isinstance(module.value, str):
-        if call.func.id == "load":
-            yield from (f"{row.room}.{module.value}" for row in FUNCTIONS.values())
-        elif call.func.id == "load_types":
-            yield from (getattr(types, module.value) for types in all_types())
-
-
-def _named_file(module: Path, name: str) -> Path:
-    """A kernel, an include or a template that a module names."""
-    folders = {".cl": kernel_folder(), ".clh": kernel_folder() / "include", ".j2": module.parent}
-    return folders[Path(name).suffix] / name
+    if isinstance(call.func, ast.Name) and len(call.args) == 2:
+        module = call.args[1]
+        if isinstance(module, ast.Constant) and isinstance(module.value, str):
+            if call.func.id == "load":
+                yield from (f"{row.room}.{module.value}" for row in FUNCTIONS.values())
+            elif call.func.id == "load_types":
+                yield from (getattr(types, module.value) for types in all_types())
 
 
 def _includes(source: str) -> Iterable[Path]:
@@ -89,8 +79,16 @@ def sources(stage: str) -> list[Path]:
         if path.suffix == ".py":
             modules, files = _named(text)
             reached = (_module_file(name) for name in modules if name.startswith("ligen_py"))
-            waiting += [module for module in reached if module not in (None, TABLE)]
-            waiting += [file for name in files if (file := _named_file(path, name)).is_file()]
+            # What a stage loads from the rooms of scoring functions counts, not their list.
+            known = (None, PACKAGE / "functions.py")
+            waiting += [module for module in reached if module not in known]
+            folders = {
+                ".cl": kernel_folder(),
+                ".clh": kernel_folder() / "include",
+                ".j2": path.parent,
+            }
+            named = (folders["." + name.rpartition(".")[2]] / name for name in files)
+            waiting += [file for file in named if file.is_file()]
         elif path.suffix in (".cl", ".clh"):
             waiting += _includes(text)
     return sorted(found, key=lambda path: path.parts[-2:])  # wherever the project lies

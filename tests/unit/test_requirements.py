@@ -26,9 +26,13 @@ DECLARED = {
 MAY_IMPORT = {
     "ligen_py/**/*.py": [CORE],
     "ligen_py/tune.py": ["tune"],
+    "ligen_py/progress.py": ["workflow"],
     "Snakefile": ["workflow"],
     "workflow/**/*.smk": ["workflow"],
     "tests/**/*.py": [CORE, "test"],
+    "tests/workflow/*.py": ["workflow"],
+    "tests/unit/test_progress.py": ["workflow"],
+    "tests/data/make_*.py": ["benchmarks"],
     "benchmarks/**/*.py": [CORE, "benchmarks"],
 }
 """Files, and the extras whose packages they may import; every row that a file matches counts."""
@@ -61,7 +65,7 @@ BY_HAND = {
 }
 """Modules of benchmarks that no extra brings."""
 
-OURS = {"ligen_py", "tests", "benchmarks"}
+OURS = {"ligen_py", "tests", "benchmarks", "sources"}
 DISTRIBUTIONS = packages_distributions()
 
 

@@ -1,7 +1,6 @@
 """A ligands file that holds some records of another one, to be docked by themselves."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,15 +23,17 @@ def write_some(source: Path, records: np.ndarray, output: Path) -> np.ndarray:
     ledger: Ledger = read(source, LIGANDS, Ledger)
     ligands: Ligands = read(source, LIGANDS, Ligands)
     rows = np.flatnonzero(np.isin(ligands.entry, records))
-    below, chosen = rows_below(ligands, "ligand", rows), {"entry": records}
+    below = rows_below(ligands, "ligand", rows)
+    some = subset(ligands, below)
+    some.entry[:] = np.searchsorted(records, some.entry)
+    chosen = {"entry": records}
     groups: dict[str, Record] = {
         "entries": subset(entries, chosen),
         "ledger": subset(ledger, chosen),
+        "ligands": some,
     }
-    for name, record in groups_in(source, LIGANDS).items():
-        if name not in groups:
-            some: Any = subset(read(source, LIGANDS, record, ligands), below)
-            some.entry[:] = np.searchsorted(records, some.entry)
-            groups[name] = some
+    for name, types in groups_in(source, LIGANDS).items():
+        if name not in LIGANDS.fixed:
+            groups[name] = subset(read(source, LIGANDS, types, ligands), below)
     write(output, LIGANDS, Run("parse", Section()), groups)
     return rows
