@@ -91,8 +91,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         paths = [folder / kind / f"{number}.h5" for kind in ("ligands", "refined", "scores")]
         ligands, refined, scores = paths
         part = library(number, options.ligands, models)
-        records = {"entries": part.entries, "ledger": part.ledger, "ligands": part.ligands}
-        write(ligands, LIGANDS, Run("parse", ParseSettings()), records)
+        write(ligands, LIGANDS, Run("parse", ParseSettings()), part.groups)
         poses = poses_of(part, options.poses, rng)
         count = len(poses.restart)
         run = Run("refine", RefineSettings(), (ligands, pocket))

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.docking import (
     Clock,
+    LigandsInMemory,
     Settings,
     Target,
     add_settings,
@@ -107,9 +108,10 @@ def screen(work: Work) -> dict[str, np.ndarray]:
         protein = find(work.folder, "protein.pdb", "protein.pdb.gz")
         cache = work.cache / work.folder.name
         pocket = pocket_of(protein, crystal, box_radius(crystal), cache, work.settings.pocket)
-        ligands: Ligands = read(work.ligands, LIGANDS, Ligands)
+        molecules = LigandsInMemory.of(work.ligands)
+        ligands = molecules.ligands
         target = Target.of(pocket)
-        docked = dock(device_for(work.device), ligands, target, work.settings, Clock())
+        docked = dock(device_for(work.device), molecules, target, work.settings, Clock())
     except FAILURES as error:
         print(f"{work.folder.name}: failed: {error}", flush=True)
         return {}

@@ -72,16 +72,18 @@ def lowest(run: Callable[[Evaluate], object], evaluate: Evaluate) -> np.ndarray:
 
 def descents(given: Complex, device: Device, settings: Settings, count: int) -> np.ndarray:
     """Lowest energies (poses, optimisers, budgets), kcal/mol: BFGS, then ADADELTA by epsilon."""
-    plan = Plan.of(given.target.field, **settings.dock.model_dump())
-    poses = docker("auto", device, plan, 1).dock(given.ligands, np.arange(1))
-    kept, _ = filter_poses(device, given.ligands, poses, **settings.filter.model_dump())
+    plan = Plan.of(given.target.field, settings.dock)
+    ligands = given.molecules.ligands
+    poses = docker("auto", device, plan, 1).dock(ligands, np.arange(1))
+    kept, _ = filter_poses(device, ligands, poses, settings.filter)
     target = given.target
     grid = Grid.over(target.field, settings.refine.spacing)
-    parts = target.receptor, target.charged, grid, given.ligands
-    field = field_over(settings.refine.field, device, *parts)
+    name = settings.refine.field
+    seen = target.seen(given.molecules, [name])[name]
+    field = field_over(name, device, seen.receptor, grid, seen.ligands)
     shape = (field.maps.count, *grid.shape)
     values = buffers.download(device, field.maps.buffer, shape, np.float32)
-    problem = Problem.of(given.ligands, 0, field, values)
+    problem = Problem.of(name, seen.ligands, 0, field, values)
     scale, result = problem.squared_scale, []
     for pose in range(min(count, int(kept.first_pose[1]))):
         start = Genotype.of(kept, pose)

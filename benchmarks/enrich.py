@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.docking import (
     Clock,
+    LigandsInMemory,
     Settings,
     Target,
     add_settings,
@@ -116,8 +117,9 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
     for group in GROUPS:
         for file in work.parts(group):
             entries: Entries = read(file, LIGANDS, Entries)
-            ligands: Ligands = read(file, LIGANDS, Ligands)
-            docked = dock(device, ligands, target, work.settings, clock)
+            library = LigandsInMemory.of(file)
+            ligands = library.ligands
+            docked = dock(device, library, target, work.settings, clock)
             count = len(entries.name)
             heavy = np.zeros(count, np.int64)
             heavy[ligands.entry] = ligands.heavy

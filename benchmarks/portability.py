@@ -43,7 +43,7 @@ def phi(efficiencies: list[float | None]) -> float:
 def measure(device: Device, forms: list[Form], quick: bool) -> dict[str, Any]:
     """Efficiencies of one device; the table as JSON."""
     settings = DockSettings(num_restart=64 if quick else 256)
-    plan = Plan.of(benchmark_field(), **settings.model_dump())
+    plan = Plan.of(benchmark_field(), settings)
     runs = 3 if quick else 7
     has_native = device.back_end == "ptx" and importlib.util.find_spec("cupy") is not None
     if not has_native:

@@ -52,7 +52,7 @@ class Bench:
         """One line: what was changed, its rate, and atom evaluations a second."""
         chosen = {**USUAL, "restarts": self.restarts, "batch": self.full, **changes}
         settings = DockSettings(num_restart=chosen["restarts"])
-        plan = Plan.of(self.field, **settings.model_dump())
+        plan = Plan.of(self.field, settings)
         ligands = molecules(chosen["atoms"], chosen["fragments"], 2 if self.quick else 4)
         runs = 3 if self.quick else 5
         outcome = Trial(self.device, self.form, ligands, plan, chosen["batch"], runs).attempt()
@@ -122,7 +122,7 @@ def worker(
 
 def on_devices(chosen: list[Device], bench: Bench) -> dict[str, Any]:
     """Ligands/s of several devices together, over the time in which all of them work."""
-    plan = Plan.of(bench.field, **DockSettings(num_restart=bench.restarts).model_dump())
+    plan = Plan.of(bench.field, DockSettings(num_restart=bench.restarts))
     ligands, count = molecules(USUAL["atoms"], USUAL["fragments"], 4), 4 * bench.full
     start = partial(worker, form=bench.form, ligands=ligands, plan=plan, count=count)
     pieces = range(len(chosen) * (PIECES + 1))

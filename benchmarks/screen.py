@@ -39,6 +39,7 @@ from benchmarks.datasets import molecules
 from benchmarks.docking import (
     STAGES,
     Clock,
+    LigandsInMemory,
     Settings,
     Target,
     add_settings,
@@ -53,7 +54,6 @@ from benchmarks.redock import box_radius, find
 from benchmarks.together import together
 from ligen_py.engine.pose_arrays import ranges
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.rows import rows_below, subset
 from ligen_py.settings.campaign import PRESETS
 from ligen_py.store.files.read import read
 
@@ -108,12 +108,12 @@ def work(given: Work) -> list[Part]:
     """Dock all parts; with other processes, from when all of them are ready."""
     try:
         device, target = device_for(given.device), Target.of(given.pocket)
-        library = read(given.ligands, LIGANDS, Ligands)
-        _, first, states = np.unique(library.entry, return_index=True, return_counts=True)
+        library = LigandsInMemory.of(given.ligands)
+        _, first, states = np.unique(library.ligands.entry, return_index=True, return_counts=True)
         chosen = given.molecules(len(first))
-        parts = [of_molecules(library, first[part], states[part]) for part in chosen]
+        parts = [library.some(ranges(first[part], states[part])) for part in chosen]
         once = np.unique(np.concatenate(chosen))
-        warm = of_molecules(library, first[once], states[once])
+        warm = library.some(ranges(first[once], states[once]))
         dock(device, warm, target, given.settings, Clock())
         if _ready:
             _ready[0].wait()
@@ -122,16 +122,11 @@ def work(given: Work) -> list[Part]:
             barrier.abort()  # the others would wait for ever
         raise
     done = []
-    for ligands, numbers in zip(parts, chosen, strict=True):
+    for some, numbers in zip(parts, chosen, strict=True):
         clock, began = Clock(), time.monotonic()
-        dock(device, ligands, target, given.settings, clock)
+        dock(device, some, target, given.settings, clock)
         done.append(Part(len(numbers), clock, began, time.monotonic()))
     return done
-
-
-def of_molecules(library: Ligands, first: np.ndarray, states: np.ndarray) -> Ligands:
-    """All states and conformers of some molecules, which may repeat."""
-    return subset(library, rows_below(library, "ligand", ranges(first, states)))
 
 
 _ready: list[Barrier] = []

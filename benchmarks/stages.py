@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.docking import LigandsInMemory
 from benchmarks.screen import library_of, packaged_complex
 from ligen_py.chain import SCREEN
-from ligen_py.engine.pose_arrays import ranges
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING
 from ligen_py.records.ledger import Ledger
@@ -67,20 +67,8 @@ sys.exit(code)
 
 def repeated(source: Path, output: Path, count: int) -> None:
     """Write a ligands file of `count` ligands: those of `source`, repeated, each a record."""
-    ligands: Ligands = read(source, LIGANDS, Ligands)
-    rows = np.arange(count) % len(ligands.entry)
-    into = {spec.metadata["into"]: spec.name for spec in fields(Ligands) if spec.metadata["into"]}
-    columns: dict[str, np.ndarray] = {}
-    for spec in fields(Ligands):
-        values, dim = getattr(ligands, spec.name), spec.metadata["dims"][0]
-        if spec.metadata["into"]:
-            columns[spec.name] = np.concatenate([[0], np.cumsum(np.diff(values)[rows])])
-        elif dim == "ligand":
-            columns[spec.name] = values[rows]
-        else:
-            offsets = getattr(ligands, into[dim])
-            columns[spec.name] = values[ranges(offsets[rows], np.diff(offsets)[rows])]
-    columns["entry"] = np.arange(count)
+    library = LigandsInMemory.of(source)
+    some = library.some(np.arange(count) % len(library.ligands.entry))
     names = np.array([f"m{n}" for n in range(count)], object)
     entries = {
         spec.name: names if spec.metadata["dtype"] == STRING else np.arange(1, count + 1)
@@ -90,7 +78,8 @@ def repeated(source: Path, output: Path, count: int) -> None:
     records = {
         "entries": Entries(**entries),
         "ledger": Ledger(np.zeros(count, "u1"), np.zeros(count, "u1"), none),
-        "ligands": Ligands(**columns),
+        "ligands": replace(some.ligands, entry=np.arange(count)),
+        **some.typed,
     }
     write(output, LIGANDS, Run("parse", ParseSettings()), records)
 

@@ -48,7 +48,7 @@ def kernels(device: Device, plan: Plan, form: Form, classes: tuple[int, ...]) ->
         group = tuned(device, f"{form}/dock.cl", atom_class).sub_groups
         if form == "batched":
             programs.append((atom_class, Docker(device, plan).program(atom_class), group))
-            for source in ("batched/filter.cl", "batched/score.cl"):
+            for source in ("batched/filter.cl", "batched/xscore.cl"):
                 group = tuned(device, source, atom_class).sub_groups
                 definitions = {"MAX_ATOMS": atom_class, "WG_SUB_GROUPS": group}
                 programs.append((atom_class, build(device, source, definitions), group))
@@ -162,7 +162,7 @@ def main() -> int:
     os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
     device = select(options.device)
     settings = DockSettings(num_restart=256 if device.kind == "gpu" else 32)
-    plan = Plan.of(benchmark_field(), **settings.model_dump())
+    plan = Plan.of(benchmark_field(), settings)
     print(device.label, flush=True)
     forms: list[Form] = ["batched", "latency"] if options.mode == "both" else [options.mode]
     classes = ATOM_CLASSES[:3:2] if options.quick else ATOM_CLASSES[:4]

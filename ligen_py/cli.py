@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from ligen_py import __version__
 from ligen_py.errors import DeviceError, InputError, UsageError
@@ -51,6 +51,7 @@ def parser(
 
 
 def _add_settings(group: Any, settings: type[Section]) -> None:
+    properties = settings.model_json_schema()["properties"]
     for name, field in settings.model_fields.items():
         kind, count = _kind(field.annotation)
         options: dict[str, Any] = {
@@ -58,8 +59,9 @@ def _add_settings(group: Any, settings: type[Section]) -> None:
             "default": argparse.SUPPRESS,
             "nargs": count,
         }
-        choices = [choice for choice in get_args(kind) if isinstance(choice, str)]
-        if choices and get_origin(kind) is Literal:
+        schema = properties[name]
+        choices = schema.get("enum") or schema.get("items", {}).get("enum")
+        if choices:
             options["choices"] = choices
         else:
             options["metavar"] = {int: "N", float: "X"}.get(kind, "VALUE")

@@ -77,7 +77,7 @@ def run(
     columns = ("ligands/entry", "ligands/first_torsion")
     entry, first_torsion = read_columns(inputs.ligands, LIGANDS, columns).values()
     field: Field = read(inputs.pocket, POCKET, Field)
-    plan = Plan.of(field, **settings.model_dump())
+    plan = Plan.of(field, settings)
     chosen = select_all(device)
 
     told: dict[str, Any] = {"path": inputs.ligands, "field": field, "plan": plan}

@@ -61,7 +61,7 @@ def run(inputs: Inputs, settings: FilterSettings, device: str | None, output: Pa
     require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
     chosen = select(device)
 
-    kept, verdicts = filter_poses(chosen, ligands, poses, **settings.model_dump())
+    kept, verdicts = filter_poses(chosen, ligands, poses, settings)
     made_by = Run("filter", settings, inputs, chosen.label)
     records = {"ledger": ledger, "poses": kept, "verdicts": verdicts}
     write(output, KEPT, made_by, records)

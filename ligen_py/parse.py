@@ -88,8 +88,7 @@ def run(
     others = hashlib.sha256("".join(known).encode()).hexdigest()
     earlier = (Input("molecules of earlier parts", others),) if known else ()
     made_by = Run("parse", settings, (inputs.input, *earlier))
-    groups = {"entries": library.entries, "ledger": library.ledger, "ligands": library.ligands}
-    write(output, LIGANDS, made_by, groups)
+    write(output, LIGANDS, made_by, library.groups)
     rate = len(library.entries.line) / seconds
     where = f"{inputs.input.name}, part {inputs.part}"
     log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)

@@ -86,8 +86,8 @@ def run(inputs: Inputs, settings: PocketSettings, device: str | None, output: Pa
     )
     files = (Path(file) for file in (asked.ligand, asked.cavities) if file)
     made_by = Run("pocket", settings, (inputs.receptor, *files))
-    records = {"receptor": prepared.receptor, "charged": prepared.charged, "field": field}
-    write(output, POCKET, made_by, records | {"audit": prepared.audit})
+    records = {"receptor": prepared.receptor, "field": field, "audit": prepared.audit}
+    write(output, POCKET, made_by, {**records, **prepared.typed})
     _report(prepared, field)
 
 

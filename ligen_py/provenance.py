@@ -1,7 +1,8 @@
 """Which code, settings and inputs made a file.
 
 `stage_digest` hashes the sources that a stage reaches through its own imports and the kernels
-those modules name, so a changed kernel re-plans exactly the stages that launch it.
+those modules name, so a changed kernel re-plans exactly the stages that launch it. Of a scoring
+function's room it hashes the modules that the stage loads (`ligen_py.functions.load`).
 """
 
 import ast
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py import __version__
+from ligen_py.functions import FUNCTIONS, all_types
 from ligen_py.paths import PACKAGE, kernel_folder
 from ligen_py.settings.section import Section
 
@@ -36,9 +38,22 @@ def _named(source: str) -> tuple[list[str], list[str]]:
             modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Constant) and str(node.value).endswith((".cl", ".j2")):
+        elif isinstance(node, ast.Constant) and str(node.value).endswith((".cl", ".clh", ".j2")):
             files.append(str(node.value))
+        elif isinstance(node, ast.Call):
+            modules += _loaded(node)
     return modules, files
+
+
+def _loaded(call: ast.Call) -> Iterable[str]:
+    """Modules of scoring functions that a call such as `load(name, "scorer")` imports."""
+    if isinstance(call.func, ast.Name) and len(call.args) == 2:
+        module = call.args[1]
+        if isinstance(module, ast.Constant) and isinstance(module.value, str):
+            if call.func.id == "load":
+                yield from (f"{row.room}.{module.value}" for row in FUNCTIONS.values())
+            elif call.func.id == "load_types":
+                yield from (getattr(types, module.value) for types in all_types())
 
 
 def _includes(source: str) -> Iterable[Path]:
@@ -64,9 +79,15 @@ def sources(stage: str) -> list[Path]:
         if path.suffix == ".py":
             modules, files = _named(text)
             reached = (_module_file(name) for name in modules if name.startswith("ligen_py"))
-            waiting += [module for module in reached if module is not None]
-            folders = {".cl": kernel_folder(), ".j2": path.parent}
-            named = (folders[name[-3:]] / name for name in files)
+            # What a stage loads from the rooms of scoring functions counts, not their list.
+            known = (None, PACKAGE / "functions.py")
+            waiting += [module for module in reached if module not in known]
+            folders = {
+                ".cl": kernel_folder(),
+                ".clh": kernel_folder() / "include",
+                ".j2": path.parent,
+            }
+            named = (folders[Path(name).suffix] / name for name in files)
             waiting += [file for file in named if file.is_file()]
         elif path.suffix in (".cl", ".clh"):
             waiting += _includes(text)

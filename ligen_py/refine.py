@@ -20,12 +20,13 @@ from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT, Verdicts
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, ChargedReceptor, Field, Receptor
+from ligen_py.records.pocket import POCKET, Field
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.settings.refine import RefineSettings
-from ligen_py.store.files.read import read
+from ligen_py.store.files.read import read, read_columns
 from ligen_py.store.files.same_ligands import require_same_ligands
+from ligen_py.store.files.typed import read_typed
 from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
@@ -64,8 +65,9 @@ def _stage(options: argparse.Namespace) -> None:
 def run(inputs: Inputs, settings: RefineSettings, device: str | None, output: Path) -> None:
     """Refine the kept poses of a chunk and write its refined file."""
     ligands: Ligands = read(inputs.ligands, LIGANDS, Ligands)
-    receptor: Receptor = read(inputs.pocket, POCKET, Receptor)
-    charged: ChargedReceptor = read(inputs.pocket, POCKET, ChargedReceptor)
+    typed = read_typed([settings.field], inputs.ligands, inputs.pocket, ligands)
+    # Random numbers are a function of Vina's types, too, whatever the field.
+    (kinds,) = read_columns(inputs.ligands, LIGANDS, ("vina/type",)).values()
     field = read(inputs.pocket, POCKET, Field)
     ledger: Ledger = read(inputs.poses, KEPT, Ledger)
     kept: Poses = read(inputs.poses, KEPT, Poses)
@@ -75,7 +77,7 @@ def run(inputs: Inputs, settings: RefineSettings, device: str | None, output: Pa
 
     started = time.perf_counter()
     poses, verdicts, refinement = refine_poses(
-        chosen, receptor, charged, field, ligands, kept, verdicts, **settings.model_dump()
+        chosen, settings, typed[settings.field], field, kept, verdicts, kinds
     )
     seconds = time.perf_counter() - started
 

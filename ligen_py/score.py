@@ -1,4 +1,4 @@
-"""Score the poses of a chunk in their pocket with any of four functions, one column a term.
+"""Score the poses of a chunk in their pocket with any of the scoring functions, one column a term.
 
 X-Score's predicted pKd, and the affinities of Vina, Vinardo and AutoDock4 in kcal/mol; the column
 `total` of each is larger for better poses. A weighted sum of energies chooses each ligand's pose
@@ -21,7 +21,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.scoring.checks import alarms, too_many
-from ligen_py.engine.scoring.scores import CHARGED_FUNCTIONS, best_poses, pose_scores, score, settle
+from ligen_py.engine.scoring.scores import best_poses, pose_scores, score, settle
 from ligen_py.engine.scoring.watch import watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
@@ -29,12 +29,13 @@ from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, ChargedReceptor, Field, Receptor
+from ligen_py.records.pocket import POCKET, Field
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.files.read import kind_of, read
 from ligen_py.store.files.same_ligands import require_same_ligands
+from ligen_py.store.files.typed import read_typed
 from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
@@ -76,8 +77,7 @@ def _stage(options: argparse.Namespace) -> None:
 def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Path) -> None:
     """Score the poses of a chunk and write its scores file."""
     ligands: Ligands = read(inputs.ligands, LIGANDS, Ligands)
-    receptor: Receptor = read(inputs.pocket, POCKET, Receptor)
-    charged: ChargedReceptor = read(inputs.pocket, POCKET, ChargedReceptor)
+    typed = read_typed(settings.functions, inputs.ligands, inputs.pocket, ligands)
     kind = kind_of(inputs.poses, POSE_KINDS)
     ledger: Ledger = read(inputs.poses, kind, Ledger)
     poses: Poses = read(inputs.poses, kind, Poses)
@@ -87,9 +87,8 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
 
     started = time.perf_counter()
     try:
-        terms = score(chosen, ligands, receptor, poses, settings.functions, charged=charged)
-        how = settings.pose_weights, settings.rank_by
-        scores = best_poses(poses, *pose_scores(ligands, poses, terms, *how))
+        terms = score(chosen, typed, poses)
+        scores = best_poses(poses, *pose_scores(ligands, poses, terms, settings))
         ledger = settle(ledger, ligands, scores)
     except ValueError as error:
         cure = f"make it again from {inputs.ligands}"
@@ -97,10 +96,8 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
     seconds = time.perf_counter() - started
     heard = (n for n in settings.functions if settings.pose_weights.get(n))
     names = dict.fromkeys((settings.functions[0], *heard))
-    sites: dict[str, Receptor | ChargedReceptor] = {
-        name: charged if name in CHARGED_FUNCTIONS else receptor for name in names
-    }
-    checks = watch(ligands, sites, poses, scores, field, terms, settings.check_every)
+    watched = {name: typed[name] for name in names}
+    checks = watch(watched, poses, scores, field, terms, settings.check_every)
     for words in alarms(checks):
         log.warning("watch: %s", words)
     if too_many(checks, settings.max_suspect):

@@ -167,7 +167,7 @@ def _input(
     field: Field = read(pocket, POCKET, Field)
     settings = DockSettings(num_restart=restarts)
     chosen = subset(ligands, rows_below(ligands, "ligand", rows))
-    return chosen, Plan.of(field, **settings.model_dump())
+    return chosen, Plan.of(field, settings)
 
 
 def _require_kernel_tuner(strategy: str) -> None:

@@ -37,7 +37,7 @@ from ligen_py.store.campaign.differences import differences
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.part import RECORDED, input_digests, read_part
 from ligen_py.store.campaign.reader import open_campaign
-from ligen_py.store.files.read import read, run_record
+from ligen_py.store.files.read import groups_in, read, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.terms import read_terms
 
@@ -210,7 +210,7 @@ def _part_faults(
             return
         digests[path] = file_digest(path)
         try:
-            for record in KINDS[kind].groups.values():
+            for record in groups_in(path, KINDS[kind]).values():
                 read(path, KINDS[kind], record)
         except InputError as error:
             sound = False

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.functions.vina import reference as vina_reference
-from ligen_py.records.atom_types import VinaType
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Receptor
+from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
 from tests import goldens, pdbqt
-from tests.xscore_input import random_receptor
+from tests.xscore_input import as_vina, random_receptor
 
 GROUPS = {
     "C": ("C_H",), "C-OA": ("C_P", "O_A"), "N": ("N_P",), "N-HD": ("N_D",), "NA": ("N_A",),
@@ -35,8 +33,8 @@ def group(name: str, place: float, away: float) -> tuple[np.ndarray, np.ndarray]
     return np.column_stack([x, 0 * x, 0 * x]).astype("f4"), np.array(kinds, "u1")
 
 
-def receptor_of(xyz: np.ndarray, types: np.ndarray) -> Receptor:
-    return replace(random_receptor(len(xyz), 1.0), xyz=xyz, vina_type=types)
+def receptor_of(xyz: np.ndarray, types: np.ndarray) -> VinaReceptor:
+    return replace(as_vina(random_receptor(len(xyz), 1.0), types), xyz=xyz)
 
 
 def known_pairs(form: str) -> np.ndarray:
@@ -50,15 +48,15 @@ def known_pairs(form: str) -> np.ndarray:
 
 
 @cache
-def pocket(name: str) -> Receptor:
+def pocket(name: str) -> VinaReceptor:
     return pdbqt.receptor_of(goldens.pocket(name))
 
 
-def poses(name: str) -> Iterator[tuple[Ligands, dict]]:
+def poses(name: str) -> Iterator[tuple[VinaLigands, dict]]:
     """Each pose of a ligand as a ligand that stands there, and what Vina computed of it."""
     file = pdbqt.read_lines(LIGANDS[name]["pdbqt"])
     for pose in LIGANDS[name]["poses"]:
-        yield pdbqt.ligands_of(replace(file, xyz=np.array(pose["xyz"]))), pose
+        yield pdbqt.ligands_of(replace(file, xyz=np.array(pose["xyz"])))[0], pose
 
 
 def as_vina_tabulates(monkeypatch: pytest.MonkeyPatch) -> None:

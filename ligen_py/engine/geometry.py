@@ -70,16 +70,26 @@ def _matrix(rows: list[list[np.ndarray]]) -> np.ndarray:
     return np.stack([np.stack(np.broadcast_arrays(*row), axis=-1) for row in rows], axis=-2)
 
 
+def as_float4(quaternion: np.ndarray) -> np.ndarray:
+    """Quaternions (..., 4) as float4 of kernels, x, y, z, w; everywhere else w comes first."""
+    return np.roll(quaternion, -1, axis=-1)
+
+
+def from_float4(quaternion: np.ndarray) -> np.ndarray:
+    """Quaternions (..., 4) of kernels in the order w, x, y, z."""
+    return np.roll(quaternion, 1, axis=-1)
+
+
 def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Hamilton product of (..., 4) quaternions in the order x, y, z, w."""
-    ax, ay, az, aw = (a[..., i] for i in range(4))
-    bx, by, bz, bw = (b[..., i] for i in range(4))
+    """Hamilton product of (..., 4) quaternions."""
+    aw, ax, ay, az = (a[..., i] for i in range(4))
+    bw, bx, by, bz = (b[..., i] for i in range(4))
     return np.stack(
         [
+            fma32(aw, bw, -fma32(ax, bx, fma32(ay, by, az * bz))),
             fma32(aw, bx, fma32(ax, bw, fma32(ay, bz, -(az * by)))),
             fma32(aw, by, fma32(ay, bw, fma32(az, bx, -(ax * bz)))),
             fma32(aw, bz, fma32(az, bw, fma32(ax, by, -(ay * bx)))),
-            fma32(aw, bw, -fma32(ax, bx, fma32(ay, by, az * bz))),
         ],
         axis=-1,
     )
@@ -87,15 +97,15 @@ def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def quaternion_normalised(q: np.ndarray) -> np.ndarray:
     """One Newton step of (..., 4) quaternions towards unit length."""
-    x, y, z, w = (q[..., i] for i in range(4))
+    w, x, y, z = (q[..., i] for i in range(4))
     norm = fma32(x, x, fma32(y, y, fma32(z, z, w * w)))
     factor = fma32(F4(-0.5), norm, F4(1.5))
     return q * factor[..., None]
 
 
 def quaternion_matrix(q: np.ndarray) -> np.ndarray:
-    """Rotation matrix (..., 3, 3) of unit quaternions (..., 4) in the order x, y, z, w."""
-    x, y, z, w = (q[..., i] for i in range(4))
+    """Rotation matrix (..., 3, 3) of unit quaternions (..., 4)."""
+    w, x, y, z = (q[..., i] for i in range(4))
     x2, y2, z2 = x + x, y + y, z + z
     xx, yy, zz = x * x2, y * y2, z * z2
     wx, wy, wz = w * x2, w * y2, w * z2
@@ -176,7 +186,7 @@ def rebuild(
         axis: near and far atom of each torsion (torsions, 2).
         ranges: heavy atoms and hydrogens of each far side (torsions, 4), as in `records.Ligands`.
         torsion: rotation of each far side (..., torsions), degrees.
-        quaternion: rotation of the root piece (..., 4), w, x, y, z as in `records.Poses`.
+        quaternion: rotation of the root piece (..., 4).
         translation: image of the conformer's origin (..., 3), Angstrom.
 
     Returns:
@@ -187,6 +197,6 @@ def rebuild(
     cosine, sine = cosines_and_sines(torsion)
     for t in range(len(axis)):
         poses = turn_far_side(poses, axis[t], ranges[t], inverse[t], cosine[..., t], sine[..., t])
-    matrix = quaternion_matrix(np.roll(quaternion, -1, axis=-1).astype(F4))
+    matrix = quaternion_matrix(quaternion.astype(F4))
     shift = translation.astype(F4)
     return transform(matrix[..., None, :, :], shift[..., None, :], poses)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.geometry import cosines_and_sines, inverse_bond_lengths
+from ligen_py.engine.geometry import as_float4, cosines_and_sines, inverse_bond_lengths
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 
@@ -59,7 +59,7 @@ class Genotypes:
         return cls(
             owner=np.repeat(np.arange(last - first, dtype=np.int32), counts),
             angles=np.stack(cosines_and_sines(poses.torsion[turns]), axis=1),
-            quaternions=np.roll(poses.quaternion[rows], -1, axis=1),
+            quaternions=as_float4(poses.quaternion[rows]),
             translations=translations,
         )
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
 from ligen_py.settings.section import Column, Columns, Section, from_json
 
 Property = Literal[
@@ -15,8 +16,12 @@ Property = Literal[
 class ParseSettings(Section):
     """How input records become ligands: the states of each molecule, ready to dock."""
 
-    max_atoms: int = Field(256, ge=1, le=256, description="largest ligand, in atoms with hydrogens")
-    max_torsions: int = Field(64, ge=0, le=64, description="most rotatable bonds of a ligand")
+    max_atoms: int = Field(
+        MAX_ATOMS, ge=1, le=MAX_ATOMS, description="largest ligand, in atoms with hydrogens"
+    )
+    max_torsions: int = Field(
+        MAX_TORSIONS, ge=0, le=MAX_TORSIONS, description="most rotatable bonds of a ligand"
+    )
     standardise: bool = Field(
         True, description="neutral parent without salts, solvents and isotopes; false: as drawn"
     )

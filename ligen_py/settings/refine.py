@@ -1,9 +1,9 @@
 """How poses are refined."""
 
-from typing import Literal
-
 from pydantic import Field
 
+from ligen_py.records.limits import MAX_RESTARTS
+from ligen_py.settings.function import FunctionName
 from ligen_py.settings.section import Section
 
 
@@ -28,16 +28,16 @@ class RefineSettings(Section):
     finalists: int = Field(
         0,
         ge=0,
-        le=4096,
+        le=MAX_RESTARTS,
         description="best poses of a first descent that go on; 0: all go on, without a first one",
     )
-    field: Literal["vina", "vinardo", "ad4", "xscore"] = Field(
-        "vina", description="scoring function of the field"
-    )
+    field: FunctionName = Field("vina", description="scoring function of the field")
     spacing: float = Field(
         0.375, ge=0.2, le=1.0, description="the field's grid spacing, in Angstrom"
     )
-    max_num_poses: int = Field(30, ge=1, le=4096, description="refined poses kept per ligand")
+    max_num_poses: int = Field(
+        30, ge=1, le=MAX_RESTARTS, description="refined poses kept per ligand"
+    )
     cluster_rmsd: float = Field(
         1.0,
         ge=0,

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from ligen_py.settings.function import FunctionName
 from ligen_py.settings.section import Section, from_json
 
 Weight = Annotated[float, Field(ge=0, le=100)]
@@ -12,7 +13,7 @@ Weight = Annotated[float, Field(ge=0, le=100)]
 class ScoreSettings(Section):
     """Which scoring functions are evaluated, and how they choose poses and rank molecules."""
 
-    functions: tuple[Literal["xscore", "vina", "vinardo", "ad4"], ...] = Field(
+    functions: tuple[FunctionName, ...] = Field(
         ("vina", "ad4", "xscore"),
         min_length=1,
         description="scoring functions, one column a term",
@@ -35,7 +36,7 @@ class ScoreSettings(Section):
         le=1,
         description="a chunk with a larger share of unbelievable scores fails",
     )
-    pose_weights: dict[Literal["xscore", "vina", "vinardo", "ad4"], Weight] = Field(
+    pose_weights: dict[FunctionName, Weight] = Field(
         {"vina": 1.0, "ad4": 0.5},
         description="weights of the functions' energies in the choice of a ligand's pose, and in "
         "its score; on the command line as JSON",

@@ -6,7 +6,7 @@ from dataclasses import fields
 from enum import IntEnum
 from pathlib import Path
 
-from ligen_py.records.column import STRING, Record
+from ligen_py.records.column import STRING, Record, own_columns
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.store.campaign.layout import ROOT_GROUPS, TARGET_GROUPS
@@ -19,7 +19,7 @@ BLOCK = r"(<!-- generated: {} -->\n).*?(<!-- end -->)"
 def table(record: type[Record]) -> str:
     """The columns of a record as a Markdown table."""
     lines = ["| column | type | dimensions | unit | meaning |", "| --- | --- | --- | --- | --- |"]
-    for spec in fields(record):  # type: ignore[arg-type]
+    for spec in own_columns(record):
         meta = spec.metadata
         kind = "text" if meta["dtype"] == STRING else meta["dtype"].str.lstrip("<|")
         kind = meta["enum"].__name__ if meta["enum"] else kind

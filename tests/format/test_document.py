@@ -24,8 +24,8 @@ def test_the_tables_are_those_of_the_records() -> None:
 def test_every_kind_has_its_section_and_version() -> None:
     for kind in (*KINDS.values(), CAMPAIGN):
         assert f"\n## {kind.name}\n" in document()
-        assert kind.version == 1
-    assert "Layout version 1 of every kind" in document()
+        assert kind.version == {"ligands": 2, "pocket": 2}.get(kind.name, 1)
+    assert "Layout version 2 of ligands and pocket files, 1 of every other kind" in document()
     assert f"`^{NAME}$`" in document()
 
 

@@ -18,11 +18,12 @@ from ligen_py.opencl.device import Device
 from ligen_py.opencl.tuning import Tuning
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
+from ligen_py.settings.dock import DockSettings
 
 
 def plan(restarts: int, **changes: float) -> Plan:
-    settings = {"num_iterations": 2, "n_angles": 32, "bump_tests": 4, "bump_tolerance": 0.75}
-    return Plan.of(make_field(), restarts, **(settings | changes))
+    settings = {"num_restart": restarts, "num_iterations": 2, "max_num_poses": 0, **changes}
+    return Plan.of(make_field(), DockSettings(**settings))
 
 
 def expect_equal(poses: Poses, twin_plan: Plan, ligands: Ligands, number: int) -> None:
@@ -41,9 +42,9 @@ def expect_equal(poses: Poses, twin_plan: Plan, ligands: Ligands, number: int) -
         axis=1,
     )
     assert np.array_equal(columns, results)
-    assert np.array_equal(poses.quaternion[mine], np.roll(quaternions, 1, axis=1))
+    assert np.array_equal(poses.quaternion[mine], quaternions)
     assert np.array_equal(poses.translation[mine], twin_plan.to_angstrom(shifts))
-    steps = poses.torsion[torsions].reshape(turns.shape) / (360 / twin_plan.n_angles)
+    steps = poses.torsion[torsions].reshape(turns.shape) / (360 / twin_plan.settings.n_angles)
     assert np.array_equal(steps, turns)
 
 

@@ -7,12 +7,13 @@ import pytest
 
 from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.engine.functions.vina.constants import TERMS
-from ligen_py.engine.functions.vina.scorer import Vina, Vinardo
+from ligen_py.engine.functions.vina.scorer import Vina
+from ligen_py.engine.functions.vinardo.scorer import Vinardo
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.opencl.device import Device
-from ligen_py.records.atom_types import VinaType
+from ligen_py.records.functions.vina import VinaLigands, VinaType
 from ligen_py.records.kept import Verdict
-from ligen_py.records.ligands import Ligands
+from ligen_py.settings.filter import FilterSettings
 from tests import goldens, pdbqt
 from tests.vina_values import (
     GROUPS,
@@ -24,11 +25,12 @@ from tests.vina_values import (
     poses,
     receptor_of,
 )
+from tests.xscore_input import with_types
 
 SCORERS = {"vina": Vina, "vinardo": Vinardo}
 
 
-def groups_as_ligands() -> Ligands:
+def groups_as_ligands() -> VinaLigands:
     """Each group as a ligand of two heavy atoms, of which the second may have no type."""
     count = len(GROUPS)
     kinds = np.full((count, 5), VinaType.NONE, "u1")
@@ -37,14 +39,14 @@ def groups_as_ligands() -> Ligands:
     xyz = np.zeros((count, 5, 3), "f4")
     xyz[:, 1, 0] = -1.4
     return replace(
-        make_ligands([(5, 0)] * count),
+        with_types(make_ligands([(5, 0)] * count))["vina"],
         heavy=np.full(count, 2, "i4"),
         first_pair=2 * np.arange(count + 1, dtype="i8"),
         pair_mask=np.zeros(2 * count, "u4"),
         xyz=xyz.reshape(-1, 3),
         element=np.tile(np.array([6, 6, 1, 1, 1], "u1"), count),
-        vina_type=kinds.ravel(),
-        vina_rotors=np.zeros(count, "f4"),
+        type=kinds.ravel(),
+        rotors=np.zeros(count, "f4"),
     )
 
 
@@ -92,7 +94,10 @@ def test_poses_score_as_in_vina(device: Device, name: str, form: str) -> None:
 
 def test_clusters_are_those_of_spyrmsd(device: Device) -> None:
     ligands, placed, rmsd, limit = goldens.clustered()
-    kept, verdicts = filter_poses(device, ligands, placed, len(placed.score), 0, limit)
+    settings = FilterSettings(
+        max_num_poses=len(placed.score), max_pocket_bumps=0, cluster_rmsd=limit
+    )
+    kept, verdicts = filter_poses(device, ligands, placed, settings)
     leader = goldens.leaders(placed.score, rmsd, limit)
     ahead = verdicts.verdict == Verdict.REPRESENTATIVE
     best = sorted(set(leader.tolist()), key=lambda pose: -placed.score[pose])

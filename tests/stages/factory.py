@@ -157,8 +157,7 @@ def write_part(
         with new_file(part.pocket, POCKET, Run("pocket", PocketSettings())) as file:
             file.attrs["target"] = target
     if not part.ligands.exists():
-        records = {"entries": parsed.entries, "ledger": parsed.ledger, "ligands": parsed.ligands}
-        write(part.ligands, LIGANDS, Run("parse", ParseSettings()), records)
+        write(part.ligands, LIGANDS, Run("parse", ParseSettings()), parsed.groups)
     poses = poses_of(parsed, first_line)
     count = len(poses.restart)
     run = Run("refine", RefineSettings(), (part.ligands, part.pocket))

@@ -10,6 +10,7 @@ import pytest
 
 from ligen_py import pocket
 from ligen_py.molecules.receptor.site import site_of_ligand
+from ligen_py.records.functions.xscore import XScoreReceptor
 from ligen_py.records.pocket import POCKET, Audit, Field, Receptor
 from ligen_py.store.files.read import read, run_record
 
@@ -43,7 +44,7 @@ def field_at(field: Field, xyz: np.ndarray) -> np.ndarray:
 def test_candida_dhfr_keeps_its_nadph_and_one_chain(complexes: Path, tmp_path: Path) -> None:
     output = tmp_path / "pocket.h5"
     assert run_1ia1(output, complexes, "--chains", "B") == 0
-    receptor: Receptor = read(output, POCKET, Receptor)
+    receptor = read(output, POCKET, XScoreReceptor)
     audit: Audit = read(output, POCKET, Audit)
     assert {label[0] for label in receptor.label} == {"B"}
     assert sum("/NDP/" in label for label in receptor.label) == 48
@@ -263,8 +264,8 @@ def test_an_unprepared_entry_gives_the_prepared_receptor(
     folder = shared_data / "redock" / name
     assert run(tmp_path / "raw.h5", shared_data / "raw" / RAW[name], folder / "ligand.sdf") == 0
     assert run(tmp_path / "prepared.h5", folder / "protein.pdb", folder / "ligand.sdf") == 0
-    raw: Receptor = read(tmp_path / "raw.h5", POCKET, Receptor)
-    prepared: Receptor = read(tmp_path / "prepared.h5", POCKET, Receptor)
+    raw = read(tmp_path / "raw.h5", POCKET, XScoreReceptor)
+    prepared = read(tmp_path / "prepared.h5", POCKET, XScoreReceptor)
     assert raw.label.tolist() == prepared.label.tolist()
     assert raw.radius.tolist() == prepared.radius.tolist()
     audit: Audit = read(tmp_path / "raw.h5", POCKET, Audit)

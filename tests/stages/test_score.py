@@ -20,7 +20,7 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.terms import read_terms
 from ligen_py.store.files.write import write
-from tests.xscore_input import charged_receptor, random_receptor, typed_ligands
+from tests.xscore_input import as_vina, charged_receptor, random_receptor, typed_ligands, with_types
 
 RUN = Run("dock", DockSettings())
 
@@ -35,6 +35,7 @@ class Campaign:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.ligands = replace(typed_ligands([(9, 2), (14, 3), (6, 0)]), entry=np.array([0, 2, 3]))
+        self.typed = {**with_types(self.ligands), "xscore": self.ligands}
         self.ledger = Ledger(
             np.array([Status.READY, Status.REJECTED, Status.READY, Status.READY], "u1"),
             np.array([0, Reason.TOO_MANY_ATOMS, 0, 0], "u1"),
@@ -48,11 +49,13 @@ class Campaign:
         names = text("a", "b", "c", "d")
         entries = Entries(names, np.arange(1, 5), *[names] * 4)
         records = {"entries": entries, "ledger": self.ledger, "ligands": self.ligands}
-        write(self.folder / "ligands.h5", LIGANDS, RUN, records)
+        write(self.folder / "ligands.h5", LIGANDS, RUN, {**records, **self.typed})
         audit = Audit(text(), text(), np.zeros(0, "i4"), text())
         pocket = {
             "receptor": self.receptor,
-            "charged": charged_receptor(80, 6.0),
+            "vina": as_vina(self.receptor),
+            "ad4": charged_receptor(80, 6.0),
+            "xscore": self.receptor,
             "field": make_field(),
             "audit": audit,
         }

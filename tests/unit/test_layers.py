@@ -24,27 +24,28 @@ LIBRARIES = {
 }
 """Each of these is known to one room only."""
 
-FOR_STAGES = {"cli", "errors", "pace", "provenance", "records", "settings", *FOLDERS}
+FOR_STAGES = {"cli", "errors", "functions", "pace", "provenance", "records", "settings", *FOLDERS}
 
 ALLOWED = {
     "errors": set(),
     "pace": set(),
     "paths": set(),
     "formats": {"errors"},
-    "records": set(),
-    "settings": {"errors"},
+    "functions": set(),
+    "records": {"functions"},
+    "settings": {"errors", "functions", "records"},
     "cli": {"errors", "settings"},
-    "provenance": {"paths", "settings"},
+    "provenance": {"functions", "paths", "settings"},
     "chain": {"settings"},
     "campaign": {"chain", "errors", "formats", "paths", "settings", "store"},
     "config_checks": {"campaign", "errors", "formats", "molecules", "opencl", "settings"},
     "__main__": {"command"},
     "command": {"cli"},
     "run": {"cli", "config_checks", "errors", "paths"},
-    "store": {"chain", "errors", "provenance", "records", "settings"},
-    "molecules": {"errors", "formats", "pace", "records"},
+    "store": {"chain", "errors", "functions", "provenance", "records", "settings"},
+    "molecules": {"errors", "formats", "functions", "pace", "records"},
     "opencl": {"errors", "paths"},
-    "engine": {"errors", "opencl", "pace", "records"},
+    "engine": {"errors", "functions", "opencl", "pace", "records", "settings"},
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain"},
     "doctor": {"cli", "engine", "errors", "opencl"},
@@ -54,6 +55,15 @@ ALLOWED = {
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
+
+SECTIONS = {
+    "docking": {"dock", "filter"},
+    "filtering": {"filter"},
+    "refinement": {"filter", "refine"},
+    "scoring": {"score"},
+    "selftest.py": {"dock", "filter"},
+}
+"""Which sections of the settings a folder of the engine knows."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -79,6 +89,19 @@ def test_a_module_imports_only_what_its_room_may(path: Path) -> None:
     allowed = FOR_STAGES if own in STAGES else ALLOWED.get(own, set())
     found = {name.split(".")[1] for name in imports(path) if name.startswith("ligen_py.")}
     assert found - {own, "__version__"} <= allowed
+
+
+def test_the_engine_knows_its_own_settings_only() -> None:
+    for path in (PACKAGE / "engine").rglob("*.py"):
+        known = SECTIONS.get(path.relative_to(PACKAGE / "engine").parts[0], set())
+        sections = {n.split(".")[2] for n in imports(path) if n.startswith("ligen_py.settings.")}
+        assert sections <= known, path
+
+
+def test_settings_take_limits_from_the_records_and_no_array() -> None:
+    for path in (PACKAGE / "settings").glob("*.py"):
+        used = {name for name in imports(path) if name.startswith("ligen_py.records")}
+        assert used <= {"ligen_py.records.limits"}, path
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -1,18 +1,21 @@
 import hashlib
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from ligen_py import provenance
 from ligen_py.chain import SCREEN, STAGES
+from ligen_py.functions import FUNCTIONS
 from ligen_py.provenance import Run, file_digest, sources, stage_digest
 from ligen_py.settings.filter import FilterSettings
 
 ROOT = Path(__file__).parents[2]
 
 
+@cache
 def names(stage: str) -> set[str]:
     return {str(path.relative_to(ROOT)) for path in sources(stage)}
 
@@ -30,15 +33,65 @@ def test_a_stage_depends_on_its_modules_and_kernels() -> None:
 
 
 def test_a_stage_does_not_depend_on_other_stages() -> None:
-    assert not {"ligen_py/score.py", "ligen_py/parse.py", "kernels/batched/score.cl"} & names(
+    assert not {"ligen_py/score.py", "ligen_py/parse.py", "kernels/batched/xscore.cl"} & names(
         "dock"
     )
     assert not any(name.endswith(".cl") for name in names("parse") | names("export"))
-    assert "kernels/batched/score.cl" in names("score")
+    assert "kernels/batched/xscore.cl" in names("score")
     refine = {"kernels/batched/maps.cl", "kernels/include/xscore_field.clh"}
     assert refine <= names("refine")
     assert not refine & (names("score") | names("aggregate"))
     assert not {f"kernels/batched/{name}.cl" for name in ("ad4", "score", "vina")} & names("refine")
+
+
+def rooms(stage: str) -> set[str]:
+    """Modules of the scoring functions' rooms that a stage depends on."""
+    folder = "ligen_py/engine/functions/"
+    return {name.removeprefix(folder) for name in names(stage) if name.startswith(folder)}
+
+
+def test_a_stage_depends_on_what_it_loads_from_the_rooms_of_scoring_functions() -> None:
+    score, refine = rooms("score"), rooms("refine")
+    for function in FUNCTIONS:
+        assert {f"{function}/scorer.py", f"{function}/reference.py"} <= score
+        assert f"{function}/field.py" in refine
+        assert f"{function}/field.py" not in score
+        assert not {f"{function}/scorer.py", f"{function}/reference.py"} & refine
+    # Constants are both's.
+    assert "vina/constants.py" in score & refine
+    fields = {f"kernels/include/{name}_field.clh" for name in ("ad4", "vina", "xscore")}
+    shared = {"kernels/include/energy.clh", "kernels/include/pairwise_field.clh"}
+    assert fields | shared <= names("refine")
+    assert not (fields | shared) & (names("score") | names("dock") | names("filter"))
+    for stage in ("dock", "filter", "export", "aggregate"):
+        assert not any(name.endswith(("scorer.py", "field.py")) for name in rooms(stage)), stage
+    # A new row alone changes no digest: what a stage loads from its room does.
+    assert not any("ligen_py/functions.py" in names(stage) for stage in ("dock", "score", "refine"))
+
+
+def test_types_of_atoms_concern_who_makes_or_uses_them() -> None:
+    typing = {f"ligen_py/molecules/typing/{name}.py" for name in ("ad4", "vina", "xscore")}
+    assert typing <= names("parse") & names("pocket")
+    assert not typing & (names("dock") | names("score") | names("refine"))
+    records = {f"ligen_py/records/functions/{name}.py" for name in ("ad4", "vina", "xscore")}
+    assert records <= names("parse") & names("score") & names("refine")
+    assert not records & (names("dock") | names("filter"))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stages"),
+    [
+        ("batched/vina.cl", {"score"}),
+        ("batched/maps.cl", {"refine"}),
+        ("include/energy.clh", {"refine"}),
+        ("include/ad4_field.clh", {"refine"}),
+        ("include/xscore.clh", {"score"}),
+        ("include/ad4.clh", {"score", "refine"}),
+    ],
+)
+def test_a_kernel_of_a_function_concerns_its_stages_only(kernel: str, stages: set[str]) -> None:
+    every = ("parse", "pocket", "dock", "filter", "refine", "score", "export")
+    assert {stage for stage in every if f"kernels/{kernel}" in names(stage)} == stages
 
 
 def test_an_unknown_stage_is_an_error() -> None:
@@ -54,8 +107,9 @@ REPLANNED: dict[str, set[str]] = {
     "ligen_py/settings/check.py": ALL,
     "ligen_py/settings/dock.py": {"dock"},
     "ligen_py/settings/export.py": {"export"},
-    "ligen_py/settings/filter.py": {"filter"},
+    "ligen_py/settings/filter.py": {"dock", "filter", "refine"},
     "ligen_py/settings/flags.py": ALL,
+    "ligen_py/settings/function.py": {"refine", "score"},
     "ligen_py/settings/parse.py": {"parse"},
     "ligen_py/settings/pocket.py": {"pocket"},
     "ligen_py/settings/refine.py": {"refine"},
@@ -67,17 +121,22 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/batched/filter.cl": {"filter", "refine"},
     "kernels/batched/maps.cl": {"refine"},
     "kernels/batched/refine.cl": {"refine"},
-    "kernels/batched/score.cl": {"score"},
+    "kernels/batched/xscore.cl": {"score"},
     "kernels/batched/vina.cl": {"score"},
     "kernels/latency/dock.cl": {"dock"},
     "kernels/include/ad4.clh": {"refine", "score"},
+    "kernels/include/ad4_field.clh": {"refine"},
+    "kernels/include/energy.clh": {"refine"},
     "kernels/include/field.clh": {"dock"},
+    "kernels/include/field_input.clh": {"refine"},
     "kernels/include/geometry.clh": DEVICE,
+    "kernels/include/pairwise_field.clh": {"refine"},
     "kernels/include/pose.clh": {"score"},
     "kernels/include/random.clh": {"refine"},
     "kernels/include/search.clh": {"dock"},
     "kernels/include/subgroup.clh": DEVICE,
     "kernels/include/vina.clh": {"refine", "score"},
+    "kernels/include/vina_field.clh": {"refine"},
     "kernels/include/xscore.clh": {"score"},
     "kernels/include/xscore_field.clh": {"refine"},
 }

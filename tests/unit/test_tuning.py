@@ -97,8 +97,8 @@ def test_lanes_are_the_devices_and_no_more(device: Device) -> None:
     wide = Device(device.handle, 64)
     assert Tuning().on(wide).lanes == 64
     assert Tuning(lanes=16).on(wide).lanes == 16
-    assert tuned(wide, "batched/score.cl").lanes == 64
-    for size, kernel, lanes in ((32, KERNEL, 64), (64, "batched/score.cl", 32)):
+    assert tuned(wide, "batched/xscore.cl").lanes == 64
+    for size, kernel, lanes in ((32, KERNEL, 64), (64, "batched/xscore.cl", 32)):
         fault = Tuning(lanes=lanes).fault_on("local", size, kernel)
         assert fault == f"lanes {lanes}: here a sub-group has {size}"
     assert Tuning(lanes=32).fault_on("local", 64, KERNEL) is None

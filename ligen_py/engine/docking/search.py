@@ -10,23 +10,24 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py.engine.constants import OUTSIDE, bondi_radii
-from ligen_py.engine.geometry import inverse_bond_lengths
+from ligen_py.engine.geometry import from_float4, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges
 from ligen_py.records.ligands import Ligands
+from ligen_py.records.limits import MAX_RESTARTS, MAX_TORSIONS
 from ligen_py.records.pocket import Field
 from ligen_py.records.poses import Poses
-
-MAX_TORSIONS = 64
+from ligen_py.settings.dock import DockSettings
+from ligen_py.settings.filter import FilterSettings
 
 FOUND_BYTES, RECORD_BYTES = 44, 64
 """Of a pose as it was found and in `records.Poses`, beside its torsions."""
 
-FREE_POCKET_BUMPS = 1
+FREE_POCKET_BUMPS = FilterSettings().max_pocket_bumps
 """Atoms in the receptor's core of a pose that ranks as free of bumps: the filter's own default, so
 that what it would take first is what is kept for it. One atom more and the pose ranks lower."""
 
-RESTART_BITS = 12
-"""Of a pose's rank: restarts are fewer than 1 << 12, or as many."""
+RESTART_BITS = (MAX_RESTARTS - 1).bit_length()
+"""Of a pose's rank."""
 
 BUMPED = 1 << 16
 """Beyond the difference of any two geometric scores: 256 atoms of one byte each."""
@@ -46,7 +47,7 @@ class Found(NamedTuple):
     results: np.ndarray
     """i4 (ligands, poses, 4): score, internal bumps, pocket bumps, atoms outside."""
     quaternions: np.ndarray
-    """f4 (ligands, poses, 4): x, y, z, w."""
+    """f4 (ligands, poses, 4): as kernels give them, see `from_float4`."""
     shifts: np.ndarray
     """f4 (ligands, poses, 3): box units."""
     turns: np.ndarray
@@ -67,20 +68,20 @@ LIGAND = np.dtype(
         )
     ]
 )
-"""One ligand of a batch, as `ligand_t` in dock.cl."""
+"""One ligand of a batch, as `dock_ligand_t` in dock.cl."""
 
 
 def super_fibonacci(count: int) -> np.ndarray:
-    """Evenly spread rotations (count, 4), float32, x, y, z, w (Alexa, CVPR 2022, algorithm 1)."""
+    """Evenly spread rotations (count, 4), float32, w, x, y, z (Alexa, CVPR 2022, algorithm 1)."""
     s = np.arange(count) + 0.5
     inner, outer = np.sqrt(s / count), np.sqrt(1 - s / count)
     alpha = 2 * np.pi * s / np.sqrt(2)
     beta = 2 * np.pi * s / 1.533751168755204288118041
     columns = [
+        outer * np.cos(beta),
         inner * np.sin(alpha),
         inner * np.cos(alpha),
         outer * np.sin(beta),
-        outer * np.cos(beta),
     ]
     return np.stack(columns, axis=1).astype(np.float32)
 
@@ -117,10 +118,7 @@ class Plan:
 
     origin: np.ndarray
     spacing: float
-    num_iterations: int
-    n_angles: int
-    bump_tests: int
-    bump_tolerance: float
+    settings: DockSettings
     box: np.ndarray
     field: np.ndarray
     angles: np.ndarray
@@ -134,17 +132,10 @@ class Plan:
     def of(
         cls,
         field: Field,
-        num_restart: int,
-        num_iterations: int,
-        n_angles: int,
-        bump_tests: int,
-        bump_tolerance: float,
-        max_num_poses: int = 0,
+        settings: DockSettings,
     ) -> "Plan":
-        """Derive all tables from a pocket's field and the search settings (ligen.md 8.4).
-
-        With `max_num_poses` 0 every pose is kept.
-        """
+        """Derive all tables from a pocket's field and the search settings (ligen.md 8.4)."""
+        n_angles, num_restart = settings.n_angles, settings.num_restart
         spacing = float(field.spacing[0])
         radians = 2 * np.pi * np.arange(n_angles) / n_angles
         angles = np.stack(
@@ -162,17 +153,14 @@ class Plan:
         return cls(
             origin=field.origin,
             spacing=spacing,
-            num_iterations=num_iterations,
-            n_angles=n_angles,
-            bump_tests=bump_tests,
-            bump_tolerance=bump_tolerance,
+            settings=settings,
             box=shape,
             field=cube,
             angles=angles.astype(np.float32),
             start_rotation=orientations[index],
             start_position=(points[restart % anchors] / (side - 1)).astype(np.float32),
             start_turns=start_turns(index, n_angles),
-            num_poses=min(max_num_poses or num_restart, num_restart),
+            num_poses=min(settings.max_num_poses or num_restart, num_restart),
         )
 
     @property
@@ -236,7 +224,7 @@ class Plan:
             first_torsion=_offsets(np.repeat(torsions[rows], self.num_poses)),
             restart=found.restarts.reshape(-1),
             translation=self.to_angstrom(found.shifts.reshape(-1, 3)),
-            quaternion=np.roll(found.quaternions.reshape(-1, 4), 1, axis=1),
+            quaternion=from_float4(found.quaternions.reshape(-1, 4)),
             torsion=self.degrees[found.turns],
             score=score,
             internal_bumps=internal_bumps,
@@ -247,7 +235,7 @@ class Plan:
     @property
     def degrees(self) -> np.ndarray:
         """The angle of every number of angle steps (256,), float32."""
-        return (np.arange(256) * (360.0 / self.n_angles)).astype(np.float32)
+        return (np.arange(256) * (360.0 / self.settings.n_angles)).astype(np.float32)
 
 
 class Kept:
@@ -324,7 +312,7 @@ def _offsets(counts: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Batch:
+class DockBatch:
     """Some ligands as the flat arrays that the dock kernel reads."""
 
     ligands: np.ndarray
@@ -345,7 +333,7 @@ def _spans(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndar
     return ranges(offsets[chosen], counts), starts
 
 
-def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> Batch:
+def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> DockBatch:
     """Flat arrays of the chosen ligands, coordinates and radii in box units.
 
     Fragments are ordered by the number of atoms they move, largest first, then by torsion; the far
@@ -362,7 +350,7 @@ def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> Batch:
     table["first_torsion"], table["torsions"] = first_torsion[:-1], torsion_counts
     table["first_word"], table["words"] = first_word[:-1], (ligands.heavy[chosen] + 31) // 32
 
-    radius = bondi_radii(ligands.element[atom_rows]) * plan.bump_tolerance
+    radius = bondi_radii(ligands.element[atom_rows]) * plan.settings.bump_tolerance
     conformers = np.empty((len(atom_rows), 4), np.float32)
     conformers[:, :3] = ligands.xyz[atom_rows].astype(np.float64) / plan.unit
     conformers[:, 3] = radius / plan.unit
@@ -376,7 +364,7 @@ def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> Batch:
     local = np.arange(len(torsion_rows)) - first_torsion[owner]
     fragment = (2 * local[:, None] + [0, 1]).ravel()
     order = np.lexsort((fragment, -size, np.repeat(owner, 2)))
-    return Batch(
+    return DockBatch(
         ligands=table,
         conformers=conformers,
         torsions=kernel_torsions(axis, limits),

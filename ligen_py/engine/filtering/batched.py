@@ -15,6 +15,7 @@ from ligen_py.pace import Pace
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
+from ligen_py.settings.filter import FilterSettings
 
 LIGAND = np.dtype(
     [
@@ -33,7 +34,7 @@ LIGAND = np.dtype(
         )
     ]
 )
-"""One ligand of a batch, as `ligand_t` in filter.cl."""
+"""One ligand of a batch, as `filter_ligand_t` in filter.cl."""
 
 PLACE_BYTES = 16
 BATCH_BYTES = 256 << 20
@@ -49,28 +50,25 @@ def filter_poses(
     device: Device,
     ligands: Ligands,
     poses: Poses,
-    max_num_poses: int,
-    max_pocket_bumps: int,
-    cluster_rmsd: float,
+    settings: FilterSettings,
 ) -> tuple[Poses, Verdicts]:
-    """Keep at most `max_num_poses` poses per ligand, representatives of clusters first.
+    """Keep some poses of each ligand, representatives of clusters first.
 
-    A pose with at most `max_pocket_bumps` atoms in the receptor's core counts as free of bumps.
-    `cluster_rmsd` is in Angstrom, over heavy atoms, without symmetry. Returns the kept poses in
-    final order with a verdict and a cluster for each.
+    The RMSD between poses is over heavy atoms, without symmetry. Returns the kept poses in final
+    order with a verdict and a cluster for each.
     """
-    bumped = is_bumped(poses, max_pocket_bumps)
+    bumped = is_bumped(poses, settings.max_pocket_bumps)
     rows, verdicts, clusters, counts = ([np.zeros(0, np.int64)] for _ in range(4))
 
     def launch(members: np.ndarray) -> tuple[np.ndarray, ...]:
         span = int(members[0]), int(members[-1]) + 1
-        return _launch(device, ligands, poses, bumped, span, max_num_poses, cluster_rmsd)
+        return _launch(device, ligands, poses, bumped, span, settings)
 
     pace = Pace("ligands filtered", len(ligands.entry))
     for first, last in _batches(ligands, poses, buffers.budget(device)):
         for members, found in by_batches(device, launch, np.arange(first, last)):
             pose, verdict, cluster, count = found
-            kept = np.arange(max_num_poses) < count[:, None]
+            kept = np.arange(settings.max_num_poses) < count[:, None]
             rows.append((poses.first_pose[members, None] + pose)[kept])
             verdicts.append(verdict[kept])
             clusters.append(cluster[kept])
@@ -135,11 +133,10 @@ def _launch(
     poses: Poses,
     bumped: np.ndarray,
     span: tuple[int, int],
-    max_num_poses: int,
-    cluster_rmsd: float,
+    settings: FilterSettings,
 ) -> tuple[np.ndarray, ...]:
     first, last = span
-    count = last - first
+    count, max_num_poses = last - first, settings.max_num_poses
     table, heavy = _table(ligands, poses, first, last)
     conformers, genotypes = Conformers.of(ligands, first, last), Genotypes.of(poses, first, last)
     rows = slice(poses.first_pose[first], poses.first_pose[last])
@@ -175,7 +172,7 @@ def _launch(
         (local,),
         np.int32(count),
         np.int32(max_num_poses),
-        np.float32(cluster_rmsd * cluster_rmsd),
+        np.float32(settings.cluster_rmsd * settings.cluster_rmsd),
         rows_on_device,
         buffers.upload(device, poses.score[rows]),
         buffers.upload(device, bumped[rows].astype(np.uint8)),

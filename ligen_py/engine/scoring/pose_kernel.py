@@ -12,9 +12,10 @@ from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import tuned
 from ligen_py.records.ligands import Ligands
+from ligen_py.records.limits import MAX_ATOMS
 from ligen_py.records.poses import Poses
 
-ATOM_CLASSES = (64, 256)
+ATOM_CLASSES = (64, MAX_ATOMS)
 """Kernels are compiled for ligands up to these sizes; a pose runs in the smallest that fits."""
 
 

@@ -5,21 +5,18 @@ scores are those of best poses by the first function: larger is better, minus th
 looks at every function that has a say in what ranks.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
-from ligen_py.engine.functions.ad4 import reference as ad4_reference
-from ligen_py.engine.functions.vina import reference as vina_reference
-from ligen_py.engine.functions.vina.constants import FORMS
-from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.pose_arrays import take
 from ligen_py.engine.scoring.checks import ENOUGH, Row, table
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import ChargedReceptor, Field, Receptor
+from ligen_py.functions import load
+from ligen_py.records.pocket import Field
 from ligen_py.records.poses import Poses
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.records.scores import Check, Checks, Scores
+from ligen_py.records.typed import Typed
 
 WORST_AFFINITY = 10.0
 """kcal/mol; a refined pose without clashes does not come near it."""
@@ -33,8 +30,7 @@ step of X-Score's HM (docs/determinism.md)."""
 
 
 def watch(
-    ligands: Ligands,
-    sites: Mapping[str, Receptor | ChargedReceptor],
+    typed: Mapping[str, Typed],
     poses: Poses,
     scores: Scores,
     field: Field,
@@ -43,19 +39,20 @@ def watch(
 ) -> Checks:
     """Look at a chunk's best poses; score one in `every` again by the twins of some functions.
 
-    `sites` holds the receptor as each of these functions sees it, the first function's first.
+    `typed` holds ligands and receptor as each of these functions sees them, the first function's
+    first.
     """
     found = scores.best >= 0
     best = scores.best[found]
-    score = terms[next(iter(sites))]["total"][best].astype(np.float64)
+    score = terms[next(iter(typed))]["total"][best].astype(np.float64)
     repeated = int(np.unique(score, return_counts=True)[1].max(initial=0))
     last = field.origin + field.spacing * (np.array(field.value.shape[1:]) - 1)
     place = poses.translation[best]
     outside = ((place < field.origin) | (place > last)).any(axis=1)
     some = sample(scores, every)
     gaps = np.zeros(len(some))
-    for function, receptor in sites.items():
-        apart = _twin_gaps(ligands, receptor, poses, scores.best, some, function, terms[function])
+    for function, seen in typed.items():
+        apart = _twin_gaps(function, seen, poses, scores.best, some, terms[function])
         gaps = np.maximum(gaps, apart)
     unlike = f"scores unlike the twin's; largest difference {gaps.max(initial=0):.2g} tolerances"
     rows = [
@@ -75,15 +72,6 @@ def _row(check: Check, suspect: np.ndarray, what: str) -> Row:
     return check, count, len(suspect), count / max(len(suspect), 1), words
 
 
-TWINS: Mapping[str, Callable[..., dict[str, np.ndarray]]] = {
-    "vina": lambda *of: vina_reference.score_poses(FORMS["vina"], *of),
-    "vinardo": lambda *of: vina_reference.score_poses(FORMS["vinardo"], *of),
-    "xscore": xscore_reference.score_poses,
-    "ad4": ad4_reference.score_poses,
-}
-"""The NumPy twin of each scoring function."""
-
-
 def sample(scores: Scores, every: int) -> np.ndarray:
     """Ligands for the twin: one in `every`, but `ENOUGH` at least, evenly spread; with 0 nobody."""
     rows = np.flatnonzero(scores.best >= 0)
@@ -92,24 +80,24 @@ def sample(scores: Scores, every: int) -> np.ndarray:
 
 
 def _twin_gaps(
-    ligands: Ligands,
-    sites: Receptor | ChargedReceptor,
+    function: str,
+    typed: Typed,
     poses: Poses,
     best: np.ndarray,
     rows: np.ndarray,
-    function: str,
     terms: Mapping[str, np.ndarray],
 ) -> np.ndarray:
     """Differences (rows,) between device and twin over the tolerance, of some ligands' best poses.
 
-    The larger one of the total's and, for Vina's forms, of the energy within the ligand.
+    The largest one of the terms that the function's room has watched.
     """
-    some = subset(ligands, rows_below(ligands, "ligand", rows))
+    some = subset(typed.ligands, rows_below(typed.ligands, "ligand", rows))
     given = take(poses, best[rows], np.ones(len(rows), np.int64))
-    twin = TWINS[function](some, sites, given)
+    room = load(function, "reference")
+    twin = room.score_poses(some, typed.receptor, given)
     absolute, relative = TWIN_TOLERANCE
     result = np.zeros(len(rows))
-    for name in ("total", "intra") if function in FORMS else ("total",):
+    for name in room.WATCHED:
         expected = twin[name].astype(np.float64)
         gaps = np.abs(terms[name][best[rows]] - expected) / (absolute + relative * np.abs(expected))
         result = np.maximum(result, np.where(np.isfinite(gaps), gaps, np.inf))

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.records.column import STRING, Kind, Record, base_of, extended, own_columns
 from ligen_py.store.files.guard import child, dataset_of
 from ligen_py.store.files.seal import is_broken
 from ligen_py.store.files.table import text_rows
@@ -87,16 +87,41 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def read(path: Path, kind: Kind, record: type[R]) -> R:
-    """Read one record of a file, every array checked against the record's declaration."""
+def read(path: Path, kind: Kind, record: type[R], base: Record | None = None) -> R:
+    """Read one record of a file, every array checked against the record's declaration.
+
+    `base` is the record that this one extends, or the record itself, where it was read before.
+    Raises InputError for a file that is older than the scoring function the record belongs to.
+    """
+    if isinstance(base, record):
+        return base
+    extends = base_of(record)
+    if extends is not None and base is None:
+        base = read(path, kind, extends)
     with open_file(path, kind) as file:
-        return read_record(child(file, kind.group_of(record)), record)
+        group = kind.group_of(record)
+        if group not in kind.fixed and group not in file:
+            raise InputError(
+                f"{path}: has no atom types for the scoring function {group}, which is newer; make "
+                f"it again with the stage that writes {kind.name} files"
+            )
+        return read_record(child(file, group), record, base)
 
 
-def read_record(group: h5py.Group, record: type[R]) -> R:
+def groups_in(path: Path, kind: Kind) -> dict[str, type[Record]]:
+    """The groups of a file with their records; it may lack those of newer scoring functions."""
+    with open_file(path, kind) as file:
+        return {
+            name: record
+            for name, record in kind.groups.items()
+            if name in kind.fixed or name in file
+        }
+
+
+def read_record(group: h5py.Group, record: type[R], base: Record | None = None) -> R:
     """Read a record; ValueError or KeyError where a column is missing, or its values do not fit."""
-    columns = {spec.name: _column(group, spec.name, spec.metadata) for spec in fields(record)}  # type: ignore[arg-type]
-    found = record(**columns)
+    columns = {spec.name: _column(group, spec.name, spec.metadata) for spec in own_columns(record)}
+    found = record(**columns) if base is None else extended(base, record, **columns)
     found.require_bounds()
     return found
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import h5py
 import numpy as np
 
 from ligen_py.provenance import Run
-from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.records.column import STRING, Kind, Record, own_columns
 from ligen_py.store.files.disk import Disk, writing
 from ligen_py.store.files.seal import seal
 from ligen_py.store.files.temporary import publish, temporary_for
@@ -69,7 +68,7 @@ def write(
 
     `terms` maps scoring function -> term -> float32 array with one value a pose.
     """
-    if set(records) != set(kind.groups):
+    if not set(kind.fixed) <= set(records) <= set(kind.groups):
         raise ValueError(f"a {kind.name} file holds {sorted(kind.groups)}, not {sorted(records)}")
     with new_file(path, kind, run) as file:
         for group, record in records.items():
@@ -81,8 +80,8 @@ def write(
 
 
 def write_record(group: h5py.Group, record: Record) -> None:
-    """Write every column of a record with its unit, meaning and enumeration."""
-    for spec in fields(record):  # type: ignore[arg-type]
+    """Write the record's `own_columns`, each with its unit, meaning and enumeration."""
+    for spec in own_columns(type(record)):
         meta = spec.metadata
         values = getattr(record, spec.name)
         dtype: Any = TEXT if meta["dtype"] == STRING else meta["dtype"]

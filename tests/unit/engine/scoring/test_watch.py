@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.functions.vina import reference as vina_reference
-from ligen_py.engine.functions.vina.constants import FORMS
+from ligen_py.engine.functions.vinardo import reference as vinardo_reference
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.scoring import watch
 from ligen_py.engine.scoring.scores import best_poses
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import Check
-from tests.xscore_input import random_receptor
+from ligen_py.records.typed import Typed
+from tests.xscore_input import as_vina, random_receptor, with_types
 
 COUNT = 40
 Change = Callable[[np.ndarray], None] | None
@@ -22,15 +23,15 @@ Change = Callable[[np.ndarray], None] | None
 @pytest.fixture(scope="module")
 def believable() -> tuple[object, ...]:
     """Ligands, receptor, poses in the box, and the twin's scores moved to where good ones lie."""
-    ligands = make_ligands([(8, 1)] * COUNT)
+    ligands = with_types(make_ligands([(8, 1)] * COUNT))["vina"]
     field = make_field()
     middle = field.origin + field.spacing * (np.array(field.value.shape[1:]) - 1) / 2
     poses = make_poses(ligands, 2)
     shifted = np.tile(middle, (len(poses.restart), 1)).astype("f4")
     poses = replace(poses, translation=shifted)
     receptor = random_receptor(60, 12.0)
-    receptor = replace(receptor, xyz=(receptor.xyz + middle).astype("f4"))
-    terms = vina_reference.score_poses(FORMS["vina"], ligands, receptor, poses)
+    receptor = as_vina(replace(receptor, xyz=(receptor.xyz + middle).astype("f4")))
+    terms = vina_reference.score_poses(ligands, receptor, poses)
     total, intra = (terms[name].astype("f4") for name in ("total", "intra"))
     return ligands, receptor, poses, field, total, intra
 
@@ -43,7 +44,7 @@ def run(believable: tuple, change: Change = None, poses: Poses | None = None) ->
     poses = given if poses is None else poses
     scores = best_poses(poses, total, -total)
     terms = {"vina": {"total": total, "intra": intra}}
-    found = watch.watch(ligands, {"vina": receptor}, poses, scores, field, terms, 1000)
+    found = watch.watch({"vina": Typed(ligands, receptor)}, poses, scores, field, terms, 1000)
     return {Check(check): row for check, row in zip(found.check, found.alarm, strict=True)}
 
 
@@ -56,7 +57,9 @@ def test_only_the_twin_is_sampled(believable: tuple) -> None:
     scores = best_poses(poses, total, -total)
     terms = {"vina": {"total": total, "intra": intra}}
     seen = {
-        every: watch.watch(ligands, {"vina": receptor}, poses, scores, field, terms, every).seen
+        every: watch.watch(
+            {"vina": Typed(ligands, receptor)}, poses, scores, field, terms, every
+        ).seen
         for every in (0, 1, 2, 1000)
     }
     twin = {every: int(rows[Check.TWIN]) for every, rows in seen.items()}
@@ -105,12 +108,12 @@ def test_each_fault_raises_its_alarm(believable: tuple, change: Change, expected
 def test_a_second_function_with_a_say_is_scored_again_too(believable: tuple) -> None:
     ligands, receptor, poses, field, total, intra = believable
     scores = best_poses(poses, total, -total)
-    second = vina_reference.score_poses(FORMS["vinardo"], ligands, receptor, poses)
-    sites = {"vina": receptor, "vinardo": receptor}
+    second = vinardo_reference.score_poses(ligands, receptor, poses)
+    typed = dict.fromkeys(("vina", "vinardo"), Typed(ligands, receptor))
     for shift, alarm in ((0, set()), (1, {"TWIN"})):
         moved = {name: (values + shift).astype("f4") for name, values in second.items()}
         terms = {"vina": {"total": total, "intra": intra}, "vinardo": moved}
-        found = watch.watch(ligands, sites, poses, scores, field, terms, 1000)
+        found = watch.watch(typed, poses, scores, field, terms, 1000)
         rows = zip(found.check, found.alarm, strict=True)
         assert {Check(check).name for check, row in rows if row} == alarm
 

@@ -10,7 +10,8 @@ import pytest
 from ligen_py.molecules.receptor.charges import METAL, WATER
 from ligen_py.molecules.receptor.preparation import Prepared, Rules, open_structure, prepare
 from ligen_py.molecules.receptor.site import site_of_ligand
-from ligen_py.records.atom_types import Ad4Type, VinaType
+from ligen_py.records.functions.ad4 import Ad4Type
+from ligen_py.records.functions.vina import VinaType
 from tests import goldens
 
 CHAINS = {"1s3v": ("A",), "1ia1": ("B",), "1uou": ("A",)}
@@ -47,11 +48,13 @@ def test_types_and_charges_are_those_of_meeko(
             continue
         place = row[label]
         assert found.receptor.xyz[place] == pytest.approx(known.xyz[i], abs=2e-3), label
-        assert found.charged.ad4_type[place] == ad4[i], label
+        assert found.typed["ad4"].type[place] == ad4[i], label
         # Meeko rounds to three decimals that add up to a whole charge.
-        assert found.charged.ad4_charge[place] == pytest.approx(known.charge[i], abs=3e-3), label
-        if found.receptor.vina_type[place] != vina[i]:
-            different.add((residue.split("/")[1], atom, VinaType(found.receptor.vina_type[place])))
+        assert found.typed["ad4"].partial_charge[place] == pytest.approx(
+            known.charge[i], abs=3e-3
+        ), label
+        if found.typed["vina"].type[place] != vina[i]:
+            different.add((residue.split("/")[1], atom, VinaType(found.typed["vina"].type[place])))
         compared += 1
     # X-Score's histidine, of which Vina's types are made, gives and takes with both nitrogens.
     assert different <= {("HIS", atom, VinaType.N_DA) for atom in ("ND1", "NE2")}
@@ -61,8 +64,8 @@ def test_types_and_charges_are_those_of_meeko(
 @pytest.mark.parametrize("name", CHAINS)
 def test_hydrogens_stand_where_pdb2pqr_puts_them(name: str) -> None:
     found, known = prepared(name, CHAINS[name], "propka"), goldens.pocket(name)
-    polar = found.charged.xyz[found.charged.ad4_type == Ad4Type.HD].astype(float)
-    charge = found.charged.ad4_charge[found.charged.ad4_type == Ad4Type.HD]
+    polar = found.typed["ad4"].xyz[found.typed["ad4"].type == Ad4Type.HD].astype(float)
+    charge = found.typed["ad4"].partial_charge[found.typed["ad4"].type == Ad4Type.HD]
     mine = np.array([kind == "HD" for kind in known.kind])
     distance = np.linalg.norm(known.xyz[mine][:, None] - polar, axis=2)
     assert distance.min(axis=1) == pytest.approx(0, abs=2e-3)
@@ -74,7 +77,7 @@ def test_hydrogens_stand_where_pdb2pqr_puts_them(name: str) -> None:
 def test_residues_have_the_states_of_propka(name: str) -> None:
     found = prepared(name, CHAINS[name], "propka")
     row = {label: i for i, label in enumerate(found.receptor.label)}
-    polar = found.charged.xyz[found.charged.ad4_type == Ad4Type.HD]
+    polar = found.typed["ad4"].xyz[found.typed["ad4"].type == Ad4Type.HD]
     distance = np.linalg.norm(found.receptor.xyz[:, None] - polar, axis=2)
     bound = np.bincount(distance.argmin(axis=0), minlength=len(distance))
     compared = set()

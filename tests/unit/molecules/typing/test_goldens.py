@@ -5,20 +5,22 @@ import numpy as np
 import pytest
 from rdkit import Chem
 
-from ligen_py.engine.functions.vina.constants import FORMS
+from ligen_py.engine.functions.vina.constants import VINA
 from ligen_py.molecules import elements
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.typing import ad4, vina
-from ligen_py.molecules.typing.xscore import (
+from ligen_py.molecules.typing.gasteiger import gasteiger
+from ligen_py.molecules.typing.xscore_ligands import (
     LIGAND_LOGP,
     LIGAND_TYPE,
     LOGP,
     NAMES,
-    RECEPTOR_TYPE,
     ligand_types,
-    receptor_type,
 )
-from ligen_py.records.atom_types import Ad4Type, Interaction, VinaType
+from ligen_py.molecules.typing.xscore_residues import RECEPTOR_TYPE, receptor_type
+from ligen_py.records.functions.ad4 import Ad4Type
+from ligen_py.records.functions.vina import VinaType
+from ligen_py.records.functions.xscore import Interaction
 from tests import goldens
 
 LIGANDS = goldens.rows("meeko_ligands.tsv")
@@ -48,7 +50,7 @@ def test_ligands_are_typed_and_charged_as_by_meeko() -> None:
     atoms = 0
     for row in LIGANDS:
         mol = Chem.AddHs(Chem.MolFromSmiles(row["smiles"]))
-        types, charges = ad4.ligand_types(Graph.of(mol), ad4.gasteiger(mol))
+        types, charges = ad4.ligand_types(Graph.of(mol), gasteiger(mol))
         known = [
             UNKNOWN.get(
                 name, Ad4Type.NONE if name == "-" else Ad4Type.__members__.get(name.upper())
@@ -91,9 +93,9 @@ def test_vinas_types_follow_meekos_types() -> None:
 def test_vinas_radii_are_those_of_meeko(row: dict[str, str]) -> None:
     mol = Chem.AddHs(Chem.MolFromSmiles(row["smiles"]))
     graph = Graph.of(mol)
-    kinds, types = ad4.ligand_types(graph, ad4.gasteiger(mol))[0], vina.ligand_types(graph)
+    kinds, types = ad4.ligand_types(graph, gasteiger(mol))[0], vina.ligand_types(graph)
     (place, *_) = np.flatnonzero(kinds == Ad4Type[row["type"]])
-    assert FORMS["vina"].radii[types[place]] == pytest.approx(float(row["vina_ri"]))
+    assert VINA.radii[types[place]] == pytest.approx(float(row["vina_ri"]))
 
 
 @pytest.mark.parametrize("name", set(LIGAND_TYPE) - {"H"})

@@ -115,7 +115,7 @@ def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
 def test_a_changed_letter_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "l.h5"
     parsed = library_of([Molecule("serious name", "CCO", 1)])
-    records = {"entries": parsed.entries, "ledger": parsed.ledger, "ligands": parsed.ligands}
+    records = parsed.groups
     write(path, LIGANDS, RUN, records)
     path.write_bytes(path.read_bytes().replace(b"serious name", b"curious name"))
     with pytest.raises(InputError, match=r"l\.h5: damaged \(its checksum differs\); make it again"):

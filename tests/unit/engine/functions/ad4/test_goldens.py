@@ -11,7 +11,7 @@ from ligen_py.engine.functions.ad4.constants import (
     PARAMETERS,
     WEIGHTS,
 )
-from ligen_py.records.atom_types import Ad4Type
+from ligen_py.records.functions.ad4 import Ad4Type
 from tests import goldens
 
 PAIRS = goldens.rows("ad4_pairs.tsv")

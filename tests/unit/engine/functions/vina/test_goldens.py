@@ -5,9 +5,10 @@ import pytest
 from rdkit import Chem
 
 from ligen_py.engine.functions.vina import reference as vina_reference
-from ligen_py.engine.functions.vina.constants import FORMS, TYPES
+from ligen_py.engine.functions.vina.constants import TYPES, VINA
+from ligen_py.engine.functions.vinardo.constants import VINARDO
 from ligen_py.molecules.typing.vina import vina_type
-from ligen_py.records.atom_types import VinaType
+from ligen_py.records.functions.vina import VinaType
 from tests import pdbqt
 from tests.vina_values import (
     GROUPS,
@@ -20,6 +21,8 @@ from tests.vina_values import (
     pocket,
     poses,
 )
+
+FORMS = {"vina": VINA, "vinardo": VINARDO}
 
 
 def test_every_type_has_its_pairs() -> None:
@@ -72,12 +75,12 @@ def test_poses_score_as_in_vina(monkeypatch: pytest.MonkeyPatch, name: str, form
     for ligands, pose in poses(name):
         known = pose[form]
         start = pdbqt.start_poses(ligands)
-        exact = vina_reference.score_poses(FORMS[form], ligands, receptor, start)
+        exact = vina_reference.score_form(FORMS[form], ligands, receptor, start)
         # Vina's look-up table alone is worth up to 0.015 kcal/mol.
         assert exact["affinity"][0] == pytest.approx(known["total"], abs=0.015)
         with monkeypatch.context() as patched:
             as_vina_tabulates(patched)
-            found = vina_reference.score_poses(FORMS[form], ligands, receptor, start)
+            found = vina_reference.score_form(FORMS[form], ligands, receptor, start)
         divisor = 1 + cost * found["rotors"][0]
         assert found["affinity"][0] == pytest.approx(known["total"], abs=0.002)
         assert found["affinity"][0] * divisor == pytest.approx(known["inter"], abs=0.002)
