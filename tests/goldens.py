@@ -53,7 +53,7 @@ def clustered() -> tuple[Ligands, Poses, np.ndarray, float]:
         each for each in document("vina_poses.json")["ligands"] if each["name"] == told["ligand"]
     )
     start = np.array(told["xyz"])
-    ligands = ligands_of(replace(read_lines(ligand["pdbqt"]), xyz=start))
+    ligands, _ = ligands_of(replace(read_lines(ligand["pdbqt"]), xyz=start))
     number = [int(np.abs(start - place).sum(axis=1).argmin()) for place in ligands.xyz]
     axes = [[number[near], number[far]] for near, far in ligands.torsion_axis.tolist()]
     column = [told["axes"].index(axis) for axis in axes]
