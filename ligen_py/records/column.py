@@ -139,5 +139,7 @@ R = TypeVar("R", bound=Record)
 
 
 def extended(base: Record, record: type[R], **own: np.ndarray) -> R:
-    """A record with the columns of the one that it extends, and its own."""
-    return record(**{spec.name: getattr(base, spec.name) for spec in fields(base)}, **own)  # type: ignore[arg-type]
+    """A record with the columns of the one that it extends, taken from `base`, and its own."""
+    mine = {spec.name for spec in own_columns(record)}
+    shared = (spec.name for spec in fields(record) if spec.name not in mine)  # type: ignore[arg-type]
+    return record(**{name: getattr(base, name) for name in shared}, **own)

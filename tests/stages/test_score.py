@@ -35,7 +35,6 @@ class Campaign:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.ligands = replace(typed_ligands([(9, 2), (14, 3), (6, 0)]), entry=np.array([0, 2, 3]))
-        self.typed = {**with_types(self.ligands), "xscore": self.ligands}
         self.ledger = Ledger(
             np.array([Status.READY, Status.REJECTED, Status.READY, Status.READY], "u1"),
             np.array([0, Reason.TOO_MANY_ATOMS, 0, 0], "u1"),
@@ -49,7 +48,8 @@ class Campaign:
         names = text("a", "b", "c", "d")
         entries = Entries(names, np.arange(1, 5), *[names] * 4)
         records = {"entries": entries, "ledger": self.ledger, "ligands": self.ligands}
-        write(self.folder / "ligands.h5", LIGANDS, RUN, {**records, **self.typed})
+        typed = {**with_types(self.ligands), "xscore": self.ligands}
+        write(self.folder / "ligands.h5", LIGANDS, RUN, {**records, **typed})
         audit = Audit(text(), text(), np.zeros(0, "i4"), text())
         pocket = {
             "receptor": self.receptor,

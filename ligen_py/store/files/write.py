@@ -72,16 +72,19 @@ def write(
         raise ValueError(f"a {kind.name} file holds {sorted(kind.groups)}, not {sorted(records)}")
     with new_file(path, kind, run) as file:
         for group, record in records.items():
-            write_record(file.create_group(group), record)
+            write_record(file.create_group(group), record, kind.groups[group])
         for function, columns in (terms or {}).items():
             target = file.create_group(f"terms/{function}")
             for term, values in columns.items():
                 write_column(target, term, values)
 
 
-def write_record(group: h5py.Group, record: Record) -> None:
-    """Write the record's `own_columns`, each with its unit, meaning and enumeration."""
-    for spec in own_columns(type(record)):
+def write_record(group: h5py.Group, record: Record, declared: type[Record] | None = None) -> None:
+    """Write the `own_columns` of a record, each with its unit, meaning and enumeration.
+
+    `declared` is the record of the group, where the given one extends it.
+    """
+    for spec in own_columns(declared or type(record)):
         meta = spec.metadata
         values = getattr(record, spec.name)
         dtype: Any = TEXT if meta["dtype"] == STRING else meta["dtype"]

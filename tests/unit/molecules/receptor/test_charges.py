@@ -49,16 +49,16 @@ def test_a_prepared_receptor_has_these_types_charges_and_hydrogens(shared_data: 
         if residue in ("HIS", "CYS") or number == "225":
             continue
         other = row[f"{residue}/{number}/{atom}"]
-        assert found.charged.type[place] == prepared.types()[other], label
-        assert found.charged.partial_charge[place] == pytest.approx(
+        assert found.typed["ad4"].type[place] == prepared.ad4_types()[other], label
+        assert found.typed["ad4"].partial_charge[place] == pytest.approx(
             prepared.charge[other], abs=0.02
         )
         compared += 1
     assert compared > 1000
 
-    near = site.distance(found.charged.xyz) < 2.0
+    near = site.distance(found.typed["ad4"].xyz) < 2.0
     backbone = [place for label, place in row.items() if label.endswith("/H")]
-    hydrogens = found.charged.xyz[near & (found.charged.type == Ad4Type.HD)].astype(float)
+    hydrogens = found.typed["ad4"].xyz[near & (found.typed["ad4"].type == Ad4Type.HD)].astype(float)
     distance = np.linalg.norm(prepared.xyz[backbone][:, None] - hydrogens, axis=2).min(axis=1)
     inside = site.distance(prepared.xyz[backbone]) < 1.0
     assert inside.sum() > 40

@@ -161,7 +161,7 @@ def test_a_residue_with_one_atom_within_the_margin_is_kept_whole(tmp_path: Path)
 
 def test_roots_are_means_of_bonded_heavy_neighbours(tmp_path: Path, ligand_site: Site) -> None:
     metal = het("ZN", "ZN", 50, (5.2, 3.5, 0.0), "ZN")
-    receptor = run(tmp_path, [*ALANINES, metal], ligand_site).receptor
+    receptor = run(tmp_path, [*ALANINES, metal], ligand_site).typed["xscore"]
     root = dict(zip(receptor.label, receptor.root, strict=True))
     rooted = dict(zip(receptor.label, receptor.rooted, strict=True))
     assert root["A/ALA/1/O"] == pytest.approx([7.0, 1.42, 0.0])  # its C, not the metal
