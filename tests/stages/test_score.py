@@ -10,9 +10,10 @@ from ligen_py import score
 from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.random_input import make_field, make_poses
 from ligen_py.provenance import Run
+from ligen_py.records.functions.xscore import XScoreLigands
 from ligen_py.records.kept import KEPT, Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
-from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.ligands import LIGANDS, Entries
 from ligen_py.records.pocket import POCKET, Audit
 from ligen_py.records.poses import POSES, Poses
 from ligen_py.records.scores import SCORES, Scores
@@ -177,9 +178,9 @@ def test_a_record_is_scored_when_one_of_its_states_is(campaign: Campaign) -> Non
 def test_a_chunk_without_ligands(campaign: Campaign) -> None:
     empty = {
         name: getattr(campaign.ligands, name)[: 1 if name.startswith("first") else 0]
-        for name in Ligands.__dataclass_fields__
+        for name in XScoreLigands.__dataclass_fields__
     }
-    campaign.ligands = Ligands(**empty)
+    campaign.ligands = XScoreLigands(**empty)
     campaign.ledger = campaign.ledger.marked(
         np.arange(4), Status.FAILED, Reason.UNPARSABLE, ["bad"] * 4
     )
