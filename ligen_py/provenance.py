@@ -87,7 +87,7 @@ def sources(stage: str) -> list[Path]:
                 ".clh": kernel_folder() / "include",
                 ".j2": path.parent,
             }
-            named = (folders[Path(name).suffix] / name for name in files)
+            named = (folders["." + name.rpartition(".")[2]] / name for name in files)
             waiting += [file for file in named if file.is_file()]
         elif path.suffix in (".cl", ".clh"):
             waiting += _includes(text)
