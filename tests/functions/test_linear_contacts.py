@@ -23,7 +23,8 @@ from ligen_py.records.scores import SCORES, Check, Checks
 from ligen_py.settings.campaign import schema
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
-from ligen_py.store.files.read import read, read_terms
+from ligen_py.store.files.read import read
+from ligen_py.store.files.terms import read_terms
 from ligen_py.store.files.typed import read_typed
 from tests.functions.linear_contacts import reference
 from tests.mini import Mini
