@@ -3,7 +3,11 @@
 PYTHON ?= python3.11
 CORES  ?= $(shell nproc 2>/dev/null || echo 2)
 BIN    := .venv/bin
-STAMP  := .venv/.from-lock
+DEMO   := .venv/.from-lock
+TESTS  := .venv/.from-dev-lock
+
+PIN    := uv pip compile pyproject.toml --python-version 3.11 --universal --generate-hashes \
+          --no-emit-index-url --custom-compile-command "make lock" --quiet
 
 CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
 KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
@@ -14,23 +18,23 @@ KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(STAMP) ## Screen 227 approved drugs against two enzymes; results in demo/
+demo: $(DEMO) ## Screen 227 approved drugs against two enzymes; results in demo/
 	@$(BIN)/python -m ligen_py run config/demo/config.yaml --directory demo --cores $(CORES)
 	@echo "Read next: demo/results/report.html, and the molecules in demo/results/export/"
 
 test: lint ## Run every check and every test
 	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope
 
-test-faults: $(STAMP) ## Kill, cut, fill and damage campaigns at more moments than `make test` does
+test-faults: $(TESTS) ## Kill, cut, fill and damage campaigns at more moments than `make test` does
 	LIGEN_TEST_MOMENTS=20 $(BIN)/python -m pytest tests/workflow/test_faults.py -q --timeout 14400
 
-fuzz: $(STAMP) ## Give every reader 500 times 22 damaged files; `make test` gives it 20 times 22
+fuzz: $(TESTS) ## Give every reader 500 times 22 damaged files; `make test` gives it 20 times 22
 	LIGEN_TEST_FUZZ=500 $(BIN)/python -m pytest tests/fuzz -q --timeout 14400 --durations=0 --durations-min=5
 
-test-slurm: $(STAMP) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
+test-slurm: $(TESTS) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
 	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q --timeout 14400
 
-lint: $(STAMP) ## Check formats, types and rules, without running anything
+lint: $(TESTS) ## Check formats, types and rules, without running anything
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -38,13 +42,13 @@ lint: $(STAMP) ## Check formats, types and rules, without running anything
 	$(BIN)/snakemake $(CAMPAIGN) --lint
 	$(BIN)/clang-format --dry-run -Werror --ferror-limit=3 $(KERNELS)
 
-format: $(STAMP) ## Format all sources
+format: $(TESTS) ## Format all sources
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format --quiet .
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/clang-format -i $(KERNELS)
 
-bench: $(STAMP) ## Redock the complexes of a folder: make bench FOLDER=...
+bench: $(TESTS) ## Redock the complexes of a folder: make bench FOLDER=...
 	@test -d "$(FOLDER)" || { echo "give a folder of complexes: make bench FOLDER=..."; exit 2; }
 	$(BIN)/python benchmarks/redock.py "$(FOLDER)"
 
@@ -52,16 +56,18 @@ clean: ## Remove the demo's results and all caches, not .venv
 	rm -rf demo .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
-schema: $(STAMP) ## Write the config's JSON schema anew, after a change of ligen_py/settings/
+schema: $(DEMO) ## Write the config's JSON schema anew, after a change of ligen_py/settings/
 	$(BIN)/python -m ligen_py.settings.campaign > workflow/config.schema.json
 
 lock: ## Pin all requirements anew, after a change of pyproject.toml (needs uv)
-	uv pip compile pyproject.toml --all-extras --python-version 3.11 --universal \
-	    --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
-	    --quiet --output-file requirements.lock
+	$(PIN) --extra cpu --extra workflow --extra demo --output-file requirements.lock
+	$(PIN) --all-extras --constraint requirements.lock --output-file requirements-dev.lock
 
-$(STAMP): requirements.lock
+# Users and the demo need the first; tests and benchmarks the second, which holds the first.
+$(DEMO): requirements.lock
+$(TESTS): requirements-dev.lock
+$(DEMO) $(TESTS):
 	@command -v $(PYTHON) > /dev/null || { echo "$(PYTHON) is missing; install Python 3.11, or name yours: make PYTHON=..."; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r $<
 	touch $@

@@ -4,17 +4,25 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-PINS = {
-    canonicalize_name(name): version
-    for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;]+)", LOCK, re.MULTILINE)
+LOCKS = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("requirements.lock", "requirements-dev.lock")
 }
+PINS, DEV_PINS = (
+    {
+        canonicalize_name(name): version
+        for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;]+)", lock, re.MULTILINE)
+    }
+    for lock in LOCKS.values()
+)
+FOR_USERS = ("cpu", "workflow", "demo")
 CURE = "requirements.lock is older than pyproject.toml: run `make lock`"
 
 
@@ -23,26 +31,38 @@ def requirements(*extras: str) -> list[Requirement]:
     return [Requirement(text) for extra in extras for text in optional[extra]]
 
 
-def test_the_lock_pins_every_requirement() -> None:
+@pytest.mark.parametrize(
+    ("pins", "extras"), [(PINS, FOR_USERS), (DEV_PINS, tuple(PROJECT["optional-dependencies"]))]
+)
+def test_the_locks_pin_every_requirement(pins: dict[str, str], extras: tuple[str, ...]) -> None:
     wanted = [Requirement(text) for text in PROJECT["dependencies"]]
-    wanted += requirements(*PROJECT["optional-dependencies"])
+    wanted += requirements(*extras)
     for requirement in wanted:
-        version = PINS.get(canonicalize_name(requirement.name))
+        version = pins.get(canonicalize_name(requirement.name))
         assert version is not None, f"{requirement.name}: {CURE}"
         assert requirement.specifier.contains(version), f"{requirement}: {CURE}"
 
 
-def test_every_pin_has_hashes() -> None:
-    entries = re.split(r"^(?=[A-Za-z0-9])", LOCK, flags=re.MULTILINE)[1:]
+def test_users_get_the_versions_that_are_tested_and_no_tools() -> None:
+    assert PINS.items() <= DEV_PINS.items()
+    only = {canonicalize_name(needed.name) for needed in requirements("test", "benchmarks", "tune")}
+    shared = {canonicalize_name(needed.name) for needed in requirements(*FOR_USERS)}
+    assert len(only & set(PINS) - shared) <= 3, "some of them other packages need"
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_hashes(lock: str) -> None:
+    entries = re.split(r"^(?=[A-Za-z0-9])", LOCKS[lock], flags=re.MULTILINE)[1:]
     # A package whose newest release has no wheel for some platform stands twice, with markers.
     assert len(entries) >= len(PINS) > 50
     for entry in entries:
         assert "--hash=sha256:" in entry, entry
 
 
-def test_the_lock_names_no_address() -> None:
-    assert "://" not in LOCK
-    assert not re.search(r"^-", LOCK, re.MULTILINE), "an option stands in the lock"
+@pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
+def test_the_locks_name_no_address(lock: str) -> None:
+    assert "://" not in lock
+    assert not re.search(r"^-", lock, re.MULTILINE), "an option stands in the lock"
 
 
 def test_the_conda_environment_has_the_locks_versions() -> None:
