@@ -29,6 +29,11 @@
 #define ROW 32  // bytes of a row of the matrix: one letter of the database against every one
 #endif
 
+#ifdef SIMULATOR
+// Oclgrind does not know the instructions that these lines become.
+#pragma clang optimize off
+#endif
+
 #define LETTERS 24  // of the query
 #define COLUMNS 4   // of a pass
 

@@ -5,19 +5,22 @@
 //   E(i,j) = max(H(i,j-1) - GAP_FIRST, E(i,j-1) - GAP_NEXT)     j: residue of the database
 //   F(i,j) = max(H(i-1,j) - GAP_FIRST, F(i-1,j) - GAP_NEXT)     score: the largest H
 //
-//   work-group   WG_SUB_GROUPS sub-groups
-//   sub-group    SG_SIZE / GROUP groups of lanes
-//   group        GROUP lanes: one pair of sequences (one sequence with BITS 32)
-//   lane         ROWS rows of the query; in step t its column is t - lane
+//   sub-group    SG_SIZE / GROUP groups of lanes; takes one unit after another until none is left
+//   unit         neighbours of one block of the database, a value for each group
+//   value        a pair of sequences in the halves of a word (one sequence with BITS 32)
+//   lane         ROWS rows of the query, two columns a step, one step behind the lane before
 //
-//   step         t      t + 1    t + 2
-//   lane 0       j      j + 1    j + 2       rows 0 .. ROWS - 1; below it
-//   lane 1       j - 1  j        j + 1       rows ROWS .. 2 ROWS - 1, which need H and F of lane 0
+//   step         t            t + 1        t + 2
+//   lane 0       j, j + 1     j + 2, ..    j + 4, ..     rows 0 .. ROWS - 1
+//   lane 1                    j, j + 1     j + 2, ..     rows ROWS .. 2 ROWS - 1: H and F of lane 0
+//   lane 2                                 j, j + 1      handed on: last row, unit, best score
 //
-// A value of BITS 16 has the two sequences of a pair in its halves. Where a score of `limit` or
-// more comes out, the sequence must be run again with 32 bits: no sum has overflown before it.
-// H needs no floor but 0, so E and F begin at 0 as well: neither that nor the letters PAD around a
-// sequence, nor the rows behind the query, which score LOWEST with every letter, change a maximum.
+// Lane 0 begins with the next unit while the others end the last, so no lane waits between them.
+//
+// Where a score of `limit` or more comes out, the sequence must be run again with 32 bits: no sum
+// has overflown before it. H needs no floor but 0, so E and F begin at 0 as well: neither that nor
+// the letter PAD behind a sequence, nor the rows behind the query, which score least with every
+// letter, change a maximum.
 //
 // A query with more than GROUP * ROWS rows takes several launches, one `pass` after another. H and
 // F of the last row wait in `edge`, where the next pass reads them just ahead of writing its own.
@@ -37,6 +40,15 @@
 #ifndef SINGLE_PASS
 #define SINGLE_PASS 0  // 1: the query has no more than GROUP * ROWS rows
 #endif
+#ifndef ORDER
+#define ORDER 1
+#endif
+#ifndef BEST_T
+#define BEST_T 0
+#endif
+#ifndef AHEAD
+#define AHEAD 0
+#endif
 #ifndef WG_SUB_GROUPS
 #define WG_SUB_GROUPS 1
 #endif
@@ -45,7 +57,10 @@
 #define PAD 24
 #define STRIDE (GROUP * ROWS + 16)  // bytes from letter to letter of a profile: other banks
 #define PER_VALUE (32 / BITS)       // sequences in a value
+#define VALUES (BLOCK / PER_VALUE)  // of a block
 #define GROUPS (SG_SIZE / GROUP)    // of a sub-group
+#define UNITS (VALUES / GROUPS)     // of a block
+#define NO_UNIT (-1)
 
 #include "subgroup.clh"
 
@@ -141,14 +156,15 @@ static inline uint of_lane_before(sg_t sg, uint value) {
 #endif
 
 KERNEL void score_pairs(
-    int start, int pairs,           // the first pair (sequence with BITS 32), and how many
+    int start, int end,             // blocks
     __global const long *first,     // block: its first column
-    __global const int *length,     // block, sequence: residues, falling within a block
+    __global const int *length,     // block, sequence: residues, falling over all blocks
     __global const uchar *letters,  // column, sequence
     __global const uint *profile,   // pass, letter, row: signed bytes, STRIDE of them a letter
     int pass, int passes, int gap_first, int gap_next,
-    __global uint2 *edge,  // column of a block, pair: H and F of the last row; of several passes
-    __global int *scores) {  // block, sequence: the best of all passes until now
+    volatile __global int *next,  // pass: units taken, at first 0
+    __global uint2 *edge,         // column, value: H and F of the last row, for the next pass
+    __global int *scores) {       // block, sequence: the best of all passes until now, at first 0
   SG_SETUP(sg);
   __local uint table[LETTERS * STRIDE / 4] __attribute__((aligned(16)));
   for (int word = get_local_id(0); word < LETTERS * STRIDE / 4; word += get_local_size(0)) {
@@ -157,85 +173,138 @@ KERNEL void score_pairs(
   barrier(CLK_LOCAL_MEM_FENCE);
 
   const int lane = sg.lane % GROUP;
-  const int pair = sg.item * GROUPS + sg.lane / GROUP;
-  const bool there = pair < pairs;
-  const int sequence = (start + (there ? pair : 0)) * PER_VALUE;
-  const int block = sequence / BLOCK;
-  const int columns = there ? length[sequence] : 0;
-  // The first pair of a sub-group is its longest, because all lie in one block.
-  const int longest = length[(start + min(sg.item * GROUPS, pairs - 1)) * PER_VALUE];
-  __global const uchar *mine = letters + first[block] * BLOCK + sequence % BLOCK;
-  edge += (first[block] * BLOCK + sequence % BLOCK) / PER_VALUE;
+  const int group = sg.lane / GROUP;
   __local const uchar *rows = (__local const uchar *)table + lane * ROWS;
-
   const uint open = each(-gap_first), extend = each(-gap_next);
+
+  // As lane 0 has them: the unit, and its columns that are left.
+  int taken = 0, left = 0;
+  // As this lane has them.
+  int unit = NO_UNIT, sequence = 0;
+  __global const uchar *mine = letters;
+  __global uint2 *my_edge = edge;
   uint h[ROWS], e[ROWS];
 #pragma unroll
   for (int row = 0; row < ROWS; row++) h[row] = e[row] = 0;
-  uint best = 0, corner = 0, above = 0, f = 0;
-  for (int step = 0; step < longest + GROUP - 1; step++) {
-    const int column = step - lane;
-    const bool inside = (uint)column < (uint)columns;
-    uint a = PAD, b = PAD;
-    if (inside) {
-#if BITS == 16
-      const ushort two = *(__global const ushort *)(mine + (long)column * BLOCK);
-      a = two & 0xff;
-      b = two >> 8;
-#else
-      a = mine[(long)column * BLOCK];
-#endif
-    }
-    if (lane == 0) {
-      above = f = 0;
-      if (!SINGLE_PASS && pass > 0 && inside) {
-        const uint2 waiting = edge[column * (BLOCK / PER_VALUE)];
-        above = waiting.x;
-        f = waiting.y;
+  uint best = 0, corner = 0;
+  // From the lane before.
+  int unit_before = NO_UNIT;
+  uint best_before = 0, above1 = 0, above2 = 0, f1 = 0, f2 = 0;
+
+  for (;;) {
+    if (left <= 0) {
+      if (taken == NO_UNIT) break;
+      taken = sg_max(sg, sg.lane == 0 ? atomic_inc(next + pass) : 0) + start * UNITS;
+      // The first sequence of a unit is its longest. After one without residues come only such.
+      if (taken < end * UNITS) left = length[taken * (GROUPS * PER_VALUE)];
+      if (left <= 0) {
+        taken = NO_UNIT;
+        left = 2 * GROUP;  // until the last lane has ended
       }
     }
-    uint for_a[ROWS / 4], for_b[ROWS / 4];
-    read_scores(rows + a * STRIDE, for_a);
-    if (BITS == 16) read_scores(rows + b * STRIDE, for_b);
-    uint diagonal = plus(corner, score_of(for_a[0], for_b[0], 0));
-    uint last = 0;
-    corner = above;
+    left -= 2;
+    if (lane == 0) unit_before = taken;
+    if (unit_before != unit) {
+      if (lane > 0) best = larger(best, best_before);
+      best_before = best;
+      if (lane == GROUP - 1 && unit != NO_UNIT) {
+        const int low = BITS == 16 ? (int)(short)(best & 0xffff) : (int)best;
+        scores[sequence] = max(low, scores[sequence]);
+        if (BITS == 16) scores[sequence + 1] = max((int)best >> 16, scores[sequence + 1]);
+      }
+      unit = unit_before;
+      if (unit != NO_UNIT) {
+        const int block = unit / UNITS;
+        const int value = unit % UNITS * GROUPS + group;
+        sequence = block * BLOCK + value * PER_VALUE;
+        mine = letters + first[block] * BLOCK + value * PER_VALUE;
+        my_edge = edge + first[block] * VALUES + value;
+      }
+#pragma unroll
+      for (int row = 0; row < ROWS; row++) h[row] = e[row] = 0;
+      best = corner = 0;
+    }
+    uint a1 = PAD, b1 = PAD, a2 = PAD, b2 = PAD;
+    if (unit != NO_UNIT) {
+#if BITS == 16
+      const ushort two1 = *(__global const ushort *)mine;
+      const ushort two2 = *(__global const ushort *)(mine + BLOCK);
+      a1 = two1 & 0xff;
+      b1 = two1 >> 8;
+      a2 = two2 & 0xff;
+      b2 = two2 >> 8;
+#else
+      a1 = mine[0];
+      a2 = mine[BLOCK];
+#endif
+      mine += 2 * BLOCK;
+    }
+    if (lane == 0) {
+      above1 = f1 = above2 = f2 = 0;
+      if (!SINGLE_PASS && pass > 0 && unit != NO_UNIT) {
+        above1 = my_edge[0].x;
+        f1 = my_edge[0].y;
+        above2 = my_edge[VALUES].x;
+        f2 = my_edge[VALUES].y;
+      }
+    }
+    uint for_a1[ROWS / 4], for_b1[ROWS / 4], for_a2[ROWS / 4], for_b2[ROWS / 4];
+    read_scores(rows + a1 * STRIDE, for_a1);
+    read_scores(rows + a2 * STRIDE, for_a2);
+#if BITS == 16
+    read_scores(rows + b1 * STRIDE, for_b1);
+    read_scores(rows + b2 * STRIDE, for_b2);
+#endif
+#define SCORE(column, row) \
+  score_of(for_a##column[(row) / 4], for_b##column[(row) / 4], (row) % 4)
+    uint diagonal1 = plus(corner, SCORE(1, 0));
+    uint diagonal2 = plus(above1, SCORE(2, 0));
+    corner = above2;
+    uint last1 = 0, last2 = 0;
 #pragma unroll
     for (int row = 0; row < ROWS; row++) {
-      // The sum of the row below comes before H is written over.
+      // What the row below needs of H is taken before H is written over.
       const int below = (row + 1) % ROWS;
-      const uint next = plus(h[row], score_of(for_a[below / 4], for_b[below / 4], below % 4));
-      const uint here = positive(larger(diagonal, e[row]), f);
-      const uint opened = plus(here, open);
-      e[row] = larger(plus(e[row], extend), opened);
-      f = larger(plus(f, extend), opened);
-      if (row % 2 == 1) best = larger(larger(best, last), here);
-      h[row] = last = here;
-      diagonal = next;
+      const uint next1 = plus(h[row], SCORE(1, below));
+#if BEST_T
+      best = larger(larger(best, diagonal1), diagonal2);
+#endif
+#if ORDER == 0
+      last1 = positive(larger(diagonal1, e[row]), f1);
+#else
+      last1 = positive(larger(e[row], f1), diagonal1);
+#endif
+      const uint opened1 = plus(last1, open);
+      const uint e1 = larger(plus(e[row], extend), opened1);
+      f1 = larger(plus(f1, extend), opened1);
+      const uint next2 = plus(last1, SCORE(2, below));
+#if ORDER == 0
+      last2 = positive(larger(diagonal2, e1), f2);
+#else
+      last2 = positive(larger(e1, f2), diagonal2);
+#endif
+      const uint opened2 = plus(last2, open);
+      e[row] = larger(plus(e1, extend), opened2);
+      f2 = larger(plus(f2, extend), opened2);
+#if !BEST_T
+      best = larger(larger(best, last1), last2);
+#endif
+      h[row] = last2;
+      diagonal1 = next1;
+      diagonal2 = next2;
     }
-    if (!SINGLE_PASS && pass + 1 < passes && lane == GROUP - 1 && inside) {
-      edge[column * (BLOCK / PER_VALUE)] = (uint2)(last, f);
+    if (!SINGLE_PASS && unit != NO_UNIT) {
+      if (pass + 1 < passes && lane == GROUP - 1) {
+        my_edge[0] = (uint2)(last1, f1);
+        my_edge[VALUES] = (uint2)(last2, f2);
+      }
+      my_edge += 2 * VALUES;
     }
-    above = of_lane_before(sg, last);
-    f = of_lane_before(sg, f);
-  }
-  // The best of all lanes of the group.
-  int low = BITS == 16 ? (int)(short)(best & 0xffff) : (int)best;
-  int high = (int)best >> 16;
-#pragma unroll
-  for (int lanes = 1; lanes < GROUP; lanes *= 2) {
-    uint one = (uint)low, other = (uint)high;
-    for (int k = 0; k < lanes; k++) {
-      one = of_lane_before(sg, one);
-      other = of_lane_before(sg, other);
-    }
-    if (lane >= lanes) {
-      low = max(low, (int)one);
-      high = max(high, (int)other);
-    }
-  }
-  if (there && lane == GROUP - 1) {
-    scores[sequence] = max(low, pass ? scores[sequence] : 0);
-    if (BITS == 16) scores[sequence + 1] = max(high, pass ? scores[sequence + 1] : 0);
+    above1 = of_lane_before(sg, last1);
+    f1 = of_lane_before(sg, f1);
+    above2 = of_lane_before(sg, last2);
+    f2 = of_lane_before(sg, f2);
+    best_before = of_lane_before(sg, best_before);
+    unit_before = as_int(of_lane_before(sg, as_uint(unit)));
   }
 }

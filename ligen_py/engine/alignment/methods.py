@@ -13,6 +13,7 @@ from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import build
+from ligen_py.opencl.residency import resident
 from ligen_py.sequences.alphabets import AMINO_ACIDS, PAD
 
 INTER_SEQUENCE = "sequences/inter_sequence.cl"
@@ -68,6 +69,7 @@ class InterSequence:
         device, scoring = self._device, self._scoring
         lanes = self._LANES[bits]
         definitions = {"BITS": bits, "LANES": lanes, "BLOCK": BLOCK, "ROW": self._MATRIX_ROW}
+        definitions |= {"SIMULATOR": 1} if device.is_simulator else {}
         program = build(device, INTER_SEQUENCE, definitions)
         room = self._items * 2 * len(query) * lanes * bits // 8
         if self._scratch is None or self._scratch.size < room:
@@ -120,7 +122,7 @@ SHAPES = {
 }
 """Shape -> how fast it is (cells of its whole height a second, beside the fastest on an H200)."""
 
-LONG = 2048
+LONG = 4096
 """A longer sequence is for a whole sub-group, or it would still run when all others are done."""
 
 LOWEST = -128
@@ -143,6 +145,7 @@ class Wavefront:
         """`shapes` are those to choose from."""
         self._device, self._scoring, self._shapes = device, scoring, shapes
         self._edge: Any = None
+        self._before: list[cl.Event] = []
 
     @cached_property
     def _other_queue(self) -> cl.CommandQueue:
@@ -160,13 +163,18 @@ class Wavefront:
         long = int(np.searchsorted(-there.blocks.length[:, 0], -LONG))
         if shape.lanes == SUB_GROUP_SIZE or not long or not whole:
             long = 0
-        queue, events = self._device.queue, []
+        queue = self._device.queue
+        events = [cl.enqueue_fill_buffer(queue, scores, np.int32(0), 0, scores.size)]
+        # What waits between two passes is in one place for all queries.
+        after = [*events, *self._before] if len(query) > shape.height else list(events)
         if long:
             of_long = self._shape(len(query), whole)
-            events += self._launch(queue, there, query, bits, scores, of_long, 0, long)
+            part = there, query, bits, scores, of_long, 0, long
+            events += self._launch(queue, after, *part)
             queue = self._other_queue
-        blocks = len(there.blocks)
-        events += self._launch(queue, there, query, bits, scores, shape, long, blocks)
+        part = there, query, bits, scores, shape, long, len(there.blocks)
+        events += self._launch(queue, after, *part)
+        self._before = events
         return events
 
     @staticmethod
@@ -179,6 +187,7 @@ class Wavefront:
     def _launch(
         self,
         queue: cl.CommandQueue,
+        after: list[cl.Event],
         there: Resident,
         query: np.ndarray,
         bits: int,
@@ -205,20 +214,21 @@ class Wavefront:
         per_value = 32 // bits
         values = BLOCK // per_value
         room = there.blocks.letters.size // per_value if passes > 1 else 1
+        events = []
         if self._edge is None or self._edge.size < room * 8:
             self._edge = buffers.empty(device, room, np.dtype("u4,u4"))
-        pairs = (end - start) * values
-        groups = -(-pairs * shape.lanes // (SUB_GROUP_SIZE * group))
+        units = (end - start) * values * shape.lanes // SUB_GROUP_SIZE
+        groups = -(-min(units, resident(program, "score_pairs", group)) // group)
         size = SUB_GROUP_SIZE * group
-        events = []
+        taken = buffers.exchange(device, np.zeros(passes, np.int32))
         with buffers.memory_named(device):
             for number in range(passes):
                 event = program.kernel("score_pairs")(
                     queue,
                     (groups * size,),
                     (size,),
-                    np.int32(start * values),
-                    np.int32(pairs),
+                    np.int32(start),
+                    np.int32(end),
                     there.first,
                     there.length,
                     there.letters,
@@ -227,8 +237,10 @@ class Wavefront:
                     np.int32(passes),
                     np.int32(scoring.gap_first),
                     np.int32(scoring.gap_next),
+                    taken,
                     self._edge,
                     scores,
+                    wait_for=after,
                 )
                 events.append(event)
             queue.flush()

@@ -93,7 +93,7 @@ class Searcher:
         if not running.events:
             return np.zeros(size, "i4")
         with buffers.memory_named(self.device):
-            self.kernel_seconds += sum(map(buffers.seconds, running.events))
+            self.kernel_seconds += _span(running.events)
         last = running.events[-1]
         scores = buffers.download(self.device, running.scores, size, np.int32, last)
         places = np.flatnonzero(scores >= self._method.limit(self._method.widths[width]))
@@ -104,3 +104,10 @@ class Searcher:
             record = again.blocks.record.reshape(-1)
             scores[record[record != NO_SEQUENCE]] = found[record != NO_SEQUENCE]
         return scores
+
+
+def _span(events: list[cl.Event]) -> float:
+    """Seconds from the start of the first kernel to the end of the last, waiting for all."""
+    for event in events:
+        buffers.seconds(event)
+    return float(max(e.profile.end for e in events) - min(e.profile.start for e in events)) * 1e-9
