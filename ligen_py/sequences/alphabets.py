@@ -24,7 +24,7 @@ for _code, _letter in [
 ]:
     _CODE_OF[[ord(_letter), ord(_letter.lower())]] = _code
 _LETTER_OF = np.frombuffer(AMINO_ACIDS.encode(), "u1")
-_READ_AS_X = np.frombuffer((AS_UNKNOWN + AS_UNKNOWN.lower()).encode(), "u1")
+_READ_AS_X = [letter.encode() for letter in AS_UNKNOWN + AS_UNKNOWN.lower()]
 
 
 def encode(record: FastaRecord, source: str) -> np.ndarray:
@@ -52,4 +52,4 @@ def decode(codes: np.ndarray) -> str:
 
 def read_as_unknown(sequence: bytes) -> int:
     """How many letters of a sequence are read as X because they have no scores (U, O and J)."""
-    return int(np.isin(np.frombuffer(sequence, "u1"), _READ_AS_X).sum())
+    return sum(map(sequence.count, _READ_AS_X))

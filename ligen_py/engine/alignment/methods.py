@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyopencl as cl
 
-from ligen_py.engine.alignment.packing import BLOCK, Blocks
+from ligen_py.engine.alignment.packing import BLOCK
 from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.residency import resident
-from ligen_py.sequences.alphabets import AMINO_ACIDS, PAD
+from ligen_py.records.database import Blocks
+from ligen_py.sequences.alphabets import PAD
 
 INTER_SEQUENCE = "sequences/inter_sequence.cl"
 WAVEFRONT = "sequences/wavefront.cl"
@@ -79,7 +80,7 @@ class InterSequence:
                 device.queue,
                 (self._items,),
                 (1,),
-                np.int32(len(there.blocks)),
+                np.int32(len(there.blocks.record)),
                 there.first,
                 there.length,
                 there.letters,
@@ -172,7 +173,7 @@ class Wavefront:
             part = there, query, bits, scores, of_long, 0, long
             events += self._launch(queue, after, *part)
             queue = self._other_queue
-        part = there, query, bits, scores, shape, long, len(there.blocks)
+        part = there, query, bits, scores, shape, long, len(there.blocks.record)
         events += self._launch(queue, after, *part)
         self._before = events
         return events

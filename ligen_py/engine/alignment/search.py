@@ -13,11 +13,12 @@ import numpy as np
 import pyopencl as cl
 
 from ligen_py.engine.alignment.methods import InterSequence, Resident, Wavefront, method_of
-from ligen_py.engine.alignment.packing import NO_SEQUENCE, Blocks
+from ligen_py.engine.alignment.packing import NO_SEQUENCE, chosen, pieces, some
 from ligen_py.engine.alignment.ranking import Ranked, best, merged
 from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
+from ligen_py.records.database import Blocks
 
 
 class _Running(NamedTuple):
@@ -54,9 +55,9 @@ class Searcher:
         """
         room = most or buffers.budget(self.device) // self._method.letter_bytes
         found: list[list[Ranked]] = [[] for _ in queries]
-        for start, end in blocks.pieces(room):
-            piece = blocks.some(start, end)
-            there = np.flatnonzero(piece.record != NO_SEQUENCE)
+        for start, end in pieces(blocks.first, 0, len(blocks.record), room):
+            piece = some(blocks, start, end)
+            there = np.flatnonzero(piece.record.reshape(-1) != NO_SEQUENCE)
             record = piece.record.reshape(-1)[there]
             residues = int(piece.length.sum(dtype="i8"))
             for number, scores in enumerate(self.scores(queries, piece)):
@@ -82,7 +83,7 @@ class Searcher:
     def _launch(self, there: Resident, query: np.ndarray, width: int = 0) -> _Running:
         scores = there.next_scores()
         events: list[cl.Event] = []
-        if len(query) and len(there.blocks):
+        if len(query) and len(there.blocks.record):
             bits = self._method.widths[width]
             events = self._method.launch(there, query, bits, scores)
         return _Running(query, scores, events)
@@ -98,7 +99,7 @@ class Searcher:
         scores = buffers.download(self.device, running.scores, size, np.int32, last)
         places = np.flatnonzero(scores >= self._method.limit(self._method.widths[width]))
         if len(places):
-            again = Resident(self.device, there.blocks.chosen(places))
+            again = Resident(self.device, chosen(there.blocks, places))
             launched = self._launch(again, running.query, width + 1)
             found = self._fetch(again, launched, width + 1)
             record = again.blocks.record.reshape(-1)
