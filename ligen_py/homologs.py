@@ -7,6 +7,7 @@ kept under a name that its content gives.
 
 import argparse
 import logging
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from ligen_py.engine.alignment.ranking import NONE, Ranked, merged
 from ligen_py.engine.alignment.results import results
 from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.engine.alignment.search import Searcher
+from ligen_py.errors import InputError
 from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.opencl.device import Device, labels, select_all
 from ligen_py.opencl.workers import spread
@@ -29,7 +31,7 @@ from ligen_py.pace import Pace
 from ligen_py.paths import cache_folder
 from ligen_py.provenance import Input, Run
 from ligen_py.records.homologs import HOMOLOGS
-from ligen_py.sequences.proteins import read_proteins
+from ligen_py.sequences.proteins import Proteins, read_proteins
 from ligen_py.sequences.statistics import statistics_of
 from ligen_py.sequences.substitution import MATRICES, read_matrix
 from ligen_py.settings.homologs import HomologsSettings
@@ -62,6 +64,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--part", type=_part, default=WHOLE, metavar="K-of-N", help="part of the database to search"
     )
+    parser.add_argument(
+        "--site",
+        type=_residues,
+        default=(),
+        metavar="RESIDUES",
+        help="residues of the query's binding site, such as 12,34-40: identity over them, too",
+    )
     cli.add_device(parser, several=True)
     return cli.run(parser, argv, _stage)
 
@@ -72,6 +81,7 @@ def _stage(options: argparse.Namespace) -> None:
     queries = read_proteins(options.query)
     if queries.unknown:
         log.info("queries: %d letters U, O or J are read as X", queries.unknown)
+    _require_site(options.query, queries, options.site)
     chosen = select_all(options.device)
     path, source = _database(options.database, options.cache)
     with open_database(path) as database:
@@ -96,7 +106,8 @@ def _stage(options: argparse.Namespace) -> None:
             *(len(queries), database.sequences, cells, seconds, cells / seconds / 1e9),
         )
         known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)
-        records = results(queries, ranked, database, scoring, known, (start, end), options.part)
+        where = (start, end), options.part, [residue - 1 for residue in options.site]
+        records = results(queries, ranked, database, scoring, known, *where)
     if options.output:
         files = () if settings.matrix.upper() in MATRICES else (Path(settings.matrix),)
         run = Run("homologs", settings, (options.query, source, *files), labels(chosen))
@@ -134,6 +145,24 @@ def _searcher(
         return searcher.search(letters, some, top, tell=tell)
 
     return search
+
+
+def _residues(text: str) -> tuple[int, ...]:
+    found: set[int] = set()
+    for word in text.split(","):
+        match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", word.strip())
+        if not match:
+            raise argparse.ArgumentTypeError(f"{word!r} is no residue or range such as 34-40")
+        found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return tuple(sorted(found))
+
+
+def _require_site(path: Path, queries: Proteins, site: Sequence[int]) -> None:
+    if site and (len(queries) != 1 or not 1 <= site[0] <= site[-1] <= queries.residues):
+        raise InputError(
+            f"{path}: --site names residues {site[0]} to {site[-1]} of one query, but it holds "
+            f"{len(queries)} with {queries.residues} residues; give the right file or residues"
+        )
 
 
 def _part(text: str) -> Part:

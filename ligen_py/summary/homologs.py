@@ -35,21 +35,18 @@ COLUMNS = (
 )
 """Of hits.tsv."""
 
-BLAST_COLUMNS = (
-    "qseqid",
-    "sseqid",
-    "pident",
-    "length",
-    "mismatch",
-    "gapopen",
-    "qstart",
-    "qend",
-    "sstart",
-    "send",
+PANEL_COLUMNS = (
+    "query",
+    "accession",
+    "name",
+    "identity",
+    "site_identity",
+    "coverage",
     "evalue",
-    "bitscore",
+    "score",
+    "target_length",
 )
-"""Of BLAST's -outfmt 6; its files have no header, and neither has ours."""
+"""Of panel.tsv; coverage: share of the query's residues between the alignment's ends."""
 
 
 class Found(Protocol):
@@ -74,10 +71,17 @@ def listing(
             yield "     no alignment has a score above 0"
 
 
-def write_tables(folder: Path, queries: Queries, hits: Hits) -> None:
-    """Write hits.tsv and hits.blast.tsv into a folder."""
+def write_tables(
+    folder: Path, queries: Queries, hits: Hits, panel: tuple[float, float] | None = None
+) -> int:
+    """Write hits.tsv and hits.blast.tsv into a folder, and panel.tsv by limits; its lines.
+
+    The limits are the least identity and the largest E-value of an anti-target.
+    """
     texts = {"hits.tsv": hits_table(queries, hits), "hits.blast.tsv": blast_table(queries, hits)}
-    write_texts(folder, texts)
+    lines = list(panel_table(queries, hits, *panel)) if panel else []
+    write_texts(folder, texts | ({"panel.tsv": lines} if panel else {}))
+    return max(len(lines) - 1, 0)
 
 
 def hits_table(queries: Queries, hits: Hits) -> Iterator[str]:
@@ -104,13 +108,17 @@ def hits_table(queries: Queries, hits: Hits) -> Iterator[str]:
                 hits.target_start[row],
                 hits.target_end[row],
                 hits.cigar[row],
-                _share(hits.site_identities[row], site) if site else "",
+                _share(hits.site_identities[row], site),
             )
         )
 
 
 def blast_table(queries: Queries, hits: Hits) -> Iterator[str]:
-    """Lines of BLAST's -outfmt 6; where no E-value is known, that and the bit score are NA."""
+    """Lines of BLAST's -outfmt 6, which has no header.
+
+    qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore; the last
+    two are NA where they are not known.
+    """
     for query, _, row in _rows(queries):
         aligned, same, gaps = hits.aligned[row], hits.identities[row], hits.gaps[row]
         yield _line(
@@ -129,6 +137,41 @@ def blast_table(queries: Queries, hits: Hits) -> Iterator[str]:
                 _number(hits.bits[row], ".1f") or "NA",
             )
         )
+
+
+def panel_table(
+    queries: Queries, hits: Hits, min_identity: float, max_evalue: float
+) -> Iterator[str]:
+    """The anti-targets: hits like a query, but for the query itself, with a header."""
+    yield _line(PANEL_COLUMNS)
+    for query, _, row in _rows(queries):
+        length = int(queries.residues[query])
+        same, aligned = int(hits.identities[row]), int(hits.aligned[row])
+        itself = same == length == hits.residues[row]
+        # Where no E-value is known, NaN exceeds no limit.
+        if itself or same < min_identity * aligned or hits.evalue[row] > max_evalue:
+            continue
+        site = int(hits.site_residues[row])
+        covered = int(hits.query_end[row]) - int(hits.query_start[row]) + 1
+        yield _line(
+            (
+                queries.name[query],
+                _accession(hits.target[row]),
+                _description(hits.header[row]) or hits.target[row],
+                _share(same, aligned),
+                _share(hits.site_identities[row], site),
+                _share(covered, length),
+                _number(hits.evalue[row], ".2e"),
+                hits.score[row],
+                hits.residues[row],
+            )
+        )
+
+
+def _accession(name: str) -> str:
+    """UniProt's accession of sp|P00533|EGFR_HUMAN; any other name as it is."""
+    parts = name.split("|")
+    return parts[1] if len(parts) == 3 and parts[0] in ("sp", "tr") else name
 
 
 def _rows(queries: Queries) -> Iterator[tuple[int, int, int]]:

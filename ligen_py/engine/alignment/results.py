@@ -55,8 +55,12 @@ def results(
     statistics: Statistics | None,
     blocks: tuple[int, int],
     part: Part,
+    site: Sequence[int] = (),
 ) -> dict[str, Record]:
-    """The records of a homologs file; `blocks` is the range of those that were searched."""
+    """The records of a homologs file.
+
+    `blocks` is the range of those that were searched, `site` are residues of the queries (from 0).
+    """
     record, length = (array.reshape(-1) for array in (database.index.record, database.index.length))
     there = np.flatnonzero(record != NO_SEQUENCE)
     order = there[np.argsort(record[there])]  # places by record, of those that have one
@@ -64,7 +68,7 @@ def results(
     for query, best in zip(queries.letters, ranked, strict=True):
         places = order[np.searchsorted(record[order], best.record)]
         targets = [database.letters(int(place)) for place in places]
-        mine = columns(query, targets, scoring)
+        mine = columns(query, targets, scoring, site)
         if not np.array_equal(mine["score"], best.score):
             raise ValueError("an alignment has another score than the device found")
         space = len(query), database.residues, database.sequences
