@@ -4,7 +4,6 @@ Every record is there with its header. One without residues, or with a letter th
 acid, is not searched, and the ledger says why. U, O and J are read as X.
 """
 
-import argparse
 import logging
 import sys
 from collections.abc import Sequence

@@ -85,12 +85,12 @@ def _stage(options: argparse.Namespace) -> None:
     chosen = select_all(options.device)
     path, source = _database(options.database, options.cache)
     with open_database(path) as database:
-        first = database.index.first
+        first = database.first
         start, end = share(first, options.part.index, options.part.count)
         # Several devices have a range each; more than this is not in memory at a time.
         most = min(1 << 30, -(-int(first[end] - first[start]) * BLOCK // len(chosen)))
         ranges = list(pieces(first, start, end, most))
-        cells = int(database.index.length[start:end].sum(dtype="i8")) * queries.residues
+        cells = int(database.length[start:end].sum(dtype="i8")) * queries.residues
         pace = Pace("million cells", cells // MILLION)
         work = partial(_searcher, path=path, letters=queries.letters, scoring=scoring)
         work = partial(work, top=settings.top, pace=pace if len(chosen) == 1 else None)
@@ -111,9 +111,9 @@ def _stage(options: argparse.Namespace) -> None:
     if options.output:
         files = () if settings.matrix.upper() in MATRICES else (Path(settings.matrix),)
         run = Run("homologs", settings, (options.query, source, *files), labels(chosen))
-        write(options.output, HOMOLOGS, run, records)
+        write(options.output, HOMOLOGS, run, records._asdict())
     if options.tables:
-        write_tables(options.tables, records["queries"], records["hits"])
+        write_tables(options.tables, records.queries, records.hits)
 
 
 def _database(given: Path, cache: Path) -> tuple[Path, Path | Input]:

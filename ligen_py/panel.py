@@ -16,8 +16,8 @@ from ligen_py import cli
 from ligen_py.engine.alignment.merging import merge
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
-from ligen_py.records.column import Record
-from ligen_py.records.homologs import HOMOLOGS, Hits, Queries
+from ligen_py.records.homologs import HOMOLOGS, Hits, Queries, Results, SearchSpace
+from ligen_py.records.ledger import Ledger
 from ligen_py.settings.homologs import PanelSettings
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.write import write
@@ -39,9 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _stage(options: argparse.Namespace) -> None:
     settings: PanelSettings = cli.settings_from(PanelSettings, options)
     runs = [run_record(path, HOMOLOGS) for path in options.hits]
-    for path, run in zip(options.hits, runs, strict=True):
+    for path, other in zip(options.hits, runs, strict=True):
         for what in ("settings", "inputs"):
-            if run.get(what) != runs[0].get(what):
+            if other.get(what) != runs[0].get(what):
                 raise InputError(
                     f"{path}: was made with other {what} than {options.hits[0]}; "
                     "search all parts again with the same"
@@ -54,14 +54,19 @@ def _stage(options: argparse.Namespace) -> None:
         raise InputError(f"{options.hits[0]}: {error}; give every part of one search") from error
     options.output.mkdir(parents=True, exist_ok=True)
     run = Run("panel", settings, tuple(options.hits), runs[0].get("device", ""))
-    write(options.output / "homologs.h5", HOMOLOGS, run, found)
+    write(options.output / "homologs.h5", HOMOLOGS, run, found._asdict())
     limits = settings.min_identity, settings.max_evalue
-    count = write_tables(options.output, found["queries"], found["hits"], limits)
-    log.info("%d hits, %d anti-targets", len(found["hits"].entry), count)
+    count = write_tables(options.output, found.queries, found.hits, limits)
+    log.info("%d hits, %d anti-targets", len(found.hits.entry), count)
 
 
-def _records(path: Path) -> dict[str, Record]:
-    return {name: read(path, HOMOLOGS, record) for name, record in HOMOLOGS.groups.items()}
+def _records(path: Path) -> Results:
+    return Results(
+        read(path, HOMOLOGS, Ledger),
+        read(path, HOMOLOGS, Queries),
+        read(path, HOMOLOGS, Hits),
+        read(path, HOMOLOGS, SearchSpace),
+    )
 
 
 if __name__ == "__main__":

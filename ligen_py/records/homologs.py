@@ -1,6 +1,7 @@
 """The best local alignments of queries with a database: the file of `homologs`."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,7 +34,9 @@ class Hits(Record):
     )
     query_start: np.ndarray = column("i4", "hit", doc="first aligned residue of the query, from 1")
     query_end: np.ndarray = column("i4", "hit", doc="last aligned residue of the query")
-    target_start: np.ndarray = column("i4", "hit", doc="first aligned residue of the target, from 1")
+    target_start: np.ndarray = column(
+        "i4", "hit", doc="first aligned residue of the target, from 1"
+    )
     target_end: np.ndarray = column("i4", "hit", doc="last aligned residue of the target")
     aligned: np.ndarray = column("i4", "hit", doc="columns of the alignment, gaps included")
     identities: np.ndarray = column("i4", "hit", doc="columns with two equal residues")
@@ -67,3 +70,12 @@ HOMOLOGS = Kind(
     1,
     {"ledger": Ledger, "queries": Queries, "hits": Hits, "space": SearchSpace},
 )
+
+
+class Results(NamedTuple):
+    """The records of a homologs file, by the names of their groups."""
+
+    ledger: Ledger
+    queries: Queries
+    hits: Hits
+    space: SearchSpace

@@ -44,12 +44,14 @@ class Statistics:
         while most - least > 1:
             middle = (least + most) // 2
             pairs = (query - middle) * (residues - sequences * middle)
-            if self.k * pairs <= max(query, residues):
-                most = middle
-            elif self.alpha / self.lambda_ * math.log(self.k * pairs) + self.beta < middle:
-                most = middle
-            else:
+            enough = self.k * pairs > max(query, residues)
+            if (
+                enough
+                and self.alpha / self.lambda_ * math.log(self.k * pairs) + self.beta >= middle
+            ):
                 least = middle
+            else:
+                most = middle
         return float((query - least) * (residues - sequences * least))
 
     def e_values(self, score: np.ndarray, space: float) -> np.ndarray:

@@ -52,8 +52,13 @@ PANEL_COLUMNS = (
 class Found(Protocol):
     """Records by falling score."""
 
-    record: np.ndarray
-    score: np.ndarray
+    @property
+    def record(self) -> np.ndarray:
+        """Which."""
+
+    @property
+    def score(self) -> np.ndarray:
+        """Its score."""
 
 
 def listing(
@@ -187,7 +192,7 @@ def _line(cells: Iterable[object]) -> str:
 
 
 def _description(header: str) -> str:
-    return (header.split(maxsplit=1) + ["", ""])[1]
+    return [*header.split(maxsplit=1), "", ""][1]
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,36 +1,35 @@
 """Parts of one search as the whole."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
 
 from ligen_py.engine.alignment.ranking import best
-from ligen_py.records.column import Record
-from ligen_py.records.homologs import Hits, Queries, SearchSpace
+from ligen_py.records.homologs import Hits, Queries, Results, SearchSpace
 from ligen_py.records.ledger import Ledger, Status
 
 
-def merge(parts: Sequence[Mapping[str, Record]], top: int) -> dict[str, Record]:
+def merge(parts: Sequence[Results], top: int) -> Results:
     """The records of a search from those of its parts, in any order.
 
     Raises ValueError where they are not all the parts of one search.
     """
-    spaces = [part["space"] for part in parts]
-    shares = sorted(tuple(space.part.tolist()) for space in spaces)  # type: ignore[attr-defined]
+    spaces = [part.space for part in parts]
+    shares = sorted(tuple(space.part.tolist()) for space in spaces)
     count = shares[0][1]
     if shares != [(index, count) for index in range(1, count + 1)]:
         found = ", ".join(f"{index}-of-{count}" for index, count in shares)
         raise ValueError(f"the parts are {found}, not each of {count} once")
-    first: Queries = parts[0]["queries"]  # type: ignore[assignment]
-    hits: list[Hits] = [part["hits"] for part in parts]  # type: ignore[misc]
+    first = parts[0].queries
+    hits = [part.hits for part in parts]
     chosen, ends = [], [0]
     entry, score = (np.concatenate([getattr(h, name) for h in hits]) for name in ("entry", "score"))
     starts = np.cumsum([0, *(len(h.entry) for h in hits)])
     for query in range(len(first.name)):
         rows = np.concatenate(
             [
-                np.arange(*part["queries"].first_hit[query : query + 2]) + start  # type: ignore[attr-defined]
+                np.arange(*part.queries.first_hit[query : query + 2]) + start
                 for part, start in zip(parts, starts, strict=False)
             ]
         )
@@ -43,13 +42,8 @@ def merge(parts: Sequence[Mapping[str, Record]], top: int) -> dict[str, Record]:
         for spec in fields(Hits)
     }
     queries = Queries(first.name, first.header, first.residues, np.array(ends, "i8"))
-    space = SearchSpace(spaces[0].sequences, spaces[0].residues, np.array([1, 1], "i4"))  # type: ignore[attr-defined]
-    return {
-        "ledger": _ledger([part["ledger"] for part in parts]),  # type: ignore[misc]
-        "queries": queries,
-        "hits": Hits(**columns),
-        "space": space,
-    }
+    space = SearchSpace(spaces[0].sequences, spaces[0].residues, np.array([1, 1], "i4"))
+    return Results(_ledger([part.ledger for part in parts]), queries, Hits(**columns), space)
 
 
 def _ledger(parts: Sequence[Ledger]) -> Ledger:

@@ -1,12 +1,9 @@
 """The two ways to score a query on a device: kernels, their launches, and where they are right."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import pyopencl as cl
 
 from ligen_py.engine.alignment.packing import BLOCK
 from ligen_py.engine.alignment.scoring import Scoring
@@ -47,7 +44,7 @@ class InterSequence:
     letter_bytes = 1
     """Memory of a letter of the database on the device."""
 
-    _LANES = {8: 32, 16: 16, 32: 8}
+    _LANES: ClassVar = {8: 32, 16: 16, 32: 8}
     """Sequences in a vector: 256 bits are fastest, with AVX-512 too."""
 
     _MATRIX_ROW = 32
@@ -65,7 +62,7 @@ class InterSequence:
         """Scores from here on may be wrong with so many bits: the next pair may exceed them."""
         return (1 << bits) - int(self._scoring.matrix.max()) - self._scoring.bias
 
-    def launch(self, there: Resident, query: np.ndarray, bits: int, scores: Any) -> list[cl.Event]:
+    def launch(self, there: Resident, query: np.ndarray, bits: int, scores: Any) -> list[Any]:
         """Enqueue the kernels that fill `scores` (block, sequence); the events to wait for."""
         device, scoring = self._device, self._scoring
         lanes = self._LANES[bits]
@@ -146,18 +143,13 @@ class Wavefront:
         """`shapes` are those to choose from."""
         self._device, self._scoring, self._shapes = device, scoring, shapes
         self._edge: Any = None
-        self._before: list[cl.Event] = []
-
-    @cached_property
-    def _other_queue(self) -> cl.CommandQueue:
-        properties = cl.command_queue_properties.PROFILING_ENABLE
-        return cl.CommandQueue(self._device.context, properties=properties)
+        self._before: list[Any] = []
 
     def limit(self, bits: int) -> int:
         """Scores from here on may be wrong with so many bits: the next pair may exceed them."""
         return (1 << (bits - 1)) - int(self._scoring.matrix.max())
 
-    def launch(self, there: Resident, query: np.ndarray, bits: int, scores: Any) -> list[cl.Event]:
+    def launch(self, there: Resident, query: np.ndarray, bits: int, scores: Any) -> list[Any]:
         """Enqueue the kernels that fill `scores` (block, sequence); the events to wait for."""
         shape = self._shape(len(query), self._shapes)
         whole = [known for known in self._shapes if known.lanes == SUB_GROUP_SIZE]
@@ -165,14 +157,14 @@ class Wavefront:
         if shape.lanes == SUB_GROUP_SIZE or not long or not whole:
             long = 0
         queue = self._device.queue
-        events = [cl.enqueue_fill_buffer(queue, scores, np.int32(0), 0, scores.size)]
+        events = [buffers.zero(self._device, scores)]
         # What waits between two passes is in one place for all queries.
         after = [*events, *self._before] if len(query) > shape.height else list(events)
         if long:
             of_long = self._shape(len(query), whole)
             part = there, query, bits, scores, of_long, 0, long
             events += self._launch(queue, after, *part)
-            queue = self._other_queue
+            queue = self._device.second_queue
         part = there, query, bits, scores, shape, long, len(there.blocks.record)
         events += self._launch(queue, after, *part)
         self._before = events
@@ -187,8 +179,8 @@ class Wavefront:
 
     def _launch(
         self,
-        queue: cl.CommandQueue,
-        after: list[cl.Event],
+        queue: Any,
+        after: list[Any],
         there: Resident,
         query: np.ndarray,
         bits: int,
@@ -196,7 +188,7 @@ class Wavefront:
         shape: Shape,
         start: int,
         end: int,
-    ) -> list[cl.Event]:
+    ) -> list[Any]:
         device, scoring = self._device, self._scoring
         passes = -(-len(query) // shape.height)
         group = 1 if device.back_end == "local" else self._SUB_GROUPS

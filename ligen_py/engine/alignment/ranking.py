@@ -30,4 +30,6 @@ def best(record: np.ndarray, score: np.ndarray, count: int) -> Ranked:
 
 def merged(parts: list[Ranked], count: int) -> Ranked:
     """The best of several parts of one database."""
-    return best(*map(np.concatenate, zip(*(parts or [NONE]), strict=True)), count)
+    some = parts or [NONE]
+    record = np.concatenate([part.record for part in some])
+    return best(record, np.concatenate([part.score for part in some]), count)

@@ -9,26 +9,30 @@ from ligen_py.engine.alignment.hits import columns, significance
 from ligen_py.engine.alignment.packing import NO_SEQUENCE
 from ligen_py.engine.alignment.ranking import Ranked
 from ligen_py.engine.alignment.scoring import Scoring
-from ligen_py.records.column import Record
-from ligen_py.records.homologs import Hits, Queries, SearchSpace
+from ligen_py.records.homologs import Hits, Queries, Results, SearchSpace
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.sequences.proteins import Proteins
 from ligen_py.sequences.statistics import Statistics
 
 
-class Index(Protocol):
-    """Where sequences lie; see `records.database.Blocks`."""
-
-    length: np.ndarray
-    record: np.ndarray
-
-
 class Database(Protocol):
     """What is asked of a database file."""
 
-    index: Index
-    sequences: int
-    residues: int
+    @property
+    def length(self) -> np.ndarray:
+        """Residues of each sequence (blocks, 32)."""
+
+    @property
+    def record(self) -> np.ndarray:
+        """Which record of the database each sequence is (blocks, 32); NO_SEQUENCE for none."""
+
+    @property
+    def sequences(self) -> int:
+        """Sequences of the whole database."""
+
+    @property
+    def residues(self) -> int:
+        """Their residues."""
 
     def letters(self, place: int) -> np.ndarray:
         """One sequence, by its place (flat) in the index."""
@@ -41,10 +45,15 @@ class Database(Protocol):
 
 
 class Part(Protocol):
-    """Part `index` of `count`, from 1."""
+    """A part of a database."""
 
-    index: int
-    count: int
+    @property
+    def index(self) -> int:
+        """From 1."""
+
+    @property
+    def count(self) -> int:
+        """Of all parts."""
 
 
 def results(
@@ -56,12 +65,12 @@ def results(
     blocks: tuple[int, int],
     part: Part,
     site: Sequence[int] = (),
-) -> dict[str, Record]:
+) -> Results:
     """The records of a homologs file.
 
     `blocks` is the range of those that were searched, `site` are residues of the queries (from 0).
     """
-    record, length = (array.reshape(-1) for array in (database.index.record, database.index.length))
+    record, length = (array.reshape(-1) for array in (database.record, database.length))
     there = np.flatnonzero(record != NO_SEQUENCE)
     order = there[np.argsort(record[there])]  # places by record, of those that have one
     found: list[dict[str, np.ndarray]] = []
@@ -71,8 +80,8 @@ def results(
         mine = columns(query, targets, scoring, site)
         if not np.array_equal(mine["score"], best.score):
             raise ValueError("an alignment has another score than the device found")
-        space = len(query), database.residues, database.sequences
-        bits, evalue = significance(statistics, best.score, *space)
+        size = len(query), database.residues, database.sequences
+        bits, evalue = significance(statistics, best.score, *size)
         mine |= {"entry": best.record, "residues": length[places], "bits": bits, "evalue": evalue}
         found.append(mine)
     joined = {name: np.concatenate([mine[name] for mine in found]) for name in found[0]}
@@ -85,14 +94,12 @@ def results(
         np.fromiter(map(len, queries.letters), "i4", len(queries)),
         ends.astype("i8"),
     )
-    searched = database.index.record[slice(*blocks)].reshape(-1)
+    searched = database.record[slice(*blocks)].reshape(-1)
     searched = searched[searched != NO_SEQUENCE]
-    ledger = database.ledger().marked(
-        searched, Status.SCORED, Reason.NONE, np.full(len(searched), "", object)
-    )
+    ledger = database.ledger().marked(searched, Status.SCORED, Reason.NONE, [""] * len(searched))
     space = SearchSpace(
         np.array([database.sequences], "i8"),
         np.array([database.residues], "i8"),
         np.array([part.index, part.count], "i4"),
     )
-    return {"ledger": ledger, "queries": of_query, "hits": hits, "space": space}
+    return Results(ledger, of_query, hits, space)

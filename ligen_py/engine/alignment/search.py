@@ -7,10 +7,9 @@ neither does how much of the database is on the device at a time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyopencl as cl
 
 from ligen_py.engine.alignment.methods import InterSequence, Resident, Wavefront, method_of
 from ligen_py.engine.alignment.packing import NO_SEQUENCE, chosen, pieces, some
@@ -25,8 +24,8 @@ class _Running(NamedTuple):
     """A query that the device is at work on."""
 
     query: np.ndarray
-    scores: cl.Buffer
-    events: list[cl.Event]
+    scores: Any
+    events: list[Any]
 
 
 class Searcher:
@@ -82,7 +81,7 @@ class Searcher:
 
     def _launch(self, there: Resident, query: np.ndarray, width: int = 0) -> _Running:
         scores = there.next_scores()
-        events: list[cl.Event] = []
+        events: list[Any] = []
         if len(query) and len(there.blocks.record):
             bits = self._method.widths[width]
             events = self._method.launch(there, query, bits, scores)
@@ -94,7 +93,7 @@ class Searcher:
         if not running.events:
             return np.zeros(size, "i4")
         with buffers.memory_named(self.device):
-            self.kernel_seconds += _span(running.events)
+            self.kernel_seconds += buffers.span(running.events)
         last = running.events[-1]
         scores = buffers.download(self.device, running.scores, size, np.int32, last)
         places = np.flatnonzero(scores >= self._method.limit(self._method.widths[width]))
@@ -105,10 +104,3 @@ class Searcher:
             record = again.blocks.record.reshape(-1)
             scores[record[record != NO_SEQUENCE]] = found[record != NO_SEQUENCE]
         return scores
-
-
-def _span(events: list[cl.Event]) -> float:
-    """Seconds from the start of the first kernel to the end of the last, waiting for all."""
-    for event in events:
-        buffers.seconds(event)
-    return float(max(e.profile.end for e in events) - min(e.profile.start for e in events)) * 1e-9

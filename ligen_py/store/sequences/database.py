@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import h5py
 import numpy as np
@@ -40,35 +40,29 @@ def write_database(
             dataset.attrs["doc"] = spec.metadata["doc"]
 
 
-class Index(NamedTuple):
-    """Where sequences lie in a database; see `records.database.Blocks`."""
-
-    first: np.ndarray
-    length: np.ndarray
-    record: np.ndarray
-
-
 class DatabaseFile:
     """An open database."""
 
     def __init__(self, file: h5py.File, kind: Kind) -> None:
         """Read where the sequences lie, but none of them."""
         self._file = file
-        self.index = Index(*(read_column(file, kind, f"blocks/{name}") for name in Index._fields))
+        self.first, self.length, self.record = (
+            read_column(file, kind, f"blocks/{name}") for name in ("first", "length", "record")
+        )
         self._letters = column_of(file, kind, "blocks/letters")
         self.records = len(column_of(file, kind, "proteins/residues"))
-        self.residues = int(self.index.length.sum(dtype="i8"))
-        self.sequences = int((self.index.record >= 0).sum())
-        if self.index.first[-1] != len(self._letters) or (np.diff(self.index.first) < 0).any():
+        self.residues = int(self.length.sum(dtype="i8"))
+        self.sequences = int((self.record >= 0).sum())
+        if self.first[-1] != len(self._letters) or (np.diff(self.first) < 0).any():
             raise ValueError("blocks/first does not fit blocks/letters")
 
     def blocks(self, start: int, end: int) -> Blocks:
         """The blocks from `start` to before `end`, with their letters."""
-        a, b = (int(self.index.first[place]) for place in (start, end))
+        a, b = (int(self.first[place]) for place in (start, end))
         found = Blocks(
-            self.index.first[start : end + 1] - a,
-            self.index.length[start:end],
-            self.index.record[start:end],
+            self.first[start : end + 1] - a,
+            self.length[start:end],
+            self.record[start:end],
             np.asarray(self._letters[a:b]),
         )
         found.require_bounds()
@@ -76,9 +70,9 @@ class DatabaseFile:
 
     def letters(self, place: int) -> np.ndarray:
         """One sequence, by its place (flat) in the index."""
-        block, lane = divmod(place, self.index.record.shape[1])
-        start = int(self.index.first[block])
-        return np.asarray(self._letters[start : start + self.index.length[block, lane], lane])
+        block, lane = divmod(place, self.record.shape[1])
+        start = int(self.first[block])
+        return np.asarray(self._letters[start : start + self.length[block, lane], lane])
 
     def names(self, rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
         """Name and header of some records."""
@@ -97,4 +91,3 @@ def open_database(path: Path) -> Iterator[DatabaseFile]:
     """Open a database file; InputError where it is damaged or none."""
     with open_file(path, DATABASE) as file:
         yield DatabaseFile(file, DATABASE)
-
