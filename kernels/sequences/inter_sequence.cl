@@ -75,7 +75,8 @@ static inline uchar16 joined(uchar8 a, uchar8 b) { return (uchar16)(a, b); }
 // Rows of the matrix, one a lane, are turned into columns. Interleaving row i with row i + n / 2
 // turns the bits of a byte's place (row, column) by one; after as many turns as a row has bits, row
 // and column have changed places.
-static inline void make_profile(__global const uchar *codes, __global const uchar *matrix,
+static inline void make_profile(__global const uchar *codes,
+                                __global const uchar *matrix,
                                 bytes_t *profile) {
 #if LANES == 32
   halves_t a[16], b[16];
@@ -101,10 +102,9 @@ static inline void make_profile(__global const uchar *codes, __global const ucha
 #pragma unroll
   for (int i = 0; i < 8; i++) {
     __global const uchar *row = matrix + 16;
-    a[i] = beside(joined(vload8(0, row + codes[2 * i] * ROW),
-                         vload8(0, row + codes[2 * i + 1] * ROW)),
-                  joined(vload8(0, row + codes[2 * i + 16] * ROW),
-                         vload8(0, row + codes[2 * i + 17] * ROW)));
+    a[i] = beside(
+        joined(vload8(0, row + codes[2 * i] * ROW), vload8(0, row + codes[2 * i + 1] * ROW)),
+        joined(vload8(0, row + codes[2 * i + 16] * ROW), vload8(0, row + codes[2 * i + 17] * ROW)));
   }
 #pragma unroll
   for (int turn = 0; turn < 2; turn++) {
@@ -146,10 +146,12 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void score_blocks(
     int rows,
     __global const uchar *query,   // row: letter
     __global const uchar *matrix,  // letter of the database, of the query: score + bias
-    int bias, int gap_first, int gap_next,
-    __global vector_t *scratch,       // work-item, row: H and E of the last column
-    volatile __global int *next,      // the next block to be taken, at first 0
-    __global int *scores) {           // block, sequence
+    int bias,
+    int gap_first,
+    int gap_next,
+    __global vector_t *scratch,   // work-item, row: H and E of the last column
+    volatile __global int *next,  // the next block to be taken, at first 0
+    __global int *scores) {       // block, sequence
   const vector_t biases = (vector_t)(value_t)bias;
   const vector_t firsts = (vector_t)(value_t)gap_first;
   const vector_t nexts = (vector_t)(value_t)gap_next;

@@ -32,7 +32,7 @@
 #define GROUP 8  // lanes that share a query: 4, 8, 16 or 32
 #endif
 #ifndef ROWS
-#define ROWS 32  // rows of a lane: a multiple of 8
+#define ROWS 32  // rows of a lane: a multiple of 4
 #endif
 #ifndef BLOCK
 #define BLOCK 32  // sequences of a block
@@ -40,26 +40,18 @@
 #ifndef SINGLE_PASS
 #define SINGLE_PASS 0  // 1: the query has no more than GROUP * ROWS rows
 #endif
-#ifndef ORDER
-#define ORDER 1
-#endif
-#ifndef BEST_T
-#define BEST_T 0
-#endif
-#ifndef AHEAD
-#define AHEAD 0
-#endif
 #ifndef WG_SUB_GROUPS
 #define WG_SUB_GROUPS 1
 #endif
 
 #define LETTERS 25  // of the database, PAD included
 #define PAD 24
-#define STRIDE (GROUP * ROWS + 16)  // bytes from letter to letter of a profile: other banks
-#define PER_VALUE (32 / BITS)       // sequences in a value
-#define VALUES (BLOCK / PER_VALUE)  // of a block
-#define GROUPS (SG_SIZE / GROUP)    // of a sub-group
-#define UNITS (VALUES / GROUPS)     // of a block
+#define LANE_BYTES ((ROWS + 7) / 8 * 8)   // of a lane's scores with one letter
+#define STRIDE (GROUP * LANE_BYTES + 16)  // bytes from letter to letter: other banks
+#define PER_VALUE (32 / BITS)             // sequences in a value
+#define VALUES (BLOCK / PER_VALUE)        // of a block
+#define GROUPS (SG_SIZE / GROUP)          // of a sub-group
+#define UNITS (VALUES / GROUPS)           // of a block
 #define NO_UNIT (-1)
 
 #include "subgroup.clh"
@@ -115,9 +107,9 @@ static inline uint each(int value) {
 
 // Scores of a lane's rows with one letter.
 static inline void read_scores(__local const uchar *rows, uint *scores) {
-#if ROWS % 16 == 0
+#if LANE_BYTES % 16 == 0
 #pragma unroll
-  for (int i = 0; i < ROWS / 16; i++) {
+  for (int i = 0; i < LANE_BYTES / 16; i++) {
     const uint4 four = ((__local const uint4 *)rows)[i];
     scores[4 * i] = four.x;
     scores[4 * i + 1] = four.y;
@@ -126,7 +118,7 @@ static inline void read_scores(__local const uchar *rows, uint *scores) {
   }
 #else
 #pragma unroll
-  for (int i = 0; i < ROWS / 8; i++) {
+  for (int i = 0; i < LANE_BYTES / 8; i++) {
     const uint2 two = ((__local const uint2 *)rows)[i];
     scores[2 * i] = two.x;
     scores[2 * i + 1] = two.y;
@@ -156,12 +148,15 @@ static inline uint of_lane_before(sg_t sg, uint value) {
 #endif
 
 KERNEL void score_pairs(
-    int start, int end,             // blocks
+    int blocks,
     __global const long *first,     // block: its first column
     __global const int *length,     // block, sequence: residues, falling over all blocks
     __global const uchar *letters,  // column, sequence
-    __global const uint *profile,   // pass, letter, row: signed bytes, STRIDE of them a letter
-    int pass, int passes, int gap_first, int gap_next,
+    __global const uint *profile,   // pass, letter, lane, row: signed bytes, STRIDE a letter
+    int pass,
+    int passes,
+    int gap_first,
+    int gap_next,
     volatile __global int *next,  // pass: units taken, at first 0
     __global uint2 *edge,         // column, value: H and F of the last row, for the next pass
     __global int *scores) {       // block, sequence: the best of all passes until now, at first 0
@@ -174,7 +169,7 @@ KERNEL void score_pairs(
 
   const int lane = sg.lane % GROUP;
   const int group = sg.lane / GROUP;
-  __local const uchar *rows = (__local const uchar *)table + lane * ROWS;
+  __local const uchar *rows = (__local const uchar *)table + lane * LANE_BYTES;
   const uint open = each(-gap_first), extend = each(-gap_next);
 
   // As lane 0 has them: the unit, and its columns that are left.
@@ -194,9 +189,9 @@ KERNEL void score_pairs(
   for (;;) {
     if (left <= 0) {
       if (taken == NO_UNIT) break;
-      taken = sg_max(sg, sg.lane == 0 ? atomic_inc(next + pass) : 0) + start * UNITS;
+      taken = sg_max(sg, sg.lane == 0 ? atomic_inc(next + pass) : 0);
       // The first sequence of a unit is its longest. After one without residues come only such.
-      if (taken < end * UNITS) left = length[taken * (GROUPS * PER_VALUE)];
+      if (taken < blocks * UNITS) left = length[taken * (GROUPS * PER_VALUE)];
       if (left <= 0) {
         taken = NO_UNIT;
         left = 2 * GROUP;  // until the last lane has ended
@@ -248,15 +243,15 @@ KERNEL void score_pairs(
         f2 = my_edge[VALUES].y;
       }
     }
-    uint for_a1[ROWS / 4], for_b1[ROWS / 4], for_a2[ROWS / 4], for_b2[ROWS / 4];
+    uint for_a1[LANE_BYTES / 4], for_b1[LANE_BYTES / 4];
+    uint for_a2[LANE_BYTES / 4], for_b2[LANE_BYTES / 4];
     read_scores(rows + a1 * STRIDE, for_a1);
     read_scores(rows + a2 * STRIDE, for_a2);
 #if BITS == 16
     read_scores(rows + b1 * STRIDE, for_b1);
     read_scores(rows + b2 * STRIDE, for_b2);
 #endif
-#define SCORE(column, row) \
-  score_of(for_a##column[(row) / 4], for_b##column[(row) / 4], (row) % 4)
+#define SCORE(column, row) score_of(for_a##column[(row) / 4], for_b##column[(row) / 4], (row) % 4)
     uint diagonal1 = plus(corner, SCORE(1, 0));
     uint diagonal2 = plus(above1, SCORE(2, 0));
     corner = above2;
@@ -266,29 +261,18 @@ KERNEL void score_pairs(
       // What the row below needs of H is taken before H is written over.
       const int below = (row + 1) % ROWS;
       const uint next1 = plus(h[row], SCORE(1, below));
-#if BEST_T
-      best = larger(larger(best, diagonal1), diagonal2);
-#endif
-#if ORDER == 0
-      last1 = positive(larger(diagonal1, e[row]), f1);
-#else
+      // In this order the compiler makes one maximum of three; the other way it joins the first
+      // with the sum before, and needs two.
       last1 = positive(larger(e[row], f1), diagonal1);
-#endif
       const uint opened1 = plus(last1, open);
       const uint e1 = larger(plus(e[row], extend), opened1);
       f1 = larger(plus(f1, extend), opened1);
       const uint next2 = plus(last1, SCORE(2, below));
-#if ORDER == 0
-      last2 = positive(larger(diagonal2, e1), f2);
-#else
       last2 = positive(larger(e1, f2), diagonal2);
-#endif
       const uint opened2 = plus(last2, open);
       e[row] = larger(plus(e1, extend), opened2);
       f2 = larger(plus(f2, extend), opened2);
-#if !BEST_T
       best = larger(larger(best, last1), last2);
-#endif
       h[row] = last2;
       diagonal1 = next1;
       diagonal2 = next2;

@@ -53,12 +53,6 @@ class Device:
         return cl.CommandQueue(self.context, properties=properties)
 
     @cached_property
-    def second_queue(self) -> cl.CommandQueue:
-        """Another such queue, for kernels that run beside those of the first."""
-        properties = cl.command_queue_properties.PROFILING_ENABLE
-        return cl.CommandQueue(self.context, properties=properties)
-
-    @cached_property
     def copies(self) -> cl.CommandQueue:
         """A second queue, for copies that pass while the first one computes."""
         return cl.CommandQueue(self.context)

@@ -1,5 +1,7 @@
 """Proteins of a FASTA file as numbers, with what became of each record."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.sequences.alphabets import encode, read_as_unknown
-from ligen_py.sequences.fasta import read_fasta
+from ligen_py.sequences.fasta import FastaRecord, read_fasta
 
 
 @dataclass
@@ -39,8 +41,13 @@ def read_proteins(path: Path, keep_faulty: bool = False) -> Proteins:
     Raises InputError where one holds a letter that is no amino acid; with `keep_faulty` the record
     is kept without its letters, and `fault` says why.
     """
+    return collect(read_fasta(path), path, keep_faulty)
+
+
+def collect(records: Iterable[FastaRecord], path: Path, keep_faulty: bool = False) -> Proteins:
+    """Proteins of records that come from a file; see `read_proteins`."""
     found = Proteins()
-    for record in read_fasta(path):
+    for record in records:
         fault = ""
         try:
             letters = encode(record, str(path))
@@ -54,3 +61,14 @@ def read_proteins(path: Path, keep_faulty: bool = False) -> Proteins:
         found.fault.append(fault)
         found.unknown += read_as_unknown(record.sequence)
     return found
+
+
+def residue_numbers(text: str) -> tuple[int, ...]:
+    """Numbers of residues, rising, from text such as 12,34-40; ValueError for any other."""
+    found: set[int] = set()
+    for word in text.split(","):
+        match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", word.strip())
+        if not match or int(match[1]) < 1:
+            raise ValueError(f"{word!r} is no residue such as 12, or range such as 34-40")
+        found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return tuple(sorted(found))

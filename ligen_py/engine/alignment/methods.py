@@ -10,7 +10,6 @@ from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
 from ligen_py.opencl.program import build
-from ligen_py.opencl.residency import resident
 from ligen_py.records.database import Blocks
 from ligen_py.sequences.alphabets import PAD
 
@@ -109,19 +108,30 @@ class Shape(NamedTuple):
 
 SHAPES = {
     Shape(8, 8): 0.75,
-    Shape(8, 16): 0.9,
-    Shape(8, 24): 0.97,
-    Shape(8, 32): 1.0,
-    Shape(16, 24): 0.97,
+    Shape(8, 16): 0.92,
+    Shape(8, 24): 0.95,
+    Shape(8, 32): 0.99,
+    Shape(8, 40): 0.98,
+    Shape(16, 16): 0.94,
+    Shape(16, 24): 0.95,
+    Shape(16, 28): 0.97,
     Shape(16, 32): 1.0,
-    Shape(16, 40): 0.97,
+    Shape(16, 36): 0.99,
+    Shape(16, 40): 0.99,
+    Shape(32, 16): 0.94,
     Shape(32, 24): 0.95,
-    Shape(32, 32): 0.96,
+    Shape(32, 28): 0.97,
+    Shape(32, 32): 0.99,
+    Shape(32, 40): 0.99,
 }
-"""Shape -> how fast it is (cells of its whole height a second, beside the fastest on an H200)."""
+"""Shape -> cells of its whole height a second on an H200, beside the fastest (5.55e12)."""
 
-LONG = 4096
-"""A longer sequence is for a whole sub-group, or it would still run when all others are done."""
+RESIDENT = 2000
+"""Sub-groups that share such a device. A sub-group that has the longest sequence takes at least so
+many times longer than if it were alone, and all others may have ended before it."""
+
+SUB_GROUPS_A_UNIT = 64
+"""Sub-groups that are launched for each compute unit of a GPU: more than it can run at a time."""
 
 LOWEST = -128
 """Score of a row behind the query, and of the letter PAD."""
@@ -143,7 +153,6 @@ class Wavefront:
         """`shapes` are those to choose from."""
         self._device, self._scoring, self._shapes = device, scoring, shapes
         self._edge: Any = None
-        self._before: list[Any] = []
 
     def limit(self, bits: int) -> int:
         """Scores from here on may be wrong with so many bits: the next pair may exceed them."""
@@ -151,77 +160,28 @@ class Wavefront:
 
     def launch(self, there: Resident, query: np.ndarray, bits: int, scores: Any) -> list[Any]:
         """Enqueue the kernels that fill `scores` (block, sequence); the events to wait for."""
-        shape = self._shape(len(query), self._shapes)
-        whole = [known for known in self._shapes if known.lanes == SUB_GROUP_SIZE]
-        long = int(np.searchsorted(-there.blocks.length[:, 0], -LONG))
-        if shape.lanes == SUB_GROUP_SIZE or not long or not whole:
-            long = 0
-        queue = self._device.queue
-        events = [buffers.zero(self._device, scores)]
-        # What waits between two passes is in one place for all queries.
-        after = [*events, *self._before] if len(query) > shape.height else list(events)
-        if long:
-            of_long = self._shape(len(query), whole)
-            part = there, query, bits, scores, of_long, 0, long
-            events += self._launch(queue, after, *part)
-            queue = self._device.second_queue
-        part = there, query, bits, scores, shape, long, len(there.blocks.record)
-        events += self._launch(queue, after, *part)
-        self._before = events
-        return events
-
-    @staticmethod
-    def _shape(rows: int, shapes: Sequence[Shape]) -> Shape:
-        """The shape that takes the least time for a query."""
-        return min(
-            shapes, key=lambda shape: -(-rows // shape.height) * shape.height / SHAPES[shape]
-        )
-
-    def _launch(
-        self,
-        queue: Any,
-        after: list[Any],
-        there: Resident,
-        query: np.ndarray,
-        bits: int,
-        scores: Any,
-        shape: Shape,
-        start: int,
-        end: int,
-    ) -> list[Any]:
         device, scoring = self._device, self._scoring
+        shape = self._shape(len(query), there.blocks)
         passes = -(-len(query) // shape.height)
         group = 1 if device.back_end == "local" else self._SUB_GROUPS
-        major = int(device.handle.compute_capability_major_nv) if device.back_end == "ptx" else 0
-        definitions = {
-            "BITS": bits,
-            "GROUP": shape.lanes,
-            "ROWS": shape.rows,
-            "BLOCK": BLOCK,
-            "WG_SUB_GROUPS": group,
-            "SINGLE_PASS": int(passes == 1),
-            **({"PACKED_16": 1} if major >= 9 else {}),
-        }
-        program = build(device, WAVEFRONT, definitions)
-        profile = buffers.upload(device, self._profile(query, shape, passes))
-        per_value = 32 // bits
-        values = BLOCK // per_value
-        room = there.blocks.letters.size // per_value if passes > 1 else 1
-        events = []
+        program = build(device, WAVEFRONT, self._definitions(shape, bits, group, passes))
+        values = BLOCK * bits // 32
+        room = there.blocks.letters.size * bits // 32 if passes > 1 else 1
         if self._edge is None or self._edge.size < room * 8:
             self._edge = buffers.empty(device, room, np.dtype("u4,u4"))
-        units = (end - start) * values * shape.lanes // SUB_GROUP_SIZE
-        groups = -(-min(units, resident(program, "score_pairs", group)) // group)
+        units = len(there.blocks.record) * values * shape.lanes // SUB_GROUP_SIZE
+        most = int(device.handle.max_compute_units) * SUB_GROUPS_A_UNIT
         size = SUB_GROUP_SIZE * group
+        profile = buffers.upload(device, self._profile(query, shape, passes))
         taken = buffers.exchange(device, np.zeros(passes, np.int32))
+        events = [buffers.zero(device, scores)]
         with buffers.memory_named(device):
             for number in range(passes):
                 event = program.kernel("score_pairs")(
-                    queue,
-                    (groups * size,),
+                    device.queue,
+                    (-(-min(units, most) // group) * size,),
                     (size,),
-                    np.int32(start),
-                    np.int32(end),
+                    np.int32(len(there.blocks.record)),
                     there.first,
                     there.length,
                     there.letters,
@@ -233,19 +193,46 @@ class Wavefront:
                     taken,
                     self._edge,
                     scores,
-                    wait_for=after,
                 )
                 events.append(event)
-            queue.flush()
+            device.queue.flush()
         return events
+
+    def _shape(self, rows: int, blocks: Blocks) -> Shape:
+        """The shape that takes the least time for a query of so many rows."""
+        residues, longest = int(blocks.length.sum(dtype="i8")), int(blocks.length.max(initial=0))
+
+        def cost(shape: Shape) -> float:
+            passes = -(-rows // shape.height)
+            whole = residues * shape.height / SHAPES[shape]
+            # A sub-group works on 64 cells a row and column: pairs of all its lanes.
+            alone = RESIDENT * 64 * longest * shape.rows / 2
+            return passes * max(whole, alone)
+
+        return min(self._shapes, key=cost)
+
+    def _definitions(self, shape: Shape, bits: int, group: int, passes: int) -> dict[str, object]:
+        device = self._device
+        packed = device.back_end == "ptx" and int(device.handle.compute_capability_major_nv) >= 9
+        return {
+            "BITS": bits,
+            "GROUP": shape.lanes,
+            "ROWS": shape.rows,
+            "BLOCK": BLOCK,
+            "WG_SUB_GROUPS": group,
+            "SINGLE_PASS": int(passes == 1),
+            **({"PACKED_16": 1} if packed else {}),
+        }
 
     def _profile(self, query: np.ndarray, shape: Shape, passes: int) -> np.ndarray:
         """Scores (passes, letters of the database, bytes) i1 of the query's rows."""
         rows = np.full((PAD + 1, passes * shape.height), LOWEST, "i1")
         rows[:PAD, : len(query)] = self._scoring.matrix[query].T
-        by_pass = rows.reshape(PAD + 1, passes, shape.height).swapaxes(0, 1)
-        filled = np.zeros((passes, PAD + 1, shape.height + 16), "i1")
-        filled[:, :, : shape.height] = by_pass
+        of_lane = -(-shape.rows // 8) * 8  # LANE_BYTES of the kernel
+        filled = np.zeros((passes, PAD + 1, shape.lanes * of_lane + 16), "i1")
+        lanes = filled[:, :, : shape.lanes * of_lane].reshape(passes, PAD + 1, shape.lanes, of_lane)
+        by_letter = rows.reshape(PAD + 1, passes, shape.lanes, shape.rows)
+        lanes[..., : shape.rows] = by_letter.swapaxes(0, 1)
         return filled
 
 

@@ -64,17 +64,18 @@ def results(
     statistics: Statistics | None,
     blocks: tuple[int, int],
     part: Part,
-    site: Sequence[int] = (),
+    sites: Sequence[Sequence[int]],
 ) -> Results:
     """The records of a homologs file.
 
-    `blocks` is the range of those that were searched, `site` are residues of the queries (from 0).
+    `blocks` is the range of those that were searched, `sites` are residues of each query (from 0)
+    over which identity is counted, too.
     """
     record, length = (array.reshape(-1) for array in (database.record, database.length))
     there = np.flatnonzero(record != NO_SEQUENCE)
     order = there[np.argsort(record[there])]  # places by record, of those that have one
     found: list[dict[str, np.ndarray]] = []
-    for query, best in zip(queries.letters, ranked, strict=True):
+    for query, best, site in zip(queries.letters, ranked, sites, strict=True):
         places = order[np.searchsorted(record[order], best.record)]
         targets = [database.letters(int(place)) for place in places]
         mine = columns(query, targets, scoring, site)

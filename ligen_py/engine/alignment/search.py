@@ -56,11 +56,10 @@ class Searcher:
         found: list[list[Ranked]] = [[] for _ in queries]
         for start, end in pieces(blocks.first, 0, len(blocks.record), room):
             piece = some(blocks, start, end)
-            there = np.flatnonzero(piece.record.reshape(-1) != NO_SEQUENCE)
-            record = piece.record.reshape(-1)[there]
+            record = piece.record.reshape(-1)  # a place without one scores 0
             residues = int(piece.length.sum(dtype="i8"))
             for number, scores in enumerate(self.scores(queries, piece)):
-                found[number].append(best(record, scores[there], count))
+                found[number].append(best(record, scores, count))
                 tell(residues * len(queries[number]))
         return [merged(parts, count) for parts in found]
 
