@@ -13,11 +13,10 @@ include: "workflow/rules/ligands.smk"
 include: "workflow/rules/pocket.smk"
 include: "workflow/rules/screen.smk"
 include: "workflow/rules/results.smk"
+include: "workflow/rules/sequences.smk"
 
 
 rule all:
     default_target: True
     input:
-        "<results>/export",
-        "<results>/report.html",
-        "<results>/report.txt",
+        plan.final("<results>"),

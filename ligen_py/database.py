@@ -13,12 +13,12 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.alignment.packing import pack_all
-from ligen_py.provenance import Input, Run
+from ligen_py.provenance import Run
 from ligen_py.records.database import Blocks, Proteins
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.sequences.proteins import read_proteins
 from ligen_py.settings.section import Section
-from ligen_py.store.sequences.database import is_database, write_database
+from ligen_py.store.sequences.database import write_database
 
 log = logging.getLogger("ligen_py")
 
@@ -56,20 +56,6 @@ def convert(source: Path, output: Path) -> None:
     run = Run("database", Section(), (source,))
     write_database(output, run, ledger, Proteins(names, headers, residues), blocks)
     _report(source, found.fault, residues, found.unknown)
-
-
-def database_of(given: Path, cache: Path) -> tuple[Path, Path | Input]:
-    """The database file of a database file or FASTA file, and what a run read it from.
-
-    That of a FASTA file is in the cache under its content, converted now where it is not there yet.
-    """
-    if is_database(given):
-        return given, given
-    source = Input.of(given)
-    kept = cache / f"{source.sha256}.h5"
-    if not kept.exists():
-        convert(given, kept)
-    return kept, source
 
 
 def _report(source: Path, faults: Sequence[str], residues: np.ndarray, unknown: int) -> None:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import pydantic
 import yaml
 from pydantic import Field, model_validator
 
@@ -16,6 +17,7 @@ from ligen_py.settings.check import check
 from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.export import ExportSettings
 from ligen_py.settings.filter import FilterSettings
+from ligen_py.settings.homologs import HomologSearch
 from ligen_py.settings.parse import ParseSettings, Reading
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.settings.refine import RefineSettings
@@ -115,10 +117,19 @@ class Library(Reading):
 
 
 class Campaign(Method):
-    """The whole config file."""
+    """The whole config file: targets and libraries, or searches of sequences, or both."""
 
-    targets: dict[Name, Target] = Field(min_length=1, description="receptors by name")
-    libraries: dict[Name, Library] = Field(min_length=1, description="libraries by name")
+    model_config = pydantic.ConfigDict(
+        json_schema_extra={
+            "anyOf": [{"required": ["targets", "libraries"]}, {"required": ["homologs"]}]
+        }
+    )
+
+    targets: dict[Name, Target] = Field({}, min_length=1, description="receptors by name")
+    libraries: dict[Name, Library] = Field({}, min_length=1, description="libraries by name")
+    homologs: dict[Name, HomologSearch] = Field(
+        {}, min_length=1, description="searches for homologs of proteins, by name"
+    )
     duplicates: Literal["chunk", "campaign"] = Field(
         "chunk",
         description="dock a molecule once in each part, or once in the campaign, for which parts "
@@ -128,6 +139,18 @@ class Campaign(Method):
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
     export: ExportSettings = Field(default_factory=ExportSettings)
     report: ReportSettings = Field(default_factory=ReportSettings)
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> Self:
+        if bool(self.targets) != bool(self.libraries):
+            missing = "libraries" if self.targets else "targets"
+            raise ValueError(f"'{missing}' are missing: libraries are docked into targets")
+        if not self.targets and not self.homologs:
+            raise ValueError("give 'targets' and 'libraries', or 'homologs'")
+        for name, search in self.homologs.items():
+            if search.target is not None and search.target not in self.targets:
+                raise ValueError(f"'homologs.{name}.target' is none of 'targets'")
+        return self
 
 
 def load_campaign(path: Path) -> Campaign:

@@ -1,6 +1,7 @@
 """What all rules share: the checked campaign, the interpreter, the shapes of names."""
 
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -24,6 +25,7 @@ if not workflow.overwrite_configfiles and not config:
 wildcard_constraints:
     target=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
     library=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
+    search=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
     chunk=r"([A-Za-z0-9][A-Za-z0-9_.-]*\.)?\d+-of-\d+",
 
 

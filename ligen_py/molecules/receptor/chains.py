@@ -1,6 +1,5 @@
 """Sequences of a receptor's protein chains, and which of their residues line a site."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,7 +48,7 @@ def protein_chains(path: Path) -> list[ProteinChain]:
     ]
 
 
-def lining(label: Sequence[str], xyz: np.ndarray, anchor: np.ndarray) -> set[str]:
+def lining(label: np.ndarray, xyz: np.ndarray, anchor: np.ndarray) -> set[str]:
     """Residues (chain/residue name/number) of a pocket's atoms that line its anchors."""
     distance = np.linalg.norm(xyz[:, None] - anchor[None], axis=2).min(axis=1)
     return {str(label[row]).rpartition("/")[0] for row in np.flatnonzero(distance <= REACH)}
