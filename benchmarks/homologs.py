@@ -150,8 +150,12 @@ def from_file(device: Device, blocks: Blocks, folder: Path) -> list[dict[str, An
             for begin, end in pieces(first, 0, len(file.record), 1 << 30):
                 parts.append(searcher.search(queries, file.blocks(begin, end), 20))
             ranked = [merged(list(found), 20) for found in zip(*parts, strict=True)]
-            names_of = [f"query of {length}" for length in LENGTHS]
-            (folder / "list.txt").write_text("\n".join(listing(names_of, ranked, file.names)))
+            lines = [
+                line
+                for length, best in zip(LENGTHS, ranked, strict=True)
+                for line in listing(str(length), file.names(best.record)["header"], best.score)
+            ]
+            (folder / "list.txt").write_text("".join(lines))
         seconds = time.perf_counter() - start
         row = {
             "what": what,

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = cli.parser("ligen_py.homologs", __doc__, HomologsSettings)
     add_inputs(parser)
     parser.add_argument("--output", type=Path, help="homologs file to write")
-    parser.add_argument("--tables", type=Path, help="folder for hits.tsv and hits.blast.tsv")
+    parser.add_argument("--tables", type=Path, help="folder for hits.txt, .tsv, .blast.tsv")
     parser.add_argument(
         "--part", type=Part.parse, default=WHOLE, metavar="K-of-N", help="part to search"
     )
@@ -69,8 +69,8 @@ def _stage(options: argparse.Namespace) -> None:
         how = queries.proteins.letters, scoring, settings.top
         ranked = _search(chosen, path, ranges, *how)
         seconds = time.perf_counter() - began
-        for line in listing(queries.proteins.header, ranked, database.names):
-            print(line)
+        for header, best in zip(queries.proteins.header, ranked, strict=True):
+            print(*listing(header, database.names(best.record)["header"], best.score), sep="")
         rate = len(queries.proteins), database.sequences, cells, seconds, cells / seconds / 1e9
         log.info("%d queries, %d sequences: %.3g cells in %.2f s, %.1f GCUPS", *rate)
         known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)

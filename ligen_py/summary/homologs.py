@@ -1,9 +1,8 @@
 """Homologs as people and other programs read them: the screen's list, and tables."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -49,44 +48,37 @@ PANEL_COLUMNS = (
 """Of panel.tsv; coverage: share of the query's residues between the alignment's ends."""
 
 
-class Found(Protocol):
-    """Records by falling score."""
-
-    @property
-    def record(self) -> np.ndarray:
-        """Which."""
-
-    @property
-    def score(self) -> np.ndarray:
-        """Its score."""
-
-
-def listing(
-    headers: Sequence[str],
-    ranked: Sequence[Found],
-    names: Callable[[np.ndarray], Mapping[str, np.ndarray]],
-) -> Iterator[str]:
-    """The list of each query, as the program of 2017 printed it: rank, header, score."""
-    for header, best in zip(headers, ranked, strict=True):
-        yield f"Query: {header}"
-        found = names(best.record)["header"]
-        for rank, (text, score) in enumerate(zip(found, best.score, strict=True)):
-            yield f"{rank:>3}. {text[:WIDTH]:<{WIDTH}} SCORE: {score}"
-        if not len(found):
-            yield "     no alignment has a score above 0"
+def listing(header: str, targets: np.ndarray, scores: np.ndarray) -> Iterator[str]:
+    """The list of one query, as the program of 2017 printed it: rank, header, score."""
+    yield f"Query: {header}\n"
+    for rank, (text, score) in enumerate(zip(targets, scores, strict=True)):
+        yield f"{rank:>3}. {text[:WIDTH]:<{WIDTH}} SCORE: {score}\n"
+    if not len(targets):
+        yield "     no alignment has a score above 0\n"
 
 
 def write_tables(
     folder: Path, queries: Queries, hits: Hits, panel: tuple[float, float] | None = None
 ) -> int:
-    """Write hits.tsv and hits.blast.tsv into a folder, and panel.tsv by limits; its lines.
+    """Write hits.txt, .tsv and .blast.tsv into a folder, and panel.tsv by limits; its lines.
 
     The limits are the least identity and the largest E-value of an anti-target.
     """
-    texts = {"hits.tsv": hits_table(queries, hits), "hits.blast.tsv": blast_table(queries, hits)}
+    texts = {
+        "hits.txt": hits_list(queries, hits),
+        "hits.tsv": hits_table(queries, hits),
+        "hits.blast.tsv": blast_table(queries, hits),
+    }
     lines = list(panel_table(queries, hits, *panel)) if panel else []
     write_texts(folder, texts | ({"panel.tsv": lines} if panel else {}))
     return max(len(lines) - 1, 0)
+
+
+def hits_list(queries: Queries, hits: Hits) -> Iterator[str]:
+    """The lists of all queries."""
+    for query, header in enumerate(queries.header):
+        rows = slice(*queries.first_hit[query : query + 2])
+        yield from listing(header, hits.header[rows], hits.score[rows])
 
 
 def hits_table(queries: Queries, hits: Hits) -> Iterator[str]:

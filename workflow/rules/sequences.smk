@@ -1,6 +1,8 @@
 rule database:
     input:
-        lambda wildcards: plan.resolve(plan.settings.homologs[wildcards.search].database),
+        lambda wildcards: plan.resolve(
+            plan.settings.homologs[wildcards.search].database
+        ),
     output:
         "<results>/homologs/{search}/database.h5",
     log:
@@ -28,8 +30,7 @@ rule homologs:
     input:
         unpack(lambda wildcards: plan.search_files(wildcards.search, "<results>")),
     output:
-        hits="<results>/homologs/{search}/{chunk}.h5",
-        listing="<results>/homologs/{search}/{chunk}.txt",
+        "<results>/homologs/{search}/{chunk}.h5",
     log:
         "<logs>/homologs/{search}/{chunk}.log",
     benchmark:
@@ -55,9 +56,9 @@ rule homologs:
         "python -m ligen_py.homologs"
         " {params.files}"
         " --part {wildcards.chunk}"
-        " --output {output.hits}"
+        " --output {output}"
         " {params.flags}"
-        " > {output.listing} 2> {log}"
+        " > {log} 2>&1"
 
 
 rule panel:
@@ -68,6 +69,7 @@ rule panel:
         ],
     output:
         homologs="<results>/homologs/{search}/found/homologs.h5",
+        listing="<results>/homologs/{search}/found/hits.txt",
         hits="<results>/homologs/{search}/found/hits.tsv",
         blast="<results>/homologs/{search}/found/hits.blast.tsv",
         panel="<results>/homologs/{search}/found/panel.tsv",
