@@ -66,13 +66,12 @@ def _stage(options: argparse.Namespace) -> None:
         bytes_each = int(np.diff(database.first[list(blocks)])[0]) * BLOCK // len(chosen) + 1
         ranges = list(pieces(database.first, *blocks, min(bytes_each, MOST)))
         began = time.perf_counter()
-        how = queries.proteins.letters, scoring, settings.top
-        ranked = _search(chosen, path, ranges, *how)
+        ranked = _search(chosen, path, ranges, queries.proteins.letters, scoring, settings.top)
         seconds = time.perf_counter() - began
         for header, best in zip(queries.proteins.header, ranked, strict=True):
-            print(*listing(header, database.names(best.record)["header"], best.score), sep="")
-        rate = len(queries.proteins), database.sequences, cells, seconds, cells / seconds / 1e9
-        log.info("%d queries, %d sequences: %.3g cells in %.2f s, %.1f GCUPS", *rate)
+            names = database.names(best.record)["header"]
+            sys.stdout.writelines(listing(header, names, best.score))
+        log.info("%.3g cells in %.2f s, %.1f GCUPS", cells, seconds, cells / seconds / 1e9)
         known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)
         rest = scoring, known, blocks, options.part, queries.sites
         records = results(queries.proteins, ranked, database, *rest)
