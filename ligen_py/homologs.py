@@ -21,6 +21,7 @@ from ligen_py.engine.alignment.ranking import Ranked, merged
 from ligen_py.engine.alignment.results import results
 from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.engine.alignment.search import Searcher
+from ligen_py.engine.alignment.tracing import tracer
 from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.opencl.device import Device, labels, select_all
 from ligen_py.opencl.workers import spread
@@ -69,11 +70,10 @@ def _stage(options: argparse.Namespace) -> None:
         ranked = _search(chosen, path, ranges, queries.proteins.letters, scoring, settings.top)
         seconds = time.perf_counter() - began
         for header, best in zip(queries.proteins.header, ranked, strict=True):
-            names = database.names(best.record)["header"]
-            sys.stdout.writelines(listing(header, names, best.score))
+            sys.stdout.writelines(listing(header, database.headers(best.record), best.score))
         log.info("%.3g cells in %.2f s, %.1f GCUPS", cells, seconds, cells / seconds / 1e9)
         known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)
-        rest = scoring, known, blocks, options.part, queries.sites
+        rest = scoring, tracer(chosen[0], scoring), known, blocks, options.part, queries.sites
         records = results(queries.proteins, ranked, database, *rest)
     if options.output:
         files = () if settings.matrix.upper() in MATRICES else (Path(settings.matrix),)

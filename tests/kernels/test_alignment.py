@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ligen_py.engine.alignment import methods, reference
+from ligen_py.engine.alignment import methods, reference, tracing
 from ligen_py.engine.alignment.methods import InterSequence, Shape, Wavefront
 from ligen_py.engine.alignment.packing import pack_all
 from ligen_py.engine.alignment.scoring import Scoring
@@ -12,7 +12,7 @@ from ligen_py.opencl.device import Device
 from ligen_py.sequences.substitution import MATRICES, read_matrix
 from tests.alignment_input import by_record, letters, relatives
 
-SHAPES = (Shape(8, 8), Shape(16, 12), Shape(32, 8))
+SHAPES = (Shape(8, 4), Shape(16, 12), Shape(32, 8))
 METHODS = ("inter-sequence", *SHAPES)
 
 
@@ -36,7 +36,7 @@ def test_scores_equal_the_twin(
     rng = np.random.default_rng(7)
     small = device.is_simulator
     scoring = Scoring(read_matrix("BLOSUM62"))
-    whole = rng.integers(0, 24, 20 if small else 150).astype("u1")
+    whole = rng.integers(0, 24, 40 if small else 150).astype("u1")
     # One row, a part of a lane, more than one pass of the smallest shape; none at all.
     queries = [whole, whole[:1], whole[:0], whole[3:17]]
     targets = relatives(whole, 6 if small else 70, 20 if small else 120, 1)
@@ -94,6 +94,21 @@ def test_the_longest_protein(device: Device, monkeypatch: pytest.MonkeyPatch) ->
     for method in ("inter-sequence", SHAPES[0]):
         (found,) = searcher(device, method, scoring, monkeypatch).scores([query], blocks)
         assert by_record(blocks, found, len(targets)).tolist() == expected, method
+
+
+def test_alignments_equal_the_twin(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = device.is_simulator
+    rng = np.random.default_rng(6)
+    for number in range(2 if small else 30):
+        matrix, first = MATRICES[number % len(MATRICES)], 1 + number % 12
+        scoring = Scoring(read_matrix(matrix), first, number % (first + 1))
+        query = rng.integers(0, 24, 12 if small else 90).astype("u1")
+        targets = relatives(query, 6 if small else 20, 15 if small else 90, number)
+        expected = reference.align(query, targets, scoring)
+        assert tracing.tracer(device, scoring)(query, targets) == expected
+    # With little memory some go one by one, and the largest to the twin.
+    monkeypatch.setattr(tracing, "MOST", len(query) * 20)
+    assert tracing.tracer(device, scoring)(query, targets) == expected
 
 
 def test_pieces_change_nothing(device: Device) -> None:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ligen_py.engine.alignment.reference import Alignment, align
+from ligen_py.engine.alignment.reference import Alignment
 from ligen_py.engine.alignment.scoring import Scoring
+from ligen_py.engine.alignment.tracing import Align
 from ligen_py.sequences.statistics import Statistics
 
 
@@ -66,10 +67,11 @@ def columns(
     query: np.ndarray,
     targets: Sequence[np.ndarray],
     scoring: Scoring,
+    align: Align,
     site: Sequence[int] = (),
 ) -> dict[str, np.ndarray]:
     """Alignments of a query with its targets, as the columns of `records.homologs.Hits`."""
-    alignments = align(query, targets, scoring)
+    alignments = align(query, targets)
     pairs = zip(targets, alignments, strict=True)
     counts = [count(query, target, found, scoring, site) for target, found in pairs]
     rows = {

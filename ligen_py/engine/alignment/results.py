@@ -9,6 +9,7 @@ from ligen_py.engine.alignment.hits import columns, significance
 from ligen_py.engine.alignment.packing import NO_SEQUENCE
 from ligen_py.engine.alignment.ranking import Ranked
 from ligen_py.engine.alignment.scoring import Scoring
+from ligen_py.engine.alignment.tracing import Align
 from ligen_py.records.homologs import Hits, Queries, Results, SearchSpace
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.sequences.proteins import Proteins
@@ -61,6 +62,7 @@ def results(
     ranked: Sequence[Ranked],
     database: Database,
     scoring: Scoring,
+    align: Align,
     statistics: Statistics | None,
     blocks: tuple[int, int],
     part: Part,
@@ -78,7 +80,7 @@ def results(
     for query, best, site in zip(queries.letters, ranked, sites, strict=True):
         places = order[np.searchsorted(record[order], best.record)]
         targets = [database.letters(int(place)) for place in places]
-        mine = columns(query, targets, scoring, site)
+        mine = columns(query, targets, scoring, align, site)
         if not np.array_equal(mine["score"], best.score):
             raise ValueError("an alignment has another score than the device found")
         size = len(query), database.residues, database.sequences

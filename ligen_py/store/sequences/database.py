@@ -80,6 +80,10 @@ class DatabaseFile:
         where = np.asarray(rows, "i8")
         return {name: column_rows(group, Proteins, name, where) for name in ("name", "header")}
 
+    def headers(self, rows: np.ndarray) -> np.ndarray:
+        """Headers of some records."""
+        return self.names(rows)["header"]
+
     def ledger(self) -> Ledger:
         """What became of each record."""
         found: Any = read_record(child(self._file, "ledger"), Ledger)
