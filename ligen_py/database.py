@@ -64,7 +64,7 @@ def _report(source: Path, faults: Sequence[str], residues: np.ndarray, unknown: 
         log.info("%d letters U, O or J are read as X", unknown)
     wrong = [fault for fault in faults if fault]
     if wrong:
-        log.warning("%d records are not searched: %s", len(wrong), wrong[0])
+        log.warning("records that are not searched: %d, such as %s", len(wrong), wrong[0])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ from ligen_py.engine.alignment.results import results
 from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.engine.alignment.search import Searcher
 from ligen_py.engine.alignment.tracing import tracer
-from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.opencl.device import Device, labels, select_all
 from ligen_py.opencl.workers import spread
 from ligen_py.pace import Pace
@@ -48,9 +47,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_inputs(parser)
     parser.add_argument("--output", type=Path, help="homologs file to write")
     parser.add_argument("--tables", type=Path, help="folder for hits.txt, .tsv, .blast.tsv")
-    parser.add_argument(
-        "--part", type=Part.parse, default=WHOLE, metavar="K-of-N", help="part to search"
-    )
     cli.add_device(parser, several=True)
     return cli.run(parser, argv, _stage)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ligen_py import cli
 from ligen_py.database import convert
 from ligen_py.errors import InputError
+from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.molecules.receptor.chains import lining, protein_chains
 from ligen_py.paths import cache_folder
 from ligen_py.provenance import Input
@@ -29,7 +30,7 @@ class Queries(NamedTuple):
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of queries and database."""
+    """Add the flags of queries and database, and of its part."""
     query = parser.add_mutually_exclusive_group(required=True)
     query.add_argument("--query", type=cli.input_file, help="FASTA file, plain or compressed")
     query.add_argument(
@@ -54,6 +55,13 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=cache_folder("databases"),
         help="folder of converted databases (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--part",
+        type=_part,
+        default=WHOLE,
+        metavar="K-of-N",
+        help="part of the database to search (default: 1-of-1)",
     )
 
 
@@ -114,6 +122,13 @@ def database_of(given: Path, cache: Path) -> tuple[Path, Path | Input]:
     if not kept.exists():
         convert(given, kept)
     return kept, source
+
+
+def _part(text: str) -> Part:
+    try:
+        return Part.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _numbers(text: str) -> tuple[int, ...]:
