@@ -116,6 +116,10 @@ class Library(Reading):
         return self
 
 
+NOT_EMPTY: dict[str, Any] = {"json_schema_extra": {"minProperties": 1}}
+"""Of a key that is left out or names something; a campaign in memory may have it empty."""
+
+
 class Campaign(Method):
     """The whole config file: targets and libraries, or searches of sequences, or both."""
 
@@ -125,10 +129,10 @@ class Campaign(Method):
         }
     )
 
-    targets: dict[Name, Target] = Field({}, min_length=1, description="receptors by name")
-    libraries: dict[Name, Library] = Field({}, min_length=1, description="libraries by name")
+    targets: dict[Name, Target] = Field({}, description="receptors by name", **NOT_EMPTY)
+    libraries: dict[Name, Library] = Field({}, description="libraries by name", **NOT_EMPTY)
     homologs: dict[Name, HomologSearch] = Field(
-        {}, min_length=1, description="searches for homologs of proteins, by name"
+        {}, description="searches for homologs of proteins, by name", **NOT_EMPTY
     )
     duplicates: Literal["chunk", "campaign"] = Field(
         "chunk",
