@@ -112,12 +112,14 @@ SHAPES = {
     Shape(8, 24): 0.95,
     Shape(8, 32): 0.99,
     Shape(8, 40): 0.98,
+    Shape(16, 8): 0.74,
     Shape(16, 16): 0.94,
     Shape(16, 24): 0.95,
     Shape(16, 28): 0.97,
     Shape(16, 32): 1.0,
     Shape(16, 36): 0.99,
     Shape(16, 40): 0.99,
+    Shape(32, 8): 0.73,
     Shape(32, 16): 0.94,
     Shape(32, 24): 0.95,
     Shape(32, 28): 0.97,
@@ -126,9 +128,8 @@ SHAPES = {
 }
 """Shape -> cells of its whole height a second on an H200, beside the fastest (5.55e12)."""
 
-RESIDENT = 2000
-"""Sub-groups that share such a device. A sub-group that has the longest sequence takes at least so
-many times longer than if it were alone, and all others may have ended before it."""
+REGISTERS = 132 * 65_536 // 32
+"""Registers of a lane that an H200's sub-groups share; one of them takes 22 and 3.2 a row."""
 
 SUB_GROUPS_A_UNIT = 64
 """Sub-groups that are launched for each compute unit of a GPU: more than it can run at a time."""
@@ -205,8 +206,10 @@ class Wavefront:
         def cost(shape: Shape) -> float:
             passes = -(-rows // shape.height)
             whole = residues * shape.height / SHAPES[shape]
-            # A sub-group works on 64 cells a row and column: pairs of all its lanes.
-            alone = RESIDENT * 64 * longest * shape.rows / 2
+            # The sub-group with the longest sequence has its share of the device: 64 cells for a
+            # column and row, because its lanes have pairs, beside as many others as there is room.
+            beside = REGISTERS / (22 + 3.2 * shape.rows)
+            alone = beside * 64 * longest * shape.rows
             return passes * max(whole, alone)
 
         return min(self._shapes, key=cost)
