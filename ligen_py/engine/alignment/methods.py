@@ -128,6 +128,9 @@ SHAPES = {
 }
 """Shape -> cells of its whole height a second on an H200, beside the fastest (5.55e12)."""
 
+SEVERAL = 1.05
+"""What a pass of several takes longer than the one pass of a shorter query."""
+
 REGISTERS = 132 * 65_536 // 32
 """Registers of a lane that an H200's sub-groups share; one of them takes 22 and 3.2 a row."""
 
@@ -205,7 +208,7 @@ class Wavefront:
 
         def cost(shape: Shape) -> float:
             passes = -(-rows // shape.height)
-            whole = residues * shape.height / SHAPES[shape]
+            whole = residues * shape.height / SHAPES[shape] * (SEVERAL if passes > 1 else 1)
             # The sub-group with the longest sequence has its share of the device: 64 cells for a
             # column and row, because its lanes have pairs, beside as many others as there is room.
             beside = REGISTERS / (22 + 3.2 * shape.rows)
