@@ -15,22 +15,20 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Screen 227 approved drugs against two enzymes; results in demo/
-	$(BIN)/snakemake $(CAMPAIGN) --workflow-profile workflow/profiles/local --cores $(CORES)
-	@cat demo/results/report.txt
-	@echo
+	@$(BIN)/python -m ligen_py run config/demo/config.yaml --directory demo --cores $(CORES)
 	@echo "Read next: demo/results/report.html, and the molecules in demo/results/export/"
 
 test: lint ## Run every check and every test
 	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope
 
 test-faults: $(STAMP) ## Kill, cut, fill and damage campaigns at more moments than `make test` does
-	LIGEN_TEST_MOMENTS=20 $(BIN)/python -m pytest tests/workflow/test_faults.py -q -rs
+	LIGEN_TEST_MOMENTS=20 $(BIN)/python -m pytest tests/workflow/test_faults.py -q --timeout 14400
 
 fuzz: $(STAMP) ## Give every reader 500 times 22 damaged files; `make test` gives it 20 times 22
-	LIGEN_TEST_FUZZ=500 $(BIN)/python -m pytest tests/fuzz -q --durations=0 --durations-min=5
+	LIGEN_TEST_FUZZ=500 $(BIN)/python -m pytest tests/fuzz -q --timeout 14400 --durations=0 --durations-min=5
 
 test-slurm: $(STAMP) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
-	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q -rs
+	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q --timeout 14400
 
 lint: $(STAMP) ## Check formats, types and rules, without running anything
 	$(BIN)/ruff format --check .
@@ -40,7 +38,7 @@ lint: $(STAMP) ## Check formats, types and rules, without running anything
 	$(BIN)/snakemake $(CAMPAIGN) --lint
 	$(BIN)/clang-format --dry-run -Werror --ferror-limit=3 $(KERNELS)
 
-format: $(STAMP) ## Bring all sources into the house's format
+format: $(STAMP) ## Format all sources
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format --quiet .
 	$(BIN)/snakefmt Snakefile workflow

@@ -19,4 +19,5 @@ include: "workflow/rules/sequences.smk"
 rule all:
     default_target: True
     input:
+        [LISTED] if plan.pockets else [],
         plan.final("<results>"),

@@ -1,10 +1,10 @@
-"""Time and memory of `aggregate`, `query`, `export` and `report` on invented parts.
+"""Time and memory of `aggregate`, `query`, `export` and `report` on synthetic parts.
 
     python benchmarks/aggregate.py FOLDER [--parts N] [--ligands N] [--poses N]
 
 Writes a campaign of one target into FOLDER (drug-sized molecules, random poses and scores), then
-runs each command in a process of its own and prints its seconds and its peak memory (Linux).
-`--ligands` are those of one part.
+runs each command in a separate process and prints its time in seconds and its peak memory (Linux).
+`--ligands` is the number of ligands in one part.
 """
 
 import argparse
@@ -19,7 +19,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from ligen_py.engine.scoring.watch import table
+from ligen_py.chain import FILES
+from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
@@ -35,7 +36,7 @@ from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
-from ligen_py.store.campaign.manifest import COLUMNS, FILES
+from ligen_py.store.campaign.manifest import COLUMNS
 from ligen_py.store.files.write import new_file, write
 
 SMILES = (
@@ -90,8 +91,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         paths = [folder / kind / f"{number}.h5" for kind in ("ligands", "refined", "scores")]
         ligands, refined, scores = paths
         part = library(number, options.ligands, models)
-        records = {"entries": part.entries, "ledger": part.ledger, "ligands": part.ligands}
-        write(ligands, LIGANDS, Run("parse", ParseSettings()), records)
+        write(ligands, LIGANDS, Run("parse", ParseSettings()), part.groups)
         poses = poses_of(part, options.poses, rng)
         count = len(poses.restart)
         run = Run("refine", RefineSettings(), (ligands, pocket))
@@ -118,7 +118,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         )
         made = {"pocket": pocket, "ligands": ligands, "refined": refined, "scores": scores}
         files = (str(made.get(name, folder / name / f"{number}.h5")) for name in FILES)
-        yield ("target", "library", "library.smi", *files, "0", "")
+        yield ("target", "library", "library.smi", *files, "0", "", "")
 
 
 def main() -> None:
@@ -147,12 +147,16 @@ def main() -> None:
 
 
 RUN = """
-import importlib, re, sys
-status = importlib.import_module(f"ligen_py.{sys.argv[1]}").main(sys.argv[2:])
+import re, runpy, sys
+sys.argv = sys.argv[1:]
+try:
+    runpy.run_module(f"ligen_py.{sys.argv[0]}", run_name="__main__")
+except SystemExit as end:
+    status = end.code
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
 sys.exit(status)
 """
-"""What `measure` runs: it tells its own peak; `wait4` would tell this process's, if higher."""
+"""What `measure` runs: it prints its own peak; `wait4` would report this process's, if higher."""
 
 
 def measure(module: str, *words: str) -> None:

@@ -1,9 +1,9 @@
 """How often the cavity search finds where a crystal ligand is, in folders of complexes.
 
-Each folder holds protein.pdb or protein.pdb.gz and ligand.sdf; cofactors in the protein's file
-belong to the receptor. Prints the share of complexes whose ligand one of the first cavities hits:
-its centre within 5 Angstrom of the cavity's, or one of its atoms within 4, with 95 % Wilson
-intervals. Nothing is timed.
+Each folder contains protein.pdb or protein.pdb.gz and ligand.sdf; cofactors in the protein's file
+belong to the receptor. Prints the fraction of complexes whose ligand is found by one of the first
+cavities: its centre within 5 Angstrom of the cavity's, or one of its atoms within 4, with 95 %
+Wilson intervals. Nothing is timed.
 """
 
 import argparse

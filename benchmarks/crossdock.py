@@ -1,14 +1,15 @@
-"""Dock every ligand of some complexes in every pocket: does a pocket's own ligand lead?
+"""Dock every ligand of some complexes in every pocket: does its own rank first?
 
     python benchmarks/crossdock.py FOLDER [--effort E] [--device SELECTOR] [--jobs N] [--json FILE]
 
 FOLDER is laid out as for redock.py. In each pocket its own ligand is the active and the others are
-decoys: how molecules of different size and kind compare, which redocking cannot tell. Every ligand
-is once an active and otherwise a decoy, so a ranking gains nothing by favouring large ones: the
-number of heavy atoms alone is chance. Told for each scoring function and for the energy that
-chooses the pose, over powers of the number of heavy atoms, and for that energy over
-(1 + weight * rotatable bonds) as well: the mean ROC AUC, and the share of pockets whose own ligand
-is among the best 5 %, with bootstrap intervals over pockets. What cannot be docked stands last.
+decoys. This shows how molecules of different size and kind compare, which redocking does not. Every
+ligand is an active once and a decoy in all other pockets, so a preference for large ligands gains
+nothing: ranking by the number of heavy atoms is chance. Prints the mean ROC AUC and the fraction of
+pockets whose own ligand is among the best 5 %, with bootstrap intervals over pockets: for each
+scoring function and for the energy that chooses the pose, divided by powers of the number of heavy
+atoms, and that energy also by (1 + weight * rotatable bonds). Ligands that cannot be docked rank
+last.
 """
 
 import argparse
@@ -27,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.docking import (
     Clock,
+    LigandsInMemory,
     Settings,
     Target,
     add_settings,
@@ -107,9 +109,10 @@ def screen(work: Work) -> dict[str, np.ndarray]:
         protein = find(work.folder, "protein.pdb", "protein.pdb.gz")
         cache = work.cache / work.folder.name
         pocket = pocket_of(protein, crystal, box_radius(crystal), cache, work.settings.pocket)
-        ligands: Ligands = read(work.ligands, LIGANDS, Ligands)
+        molecules = LigandsInMemory.of(work.ligands)
+        ligands = molecules.ligands
         target = Target.of(pocket)
-        docked = dock(device_for(work.device), ligands, target, work.settings, Clock())
+        docked = dock(device_for(work.device), molecules, target, work.settings, Clock())
     except FAILURES as error:
         print(f"{work.folder.name}: failed: {error}", flush=True)
         return {}

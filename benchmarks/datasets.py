@@ -19,12 +19,13 @@ from rdkit import Chem
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from ligen_py import pocket
+from ligen_py.chain import STAGES
 from ligen_py.molecules.library.parsing import assemble
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import Rules, prepare
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.pocket import POCKET, Field
+from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.store.files.read import read
 
 ATOMS = (31, 63, 74, 89)
@@ -146,12 +147,8 @@ def benchmark_field() -> Field:
     folder = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
     with tempfile.TemporaryDirectory() as work:
         output = Path(work) / "pocket.h5"
-        arguments = [
-            "--quiet",
-            *("--receptor", str(folder / "1ia1_protein_one_lig_removed.pdb")),
-            *("--ligand", str(folder / "1ia1_ligand.sdf")),
-            *("--output", str(output)),
-        ]
-        if pocket.main(arguments) != 0:
-            raise RuntimeError("the benchmark's pocket could not be made")
+        receptor = folder / "1ia1_protein_one_lig_removed.pdb"
+        site = Site(ligand=str(folder / "1ia1_ligand.sdf"))
+        inputs = {"receptor": receptor, "structure": Structure(), "site": site}
+        STAGES["pocket"].run(inputs, PocketSettings(), None, output)
         return read(output, POCKET, Field)

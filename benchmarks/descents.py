@@ -6,9 +6,10 @@ FOLDER is laid out as for redock.py. Poses are docked and filtered as a campaign
 of the first ones both descend in the NumPy twin of the refine kernel, whose BFGS is the kernel's.
 ADADELTA (Zeiler 2012; AutoDock-GPU's, Santos-Martins et al. 2021, with its decay of 0.8) runs with
 several values of its constant epsilon, in the same units: those in which a step of 1 moves atoms by
-about an Angstrom. An evaluation is an energy and its gradient, nearly all of either's cost. Told is
-the lowest energy seen, above the lowest that any of them reaches from the same start, averaged over
-poses, and in how many BFGS is lower than the best ADADELTA of the same budget.
+about an Angstrom. An evaluation is an energy and its gradient, nearly all of the cost of either
+method. Prints the lowest energy found, relative to the lowest that any method reaches from the same
+start, averaged over poses, and the fraction of poses in which BFGS is lower than the best ADADELTA
+with the same number of evaluations.
 """
 
 import argparse
@@ -72,16 +73,18 @@ def lowest(run: Callable[[Evaluate], object], evaluate: Evaluate) -> np.ndarray:
 
 def descents(given: Complex, device: Device, settings: Settings, count: int) -> np.ndarray:
     """Lowest energies (poses, optimisers, budgets), kcal/mol: BFGS, then ADADELTA by epsilon."""
-    plan = Plan.of(given.target.field, **settings.dock.model_dump())
-    poses = docker("auto", device, plan, 1).dock(given.ligands, np.arange(1))
-    kept, _ = filter_poses(device, given.ligands, poses, **settings.filter.model_dump())
+    plan = Plan.of(given.target.field, settings.dock)
+    ligands = given.molecules.ligands
+    poses = docker("auto", device, plan, 1).dock(ligands, np.arange(1))
+    kept, _ = filter_poses(device, ligands, poses, settings.filter)
     target = given.target
     grid = Grid.over(target.field, settings.refine.spacing)
-    parts = target.receptor, target.charged, grid, given.ligands
-    field = field_over(settings.refine.field, device, *parts)
+    name = settings.refine.field
+    seen = target.seen(given.molecules, [name])[name]
+    field = field_over(name, device, seen.receptor, grid, seen.ligands)
     shape = (field.maps.count, *grid.shape)
     values = buffers.download(device, field.maps.buffer, shape, np.float32)
-    problem = Problem.of(given.ligands, 0, field, values)
+    problem = Problem.of(name, seen.ligands, 0, field, values)
     scale, result = problem.squared_scale, []
     for pose in range(min(count, int(kept.first_pose[1]))):
         start = Genotype.of(kept, pose)
@@ -121,7 +124,7 @@ def main() -> int:
             except FAILURES as error:
                 print(f"{folder.name}: failed: {error}", flush=True)
     if not found:
-        arguments.error(f"{options.folder} holds no such complexes")
+        arguments.error(f"{options.folder} has no such complexes")
     table = np.concatenate(found)
     table -= table.min(axis=(1, 2), keepdims=True)
     print(f"{len(table)} poses of {len(found)} complexes; kcal/mol above the lowest, mean")

@@ -4,7 +4,7 @@
 
 Docks the first drugs of the demo into Candida DHFR on each device (default: all but simulators) and
 compares with the first one: docked and filtered poses bit for bit; scores of the same poses; and
-scores at the end, after each device has refined on its own. Keeps all files in FOLDER.
+final scores after each device's own refinement. All files remain in FOLDER.
 """
 
 import argparse
@@ -22,7 +22,8 @@ from ligen_py.opencl.device import devices
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES
-from ligen_py.store.files.read import read, read_columns, read_terms
+from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.files.terms import read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 FUNCTIONS = ("vina", "vinardo", "ad4", "xscore")
@@ -109,7 +110,8 @@ def main() -> None:
     receptor, ligand = DHFR / "1ia1_protein_one_lig_removed.pdb", DHFR / "1ia1_ligand.sdf"
     words = ("--receptor", receptor, "--chains", "B", "--ligand", ligand)
     stage("pocket", folder / "pocket.h5", *words)
-    found = [device.handle.platform.name for device in devices() if not device.is_simulator]
+    usable = [device for device in devices() if not device.is_simulator and device.fault is None]
+    found = [device.handle.platform.name for device in usable]
     names = options.device or found
     first = Chain(folder / "0", names[0], options.restarts)
     print(f"{options.ligands} ligands, {options.restarts} restarts; compared with {names[0]}")

@@ -1,18 +1,16 @@
-"""What the accuracy benchmarks share: settings, prepared inputs, one run of the engine with times.
+"""Shared by the accuracy benchmarks: settings, prepared inputs, one run of the engine with times.
 
-The engine is driven as the stages dock, filter, refine and score drive it, without their files.
+The engine is called as the stages dock, filter, refine and score call it, without their files.
 """
 
 import argparse
 import hashlib
-import io
 import multiprocessing
 import os
-import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from multiprocessing.queues import Queue
@@ -25,7 +23,7 @@ import pyopencl as cl
 import yaml
 from pydantic import Field, model_validator
 
-from ligen_py import parse, pocket
+from ligen_py import chain
 from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.oversized import larger_than_box
 from ligen_py.engine.docking.search import Plan
@@ -34,26 +32,31 @@ from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.refinement.batched import refine_poses
 from ligen_py.engine.scoring.scores import best_poses, pose_scores, score
 from ligen_py.errors import DeviceError, InputError
+from ligen_py.functions import FUNCTIONS
+from ligen_py.molecules.library.reading import Part
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import Program
 from ligen_py.provenance import file_digest, stage_digest
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import POCKET, ChargedReceptor, Receptor
+from ligen_py.records.column import Record
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.pocket import POCKET, Receptor
 from ligen_py.records.pocket import Field as PocketField
 from ligen_py.records.poses import Poses
+from ligen_py.records.rows import rows_below, subset
 from ligen_py.records.scores import Scores
+from ligen_py.records.typed import Typed
 from ligen_py.settings.campaign import Method
 from ligen_py.settings.check import check
 from ligen_py.settings.flags import flags
-from ligen_py.settings.parse import ParseSettings
-from ligen_py.settings.pocket import PocketSettings
-from ligen_py.store.files.read import read
+from ligen_py.settings.parse import ParseOptions, ParseSettings
+from ligen_py.settings.pocket import PocketSettings, Site, Structure
+from ligen_py.store.files.read import groups_in, read
 
-STAGES = ("dock", "filter", "refine", "score")
+STAGES = tuple(stage.name for stage in chain.SCREEN)
 
 
 class Settings(Method):
-    """All that a benchmark can be told: the sections of a campaign that decide a result.
+    """Settings of a benchmark: the sections of a campaign that change a result.
 
     States are made as a campaign makes them, and conformers anew, as for a library of SMILES.
     """
@@ -104,24 +107,15 @@ def device_for(selector: str | None) -> Device:
         raise SystemExit(str(error)) from None
 
 
-def run_stage(stage: Any, *arguments: object) -> None:
-    """Run a stage's command; RuntimeError with its last words when it says no."""
-    words = io.StringIO()
-    with redirect_stdout(words), redirect_stderr(words):
-        code = stage.main(["--quiet", *(str(argument) for argument in arguments)])
-    if code != 0:
-        raise RuntimeError(words.getvalue().strip().rpartition("\n")[2])
-
-
 def parsed(
     library: Path, folder: Path, settings: ParseSettings, jobs: int = 1, part: str = "1-of-1"
 ) -> Path:
     """The ligands file of (a part of) a library, made in `folder` unless it lies there already."""
-    arguments = ["--part", part, *shlex.split(flags(settings))]
-    made = _cached(folder, "parse", [library], arguments)
+    made = _cached(folder, "parse", [library], [part, flags(settings)])
     if not made.exists():
-        files = ("--input", library, "--output", made, "--jobs", jobs)
-        run_stage(parse, *files, *arguments)
+        inputs = {"input": library, "part": Part.parse(part)}
+        options = ParseOptions(**settings.model_dump())
+        chain.STAGES["parse"].run(inputs, options, None, made, jobs=jobs)
     return made
 
 
@@ -129,11 +123,11 @@ def pocket_of(
     receptor: Path, ligand: Path, radius: float, folder: Path, settings: PocketSettings
 ) -> Path:
     """The pocket file of a receptor around a ligand, made unless it lies there already."""
-    arguments = ["--site-radius", str(radius), *shlex.split(flags(settings))]
-    made = _cached(folder, "pocket", [receptor, ligand], arguments)
+    made = _cached(folder, "pocket", [receptor, ligand], [str(radius), flags(settings)])
     if not made.exists():
-        files = ("--receptor", receptor, "--ligand", ligand, "--output", made)
-        run_stage(pocket, *files, *arguments)
+        site = Site(ligand=str(ligand), radius=radius)
+        inputs = {"receptor": receptor, "structure": Structure(), "site": site}
+        chain.STAGES["pocket"].run(inputs, settings, None, made)
     return made
 
 
@@ -146,17 +140,55 @@ def _cached(folder: Path, stage: str, inputs: Sequence[Path], arguments: Sequenc
 
 
 @dataclass(frozen=True)
+class LigandsInMemory:
+    """Ligands in memory, also as the scoring functions see them, by group."""
+
+    ligands: Ligands
+    typed: dict[str, Ligands]
+
+    @classmethod
+    def of(cls, file: Path) -> "LigandsInMemory":
+        """Read a ligands file."""
+        ligands: Ligands = read(file, LIGANDS, Ligands)
+        groups = groups_in(file, LIGANDS)
+        typed = {
+            g: read(file, LIGANDS, r, ligands) for g, r in groups.items() if g not in LIGANDS.fixed
+        }
+        return cls(ligands, typed)  # type: ignore[arg-type]
+
+    def some(self, rows: np.ndarray) -> "LigandsInMemory":
+        """Some ligands, which may repeat."""
+        below = rows_below(self.ligands, "ligand", rows)
+        typed = {group: subset(ligands, below) for group, ligands in self.typed.items()}
+        return LigandsInMemory(subset(self.ligands, below), typed)
+
+
+@dataclass(frozen=True)
 class Target:
     """A pocket as the engine needs it."""
 
     receptor: Receptor
-    charged: ChargedReceptor
     field: PocketField
+    typed: dict[str, Record]
+    """Group -> the receptor as a scoring function sees it."""
 
     @classmethod
     def of(cls, file: Path) -> "Target":
         """Read a pocket file."""
-        return cls(*(read(file, POCKET, kind) for kind in (Receptor, ChargedReceptor, PocketField)))
+        groups = groups_in(file, POCKET)
+        typed = {g: read(file, POCKET, r) for g, r in groups.items() if g not in POCKET.fixed}
+        return cls(read(file, POCKET, Receptor), read(file, POCKET, PocketField), typed)
+
+    def seen(self, molecules: "LigandsInMemory", functions: Sequence[str]) -> dict[str, Typed]:
+        """Ligands and this receptor as some scoring functions see them."""
+        groups = {name: types.group for name in functions if (types := FUNCTIONS[name].types)}
+        return {
+            name: Typed(
+                molecules.typed.get(groups.get(name, ""), molecules.ligands),
+                self.typed.get(groups.get(name, ""), self.receptor),
+            )
+            for name in functions
+        }
 
     @property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
@@ -271,26 +303,26 @@ class Docked:
 
 
 def dock(
-    device: Device, ligands: Ligands, target: Target, settings: Settings, clock: Clock
+    device: Device, molecules: LigandsInMemory, target: Target, settings: Settings, clock: Clock
 ) -> Docked:
     """Run dock, filter, refine and score over ligands in memory; add their times to `clock`."""
+    ligands = molecules.ligands
     large = np.array(sorted(larger_than_box(ligands, target.field)), np.int64)
     rows = np.setdiff1d(np.arange(len(ligands.entry)), large)
     with clock.stage("dock"):
-        plan = Plan.of(target.field, **settings.dock.model_dump())
+        plan = Plan.of(target.field, settings.dock)
         poses = docker("auto", device, plan, len(rows)).dock(ligands, rows)
     with clock.stage("filter"):
-        kept, verdicts = filter_poses(device, ligands, poses, **settings.filter.model_dump())
+        kept, verdicts = filter_poses(device, ligands, poses, settings.filter)
     with clock.stage("refine"):
-        pocket_parts = target.receptor, target.charged, target.field
+        name, kinds = settings.refine.field, molecules.typed["vina"].type  # type: ignore[attr-defined]
+        seen = target.seen(molecules, [name])[name]
         poses, _, energies = refine_poses(
-            device, *pocket_parts, ligands, kept, verdicts, **settings.refine.model_dump()
+            device, settings.refine, seen, target.field, kept, verdicts, kinds
         )
     with clock.stage("score"):
-        functions = settings.score.functions
-        terms = score(device, ligands, target.receptor, poses, functions, charged=target.charged)
-        how = settings.score.pose_weights, settings.score.rank_by
-        ranks, energy = pose_scores(ligands, poses, terms, *how)
+        terms = score(device, target.seen(molecules, settings.score.functions), poses)
+        ranks, energy = pose_scores(ligands, poses, terms, settings.score)
         scores = best_poses(poses, ranks, energy)
     columns = {f"{name}.{term}": v for name, part in terms.items() for term, v in part.items()}
     columns |= {"refine.before": energies.before, "refine.after": energies.after}

@@ -1,4 +1,4 @@
-"""How early a ranking names the actives: the figures of virtual screening, with their uncertainty.
+"""How early actives are in a ranking: the measures of virtual screening, with their uncertainty.
 
 All functions take labels in ranked order, best first: bool (..., molecules), True for an active.
 """

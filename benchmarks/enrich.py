@@ -1,17 +1,17 @@
-"""Screen actives among decoys: how early does a ranking name the actives?
+"""Screen actives among decoys: how early in a ranking are the actives?
 
     python benchmarks/enrich.py FOLDER [--effort E] [--peer vina] [--json FILE] [--plots FOLDER]
 
-FOLDER is a target's (protein.pdb, crystal_ligand.sdf for the site, actives.smi and decoys.smi), or
-holds such folders. For the score of a campaign, for each scoring function, and for the mean of the
-functions' ranks where there are several: ROC AUC, logAUC from a false-positive rate of 0.001
-(chance 0.145), enrichment in the best 1 and 5 %, BEDROC with alpha 20, each with a bootstrap
-interval of 95 %. The row 'heavy atoms' ranks by their number alone: a docking score that does not
-beat it has seen no chemistry. A molecule that cannot be docked stands last.
+FOLDER is that of a target (protein.pdb, crystal_ligand.sdf for the site, actives.smi and
+decoys.smi), or contains such folders. For the score of a campaign, for each scoring function, and
+for the mean of the functions' ranks where there are several: ROC AUC, logAUC from a false-positive
+rate of 0.001 (chance 0.145), enrichment in the best 1 and 5 %, BEDROC with alpha 20, each with a
+bootstrap interval of 95 %. The row 'heavy atoms' ranks by their number alone: a docking score that
+is not better has no chemical content. A molecule that cannot be docked ranks last.
 
 With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, from the first of our
-conformers, or the sample that --peer-sample names, in the same box; ours are then told for that
-sample too.
+conformers, or the sample that --peer-sample names, in the same box; our figures are then printed
+for that sample too.
 """
 
 import argparse
@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.docking import (
     Clock,
+    LigandsInMemory,
     Settings,
     Target,
     add_settings,
@@ -116,8 +117,9 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
     for group in GROUPS:
         for file in work.parts(group):
             entries: Entries = read(file, LIGANDS, Entries)
-            ligands: Ligands = read(file, LIGANDS, Ligands)
-            docked = dock(device, ligands, target, work.settings, clock)
+            library = LigandsInMemory.of(file)
+            ligands = library.ligands
+            docked = dock(device, library, target, work.settings, clock)
             count = len(entries.name)
             heavy = np.zeros(count, np.int64)
             heavy[ligands.entry] = ligands.heavy
@@ -142,7 +144,7 @@ def peer_scores(
 ) -> Peer:
     """Affinities of the records of `sample` by Vina, the best of each record's states.
 
-    States that `file` holds are not run again.
+    States that are in `file` are not run again.
     """
     wanted = {(str(found.group[row]), str(found.name[row])) for row in sample}
     known = known_scores(work.folder.name, file)
@@ -344,7 +346,7 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         nargs=2,
         metavar=("ACTIVES", "DECOYS"),
-        help="the peer docks a seeded sample of so many; ours are told for it too",
+        help="the peer docks a seeded sample of this many; our figures are printed for it too",
     )
     result.add_argument(
         "--peer-scores",
@@ -370,7 +372,7 @@ def main() -> int:
     settings = settings_from(options)
     folders = targets_in(options.folder)
     if not folders:
-        arguments.error(f"{options.folder} holds no actives.smi, nor folders that do")
+        arguments.error(f"{options.folder} has no actives.smi, nor folders with one")
     device = device_for(options.device)
     cores = len(os.sched_getaffinity(0))
     print(f"{device.label}; {cores} cores")

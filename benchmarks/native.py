@@ -1,9 +1,9 @@
 """The docking kernels compiled natively: OpenCL C as CUDA, through NVRTC, for comparison.
 
-The kernel files are taken as they are. A prelude of macros and functions gives CUDA the words of
-OpenCL; three things that no macro can do are done to the text: files are included in place, vector
-literals `(float4)(a, b, c, d)` become calls, and arrays in `__local` memory become `__shared__`
-ones. Needs CuPy, which brings NVRTC.
+The kernel files are used unchanged. A prelude of macros and functions defines OpenCL's words in
+CUDA. Three changes need editing of the text: files are included in place, vector literals
+`(float4)(a, b, c, d)` become calls, and arrays in `__local` memory become `__shared__` ones. Needs
+CuPy, which brings NVRTC.
 """
 
 import re
@@ -14,10 +14,12 @@ import numpy as np
 
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.latency import KERNELS, MOST_WORDS, POSE_BYTES, QUEUES, joined
-from ligen_py.engine.docking.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
+from ligen_py.engine.docking.search import DockBatch, Found, Kept, Plan, pack
+from ligen_py.engine.geometry import as_float4
 from ligen_py.opencl.tuning import Tuning
 from ligen_py.paths import kernel_folder
 from ligen_py.records.ligands import Ligands
+from ligen_py.records.limits import MAX_TORSIONS
 
 PRELUDE = """
 typedef unsigned char uchar;
@@ -88,9 +90,9 @@ def common_definitions(plan: Plan, tuning: Tuning, atom_class: int) -> dict[str,
     return {
         "MAX_ATOMS": atom_class,
         "MAX_TORSIONS": MAX_TORSIONS,
-        "N_ANGLES": plan.n_angles,
+        "N_ANGLES": plan.settings.n_angles,
         "GRID_SIDE": plan.side,
-        "BUMP_TESTS": min(plan.bump_tests, plan.n_angles),
+        "BUMP_TESTS": min(plan.settings.bump_tests, plan.settings.n_angles),
         **tuning.definitions(),
     }
 
@@ -113,7 +115,8 @@ class Tables:
         self.field = cupy.asarray(plan.field)
         self.angles = cupy.asarray(plan.angles)
         self.starts = tuple(
-            cupy.asarray(array) for array in (plan.start_rotation, position, plan.start_turns)
+            cupy.asarray(array)
+            for array in (as_float4(plan.start_rotation), position, plan.start_turns)
         )
         self.steps = by_value(plan.steps)
         self.box = by_value(np.array([*plan.box, 0], np.int32))
@@ -144,7 +147,7 @@ class NativeDocker:
         """Dock for the sake of `kernel_seconds`."""
         self._run(pack(ligands, rows, self.plan))
 
-    def _run(self, batch: Batch) -> tuple[np.ndarray, ...]:
+    def _run(self, batch: DockBatch) -> tuple[np.ndarray, ...]:
         import cupy
 
         plan, count, lanes = self.plan, len(batch), self.tuning.lanes
@@ -161,7 +164,7 @@ class NativeDocker:
         results = cupy.empty(shape, np.int32)
         quaternions, shifts = cupy.empty(shape, np.float32), cupy.empty(shape, np.float32)
         turns = cupy.empty(max(1, len(batch.torsions) * plan.num_restart), np.uint8)
-        scalars = (count, plan.num_restart, plan.num_iterations, splits)
+        scalars = (count, plan.num_restart, plan.settings.num_iterations, splits)
         tables = self._tables
         begin, end = cupy.cuda.Event(), cupy.cuda.Event()
         begin.record()
@@ -255,7 +258,7 @@ class NativeLatencyDocker:
         to_device, to_host = runtime.memcpyHostToDevice, runtime.memcpyDeviceToHost
         runtime.memcpyAsync(words.data.ptr, source, data.nbytes, to_device, stream.ptr)
         restarts, angles, values = np.int32(self.plan.num_restart), tables.angles, tables.field
-        iterations, team = np.int32(self.plan.num_iterations), self.tuning.sub_groups
+        iterations, team = np.int32(self.plan.settings.num_iterations), self.tuning.sub_groups
         own = (words, places, block)
         arguments: dict[str, tuple[int, tuple[Any, ...]]] = {
             "initialize_pose": (1, (restarts, angles, *tables.starts, *own)),

@@ -5,7 +5,7 @@
 LIBRARY is any file that `parse` reads; the figures in the docs are of a 3-D SDF with hydrogens. All
 figures are milliseconds of processor time a molecule, the least of five passes: first the steps of
 `prepare` with default settings (a step contains those indented below it), then bare calls
-into RDKit, each on molecules that are ready for it, without a line of this project around them.
+into RDKit, each on molecules that are prepared for it, without code of this project.
 """
 
 import argparse

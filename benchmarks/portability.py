@@ -5,10 +5,10 @@
     python benchmarks/portability.py --combine a.json b.json ... [--json FILE]
 
 The first form measures one device: both forms of docking on Light (d_31_4) and Heavy (d_89_20),
-as a share of the ceiling that binds them (benchmarks/roofline.py, in the same run) and, on an
+as a share of the ceiling that limits them (benchmarks/roofline.py, in the same run) and, on an
 NVIDIA device with CuPy, against the same kernel files compiled natively, as CUDA through NVRTC
-(benchmarks/native.py): application efficiency. Without CuPy that column is left out. The second
-form puts the files of several devices together. Results, native ones too, are compared with the
+(benchmarks/native.py): application efficiency. Without CuPy that column is empty. The second
+form combines the files of several devices. Results, native ones too, are compared with the
 NumPy twin before a figure is printed.
 """
 
@@ -43,7 +43,7 @@ def phi(efficiencies: list[float | None]) -> float:
 def measure(device: Device, forms: list[Form], quick: bool) -> dict[str, Any]:
     """Efficiencies of one device; the table as JSON."""
     settings = DockSettings(num_restart=64 if quick else 256)
-    plan = Plan.of(benchmark_field(), **settings.model_dump())
+    plan = Plan.of(benchmark_field(), settings)
     runs = 3 if quick else 7
     has_native = device.back_end == "ptx" and importlib.util.find_spec("cupy") is not None
     if not has_native:

@@ -1,12 +1,12 @@
-"""What becomes of the records of library files, against a count that knows nothing of this package.
+"""Ledger of library files, compared with an independent count of their records.
 
-    python benchmarks/reading.py ../shared/data/libraries ../shared/data/messy
+    python benchmarks/reading.py FOLDER ...
     python benchmarks/reading.py --lines 1000000 FOLDER
 
-For every file below the folders: its records by a count of its own (SDF: RDKit's supplier; MOL2:
-lines that start a record; SMILES: lines that hold something), the ledger's total, and its counts by
-status and reason. With --lines a SMILES file of so many lines is written into FOLDER, plain and
-compressed, and read in parts without embedding; time, and the largest memory of a process.
+For every file below the folders: its records by an independent count (SDF: RDKit's supplier; MOL2:
+lines that start a record; SMILES: lines that are not blank), the ledger's total, and its counts by
+status and reason. With --lines a SMILES file of this many lines is written into FOLDER, plain and
+compressed, and read in parts without embedding; prints time and the largest memory of a process.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     python benchmarks/redock.py FOLDER [--effort E] [--peer vina] [--device SELECTOR] [--json FILE]
 
-FOLDER holds one folder a complex: protein.pdb (or .pdb.gz), ligand.sdf (the truth, and the site),
-ligand_start.sdf or ligand.smi: the molecule to start from, of which conformers are made anew. The
-box is a cube around the crystal ligand. A failure is a miss, with its reason. RMSD is
+FOLDER contains one folder for each complex: protein.pdb (or .pdb.gz), ligand.sdf (the crystal pose,
+and the site), and ligand_start.sdf or ligand.smi, from which new conformers are made. The box is a
+cube around the crystal ligand. A failure counts as a miss, with its reason. RMSD is
 symmetry-corrected, over heavy atoms, without alignment. The best-scored pose is sound ("valid")
 where it passes every check of PoseBusters (mode redock) but the distance to the crystal pose.
 
@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from benchmarks.docking import (
     Clock,
     Docked,
+    LigandsInMemory,
     Settings,
     Target,
     add_settings,
@@ -50,7 +51,7 @@ from ligen_py.errors import DeviceError, InputError
 from ligen_py.molecules.export import sdf_record, symmetric_rmsd
 from ligen_py.molecules.receptor.site import read_heavy_atoms
 from ligen_py.records.ledger import Ledger
-from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.ligands import LIGANDS
 from ligen_py.store.files.read import read
 
 NEAR = (2.0, 1.0)
@@ -82,7 +83,7 @@ class Complex:
     crystal: Path
     protein: Path
     target: Target
-    ligands: Ligands
+    molecules: LigandsInMemory
     work: Path
 
 
@@ -109,15 +110,15 @@ def prepare(task: Task, work: Path) -> Complex:
     start = find(folder, "ligand_start.sdf", "ligand.smi")
     ligands_file = parsed(start, cache, settings.parse)
     pocket_file = pocket_of(protein, crystal, box_radius(crystal), cache, settings.pocket)
-    ligands = read(ligands_file, LIGANDS, Ligands)
-    if not len(ligands.entry):
+    molecules = LigandsInMemory.of(ligands_file)
+    if not len(molecules.ligands.entry):
         ledger: Ledger = read(ligands_file, LIGANDS, Ledger)
         raise RuntimeError(f"parse: {'; '.join(ledger.detail) or 'no molecule'}")
     if protein.suffix == ".gz":
         plain = work / "protein.pdb"
         plain.write_bytes(gzip.decompress(protein.read_bytes()))
         protein = plain
-    return Complex(crystal, protein, Target.of(pocket_file), ligands, work)
+    return Complex(crystal, protein, Target.of(pocket_file), molecules, work)
 
 
 def distances(given: Complex, molecule: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -143,7 +144,7 @@ def failed_checks(given: Complex, molecule: np.ndarray, xyz: np.ndarray) -> list
 def ours(task: Task, given: Complex) -> dict[str, Any]:
     """Dock with this engine; what the table shows of it."""
     clock = Clock()
-    docked = dock(device_for(task.device), given.ligands, given.target, task.settings, clock)
+    docked = dock(device_for(task.device), given.molecules, given.target, task.settings, clock)
     best = int(docked.best_rows(1)[0])
     if best < 0:
         raise RuntimeError(f"none of {len(docked.poses.restart)} poses has a finite score")
@@ -178,7 +179,10 @@ def vina(task: Task, given: Complex) -> dict[str, Any]:
 
     started = time.perf_counter()
     peer = VinaPeer(given.target, given.work, task.cores)
-    found = [peer.dock(given.ligands, row) for row in np.flatnonzero(given.ligands.conformer == 0)]
+    found = [
+        peer.dock(given.molecules.ligands, row)
+        for row in np.flatnonzero(given.molecules.ligands.conformer == 0)
+    ]
     seconds = time.perf_counter() - started
     rmsd = np.concatenate([distances(given, state.molecule, state.xyz) for state in found])
     affinity = np.concatenate([state.affinity for state in found])
@@ -234,7 +238,7 @@ def valid(rows: list[dict[str, Any]], program: str) -> np.ndarray:
 
 
 def measures(rows: list[dict[str, Any]], program: str) -> dict[str, np.ndarray]:
-    """Every share that the summary tells, one truth value a complex."""
+    """Every fraction of the summary, one truth value for each complex."""
     result = {}
     for key, label in (("rmsd_best_scored", "best-scored"), ("rmsd_best_of_kept", "best of kept")):
         for near in NEAR:
@@ -346,7 +350,7 @@ def main() -> int:
     if options.only:
         folders = [path for path in folders if path.name in options.only]
     if not folders:
-        parser.error(f"{options.folder} holds no such complexes")
+        parser.error(f"{options.folder} has no such complexes")
     if options.jobs < 1:
         parser.error("--jobs: give a number of processes")
     programs = ["ours", *([options.peer] if options.peer else [])]

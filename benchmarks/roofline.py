@@ -1,17 +1,17 @@
-"""What the device can do at most, and how much of it the dock kernel gets.
+"""The limits of the device, and what share of them the dock kernel reaches.
 
     python benchmarks/roofline.py [--device SELECTOR] [--mode batched|latency|both]
                                   [--quick] [--json FILE]
 
-Ceilings, all measured in the same run: single-precision multiply-adds, whole-number multiply-adds,
+Ceilings, all measured in the same run: single-precision multiply-adds, integer multiply-adds,
 memory (read and written), and field look-ups from a buffer (by rows, by bricks) and from an image.
 The look-up ceilings are the dock kernel's innermost loop alone (benchmarks/ceilings.cl): the same
 molecule at the same starts, turned about its own bonds, lane = angle, nearest cell of an int8
 field, atoms in turn. One atom evaluation costs 24 single-precision operations (12 fused
-multiply-adds), 6 on whole numbers and one look-up; the ceiling of which the kernel takes the
-largest share binds it, and that share is its efficiency. A ceiling is the best of its runs, a rate
-the median. Every kernel's results are compared with NumPy first; a share above 100 % means that the
-machine did other work (look-ups are measured before and after the kernel for its sake).
+multiply-adds), 6 integer operations and one look-up. The ceiling of which the kernel uses the
+largest share is its limit, and that share is its efficiency. A ceiling is the best of its runs, a
+rate the median. Every kernel's results are compared with NumPy first; a share above 100 % means
+that the machine did other work (look-ups are measured before and after the kernel for its sake).
 """
 
 import argparse
@@ -31,13 +31,14 @@ from ligen_py.engine import geometry
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking import reference as docking_reference
 from ligen_py.engine.docking.field_on_device import FieldOnDevice
-from ligen_py.engine.docking.search import MAX_TORSIONS, Batch, Plan, pack
+from ligen_py.engine.docking.search import DockBatch, Plan, pack
 from ligen_py.engine.docking.tuning_candidate import Form, Trial
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import LOOK_UPS, Tuning, tuned
+from ligen_py.records.limits import MAX_TORSIONS
 from ligen_py.settings.dock import DockSettings
 
 SOURCE = str(Path(__file__).resolve().with_name("ceilings.cl"))
@@ -112,7 +113,7 @@ def memory(device: Device, runs: int) -> dict[str, float]:
     return timed(launch, 32.0 * size, runs)
 
 
-def expected_sums(plan: Plan, batch: Batch, passes: int, lanes: int, some: int) -> np.ndarray:
+def expected_sums(plan: Plan, batch: DockBatch, passes: int, lanes: int, some: int) -> np.ndarray:
     """Sums of the first restarts (some, lanes) in NumPy."""
     ligand = docking_reference.Ligand.of(batch, 0)
     starts = slice(some)
@@ -162,13 +163,13 @@ def class_of(atoms: int) -> int:
 
 
 def _look_up_rate(
-    device: Device, plan: Plan, batch: Batch, tuning: Tuning, runs: int
+    device: Device, plan: Plan, batch: DockBatch, tuning: Tuning, runs: int
 ) -> dict[str, float]:
     row = batch.ligands[0]
     definitions = {
         "MAX_ATOMS": class_of(int(row["atoms"])),
         "MAX_TORSIONS": MAX_TORSIONS,
-        "N_ANGLES": plan.n_angles,
+        "N_ANGLES": plan.settings.n_angles,
         "GRID_SIDE": plan.side,
         "WG_SUB_GROUPS": tuning.sub_groups,
         **tuning.definitions(),
@@ -188,7 +189,7 @@ def _look_up_rate(
             buffers.upload(device, array)
             for array in (
                 plan.angles,
-                plan.start_rotation,
+                geometry.as_float4(plan.start_rotation),
                 position,
                 plan.start_turns,
                 batch.conformers,
@@ -208,7 +209,7 @@ def _look_up_rate(
     some = min(16, plan.num_restart)
     found = buffers.download(device, sums, (groups, tuning.lanes), np.int32)[:some]
     expect(found, expected_sums(plan, batch, passes, tuning.lanes, some), "look-up")
-    work = float(groups) * passes * plan.n_angles * int(row["atoms"])
+    work = float(groups) * passes * plan.settings.n_angles * int(row["atoms"])
     return timed(launch, work, runs)
 
 
@@ -304,7 +305,7 @@ def main() -> int:
     options = parser.parse_args()
     device = select(options.device)
     settings = DockSettings(num_restart=64 if options.quick else 256)
-    plan = Plan.of(benchmark_field(), **settings.model_dump())
+    plan = Plan.of(benchmark_field(), settings)
     forms: list[Form] = ["batched", "latency"] if options.mode == "both" else [options.mode]
     print(device.label, flush=True)
     tables = efficiency(device, plan, settings, forms, options.quick)

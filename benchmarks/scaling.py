@@ -5,7 +5,7 @@
 
 Each table changes one thing and keeps the rest: 63 atoms, 8 fragments, 256 restarts, a batch that
 fills the device. With several devices (--device gpu:all, or gpu:0,1) it also docks on 1, 2, 4 ..
-of them at a time, a process each, as the dock stage does; there the time is the host's. Every
+of them at a time, one process each, as in the dock stage, timed by the host's clock. Every
 configuration is compared with the NumPy twin before its figure is printed.
 """
 
@@ -52,7 +52,7 @@ class Bench:
         """One line: what was changed, its rate, and atom evaluations a second."""
         chosen = {**USUAL, "restarts": self.restarts, "batch": self.full, **changes}
         settings = DockSettings(num_restart=chosen["restarts"])
-        plan = Plan.of(self.field, **settings.model_dump())
+        plan = Plan.of(self.field, settings)
         ligands = molecules(chosen["atoms"], chosen["fragments"], 2 if self.quick else 4)
         runs = 3 if self.quick else 5
         outcome = Trial(self.device, self.form, ligands, plan, chosen["batch"], runs).attempt()
@@ -104,7 +104,7 @@ def tables(bench: Bench) -> list[dict[str, Any]]:
 def worker(
     device: Device, form: Form, ligands: Ligands, plan: Plan, count: int
 ) -> Callable[[int], tuple[int, float, float]]:
-    """The work of one device: dock a piece, tell which, when it began and when it ended."""
+    """The work of one device: dock a piece; returns which one, when it began and when it ended."""
     trial = Trial(device, form, ligands, plan, count, 1)
     outcome = trial.attempt()
     if outcome.refused:
@@ -122,7 +122,7 @@ def worker(
 
 def on_devices(chosen: list[Device], bench: Bench) -> dict[str, Any]:
     """Ligands/s of several devices together, over the time in which all of them work."""
-    plan = Plan.of(bench.field, **DockSettings(num_restart=bench.restarts).model_dump())
+    plan = Plan.of(bench.field, DockSettings(num_restart=bench.restarts))
     ligands, count = molecules(USUAL["atoms"], USUAL["fragments"], 4), 4 * bench.full
     start = partial(worker, form=bench.form, ligands=ligands, plan=plan, count=count)
     pieces = range(len(chosen) * (PIECES + 1))

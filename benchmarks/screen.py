@@ -7,10 +7,9 @@ Ligands are seeded random molecules of drug-like size (benchmarks/datasets.py: 3
 hydrogens, 2 to 6 rotatable bonds), or those of --library FILE, again and again up to --count. The
 pocket is Candida albicans DHFR with its cofactor (PDB 1IA1), or that of --complex FOLDER
 (protein.pdb and ligand.sdf, as for redock.py). All work is done without files: from ligands and
-pocket in memory to scores in memory. Parts of the library stand one after another, as chunks of a
-campaign do; every ligand is also run once before the clock starts. A ligand counts once, however
-many states and conformers of it are docked. Rates of stages are medians over
-the parts.
+pocket in memory to scores in memory. Parts of the library follow one another like chunks of a
+campaign. Every ligand is run once before the measurement. A ligand counts once, however many states
+and conformers of it are docked. Rates of stages are medians over the parts.
 
 With --processes N so many processes share the device, each with --count ligands of its own, as N
 chunks of a campaign on one GPU do. Rates of stages are then those of one process beside the others;
@@ -39,6 +38,7 @@ from benchmarks.datasets import molecules
 from benchmarks.docking import (
     STAGES,
     Clock,
+    LigandsInMemory,
     Settings,
     Target,
     add_settings,
@@ -53,7 +53,6 @@ from benchmarks.redock import box_radius, find
 from benchmarks.together import together
 from ligen_py.engine.pose_arrays import ranges
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.rows import rows_below, subset
 from ligen_py.settings.campaign import PRESETS
 from ligen_py.store.files.read import read
 
@@ -108,12 +107,12 @@ def work(given: Work) -> list[Part]:
     """Dock all parts; with other processes, from when all of them are ready."""
     try:
         device, target = device_for(given.device), Target.of(given.pocket)
-        library = read(given.ligands, LIGANDS, Ligands)
-        _, first, states = np.unique(library.entry, return_index=True, return_counts=True)
+        library = LigandsInMemory.of(given.ligands)
+        _, first, states = np.unique(library.ligands.entry, return_index=True, return_counts=True)
         chosen = given.molecules(len(first))
-        parts = [of_molecules(library, first[part], states[part]) for part in chosen]
+        parts = [library.some(ranges(first[part], states[part])) for part in chosen]
         once = np.unique(np.concatenate(chosen))
-        warm = of_molecules(library, first[once], states[once])
+        warm = library.some(ranges(first[once], states[once]))
         dock(device, warm, target, given.settings, Clock())
         if _ready:
             _ready[0].wait()
@@ -122,16 +121,11 @@ def work(given: Work) -> list[Part]:
             barrier.abort()  # the others would wait for ever
         raise
     done = []
-    for ligands, numbers in zip(parts, chosen, strict=True):
+    for some, numbers in zip(parts, chosen, strict=True):
         clock, began = Clock(), time.monotonic()
-        dock(device, ligands, target, given.settings, clock)
+        dock(device, some, target, given.settings, clock)
         done.append(Part(len(numbers), clock, began, time.monotonic()))
     return done
-
-
-def of_molecules(library: Ligands, first: np.ndarray, states: np.ndarray) -> Ligands:
-    """All states and conformers of some molecules, which may repeat."""
-    return subset(library, rows_below(library, "ligand", ranges(first, states)))
 
 
 _ready: list[Barrier] = []

@@ -3,10 +3,10 @@
     python benchmarks/stages.py [--device SELECTOR] [--count N] [--quick] [--json FILE]
 
 parse: molecules a second a core (processor time of all processes), from SMILES with embedding and
-from a ready 3-D SDF. dock, filter, refine and score: ligands a second of the clock from the start
-of `python -m ligen_py.STAGE` to its finished file, on a library of --count ligands, and the share
-of that time in which the device ran kernels. The library is made of seeded random molecules of
-drug-like size, parsed once and repeated; the pocket is Candida albicans DHFR (PDB 1IA1). Kernel
+from a ready 3-D SDF. dock, filter, refine and score: ligands a second of elapsed time from the
+start of `python -m ligen_py.STAGE` to its finished file, on a library of --count ligands, and the
+share of that time in which the device ran kernels. The library is made of seeded random molecules
+of drug-like size, parsed once and repeated; the pocket is Candida albicans DHFR (PDB 1IA1). Kernel
 time is the device's own; a stage is run in a process that records the time of every kernel.
 """
 
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.docking import LigandsInMemory
 from benchmarks.screen import library_of, packaged_complex
-from ligen_py.engine.pose_arrays import ranges
+from ligen_py.chain import SCREEN
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING
 from ligen_py.records.ledger import Ledger
@@ -43,7 +44,7 @@ SHARED = ("pocket.h5", "seconds")
 """Files that do not depend on the number of ligands."""
 
 TIMED = """
-import atexit, importlib, sys, time
+import runpy, sys
 import pyopencl as cl
 stage, file = sys.argv[1:3]
 from ligen_py.opencl import device as devices
@@ -52,7 +53,11 @@ def recorded(self, *arguments, **options):
     events.append(enqueue(self, *arguments, **options))
     return events[-1]
 cl.Kernel.__call__ = recorded
-code = importlib.import_module(f"ligen_py.{stage}").main(sys.argv[3:])
+sys.argv = [stage, *sys.argv[3:]]
+try:
+    runpy.run_module(f"ligen_py.{stage}", run_name="__main__")
+except SystemExit as end:
+    code = end.code
 seconds = sum(event.profile.end - event.profile.start for event in events) * 1e-9
 open(file, "w").write(str(seconds))
 sys.exit(code)
@@ -62,20 +67,8 @@ sys.exit(code)
 
 def repeated(source: Path, output: Path, count: int) -> None:
     """Write a ligands file of `count` ligands: those of `source`, repeated, each a record."""
-    ligands: Ligands = read(source, LIGANDS, Ligands)
-    rows = np.arange(count) % len(ligands.entry)
-    into = {spec.metadata["into"]: spec.name for spec in fields(Ligands) if spec.metadata["into"]}
-    columns: dict[str, np.ndarray] = {}
-    for spec in fields(Ligands):
-        values, dim = getattr(ligands, spec.name), spec.metadata["dims"][0]
-        if spec.metadata["into"]:
-            columns[spec.name] = np.concatenate([[0], np.cumsum(np.diff(values)[rows])])
-        elif dim == "ligand":
-            columns[spec.name] = values[rows]
-        else:
-            offsets = getattr(ligands, into[dim])
-            columns[spec.name] = values[ranges(offsets[rows], np.diff(offsets)[rows])]
-    columns["entry"] = np.arange(count)
+    library = LigandsInMemory.of(source)
+    some = library.some(np.arange(count) % len(library.ligands.entry))
     names = np.array([f"m{n}" for n in range(count)], object)
     entries = {
         spec.name: names if spec.metadata["dtype"] == STRING else np.arange(1, count + 1)
@@ -85,7 +78,8 @@ def repeated(source: Path, output: Path, count: int) -> None:
     records = {
         "entries": Entries(**entries),
         "ledger": Ledger(np.zeros(count, "u1"), np.zeros(count, "u1"), none),
-        "ligands": Ligands(**columns),
+        "ligands": replace(some.ligands, entry=np.arange(count)),
+        **some.typed,
     }
     write(output, LIGANDS, Run("parse", ParseSettings()), records)
 
@@ -165,17 +159,14 @@ def measure(options: argparse.Namespace, work: Path) -> list[dict[str, Any]]:
     run("-m", "ligen_py.pocket", *site, "--output", pocket, "--quiet")
     repeated(made, many, options.count)
     repeated(made, few(many), unique)
-    files = {name: work / f"{name}.h5" for name in ("poses", "kept", "refined", "scores")}
-    inputs: list[object] = ["--ligands", many]
-    dock = [*inputs, "--pocket", pocket, "--output", files["poses"], *device, *options.dock]
-    add(stage_row("dock", options.count, dock, work))
-    words = [*inputs, "--poses", files["poses"], "--output", files["kept"], *device]
-    add(stage_row("filter", options.count, words, work))
-    inputs += ["--pocket", pocket]
-    words = [*inputs, "--poses", files["kept"], "--output", files["refined"], *device]
-    add(stage_row("refine", options.count, words, work))
-    words = [*inputs, "--poses", files["refined"], "--output", files["scores"], *device]
-    add(stage_row("score", options.count, words, work))
+    files = {stage.kind: work / f"{stage.kind}.h5" for stage in SCREEN}
+    files |= {"ligands": many, "pocket": pocket}
+    for stage in SCREEN:
+        words: list[object] = ["--output", files[stage.kind], *device]
+        for flag, kind in stage.inputs.items():
+            words += [f"--{flag}", files[kind]]
+        words += options.dock if stage.name == "dock" else []
+        add(stage_row(stage.name, options.count, words, work))
     return rows
 
 

@@ -6,8 +6,8 @@
 After the LiGen paper: its Tables 1 and 2 (registers by kernel, latency and batched) and its
 Figure 6 (register caps by work-group sizes, Light d_31_4 and Heavy d_89_20). Registers and spills
 come from the build log, which NVIDIA's compiler writes; occupancy is sub-groups of one
-multiprocessor at a time, of all that it holds. Elsewhere the sweep goes over lanes of a sub-group
-instead of caps. Every setting is compared with the NumPy twin before it is timed.
+multiprocessor at a time, of all that it can run. On other devices the sweep varies the lanes of a
+sub-group instead of caps. Every setting is compared with the NumPy twin before it is timed.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from ligen_py.errors import DeviceError
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.residency import occupancy, usage
-from ligen_py.opencl.tuning import Tuning, tuned
+from ligen_py.opencl.tuning import LANES, Tuning, tuned
 from ligen_py.settings.dock import DockSettings
 
 LIGHT, HEAVY = (31, 4), (89, 20)
@@ -48,7 +48,7 @@ def kernels(device: Device, plan: Plan, form: Form, classes: tuple[int, ...]) ->
         group = tuned(device, f"{form}/dock.cl", atom_class).sub_groups
         if form == "batched":
             programs.append((atom_class, Docker(device, plan).program(atom_class), group))
-            for source in ("batched/filter.cl", "batched/score.cl"):
+            for source in ("batched/filter.cl", "batched/xscore.cl"):
                 group = tuned(device, source, atom_class).sub_groups
                 definitions = {"MAX_ATOMS": atom_class, "WG_SUB_GROUPS": group}
                 programs.append((atom_class, build(device, source, definitions), group))
@@ -75,7 +75,7 @@ def show(table: dict[str, Any], form: Form) -> None:
     number = {"latency": 1, "batched": 2}[form]
     print(f"\nas Table {number} of the paper ({form}): registers (bytes spilled), sub-groups")
     if not table:
-        print("the driver tells no registers")
+        print("the driver does not report registers")
     for name, classes in table.items():
         words = [
             f"{atoms}: {row['registers']} ({row['spilled_bytes']}) "
@@ -97,7 +97,8 @@ def sweep(
     if device.back_end == "ptx":
         grid = [(f"cap {cap}", replace(start, registers=cap)) for cap in CAPS]
     else:
-        grid = [(f"lanes {lanes}", replace(start, lanes=lanes)) for lanes in (8, 16, 32)]
+        sizes = [lanes for lanes in LANES if lanes <= device.sub_group_size]
+        grid = [(f"lanes {lanes}", replace(start, lanes=lanes)) for lanes in sizes]
     groups = GROUPS[:3] if form == "latency" or not is_gpu else GROUPS
     groups = groups[:1] if device.back_end == "local" else groups
     if quick:
@@ -161,7 +162,7 @@ def main() -> int:
     os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
     device = select(options.device)
     settings = DockSettings(num_restart=256 if device.kind == "gpu" else 32)
-    plan = Plan.of(benchmark_field(), **settings.model_dump())
+    plan = Plan.of(benchmark_field(), settings)
     print(device.label, flush=True)
     forms: list[Form] = ["batched", "latency"] if options.mode == "both" else [options.mode]
     classes = ATOM_CLASSES[:3:2] if options.quick else ATOM_CLASSES[:4]

@@ -1,4 +1,4 @@
-"""What several processes do in the time in which all of them work."""
+"""The rate of several processes during the time in which all of them work."""
 
 from collections.abc import Sequence
 

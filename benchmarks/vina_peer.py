@@ -1,4 +1,4 @@
-"""AutoDock Vina's own program on the very inputs of ours: atoms, conformer, protonation, box.
+"""AutoDock Vina's own program on the same inputs: atoms, conformer, protonation, box.
 
 The receptor is the pocket file's, heavy atoms and polar hydrogens with AutoDock types, as PDBQT;
 the ligand is the parsed one with its start conformer, through Meeko, as Vina's users prepare it.
@@ -13,7 +13,7 @@ from rdkit import Chem
 from vina import Vina
 
 from benchmarks.docking import Target
-from ligen_py.records.atom_types import Ad4Type
+from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.ligands import Ligands
 
 EXHAUSTIVENESS = 8
@@ -40,9 +40,10 @@ class PeerPoses:
 def receptor_pdbqt(target: Target) -> str:
     """The pocket's atoms as a rigid receptor."""
     lines = []
-    charged = target.charged
+    charged = target.typed["ad4"]
+    assert isinstance(charged, Ad4Receptor)
     for number, (xyz, kind, charge) in enumerate(
-        zip(charged.xyz, charged.ad4_type, charged.ad4_charge, strict=True), start=1
+        zip(charged.xyz, charged.type, charged.partial_charge, strict=True), start=1
     ):
         name = Ad4Type(kind).name
         name = name.capitalize() if kind in ELEMENTS else name

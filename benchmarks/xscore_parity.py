@@ -2,11 +2,11 @@
 
     python benchmarks/xscore_parity.py FOLDER
 
-FOLDER holds complexes as PDBbind gives them: ID/ID_protein.pdb and ID/ID_ligand.mol2 (or .sdf).
-PDBbind may not be passed on, so its files are not here; the published values are. Each complex is
-scored in its crystal pose by the NumPy twin, every term compared to 1e-4 + 1e-4 * |published|.
-HMScore and its term HM are not compared: no published values were found.
-Exit code 0 when all complexes agree, 1 when one does not or its files are missing.
+FOLDER contains complexes as PDBbind provides them: ID/ID_protein.pdb and ID/ID_ligand.mol2 (or
+.sdf). PDBbind may not be redistributed, so its files are not included; the published values are.
+Each complex is scored in its crystal pose by the NumPy twin, every term compared to 1e-4 + 1e-4 *
+|published|. HMScore and its term HM are not compared: no published values were found. Exit code 0
+when all complexes agree, 1 when one does not or its files are missing.
 """
 
 import argparse
@@ -20,8 +20,9 @@ from rdkit import Chem
 from ligen_py.engine.functions.xscore.reference import CUTOFF, Molecule, terms
 from ligen_py.molecules.elements import COVALENT_RADIUS
 from ligen_py.molecules.graph import Graph
-from ligen_py.molecules.typing.xscore import ligand_types, receptor_type
-from ligen_py.records.pocket import Receptor
+from ligen_py.molecules.typing.xscore_ligands import ligand_types
+from ligen_py.molecules.typing.xscore_residues import receptor_type
+from ligen_py.records.functions.xscore import XScoreReceptor
 
 PUBLISHED = {
     "1fkb": {"vdw": 743.016174, "hb": 4.480846, "hp": 124.423042, "rt": 6.0, "hpscore": 7.408838},
@@ -62,7 +63,7 @@ def read_ligand(folder: Path, name: str) -> Molecule:
     )
 
 
-def read_receptor(path: Path, ligand: Molecule) -> Receptor:
+def read_receptor(path: Path, ligand: Molecule) -> XScoreReceptor:
     """Heavy protein atoms and ions around the ligand, typed by name, with their roots."""
     model = gemmi.read_structure(str(path))[0]
     near = float(CUTOFF) + 3.0
@@ -80,7 +81,7 @@ def read_receptor(path: Path, ligand: Molecule) -> Receptor:
     xyz = np.array(places)
     root, rooted = roots(xyz, [element.name.upper() for element in elements])
     radius, interaction, logp, donor, acceptor = zip(*kinds, strict=True)
-    return Receptor(
+    return XScoreReceptor(
         xyz=xyz.astype("f4"),
         element=np.array([element.atomic_number for element in elements], "u1"),
         radius=np.array(radius, "f4"),
@@ -90,7 +91,6 @@ def read_receptor(path: Path, ligand: Molecule) -> Receptor:
         acceptor=np.array(acceptor, "u1"),
         root=root,
         rooted=rooted,
-        vina_type=np.zeros(len(rows), "u1"),
         residue=np.zeros(len(rows), "i4"),
         label=np.array(labels, object),
     )

@@ -1,3 +1,3 @@
 """LiGen's docking method, open and portable: parse, dock, filter, score, rank."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -10,13 +10,14 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.scoring.drift import Drift
 from ligen_py.engine.scoring.ranking import consensus, duplicates, hash_keys, ranking
-from ligen_py.engine.scoring.watch import Drift
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import symmetric_rmsd
 from ligen_py.provenance import Run
@@ -24,7 +25,7 @@ from ligen_py.records.ledger import Status
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.store.campaign.layout import Control, Pose
 from ligen_py.store.campaign.lineage import Lineage
-from ligen_py.store.campaign.manifest import PartFiles, read_manifest
+from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.part import Poses, read_best
 from ligen_py.store.campaign.writer import CampaignWriter, TargetWriter, control_of, new_campaign
 
@@ -32,20 +33,45 @@ log = logging.getLogger("ligen_py")
 Starts = dict[int, list[PartFiles]]
 
 
+class Inputs(NamedTuple):
+    """What the stage reads, and what the campaign's config says of it."""
+
+    manifest: Path
+    parts: str | None = None
+    """Digest of the parts that the config describes; None: the manifest is used as it is."""
+    effort: str = ""
+    """Effort of the config, to be stored."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.aggregate", __doc__, AggregateSettings)
     parser.add_argument("--manifest", type=cli.input_file, required=True, help="table of all parts")
     parser.add_argument("--output", type=Path, required=True, help="campaign file to write")
+    parser.add_argument(
+        "--parts",
+        metavar="DIGEST",
+        help="digest of the parts that the config describes, as the workflow computes it; a "
+        "manifest that lists other parts is an error (default: not compared)",
+    )
+    parser.add_argument(
+        "--effort", default="", metavar="NAME", help="effort of the config, to be stored"
+    )
     return cli.run(parser, argv, _stage)
 
 
 def _stage(options: argparse.Namespace) -> None:
-    settings: AggregateSettings = cli.settings_from(AggregateSettings, options)
-    manifest, lineage = read_manifest(options.manifest), Lineage()
+    inputs = Inputs(options.manifest, options.parts, options.effort)
+    run(inputs, cli.settings_from(AggregateSettings, options), None, options.output)
+
+
+def run(inputs: Inputs, settings: AggregateSettings, device: str | None, output: Path) -> None:
+    """Merge all parts of the manifest and write the campaign file."""
+    manifest, lineage = _manifest(inputs), Lineage()
     numbers = {file: number for number, file in enumerate(manifest.files)}
     names = [name for _, name in numbers]
-    with new_campaign(options.output, Run("aggregate", settings, (manifest.input(),))) as campaign:
+    made_by = Run("aggregate", settings, (manifest.input(),))
+    with new_campaign(output, made_by, inputs.effort) as campaign:
         for target in manifest.targets:
             writer = campaign.target(target)
             starts, hashes = Starts(), [np.empty(0, dtype="u8")]
@@ -69,6 +95,18 @@ def _stage(options: argparse.Namespace) -> None:
             writer.finish(order, _control(campaign, lineage, manifest.control(target)))
             log.info("%s: ranked %d molecules of %d parts", target, len(order), len(starts))
         campaign.finish(manifest.libraries, names, lineage.runs())
+
+
+def _manifest(inputs: Inputs) -> Manifest:
+    manifest = read_manifest(inputs.manifest)
+    if inputs.parts is None:
+        log.info("%s: not compared with a config", inputs.manifest)
+    elif manifest.digest() != inputs.parts:
+        raise InputError(
+            f"{inputs.manifest}: is stale, it lists other parts than the config describes; delete "
+            "it and run the campaign again"
+        )
+    return manifest
 
 
 def _store_poses(writer: TargetWriter, rows: np.ndarray, starts: Starts) -> None:

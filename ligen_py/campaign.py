@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ligen_py.chain import FILES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
@@ -25,7 +26,7 @@ from ligen_py.settings.flags import flags
 from ligen_py.settings.homologs import HomologSearch, HomologsSettings, PanelSettings
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
-from ligen_py.store.campaign.manifest import COLUMNS
+from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.parsed_library import parsed_chunks
 
 CONTROL = "control-"
@@ -45,8 +46,6 @@ AS_DRAWN: dict[str, Any] = {
 
 INSTALLED = "package:"
 """What a path starts with that lies inside an installed Python package: package:NAME/PATH."""
-
-HEADER = {name: name for name in COLUMNS}
 
 LONGEST_NAME = 64
 """Characters of a library's name, controls included."""
@@ -95,9 +94,18 @@ class Workplan:
     folder: Path
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], source: str, folder: Path) -> "Workplan":
-        """Check a config and the files it names; InputError names `source` and the key."""
-        plan = cls(check(Campaign, dict(config), source), folder)
+    def of(
+        cls,
+        config: Mapping[str, Any],
+        source: str,
+        folder: Path,
+        lines: Mapping[tuple[Any, ...], int] | None = None,
+    ) -> "Workplan":
+        """Check a config and the files it names.
+
+        InputError names `source`, the key, and the key's line where `lines` has it.
+        """
+        plan = cls(check(Campaign, config, source, lines), folder)
         for name in plan.settings.libraries:
             if name.startswith(CONTROL):
                 raise InputError(
@@ -269,10 +277,13 @@ class Workplan:
             )
         return every[: every.index((library, chunk))]
 
+    def is_reused(self, library: str) -> bool:
+        """Whether another campaign has parsed a library."""
+        return library in self.settings.libraries and bool(self.settings.libraries[library].parsed)
+
     def reused(self) -> str:
         """A pattern of the libraries that are not parsed here; it may match none."""
-        libraries = self.settings.libraries.items()
-        names = [re.escape(name) for name, library in libraries if library.parsed is not None]
+        names = (re.escape(name) for name in self.settings.libraries if self.is_reused(name))
         return "|".join(names) or "(?!)"
 
     def parts(self) -> list[Part]:
@@ -292,28 +303,37 @@ class Workplan:
         """A path template with {target}, {library} and {chunk} for every part, without repeats."""
         return list(dict.fromkeys(template.format(**part._asdict()) for part in self.parts()))
 
-    def parse_flags(self, library: str) -> str:
-        """Flags of `parse`; a control stays as drawn, but forgets its crystal coordinates.
-
-        One file of many may hold nothing; a library that is one file may not.
-        """
+    def parse_options(self, library: str) -> ParseOptions:
+        """Settings of `parse`; a control stays as drawn, but forgets its crystal coordinates."""
         told = self.settings.parse.model_dump()
         if library.startswith(CONTROL):
-            return flags(ParseOptions(**told | AS_DRAWN))
+            return ParseOptions(**told | AS_DRAWN)
         reading = self.settings.libraries[library].model_dump(include=set(Reading.model_fields))
-        many = any(file.label for file in self._chunk_files[library].values())
-        return f"{'--allow-empty ' if many else ''}{flags(ParseOptions(**told, **reading))}"
+        return ParseOptions(**told, **reading)
 
-    def pocket_flags(self, pocket: str) -> str:
-        """Flags of `pocket`: what of the structure, and which site; then settings."""
-        chosen, site = self.pockets[pocket].settings, self.pockets[pocket].site
+    def parse_flags(self, library: str) -> str:
+        """Flags of `parse`. One file of many may hold nothing; a library of one file may not."""
+        many = any(file.label for file in self._chunk_files[library].values())
+        return f"{'--allow-empty ' if many else ''}{flags(self.parse_options(library))}"
+
+    def structure(self, pocket: str) -> Structure:
+        """What of a pocket's structure file belongs to the receptor."""
+        chosen = self.pockets[pocket].settings.model_dump(include=set(Structure.model_fields))
+        return Structure(**chosen)
+
+    def site(self, pocket: str) -> Site:
+        """A pocket's site, whose files lead somewhere from here."""
+        site = self.pockets[pocket].site
         files = {
             field: str(self.resolve(given))
             for field in SITE_FILES
             if (given := getattr(site, field)) is not None
         }
-        structure = Structure(**chosen.model_dump(include=set(Structure.model_fields)))
-        sections = (structure, site.model_copy(update=files), self.settings.pocket)
+        return site.model_copy(update=files)
+
+    def pocket_flags(self, pocket: str) -> str:
+        """Flags of `pocket`: what of the structure, and which site; then settings."""
+        sections = (self.structure(pocket), self.site(pocket), self.settings.pocket)
         return " ".join(filter(None, map(flags, sections)))
 
     def final(self, results: str) -> list[str]:
@@ -363,27 +383,32 @@ class Workplan:
         told = self.settings.homologs[search].model_dump(include=set(PanelSettings.model_fields))
         return flags(PanelSettings(**told))
 
-    def manifest(self, results: str) -> str:
-        """The table that `aggregate` and `export` read: one row a part, tabs between columns."""
-        rows = [self._row(part, results) for part in self.parts()]
-        return "".join("\t".join(row[name] for name in COLUMNS) + "\n" for row in [HEADER, *rows])
+    def manifest(self, results: str = "results") -> Manifest:
+        """All parts, with their files below the folder `results`."""
+        return Manifest(tuple(self._files_of(part, results) for part in self.parts()))
 
-    def _row(self, part: Part, results: str) -> dict[str, str]:
+    @cached_property
+    def digest(self) -> str:
+        """Digest of all parts: a manifest with another one is not of this campaign."""
+        return self.manifest().digest()
+
+    def _files_of(self, part: Part, results: str) -> PartFiles:
         control = part.library.startswith(CONTROL)
-        return {
-            "target": self.pockets[part.target].target,
-            "conformation": self.pockets[part.target].conformation,
-            "library": part.library,
-            "file": self._chunk_files[part.library][part.chunk].name,
-            "pocket": f"{results}/pockets/{part.target}.h5",
-            "ligands": f"{results}/ligands/{part.library}/{part.chunk}.h5",
-            **{
-                stage: f"{results}/{stage}/{part.target}/{part.library}/{part.chunk}.h5"
-                for stage in ("poses", "kept", "refined", "scores")
-            },
-            "control": str(int(control)),
-            "crystal": str(self.crystal(part.target)) if control else "",
-        }
+        paths = {stage.kind: stage.path for stage in STAGES.values() if stage.kind in FILES}
+        return PartFiles(
+            target=self.pockets[part.target].target,
+            conformation=self.pockets[part.target].conformation,
+            library=part.library,
+            file=self._chunk_files[part.library][part.chunk].name,
+            **{kind: Path(results, path.format(**part._asdict())) for kind, path in paths.items()},
+            control=control,
+            crystal=self.crystal(part.target) if control else None,
+        )
+
+    def crystals(self) -> list[Path]:
+        """The reference ligands of all controls."""
+        found = (self.crystal(pocket) for pocket in self.pockets if self.control(pocket))
+        return list(dict.fromkeys(path for path in found if path is not None))
 
 
 def stage_environment() -> dict[str, str]:

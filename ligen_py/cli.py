@@ -1,33 +1,43 @@
 """What every stage's command line shares: flags from settings, logging, errors, exit codes.
 
-Exit codes: 0 done; 1 the input cannot be used; 2 wrong usage, or no such device.
+Exit codes: 0 done; 1 the input cannot be used; 2 wrong usage, or no such device. The sentence that
+says why is the last line on stderr.
 """
 
 import argparse
+import difflib
 import logging
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from ligen_py import __version__
-from ligen_py.errors import DeviceError, InputError
+from ligen_py.errors import DeviceError, InputError, UsageError
 from ligen_py.settings.check import check
 from ligen_py.settings.flags import flag
 from ligen_py.settings.section import Section
 
 log = logging.getLogger("ligen_py")
 
+COMMANDS = frozenset(("run", "plan", "doctor", "progress", "query", "export", "verify", "tune"))
+"""Modules that are commands of `ligen`; any other is typed as `ligen stage NAME`."""
+
+BROKEN_PIPE = 141
+"""Exit code where the reader of the output has gone, as in `ligen query ... | head`."""
+
 
 def parser(
     module: str, description: str | None, *settings: type[Section]
 ) -> argparse.ArgumentParser:
-    """An argument parser for `python -m module`, one flag per setting with unit and default.
+    """The argument parser of a module, one flag per setting with unit and default.
 
     The first paragraph of `description` (the module's docstring) becomes the help's opening.
     """
+    name = module.removeprefix("ligen_py.")
     result = argparse.ArgumentParser(
-        prog=f"python -m {module}",
+        prog=f"ligen {name}" if name in COMMANDS else f"ligen stage {name}",
         description=(description or "").strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -41,6 +51,7 @@ def parser(
 
 
 def _add_settings(group: Any, settings: type[Section]) -> None:
+    properties = settings.model_json_schema()["properties"]
     for name, field in settings.model_fields.items():
         kind, count = _kind(field.annotation)
         options: dict[str, Any] = {
@@ -48,8 +59,9 @@ def _add_settings(group: Any, settings: type[Section]) -> None:
             "default": argparse.SUPPRESS,
             "nargs": count,
         }
-        choices = [choice for choice in get_args(kind) if isinstance(choice, str)]
-        if choices and get_origin(kind) is Literal:
+        schema = properties[name]
+        choices = schema.get("enum") or schema.get("items", {}).get("enum")
+        if choices:
             options["choices"] = choices
         else:
             options["metavar"] = {int: "N", float: "X"}.get(kind, "VALUE")
@@ -78,7 +90,9 @@ def settings_from(model: type[Section], arguments: argparse.Namespace) -> Any:
         for name, value in vars(arguments).items()
         if name.startswith(prefix)
     }
-    return check(model, given, "command line")
+    return check(
+        model, given, "command line", name=lambda path: flag(model, path.partition(".")[0])
+    )
 
 
 def add_device(arguments: argparse.ArgumentParser, several: bool = False) -> None:
@@ -102,6 +116,28 @@ def input_file(path: str) -> Path:
     return result
 
 
+def at_least(least: int) -> Callable[[str], int]:
+    """Type of an argument that must be a whole number, not below `least`."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{text}: give a whole number, {least} or more")
+        return value
+
+    return number
+
+
+def close_to(word: str, known: Iterable[str]) -> str:
+    """What to add to a sentence about an unknown word: the known word that was perhaps meant."""
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=1)
+    return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(names)}"
+
+
 def run(
     arguments: argparse.ArgumentParser,
     argv: Sequence[str] | None,
@@ -117,21 +153,31 @@ def run(
     )
     try:
         body(options)
+        sys.stdout.flush()
     except InputError as error:
-        print(f"{arguments.prog}: error: {error}", file=sys.stderr)
-        return 1
-    except DeviceError as error:
-        print(f"{arguments.prog}: error: {error}", file=sys.stderr)
-        return 2
+        return _stop(arguments, str(error), 1)
+    except (UsageError, DeviceError) as error:
+        return _stop(arguments, str(error), 2)
+    except BrokenPipeError:
+        # Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        print(f"{arguments.prog}: error: {name}{error.strerror or error}", file=sys.stderr)
-        return 1
+        return _stop(arguments, f"{name}{error.strerror or error}", 1)
+    except MemoryError:
+        cure = "give the job more memory, or cut the library into more chunks"
+        return _stop(arguments, f"the memory is full; {cure}", 1)
     except Exception as error:
-        # Told by name, because pyopencl is known to one room only.
+        # Recognised by its name, because only the folder `opencl` imports pyopencl.
         if not type(error).__module__.startswith("pyopencl"):
             raise
         cure = "run it again, or choose another device with --device"
-        print(f"{arguments.prog}: error: the device failed: {error}; {cure}", file=sys.stderr)
-        return 2
+        return _stop(arguments, f"the device failed: {error}; {cure}", 2)
     return 0
+
+
+def _stop(arguments: argparse.ArgumentParser, sentence: str, status: int) -> int:
+    sys.stdout.flush()
+    print(f"{arguments.prog}: error: {sentence}", file=sys.stderr)
+    return status

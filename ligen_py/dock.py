@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,13 @@ from ligen_py.store.files.growing import growing, read_pieces
 from ligen_py.store.files.read import read, read_columns
 
 log = logging.getLogger("ligen_py")
+
+
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    ligands: Path
+    pocket: Path
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,20 +64,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stage(options: argparse.Namespace) -> None:
-    settings: DockSettings = cli.settings_from(DockSettings, options)
-    ledger: Ledger = read(options.ligands, LIGANDS, Ledger)
-    columns = ("ligands/entry", "ligands/first_torsion")
-    entry, first_torsion = read_columns(options.ligands, LIGANDS, columns).values()
-    field: Field = read(options.pocket, POCKET, Field)
-    plan = Plan.of(field, **settings.model_dump())
-    chosen = select_all(options.device)
+    inputs = Inputs(options.ligands, options.pocket)
+    settings = cli.settings_from(DockSettings, options)
+    run(inputs, settings, options.device, options.output, options.mode)
 
-    told = {"path": options.ligands, "field": field, "plan": plan}
-    told |= {"mode": options.mode, "count": len(entry)}
+
+def run(
+    inputs: Inputs, settings: DockSettings, device: str | None, output: Path, mode: Mode = "auto"
+) -> None:
+    """Dock a chunk and write its poses file; `mode` changes the speed only."""
+    ledger: Ledger = read(inputs.ligands, LIGANDS, Ledger)
+    columns = ("ligands/entry", "ligands/first_torsion")
+    entry, first_torsion = read_columns(inputs.ligands, LIGANDS, columns).values()
+    field: Field = read(inputs.pocket, POCKET, Field)
+    plan = Plan.of(field, settings)
+    chosen = select_all(device)
+
+    told: dict[str, Any] = {"path": inputs.ligands, "field": field, "plan": plan}
+    told |= {"mode": mode, "count": len(entry)}
     runs = slabs(plan.pose_bytes(np.diff(first_torsion)))
     too_large: dict[int, str] = {}
-    run = Run("dock", settings, (options.ligands, options.pocket), labels(chosen))
-    with growing(options.output, POSES, run) as file:
+    made_by = Run("dock", settings, inputs, labels(chosen))
+    with growing(output, POSES, made_by) as file:
         pace = Pace("ligands docked", len(entry))
         if len(chosen) == 1:
             docked = _searcher(chosen[0], **told, pace=pace)(runs)

@@ -97,6 +97,8 @@ def _described(device: Device) -> Iterator[str]:
     handle = device.handle
     if device.is_simulator:
         yield "a simulator: it checks kernels, is too slow to dock, and is never chosen unasked"
+    if device.fault is not None:
+        yield f"left out, because it cannot build a kernel: {device.fault}"
     yield f"{handle.version.strip()}, sub-groups: {device.back_end} ({BACK_ENDS[device.back_end]})"
     yield (
         f"{handle.max_compute_units} compute units, "

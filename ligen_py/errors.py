@@ -1,4 +1,4 @@
-"""The two ways a stage stops: what the user gave it, or what it should run on."""
+"""The ways a stage stops: what the user gave it, how it was called, or what it should run on."""
 
 
 class InputError(Exception):
@@ -10,3 +10,7 @@ class InputError(Exception):
 
 class DeviceError(Exception):
     """No OpenCL device matches, or the chosen one cannot do the work; exit code 2."""
+
+
+class UsageError(Exception):
+    """A command line that contradicts itself; exit code 2."""

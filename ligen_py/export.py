@@ -9,8 +9,9 @@ import argparse
 import logging
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
@@ -28,6 +29,14 @@ log = logging.getLogger("ligen_py")
 
 PIECE = 1000
 """Ligands read and written at a time."""
+
+
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    campaign: Path
+    manifest: Path | None = None
+    """If given, what the campaign must be made from."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,20 +59,40 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     settings: ExportSettings = cli.settings_from(ExportSettings, options)
+    inputs = Inputs(options.campaign, options.manifest)
+    if options.pose:
+        _write_pose(inputs, options.pose, options.output)
+    else:
+        run(inputs, settings, None, options.output)
+
+
+def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Path) -> None:
+    """Write the best ligands of every target into the folder `output`."""
     texts: dict[str, Iterator[str]] = {}
-    with open_campaign(options.campaign) as campaign:
-        if options.manifest:
-            _require_manifest(options.campaign, campaign, options.manifest)
-        for name in campaign.targets if options.pose is None else ():
+    with _opened(inputs) as campaign:
+        for name in campaign.targets:
             target = campaign.target(name)
-            _require_poses(options.campaign, name, target, settings.count)
+            _require_poses(inputs.campaign, name, target, settings.count)
             texts[f"{name}.sdf"] = _sdf(name, campaign, target, settings.count)
             texts[f"{name}.csv"] = _csv(name, campaign, target, settings.count)
-        if options.pose:
-            name = campaign.target(options.pose[0]).name
-            texts[f"{name}-pose.sdf"] = _any_pose(options)
-        write_texts(options.output, texts)
-    log.info("wrote %s into %s", ", ".join(texts), options.output)
+        write_texts(output, texts)
+    log.info("wrote %s into %s", ", ".join(texts), output)
+
+
+def _write_pose(inputs: Inputs, pose: Sequence[str], output: Path) -> None:
+    with _opened(inputs) as campaign:
+        name = campaign.target(pose[0]).name
+    write_texts(output, {f"{name}-pose.sdf": _any_pose(inputs, pose)})
+    log.info("wrote %s-pose.sdf into %s", name, output)
+
+
+@contextmanager
+def _opened(inputs: Inputs) -> Iterator[CampaignReader]:
+    """The campaign, once it has been compared with the manifest that is given."""
+    with open_campaign(inputs.campaign) as campaign:
+        if inputs.manifest:
+            _require_manifest(inputs.campaign, campaign, inputs.manifest)
+        yield campaign
 
 
 def _require_manifest(path: Path, campaign: CampaignReader, manifest: Path) -> None:
@@ -104,12 +133,12 @@ def _csv(*of: Any) -> Iterator[str]:
         yield csv_line(harmless(one_line(row.get(key, ""))) for key in header)
 
 
-def _any_pose(options: argparse.Namespace) -> Iterator[str]:
+def _any_pose(inputs: Inputs, pose: Sequence[str]) -> Iterator[str]:
     """The SDF records of the poses that --pose names, rebuilt from their genotypes."""
-    target, ligand, restart = options.pose
+    target, ligand, restart = pose
     if not restart.isdecimal():
         raise InputError(f"--pose: restart {restart} is not a number from 0")
-    path = options.manifest or options.campaign.with_name("manifest.tsv")
+    path = inputs.manifest or inputs.campaign.with_name("manifest.tsv")
     for found in find_poses(read_manifest(path).found_from(path), target, ligand, int(restart)):
         (xyz,) = rebuild(*found.genotype)
         yield sdf_record(found.molecule, xyz, found.items["name"], found.items)

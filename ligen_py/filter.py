@@ -9,6 +9,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,13 @@ from ligen_py.store.files.write import write
 log = logging.getLogger("ligen_py")
 
 
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    ligands: Path
+    poses: Path
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.filter", __doc__, FilterSettings)
@@ -41,17 +49,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stage(options: argparse.Namespace) -> None:
-    settings: FilterSettings = cli.settings_from(FilterSettings, options)
-    ligands: Ligands = read(options.ligands, LIGANDS, Ligands)
-    ledger: Ledger = read(options.poses, POSES, Ledger)
-    poses: Poses = read(options.poses, POSES, Poses)
-    require_same_ligands(options.ligands, ligands, options.poses, poses)
-    device = select(options.device)
+    inputs = Inputs(options.ligands, options.poses)
+    run(inputs, cli.settings_from(FilterSettings, options), options.device, options.output)
 
-    kept, verdicts = filter_poses(device, ligands, poses, **settings.model_dump())
-    run = Run("filter", settings, (options.ligands, options.poses), device.label)
+
+def run(inputs: Inputs, settings: FilterSettings, device: str | None, output: Path) -> None:
+    """Filter the poses of a chunk and write its kept file."""
+    ligands: Ligands = read(inputs.ligands, LIGANDS, Ligands)
+    ledger: Ledger = read(inputs.poses, POSES, Ledger)
+    poses: Poses = read(inputs.poses, POSES, Poses)
+    require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
+    chosen = select(device)
+
+    kept, verdicts = filter_poses(chosen, ligands, poses, settings)
+    made_by = Run("filter", settings, inputs, chosen.label)
     records = {"ledger": ledger, "poses": kept, "verdicts": verdicts}
-    write(options.output, KEPT, run, records)
+    write(output, KEPT, made_by, records)
     counts = np.bincount(verdicts.verdict, minlength=len(Verdict))
     log.info(
         "kept %d of %d poses: %s",

@@ -1,4 +1,4 @@
-"""Which files make up a library, told by their names and sizes alone: nothing is opened."""
+"""The files of a library, and their parts, from names and sizes alone: no file is opened."""
 
 import glob
 import hashlib
@@ -22,12 +22,12 @@ COMPRESSED = (".gz", ".zst", ".bz2")
 """Endings that may follow; whether a file is compressed is read from its content."""
 
 AMBIGUOUS = (".txt",)
-"""Endings that a folder's notes have too: such files are read when named or matched by a glob."""
+"""Endings that notes may have too: such files are read only if named or matched by a glob."""
 
 BYTES_PER_RECORD = {"smiles": 64, "csv": 128, "parquet": 64, "sdf": 2500, "mol2": 4000}
-"""Bytes of one molecule, about: 70 in ZINC's SMILES, 2100 in NCI's SDF with properties."""
+"""Approximate bytes of one molecule: 70 in ZINC's SMILES, 2100 in NCI's SDF with properties."""
 COMPRESSION = 4
-"""Bytes out of one byte of a compressed library, about."""
+"""Approximate number of unpacked bytes for one byte of a compressed library."""
 
 LABEL_LENGTH = 100
 """Most characters of a file's label, which becomes part of file names."""
@@ -40,13 +40,17 @@ class LibraryFile(NamedTuple):
     name: str
     """Its path within the library, or its name where the library is this one file."""
     label: str
-    """What names its parts; empty where the library is this one file."""
+    """Prefix of the names of its parts; empty where the library is this one file."""
     size: int
     """Bytes."""
 
 
 def format_of(path: Path) -> str:
-    """The format that a file's name tells, a key of `SUFFIXES`; InputError if it tells none."""
+    """The format of a file by its name, a key of `SUFFIXES`; InputError if the ending is unknown.
+
+    >>> format_of(Path("vendor.SMI.gz"))
+    'smiles'
+    """
     found = _format(path.name)
     if found is None:
         known = ", ".join(f"*{end}" for ends in SUFFIXES.values() for end in ends)
@@ -63,7 +67,7 @@ def _format(name: str) -> str | None:
 
 
 def _ending(name: str) -> str:
-    """The ending that tells the format, below that of a compressed file."""
+    """The ending that gives the format, without that of a compressed file."""
     plain = Path(name.lower())
     return Path(plain.stem).suffix if plain.suffix in COMPRESSED else plain.suffix
 
@@ -71,11 +75,11 @@ def _ending(name: str) -> str:
 def library_files(given: Path) -> list[LibraryFile]:
     """The files of a library, by name: of a file, of a folder with all below it, or of a glob.
 
-    A folder gives the files whose names tell a format (`AMBIGUOUS` ones apart), a glob all that
-    match; hidden files and, among several, empty ones are left out. Labels depend on a file's own
-    name alone, so that files that come or go change nothing for the others.
+    A folder gives the files with a known ending (except `AMBIGUOUS` ones), a glob all that match.
+    Hidden files are excluded, and empty ones if there are several. A label depends on the file's
+    own name alone, so that added or removed files change nothing for the others.
 
-    Raises InputError for a path that does not exist and where nothing is found.
+    Raises InputError if the path does not exist or no file is found.
     """
     if given.is_file():
         format_of(given)
@@ -104,7 +108,7 @@ def library_files(given: Path) -> list[LibraryFile]:
 
 
 def _walk(folder: Path) -> list[str]:
-    """Files below a folder, relative to it; hidden files and folders are passed over."""
+    """Files below a folder, relative to it, without hidden files and folders."""
     found = []
     for top, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -121,7 +125,7 @@ def _fixed(pattern: Path) -> Path:
 
 
 def _label(name: str) -> str:
-    """A file's name as it may stand in file names; two names never have one label."""
+    """A file's name in a form that is safe in file names; different names have different labels."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).lstrip("._-")
     if plain == name and len(name) <= LABEL_LENGTH:
         return name
@@ -130,6 +134,10 @@ def _label(name: str) -> str:
 
 
 def parts_of(file: LibraryFile, chunk_size: int) -> int:
-    """Into how many parts a file is cut, so that one holds about `chunk_size` molecules."""
+    """The number of parts of a file, so that one contains about `chunk_size` molecules.
+
+    >>> parts_of(LibraryFile(Path("a.smi"), "a.smi", "", 6_400_000), chunk_size=20_000)
+    5
+    """
     size = file.size * (COMPRESSION if file.path.suffix.lower() in COMPRESSED else 1)
     return max(1, round(size / (BYTES_PER_RECORD[format_of(file.path)] * chunk_size)))

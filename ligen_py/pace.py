@@ -1,4 +1,4 @@
-"""How far a stage is with its ligands: a line a minute in its log, which can be followed."""
+"""Progress of a stage: one line a minute in its log."""
 
 import logging
 import time
@@ -11,23 +11,23 @@ clock = time.monotonic
 
 
 class Pace:
-    """Counts what a stage has done; tells it once a minute at most, first after a minute.
+    """Counts what a stage has done, and logs it at most once a minute, first after a minute.
 
-    Lines go to the log only: no result may depend on when they come.
+    Lines go to the log only, because no result may depend on their time.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
-        """`what` is done to `total` items, such as "ligands docked"; None where nobody knows."""
+        """`what` is done, such as "ligands docked", for `total` items; None if unknown."""
         self._what, self._total = what, total
         self._done = self._failed = 0
         self._start = self._told = clock()
 
     def add(self, done: int, failed: int = 0) -> None:
-        """So many items more are done; `failed` of them came to nothing."""
+        """Count `done` more items, of which `failed` failed."""
         self.reach(self._done + done, self._failed + failed)
 
     def reach(self, done: int, failed: int) -> None:
-        """So many of all items are done by now, or more."""
+        """Set the number of items that are done by now, if it is larger."""
         self._done, self._failed = max(done, self._done), max(failed, self._failed)
         now = clock()
         if now - self._told < MINUTE:

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.molecules.library.parsing import parse, summary
@@ -26,6 +27,17 @@ from ligen_py.store.files.read import read_columns
 from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
+
+
+class Inputs(NamedTuple):
+    """What the stage reads: one part of a library file."""
+
+    input: Path
+    part: Part = WHOLE
+    after: Sequence[Path] = ()
+    """Ligands files of earlier parts, whose molecules are duplicates here."""
+    allow_empty: bool = False
+    """Whether a file without a usable molecule is no error."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,23 +68,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stage(options: argparse.Namespace) -> None:
-    settings: ParseOptions = cli.settings_from(ParseOptions, options)
+    inputs = Inputs(options.input, options.part, options.after, options.allow_empty)
+    run(inputs, cli.settings_from(ParseOptions, options), None, options.output, options.jobs)
+
+
+def run(
+    inputs: Inputs, settings: ParseOptions, device: str | None, output: Path, jobs: int = 1
+) -> None:
+    """Parse a part of a library in `jobs` processes and write its ligands file."""
     told = settings.model_dump()
     rules = Rules(**{name: told[name] for name in Rules._fields})
     columns = Columns(**{name: told[name] for name in Columns._fields})
     started = time.perf_counter()
-    known = {key: place for path in options.after for key, place in _ready(path)}
-    reading = options.input, options.part, rules, options.jobs, columns
-    library = parse(*reading, options.allow_empty, known)
+    known = {key: place for path in inputs.after for key, place in _ready(path)}
+    reading = inputs.input, inputs.part, rules, jobs, columns
+    library = parse(*reading, inputs.allow_empty, known)
     seconds = time.perf_counter() - started
 
     others = hashlib.sha256("".join(known).encode()).hexdigest()
-    inputs = options.input, *([Input("molecules of earlier parts", others)] if known else [])
-    run = Run("parse", settings, inputs)
-    groups = {"entries": library.entries, "ledger": library.ledger, "ligands": library.ligands}
-    write(options.output, LIGANDS, run, groups)
+    earlier = (Input("molecules of earlier parts", others),) if known else ()
+    made_by = Run("parse", settings, (inputs.input, *earlier))
+    write(output, LIGANDS, made_by, library.groups)
     rate = len(library.entries.line) / seconds
-    where = f"{options.input.name}, part {options.part}"
+    where = f"{inputs.input.name}, part {inputs.part}"
     log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)
 
 

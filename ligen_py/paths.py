@@ -18,6 +18,16 @@ def snakefile() -> Path:
     return _folder("workflow").parent / "Snakefile"
 
 
+def profile(name: str) -> Path:
+    """The folder of one of the project's Snakemake profiles."""
+    return _folder("workflow") / "profiles" / name
+
+
+def examples() -> Path:
+    """The folder of example campaigns."""
+    return _folder("config")
+
+
 def slurm_commands() -> Path:
     """The folder of commands that stand before Slurm's own on the PATH of the rules."""
     return _folder("workflow") / "slurm"

@@ -7,7 +7,6 @@ then what a run would do now, and why. Nothing of the campaign is written.
 
 import argparse
 import logging
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -18,24 +17,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ligen_py import cli, dock, filter, parse, pocket, refine, score
+import numpy as np
+
+from ligen_py import cli
 from ligen_py.campaign import CONTROL, Workplan
-from ligen_py.errors import InputError
+from ligen_py.chain import SCREEN, STAGES, Stage
+from ligen_py.config_checks import checked
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
+from ligen_py.molecules.library.reading import Columns, Part, count
 from ligen_py.paths import snakefile
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, Field, Receptor
-from ligen_py.settings.campaign import load_campaign
-from ligen_py.settings.flags import flags
 from ligen_py.settings.section import Section
-from ligen_py.store.files.read import read
-from ligen_py.summary.text import table
+from ligen_py.store.campaign.manifest import read_manifest
+from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.files.some_ligands import write_some
+from ligen_py.summary.table import table
 
 log = logging.getLogger("ligen_py")
 
-METHOD = ("dock", "filter", "refine", "score")
-SECTIONS = ("parse", "pocket", *METHOD)
+SECTIONS = ("parse", "pocket", *(stage.name for stage in SCREEN))
+"""Sections of the config that decide a score."""
+
+COUNTED = 64 << 20
+"""Bytes of text in which records are counted, which takes seconds; beyond, they are estimated."""
+
 JOB_MINUTES = (5, 60)
 """A chunk's job that is shorter wastes start-up, one that is longer loses much when it fails."""
 
@@ -45,15 +52,15 @@ class Sample:
     """What became of some records of a library."""
 
     records: int
-    """In the whole library, about."""
+    """In the whole library; about, unless they are `exact`."""
     exact: bool
     parts: int
     ligands: Path
     reasons: Counter[str] = field(default_factory=Counter)
     states: int = 0
     seen: int = 0
-    seconds: float = 0.0
-    """Of one core, for the records seen."""
+    seconds: float | None = None
+    """Of one core, for the records seen; None where another campaign has parsed them."""
     bytes: int = 0
 
 
@@ -62,26 +69,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = cli.parser("ligen_py.plan", __doc__)
     parser.add_argument("config", type=cli.input_file, help="config file of the campaign")
     parser.add_argument(
-        "--sample", type=int, default=100, metavar="N", help="records to time (default: 100)"
+        "--sample",
+        type=cli.at_least(1),
+        default=100,
+        metavar="N",
+        help="records to time (default: 100)",
     )
     parser.add_argument(
-        "--directory", type=Path, default=Path(), help="folder of the campaign (default: this one)"
+        "--directory", type=Path, help="folder of the campaign (default: that of the config file)"
     )
     cli.add_device(parser)
     return cli.run(parser, argv, _plan)
 
 
 def _plan(options: argparse.Namespace) -> None:
-    if options.sample < 1:
-        raise InputError(f"--sample {options.sample}: give a number of records, 1 or more")
-    config = load_campaign(options.config).model_dump()
-    plan = Workplan.of(config, str(options.config), options.config.parent)
+    plan = checked(options.config)
     print(f"{options.config}: sound, effort {plan.settings.effort}")
     for line in _settings(plan):
         print(line)
     if plan.pockets:
         _docking(plan, options)
     print("\nA run now")
+    if plan.pockets:
+        for line in _stale(plan, options.directory / "results" / "manifest.tsv"):
+            print(f"  {line}")
     for line in _pending(options):
         print(f"  {line}")
 
@@ -124,21 +135,13 @@ def _told(value: Any) -> str:
     return " ".join(map(str, value)) or "-" if isinstance(value, list | tuple) else str(value)
 
 
-def _run(stage: Any, *words: object) -> None:
-    """Run a stage here; what it says of the user's input has been printed when it fails."""
-    level = logging.getLogger().level
-    status = stage.main(["--quiet", *map(str, words)])
-    logging.getLogger().setLevel(level)
-    if status:
-        raise InputError(f"{stage.__name__} cannot work on this campaign; see the line above")
-
-
 def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
     yield "pocket", "atoms in and around the box", "anchors", "dropped", "noted"
     for name in plan.pockets:
         output = work / f"{name}.h5"
-        words = shlex.split(plan.pocket_flags(name))
-        _run(pocket, "--receptor", plan.receptor(name), "--output", output, *words)
+        site = {"structure": plan.structure(name), "site": plan.site(name)}
+        inputs = {"receptor": plan.receptor(name), **site}
+        STAGES["pocket"].run(inputs, plan.settings.pocket, None, output)
         receptor: Receptor = read(output, POCKET, Receptor)
         audit = read(output, POCKET, Audit)
         anchors = len(read(output, POCKET, Field).anchor)
@@ -149,39 +152,67 @@ def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
 
 def _look(plan: Workplan, library: str, options: argparse.Namespace, work: Path) -> Sample:
     """Parse about as many records of a library's middle file as were asked for."""
-    chunks = plan.chunks(library)
     files = plan.files(library)
     middle = files[len(files) // 2]
-    parts = max(1, round(_estimate(middle) / options.sample))
     output = work / f"library-{library}.h5"
-    words = ["--input", middle.path, "--part", f"{parts // 2 + 1}-of-{parts}", "--allow-empty"]
-    told = [word for word in shlex.split(plan.parse_flags(library)) if word != "--allow-empty"]
+    if plan.is_reused(library):
+        sizes = [len(_column(file.path, "ledger/status")) for file in files]
+        write_some(middle.path, np.arange(min(options.sample, sizes[len(files) // 2])), output)
+        return _sample(output, sum(sizes), True, len(plan.chunks(library)), None)
+    settings = plan.parse_options(library)
+    columns = Columns(**settings.model_dump(include=set(Columns._fields)))
+    exact = sum(map(_bytes, files)) <= COUNTED or all(map(_is_parquet, files))
+    every = [count(file.path, columns) for file in files] if exact else []
+    if exact:
+        here = every[len(files) // 2]
+    elif _bytes(middle) <= COUNTED:
+        here = count(middle.path, columns)
+    else:
+        here = round(_bytes(middle) / BYTES_PER_RECORD[format_of(middle.path)])
+    parts = max(1, round(here / options.sample))
+    part = Part(parts // 2 + 1, parts)
+    inputs = {"input": middle.path, "part": part, "allow_empty": True}
     started = time.perf_counter()
-    _run(parse, *words, "--jobs", "1", "--output", output, *told)
+    STAGES["parse"].run(inputs, settings, None, output)
     seconds = time.perf_counter() - started
+    if _bytes(middle) > COUNTED and not exact:
+        here = len(_column(output, "ledger/status")) * parts
+    share = sum(file.size for file in files) / max(1, middle.size)
+    records = sum(every) if exact else round(here * share)
+    return _sample(output, records, exact, len(plan.chunks(library)), seconds)
+
+
+def _sample(output: Path, records: int, exact: bool, parts: int, seconds: float | None) -> Sample:
+    """What stands in the ligands file of a sample."""
     entries: Entries = read(output, LIGANDS, Entries)
     ledger: Ledger = read(output, LIGANDS, Ledger)
     ligands: Ligands = read(output, LIGANDS, Ligands)
-    seen = len(entries.line)
-    share = sum(file.size for file in files) / max(1, middle.size)
     reasons = Counter(Reason(reason).name.lower().replace("_", " ") for reason in ledger.reason)
     del reasons["none"]
     return Sample(
-        records=round(seen * parts * share),
-        exact=parts == 1 and len(files) == 1,
-        parts=len(chunks),
+        records=records,
+        exact=exact,
+        parts=parts,
         ligands=output,
         reasons=reasons,
         states=len(ligands.entry),
-        seen=seen,
+        seen=len(entries.line),
         seconds=seconds,
         bytes=output.stat().st_size,
     )
 
 
-def _estimate(file: LibraryFile) -> float:
-    size = file.size * (COMPRESSION if file.path.suffix.lower() in COMPRESSED else 1)
-    return size / BYTES_PER_RECORD[format_of(file.path)]
+def _column(path: Path, name: str) -> np.ndarray:
+    return read_columns(path, LIGANDS, (name,))[name]
+
+
+def _bytes(file: LibraryFile) -> float:
+    """Bytes of a file's text, about where it is compressed."""
+    return file.size * (COMPRESSION if file.path.suffix.lower() in COMPRESSED else 1)
+
+
+def _is_parquet(file: LibraryFile) -> bool:
+    return format_of(file.path) == "parquet"
 
 
 def _libraries(samples: dict[str, Sample]) -> Iterator[tuple[str, ...]]:
@@ -194,7 +225,7 @@ def _libraries(samples: dict[str, Sample]) -> Iterator[tuple[str, ...]]:
             f"{sample.parts:,}",
             str(sample.seen),
             str(sample.states),
-            f"{sample.seen / sample.seconds:.1f}/s",
+            f"{sample.seen / sample.seconds:.1f}/s" if sample.seconds else "parsed before",
             left or "none",
         )
 
@@ -203,23 +234,20 @@ def _time(
     plan: Workplan, sample: Sample, device: str | None, work: Path
 ) -> Iterator[tuple[str, float]]:
     """Ligands a second of each stage, without what a process needs to start and compile."""
-    files = {name: work / f"{name}.h5" for name in ("poses", "kept", "refined", "scores")}
+    files = {stage.kind: _made(stage, work) for stage in SCREEN}
     files |= {"ligands": sample.ligands, "pocket": work / f"{next(iter(plan.pockets))}.h5"}
-    chain = {
-        "dock": (dock, ("ligands", "pocket"), "poses", "poses"),
-        "filter": (filter, ("ligands", "poses"), "kept", "poses"),
-        "refine": (refine, ("ligands", "pocket", "poses"), "refined", "kept"),
-        "score": (score, ("ligands", "pocket", "poses"), "scores", "refined"),
-    }
-    for name, (stage, inputs, output, poses) in chain.items():
-        words: list[object] = ["--output", files[output], *(["--device", device] if device else [])]
-        for given in inputs:
-            words += [f"--{given}", files[poses if given == "poses" else given]]
-        words += shlex.split(flags(getattr(plan.settings, name)))
-        _run(stage, *words)  # compiles
+    for stage in SCREEN:
+        inputs = {flag: files[kind] for flag, kind in stage.inputs.items()}
+        given = inputs, getattr(plan.settings, stage.name), device, files[stage.kind]
+        stage.run(*given)  # compiles
         started = time.perf_counter()
-        _run(stage, *words)
-        yield name, sample.states / (time.perf_counter() - started)
+        stage.run(*given)
+        yield stage.name, sample.states / (time.perf_counter() - started)
+
+
+def _made(stage: Stage, work: Path) -> Path:
+    """Where the file of a stage lies while the sample is timed."""
+    return work / f"{stage.kind}.h5"
 
 
 def _device_seconds(speed: dict[str, float]) -> float:
@@ -240,13 +268,13 @@ def _sum(
     chunks = sum(sample.parts for sample in samples.values())
     yield "parse jobs", f"{chunks + controls:,}"
     yield "pocket jobs", f"{len(plan.pockets):,}"
-    yield "chunk jobs (dock, filter, refine, score)", f"{len(plan.parts()):,}"
-    cores = sum(s.records * s.seconds / s.seen for s in samples.values() if s.seen)
+    chain = ", ".join(stage.name for stage in SCREEN)
+    yield f"chunk jobs ({chain})", f"{len(plan.parts()):,}"
+    cores = sum(s.records * (s.seconds or 0) / s.seen for s in samples.values() if s.seen)
     yield "parse, core hours", f"{cores / 3600:,.2f}"
     yield "chunks, hours of this device", f"{docked * _device_seconds(speed) / 3600:,.2f}"
     ligand_bytes = sum(s.records * s.bytes / s.seen for s in samples.values() if s.seen)
-    made = sum((work / f"{name}.h5").stat().st_size for name in ("poses", "kept", "refined"))
-    made += (work / "scores.h5").stat().st_size
+    made = sum(_made(stage, work).stat().st_size for stage in SCREEN)
     timed = max(samples.values(), key=lambda sample: sample.states)
     disk = ligand_bytes + docked * made / timed.states
     yield "disk, GB", f"{disk / 1e9:,.2f}"
@@ -268,11 +296,21 @@ def _advice(plan: Workplan, samples: dict[str, Sample], speed: dict[str, float])
             )
 
 
+def _stale(plan: Workplan, path: Path) -> Iterator[str]:
+    """Whether the list of parts of an earlier run is that of this config."""
+    if not path.exists():
+        return
+    found = plan.manifest().differences(read_manifest(path))
+    if found:
+        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        yield f"{path} is stale: it {found[0]}{more}; a run makes it again"
+
+
 def _pending(options: argparse.Namespace) -> Iterator[str]:
     """What Snakemake would run in the campaign's folder, rule by rule, and its reasons."""
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1"]
-    command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.resolve())]
-    command += ["--directory", str(options.directory)]
+    command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.absolute())]
+    command += ["--directory", str(options.directory or options.config.parent)]
     try:
         made = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:

@@ -12,6 +12,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,14 @@ from ligen_py.store.files.write import write
 from ligen_py.summary import audit as audits
 
 log = logging.getLogger("ligen_py")
+
+
+class Inputs(NamedTuple):
+    """What the stage reads: which atoms of a structure, and which site of them."""
+
+    receptor: Path
+    structure: Structure
+    site: SiteSettings
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,25 +65,35 @@ def _stage(options: argparse.Namespace) -> None:
     structure: Structure = cli.settings_from(Structure, options)
     if options.receptor is None or not (options.output or options.list):
         raise InputError("command line: give --receptor and --output, or --list, or --audit")
-    common = settings.model_dump(include=set(Rules.__dataclass_fields__))
-    rules = Rules(**structure.model_dump(), **common)
-    selection = open_structure(options.receptor, rules)
     if options.list:
+        rules = _rules(structure, settings)
+        selection = open_structure(options.receptor, rules)
         return _print_cavities(selection, rules, getattr(options, "Site.cavities", None))
-    asked: SiteSettings = cli.settings_from(SiteSettings, options)
-    site = locate(
-        selection, Asked(**asked.model_dump()), rules.keep, settings.radius, find_cavities
-    )
+    site = cli.settings_from(SiteSettings, options)
+    return run(Inputs(options.receptor, structure, site), settings, None, options.output)
+
+
+def run(inputs: Inputs, settings: PocketSettings, device: str | None, output: Path) -> None:
+    """Prepare a receptor around its site and write the pocket file."""
+    rules = _rules(inputs.structure, settings)
+    selection = open_structure(inputs.receptor, rules)
+    asked = Asked(**inputs.site.model_dump())
+    site = locate(selection, asked, rules.keep, settings.radius, find_cavities)
     prepared = prepare(selection, site, rules)
     box = Box(site.center, site.half_side, settings.spacing)
     field = make_field(
         box, prepared.xyz, prepared.element, settings.anchor_separation, settings.max_anchors
     )
     files = (Path(file) for file in (asked.ligand, asked.cavities) if file)
-    run = Run("pocket", settings, (options.receptor, *files))
-    records = {"receptor": prepared.receptor, "charged": prepared.charged, "field": field}
-    write(options.output, POCKET, run, records | {"audit": prepared.audit})
+    made_by = Run("pocket", settings, (inputs.receptor, *files))
+    records = {"receptor": prepared.receptor, "field": field, "audit": prepared.audit}
+    write(output, POCKET, made_by, {**records, **prepared.typed})
     _report(prepared, field)
+
+
+def _rules(structure: Structure, settings: PocketSettings) -> Rules:
+    common = settings.model_dump(include=set(Rules.__dataclass_fields__))
+    return Rules(**structure.model_dump(), **common)
 
 
 def _print_cavities(selection: Selection, rules: Rules, file: str | None) -> None:

@@ -1,19 +1,24 @@
 """How far a campaign is: records done, rate, time left, what became of the others.
 
 Reads the manifest and whatever ligands and scores files exist. The workflow starts `follow` by
-itself: one line a minute to Snakemake's log and to logs/progress.log. By hand:
+itself: bars on a terminal, else a line a minute in Snakemake's log, and one in logs/progress.log in
+both cases. By hand:
 
-    python -m ligen_py.progress results/manifest.tsv
+    ligen progress results/manifest.tsv
 """
 
 import argparse
+import atexit
+import math
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +28,51 @@ from ligen_py.records.column import Kind
 from ligen_py.records.ledger import Reason
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
-from ligen_py.store.campaign.manifest import Manifest, read_manifest
+from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.files.read import read_columns
 
 MINUTE = 60.0
+GLANCE = 5.0
+"""Seconds between two looks where bars show them."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a campaign stands at one moment. A record counts once for each pocket."""
+
+    parts: int
+    all_parts: int
+    records: int
+    all_records: float
+    """Of files that are not parsed yet, the mean of those of the same library."""
+    exact: bool
+    """Whether all files are parsed."""
+    rate: float
+    """Records a second; 0 while nobody knows."""
+    left: float | None
+    """Seconds; None while nobody knows."""
+    lost: Counter[str]
+    """Records without a score, by reason."""
+
+    @property
+    def speed(self) -> str:
+        """Rate and time left in words; empty while nobody knows."""
+        if self.left is None:
+            return ""
+        return f"{self.rate:.3g} records/s, {_span(self.left)} left"
+
+    @property
+    def losses(self) -> str:
+        """The lost records in words."""
+        lost = (f"{count} {reason}" for reason, count in self.lost.most_common())
+        return ", ".join(lost) or "none lost"
+
+    def __str__(self) -> str:
+        """One line."""
+        of = f" of {'' if self.exact else 'about '}{self.all_records:.0f}"
+        words = f"{self.parts} of {self.all_parts} parts, "
+        words += f"{self.records}{of if self.all_records else ''} records done"
+        return "; ".join(filter(None, (words, self.speed, self.losses)))
 
 
 @dataclass
@@ -37,25 +83,34 @@ class Progress:
     clock: Callable[[], float] = time.monotonic
     _sizes: dict[Path, int] = field(default_factory=dict)
     _done: dict[Path, int] = field(default_factory=dict)
-    _left: Counter[str] = field(default_factory=Counter)
-    _start: tuple[float, int] | None = None
+    _lost: Counter[str] = field(default_factory=Counter)
+    _work: "_Work | None" = None
 
-    def line(self) -> str:
-        """Where the campaign stands now, in one line."""
-        for part in self.manifest.parts:
+    def look(self) -> State:
+        """Where the campaign stands now."""
+        parts, now = self.manifest.parts, self.clock()
+        for part in parts:
             self._size(part.ligands)
             if part.scores not in self._done and part.scores.exists():
                 self._count(part.scores)
-        done, now = sum(self._done.values()), self.clock()
-        start, before = self._start = self._start or (now, done)
-        rate = (done - before) / (now - start) if now > start else 0.0
-        parts = self.manifest.parts
-        words = f"{len(self._done)} of {len(parts)} parts, {done} of {self._total()} records done"
-        if rate:
-            left = max(self._expected() - done, 0) / rate
-            words += f"; {rate:.3g} records/s, {_span(left)} left"
-        lost = ", ".join(f"{count} {reason}" for reason, count in self._left.most_common())
-        return f"{words}; {lost or 'none lost'}"
+        done = sum(self._done.values())
+        if self._work is None and any(self._can_start(part) for part in parts):
+            self._work = _Work(now, now, len(self._done), done, done)
+        if self._work and done > self._work.records:
+            self._work.last, self._work.records = now, done
+        expected = self._expected()
+        rate = self._work.rate(now, len(self._done)) if self._work else 0.0
+        left = None
+        if self._work and rate:
+            # What runs now has been worked at since the last part was finished.
+            left = max(max(expected - done, 0) / rate - (now - self._work.last), 0.0)
+        exact = all(part.ligands in self._sizes for part in parts)
+        size = len(self._done), len(parts)
+        return State(*size, done, expected, exact, rate, left, Counter(self._lost))
+
+    def _can_start(self, part: PartFiles) -> bool:
+        ready = part.ligands in self._sizes and part.pocket.exists()
+        return part.scores not in self._done and ready
 
     def _size(self, path: Path) -> None:
         if path not in self._sizes and path.exists():
@@ -66,17 +121,49 @@ class Progress:
         reason = _column(path, SCORES, "ledger/reason")
         self._done[path] = len(status)
         for value, count in zip(*np.unique(reason[reason > 0], return_counts=True), strict=True):
-            self._left[Reason(value).name.lower().replace("_", " ")] += int(count)
+            self._lost[Reason(value).name.lower().replace("_", " ")] += int(count)
 
     def _expected(self) -> float:
-        """Records of all parts; of files that are not there yet the mean of the others."""
-        known = [self._sizes.get(part.ligands) for part in self.manifest.parts]
-        sizes = [size for size in known if size is not None]
-        return sum(sizes) / len(sizes) * len(known) if sizes else 0.0
+        """Records of all parts; of files that are not there yet the mean of their library's."""
+        known: dict[str, list[int]] = {}
+        waiting: Counter[str] = Counter()
+        for part in self.manifest.parts:
+            size = 1 if part.control else self._sizes.get(part.ligands)
+            if size is None:
+                waiting[part.library] += 1
+            else:
+                known.setdefault("" if part.control else part.library, []).append(size)
+        every = [size for library, sizes in known.items() if library for size in sizes]
+        total = float(sum(map(sum, known.values())))
+        for library, count in waiting.items():
+            sizes = known.get(library, every)
+            if not sizes:
+                return 0.0
+            total += count * sum(sizes) / len(sizes)
+        return total
 
-    def _total(self) -> str:
-        complete = all(part.ligands in self._sizes for part in self.manifest.parts)
-        return f"{'' if complete else 'about '}{self._expected():.0f}"
+
+@dataclass
+class _Work:
+    """What was finished since the first part could be docked."""
+
+    start: float
+    last: float
+    """When the last part was finished."""
+    parts_before: int
+    before: int
+    records: int
+
+    def rate(self, now: float, parts: int) -> float:
+        """Records a second, over the time until the last part was finished.
+
+        While no part takes longer than the mean, the rate stays as it is; then it falls.
+        """
+        if self.records == self.before:
+            return 0.0
+        mean = (self.last - self.start) / max(parts - self.parts_before, 1)
+        seconds = max(self.last - self.start, now - self.start - mean)
+        return (self.records - self.before) / seconds if seconds else 0.0
 
 
 def _column(path: Path, kind: Kind, name: str) -> np.ndarray:
@@ -88,29 +175,115 @@ def _span(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min" if minutes >= 60 else f"{minutes} min"
 
 
-def follow(manifest: Path, log: Path, tell: Callable[[str], object], pause: float = MINUTE) -> None:
-    """Start to tell how far a campaign is, once a `pause` (seconds), until this process ends.
+class Bars:
+    """Parts and records as two bars at the foot of a terminal; other lines scroll above them."""
 
-    Lines go to `tell` and to the end of `log`. A campaign never stops because of this.
+    def __init__(self, streams: Sequence[Any] = (), console: Any = None) -> None:
+        """`streams` are log handlers that write to the terminal: from now on above the bars."""
+        from rich import progress as rich  # comes with the workflow
+
+        self._bars = rich.Progress(
+            rich.TextColumn("{task.description}"),
+            rich.BarColumn(),
+            rich.TextColumn("{task.fields[words]}"),
+            console=console,
+        )
+        rows = ("parts", "records")
+        self._parts, self._records = (
+            self._bars.add_task(row, total=None, words="") for row in rows
+        )
+        self._streams = [(handler, handler.stream) for handler in streams]
+        self._bars.start()
+        for handler, _ in self._streams:
+            handler.setStream(sys.stderr)
+
+    def show(self, state: State) -> None:
+        """Draw a new state."""
+        about = "" if state.exact else "about "
+        words = (f"{state.parts} of {state.all_parts}", state.speed)
+        self._bars.update(
+            self._parts,
+            completed=state.parts,
+            total=state.all_parts,
+            words="; ".join(filter(None, words)),
+        )
+        self._bars.update(
+            self._records,
+            completed=state.records,
+            total=state.all_records or None,
+            words=f"{state.records} of {about}{state.all_records:.0f}; {state.losses}",
+        )
+
+    def stop(self) -> None:
+        """Leave the bars as they are, and give the terminal back."""
+        self._bars.stop()
+        for handler, stream in self._streams:
+            handler.setStream(stream)
+
+
+def follow(
+    manifest: Path,
+    log: Path,
+    tell: Callable[[str], object],
+    streams: Sequence[Any] = (),
+    pause: float = MINUTE,
+) -> None:
+    """Start to report how far a campaign is, until this process ends.
+
+    On a terminal bars show it, if `streams` names the log handlers that write there; else a line
+    goes to `tell` once a `pause` (seconds). A line a `pause` goes to the end of `log` in both
+    cases, and one at the end. A campaign never stops because of this.
     """
+    bars = Bars(streams) if streams and sys.stderr.isatty() else None
+    lock = threading.Lock()
+    known: tuple[int, int] | None = None
+    progress: Progress | None = None
+
+    def look() -> State | None:
+        """Count what is finished; a list of parts that was made again is read again."""
+        nonlocal known, progress
+        with lock:
+            if manifest.exists():
+                status = manifest.stat()
+                found = status.st_ino, status.st_mtime_ns
+                if found != known:
+                    known = found
+                    progress = Progress(read_manifest(manifest))
+            state = progress.look() if progress else None
+        if bars and state:
+            bars.show(state)
+        return state
 
     def run() -> None:
-        progress: Progress | None = None
+        written = -math.inf
         while True:
+            state = None
             try:
-                if progress is None and manifest.exists():
-                    progress = Progress(read_manifest(manifest))
-                if progress is not None:
-                    line = progress.line()
-                    tell(line)
-                    log.parent.mkdir(parents=True, exist_ok=True)
-                    with log.open("a", encoding="utf-8") as stream:
-                        stream.write(f"{time.strftime('%Y-%m-%d %H:%M')}  {line}\n")
+                state = look()
+                if state and time.monotonic() - written >= pause:
+                    written = time.monotonic()
+                    _append(log, str(state))
+                    if not bars:
+                        tell(str(state))
             except (InputError, OSError) as error:
                 tell(f"progress: {error}")
-            time.sleep(pause if progress else min(pause, 1.0))
+            time.sleep(min(pause, GLANCE if bars else pause) if state else min(pause, 1.0))
+
+    def finish() -> None:
+        with suppress(InputError, OSError):
+            if state := look():
+                _append(log, str(state))
+        if bars:
+            bars.stop()
 
     threading.Thread(target=run, daemon=True, name="progress").start()
+    atexit.register(finish)
+
+
+def _append(log: Path, line: str) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(f"{time.strftime('%Y-%m-%d %H:%M')}  {line}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -122,7 +295,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _say(options: argparse.Namespace) -> None:
     manifest = read_manifest(options.manifest)
-    print(Progress(manifest.found_from(options.manifest)).line())
+    print(Progress(manifest.found_from(options.manifest)).look())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Which code, settings and inputs made a file.
 
 `stage_digest` hashes the sources that a stage reaches through its own imports and the kernels
-those modules name, so a changed kernel re-plans exactly the stages that launch it.
+those modules name, so a changed kernel re-plans exactly the stages that launch it. Of a scoring
+function's room it hashes the modules that the stage loads (`ligen_py.functions.load`).
 """
 
 import ast
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py import __version__
+from ligen_py.functions import FUNCTIONS, all_types
 from ligen_py.paths import PACKAGE, kernel_folder
 from ligen_py.settings.section import Section
 
@@ -27,22 +29,31 @@ def _module_file(name: str) -> Path | None:
     return None
 
 
-def _imports(tree: ast.AST) -> Iterable[str]:
-    for node in ast.walk(tree):
+@cache
+def _named(source: str) -> tuple[list[str], list[str]]:
+    """What a module names: modules that it imports, and kernels and templates."""
+    modules, files = [], []
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Constant) and str(node.value).endswith((".cl", ".clh", ".j2")):
+            files.append(str(node.value))
+        elif isinstance(node, ast.Call):
+            modules += _loaded(node)
+    return modules, files
 
 
-def _named_files(module: Path, tree: ast.AST) -> Iterable[Path]:
-    """Kernels and templates that a module names by a string."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            folder = {".cl": kernel_folder(), ".j2": module.parent}.get(Path(node.value).suffix)
-            if folder and (folder / node.value).is_file():
-                yield folder / node.value
+def _loaded(call: ast.Call) -> Iterable[str]:
+    """Modules of scoring functions that a call such as `load(name, "scorer")` imports."""
+    if isinstance(call.func, ast.Name) and len(call.args) == 2:
+        module = call.args[1]
+        if isinstance(module, ast.Constant) and isinstance(module.value, str):
+            if call.func.id == "load":
+                yield from (f"{row.room}.{module.value}" for row in FUNCTIONS.values())
+            elif call.func.id == "load_types":
+                yield from (getattr(types, module.value) for types in all_types())
 
 
 def _includes(source: str) -> Iterable[Path]:
@@ -66,10 +77,18 @@ def sources(stage: str) -> list[Path]:
         found.add(path)
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".py":
-            tree = ast.parse(text)
-            modules = (_module_file(name) for name in _imports(tree) if name.startswith("ligen_py"))
-            waiting += [module for module in modules if module is not None]
-            waiting += _named_files(path, tree)
+            modules, files = _named(text)
+            reached = (_module_file(name) for name in modules if name.startswith("ligen_py"))
+            # What a stage loads from the rooms of scoring functions counts, not their list.
+            known = (None, PACKAGE / "functions.py")
+            waiting += [module for module in reached if module not in known]
+            folders = {
+                ".cl": kernel_folder(),
+                ".clh": kernel_folder() / "include",
+                ".j2": path.parent,
+            }
+            named = (folders["." + name.rpartition(".")[2]] / name for name in files)
+            waiting += [file for file in named if file.is_file()]
         elif path.suffix in (".cl", ".clh"):
             waiting += _includes(text)
     return sorted(found, key=lambda path: path.parts[-2:])  # wherever the project lies

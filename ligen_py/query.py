@@ -7,16 +7,15 @@ score, and the reason in its last column.
 
 import argparse
 import logging
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 
 from ligen_py import cli
-from ligen_py.errors import InputError
+from ligen_py.errors import InputError, UsageError
 from ligen_py.records.ledger import Status
 from ligen_py.store.campaign.layout import Left
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader, open_campaign
-from ligen_py.summary.facts import readable
+from ligen_py.summary.table import readable
 
 log = logging.getLogger("ligen_py")
 
@@ -31,7 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--target", metavar="NAME", help="one target (default: every one)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
-        "--top", type=int, default=10, metavar="N", help="the N best (default: %(default)s)"
+        "--top",
+        type=cli.at_least(0),
+        default=10,
+        metavar="N",
+        help="the N best (default: %(default)s)",
     )
     what.add_argument("--name", nargs="+", metavar="NAME", help="molecules of these names")
     what.add_argument(
@@ -45,17 +48,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _answer(options: argparse.Namespace) -> None:
-    if options.top < 0:
-        raise InputError(f"--top {options.top}: give a number of molecules, 0 or more")
+    if options.score and options.score[0] > options.score[1]:
+        low, high = options.score
+        raise UsageError(f"--score {low:g} {high:g}: give the lower score first")
     with open_campaign(options.campaign) as campaign:
         chosen = [options.target] if options.target else campaign.targets
+        met: set[str] = set()
         for number, name in enumerate(chosen):
-            for line in _lines(campaign, name, options, header=not number):
+            for line in _lines(campaign, name, options, met, header=not number):
                 print(line)
+    unknown = [name for name in options.name or () if name not in met]
+    if unknown:
+        names = ", ".join(readable(name) for name in dict.fromkeys(unknown))
+        where = f" for the target {options.target}" if options.target else ""
+        raise InputError(f"{options.campaign}: holds no record{where} named {names}")
 
 
 def _lines(
-    campaign: CampaignReader, name: str, options: argparse.Namespace, header: bool
+    campaign: CampaignReader,
+    name: str,
+    options: argparse.Namespace,
+    met: set[str],
+    header: bool,
 ) -> Iterator[str]:
     target = campaign.target(name)
     if header:
@@ -71,7 +85,6 @@ def _lines(
             "status",
         )
         yield "\t".join(columns)
-    met: set[str] = set()
     for found in _found(target, options):
         met.update(found.scored.name if options.name else ())
         for i, rank in enumerate(found.rank):
@@ -82,8 +95,7 @@ def _lines(
             yield "\t".join((*words, *where, str(row.line[i]), "scored"))
     if options.name:
         left = target.left_named(frozenset(options.name))
-        for missing in sorted(set(options.name) - met - set(left.name)):
-            log.warning("%s: no record is named %s", name, readable(missing))
+        met.update(left.name)
         yield from _left(name, campaign, left, len(target.terms))
 
 
@@ -108,6 +120,4 @@ def _left(name: str, campaign: CampaignReader, left: Left, terms: int) -> Iterat
 
 
 if __name__ == "__main__":
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly before `| head`
     sys.exit(main())

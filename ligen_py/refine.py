@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.engine.refinement.batched import refine_poses
@@ -19,15 +20,25 @@ from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT, Verdicts
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, ChargedReceptor, Field, Receptor
+from ligen_py.records.pocket import POCKET, Field
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.settings.refine import RefineSettings
-from ligen_py.store.files.read import read
+from ligen_py.store.files.read import read, read_columns
 from ligen_py.store.files.same_ligands import require_same_ligands
+from ligen_py.store.files.typed import read_typed
 from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
+
+
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    ligands: Path
+    pocket: Path
+    poses: Path
+
 
 INPUTS = {
     "ligands": "ligands file of `parse`",
@@ -47,26 +58,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stage(options: argparse.Namespace) -> None:
-    settings: RefineSettings = cli.settings_from(RefineSettings, options)
-    ligands: Ligands = read(options.ligands, LIGANDS, Ligands)
-    receptor: Receptor = read(options.pocket, POCKET, Receptor)
-    charged: ChargedReceptor = read(options.pocket, POCKET, ChargedReceptor)
-    field = read(options.pocket, POCKET, Field)
-    ledger: Ledger = read(options.poses, KEPT, Ledger)
-    kept: Poses = read(options.poses, KEPT, Poses)
-    verdicts: Verdicts = read(options.poses, KEPT, Verdicts)
-    require_same_ligands(options.ligands, ligands, options.poses, kept)
-    device = select(options.device)
+    inputs = Inputs(options.ligands, options.pocket, options.poses)
+    run(inputs, cli.settings_from(RefineSettings, options), options.device, options.output)
+
+
+def run(inputs: Inputs, settings: RefineSettings, device: str | None, output: Path) -> None:
+    """Refine the kept poses of a chunk and write its refined file."""
+    ligands: Ligands = read(inputs.ligands, LIGANDS, Ligands)
+    typed = read_typed([settings.field], inputs.ligands, inputs.pocket, ligands)
+    # Random numbers are a function of Vina's types, too, whatever the field.
+    (kinds,) = read_columns(inputs.ligands, LIGANDS, ("vina/type",)).values()
+    field = read(inputs.pocket, POCKET, Field)
+    ledger: Ledger = read(inputs.poses, KEPT, Ledger)
+    kept: Poses = read(inputs.poses, KEPT, Poses)
+    verdicts: Verdicts = read(inputs.poses, KEPT, Verdicts)
+    require_same_ligands(inputs.ligands, ligands, inputs.poses, kept)
+    chosen = select(device)
 
     started = time.perf_counter()
     poses, verdicts, refinement = refine_poses(
-        device, receptor, charged, field, ligands, kept, verdicts, **settings.model_dump()
+        chosen, settings, typed[settings.field], field, kept, verdicts, kinds
     )
     seconds = time.perf_counter() - started
 
-    run = Run("refine", settings, (options.ligands, options.pocket, options.poses), device.label)
+    made_by = Run("refine", settings, inputs, chosen.label)
     records = {"ledger": ledger, "poses": poses, "verdicts": verdicts, "refinement": refinement}
-    write(options.output, REFINED, run, records)
+    write(output, REFINED, made_by, records)
     log.info(
         "refined %d poses of %d ligands to %d; %.1f ligands/s",
         len(kept.restart),

@@ -8,14 +8,23 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.settings.report import ReportSettings
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.text import write_texts
-from ligen_py.summary.facts import targets_of
+from ligen_py.summary.facts import effort_of, targets_of
 from ligen_py.summary.page import page_of
 from ligen_py.summary.text import text_of
+
+
+class Inputs(NamedTuple):
+    """What the stage reads."""
+
+    campaign: Path
+    exported: Path | None = None
+    """Folder of `export`, to be named, not read."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,15 +39,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stage(options: argparse.Namespace) -> None:
-    settings: ReportSettings = cli.settings_from(ReportSettings, options)
-    with open_campaign(options.campaign) as campaign:
+    inputs = Inputs(options.campaign, options.exported)
+    run(inputs, cli.settings_from(ReportSettings, options), None, options.output)
+
+
+def run(inputs: Inputs, settings: ReportSettings, device: str | None, output: Path) -> None:
+    """Write the page, and print the table."""
+    with open_campaign(inputs.campaign) as campaign:
         targets = targets_of(campaign, settings.top, settings.groups)
-        runs = campaign.runs()
-    files = {"every score": str(options.campaign), "this report as a page": str(options.output)}
-    if options.exported:
-        files["best poses (SDF, CSV)"] = str(options.exported)
-    write_texts(options.output.parent, {options.output.name: [page_of(targets, runs, files)]})
-    print(text_of(targets, files), end="")
+        runs, effort = campaign.runs(), effort_of(campaign)
+    files = {"every score": str(inputs.campaign), "this report as a page": str(output)}
+    if inputs.exported:
+        files["best poses (SDF, CSV)"] = str(inputs.exported)
+    write_texts(output.parent, {output.name: [page_of(targets, runs, files, effort)]})
+    print(text_of(targets, files, effort), end="")
 
 
 if __name__ == "__main__":

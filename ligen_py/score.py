@@ -1,4 +1,4 @@
-"""Score the poses of a chunk in their pocket with any of four functions, one column a term.
+"""Score the poses of a chunk in their pocket with any of the scoring functions, one column a term.
 
 X-Score's predicted pKd, and the affinities of Vina, Vinardo and AutoDock4 in kcal/mol; the column
 `total` of each is larger for better poses. A weighted sum of energies chooses each ligand's pose
@@ -15,31 +15,41 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.scoring.scores import CHARGED_FUNCTIONS, best_poses, pose_scores, score, settle
-from ligen_py.engine.scoring.watch import alarms, too_many, watch
+from ligen_py.engine.scoring.checks import alarms, too_many
+from ligen_py.engine.scoring.scores import best_poses, pose_scores, score, settle
+from ligen_py.engine.scoring.watch import watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
-from ligen_py.records.kept import KEPT
+from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, ChargedReceptor, Field, Receptor
-from ligen_py.records.poses import POSES, Poses
-from ligen_py.records.refined import REFINED
+from ligen_py.records.pocket import POCKET, Field
+from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.files.read import kind_of, read
 from ligen_py.store.files.same_ligands import require_same_ligands
+from ligen_py.store.files.typed import read_typed
 from ligen_py.store.files.write import write
 
 log = logging.getLogger("ligen_py")
 
-POSE_KINDS = (REFINED, KEPT, POSES)
+POSE_KINDS = tuple(kind for kind in reversed(KINDS.values()) if Poses in kind.groups.values())
 """Every kind of file that holds poses; the first is what a campaign gives."""
+
+
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    ligands: Path
+    pocket: Path
+    poses: Path
 
 
 INPUTS = {
@@ -60,45 +70,45 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stage(options: argparse.Namespace) -> None:
-    settings: ScoreSettings = cli.settings_from(ScoreSettings, options)
-    ligands: Ligands = read(options.ligands, LIGANDS, Ligands)
-    receptor: Receptor = read(options.pocket, POCKET, Receptor)
-    charged: ChargedReceptor = read(options.pocket, POCKET, ChargedReceptor)
-    kind = kind_of(options.poses, POSE_KINDS)
-    ledger: Ledger = read(options.poses, kind, Ledger)
-    poses: Poses = read(options.poses, kind, Poses)
-    require_same_ligands(options.ligands, ligands, options.poses, poses)
-    field: Field = read(options.pocket, POCKET, Field)
-    device = select(options.device)
+    inputs = Inputs(options.ligands, options.pocket, options.poses)
+    run(inputs, cli.settings_from(ScoreSettings, options), options.device, options.output)
+
+
+def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Path) -> None:
+    """Score the poses of a chunk and write its scores file."""
+    ligands: Ligands = read(inputs.ligands, LIGANDS, Ligands)
+    typed = read_typed(settings.functions, inputs.ligands, inputs.pocket, ligands)
+    kind = kind_of(inputs.poses, POSE_KINDS)
+    ledger: Ledger = read(inputs.poses, kind, Ledger)
+    poses: Poses = read(inputs.poses, kind, Poses)
+    require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
+    field: Field = read(inputs.pocket, POCKET, Field)
+    chosen = select(device)
 
     started = time.perf_counter()
     try:
-        terms = score(device, ligands, receptor, poses, settings.functions, charged=charged)
-        how = settings.pose_weights, settings.rank_by
-        scores = best_poses(poses, *pose_scores(ligands, poses, terms, *how))
+        terms = score(chosen, typed, poses)
+        scores = best_poses(poses, *pose_scores(ligands, poses, terms, settings))
         ledger = settle(ledger, ligands, scores)
     except ValueError as error:
-        cure = f"make it again from {options.ligands}"
-        raise InputError(f"{options.poses}: {error}; {cure}") from error
+        cure = f"make it again from {inputs.ligands}"
+        raise InputError(f"{inputs.poses}: {error}; {cure}") from error
     seconds = time.perf_counter() - started
     heard = (n for n in settings.functions if settings.pose_weights.get(n))
     names = dict.fromkeys((settings.functions[0], *heard))
-    sites: dict[str, Receptor | ChargedReceptor] = {
-        name: charged if name in CHARGED_FUNCTIONS else receptor for name in names
-    }
-    checks = watch(ligands, sites, poses, scores, field, terms, settings.check_every)
+    watched = {name: typed[name] for name in names}
+    checks = watch(watched, poses, scores, field, terms, settings.check_every)
     for words in alarms(checks):
         log.warning("watch: %s", words)
     if too_many(checks, settings.max_suspect):
         raise InputError(
-            f"{options.poses}: its scores are not believable ({'; '.join(alarms(checks))}); look "
-            f"at the pocket {options.pocket} and at the device, or raise --max-suspect"
+            f"{inputs.poses}: its scores are not believable ({'; '.join(alarms(checks))}); look "
+            f"at the pocket {inputs.pocket} and at the device, or raise --max-suspect"
         )
 
-    run = Run("score", settings, (options.ligands, options.pocket, options.poses), device.label)
-    write(
-        options.output, SCORES, run, {"ledger": ledger, "scores": scores, "checks": checks}, terms
-    )
+    made_by = Run("score", settings, inputs, chosen.label)
+    records = {"ledger": ledger, "scores": scores, "checks": checks}
+    write(output, SCORES, made_by, records, terms)
     log.info(
         "scored %d poses of %d ligands, %d without a finite score, and %d records; %.1f ligands/s",
         len(poses.restart),

@@ -33,7 +33,7 @@ from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.docking.tuning_candidate import Form, Outcome, Trial, random_input
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, select
-from ligen_py.opencl.tuning import Tuning, names, read_rows, tuned, tuned_folder
+from ligen_py.opencl.tuning import LANES, Tuning, names, read_rows, tuned, tuned_folder
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, Field
 from ligen_py.records.rows import rows_below, subset
@@ -57,13 +57,13 @@ SPACES: dict[str, dict[str, tuple[Any, ...]]] = {
         "poses_per_item": (0, 4, 16),
     },
     "khr": {
-        "lanes": (8, 16, 32),
+        "lanes": LANES,
         "sub_groups": (1, 2, 4),
         "unroll": (1, 2, 4),
         "look_up": ("rows", "bricks"),
         "poses_per_item": (0, 4, 16),
     },
-    "local": {"lanes": (8, 16, 32), "unroll": (1, 2), "look_up": ("rows", "bricks")},
+    "local": {"lanes": LANES, "unroll": (1, 2), "look_up": ("rows", "bricks")},
 }
 """What is searched, by back end, in the order in which a strategy goes through it."""
 
@@ -167,7 +167,7 @@ def _input(
     field: Field = read(pocket, POCKET, Field)
     settings = DockSettings(num_restart=restarts)
     chosen = subset(ligands, rows_below(ligands, "ligand", rows))
-    return chosen, Plan.of(field, **settings.model_dump())
+    return chosen, Plan.of(field, settings)
 
 
 def _require_kernel_tuner(strategy: str) -> None:
@@ -190,6 +190,8 @@ def read_table(path: Path) -> dict[str, Any]:
 def space(device: Device, form: Form, start: Tuning) -> dict[str, list[Any]]:
     """Values of each setting that are tried on a device; those of `start` are among them."""
     chosen = dict(SPACES[device.back_end])
+    if "lanes" in chosen:
+        chosen["lanes"] = tuple(lanes for lanes in LANES if lanes <= device.sub_group_size)
     if form == "latency":
         chosen.pop("poses_per_item", None)
         chosen["queues"] = QUEUES.get(device.kind, (0,))

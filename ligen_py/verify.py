@@ -2,67 +2,46 @@
 
 Hashes every file again, follows the run records from the campaign back to ligands and pockets,
 merges all parts anew and compares, then docks, filters, refines and scores a random sample of
-the molecules again and compares every pose and score bit for bit. Prints each fault on a line of
+the molecules again and compares every pose and score bit for bit. With --config it compares the
+campaign with its config file: parts, targets, settings and effort. Prints each fault on a line of
 its own; exit code 1 if there is one.
 """
 
 import argparse
 import json
 import logging
-import shlex
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ligen_py import aggregate, cli, dock, filter, refine, score
+from ligen_py import cli
+from ligen_py.campaign import Part, Workplan
+from ligen_py.chain import FILES, SCREEN, STAGES, writer
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device, select
-from ligen_py.provenance import Run, file_digest, stage_digest
+from ligen_py.provenance import file_digest, stage_digest
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
-from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.poses import Poses
 from ligen_py.records.rows import rows_below, subset, unequal
 from ligen_py.records.scores import Checks, Scores
-from ligen_py.settings.aggregate import AggregateSettings
+from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.check import check
-from ligen_py.settings.dock import DockSettings
-from ligen_py.settings.filter import FilterSettings
-from ligen_py.settings.flags import flags
-from ligen_py.settings.parse import ParseSettings
-from ligen_py.settings.refine import RefineSettings
-from ligen_py.settings.score import ScoreSettings
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.differences import differences
-from ligen_py.store.campaign.manifest import FILES, Manifest, PartFiles, read_manifest
+from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.part import RECORDED, input_digests, read_part
 from ligen_py.store.campaign.reader import open_campaign
-from ligen_py.store.files.read import read, read_terms, run_record
-from ligen_py.store.files.write import write
+from ligen_py.store.files.read import groups_in, read, run_record
+from ligen_py.store.files.some_ligands import write_some
+from ligen_py.store.files.terms import read_terms
 
 log = logging.getLogger("ligen_py")
-
-MADE_FROM = {
-    "poses": ("ligands", "pocket"),
-    "kept": ("ligands", "poses"),
-    "refined": ("ligands", "pocket", "kept"),
-    "scores": ("ligands", "pocket", "refined"),
-}
-"""File of a part -> the files of the part that it was made from."""
-
-CHAIN: dict[str, tuple[Any, type[Section], tuple[str, ...]]] = {
-    "poses": (dock, DockSettings, ("ligands", "pocket")),
-    "kept": (filter, FilterSettings, ("ligands", "poses")),
-    "refined": (refine, RefineSettings, ("ligands", "pocket", "poses=kept")),
-    "scores": (score, ScoreSettings, ("ligands", "pocket", "poses=refined")),
-}
-"""File of a part -> the stage that makes it, its settings, its inputs (flag, or flag=file)."""
-
 
 EQUAL_EVERYWHERE = ("poses", "kept")
 """What every class of device computes to the last bit; the rest only within one class."""
@@ -74,6 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("campaign", type=cli.input_file, help="campaign file of `aggregate`")
     parser.add_argument(
         "--manifest", type=cli.input_file, help="its manifest (default: manifest.tsv beside it)"
+    )
+    parser.add_argument(
+        "--config", type=cli.input_file, help="config file of the campaign, to compare it with"
     )
     parser.add_argument(
         "--sample",
@@ -114,9 +96,15 @@ def _faults(options: argparse.Namespace, path: Path) -> Iterator[str]:
         }
         if manifest.digest() not in attributes["inputs"]:
             yield f"{options.campaign}: was not made from {path} as it is now"
+        plan = _plan(options.config)
     except InputError as error:
         yield str(error)
         return
+    if plan is None:
+        log.info("%s: not compared with a config; give it by --config", options.campaign)
+    else:
+        log.info("comparing with %s", options.config)
+        yield from _config_faults(plan, options, path, manifest, attributes)
     log.info("files and run records of %d parts", len(manifest.parts))
     digests: dict[Path, str] = {}
     broken = False
@@ -124,19 +112,87 @@ def _faults(options: argparse.Namespace, path: Path) -> Iterator[str]:
         for fault in _part_faults(part, known, digests):
             broken = True
             yield fault
-    settings = check(AggregateSettings, json.loads(attributes["settings"]), str(options.campaign))
     log.info("merging %d parts anew", len(manifest.parts))
-    yield from _merge_faults(options.campaign, path, manifest, settings)
+    yield from _merge_faults(options.campaign, path, manifest, attributes)
     if not broken:
         yield from _redocking_faults(manifest, options)
 
 
-def _fails(stage: Any, words: list[str], settings: Section) -> bool:
-    """Run a stage here, with warnings only; True if it ended with an error."""
-    level = logging.getLogger().level
-    status = stage.main([*words, "--quiet", *shlex.split(flags(settings))])
-    logging.getLogger().setLevel(level)
-    return bool(status)
+def _plan(config: Path | None) -> Workplan | None:
+    """The campaign that a config file describes."""
+    if config is None:
+        return None
+    return Workplan.of(
+        load_campaign(config).model_dump(exclude_unset=True), str(config), config.parent
+    )
+
+
+def _config_faults(
+    plan: Workplan,
+    options: argparse.Namespace,
+    path: Path,
+    manifest: Manifest,
+    attributes: dict[str, str],
+) -> Iterator[str]:
+    """Where the campaign is not the one that its config describes."""
+    for words in plan.manifest().differences(manifest):
+        yield f"{path}: {words}, by {options.config}"
+    effort = attributes.get("effort", "")
+    if effort != plan.settings.effort:
+        found = f"was made with effort {effort}" if effort else "does not say its effort"
+        yield f"{options.campaign}: {found}, {options.config} asks for {plan.settings.effort}"
+    told = json.loads(attributes["settings"])
+    yield from _unlike(options.campaign, told, plan.settings.aggregate, "aggregate")
+    described = plan.manifest().parts
+    places = {part.label: place for part, place in zip(described, plan.parts(), strict=True)}
+    sources: dict[Path, str] = {}
+    seen: set[Path] = set()
+    for part in manifest.parts:
+        place = places.get(part.label)
+        for kind in FILES:
+            file: Path = getattr(part, kind)
+            if place and file not in seen and file.is_file():
+                seen.add(file)
+                yield from _file_faults(plan, place, kind, file, sources)
+
+
+def _file_faults(
+    plan: Workplan, place: Part, kind: str, file: Path, sources: dict[Path, str]
+) -> Iterator[str]:
+    """Whether a file of a part was made with the settings, and from the files, of the config."""
+    try:
+        record = run_record(file, KINDS[kind])
+        known, told = input_digests(file, record), json.loads(record["settings"])
+    except (InputError, KeyError, ValueError):
+        return  # found again when every file is read
+    stage = writer(kind)
+    wanted: Section
+    given: list[Path] = []
+    if kind == "ligands":
+        if plan.is_reused(place.library):
+            return
+        wanted, given = plan.parse_options(place.library), [plan.source(place.library, place.chunk)]
+    else:
+        wanted = getattr(plan.settings, stage.name)
+    if kind == "pocket":
+        given = [plan.receptor(place.target), *plan.site_files(place.target)]
+    yield from _unlike(file, told, wanted, stage.name)
+    for source in given:
+        if source not in sources:
+            sources[source] = file_digest(source)
+        if sources[source] not in known:
+            yield f"{file}: was not made from {source} as it is now"
+
+
+def _unlike(file: Path, told: dict[str, object], wanted: Section, stage: str) -> Iterator[str]:
+    """Settings of a run record that are not those of the config."""
+    asked = wanted.model_dump(mode="json")
+    for name in sorted({*told, *asked}):
+        if told.get(name) != asked.get(name):
+            yield (
+                f"{file}: was made with {stage}.{name} {told.get(name)}, "
+                f"the config asks for {asked.get(name)}"
+            )
 
 
 def _part_faults(
@@ -154,7 +210,7 @@ def _part_faults(
             return
         digests[path] = file_digest(path)
         try:
-            for record in KINDS[kind].groups.values():
+            for record in groups_in(path, KINDS[kind]).values():
                 read(path, KINDS[kind], record)
         except InputError as error:
             sound = False
@@ -165,10 +221,10 @@ def _part_faults(
     if not sound:
         return
     try:
-        for kind, sources in MADE_FROM.items():
-            path = getattr(part, kind)
-            inputs = input_digests(path, run_record(path, KINDS[kind]))
-            for source in sources:
+        for stage in SCREEN:
+            path = getattr(part, stage.kind)
+            inputs = input_digests(path, run_record(path, KINDS[stage.kind]))
+            for source in stage.inputs.values():
                 if digests[getattr(part, source)] not in inputs:
                     yield f"{path}: was not made from {getattr(part, source)} as it is now"
         read_part(part)
@@ -177,15 +233,19 @@ def _part_faults(
 
 
 def _merge_faults(
-    campaign: Path, path: Path, manifest: Manifest, settings: Section
+    campaign: Path, path: Path, manifest: Manifest, attributes: dict[str, str]
 ) -> Iterator[str]:
     """Whether merging the parts again gives the campaign file: ranking, ledger, poses, controls."""
+    stage = STAGES["aggregate"]
+    settings = check(stage.settings, json.loads(attributes["settings"]), str(campaign))
     with tempfile.TemporaryDirectory() as name:
         table, again = Path(name) / path.name, Path(name) / "campaign.h5"
         table.write_text(manifest.text(), encoding="utf-8")
-        words = ["--manifest", str(table), "--output", str(again)]
-        if _fails(aggregate, words, settings):
-            yield f"{campaign}: its parts cannot be merged"
+        inputs = {"manifest": table, "effort": attributes.get("effort", "")}
+        try:
+            stage.run(inputs, settings, None, again)
+        except InputError as error:
+            yield f"{campaign}: its parts cannot be merged: {error}"
             return
         try:
             for what in differences(campaign, again):
@@ -218,36 +278,27 @@ def _part_redocked(
     part: PartFiles, records: np.ndarray, device: Device, selector: str | None
 ) -> Iterator[str]:
     """Faults of some input records of a part, after every stage has run on them again."""
-    entries: Entries = read(part.ligands, LIGANDS, Entries)
-    ledger: Ledger = read(part.ligands, LIGANDS, Ledger)
-    ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
-    rows = np.flatnonzero(np.isin(ligands.entry, records))
-    some = subset(ligands, rows_below(ligands, "ligand", rows))
-    some.entry[:] = np.searchsorted(records, some.entry)
-    chosen_device = ["--device", selector] if selector else []
     with tempfile.TemporaryDirectory() as folder:
-        files = {kind: Path(folder) / f"{kind}.h5" for kind in ("ligands", *CHAIN)}
-        chosen = {"entry": records}
-        groups = {"entries": subset(entries, chosen), "ledger": subset(ledger, chosen)}
-        write(files["ligands"], LIGANDS, Run("parse", ParseSettings()), {**groups, "ligands": some})
+        files = {kind: Path(folder) / f"{kind}.h5" for kind in FILES}
+        rows = write_some(part.ligands, records, files["ligands"])
         files["pocket"] = part.pocket
-        for kind, (stage, model, inputs) in CHAIN.items():
+        for stage in SCREEN:
+            kind = stage.kind
             path: Path = getattr(part, kind)
             record = run_record(path, KINDS[kind])
-            if record["stage-digest"] != stage_digest(record["stage"]):
-                log.warning("%s: was made by another version of %s", path, record["stage"])
+            if record["stage-digest"] != stage_digest(stage.name):
+                log.warning("%s: was made by another version of %s", path, stage.name)
             if kind not in EQUAL_EVERYWHERE and device_class(record["device"]) != device_class(
                 device.label
             ):
                 log.warning("%s: not compared, as it was made on %s", path, record["device"])
                 return
-            settings = check(model, json.loads(record["settings"]), str(path))
-            words = ["--output", str(files[kind]), *chosen_device]
-            for item in inputs:
-                flag, _, name = item.partition("=")
-                words += [f"--{flag}", str(files[name or flag])]
-            if _fails(stage, words, settings):
-                yield f"{path}: its molecules cannot be docked again"
+            settings = check(stage.settings, json.loads(record["settings"]), str(path))
+            inputs = {flag: files[source] for flag, source in stage.inputs.items()}
+            try:
+                stage.run(inputs, settings, selector, files[kind])
+            except InputError as error:
+                yield f"{path}: its molecules cannot be docked again: {error}"
                 return
             for what in _unequal(path, files[kind], kind, records, rows):
                 yield f"{path}: {what} of {len(records)} molecules docked again: not equal"

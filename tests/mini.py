@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
+from ligen_py.chain import SCREEN, Stage
 from ligen_py.store.campaign.manifest import PartFiles
 from tests.stages.factory import write_manifest
 
@@ -33,13 +34,8 @@ FLAGS = {
     "parse": ("--jobs", "1"),
     "aggregate": (),
 }
-SCREEN = {
-    "dock": ("poses", ("ligands", "pocket")),
-    "filter": ("kept", ("ligands", "poses")),
-    "refine": ("refined", ("ligands", "pocket", "poses:kept")),
-    "score": ("scores", ("ligands", "pocket", "poses:refined")),
-}
-"""Stage -> the file of a part that it writes, and its inputs (flag, or flag:file)."""
+AS_DRAWN = ("--standardise", "False", "--protonate", "False", "--stereoisomers", "1")
+"""How a campaign parses a control."""
 
 
 @dataclass
@@ -77,7 +73,7 @@ class Mini:
             ligands=results / "ligands" / library / f"{chunk}.h5",
             **{
                 name: results / name / "dhfr" / library / f"{chunk}.h5"
-                for name in ("poses", "kept", "refined", "scores")
+                for name in (stage.kind for stage in SCREEN)
             },
             control=library != "lib",
             crystal=self.crystal if library != "lib" else None,
@@ -94,7 +90,7 @@ class Mini:
             self._make("pocket", part.pocket, site)
             words = ["--input", str(source), "--part", part.ligands.stem]
             if part.control:
-                words = ["--input", str(self.crystal), "--embed", "always"]
+                words = ["--input", str(self.crystal), "--embed", "always", *AS_DRAWN]
             self._make("parse", part.ligands, words)
             for stage in SCREEN:
                 self.screen(stage, part)
@@ -102,13 +98,11 @@ class Mini:
         self._make("aggregate", self.campaign, ["--manifest", str(self.manifest)])
         return self
 
-    def screen(self, stage: str, part: PartFiles) -> None:
-        made, inputs = SCREEN[stage]
+    def screen(self, stage: Stage, part: PartFiles) -> None:
         words = []
-        for item in inputs:
-            flag, _, name = item.partition(":")
-            words += [f"--{flag}", str(getattr(part, name or flag))]
-        self._make(stage, getattr(part, made), words)
+        for flag, kind in stage.inputs.items():
+            words += [f"--{flag}", str(getattr(part, kind))]
+        self._make(stage.name, getattr(part, stage.kind), words)
 
     def _make(self, stage: str, path: Path, words: list[str]) -> None:
         if not path.exists():

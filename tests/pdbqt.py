@@ -7,9 +7,11 @@ import numpy as np
 
 from ligen_py.molecules.ligands.rotatable_bonds import pair_mask, rigid_pieces
 from ligen_py.molecules.typing.vina import vina_type
-from ligen_py.records.atom_types import Ad4Type, VinaType
+from ligen_py.records.column import extended
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
+from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
+from ligen_py.records.functions.xscore import XScoreReceptor
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Receptor
 from ligen_py.records.poses import Poses
 
 ELEMENT = {
@@ -68,7 +70,10 @@ class Pdbqt:
 
 
 def read(path: Path) -> Pdbqt:
-    lines = path.read_text().splitlines()
+    return read_lines(path.read_text().splitlines())
+
+
+def read_lines(lines: list[str]) -> Pdbqt:
     atoms = [line for line in lines if line.startswith(("ATOM", "HETATM"))]
     row = {int(line[6:11]): place for place, line in enumerate(atoms)}
     branches = [line.split() for line in lines if line.startswith("BRANCH")]
@@ -81,8 +86,8 @@ def read(path: Path) -> Pdbqt:
     )
 
 
-def ligands_of(pdbqt: Pdbqt) -> Ligands:
-    """One ligand; the conformer is that of the file, not centred."""
+def ligands_of(pdbqt: Pdbqt) -> tuple[VinaLigands, Ad4Ligands]:
+    """One ligand as Vina and AutoDock4 see it; its conformer is that of the file, not centred."""
     element, around = pdbqt.element, pdbqt.neighbours()
     pieces = rigid_pieces(around, pdbqt.cuts)
     order, axes, far_sides = pieces.heavy_first((element > 1).tolist())
@@ -97,13 +102,10 @@ def ligands_of(pdbqt: Pdbqt) -> Ligands:
     def none(dtype: str = "u1") -> np.ndarray:
         return np.zeros(count, dtype)
 
-    return Ligands(
+    common = Ligands(
         smiles=np.array([""], object),
         conformer=np.zeros(1, "u2"),
         entry=np.zeros(1, "i8"),
-        rotors=np.zeros(1, "f4"),
-        vina_rotors=np.array([rotors], "f4"),
-        ad4_torsions=np.array([len(pdbqt.cuts)], "f4"),
         heavy=np.array([heavy], "i4"),
         first_atom=np.array([0, count], "i8"),
         first_bond=np.array([0, len(bond)], "i8"),
@@ -113,15 +115,6 @@ def ligands_of(pdbqt: Pdbqt) -> Ligands:
         xyz=pdbqt.xyz[order].astype("f4"),
         element=element[order].astype("u1"),
         charge=none("i1"),
-        radius=none("f4"),
-        interaction=none(),
-        donor=none(),
-        acceptor=none(),
-        logp=none("f4"),
-        hydrogens=none(),
-        vina_type=pdbqt.vina_types()[order],
-        ad4_type=pdbqt.ad4_types()[order],
-        ad4_charge=pdbqt.charge[order].astype("f4"),
         bond=np.array(bond, "u1").reshape(-1, 2),
         bond_order=np.ones(len(bond), "u1"),
         torsion_axis=axes.astype("i2"),
@@ -129,24 +122,30 @@ def ligands_of(pdbqt: Pdbqt) -> Ligands:
         pair_mask=mask,
         molecule=np.zeros(0, "u1"),
     )
+    in_vina = extended(
+        common,
+        VinaLigands,
+        rotors=np.array([rotors], "f4"),
+        type=pdbqt.vina_types()[order],
+    )
+    in_ad4 = extended(
+        common,
+        Ad4Ligands,
+        torsions=np.array([len(pdbqt.cuts)], "f4"),
+        type=pdbqt.ad4_types()[order],
+        partial_charge=pdbqt.charge[order].astype("f4"),
+    )
+    return in_vina, in_ad4
 
 
-def receptor_of(pdbqt: Pdbqt) -> Receptor:
+def receptor_of(pdbqt: Pdbqt) -> VinaReceptor:
     """The heavy atoms, typed for Vina alone."""
     heavy = pdbqt.element > 1
     count = int(heavy.sum())
-    byte, real = np.zeros(count, "u1"), np.zeros(count, "f4")
-    return Receptor(
+    return VinaReceptor(
         xyz=pdbqt.xyz[heavy].astype("f4"),
         element=pdbqt.element[heavy].astype("u1"),
-        radius=real,
-        interaction=byte,
-        logp=real,
-        donor=byte,
-        acceptor=byte,
-        root=np.zeros((count, 3), "f4"),
-        rooted=byte,
-        vina_type=pdbqt.vina_types()[heavy],
+        type=pdbqt.vina_types()[heavy],
         residue=np.zeros(count, "i4"),
         label=np.array(pdbqt.label, object)[heavy],
     )
@@ -187,15 +186,14 @@ def atom_line(number: int, xyz: np.ndarray, kind: str) -> str:
     return f"{place}  1.00  0.00     0.000 {kind}"
 
 
-def receptor_lines(receptor: Receptor) -> str:
+def receptor_lines(receptor: VinaReceptor, rooted: XScoreReceptor) -> str:
     """A receptor as PDBQT; a hydrogen half an Angstrom off marks each donor and scores nothing."""
     lines: list[str] = []
-    root = receptor.root.astype(float)
     for i, place in enumerate(receptor.xyz.astype(float)):
-        kind = autodock_type(receptor.vina_type[i], int(receptor.element[i]))
+        kind = autodock_type(receptor.type[i], int(receptor.element[i]))
         lines.append(atom_line(len(lines) + 1, place, kind))
-        if receptor.element[i] in (7, 8) and "D" in VinaType(receptor.vina_type[i]).name[2:]:
-            away = place - root[i] if receptor.rooted[i] else np.array([1.0, 0, 0])
+        if receptor.element[i] in (7, 8) and "D" in VinaType(receptor.type[i]).name[2:]:
+            away = place - rooted.root[i] if rooted.rooted[i] else np.array([1.0, 0, 0])
             hydrogen = place + 0.5 * away / np.linalg.norm(away)
             lines.append(atom_line(len(lines) + 1, hydrogen, "HD"))
     return "\n".join(lines) + "\n"

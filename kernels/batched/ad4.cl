@@ -23,7 +23,7 @@
 typedef struct {
   body_t body;
   int first_active, active, first_pair, pairs;
-} ligand_t;
+} ad4_ligand_t;
 
 typedef struct {
   int count, donors;               // donors come first
@@ -101,30 +101,31 @@ static inline float within(float4 a, float charge, float4 b, float other, recept
          ad4_desolvation(r, receptor.type_table[one], charge, receptor.type_table[two], other);
 }
 
-KERNEL void ad4(int pose_count,
-                int row_length,
-                int receptor_count,
-                int donor_count,
-                __global const float4 *places,
-                __global const float4 *axes,
-                __global const float4 *normals,
-                __constant float4 *pair_table,
-                __constant float4 *type_table,  // see ad4.clh
-                __global const int *order,      // the poses of this launch
-                __global const ligand_t *ligands,
-                __global const float *rotors,       // a ligand: its active torsions
-                __global const float4 *conformers,  // x, y, z; type
-                __global const torsion_t *torsions,
-                __global const float *inverse_lengths,
-                __global const float *charges,        // an atom
-                __global const short *active,         // atoms that have a type
-                __global const short2 *pairs,         // atoms that interact within the ligand
-                __global const int *owner,            // a pose: its ligand
-                __global const int *first_turn,       // a pose: its first torsion
-                __global const float4 *quaternions,   // a pose: x, y, z, w
-                __global const float4 *translations,  // a pose, Angstrom
-                __global const float2 *angles,        // cosine and sine, a torsion of a pose
-                __global float *results)  // eight rows, see TERMS in ligen_py/engine/functions/ad4/constants.py
+KERNEL void ad4(
+    int pose_count,
+    int row_length,
+    int receptor_count,
+    int donor_count,
+    __global const float4 *places,
+    __global const float4 *axes,
+    __global const float4 *normals,
+    __constant float4 *pair_table,
+    __constant float4 *type_table,  // see ad4.clh
+    __global const int *order,      // the poses of this launch
+    __global const ad4_ligand_t *ligands,
+    __global const float *rotors,       // a ligand: its active torsions
+    __global const float4 *conformers,  // x, y, z; type
+    __global const torsion_t *torsions,
+    __global const float *inverse_lengths,
+    __global const float *charges,        // an atom
+    __global const short *active,         // atoms that have a type
+    __global const short2 *pairs,         // atoms that interact within the ligand
+    __global const int *owner,            // a pose: its ligand
+    __global const int *first_turn,       // a pose: its first torsion
+    __global const float4 *quaternions,   // a pose: x, y, z, w
+    __global const float4 *translations,  // a pose, Angstrom
+    __global const float2 *angles,        // cosine and sine, a torsion of a pose
+    __global float *results)  // eight rows, see TERMS in ligen_py/engine/functions/ad4/constants.py
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
@@ -136,7 +137,7 @@ KERNEL void ad4(int pose_count,
 
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
-  const ligand_t ligand = ligands[owner[pose]];
+  const ad4_ligand_t ligand = ligands[owner[pose]];
   const receptor_t receptor = {receptor_count, donor_count, places,    axes,
                                normals,        pair_table,  type_table};
   __global const float *charge = charges + ligand.body.first_atom;

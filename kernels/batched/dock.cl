@@ -24,14 +24,15 @@
 #define WG_SUB_GROUPS 1  // sub-groups in a work-group
 #endif
 #ifndef RESTART_BITS
-#define RESTART_BITS 12  // of a pose's rank; all that follows on ranks as in engine/docking/search.py
+#define RESTART_BITS \
+  12  // of a pose's rank; all that follows on ranks as in engine/docking/search.py
 #define BUMPED 65536
 #define FREE_POCKET_BUMPS 1
 #endif
 
 typedef struct {
   int first_atom, atoms, heavy, first_torsion, torsions, first_word, words;
-} ligand_t;
+} dock_ligand_t;
 
 // Field sum of the whole ligand after a rigid motion.
 static inline int sum_of_all(const problem_t ligand,
@@ -203,7 +204,7 @@ KERNEL void dock(
     __global const float4 *start_rotation,  // a restart: quaternion x, y, z, w
     __global const float4 *start_position,  // a restart: anchor
     __global const uchar *start_turns,      // a restart: MAX_TORSIONS angle steps
-    __global const ligand_t *ligands,
+    __global const dock_ligand_t *ligands,
     __global const float4 *conformers,
     __global const torsion_t *torsions,
     __global const float *inverse_lengths,
@@ -222,7 +223,7 @@ KERNEL void dock(
 
   const int number = sg.item / splits;
   if (number >= ligand_count) return;
-  const ligand_t l = ligands[number];
+  const dock_ligand_t l = ligands[number];
   const problem_t ligand = {l.atoms,
                             l.heavy,
                             l.torsions,
@@ -277,7 +278,7 @@ static inline int rank_of(int4 result, int restart) {
 KERNEL void keep(int ligand_count,
                  int num_restart,
                  int num_poses,
-                 __global const ligand_t *ligands,
+                 __global const dock_ligand_t *ligands,
                  __global const int4 *results,  // of every restart: as dock leaves them
                  __global const float4 *quaternions,
                  __global const float4 *shifts,
@@ -290,7 +291,7 @@ KERNEL void keep(int ligand_count,
   SG_SETUP(sg);
   const int number = sg.item;
   if (number >= ligand_count) return;
-  const ligand_t l = ligands[number];
+  const dock_ligand_t l = ligands[number];
   const int first = number * num_restart;
 
   int low = INT_MIN, high = INT_MAX;

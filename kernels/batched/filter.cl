@@ -30,10 +30,10 @@ typedef struct {
   int first_atom, atoms, first_torsion, torsions;
   int first_heavy, heavy;                          // rows of `heavy_atoms`
   int first_pose, poses, first_turn, first_place;  // rows of poses, torsion angles, `places`
-} ligand_t;
+} filter_ligand_t;
 
 KERNEL void place(int pose_count,
-                  __global const ligand_t *ligands,
+                  __global const filter_ligand_t *ligands,
                   __global const int *owner,          // a pose: its ligand
                   __global const float4 *conformers,  // Angstrom
                   __global const torsion_t *torsions,
@@ -49,7 +49,7 @@ KERNEL void place(int pose_count,
   __local float4 *atoms = all_atoms + sg.index * MAX_ATOMS;
   const int pose = sg.item;
   if (pose >= pose_count) return;
-  const ligand_t l = ligands[owner[pose]];
+  const filter_ligand_t l = ligands[owner[pose]];
   const int number = pose - l.first_pose;
 
   for (int i = sg.lane; i < l.atoms; i += SG_SIZE) atoms[i] = conformers[l.first_atom + i];
@@ -69,7 +69,7 @@ KERNEL void select_poses(
     int ligand_count,
     int max_num_poses,
     float squared_rmsd,
-    __global const ligand_t *ligands,
+    __global const filter_ligand_t *ligands,
     __global const int *scores,    // a pose
     __global const uchar *bumped,  // a pose: 1 where anything bumps or sticks out
     __global const float4 *places,
@@ -85,7 +85,7 @@ KERNEL void select_poses(
   __local short *cluster = all_cluster + sg.index * MAX_POSES;
   const int number = sg.item;
   if (number >= ligand_count) return;
-  const ligand_t l = ligands[number];
+  const filter_ligand_t l = ligands[number];
   __global const int *score = scores + l.first_pose;
   __global const uchar *bump = bumped + l.first_pose;
 

@@ -6,27 +6,13 @@
 // worse). Descents are BFGS with a dense inverse Hessian, counted in evaluations. Random numbers
 // are a function of the ligand's content, the pose's restart and the round alone.
 //
-// Degrees of freedom: translation (3), rotation about the ligand's origin (3, a rotation vector
-// from the present orientation), torsions. Atoms are those that the field acts on: heavy atoms, in
-// AutoDock4's polar hydrogens too, which stand behind the atom that holds them, so that the far
-// side of a torsion is one range. One field a build: FIELD_VINA (Vinardo's too), FIELD_XSCORE or
-// FIELD_AD4.
+// Energies and gradients, and the macro FIELD that says of which field: energy.clh.
 //
 // NumPy twin: ligen_py/engine/refinement/reference.py.
 
-#include "geometry.clh"
+#include "energy.clh"
 #include "random.clh"
-#ifdef FIELD_AD4
-#include "ad4.clh"
-#elif defined(FIELD_XSCORE)
-#include "xscore_field.clh"
-#else
-#include "vina.clh"
-#endif
 
-#ifndef MAX_ATOMS
-#define MAX_ATOMS 64  // the most atoms of a ligand of the batch, rounded up to its class
-#endif
 #ifndef MAX_FREEDOMS
 #define MAX_FREEDOMS 32  // 6 + the most torsions of a ligand of the batch, rounded up
 #endif
@@ -34,298 +20,8 @@
 #define WG_SUB_GROUPS 1  // sub-groups in a work-group
 #endif
 
-#define RIGID 6
 #define ARMIJO 1e-4f
 #define SMALL_DECREASE 1e-3f  // a descent ends when its next step promises less, kcal/mol
-#define WALL 10.0f            // energy an atom pays per Angstrom outside the box, kcal/mol
-
-typedef struct {
-  int first_atom, atoms, first_torsion, torsions, first_word, words;
-  uint key;                  // of the ligand's content
-  float radius_of_gyration;  // Angstrom
-} ligand_t;
-
-typedef struct {
-  float4 origin, last;  // Angstrom: first and last point of the grid
-  float inverse_spacing;
-  int stride_x, stride_y, stride_map;
-} grid_t;
-
-// Position and orientation; the torsions (radians) are an array beside it.
-typedef struct {
-  float4 translation, quaternion;
-} place_t;
-
-// One vector an atom in local memory, component by component: neighbouring lanes read neighbouring
-// words, which is what both CPUs and GPUs like best.
-typedef struct {
-  __local float *x, *y, *z;
-} vectors_t;
-
-static inline float4 get(vectors_t v, int i) { return (float4)(v.x[i], v.y[i], v.z[i], 0.0f); }
-
-static inline void set(vectors_t v, int i, float4 value) {
-  v.x[i] = value.x;
-  v.y[i] = value.y;
-  v.z[i] = value.z;
-}
-
-// What one sub-group works with. Arrays of atoms are in local memory, one entry an atom.
-typedef struct {
-  ligand_t ligand;
-  grid_t grid;
-  __global const float *maps;
-  __constant float4 *pair_table;     // of AutoDock4, see ad4.clh
-  __constant float4 *type_table;     // likewise
-  __global const float4 *conformer;  // w: radius (X-Score: negative if hydrophobic), or charge
-  __global const int *kinds;         // map number << 8 | flags (Vina) or type (AutoDock4)
-  __global const torsion_t *torsions;
-  __global const float *inverse_lengths;
-  __global const uint *pairs;
-  vectors_t atoms;
-  vectors_t force;        // gradient of an atom; later its prefix sums
-  vectors_t moment;       // prefix sums of the moments
-  __local float2 *turns;  // cosine and sine of each torsion
-} problem_t;
-
-// What an atom of a charge feels at a point of its map and the next one along z. AutoDock4's maps 0
-// and 1 are those of a charge; `first` is the point in map 0.
-static inline float2 values_at(__global const float *point,
-                               __global const float *first,
-                               int stride,
-                               float charge) {
-  float2 value = vload2(0, point);
-#ifdef FIELD_AD4
-  value += charge * vload2(0, first) + fabs(charge) * vload2(0, first + stride);
-#endif
-  return value;
-}
-
-// Energy and gradient of an atom in the maps: trilinear inside the box, a wall outside.
-static inline float4 look_up(const problem_t *p, int atom) {
-  const grid_t g = p->grid;
-  const float4 at = get(p->atoms, atom);
-  const float x = clamp(at.x, g.origin.x, g.last.x), y = clamp(at.y, g.origin.y, g.last.y);
-  const float z = clamp(at.z, g.origin.z, g.last.z);
-  const float u = (x - g.origin.x) * g.inverse_spacing, v = (y - g.origin.y) * g.inverse_spacing;
-  const float w = (z - g.origin.z) * g.inverse_spacing;
-  // The last point belongs to the last cell, which ends there.
-  const int i = min((int)u, (int)((g.last.x - g.origin.x) * g.inverse_spacing + 0.5f) - 1);
-  const int j = min((int)v, g.stride_x / g.stride_y - 2), k = min((int)w, g.stride_y - 2);
-  const float a = u - (float)i, b = v - (float)j, c = w - (float)k;
-  __global const float *first = p->maps + i * g.stride_x + j * g.stride_y + k;
-  __global const float *cell = first + (size_t)(p->kinds[atom] >> 8) * g.stride_map;
-  const int sx = g.stride_x, sy = g.stride_y, map = g.stride_map;
-  const float charge = p->conformer[atom].w;
-  const float2 f00 = values_at(cell, first, map, charge);
-  const float2 f01 = values_at(cell + sy, first + sy, map, charge);
-  const float2 f10 = values_at(cell + sx, first + sx, map, charge);
-  const float2 f11 = values_at(cell + sx + sy, first + sx + sy, map, charge);
-  // Along x, then y, then z.
-  const float d00x = f10.x - f00.x, d00y = f10.y - f00.y, d10x = f11.x - f01.x,
-              d10y = f11.y - f01.y;
-  const float e00 = fma(a, d00x, f00.x), e01 = fma(a, d00y, f00.y);
-  const float e10 = fma(a, d10x, f01.x), e11 = fma(a, d10y, f01.y);
-  const float h0 = fma(b, e10 - e00, e00), h1 = fma(b, e11 - e01, e01);
-  const float gx0 = fma(b, d10x - d00x, d00x), gx1 = fma(b, d10y - d00y, d00y);
-  const float gy = fma(c, (e11 - e01) - (e10 - e00), e10 - e00);
-  const float inside = g.inverse_spacing;
-  const float ox = at.x - x, oy = at.y - y, oz = at.z - z;  // how far outside
-  float4 r;
-  r.w = fma(c, h1 - h0, h0) + WALL * (fabs(ox) + fabs(oy) + fabs(oz));
-  r.x = ox == 0.0f ? fma(c, gx1 - gx0, gx0) * inside : copysign(WALL, ox);
-  r.y = oy == 0.0f ? gy * inside : copysign(WALL, oy);
-  r.z = oz == 0.0f ? (h1 - h0) * inside : copysign(WALL, oz);
-  return r;
-}
-
-// Unit vector along a rotatable bond.
-static inline float4 axis_of(const problem_t *p, int n) {
-  const torsion_t t = p->torsions[n];
-  const float4 d = get(p->atoms, t.far) - get(p->atoms, t.near);
-  return d * p->inverse_lengths[n];
-}
-
-// Coordinates of all atoms. Every lane moves its own atoms only.
-static inline void place_atoms(sg_t sg,
-                               const problem_t *p,
-                               place_t place,
-                               __local const float *angles) {
-  const ligand_t l = p->ligand;
-  for (int base = 0; base < l.torsions; base += SG_SIZE) {
-    const int n = base + sg.lane;
-    if (n < l.torsions) {
-      float c;
-      const float s = sincos(angles[n], &c);
-      p->turns[n] = (float2)(c, s);
-    }
-  }
-  for (int base = 0; base < l.atoms; base += SG_SIZE) {
-    const int i = base + sg.lane;
-    if (i < l.atoms) set(p->atoms, i, p->conformer[i]);
-  }
-  for (int n = 0; n < l.torsions; n++) {
-    sg_sync(sg);
-    const torsion_t t = p->torsions[n];
-    const affine_t a = rotation(axis_of(p, n), p->turns[n].x, p->turns[n].y, get(p->atoms, t.near));
-    sg_sync(sg);
-    for (int base = t.heavy_first & ~(SG_SIZE - 1); base < t.heavy_last; base += SG_SIZE) {
-      const int i = base + sg.lane;
-      if (i >= t.heavy_first && i < t.heavy_last) set(p->atoms, i, transform(a, get(p->atoms, i)));
-    }
-  }
-  const affine_t a = rigid(place.quaternion, place.translation);
-  for (int base = 0; base < l.atoms; base += SG_SIZE) {
-    const int i = base + sg.lane;
-    if (i < l.atoms) set(p->atoms, i, transform(a, get(p->atoms, i)));
-  }
-  sg_sync(sg);
-}
-
-// Energy (x) and its derivative (y) of two atoms of the ligand at distance r. `one` and `two` are
-// what stands beside their coordinates: radii or charges.
-//
-// Flags of Vina's atoms: 1 hydrophobic, 2 donor, 4 acceptor; the same for a partner with donor and
-// acceptor exchanged in bits 3 to 5. So f & (g >> 3) holds what they share.
-static inline float2 pair_energy_slope(
-    const problem_t *p, float r, float one, int kind, float two, int other) {
-#ifdef FIELD_AD4
-  const int i = kind & 255, j = other & 255;
-  return ad4_pair_energy_slope(r, p->pair_table[i * AD4_TYPES + j], p->type_table[i], one,
-                               p->type_table[j], two);
-#elif defined(FIELD_XSCORE)
-  return xscore_pair_energy_slope(r, one, two);
-#else
-  const int shared = kind & (other >> 3);
-  const float4 pair = (float4)(one + two, (float)(shared & 1), shared & 6 ? 1.0f : 0.0f, 1.0f);
-  return vina_pair_energy_slope(r, pair);
-#endif
-}
-
-// Energy of the ligand's own pairs, each met once: in step k atom i meets atom i + k, counted round
-// the ligand, and adds to that atom's gradient in local memory. No two lanes meet one atom at once.
-static inline float add_pairs(sg_t sg, const problem_t *p) {
-  const ligand_t l = p->ligand;
-  float energy = 0.0f;
-  for (int base = 0; base < l.atoms; base += SG_SIZE) {
-    const int i = base + sg.lane, own = min(i, l.atoms - 1);
-    const float4 a = get(p->atoms, own);
-    const float mine = p->conformer[own].w;
-    const int kind = p->kinds[own];
-    __global const uint *row = p->pairs + own * l.words;
-    float4 sum = (float4)(0.0f);
-    int j = own;
-    for (int k = 1; 2 * k <= l.atoms; k++) {
-      j = j + 1 == l.atoms ? 0 : j + 1;
-      const int last_step_twice = 2 * k == l.atoms && j < own;
-      if (i < l.atoms && !last_step_twice && (row[j / 32] >> (j % 32) & 1u)) {
-        const float4 b = get(p->atoms, j);
-        const float dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
-        const float square = fmax(fma(dx, dx, fma(dy, dy, dz * dz)), 1e-6f);
-        const float inverse = rsqrt(square);
-        const float2 e =
-            pair_energy_slope(p, square * inverse, mine, kind, p->conformer[j].w, p->kinds[j]);
-        const float f = e.y * inverse;
-        energy += e.x;
-        sum.x = fma(f, dx, sum.x);
-        sum.y = fma(f, dy, sum.y);
-        sum.z = fma(f, dz, sum.z);
-        p->force.x[j] = fma(-f, dx, p->force.x[j]);
-        p->force.y[j] = fma(-f, dy, p->force.y[j]);
-        p->force.z[j] = fma(-f, dz, p->force.z[j]);
-      }
-      sg_sync(sg);
-    }
-    if (i < l.atoms) {
-      p->force.x[i] += sum.x;
-      p->force.y[i] += sum.y;
-      p->force.z[i] += sum.z;
-    }
-    sg_sync(sg);
-  }
-  return energy;
-}
-
-// Replace each atom's gradient by the sum over it and all atoms before it, likewise its moment
-// about the ligand's origin.
-static inline void sum_up(sg_t sg, const problem_t *p, float4 center) {
-  float4 force_before = (float4)(0.0f), moment_before = (float4)(0.0f);
-  for (int base = 0; base < p->ligand.atoms; base += SG_SIZE) {
-    const int i = base + sg.lane;
-    const int here = i < p->ligand.atoms;
-    const float4 f = here ? get(p->force, i) : (float4)(0.0f);
-    const float4 at = here ? get(p->atoms, i) : center;
-    const float x = at.x - center.x, y = at.y - center.y, z = at.z - center.z;
-    float4 force, moment;
-    force.x = force_before.x + sg_scan_float(sg, f.x);
-    force.y = force_before.y + sg_scan_float(sg, f.y);
-    force.z = force_before.z + sg_scan_float(sg, f.z);
-    moment.x = moment_before.x + sg_scan_float(sg, fma(y, f.z, -(z * f.y)));
-    moment.y = moment_before.y + sg_scan_float(sg, fma(z, f.x, -(x * f.z)));
-    moment.z = moment_before.z + sg_scan_float(sg, fma(x, f.y, -(y * f.x)));
-    force.w = moment.w = 0.0f;
-    if (here) {
-      set(p->force, i, force);
-      set(p->moment, i, moment);
-    }
-    sg_sync(sg);
-    const int last = min(base + SG_SIZE, p->ligand.atoms) - 1;
-    force_before = get(p->force, last);
-    moment_before = get(p->moment, last);
-  }
-}
-
-static inline float component(float4 v, int i) { return i == 0 ? v.x : i == 1 ? v.y : v.z; }
-
-// Derivative by one torsion: the moment of its far side about its axis.
-static inline float torsion_gradient(const problem_t *p, int n, float4 center) {
-  const torsion_t t = p->torsions[n];
-  const float4 none = (float4)(0.0f);
-  const int first = t.heavy_first - 1, last = t.heavy_last - 1;
-  const float4 f0 = first < 0 ? none : get(p->force, first);
-  const float4 m0 = first < 0 ? none : get(p->moment, first);
-  const float4 f1 = get(p->force, last), m1 = get(p->moment, last);
-  const float4 f = f1 - f0, m = m1 - m0;
-  const float4 near = get(p->atoms, t.near) - center;
-  const float4 d = axis_of(p, n);
-  return d.x * (m.x - fma(near.y, f.z, -(near.z * f.y))) +
-         d.y * (m.y - fma(near.z, f.x, -(near.x * f.z))) +
-         d.z * (m.z - fma(near.x, f.y, -(near.y * f.x)));
-}
-
-// Energy of a genotype, and its gradient by every degree of freedom.
-static float evaluate(sg_t sg,
-                      const problem_t *p,
-                      place_t place,
-                      __local const float *angles,
-                      __local float *gradient) {
-  const ligand_t l = p->ligand;
-  place_atoms(sg, p, place, angles);
-  float energy = 0.0f;
-  for (int base = 0; base < l.atoms; base += SG_SIZE) {
-    const int i = base + sg.lane;
-    if (i < l.atoms) {
-      const float4 value = look_up(p, i);
-      energy += value.w;
-      set(p->force, i, value);
-    }
-  }
-  sg_sync(sg);
-  energy = sg_sum_float(sg, energy + add_pairs(sg, p));
-  sum_up(sg, p, place.translation);
-  for (int d = sg.lane; d < RIGID + l.torsions; d += SG_SIZE) {
-    float g;
-    if (d < 3)
-      g = component(get(p->force, l.atoms - 1), d);
-    else if (d < RIGID)
-      g = component(get(p->moment, l.atoms - 1), d - 3);
-    else
-      g = torsion_gradient(p, d - RIGID, place.translation);
-    gradient[d] = g;
-  }
-  sg_sync(sg);
-  return energy;
-}
 
 // The orientation after a rotation vector.
 static inline float4 turned(float4 q, float x, float y, float z) {
@@ -539,7 +235,7 @@ KERNEL void refine(
     __global const float *maps,
     __constant float4 *pair_table,
     __constant float4 *type_table,
-    __global const ligand_t *ligands,
+    __global const field_ligand_t *ligands,
     __global const float4 *conformers,  // Angstrom; w, kinds: see problem_t
     __global const int *kinds,
     __global const torsion_t *torsions,  // the far side is in its first range
@@ -564,12 +260,11 @@ KERNEL void refine(
   if (pose >= pose_count) return;
   __local float *vectors = all_vectors + sg.index * MAX_FREEDOMS * (8 + MAX_FREEDOMS);
   __local float *atoms = all_atoms + sg.index * MAX_ATOMS * 9;
-  const ligand_t l = ligands[owner[pose]];
+  const field_ligand_t l = ligands[owner[pose]];
   const problem_t p = {l,
                        grid,
                        maps,
-                       pair_table,
-                       type_table,
+                       {pair_table, type_table},
                        conformers + l.first_atom,
                        kinds + l.first_atom,
                        torsions + l.first_torsion,

@@ -24,7 +24,7 @@
 typedef struct {
   body_t body;
   int heavy, first_pair, pairs, unused;
-} ligand_t;
+} vina_ligand_t;
 
 static inline float square_of(float4 a, float4 b) {
   const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
@@ -60,24 +60,25 @@ static inline vina_terms_t contacts(float4 atom,
   return sum;
 }
 
-KERNEL void vina(int pose_count,
-                 int row_length,
-                 int receptor_count,
-                 __global const float4 *receptor,  // x, y, z; type
-                 __constant float4 *pair_table,    // VINA_TYPES * VINA_TYPES rows, see vina.clh
-                 __global const int *order,        // the poses of this launch
-                 __global const ligand_t *ligands,
-                 __global const float *rotors,       // a ligand: N_rot
-                 __global const float4 *conformers,  // x, y, z; type
-                 __global const torsion_t *torsions,
-                 __global const float *inverse_lengths,
-                 __global const short2 *pairs,        // heavy atoms that interact within the ligand
-                 __global const int *owner,           // a pose: its ligand
-                 __global const int *first_turn,      // a pose: its first torsion
-                 __global const float4 *quaternions,  // a pose: x, y, z, w
-                 __global const float4 *translations,  // a pose, Angstrom
-                 __global const float2 *angles,        // cosine and sine, a torsion of a pose
-                 __global float *results)  // nine rows, see TERMS in ligen_py/engine/functions/vina/constants.py
+KERNEL void vina(
+    int pose_count,
+    int row_length,
+    int receptor_count,
+    __global const float4 *receptor,  // x, y, z; type
+    __constant float4 *pair_table,    // VINA_TYPES * VINA_TYPES rows, see vina.clh
+    __global const int *order,        // the poses of this launch
+    __global const vina_ligand_t *ligands,
+    __global const float *rotors,       // a ligand: N_rot
+    __global const float4 *conformers,  // x, y, z; type
+    __global const torsion_t *torsions,
+    __global const float *inverse_lengths,
+    __global const short2 *pairs,         // heavy atoms that interact within the ligand
+    __global const int *owner,            // a pose: its ligand
+    __global const int *first_turn,       // a pose: its first torsion
+    __global const float4 *quaternions,   // a pose: x, y, z, w
+    __global const float4 *translations,  // a pose, Angstrom
+    __global const float2 *angles,        // cosine and sine, a torsion of a pose
+    __global float *results)  // nine rows, see TERMS in ligen_py/engine/functions/vina/constants.py
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
@@ -89,7 +90,7 @@ KERNEL void vina(int pose_count,
 
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
-  const ligand_t ligand = ligands[owner[pose]];
+  const vina_ligand_t ligand = ligands[owner[pose]];
   const int finite = build_pose(sg, ligand.body, atoms, conformers, torsions, inverse_lengths,
                                 angles + first_turn[pose], quaternions[pose], translations[pose]);
 

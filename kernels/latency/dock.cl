@@ -1,21 +1,21 @@
 // LiGen's Algorithm 1 (Crisci et al. 2024) for one ligand over the whole device, a launch a stage.
 //
-// A restart is worked on by a work-group of TEAM sub-groups. Lanes are candidates (angles, or
-// shifts), as in batched/dock.cl, and each sub-group of a team takes its part of the atoms: field
-// sums are whole numbers, so what a team adds up in local memory is what one sub-group finds alone.
+// Each restart has a work-group of TEAM sub-groups. Lanes are candidates (angles or shifts), as in
+// batched/dock.cl, and each sub-group of a team sums over its part of the atoms. Field sums are
+// integers, so the sum of a team in local memory equals that of a single sub-group.
 //
 //   launch:      initialize_pose  align  optimize  evaluate  score     of one ligand, in order
 //   work-group:  one restart      one restart ...
 //   sub-group:   all              1/TEAM of the atoms (align, optimize); else the only one
 //
-// `optimize` turns every fragment, iteration by iteration, in one launch. The paper's form of it is
-// here too (BY_FRAGMENT): `optimize_1` tries the angles of one fragment, `optimize_2` takes the
-// best that makes no internal bump; with a launch of each a fragment, the host is slower than the
+// `optimize` rotates all fragments in all iterations, in one launch. The paper's form is included
+// too (BY_FRAGMENT): `optimize_1` tries the angles of one fragment, `optimize_2` takes the best one
+// without an internal bump. It needs two launches a fragment, and the host is then slower than the
 // device (benchmarks/throughput.py --launches fragment).
 //
-// Between launches, coordinates (box units, field.clh) stand in `places`, MAX_ATOMS a restart. The
-// poses of a ligand are one block that goes to the host as it is (`poses_t`), the ligand itself one
-// that came from there (`problem_of`).
+// Between launches, coordinates (box units, field.clh) are in `places`, MAX_ATOMS a restart. The
+// poses of a ligand are one block, which is copied to the host (`poses_t`); the ligand itself is
+// one block from the host (`problem_of`).
 //
 // NumPy twin: ligen_py/engine/docking/reference.py.
 
@@ -50,7 +50,7 @@ static inline problem_t problem_of(__global const int *words) {
   return ligand;
 }
 
-// All poses of a ligand, a restart each.
+// All poses of a ligand, one for each restart.
 typedef struct {
   __global int4 *results;  // score, internal bumps, pocket bumps, atoms outside
   __global float4 *quaternions, *shifts;
@@ -96,7 +96,7 @@ static inline void team_sums(sg_t sg, __local int *board, int *sums) {
 #endif
 }
 
-// This sub-group's share of some ranges of atoms, counted through from the first one on.
+// This sub-group's share of some ranges of atoms, numbered from the first one on.
 typedef struct {
   int first, last;
 } share_t;
@@ -106,7 +106,7 @@ static inline share_t share_of(sg_t sg, int count) {
   return share;
 }
 
-// What of the next range, first <= i < last, falls to this share.
+// The part of the next range, first <= i < last, that belongs to this share.
 static inline share_t next_range(share_t *share, int first, int last) {
 #if TEAM == 1
   const share_t all = {first, last};
@@ -166,14 +166,14 @@ static inline affine_t shift_of(int candidate, float step) {
                         step * (float)(m % 3 - 1), 0.0f));
 }
 
-// One side of a rotatable bond, and the axis that it turns about.
+// One side of a rotatable bond, and the axis of its rotation.
 typedef struct {
   torsion_t torsion;
   int number, near_side;
   float4 pivot, direction;
 } fragment_t;
 
-// Filled in place: what a struct returned into a loop is compiled to, Oclgrind cannot run.
+// Filled in place, because Oclgrind cannot run code that returns a struct inside a loop.
 static inline void set_fragment(const problem_t ligand,
                                 __local const float4 *atoms,
                                 int f,
@@ -221,9 +221,9 @@ static inline void scan(sg_t sg,
   team_sums(sg, board, sums);
 }
 
-// Does a turn bring any pair of heavy atoms across the bond too near? Lanes share the side that
-// moves; several lanes of every sub-group share one atom of a small side, each with a part of the
-// side that rests.
+// Does a rotation bring any pair of heavy atoms across the bond too near? Lanes share the moving
+// side; if it is small, several lanes of every sub-group share one atom, each with a part of the
+// resting side.
 static inline int bumps_across(sg_t sg,
                                __local int *board,
                                const problem_t ligand,
@@ -249,7 +249,7 @@ static inline int bumps_across(sg_t sg,
   return team_any(sg, board, found);
 }
 
-// Has the ligand no internal bump?
+// Is the ligand free of internal bumps?
 static inline int is_clean(sg_t sg,
                            __local int *board,
                            const problem_t ligand,
@@ -291,8 +291,8 @@ static inline int choose(sg_t sg,
   return 0;
 }
 
-// Turn a fragment to angle `chosen`: its atoms, its torsion, and the rigid motion if it holds the
-// root.
+// Rotate a fragment to angle `chosen`: its atoms, its torsion, and the rigid motion if it contains
+// the root.
 static inline void turn(sg_t sg,
                         const problem_t ligand,
                         __local float4 *atoms,
@@ -318,7 +318,7 @@ static inline void turn(sg_t sg,
   }
 }
 
-// The barrier also parts what a team has read of its pose from what it will write there.
+// The barrier also separates a team's reads of its pose from its later writes.
 static inline void load(sg_t sg,
                         const problem_t ligand,
                         __global const float4 *places,
@@ -441,7 +441,7 @@ KERNEL void optimize(int num_restart,
 
   int clean = 0;
   for (int iteration = 0; iteration < num_iterations; iteration++) {
-    // A pose without bumps keeps none, because only unbumped angles are taken.
+    // A pose without bumps stays without, because only angles without bumps are chosen.
     if (!clean) clean = is_clean(sg, board, ligand, atoms);
     for (int f = 0; f < 2 * ligand.torsions; f++) {
       fragment_t fragment;
@@ -533,7 +533,7 @@ KERNEL void optimize_2(int step,
 
 #endif
 
-// What does not depend on the pocket: unit quaternions, coordinates anew, internal bumps.
+// The part that does not depend on the pocket: unit quaternions, coordinates, internal bumps.
 KERNEL void evaluate(int num_restart,
                      __global const float4 *angles,
                      __global const int *words,

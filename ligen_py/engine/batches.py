@@ -1,4 +1,4 @@
-"""Work on batches of ligands: small ones on processors, halves where memory is short."""
+"""Work on batches of ligands: small ones on processors, halves where memory does not suffice."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -14,14 +14,14 @@ log = logging.getLogger("ligen_py")
 Result = TypeVar("Result")
 
 LIGANDS_PER_CORE = 32
-"""Ligands that a processor is given at once, for each of its cores: some seconds or minutes of
-work, so that a stage can tell how far it is."""
+"""Ligands of a batch on a processor, for each of its cores: seconds to minutes of work, so that a
+stage can report its progress."""
 
 
 def by_batches(
     device: Device, work: Callable[[np.ndarray], Result], members: np.ndarray
 ) -> Iterator[tuple[np.ndarray, Result]]:
-    """`by_halves` for all members at once on a card, for some after some on a processor."""
+    """`by_halves` for all members at once on a GPU, in batches by cores on a CPU."""
     size = max(1, len(members))
     if device.kind != "gpu":
         size = LIGANDS_PER_CORE * int(device.handle.max_compute_units)
@@ -32,9 +32,9 @@ def by_batches(
 def by_halves(
     work: Callable[[np.ndarray], Result], members: np.ndarray
 ) -> Iterator[tuple[np.ndarray, Result]]:
-    """Results of `work` on members, in order, for all at once or for as many as there is room for.
+    """Results of `work` on members, in order: on all at once, else on halves, quarters and so on.
 
-    OutOfMemoryError where there is none for a single one.
+    Raises OutOfMemoryError if a single member does not fit.
     """
     try:
         result = work(members)

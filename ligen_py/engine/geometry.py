@@ -1,7 +1,7 @@
 """Rotations and poses: the NumPy twin of kernels/include/geometry.clh.
 
 Same operations in the same order and precision as the kernels; `fma32` rounds once, as fma() does
-on a device. Leading dimensions (poses, angles) are free everywhere; the last holds x, y, z.
+on a device. Leading dimensions (poses, angles) are free everywhere; the last one is x, y, z.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def transform(matrix: np.ndarray, shift: np.ndarray, xyz: np.ndarray) -> np.ndar
 
 
 def about(matrix: np.ndarray, pivot: np.ndarray) -> np.ndarray:
-    """The shift (..., 3) that leaves `pivot` where it is under a rotation matrix."""
+    """The shift (..., 3) with which a rotation matrix does not move `pivot`."""
     rows = []
     for i in range(3):
         inner = matrix[..., i, 2] * pivot[..., 2]
@@ -52,7 +52,12 @@ def about(matrix: np.ndarray, pivot: np.ndarray) -> np.ndarray:
 
 
 def rotation(direction: np.ndarray, cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
-    """Rodrigues' matrix (..., 3, 3) about a unit vector (..., 3)."""
+    """Rodrigues' matrix (..., 3, 3) of a rotation about a unit vector (..., 3).
+
+    >>> quarter = rotation(np.array([0, 0, 1], "f4"), np.float32(0), np.float32(1))
+    >>> (quarter @ [1, 0, 0]).tolist()
+    [0.0, 1.0, 0.0]
+    """
     x, y, z = (direction[..., i] for i in range(3))
     k = F4(1) - cosine
     kx, ky, kz = k * x, k * y, k * z
@@ -70,16 +75,26 @@ def _matrix(rows: list[list[np.ndarray]]) -> np.ndarray:
     return np.stack([np.stack(np.broadcast_arrays(*row), axis=-1) for row in rows], axis=-2)
 
 
+def as_float4(quaternion: np.ndarray) -> np.ndarray:
+    """Quaternions (..., 4) as float4 of kernels, x, y, z, w; everywhere else w comes first."""
+    return np.roll(quaternion, -1, axis=-1)
+
+
+def from_float4(quaternion: np.ndarray) -> np.ndarray:
+    """Quaternions (..., 4) of kernels in the order w, x, y, z."""
+    return np.roll(quaternion, 1, axis=-1)
+
+
 def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Hamilton product of (..., 4) quaternions in the order x, y, z, w."""
-    ax, ay, az, aw = (a[..., i] for i in range(4))
-    bx, by, bz, bw = (b[..., i] for i in range(4))
+    """Hamilton product of (..., 4) quaternions."""
+    aw, ax, ay, az = (a[..., i] for i in range(4))
+    bw, bx, by, bz = (b[..., i] for i in range(4))
     return np.stack(
         [
+            fma32(aw, bw, -fma32(ax, bx, fma32(ay, by, az * bz))),
             fma32(aw, bx, fma32(ax, bw, fma32(ay, bz, -(az * by)))),
             fma32(aw, by, fma32(ay, bw, fma32(az, bx, -(ax * bz)))),
             fma32(aw, bz, fma32(az, bw, fma32(ax, by, -(ay * bx)))),
-            fma32(aw, bw, -fma32(ax, bx, fma32(ay, by, az * bz))),
         ],
         axis=-1,
     )
@@ -87,15 +102,15 @@ def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def quaternion_normalised(q: np.ndarray) -> np.ndarray:
     """One Newton step of (..., 4) quaternions towards unit length."""
-    x, y, z, w = (q[..., i] for i in range(4))
+    w, x, y, z = (q[..., i] for i in range(4))
     norm = fma32(x, x, fma32(y, y, fma32(z, z, w * w)))
     factor = fma32(F4(-0.5), norm, F4(1.5))
     return q * factor[..., None]
 
 
 def quaternion_matrix(q: np.ndarray) -> np.ndarray:
-    """Rotation matrix (..., 3, 3) of unit quaternions (..., 4) in the order x, y, z, w."""
-    x, y, z, w = (q[..., i] for i in range(4))
+    """Rotation matrix (..., 3, 3) of unit quaternions (..., 4)."""
+    w, x, y, z = (q[..., i] for i in range(4))
     x2, y2, z2 = x + x, y + y, z + z
     xx, yy, zz = x * x2, y * y2, z * z2
     wx, wy, wz = w * x2, w * y2, w * z2
@@ -141,10 +156,11 @@ def turn_far_side(
 def cosines_and_sines(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cosine and sine of angles in degrees: computed in float64, rounded once to float32.
 
-    Docked torsions are whole steps of a turn; where all are, a table has them, five times as fast.
+    Docked torsions are whole steps of a turn. If all are, they are looked up in a table, which is
+    five times as fast.
     """
     if degrees.dtype == F4 and degrees.size > len(STEPS):
-        with np.errstate(invalid="ignore"):  # what is no step is found out by comparing
+        with np.errstate(invalid="ignore"):  # compared, because an angle may lie between two steps
             step = (degrees * F4(len(STEPS) / 360) + F4(0.5)).astype(np.uint8)
         if np.array_equal(STEPS[step].view(np.int32), degrees.view(np.int32)):
             return STEP_COSINES[step], STEP_SINES[step]
@@ -157,7 +173,7 @@ def _computed(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 STEPS = (np.arange(256) * (360 / 256)).astype(F4)
-"""Degrees of all steps that a power of two up to 256 divides a turn into; float32 holds each."""
+"""Degrees of all steps of a turn divided by a power of two up to 256; each is exact in float32."""
 STEP_COSINES, STEP_SINES = _computed(STEPS)
 
 
@@ -176,7 +192,7 @@ def rebuild(
         axis: near and far atom of each torsion (torsions, 2).
         ranges: heavy atoms and hydrogens of each far side (torsions, 4), as in `records.Ligands`.
         torsion: rotation of each far side (..., torsions), degrees.
-        quaternion: rotation of the root piece (..., 4), w, x, y, z as in `records.Poses`.
+        quaternion: rotation of the root piece (..., 4).
         translation: image of the conformer's origin (..., 3), Angstrom.
 
     Returns:
@@ -187,6 +203,6 @@ def rebuild(
     cosine, sine = cosines_and_sines(torsion)
     for t in range(len(axis)):
         poses = turn_far_side(poses, axis[t], ranges[t], inverse[t], cosine[..., t], sine[..., t])
-    matrix = quaternion_matrix(np.roll(quaternion, -1, axis=-1).astype(F4))
+    matrix = quaternion_matrix(quaternion.astype(F4))
     shift = translation.astype(F4)
     return transform(matrix[..., None, :, :], shift[..., None, :], poses)

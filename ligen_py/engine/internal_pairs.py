@@ -8,10 +8,10 @@ FARTHEST_BOND = 3
 """Pairs up to this many bonds apart do not interact."""
 
 RUN = 1024
-"""Ligands of which pairs are sought at a time, to bound the memory in use."""
+"""Ligands whose pairs are searched at a time, to limit the memory in use."""
 
 WORD = 64
-"""Atoms of a ligand are bits of words, so that sets of them are joined by one operation a word."""
+"""Bits of a word. A set of atoms is stored as bits, so that a union is one operation a word."""
 
 
 def internal_pairs(
@@ -23,8 +23,8 @@ def internal_pairs(
         ligands: the records.
         first: with `last`: ligands first <= ligand < last.
         last: see there.
-        chosen: bool (atoms of these ligands,); only pairs of these, which hold all axes' atoms and
-            all atoms between two of them.
+        chosen: bool (atoms of these ligands,); only pairs of these. They must include the atoms
+            of all axes and all atoms between two of them.
 
     Returns:
         int16 (pairs, 2), numbers local to the ligand, lower atom first, sorted, ligand after
@@ -65,7 +65,7 @@ def _pairs_of_run(
     for _ in range(FARTHEST_BOND):
         fixed = fixed | _joined(one, fixed[other], len(kept))
 
-    # Sets of atoms that no torsion moves within: each rigid piece with the axes it is part of.
+    # Sets of atoms whose distances no torsion changes: each rigid piece with its axes.
     axes = row[_rows(ligands.torsion_axis, ligands.first_torsion, first, last, first_atom)]
     torsions = np.diff(ligands.first_torsion[span])
     number = 1 + np.arange(len(axes)) - np.repeat(np.cumsum(torsions) - torsions, torsions)
@@ -96,7 +96,7 @@ def _joined(key: np.ndarray, sets: np.ndarray, count: int) -> np.ndarray:
 
 
 def _below(count: np.ndarray, words: int) -> np.ndarray:
-    """The first `count` bits (rows,) of so many words: uint64 (rows, words)."""
+    """Words with the first `count` bits (rows,) set: uint64 (rows, words)."""
     table = np.array([(1 << n) - 1 for n in range(WORD + 1)], np.uint64)
     return table[np.clip(count[:, None] - WORD * np.arange(words), 0, WORD)]
 
@@ -110,7 +110,7 @@ def _rows(
 
 
 def rigid_pieces(ligands: Ligands, first: int, last: int) -> np.ndarray:
-    """Rigid piece of each atom of some ligands: the innermost far side that holds it, 0: the root.
+    """Rigid piece of each atom of some ligands: the innermost far side around it, 0: the root.
 
     Pieces count from 0 in each ligand. Ranges are depth-first, so inner ones come later.
     """

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.geometry import cosines_and_sines, inverse_bond_lengths
+from ligen_py.engine.geometry import as_float4, cosines_and_sines, inverse_bond_lengths
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 
@@ -18,6 +18,25 @@ def ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def kernel_torsions(axis: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Rows (torsions, 8) of `torsion_t` in geometry.clh: axis, ranges of the far side, padding."""
     return np.pad(np.concatenate([axis, limits], axis=1).astype(np.int16), ((0, 0), (0, 2)))
+
+
+def take(poses: Poses, rows: np.ndarray, counts: np.ndarray) -> Poses:
+    """The chosen rows (in that order) as a new record with `counts` poses per ligand."""
+    torsions = np.diff(poses.first_torsion)[rows]
+    first_torsion = np.concatenate([[0], np.cumsum(torsions)]).astype(np.int64)
+    within = np.arange(first_torsion[-1]) - np.repeat(first_torsion[:-1], torsions)
+    return Poses(
+        first_pose=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        first_torsion=first_torsion,
+        restart=poses.restart[rows],
+        translation=poses.translation[rows],
+        quaternion=poses.quaternion[rows],
+        torsion=poses.torsion[np.repeat(poses.first_torsion[rows], torsions) + within],
+        score=poses.score[rows],
+        internal_bumps=poses.internal_bumps[rows],
+        pocket_bumps=poses.pocket_bumps[rows],
+        outside=poses.outside[rows],
+    )
 
 
 @dataclass(frozen=True)
@@ -40,7 +59,7 @@ class Genotypes:
         return cls(
             owner=np.repeat(np.arange(last - first, dtype=np.int32), counts),
             angles=np.stack(cosines_and_sines(poses.torsion[turns]), axis=1),
-            quaternions=np.roll(poses.quaternion[rows], -1, axis=1),
+            quaternions=as_float4(poses.quaternion[rows]),
             translations=translations,
         )
 

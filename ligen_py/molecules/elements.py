@@ -1,4 +1,4 @@
-"""Facts of elements that every part of the package shares: metals, covalent radii."""
+"""Properties of elements for all parts of the package: metals, covalent radii."""
 
 METALS = frozenset((
     "LI", "NA", "K", "RB", "CS", "BE", "MG", "CA", "SR", "BA", "AL", "GA", "IN", "TL", "SC", "TI",

@@ -29,8 +29,8 @@ def sdf_record(
 ) -> str:
     """One SDF record with explicit hydrogens and Kekule bond orders, its ``$$$$`` line included.
 
-    Whatever `name` and `properties` hold, the record stays one record: they are put on one line,
-    the title is cut at 80 characters, and nothing in them can end a value or the record.
+    `name` and `properties` may contain anything: they are written on one line, the title is cut at
+    80 characters, and nothing in them can end a value or the record.
 
     Args:
         molecule: RDKit binary molecule, u1.
@@ -45,7 +45,7 @@ def sdf_record(
 
 
 def _value(text: str) -> str:
-    """One line that no reader takes for a delimiter, a data header or the end of a value."""
+    """One line that no reader mistakes for a delimiter, a data header or the end of a value."""
     line = one_line(text)
     return f" {line}" if line.startswith(("$$$$", ">")) else line
 
@@ -62,7 +62,7 @@ def _with_poses(molecule: np.ndarray, poses: np.ndarray) -> Chem.Mol:
 
 
 def symmetric_rmsd(molecule: np.ndarray, poses: np.ndarray, crystal: Path) -> np.ndarray | None:
-    """Heavy-atom RMSD (poses,) in Angstrom to a crystal pose, as placed: nothing is aligned.
+    """Heavy-atom RMSD (poses,) in Angstrom to a crystal pose, without alignment.
 
     The least value over all mappings of equal atoms (symmetry, and conjugated end groups such as
     carboxylates). Where bond orders in the crystal file differ from the docked molecule's, as they
@@ -74,7 +74,7 @@ def symmetric_rmsd(molecule: np.ndarray, poses: np.ndarray, crystal: Path) -> np
         crystal: SDF, MOL, MOL2 or PDB file, plain or .gz; its first record is used.
 
     Returns:
-        None where the crystal file holds another molecule.
+        None if the crystal file contains another molecule.
 
     Raises:
         InputError: the crystal file cannot be read.

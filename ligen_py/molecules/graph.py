@@ -13,8 +13,9 @@ from functools import cache, cached_property
 import numpy as np
 from rdkit import Chem
 
-NOT_ACCEPTING = ("[#7X3v3][a]", "[#7X3v3][#6X3v4]", "[#7+1]")
-"""Nitrogens that give their lone pair away: pyrrole and aniline, amide and its like, ammonium."""
+NOT_ACCEPTING = ("[#7X3v3][a]", "[#7X3v3][#6X3v4]", "[#7X3v3][NX2]=[*]", "[#7+1]")
+"""Nitrogens that give their lone pair away: pyrrole and aniline, amide and its like, hydrazone and
+triazene, ammonium."""
 
 AMIDE = "[NX3]-[CX3]=[O,N,SX1]"
 TERTIARY_AMIDE = "[NX3]([!#1])([!#1])-[CX3]=[O,N,SX1]"

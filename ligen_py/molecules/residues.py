@@ -1,7 +1,7 @@
 """Names of residues: waters, and other names of standard amino acids."""
 
 WATERS = frozenset(("HOH", "WAT", "DOD", "H2O", "SOL", "TIP", "TIP3"))
-"""Residues that X-Score leaves out of every term."""
+"""Residues that X-Score excludes from every term."""
 
 SAME_AS = {
     "HID": "HIS", "HIE": "HIS", "HIP": "HIS", "HSD": "HIS", "HSE": "HIS", "HSP": "HIS",

@@ -1,8 +1,7 @@
-"""Worker processes for calculations that may hang, swell or crash: an item costs at most itself.
+"""Worker processes for calculations that may hang, exhaust memory or crash; only their item fails.
 
 A worker that uses more processor time or memory than allowed on one item, or dies, is replaced; the
-item is tried in a simpler way or gets a substitute result, and its neighbours are calculated as if
-nothing had happened.
+item is tried in a simpler way or gets a substitute result, and the other items are not affected.
 """
 
 import multiprocessing
@@ -44,11 +43,10 @@ def ordered_map(
         jobs: number of worker processes, at least 1.
         time_limit: processor time for one item, in seconds. Processor time, not the clock's, so
             that a busy machine does not change results.
-        lost: gives the result of an item that cost a worker its life, from the item, whether it
-            ran out of time, and the worker's exit code: minus the signal's number, or
-            OUT_OF_MEMORY.
-        memory_limit: memory a worker may ask for beyond what it starts with, in MiB; 0: any.
-        simpler: tried, with the same limits, on an item on which `function` cost a worker its life.
+        lost: returns the result of an item that killed a worker, from the item, whether it ran out
+            of time, and the worker's exit code: minus the signal's number, or OUT_OF_MEMORY.
+        memory_limit: memory that a worker may allocate beyond its start, in MiB; 0: any.
+        simpler: tried, with the same limits, on an item for which `function` killed a worker.
     """
     numbered = enumerate(items)
     functions = [function] if simpler is None else [function, simpler]
@@ -75,7 +73,7 @@ def ordered_map(
 
 
 class _Worker(Generic[Item, Result]):
-    """One process and the items it still owes."""
+    """One process and its pending items."""
 
     def __init__(
         self, functions: list[Callable[[Item], Result]], time_limit: float, memory_limit: int
@@ -85,7 +83,7 @@ class _Worker(Generic[Item, Result]):
         self.memory_limit = memory_limit
         self.pending: deque[tuple[int, Item]] = deque()
         self.tried = 0
-        """Functions that the first pending item has cost a worker."""
+        """Number of functions with which the first pending item has killed a worker."""
         self._start()
 
     def _start(self) -> None:
@@ -99,14 +97,14 @@ class _Worker(Generic[Item, Result]):
         far_end.close()
 
     def give(self, batch: list[tuple[int, Item]]) -> None:
-        """Send a batch; the worker must owe nothing, so it is listening."""
+        """Send a batch; the worker must have no pending items, so that it is listening."""
         self.pending.extend(batch)
         if batch:
             with suppress(BrokenPipeError):  # a dead worker is noticed when results are collected
                 self.connection.send([item for _, item in batch])
 
     def collect(self, lost: Callable[[Item, bool, int], Result]) -> dict[int, tuple[Item, Result]]:
-        """Receive a result, by index; a dead worker is replaced and may have none to give."""
+        """Receive a result, by index; a dead worker is replaced and may return none."""
         try:
             result = self.connection.recv()
         except (EOFError, ConnectionResetError):
@@ -133,7 +131,7 @@ class _Worker(Generic[Item, Result]):
         self.give(list(remaining))
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process at once."""
         self.process.kill()
         self.process.join()
         self.connection.close()
@@ -172,7 +170,7 @@ def _serve(
 
 
 def _limit_memory(mebibytes: int) -> None:
-    """Let this process map so much more than it has; where the system cannot tell, no limit."""
+    """Limit the memory of this process to this much more than it has, if the system allows it."""
     sizes = Path("/proc/self/statm")
     if mebibytes and sizes.exists():
         mapped = int(sizes.read_text().split()[0]) * resource.getpagesize()

@@ -20,17 +20,17 @@ MEMORY_ERRORS = frozenset(
 )
 
 SHARE = 4
-"""One part in so many of a device's memory is for one batch: two are in flight, beside tables and
-what other programs hold."""
+"""One batch may use 1 / SHARE of a device's memory: two are in flight, beside tables and the memory
+of other programs."""
 
 
 class OutOfMemoryError(DeviceError):
-    """The device has no room for a buffer; a smaller batch may do."""
+    """The device has no room for a buffer; a smaller batch may fit."""
 
 
 @contextmanager
 def memory_named(device: Device) -> Iterator[None]:
-    """Turn OpenCL's many ways to say that memory is short into `OutOfMemoryError`."""
+    """Raise `OutOfMemoryError` for each of OpenCL's errors that mean a lack of memory."""
     try:
         yield
     except cl.Error as error:
@@ -86,9 +86,9 @@ def empty(device: Device, count: int, dtype: object) -> cl.Buffer:
 
 
 class Reserve:
-    """Buffers that one batch after another uses again, in the same order; they only grow.
+    """Buffers that are used again by each batch, in the same order; they only grow.
 
-    Making and freeing a large buffer makes NVIDIA's driver wait until the device has nothing to do.
+    Creating or freeing a large buffer makes NVIDIA's driver wait until the device is idle.
     """
 
     def __init__(self, device: Device) -> None:
@@ -97,7 +97,7 @@ class Reserve:
         self._used = 0
 
     def restart(self) -> None:
-        """Give out the first buffer again: nothing on the device uses any of them now."""
+        """Start with the first buffer again; no command on the device may still use one of them."""
         self._used = 0
 
     def empty(self, count: int, dtype: object) -> cl.Buffer:
@@ -106,13 +106,13 @@ class Reserve:
             self._held.append(None)
         held = self._held[self._used]
         if held is None or held.size < max(1, count) * np.dtype(dtype).itemsize:  # type: ignore[call-overload]
-            held = self._held[self._used] = None  # free before more is asked for
+            held = self._held[self._used] = None  # freed before a larger one is allocated
             held = self._held[self._used] = empty(self._device, count, dtype)
         self._used += 1
         return held
 
     def upload(self, array: np.ndarray) -> cl.Buffer:
-        """Copy an array into the next buffer, past the kernels that the device is at work on."""
+        """Copy an array into the next buffer while the device runs other kernels."""
         array = np.ascontiguousarray(array)
         buffer = self.empty(array.size, array.dtype)
         if array.size:
@@ -130,7 +130,7 @@ def download(
 ) -> np.ndarray:
     """Copy a buffer into a new array, waiting for the queue's work before it.
 
-    With `after` it waits for that command only, and passes by what the queue does since.
+    With `after` it waits for that command only, not for later ones of the queue.
     """
     array = np.empty(shape, dtype)  # type: ignore[call-overload]
     if array.size:

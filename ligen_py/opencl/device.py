@@ -22,13 +22,15 @@ INSTALL_HINT = (
     "install a GPU vendor's driver, or a CPU runtime with "
     "'pip install intel-opencl-rt intel-cmplr-lib-rt'"
 )
+ONE_LINE = "__kernel void one_line(__global int *numbers) { numbers[0] = 1; }"
 TYPES = {
     cl.device_type.GPU: "gpu",
     cl.device_type.CPU: "cpu",
     cl.device_type.ACCELERATOR: "accelerator",
 }
+NUMBERS = re.compile(r"\d+(,\d+)*")
 SUB_GROUP_SIZE = 32
-"""Lanes of a sub-group: a size that NVIDIA fixes and every Intel device offers."""
+"""Lanes of a sub-group, except on AMD's: a size that NVIDIA fixes and every Intel device offers."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Device:
     """
 
     handle: cl.Device
+    sub_group_size: int = SUB_GROUP_SIZE
 
     @cached_property
     def context(self) -> cl.Context:
@@ -93,6 +96,18 @@ class Device:
         except (cl.LogicError, AttributeError):
             return 0
 
+    @cached_property
+    def fault(self) -> str | None:
+        """What the runtime says where it cannot build a kernel of one line here; None: it can.
+
+        A compiler that is older than the processor is such a runtime (PoCL 3.0 on AMD's Zen 5).
+        """
+        try:
+            cl.Program(self.context, ONE_LINE).build()
+        except cl.Error as error:
+            return _compilers_words(str(error))
+        return None
+
 
 def devices() -> list[Device]:
     """Every device of every platform, in the loader's order without repeats, simulators last."""
@@ -112,6 +127,13 @@ def devices() -> list[Device]:
     return sorted(found.values(), key=lambda device: device.is_simulator)
 
 
+def _compilers_words(text: str) -> str:
+    """The build log in one line; all of an error's first line where there is no log."""
+    log_of_build = re.search(r"\nBuild on [^\n]*:\n(.*?)(\n\(options:|$)", text, re.DOTALL)
+    said = " ".join((log_of_build.group(1) if log_of_build else "").split())
+    return said[:200] or text.strip().splitlines()[0][:200]
+
+
 @cache
 def _device_of(handle: cl.Device) -> Device:
     """The one device of a handle.
@@ -119,7 +141,14 @@ def _device_of(handle: cl.Device) -> Device:
     What runs stage after stage in one process, such as `verify`, would else gather contexts, and
     in each of them the buffers that its kernels used last.
     """
-    return Device(handle)
+    return Device(handle, _sub_group_size(handle))
+
+
+def _sub_group_size(handle: cl.Device) -> int:
+    """Lanes that a device runs in step: AMD's GPUs have 32 or 64, and say so."""
+    if handle.type & cl.device_type.GPU and "cl_amd_device_attribute_query" in handle.extensions:
+        return int(handle.wavefront_width_amd)
+    return SUB_GROUP_SIZE
 
 
 def _devices_of(platform: cl.Platform) -> list[cl.Device]:
@@ -145,7 +174,9 @@ def select_all(selector: str | None = None) -> list[Device]:
     on it), "all" takes every one ("gpu:all"; "all" alone: every GPU, or the best device). Without
     either it is the first match. Without a selector, the environment's LIGEN_DEVICE or
     PYOPENCL_CTX counts; without these it is the first GPU, else the CPU runtime whose sub-groups
-    are fastest. Raises DeviceError, with the list of devices, when nothing matches.
+    are fastest. A device that cannot build a kernel of one line is left out with a warning, or is
+    an error where it was picked by number. Raises DeviceError, with the list of devices, when
+    nothing matches.
 
     A Slurm job keeps to its own cards: without one it takes the processor, unless a selector says
     otherwise, and it stops where more cards are seen than it was given, because the first of them
@@ -154,35 +185,61 @@ def select_all(selector: str | None = None) -> list[Device]:
     found = devices()
     if not found:
         raise DeviceError(f"no OpenCL device was found; {INSTALL_HINT}")
-    wanted = selector or os.environ.get("LIGEN_DEVICE") or os.environ.get("PYOPENCL_CTX")
-    usable = [device for device in found if not device.is_simulator]
-    if wanted and wanted.lower() != "all":
-        chosen = _matches(found, wanted)
-        if not chosen:
+    wanted = selector or os.environ.get("LIGEN_DEVICE") or os.environ.get("PYOPENCL_CTX") or ""
+    words = wanted.lower().split(":")
+    by_number, every = any(NUMBERS.fullmatch(word) for word in words), "all" in words
+    if words in ([""], ["all"]):
+        candidates = _best_first(found)
+        every = every and candidates[0].kind == "gpu"
+    else:
+        candidates = _matches(found, words)
+        if not candidates:
             raise DeviceError(
                 f"no OpenCL device matches '{wanted}'; found: {_listing(found)}; "
                 f"name one of these by words of its line, or {INSTALL_HINT}"
             )
-    elif not usable:
-        raise DeviceError(f"only a simulator was found: {_listing(found)}; {INSTALL_HINT}")
-    else:
-        if _cards_given() == 0:
-            usable = [device for device in usable if device.kind != "gpu"]
-        if not usable:
-            raise DeviceError(
-                "this Slurm job was given no card, and only cards were found; ask for one "
-                "(--gpus=1, or gpu: 1 in the profile), or name one with LIGEN_DEVICE"
-            )
-        best = min(usable, key=lambda device: (device.kind != "gpu", device.back_end == "local"))
-        every = [device for device in usable if device.kind == "gpu"]
-        chosen = every or [best] if wanted else [best]
-    named = re.search(r"(^|:)(\d+(,\d+)*|all)(:|$)", (wanted or "").lower()) is not None
+    chosen: list[Device] = []
+    left_out: list[str] = []
+    for device in candidates:
+        _require_own_card(device, found, by_number or every)
+        if device.fault is None:
+            chosen.append(device)
+        elif f"{device.label} cannot build a kernel: {device.fault}" not in left_out:
+            left_out.append(f"{device.label} cannot build a kernel: {device.fault}")
+        if chosen and not (by_number or every):
+            break
+    if not chosen or (by_number and left_out):
+        raise DeviceError(
+            f"{'; '.join(left_out)}; update its driver or runtime, name another device with "
+            f"--device, or {INSTALL_HINT}"
+        )
+    for line in left_out:
+        log.warning("device left out: %s", line)
     for device in chosen:
-        _require_own_card(device, found, named)
-        what = f"{device.label}, sub-groups of {SUB_GROUP_SIZE} ({device.back_end})"
+        what = f"{device.label}, sub-groups of {device.sub_group_size} ({device.back_end})"
         log.info("device: %s", what)
     watchdog.arm(chosen[0].kind == "gpu")
     return chosen
+
+
+def _best_first(found: list[Device]) -> list[Device]:
+    """What may be taken where none is named: the GPUs, else the processors' runtimes.
+
+    A processor never stands in for a GPU that does not work: a campaign would take far longer, and
+    nobody would know why.
+    """
+    usable = [device for device in found if not device.is_simulator]
+    if not usable:
+        raise DeviceError(f"only a simulator was found: {_listing(found)}; {INSTALL_HINT}")
+    if _cards_given() == 0:
+        usable = [device for device in usable if device.kind != "gpu"]
+    if not usable:
+        raise DeviceError(
+            "this Slurm job was given no card, and only cards were found; ask for one "
+            "(--gpus=1, or gpu: 1 in the profile), or name one with LIGEN_DEVICE"
+        )
+    gpus = [device for device in usable if device.kind == "gpu"]
+    return gpus or sorted(usable, key=lambda device: device.back_end == "local")
 
 
 def _cards_given() -> int | None:
@@ -217,15 +274,15 @@ def labels(chosen: Sequence[Device]) -> str:
     return "; ".join(sorted({device.label for device in chosen}))
 
 
-def _matches(found: list[Device], selector: str) -> list[Device]:
-    words = [word for word in selector.lower().split(":") if word]
-    numbers = [word for word in words if re.fullmatch(r"\d+(,\d+)*", word)]
+def _matches(found: list[Device], words: list[str]) -> list[Device]:
+    """The devices of a selector's words; those that its numbers pick, where it has numbers."""
+    numbers = [word for word in words if NUMBERS.fullmatch(word)]
     texts = [word for word in words if word not in numbers and word != "all"]
     matches = [device for device in found if all(text in _words(device) for text in texts)]
-    if numbers:
-        picked = [int(number) for number in numbers[-1].split(",")]
-        return [matches[number] for number in picked] if max(picked) < len(matches) else []
-    return matches if "all" in words else matches[:1]
+    if not numbers:
+        return matches
+    picked = [int(number) for number in numbers[-1].split(",")]
+    return [matches[number] for number in picked] if max(picked) < len(matches) else []
 
 
 def _words(device: Device) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyopencl as cl
 
 from ligen_py.errors import DeviceError
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import Device
 from ligen_py.paths import kernel_folder
 
 _programs: dict[tuple[int, str, tuple[tuple[str, str], ...], int], "Program"] = {}
@@ -61,7 +61,7 @@ def build(
     pragma in the sources): where a fused operation is meant, it is written as fma().
     """
     macros = {
-        "SG_SIZE": str(SUB_GROUP_SIZE),
+        "SG_SIZE": str(device.sub_group_size),
         f"SG_{device.back_end.upper()}": "1",
         **{name: str(value) for name, value in (definitions or {}).items()},
     }

@@ -3,7 +3,6 @@
 import re
 from typing import NamedTuple
 
-from ligen_py.opencl.device import SUB_GROUP_SIZE
 from ligen_py.opencl.program import Program
 
 SHARED_MEMORY = {7: 96 << 10, 8: 100 << 10, 9: 227 << 10}
@@ -66,7 +65,7 @@ def occupancy(program: Program, name: str, group: int) -> tuple[int, int]:
     most = MOST_WARPS.get((major, int(handle.compute_capability_minor_nv)), WARPS)
     kernel = usage(program.log).get(name, Usage(TYPICAL, 0))
     used = -(-kernel.registers // REGISTER_UNIT) * REGISTER_UNIT
-    warps = PARTITIONS * (REGISTERS // PARTITIONS // (used * SUB_GROUP_SIZE))
+    warps = PARTITIONS * (REGISTERS // PARTITIONS // (used * program.device.sub_group_size))
     memory = SHARED_MEMORY.get(major, int(handle.local_mem_size))
     groups = memory // max(1, program.local_bytes(name))
     return group * min(min(warps, most) // group, groups), most
@@ -87,7 +86,7 @@ def resident(program: Program, name: str, group: int) -> int:
         major = int(device.handle.compute_capability_major_nv)
         memory = SHARED_MEMORY.get(major, int(device.handle.local_mem_size))
         used = -(-registers(program.log) // REGISTER_UNIT) * REGISTER_UNIT
-        warps = min(WARPS, REGISTERS // (used * SUB_GROUP_SIZE))
+        warps = min(WARPS, REGISTERS // (used * device.sub_group_size))
     else:
         memory, warps = int(device.handle.local_mem_size), OTHER_GPU
     return units * group * max(1, min(warps // group, memory // local))

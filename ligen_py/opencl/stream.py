@@ -12,7 +12,7 @@ from ligen_py.opencl.program import Program
 
 
 class Launch:
-    """A kernel with its arguments in place: to enqueue it again costs one call."""
+    """A kernel with its arguments set: launching it again takes one call."""
 
     def __init__(
         self, program: Program, name: str, items: int, group: int, arguments: Sequence[Any]
@@ -23,7 +23,7 @@ class Launch:
         self._size = (items,), (group,)
 
     def change(self, place: int, value: Any) -> None:
-        """Give one argument another value, for launches enqueued from now on."""
+        """Set one argument to another value, for later launches."""
         self._kernel.set_arg(place, value)
 
     def enqueue(self, queue: cl.CommandQueue) -> None:
@@ -34,8 +34,8 @@ class Launch:
 class Stream:
     """One piece of work at a time: upload, launches, download; only `wait` waits.
 
-    All buffers are made once. `output` is the host's side of the download, in memory that the
-    driver reaches without a copy of its own; it holds the last result until the next `submit`.
+    All buffers are made once. `output` is the host's side of the download, in pinned memory; it
+    contains the last result until the next `submit`.
     """
 
     def __init__(self, device: Device, input_bytes: int, output_bytes: int) -> None:
@@ -53,7 +53,7 @@ class Stream:
         self._events: list[cl.Event] = []
 
     def submit(self, data: np.ndarray, launches: Iterable[Launch], output_bytes: int) -> None:
-        """Upload, launch, and download the first bytes of `result`; `data` must not change."""
+        """Upload, launch, download the first bytes of `result`; do not change `data` meanwhile."""
         copy, queue = cl.enqueue_copy, self.queue
         self._events = [copy(queue, self.input, data, is_blocking=False)]
         for launch in launches:
@@ -63,7 +63,7 @@ class Stream:
         queue.flush()
 
     def wait(self) -> None:
-        """Until the last piece of work is done; no time passes where there is none."""
+        """Wait until the last piece of work is done; returns at once if there is none."""
         if self._events:
             with watchdog.waiting():
                 self._events[-1].wait()

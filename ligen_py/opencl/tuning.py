@@ -1,6 +1,6 @@
 """How a kernel is built and launched on a device: the rows of kernels/tuned/*.json.
 
-A row holds what `python -m ligen_py.tune` found fastest. It changes speed only, never a result, so
+A row holds what `ligen tune` found fastest. It changes speed only, never a result, so
 it is no part of a stage's digest. Files are named by what they are for; of device, architecture,
 vendor and default the first that says something counts, setting by setting.
 """
@@ -8,21 +8,22 @@ vendor and default the first that says something counts, setting by setting.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ligen_py.errors import InputError
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import Device
 from ligen_py.paths import kernel_folder
 
 LOOK_UPS = ("rows", "bricks", "image")
 """How the field is stored (LOOK_UP in kernels/include/field.clh)."""
 
-LANES = (8, 16, SUB_GROUP_SIZE)
-"""Sizes of a sub-group. Intel's runtime has 64 too, but 32 angles leave half of it idle, and two
-such sub-groups with a barrier between them gave wrong results."""
+LANES = (8, 16, 32, 64)
+"""Lanes of a sub-group that docking may take, up to those of the device. Intel's runtime has 64
+too, but 32 angles leave half of it idle, and two such sub-groups with a barrier between them gave
+wrong results."""
 
 EVERY = "all"
 """The key of settings for every atom class of a kernel, and for every kernel of a file."""
@@ -32,11 +33,12 @@ EVERY = "all"
 class Tuning:
     """What may be chosen for one kernel file and atom class.
 
-    `queues` 0 leaves it to the kind of device, `registers` 0 means no cap, and `poses_per_item` 0
-    means that a sub-group takes as many restarts in turn as keep the device full.
+    `lanes` 0 means the device's, `queues` 0 leaves it to the kind of device, `registers` 0 means no
+    cap, and `poses_per_item` 0 means that a sub-group takes as many restarts in turn as keep the
+    device full.
     """
 
-    lanes: int = SUB_GROUP_SIZE
+    lanes: int = 0
     sub_groups: int = 1
     unroll: int = 2
     look_up: str = "rows"
@@ -52,19 +54,24 @@ class Tuning:
             "LOOK_UP": LOOK_UPS.index(self.look_up),
         }
 
-    def fault_on(self, back_end: str, kernel: str) -> str | None:
-        """Why a kernel file cannot be used so with this back end, in words, or None."""
+    def on(self, device: Device) -> "Tuning":
+        """The same with the device's lanes, where it leaves them to the device."""
+        return replace(self, lanes=self.lanes or device.sub_group_size)
+
+    def fault_on(self, back_end: str, sub_group_size: int, kernel: str) -> str | None:
+        """Why a kernel file cannot be used so with a device's sub-groups, in words, or None."""
         if self.look_up not in LOOK_UPS:
             return f"look_up {self.look_up!r}: one of {', '.join(LOOK_UPS)}"
         whole = {k: v for k, v in asdict(self).items() if k != "look_up"}
         for name, value in whole.items():
-            least = 1 if name in ("lanes", "sub_groups", "unroll") else 0
+            least = 1 if name in ("sub_groups", "unroll") else 0
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 return f"{name} {value!r}: a whole number from {least} on"
-        if self.lanes not in LANES:
-            return f"lanes {self.lanes}: one of {', '.join(map(str, LANES))}"
-        if self.lanes != SUB_GROUP_SIZE and (back_end == "ptx" or not kernel.endswith("dock.cl")):
-            return f"lanes {self.lanes}: here a sub-group has {SUB_GROUP_SIZE}"
+        if self.lanes not in (0, *LANES):
+            return f"lanes {self.lanes}: one of {', '.join(map(str, LANES))}, or 0"
+        fixed = back_end == "ptx" or not kernel.endswith("dock.cl")
+        if self.lanes > sub_group_size or (fixed and self.lanes not in (0, sub_group_size)):
+            return f"lanes {self.lanes}: here a sub-group has {sub_group_size}"
         if self.sub_groups > 1 and back_end == "local" and not kernel.startswith("latency/"):
             return f"sub_groups {self.sub_groups}: here a work-group is one sub-group"
         return None
@@ -136,10 +143,10 @@ def _tuned(device: Device, kernel: str, atom_class: str, folder: Path) -> Tuning
     for path in (folder / f"{name}.json" for name in reversed(names(device).values())):
         for settings in _rows(path, kernel, atom_class):
             found |= settings
-            fault = Tuning(**found).fault_on(device.back_end, kernel)
+            fault = Tuning(**found).fault_on(device.back_end, device.sub_group_size, kernel)
             if fault:
                 raise InputError(f"{path}: {kernel}: {fault}; correct it, or tune again")
-    return Tuning(**found)
+    return Tuning(**found).on(device)
 
 
 def _rows(path: Path, kernel: str, atom_class: str) -> Iterator[dict[str, Any]]:

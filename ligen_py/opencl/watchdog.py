@@ -13,14 +13,14 @@ MINUTES = "LIGEN_DEVICE_MINUTES"
 """Environment variable: the longest time, in minutes, that one wait for the device may take."""
 
 GPU_MINUTES = 30.0
-"""The limit for a GPU where none is set; a processor may need hours for a batch, and has none."""
+"""Default limit for a GPU; a processor has none, because it may need hours for a batch."""
 
 _since: float | None = None
 _armed = False
 
 
 def arm(is_gpu: bool) -> None:
-    """Watch the waits of this process from now on; DeviceError where the limit is no number."""
+    """Watch the waits of this process from now on; DeviceError if the limit is not a number."""
     global _armed
     text = os.environ.get(MINUTES) or (str(GPU_MINUTES) if is_gpu else "")
     try:

@@ -1,4 +1,4 @@
-"""Spread work over devices: a process for each of several, this one for a single one."""
+"""Distribute work over devices: one process for each of several, this process for a single one."""
 
 import multiprocessing
 from collections import deque
@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AHEAD = 2
-"""Items a worker has at a time: the one it works on, and the next."""
+"""Items that a worker has at a time: the current one and the next."""
 
 _state: dict[str, Any] = {}
 """Of a worker process: `start`, `device`, and the work itself once it has started."""
@@ -27,11 +27,11 @@ def spread(
     start: Callable[[Device], Callable[[Item], Result]],
     items: Iterable[Item],
 ) -> Iterator[Result]:
-    """Results of all items, in their order; no result may depend on which device it came from.
+    """Results of all items, in their order; no result may depend on the device that computed it.
 
-    `start` makes a device ready and gives the work; with several devices it is called in a process
-    of each, so it, items and results must be picklable, and items go to the devices in turn.
-    Raises what the work raises, and DeviceError where a process dies.
+    `start` prepares a device and returns the function that does the work; with several devices it
+    is called in a process of each, so it, items and results must be picklable, and items go to the
+    devices in turn. Raises what the work raises, and DeviceError where a process dies.
     """
     if len(chosen) == 1:
         yield from map(start(chosen[0]), items)

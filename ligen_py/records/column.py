@@ -5,10 +5,10 @@ its columns. Ragged data are CSR: a column of dimension ``ligand+1`` holds offse
 dimension that it names with `into`.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -92,12 +92,27 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of file: its name, the version of its layout, and the record in each of its groups."""
+    """A kind of file: its name, the version of its layout, and the record in each of its groups.
+
+    A record that extends another one, such as a function's types of the ligands' atoms, stands in
+    its group without the columns of that other one (`own_columns`).
+    """
 
     name: str
     version: int
     """To be raised when a reader of the old layout would misread the new one."""
-    groups: Mapping[str, type[Record]]
+    fixed: dict[str, type[Record]]
+    """Groups that every file has."""
+    typed: Callable[[], dict[str, type[Record]]] = dict
+    """Groups of scoring functions: a file made before a function was added lacks its group."""
+
+    @property
+    def groups(self) -> dict[str, type[Record]]:
+        """All groups of a file that is written now."""
+        known = list(self.fixed.values())
+        return self.fixed | {
+            group: record for group, record in self.typed().items() if record not in known
+        }
 
     def group_of(self, record: type[Record]) -> str:
         """Name of the group that holds a record; ValueError where no group does."""
@@ -105,3 +120,26 @@ class Kind:
             if held is record:
                 return name
         raise ValueError(f"a {self.name} file holds no {record.__name__}")
+
+
+def base_of(record: type[Record]) -> type[Record] | None:
+    """The record that this one extends, or None."""
+    base = record.__mro__[1]
+    return base if is_dataclass(base) and issubclass(base, Record) else None
+
+
+def own_columns(record: type[Record]) -> list[Any]:
+    """Fields of a record without those of the record that it extends."""
+    base = base_of(record)
+    inherited = {spec.name for spec in fields(base)} if base else set()  # type: ignore[arg-type]
+    return [spec for spec in fields(record) if spec.name not in inherited]  # type: ignore[arg-type]
+
+
+R = TypeVar("R", bound=Record)
+
+
+def extended(base: Record, record: type[R], **own: np.ndarray) -> R:
+    """A record with the columns of the one that it extends, taken from `base`, and its own."""
+    mine = {spec.name for spec in own_columns(record)}
+    shared = (spec.name for spec in fields(record) if spec.name not in mine)  # type: ignore[arg-type]
+    return record(**{name: getattr(base, name) for name in shared}, **own)

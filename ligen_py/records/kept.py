@@ -11,7 +11,7 @@ from ligen_py.records.poses import Poses
 
 
 class Verdict(IntEnum):
-    """What the filter says of a pose; also its place in the order."""
+    """Class of a pose by the filter; poses are sorted by it."""
 
     REPRESENTATIVE = 0
     BUMP_FREE = 1
@@ -20,7 +20,7 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdicts(Record):
-    """The filter's word on each kept pose, in the same order as the kept poses."""
+    """The filter's verdict on each kept pose, in the same order as the kept poses."""
 
     verdict: np.ndarray = column("u1", "pose", enum=Verdict, doc="class of the pose")
     cluster: np.ndarray = column("i4", "pose", doc="cluster within the ligand, -1 for bumped poses")

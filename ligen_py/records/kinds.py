@@ -11,5 +11,8 @@ from ligen_py.records.refined import REFINED
 from ligen_py.records.scores import SCORES
 
 KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (LIGANDS, POCKET, POSES, KEPT, REFINED, SCORES, DATABASE, HOMOLOGS)
+    kind.name: kind for kind in (LIGANDS, POCKET, POSES, KEPT, REFINED, SCORES)
 }
+
+SEQUENCE_KINDS: dict[str, Kind] = {kind.name: kind for kind in (DATABASE, HOMOLOGS)}
+"""Every kind of file that a search of sequences writes."""

@@ -1,4 +1,4 @@
-"""What became of every input record."""
+"""The ledger: status and reason of every input record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ligen_py.records.column import STRING, Record, column
 
 
 class Status(IntEnum):
-    """Where an input record stands. At the end of a campaign none is READY."""
+    """Status of an input record. At the end of a campaign none is READY."""
 
     READY = 0
     SCORED = 1
@@ -20,7 +20,7 @@ class Status(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a record left the race; each reason belongs to one stage (`REASON_STAGE`)."""
+    """Why a record is not scored; each reason belongs to one stage (`REASON_STAGE`)."""
 
     NONE = 0
     UNPARSABLE = 1
@@ -71,10 +71,10 @@ REASON_STAGE = {
 
 @dataclass(frozen=True, slots=True)
 class Ledger(Record):
-    """One row per input record: what became of it. Every stage file carries one."""
+    """One row per input record: its status, and why it is not scored. In every stage file."""
 
-    status: np.ndarray = column("u1", "entry", enum=Status, doc="where the record stands")
-    reason: np.ndarray = column("u1", "entry", enum=Reason, doc="why it left the race")
+    status: np.ndarray = column("u1", "entry", enum=Status, doc="status of the record")
+    reason: np.ndarray = column("u1", "entry", enum=Reason, doc="why it is not scored")
     detail: np.ndarray = column(STRING, "entry", doc="the reason in words, with the values")
 
     def marked(

@@ -4,22 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.records.atom_types import Ad4Type, Interaction, VinaType
+from ligen_py.functions import typed_records
 from ligen_py.records.column import STRING, Bounds, Kind, Record, column
 from ligen_py.records.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
 class Entries(Record):
-    """One row per input record, in input order: who it is and where it came from."""
+    """One row per input record, in input order: its name, origin and parent."""
 
     name: np.ndarray = column(STRING, "entry", doc="name as given in the input, or its line")
     line: np.ndarray = column("i8", "entry", doc="first line of the record in its file, from 1")
     smiles: np.ndarray = column(STRING, "entry", doc="canonical isomeric SMILES of the parent")
     key: np.ndarray = column(STRING, "entry", doc="content key: equal parents have equal keys")
-    note: np.ndarray = column(
-        STRING, "entry", doc="what was taken off, chosen or left out, in words"
-    )
+    note: np.ndarray = column(STRING, "entry", doc="what was removed, chosen or excluded, in words")
     extra: np.ndarray = column(
         STRING, "entry", doc="further columns of the input: a JSON object of texts, or empty"
     )
@@ -37,6 +35,9 @@ class Ligands(Record):
     that the atoms beyond a rotatable bond are two contiguous ranges, one of heavy atoms and one of
     hydrogens (`torsion_range`, numbers local to the ligand). They are the moved-atom mask of the
     far side's fragment; all other atoms, the root among them, are that of the near side's.
+
+    What a scoring function knows of the atoms beside, such as their types, is a group of its own
+    (`ligen_py.records.functions`).
     """
 
     entry: np.ndarray = column("i8", "ligand", doc="row of the input record in `entries`")
@@ -44,9 +45,6 @@ class Ligands(Record):
     conformer: np.ndarray = column(
         "u2", "ligand", doc="number of the start conformer among those of equal `smiles`, from 0"
     )
-    rotors: np.ndarray = column("f4", "ligand", doc="X-Score's RT: rotor sum of the ligand")
-    vina_rotors: np.ndarray = column("f4", "ligand", doc="Vina's N_rot: active torsions")
-    ad4_torsions: np.ndarray = column("f4", "ligand", doc="AutoDock4's count of active torsions")
     heavy: np.ndarray = column("i4", "ligand", doc="heavy atoms; they come before the hydrogens")
     first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
     first_bond: np.ndarray = column("i8", "ligand+1", into="bond", doc="offsets of bonds")
@@ -58,21 +56,6 @@ class Ligands(Record):
     )
     element: np.ndarray = column("u1", "atom", doc="atomic number")
     charge: np.ndarray = column("i1", "atom", units="e", doc="formal charge")
-    radius: np.ndarray = column("f4", "atom", units="angstrom", doc="X-Score radius (H: 0)")
-    interaction: np.ndarray = column("u1", "atom", enum=Interaction, doc="X-Score class")
-    donor: np.ndarray = column(
-        "u1", "atom", doc="X-Score donor geometry: 1 straight, 2 angled, 0 none"
-    )
-    acceptor: np.ndarray = column("u1", "atom", doc="X-Score acceptor geometry: 1, 2, or 0 none")
-    logp: np.ndarray = column(
-        "f4", "atom", doc="X-Score atomic logP contribution; 0 unless hydrophobic"
-    )
-    hydrogens: np.ndarray = column("u1", "atom", doc="hydrogens bonded to the atom")
-    vina_type: np.ndarray = column("u1", "atom", enum=VinaType, doc="Vina's atom type")
-    ad4_type: np.ndarray = column("u1", "atom", enum=Ad4Type, doc="AutoDock4's atom type")
-    ad4_charge: np.ndarray = column(
-        "f4", "atom", units="e", doc="Gasteiger charge, that of hydrogens on carbon added to it"
-    )
     bond: np.ndarray = column("u1", "bond", 2, doc="the two atoms, numbers local to the ligand")
     bond_order: np.ndarray = column("u1", "bond", doc="1, 2, 3; 4 is aromatic")
     torsion_axis: np.ndarray = column(
@@ -96,17 +79,10 @@ class Ligands(Record):
         yield "entry", (self.entry >= 0) & (np.diff(self.entry, prepend=0) >= 0)
         yield "heavy", (heavy >= 1) & (heavy <= atoms)
         yield "xyz", np.isfinite(self.xyz)
-        for name in ("rotors", "vina_rotors", "ad4_torsions", "radius", "logp", "ad4_charge"):
-            yield name, np.isfinite(getattr(self, name))
         for name, each in (("bond", np.diff(self.first_bond)), ("torsion_axis", torsions)):
             ends = getattr(self, name)
             yield name, (ends >= 0) & (ends < np.repeat(atoms, each)[:, None])
         yield "torsion_axis", self.torsion_axis < np.repeat(heavy, torsions)[:, None]
-        # Fields have maps of typed atoms only, so that no heavy atom may lack a type.
-        owner = np.repeat(np.arange(len(heavy)), atoms)
-        number = np.arange(len(self.xyz)) - self.first_atom[:-1][owner]
-        for name in ("vina_type", "ad4_type", "radius"):
-            yield name, (getattr(self, name) > 0) | (number >= heavy[owner])
         first, last, hydrogen, end = self.torsion_range.T
         border, full = np.repeat(heavy, torsions), np.repeat(atoms, torsions)
         yield "torsion_range", (first >= 0) & (first <= last) & (last <= border)
@@ -114,4 +90,16 @@ class Ligands(Record):
         yield "pair_mask", np.diff(self.first_pair) == heavy * -(-heavy // 32)
 
 
-LIGANDS = Kind("ligands", 1, {"entries": Entries, "ledger": Ledger, "ligands": Ligands})
+def heavy_atoms(ligands: Ligands) -> np.ndarray:
+    """Which atoms are heavy: bool (atoms,)."""
+    owner = np.repeat(np.arange(len(ligands.heavy)), np.diff(ligands.first_atom))
+    number = np.arange(len(ligands.xyz)) - ligands.first_atom[:-1][owner]
+    return number < ligands.heavy[owner]
+
+
+LIGANDS = Kind(
+    "ligands",
+    2,
+    {"entries": Entries, "ledger": Ledger, "ligands": Ligands},
+    lambda: typed_records("LIGANDS"),
+)

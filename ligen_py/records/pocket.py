@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.records.atom_types import Ad4Type, Interaction, VinaType
+from ligen_py.functions import typed_records
 from ligen_py.records.column import STRING, Bounds, Kind, Record, column
 
 
@@ -14,38 +14,8 @@ class Receptor(Record):
 
     xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position")
     element: np.ndarray = column("u1", "atom", doc="atomic number")
-    radius: np.ndarray = column("f4", "atom", units="angstrom", doc="X-Score radius")
-    interaction: np.ndarray = column("u1", "atom", enum=Interaction, doc="X-Score class")
-    logp: np.ndarray = column("f4", "atom", doc="X-Score atomic logP contribution")
-    donor: np.ndarray = column(
-        "u1", "atom", doc="X-Score donor geometry: 1 straight, 2 angled, 0 none"
-    )
-    acceptor: np.ndarray = column("u1", "atom", doc="X-Score acceptor geometry: 1, 2, or 0 none")
-    root: np.ndarray = column(
-        "f4", "atom", 3, units="angstrom", doc="mean position of heavy, non-metal neighbours"
-    )
-    rooted: np.ndarray = column("u1", "atom", doc="1 where the atom has a root")
-    vina_type: np.ndarray = column("u1", "atom", enum=VinaType, doc="Vina's atom type")
     residue: np.ndarray = column("i4", "atom", doc="index of the residue: equal within one residue")
     label: np.ndarray = column(STRING, "atom", doc="chain/residue name/number/atom name")
-
-    def bounds(self) -> Bounds:
-        """Finite positions."""
-        yield "xyz", np.isfinite(self.xyz)
-
-
-@dataclass(frozen=True, slots=True)
-class ChargedReceptor(Record):
-    """Receptor atoms as AutoDock4 sees them: heavy atoms and polar hydrogens, with charges."""
-
-    xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position")
-    ad4_type: np.ndarray = column("u1", "atom", enum=Ad4Type, doc="AutoDock4's atom type")
-    ad4_charge: np.ndarray = column("f4", "atom", units="e", doc="partial charge")
-    axis: np.ndarray = column(
-        "f4", "atom", 3, doc="unit vector along a donor's bond or between an acceptor's lone pairs"
-    )
-    normal: np.ndarray = column("f4", "atom", 3, doc="unit normal of an acceptor's lone-pair plane")
-    exponent: np.ndarray = column("u1", "atom", doc="power of a donor's angle: 2 on N, 4 on O or S")
 
     def bounds(self) -> Bounds:
         """Finite positions."""
@@ -73,7 +43,7 @@ class Field(Record):
 
 @dataclass(frozen=True, slots=True)
 class Audit(Record):
-    """What happened to each part of the receptor file: nothing is lost without a row."""
+    """What was done with each part of the receptor file; every atom is counted in a row."""
 
     part: np.ndarray = column(STRING, "row", doc="chain/residue name/number, or a count of them")
     action: np.ndarray = column(STRING, "row", doc="chosen, changed, added, noted, kept, dropped")
@@ -99,6 +69,7 @@ class FoundCavity:
 
 POCKET = Kind(
     "pocket",
-    1,
-    {"receptor": Receptor, "charged": ChargedReceptor, "field": Field, "audit": Audit},
+    2,
+    {"receptor": Receptor, "field": Field, "audit": Audit},
+    lambda: typed_records("RECEPTOR"),
 )

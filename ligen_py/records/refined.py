@@ -12,7 +12,7 @@ from ligen_py.records.poses import Poses
 
 @dataclass(frozen=True, slots=True)
 class Refinement(Record):
-    """Energies of refined poses in the field that refined them: with the receptor and within."""
+    """Energies of refined poses in the field of the refinement, including the internal energy."""
 
     before: np.ndarray = column("f4", "pose", units="kcal/mol", doc="energy of the kept pose")
     after: np.ndarray = column("f4", "pose", units="kcal/mol", doc="lowest energy found from there")

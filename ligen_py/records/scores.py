@@ -10,7 +10,7 @@ from ligen_py.records.ledger import Ledger
 
 
 class Check(IntEnum):
-    """What the scores of a chunk are watched for."""
+    """Checks of the scores of a chunk."""
 
     ZERO = 0
     POSITIVE = 1
@@ -23,12 +23,14 @@ class Check(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scores(Record):
-    """Best pose and score per ligand; larger is better. Terms are columns beside this record."""
+    """Best pose and score per ligand; larger is better. The terms are in separate columns."""
 
     first_pose: np.ndarray = column("i8", "ligand+1", into="pose", doc="offsets of scored poses")
     restart: np.ndarray = column("i4", "pose", doc="restart that made the pose")
     best: np.ndarray = column("i8", "ligand", doc="row of the best pose, -1 where none")
-    score: np.ndarray = column("f4", "ligand", doc="score of the best pose; failed: see the ledger")
+    score: np.ndarray = column(
+        "f4", "ligand", doc="score of the best pose; not valid where `best` is -1"
+    )
 
     def bounds(self) -> Bounds:
         """A best pose is one of the ligand's."""
@@ -39,13 +41,15 @@ class Scores(Record):
 
 @dataclass(frozen=True, slots=True)
 class Checks(Record):
-    """Whether the scores of a chunk are believable: one row a check (`engine.watch`)."""
+    """Checks whether the scores of a chunk are plausible, one row each."""
 
-    check: np.ndarray = column("u1", "row", enum=Check, doc="what was looked for")
+    check: np.ndarray = column("u1", "row", enum=Check, doc="kind of check")
     suspect: np.ndarray = column("i8", "row", doc="suspect ligands; 0 for drift")
-    seen: np.ndarray = column("i8", "row", doc="ligands looked at")
-    measure: np.ndarray = column("f4", "row", doc="share of suspect ligands; for drift a distance")
-    alarm: np.ndarray = column("u1", "row", doc="1 where the measure is larger than it should be")
+    seen: np.ndarray = column("i8", "row", doc="ligands checked")
+    measure: np.ndarray = column(
+        "f4", "row", doc="fraction of suspect ligands; for drift a distance"
+    )
+    alarm: np.ndarray = column("u1", "row", doc="1 where the measure is above its limit")
     detail: np.ndarray = column(STRING, "row", doc="what was found, in words")
 
 

@@ -1,4 +1,4 @@
-"""How molecules are ranked, and what the campaign file holds."""
+"""How molecules are ranked, and what the campaign file contains."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from ligen_py.settings.section import Section
 
 
 class AggregateSettings(Section):
-    """What the campaign file holds beside every score."""
+    """What the campaign file contains beside all scores."""
 
     rank_by: Literal["score", "consensus"] = Field(
         "score",
@@ -21,6 +21,6 @@ class AggregateSettings(Section):
         0.9,
         ge=0,
         le=1,
-        description="a chunk whose scores lie further than this from those of the first chunks "
-        "(Kolmogorov-Smirnov distance) fails the campaign",
+        description="largest Kolmogorov-Smirnov distance between the scores of a chunk and those "
+        "of the first chunks; beyond it the campaign fails",
     )

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import pydantic
-import yaml
 from pydantic import Field, model_validator
 
-from ligen_py.errors import InputError
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.settings.check import check
 from ligen_py.settings.dock import DockSettings
+from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.homologs import HomologSearch
@@ -44,11 +43,11 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 class Method(Section):
-    """How ligands are made, docked and scored: an effort, and what is set otherwise, by key."""
+    """How ligands are made, docked and scored: an effort, and every key that is set explicitly."""
 
     effort: Literal["draft", "standard", "thorough"] = Field(
         "standard",
-        description="preset that fills what parse, dock, filter, refine and score leave out",
+        description="preset for the keys of parse, dock, filter, refine and score that are not set",
     )
     parse: ParseSettings = Field(default_factory=ParseSettings)
     dock: DockSettings = Field(default_factory=DockSettings)
@@ -76,7 +75,7 @@ class Target(Structure):
     )
     site: Site | None = Field(None, description="where to dock")
     sites: dict[Name, Site] = Field(
-        default_factory=dict, description="several sites by name, each a target of its own"
+        default_factory=dict, description="several sites by name, each ranked as a separate target"
     )
 
     @model_validator(mode="after")
@@ -94,16 +93,16 @@ class Library(Reading):
         description="file, folder or glob: SMILES, CSV, Parquet, SDF or MOL2, plain or compressed",
     )
     parsed: str | None = Field(
-        None, description="folder results/ligands/LIBRARY of another campaign, in place of a file"
+        None, description="folder results/ligands/LIBRARY of another campaign, instead of a file"
     )
     chunk_size: int = Field(
         20_000,
         ge=1,
         le=100_000_000,
-        description="molecules of one part, about: files are cut by their size",
+        description="approximate number of molecules of one part; files are cut by their size",
     )
     chunks: int | None = Field(
-        None, ge=1, le=10_000, description="parts of each file, in place of chunk_size"
+        None, ge=1, le=10_000, description="parts of each file, instead of chunk_size"
     )
 
     @model_validator(mode="after")
@@ -136,8 +135,8 @@ class Campaign(Method):
     )
     duplicates: Literal["chunk", "campaign"] = Field(
         "chunk",
-        description="dock a molecule once in each part, or once in the campaign, for which parts "
-        "are parsed one after the other",
+        description="dock a molecule that occurs several times once in each part, or once in the "
+        "campaign, for which parts are parsed one after the other",
     )
     pocket: PocketSettings = Field(default_factory=PocketSettings)
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
@@ -148,7 +147,7 @@ class Campaign(Method):
     def _something_to_do(self) -> Self:
         if bool(self.targets) != bool(self.libraries):
             missing = "libraries" if self.targets else "targets"
-            raise ValueError(f"'{missing}' are missing: libraries are docked into targets")
+            raise ValueError(f"key '{missing}' names none; libraries are docked into targets")
         if not self.targets and not self.homologs:
             raise ValueError("give 'targets' and 'libraries', or 'homologs'")
         for name, search in self.homologs.items():
@@ -160,19 +159,10 @@ class Campaign(Method):
 def load_campaign(path: Path) -> Campaign:
     """Read and check a campaign's config file.
 
-    Raises InputError that names the file, the key and what is allowed there.
+    Raises InputError that names the file, the line, the key and what is allowed there.
     """
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}); give a campaign's config file"
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(document, dict):
-        raise InputError(f"{path}: holds no settings; see config/README.md for every key")
-    return check(Campaign, document, str(path))
+    document = read_document(path)
+    return check(Campaign, document.values, str(path), document.lines)
 
 
 def schema() -> str:

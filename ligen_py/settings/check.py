@@ -1,39 +1,161 @@
-"""Validate values against settings models; errors name the key and what is allowed there."""
+"""Validate values against settings models; errors name the line, the key and what is allowed."""
 
 import difflib
-from typing import Any, TypeVar, get_args
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, get_args, get_origin
 
 import pydantic
 
 from ligen_py.errors import InputError
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
+Keys = tuple[Any, ...]
+
+NAMES = r"^[A-Za-z0-9]"
+"""How the pattern of a target's or library's name starts."""
+
+WANTED = {
+    "bool_type": "give true or false",
+    "bool_parsing": "give true or false",
+    "int_type": "give a whole number",
+    "int_parsing": "give a whole number",
+    "int_from_float": "give a whole number",
+    "float_type": "give a number",
+    "float_parsing": "give a number",
+    "finite_number": "give a finite number",
+    "string_type": "give a text",
+    "dict_type": "give names with values, such as {name: value}",
+    "model_type": "give keys with values, such as {key: value}",
+    "model_attributes_type": "give keys with values, such as {key: value}",
+}
+"""Kind of pydantic's error -> what the user is to do, where this depends on nothing else."""
 
 
-def check(model: type[Model], values: dict[str, Any], where: str) -> Model:
-    """Validate values against a settings model; InputError names `where` and each bad key."""
+def _key(path: str) -> str:
+    return f"key '{path}'"
+
+
+def check(
+    model: type[Model],
+    values: Mapping[str, Any],
+    where: str,
+    lines: Mapping[Keys, int] | None = None,
+    name: Callable[[str], str] = _key,
+) -> Model:
+    """Validate values against a settings model.
+
+    Raises InputError that names `where` (a file, or the command line), the line of each bad key
+    where `lines` has it, and the key as `name` writes it.
+    """
     try:
-        return model.model_validate(values)
+        return model.model_validate(dict(values))
     except pydantic.ValidationError as error:
-        sentences = [f"{where}: {_sentence(model, item)}" for item in error.errors()]
-        raise InputError("; ".join(sentences)) from error
+        found: dict[Keys, list[Any]] = {}
+        for item in error.errors():
+            found.setdefault(_keys(values, item), []).append(item)
+    sentences = []
+    for keys, items in found.items():
+        # What is wrong with a value's part is not told again of the whole.
+        if not any(other[: len(keys)] == keys != other for other in found):
+            at = f"{where}{_line(lines or {}, keys)}"
+            sentences.append(f"{at}: {_sentence(model, keys, items, name)}")
+    raise InputError("; ".join(sentences))
 
 
-def _sentence(model: type[pydantic.BaseModel], error: Any) -> str:
-    """Turn one pydantic error into words that name the key and say what is allowed."""
-    path = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        known = _keys_at(model, error["loc"][:-1])
-        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
+def _keys(values: Any, item: Any) -> Keys:
+    """The keys to a bad value, without the parts that stand for one of several types allowed."""
+    keys: list[Any] = []
+    for part in item["loc"]:
+        items = range(len(values)) if isinstance(values, list | tuple) else values
+        if isinstance(items, range | Mapping) and part in items:
+            values = values[part]
+        elif item["type"] != "missing" or not isinstance(values, Mapping):
+            continue
+        keys.append(part)
+    return tuple(keys)
+
+
+def _line(lines: Mapping[Keys, int], keys: Keys) -> str:
+    """The line of a key, or of the nearest one around it."""
+    for end in range(len(keys), 0, -1):
+        if keys[:end] in lines:
+            return f": line {lines[keys[:end]]}"
+    return ""
+
+
+def _sentence(
+    model: type[pydantic.BaseModel], keys: Keys, items: list[Any], name: Callable[[str], str]
+) -> str:
+    """Turn what pydantic says of one key into words that name it and say what is allowed."""
+    number = (
+        keys[-1] if keys and type(keys[-1]) is int and items[0]["loc"][-1] == keys[-1] else None
+    )
+    path = ".".join(map(str, keys if number is None else keys[:-1]))
+    if items[0]["type"] == "extra_forbidden":
+        known = list(_walk(model, keys[:-1])[0].model_fields)
+        close = difflib.get_close_matches(str(keys[-1]), known, n=1)
         hint = f"did you mean '{close[0]}'?" if close else f"known keys are: {', '.join(known)}"
-        return f"unknown key '{path}'; {hint}"
-    if error["type"] == "missing":
-        return f"key '{path}' is missing"
-    value = "" if isinstance(error["input"], dict) else f" (given: {error['input']!r})"
-    message = error["msg"].removeprefix("Value error, ")
-    field = _field_at(model, error["loc"])
+        return f"unknown {name(path)}; {hint}"
+    if items[0]["type"] == "missing" and items[0]["loc"] == keys:
+        return f"{name(path)} is missing"
+    field = _walk(model, keys)[1]
+    settings = set(model.model_fields)
+    wanted = " or ".join(dict.fromkeys(_wanted(item, field) for item in items))
+    if name is not _key:
+        wanted = re.sub(r"'(\w+)'", lambda m: name(m[1]) if m[1] in settings else m[0], wanted)
+    given = items[0]["input"]
+    value = f" (given: {'nothing' if given is None else repr(given)})"
+    if isinstance(given, dict) or not keys:
+        value = ""
     meaning = f"; it is: {field.description}" if field is not None and field.description else ""
-    return f"key '{path}': {message[0].lower()}{message[1:]}{value}{meaning}"
+    start = f"{'' if number is None else f'item {number + 1} of '}{name(path)}: " if path else ""
+    return f"{start}{wanted}{value}{meaning}"
+
+
+def _wanted(item: Any, field: Any) -> str:
+    """What the user is to give in place of a bad value."""
+    kind, context = item["type"], item.get("ctx", {})
+    if item["loc"] and item["loc"][-1] == "[key]" and kind == "string_type":
+        return "write this name in quotes"
+    if kind in ("missing", "tuple_type", "too_long") and (count := _fixed(field)):
+        return f"give {count} numbers, such as [{', '.join(f'{n}.0' for n in range(1, count + 1))}]"
+    if kind in WANTED:
+        return WANTED[kind]
+    if kind == "tuple_type":
+        return "give a list, such as [one, another]"
+    if kind == "literal_error":
+        return f"give {context['expected']}"
+    if kind == "greater_than":
+        return f"give more than {context['gt']:g}"
+    if kind == "greater_than_equal":
+        return f"give {context['ge']:g} or more"
+    if kind == "less_than":
+        return f"give less than {context['lt']:g}"
+    if kind == "less_than_equal":
+        return f"give {context['le']:g} or less"
+    if kind == "too_short":
+        return f"give at least {context['min_length']} of them"
+    if kind == "too_long":
+        return f"give {context['max_length']} at most"
+    if kind == "string_pattern_mismatch" and context["pattern"].startswith(NAMES):
+        return "give a name of letters, digits, _ . and -, 64 at most, that starts with no sign"
+    if kind == "string_pattern_mismatch":
+        return "give a residue as NAME, CHAIN/NUMBER or CHAIN/NAME/NUMBER, without spaces"
+    message = item["msg"].removeprefix("Value error, ")
+    return f"{message[0].lower()}{message[1:]}"
+
+
+def _fixed(field: Any) -> int:
+    """How many values a setting takes; 0 where it takes any number, or one."""
+    waiting = [field.annotation] if field is not None else []
+    while waiting:
+        annotation = waiting.pop()
+        parts = get_args(annotation)
+        if get_origin(annotation) is tuple:
+            return 0 if Ellipsis in parts else len(parts)
+        waiting += parts
+    return 0
 
 
 def _models_in(annotation: Any) -> list[type[pydantic.BaseModel]]:
@@ -42,20 +164,12 @@ def _models_in(annotation: Any) -> list[type[pydantic.BaseModel]]:
     return [model for part in get_args(annotation) for model in _models_in(part)]
 
 
-def _walk(model: type[pydantic.BaseModel], loc: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Follow a key path; return the last model and the last field met."""
+def _walk(model: type[pydantic.BaseModel], keys: Keys) -> tuple[type[pydantic.BaseModel], Any]:
+    """Follow keys; return the last model and the last field met."""
     field = None
-    for part in loc:
+    for part in keys:
         if isinstance(part, str) and part in model.model_fields:
             field = model.model_fields[part]
             nested = _models_in(field.annotation)
             model = nested[0] if nested else model
     return model, field
-
-
-def _keys_at(model: type[pydantic.BaseModel], loc: tuple[Any, ...]) -> list[str]:
-    return list(_walk(model, loc)[0].model_fields)
-
-
-def _field_at(model: type[pydantic.BaseModel], loc: tuple[Any, ...]) -> Any:
-    return _walk(model, loc)[1]

@@ -6,6 +6,6 @@ from ligen_py.settings.section import Section
 
 
 class ExportSettings(Section):
-    """What is written for people and other programs."""
+    """What is exported for people and other programs."""
 
     count: int = Field(100, ge=1, le=1_000_000, description="best ligands per target to write")

@@ -2,15 +2,19 @@
 
 from pydantic import Field
 
+from ligen_py.records.limits import MAX_ATOMS, MAX_RESTARTS
 from ligen_py.settings.section import Section
 
 
 class FilterSettings(Section):
-    """Which poses are worth a chemical score."""
+    """Which docked poses are refined."""
 
-    max_num_poses: int = Field(64, ge=1, le=4096, description="poses kept per ligand")
+    max_num_poses: int = Field(64, ge=1, le=MAX_RESTARTS, description="poses kept per ligand")
     max_pocket_bumps: int = Field(
-        1, ge=0, le=256, description="atoms that may lie in the receptor's core in a bump-free pose"
+        1,
+        ge=0,
+        le=MAX_ATOMS,
+        description="atoms that may lie in the receptor's core in a bump-free pose",
     )
     cluster_rmsd: float = Field(
         1.0,

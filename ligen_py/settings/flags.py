@@ -9,7 +9,12 @@ from ligen_py.settings.section import Section
 
 
 def flag(model: type[Section], name: str) -> str:
-    """The command-line flag of a setting: num_restart -> --num-restart."""
+    """The command-line flag of a setting.
+
+    >>> from ligen_py.settings.dock import DockSettings
+    >>> flag(DockSettings, "num_restart")
+    '--num-restart'
+    """
     renamed: dict[str, str] = getattr(model, "FLAGS", {})
     return renamed.get(name, "--" + name.replace("_", "-"))
 

@@ -4,19 +4,24 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
 from ligen_py.settings.section import Column, Columns, Section, from_json
 
 Property = Literal[
     "weight", "logp", "donors", "acceptors", "tpsa", "rotatable", "rings", "heavy", "charge"
 ]
-"""Properties of a molecule that `parse` can ask to lie in a range."""
+"""Properties of a molecule for which `parse` can require a range."""
 
 
 class ParseSettings(Section):
     """How input records become ligands: the states of each molecule, ready to dock."""
 
-    max_atoms: int = Field(256, ge=1, le=256, description="largest ligand, in atoms with hydrogens")
-    max_torsions: int = Field(64, ge=0, le=64, description="most rotatable bonds of a ligand")
+    max_atoms: int = Field(
+        MAX_ATOMS, ge=1, le=MAX_ATOMS, description="largest ligand, in atoms with hydrogens"
+    )
+    max_torsions: int = Field(
+        MAX_TORSIONS, ge=0, le=MAX_TORSIONS, description="most rotatable bonds of a ligand"
+    )
     standardise: bool = Field(
         True, description="neutral parent without salts, solvents and isotopes; false: as drawn"
     )
@@ -26,7 +31,10 @@ class ParseSettings(Section):
     protonate: bool = Field(True, description="protonation states at 'ph'; false: as given")
     ph: float = Field(7.4, ge=0, le=14, description="pH of the protonation states")
     ph_range: float = Field(
-        0.5, ge=0, le=7, description="groups with a pKa this near to 'ph' are taken in both forms"
+        0.5,
+        ge=0,
+        le=7,
+        description="groups with a pKa at most this far from 'ph' are docked in both forms",
     )
     protomers: int = Field(4, ge=1, le=64, description="most protonation states of a tautomer")
     tautomers: int = Field(1, ge=1, le=64, description="most tautomers, the one drawn among them")
@@ -41,7 +49,7 @@ class ParseSettings(Section):
     )
     embed: Literal["never", "missing", "always"] = Field(
         "missing",
-        description="make 3-D coordinates for no record, where the input has none, or for all",
+        description="make 3-D coordinates for no record, for records without, or for all",
     )
     seed: int = Field(1, ge=0, le=2**31 - 1, description="seed of conformers and stereoisomers")
     time_limit: float = Field(
@@ -78,15 +86,16 @@ class Reading(Section):
     """Which columns of a library are read."""
 
     smiles_column: Column = Field(
-        "", description="column of the SMILES, by name or number; left out: by the header"
+        "", description="column of the SMILES, by name or number; default: by the header"
     )
     name_column: Column = Field(
-        "", description="column or SD data item of the name; left out: by the header"
+        "", description="column or SD data item of the name; default: by the header"
     )
     columns: Columns = Field(
-        ("all",), description="further columns carried to the results: their names, all or none"
+        ("all",),
+        description="further columns that are exported with the results: their names, all or none",
     )
 
 
 class ParseOptions(ParseSettings, Reading):
-    """Everything the parse stage is told: section `parse`, and the library's columns."""
+    """All settings of the parse stage: section `parse`, and the library's columns."""

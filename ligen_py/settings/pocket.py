@@ -27,7 +27,7 @@ class PocketSettings(Section):
         6.0,
         ge=0,
         le=20,
-        description="cofactors, metals, ions this near to the box are kept, in Angstrom",
+        description="cofactors, metals, ions at most this far from the box are kept, in Angstrom",
     )
     waters: Literal["none", "all", "near"] = Field(
         "none", description="waters to keep; near: by the two keys that follow"
@@ -36,11 +36,14 @@ class PocketSettings(Section):
         4.0,
         ge=0,
         le=20,
-        description="waters this near to the reference ligand, or to the box where there is none, "
-        "in Angstrom",
+        description="waters at most this far from the reference ligand, or from the box where "
+        "there is none, in Angstrom",
     )
     water_contacts: int = Field(
-        3, ge=0, le=12, description="least polar receptor atoms within 3.5 Angstrom of such a water"
+        3,
+        ge=0,
+        le=12,
+        description="fewest polar receptor atoms within 3.5 Angstrom of such a water",
     )
     protonation: Literal["given", "propka"] = Field(
         "given",
@@ -61,21 +64,21 @@ Residue = Annotated[str, Field(pattern=r"^[^/\s]+(/[^/\s]+){0,2}$")]
 
 
 class Structure(Section):
-    """What of a structure file belongs to the receptor."""
+    """Which parts of a structure file belong to the receptor."""
 
     chains: tuple[str, ...] = Field(
         (),
         description="chains to keep, with their cofactors and metals, as named in the file (mmCIF: "
-        "by the authors; _ for a chain without a name); none named: all",
+        "by the authors; _ for a chain without a name); default: all",
     )
     model: int | None = Field(None, ge=0, description="number of the model; default: the first")
     assembly: Column | None = Field(
         None, description="biological assembly to build, as named in the file; default: none"
     )
     keep: tuple[Residue, ...] = Field(
-        (), description="residues to keep whatever the rules say, such as A/HOH/301, A/301 or SO4"
+        (), description="residues to keep regardless of the rules, such as A/HOH/301, A/301 or SO4"
     )
-    drop: tuple[Residue, ...] = Field((), description="residues to drop whatever the rules say")
+    drop: tuple[Residue, ...] = Field((), description="residues to drop regardless of the rules")
 
 
 class Site(Section):
@@ -96,8 +99,7 @@ class Site(Section):
     )
     cavities: str | None = Field(
         None,
-        description="take the cavity from this file of P2Rank (*_predictions.csv) or fpocket "
-        "(*_info.txt)",
+        description="file of cavities by P2Rank (*_predictions.csv) or fpocket (*_info.txt)",
     )
     radius: float | None = Field(
         None,
@@ -107,7 +109,7 @@ class Site(Section):
         "pocket settings",
     )
     size: Triple | None = Field(
-        None, description="sides of a box, in Angstrom; the cube that holds it is used"
+        None, description="sides of a box, in Angstrom; the smallest cube around it is used"
     )
 
     KINDS: ClassVar = ("ligand", "ligand_name", "residues", "center", "cavity")
@@ -118,7 +120,9 @@ class Site(Section):
         if sum(getattr(self, kind) not in (None, ()) for kind in self.KINDS) != 1:
             raise ValueError("give one of 'ligand', 'ligand_name', 'residues', 'center', 'cavity'")
         if self.cavities is not None and self.cavity is None:
-            raise ValueError("'cavities' is a file to take 'cavity' from; give its rank, too")
+            raise ValueError(
+                "'cavities' is a file of cavities; give the rank of one as 'cavity', too"
+            )
         if self.radius is not None and self.size is not None:
             raise ValueError("give either 'radius' or 'size'")
         if self.size is not None and not (min(self.size) > 0 and 8 <= max(self.size) <= 60):

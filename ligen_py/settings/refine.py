@@ -1,17 +1,20 @@
 """How poses are refined."""
 
-from typing import Literal
-
 from pydantic import Field
 
+from ligen_py.records.limits import MAX_RESTARTS
+from ligen_py.settings.function import FunctionName
 from ligen_py.settings.section import Section
 
 
 class RefineSettings(Section):
-    """How far kept poses are refined in a chemical field, and which results are kept."""
+    """How kept poses are refined in a chemical field, and which results are kept."""
 
     rounds: int = Field(
-        20, ge=0, le=10_000, description="local minima visited from each pose; 0: it stays as it is"
+        20,
+        ge=0,
+        le=10_000,
+        description="local minima visited from each pose; 0: poses are not changed",
     )
     evaluations: int = Field(
         30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"
@@ -20,7 +23,7 @@ class RefineSettings(Section):
         1.2,
         gt=0,
         le=100,
-        description="a minimum this much worse is taken one time in e, in kcal/mol",
+        description="a minimum this much higher is accepted with probability 1/e, in kcal/mol",
     )
     amplitude: float = Field(
         2.0, gt=0, le=10, description="largest random change between two minima, in Angstrom"
@@ -28,20 +31,20 @@ class RefineSettings(Section):
     finalists: int = Field(
         0,
         ge=0,
-        le=4096,
+        le=MAX_RESTARTS,
         description="best poses of a first descent that go on; 0: all go on, without a first one",
     )
-    field: Literal["vina", "vinardo", "ad4", "xscore"] = Field(
-        "vina", description="scoring function of the field"
-    )
+    field: FunctionName = Field("vina", description="scoring function of the field")
     spacing: float = Field(
         0.375, ge=0.2, le=1.0, description="the field's grid spacing, in Angstrom"
     )
-    max_num_poses: int = Field(30, ge=1, le=4096, description="refined poses kept per ligand")
+    max_num_poses: int = Field(
+        30, ge=1, le=MAX_RESTARTS, description="refined poses kept per ligand"
+    )
     cluster_rmsd: float = Field(
         1.0,
         ge=0,
         le=20,
-        description="of poses nearer than this heavy-atom RMSD the best is kept, in Angstrom",
+        description="of poses nearer than this heavy-atom RMSD only the best is kept, in Angstrom",
     )
     seed: int = Field(1, ge=0, le=2**31 - 1, description="seed of the random changes")

@@ -6,12 +6,12 @@ from ligen_py.settings.section import Name, Section, from_json
 
 
 class ReportSettings(Section):
-    """What the report shows, and which molecules it follows through the ranking."""
+    """What the report shows, and groups of molecules whose ranks it lists."""
 
     top: int = Field(10, ge=1, le=1000, description="best ligands per target to show")
     groups: dict[Name, tuple[str, ...]] = Field(
         default_factory=dict,
-        description="groups of molecule names whose ranks are told; on the command line as JSON",
+        description="groups of molecule names whose ranks are listed; on the command line as JSON",
     )
 
     _groups = field_validator("groups", mode="before")(from_json)

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from ligen_py.settings.function import FunctionName
 from ligen_py.settings.section import Section, from_json
 
 Weight = Annotated[float, Field(ge=0, le=100)]
@@ -12,30 +13,30 @@ Weight = Annotated[float, Field(ge=0, le=100)]
 class ScoreSettings(Section):
     """Which scoring functions are evaluated, and how they choose poses and rank molecules."""
 
-    functions: tuple[Literal["xscore", "vina", "vinardo", "ad4"], ...] = Field(
+    functions: tuple[FunctionName, ...] = Field(
         ("vina", "ad4", "xscore"),
         min_length=1,
         description="scoring functions, one column a term",
     )
     rank_by: Literal["energy", "first"] = Field(
         "energy",
-        description="what a molecule's score is: the energy that chooses its pose, over what "
-        "torsions and size add to it, or the first function's value",
+        description="a molecule's score: minus the energy that chooses its pose, divided by a "
+        "function of torsions and size, or the first function's value",
     )
     check_every: int = Field(
         1000,
         ge=0,
         le=1_000_000_000,
-        description="one best pose in so many, 20 at least, is scored again by the NumPy twin; "
-        "0: none",
+        description="one best pose in this many, at least 20 a chunk, is scored again by the NumPy "
+        "twin; 0: none",
     )
     max_suspect: float = Field(
         0.5,
         ge=0,
         le=1,
-        description="a chunk with a larger share of unbelievable scores fails",
+        description="a chunk with a larger fraction of implausible scores fails",
     )
-    pose_weights: dict[Literal["xscore", "vina", "vinardo", "ad4"], Weight] = Field(
+    pose_weights: dict[FunctionName, Weight] = Field(
         {"vina": 1.0, "ad4": 0.5},
         description="weights of the functions' energies in the choice of a ligand's pose, and in "
         "its score; on the command line as JSON",

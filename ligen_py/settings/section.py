@@ -10,8 +10,10 @@ from typing import Annotated, Any
 import pydantic
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 """A target or library name: it becomes part of file names, so letters, digits, _ . - only."""
+
+Name = Annotated[str, Field(pattern=f"^{NAME}$")]
 
 
 class Section(pydantic.BaseModel):
@@ -31,7 +33,7 @@ def from_json(value: Any) -> Any:
 
 
 def _column(value: Any) -> Any:
-    """A column, or an assembly, may be told by its number."""
+    """A column, or an assembly, may be given by its number."""
     return str(value) if type(value) is int else value
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from ligen_py.records.pocket import Audit, FoundCavity
-from ligen_py.summary.text import table as columns
+from ligen_py.summary.table import table as columns
 
 Row = tuple[str, str, int, str]
 """Action, part, atoms, reason."""
@@ -14,7 +14,7 @@ MEANING = {
     "chosen": "chosen",
     "changed": "changed",
     "added": "added",
-    "noted": "worth knowing",
+    "noted": "noted",
     "kept": "kept",
     "dropped": "removed",
 }

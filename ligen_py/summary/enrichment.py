@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 FRACTIONS = (0.05, 0.10)
-"""Parts of the ranking for which an enrichment factor is told."""
+"""Fractions of the ranking for which an enrichment factor is reported."""
 
 REPLICATES = 2000
 """Bootstrap samples behind an interval."""
 
 LEAST_FOR_INTERVAL = 5
-"""Members below which a bootstrap says nothing."""
+"""With fewer members there is no bootstrap interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Factor:
     hits: int
     """Members among them."""
     value: float
-    """Share of members in that part over their share in all."""
+    """Fraction of members in that part over their fraction in all."""
     highest: float
-    """The value if as many members stood there as can."""
+    """The largest possible value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ def enrichment(scores: np.ndarray, members: np.ndarray, ranks: np.ndarray) -> En
     """
     if not len(members) or len(members) >= len(scores):
         return None
-    # Every molecule falls on, or between, the distinct scores of the members: slot 2 i + 1 is the
-    # i-th, slots 2 i and 2 i + 2 lie around it. Counts by slot are all that the AUC needs, so a
-    # bootstrap costs by the members, not by the library.
+    # Every molecule is at, or between, the distinct scores of the members: slot 2 i + 1 is the
+    # i-th, slots 2 i and 2 i + 2 are around it. The AUC needs only counts by slot, so the time of a
+    # bootstrap grows with the members, not with the library.
     levels, own = np.unique(members, return_counts=True)
     slots = np.searchsorted(levels, scores, "left") + np.searchsorted(levels, scores, "right")
     others = np.bincount(slots, minlength=2 * len(levels) + 1)
@@ -81,7 +81,7 @@ def _auc(own: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def _interval(own: np.ndarray, others: np.ndarray) -> tuple[float, float]:
-    """Stratified bootstrap, 95 %: members and others are drawn anew, each among themselves."""
+    """Stratified bootstrap, 95 %: members and others are resampled separately."""
     rng = np.random.default_rng(0)
     drawn = rng.multinomial(own.sum(), own / own.sum(), REPLICATES)
     rest = rng.multinomial(others.sum(), others / others.sum(), REPLICATES)

@@ -12,6 +12,7 @@ from ligen_py.records.scores import Check
 from ligen_py.store.campaign.layout import Control, Counts, Runs, Watched
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.enrichment import Enrichment, enrichment
+from ligen_py.summary.table import readable
 
 BINS = 48
 """Bars of a score histogram."""
@@ -136,6 +137,11 @@ def targets_of(
     """The facts of every target: its `top` best molecules and how the `groups` of names rank."""
     told = _score_settings(campaign.runs())
     return [_target(campaign, name, top, groups, told) for name in campaign.targets]
+
+
+def effort_of(campaign: CampaignReader) -> str:
+    """The effort of the campaign's config; empty where the campaign does not say it."""
+    return readable(campaign.attributes.get("effort", ""))
 
 
 def _target(
@@ -297,8 +303,3 @@ def _group(target: TargetReader, scores: np.ndarray, group: str, names: Sequence
         note = notes[0] if notes else "not in a library"
         members.append(Member(readable(name), None, None, note))
     return Group(group, members, enrichment(scores, found.scored.score, found.rank))
-
-
-def readable(text: str) -> str:
-    """A text on one line without control characters, which a terminal would obey."""
-    return "".join(c if c.isprintable() else " " for c in str(text))

@@ -4,7 +4,7 @@ from collections.abc import Container, Sequence
 
 from ligen_py.store.campaign.layout import Pose, columns_of
 from ligen_py.store.campaign.reader import CampaignReader, Ranked
-from ligen_py.summary.facts import readable
+from ligen_py.summary.table import readable
 
 HIDDEN = ("target", "key", "restart")
 """Items that the table leaves out."""

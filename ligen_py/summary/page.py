@@ -16,10 +16,12 @@ WIDTH, HEIGHT, FOOT = 720, 150, 26
 """Size of a figure's plane and of the strip below it, in CSS pixels."""
 
 GOOD_RMSD = 2.0
-"""A redocked pose nearer than this to the crystal counts as found, by custom; Angstrom."""
+"""A redocked pose nearer than this to the crystal pose counts as found, by convention; Angstrom."""
 
 
-def page_of(targets: Sequence[Target], runs: Runs, files: Mapping[str, str]) -> str:
+def page_of(
+    targets: Sequence[Target], runs: Runs, files: Mapping[str, str], effort: str = ""
+) -> str:
     """The page as text; everything that comes from data is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -39,11 +41,11 @@ def page_of(targets: Sequence[Target], runs: Runs, files: Mapping[str, str]) -> 
     )
     environment.globals.update(WIDTH=WIDTH, HEIGHT=HEIGHT, FOOT=FOOT, GOOD_RMSD=GOOD_RMSD)
     page = environment.get_template(TEMPLATE)
-    return page.render(targets=targets, runs=_runs(runs), files=files)
+    return page.render(targets=targets, runs=_runs(runs), files=files, effort=effort)
 
 
 def _bars(target: Target) -> list[tuple[float, float, float, float, str]]:
-    """Bars of the score histogram: x, y, width, height, and what they say."""
+    """Bars of the score histogram: x, y, width, height, and label."""
     highest = max(target.bars, default=0)
     step = (target.highest - target.lowest) / max(len(target.bars), 1)
     width = WIDTH / max(len(target.bars), 1)
@@ -65,7 +67,7 @@ def _ticks(target: Target) -> list[tuple[float, str, str]]:
 
 
 def _x_of_rank(rank: int, group: Group) -> float:
-    """Where a rank stands on a strip from the first to the last."""
+    """Position of a rank on a strip from the first to the last."""
     size = group.enrichment.size if group.enrichment else 1
     return WIDTH * (rank - 0.5) / size
 
@@ -83,7 +85,7 @@ def _runs(runs: Runs) -> list[dict[str, str]]:
 
 
 def _plain(settings: str) -> str:
-    """Settings as `name value` pairs; text that is no JSON object stays as it is."""
+    """Settings as `name value` pairs; text that is not a JSON object is not changed."""
     values = settings_of(settings)
     if not values:
         return settings

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ligen_py.summary.facts import Balance, Group, Redocking, Target
-
-NAME_WIDTH = 44
-"""Longest name in a table; longer ones are cut."""
+from ligen_py.summary.table import cut, table
 
 
-def text_of(targets: Sequence[Target], files: Mapping[str, str]) -> str:
+def text_of(targets: Sequence[Target], files: Mapping[str, str], effort: str = "") -> str:
     """The report: per target the best molecules, the control, the groups and the ledger; files."""
     lines = [line for target in targets for line in _target(target)]
+    if effort:
+        lines += ["Settings", f"  effort {effort}; every value stands in the report as a page", ""]
     lines += ["Files", *table([[f"{what}:", path] for what, path in files.items()], "<<")]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -108,19 +108,3 @@ def _ledger(ledger: Sequence[Balance]) -> Iterator[str]:
     ]
     if losses:
         yield from ("", *table(losses, "<><"))
-
-
-def table(rows: Sequence[Sequence[str]], align: str) -> list[str]:
-    """Columns of equal width, each aligned to the left (<) or right (>), indented by two."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(align))]
-    cells = list(zip(align, widths, strict=True))
-    lines = (
-        "  " + "  ".join(f"{cell:{a}{w}}" for cell, (a, w) in zip(row, cells, strict=True))
-        for row in rows
-    )
-    return [line.rstrip() for line in lines]
-
-
-def cut(name: str) -> str:
-    """A name that fits a table."""
-    return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"

@@ -6,7 +6,6 @@ import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from datetime import timedelta
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -36,7 +35,6 @@ TOKENS = (
 
 fuzz = settings(
     max_examples=int(os.environ.get("LIGEN_TEST_FUZZ", "20")),
-    deadline=timedelta(seconds=MOST_PATIENCE),
     suppress_health_check=list(HealthCheck),
 )
 """Cases of each test; `make fuzz` asks for more than `make test`."""

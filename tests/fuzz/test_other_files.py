@@ -81,10 +81,9 @@ def ligands_file() -> bytes:
     """A small ligands file."""
     made = [Record(i, f"m{i}", smiles) for i, smiles in enumerate(("CCO", "CC(", "c1ccccc1"), 1)]
     library = assemble((record, prepare(record, RULES)) for record in made)
-    groups = {"entries": library.entries, "ledger": library.ledger, "ligands": library.ligands}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "l.h5"
-        write(path, LIGANDS, Run("parse", ParseSettings()), groups)
+        write(path, LIGANDS, Run("parse", ParseSettings()), library.groups)
         return path.read_bytes()
 
 

@@ -11,38 +11,40 @@ from ligen_py.engine.functions.ad4.scorer import Ad4
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.molecules.typing.ad4 import charged_receptor
 from ligen_py.opencl.device import Device
-from ligen_py.records.atom_types import Ad4Type
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import ChargedReceptor
+from ligen_py.records.column import extended
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
 from ligen_py.records.poses import Poses
 from tests.xscore_input import charged_receptor as random_charges
+from tests.xscore_input import with_types
 
 TYPES = len(Ad4Type)
 
 
-def system(device: Device) -> tuple[Ligands, ChargedReceptor, Poses]:
+def system(device: Device) -> tuple[Ad4Ligands, Ad4Receptor, Poses]:
     """Ligands of both size classes, a receptor of a protein's density; all types in both."""
     rng = np.random.default_rng(2)
     sizes = [(12, 2)] if device.is_simulator else [(5, 0), (30, 4), (64, 6), (65, 3)]
     ligands = make_ligands(sizes)
     atoms = len(ligands.element)
     kinds = rng.choice([0, 1, 2, 3, 4, 5, 6, 8, 11], atoms)
-    ligands = replace(
+    ligands = extended(
         ligands,
-        ad4_type=kinds.astype("u1"),
-        ad4_charge=np.where(kinds > 0, rng.uniform(-0.6, 0.4, atoms), 0).astype("f4"),
-        ad4_torsions=rng.integers(0, 9, len(sizes)).astype("f4"),
+        Ad4Ligands,
+        type=kinds.astype("u1"),
+        partial_charge=np.where(kinds > 0, rng.uniform(-0.6, 0.4, atoms), 0).astype("f4"),
+        torsions=rng.integers(0, 9, len(sizes)).astype("f4"),
     )
     count = 60 if device.is_simulator else 400
     receptor = random_charges(count, (count * 12.0) ** (1 / 3) / 2)
     return ligands, receptor, make_poses(ligands, 3)
 
 
-def all_terms(device: Device, ligands: Ligands, receptor: ChargedReceptor, poses: Poses) -> dict:
+def all_terms(device: Device, ligands: Ad4Ligands, receptor: Ad4Receptor, poses: Poses) -> dict:
     scorer = Ad4(device, receptor)
     return dict(zip(TERMS, scorer.score(ligands, poses, 0, len(ligands.entry)), strict=True))
 
 
+@pytest.mark.lanes_64("Oclgrind", "Portable")
 def test_kernel_equals_twin(device: Device) -> None:
     ligands, receptor, poses = system(device)
     expected = ad4_reference.score_poses(ligands, receptor, poses)
@@ -64,15 +66,14 @@ def test_batches_change_no_bit(device: Device) -> None:
     assert np.array_equal(whole, np.concatenate(parts, axis=1))
 
 
-def atom_at(kind: Ad4Type, charge: float, x: float) -> tuple[Ligands, Poses]:
+def atom_at(kind: Ad4Type, charge: float, x: float) -> tuple[Ad4Ligands, Poses]:
     """A ligand whose only typed atom stands on the x axis."""
-    ligands = make_ligands([(5, 0)])
     ligands = replace(
-        ligands,
+        with_types(make_ligands([(5, 0)]))["ad4"],
         xyz=np.zeros((5, 3), "f4"),
-        ad4_type=np.array([kind, 0, 0, 0, 0], "u1"),
-        ad4_charge=np.array([charge, 0, 0, 0, 0], "f4"),
-        ad4_torsions=np.array([3], "f4"),
+        type=np.array([kind, 0, 0, 0, 0], "u1"),
+        partial_charge=np.array([charge, 0, 0, 0, 0], "f4"),
+        torsions=np.array([3], "f4"),
     )
     poses = replace(
         make_poses(ligands, 1),
@@ -82,7 +83,7 @@ def atom_at(kind: Ad4Type, charge: float, x: float) -> tuple[Ligands, Poses]:
     return ligands, poses
 
 
-def amide() -> ChargedReceptor:
+def amide() -> Ad4Receptor:
     """N-H along x, the hydrogen at the origin."""
     xyz = np.array([[-1.0, 0, 0], [0, 0, 0]])
     return charged_receptor(xyz, np.array([Ad4Type.N, Ad4Type.HD]), np.array([-0.35, 0.16]))
@@ -112,7 +113,7 @@ def test_worked_charges(device: Device) -> None:
 def test_behind_the_donor_there_is_no_bond(device: Device) -> None:
     receptor = amide()
     behind = charged_receptor(
-        receptor.xyz * [-1.0, 1, 1], receptor.ad4_type, receptor.ad4_charge.astype(float)
+        receptor.xyz * [-1.0, 1, 1], receptor.type, receptor.partial_charge.astype(float)
     )
     ligands, poses = atom_at(Ad4Type.OA, 0.0, 3.5)
     assert all_terms(device, ligands, behind, poses)["hbond"] == pytest.approx(0, abs=1e-7)

@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.random_input import make_ligands
-from ligen_py.engine.refinement.chemical_field import Ad4Field
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
-from ligen_py.records.atom_types import Ad4Type
+from ligen_py.records.functions.ad4 import Ad4Type
 from tests.unit.engine.functions.ad4.test_parity import read_map, receptor_of
+from tests.xscore_input import with_types
 
 FILES = ("e", "d", "HD", "C", "A", "NA", "OA")
 """In the order of the field's maps: types by number."""
@@ -36,7 +37,7 @@ def test_maps_are_those_of_autogrid(device: Device, shared_data: Path) -> None:
 
     types = np.array([Ad4Type[kind] for kind in FILES[2:]])
     assert (np.diff(types) > 0).all()
-    ligands = replace(make_ligands([(5, 0)]), ad4_type=types.astype("u1"))
+    ligands = replace(with_types(make_ligands([(5, 0)]))["ad4"], type=types.astype("u1"))
     field = Ad4Field(device, receptor_of(folder / "1iep_receptor.pdbqt"), grid, ligands)
     shape = (field.maps.count, *grid.shape)
     found = buffers.download(device, field.maps.buffer, shape, np.float32)[:, i, j, k]

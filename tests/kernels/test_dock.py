@@ -8,8 +8,9 @@ from ligen_py.engine.docking import reference as docking_reference
 from ligen_py.engine.docking.batched import Docker, Job
 from ligen_py.engine.docking.latency import LatencyDocker
 from ligen_py.engine.docking.search import Plan, pack
-from ligen_py.engine.filtering.batched import is_bumped, take
+from ligen_py.engine.filtering.batched import is_bumped
 from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.pose_arrays import take
 from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
@@ -17,11 +18,12 @@ from ligen_py.opencl.device import Device
 from ligen_py.opencl.tuning import Tuning
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
+from ligen_py.settings.dock import DockSettings
 
 
 def plan(restarts: int, **changes: float) -> Plan:
-    settings = {"num_iterations": 2, "n_angles": 32, "bump_tests": 4, "bump_tolerance": 0.75}
-    return Plan.of(make_field(), restarts, **(settings | changes))
+    settings = {"num_restart": restarts, "num_iterations": 2, "max_num_poses": 0, **changes}
+    return Plan.of(make_field(), DockSettings(**settings))
 
 
 def expect_equal(poses: Poses, twin_plan: Plan, ligands: Ligands, number: int) -> None:
@@ -40,12 +42,13 @@ def expect_equal(poses: Poses, twin_plan: Plan, ligands: Ligands, number: int) -
         axis=1,
     )
     assert np.array_equal(columns, results)
-    assert np.array_equal(poses.quaternion[mine], np.roll(quaternions, 1, axis=1))
+    assert np.array_equal(poses.quaternion[mine], quaternions)
     assert np.array_equal(poses.translation[mine], twin_plan.to_angstrom(shifts))
-    steps = poses.torsion[torsions].reshape(turns.shape) / (360 / twin_plan.n_angles)
+    steps = poses.torsion[torsions].reshape(turns.shape) / (360 / twin_plan.settings.n_angles)
     assert np.array_equal(steps, turns)
 
 
+@pytest.mark.lanes_64("Oclgrind")
 def test_kernel_equals_twin(device: Device) -> None:
     # Kernels are compiled per atom class; PoCL needs a minute for each, so it gets one.
     sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (31, 6)]
@@ -148,7 +151,7 @@ def test_best_poses_are_those_of_the_full_set(
 def test_tuning_changes_nothing(device: Device, tuning: Tuning) -> None:
     if device.back_end == "local" and not device.is_simulator:
         pytest.skip("minutes to compile")
-    fault = tuning.fault_on(device.back_end, docking.KERNELS)
+    fault = tuning.fault_on(device.back_end, device.sub_group_size, docking.KERNELS)
     if fault:
         pytest.skip(fault)
     sizes = [(9, 2), (8, 1)] if device.is_simulator else [(20, 4), (60, 6), (12, 0)]

@@ -1,6 +1,7 @@
 """The filter kernels against their NumPy twin, on every OpenCL device found."""
 
 import numpy as np
+import pytest
 
 from ligen_py.engine.filtering import reference as filtering_reference
 from ligen_py.engine.filtering.batched import filter_poses, is_bumped
@@ -10,6 +11,11 @@ from ligen_py.opencl.device import Device
 from ligen_py.records.kept import Verdict
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
+from ligen_py.settings.filter import FilterSettings
+
+
+def settings(keep: int) -> FilterSettings:
+    return FilterSettings(max_num_poses=keep, max_pocket_bumps=0, cluster_rmsd=2.0)
 
 
 def twin(ligands: Ligands, poses: Poses, number: int, keep: int, rmsd: float) -> tuple:
@@ -32,12 +38,13 @@ def twin(ligands: Ligands, poses: Poses, number: int, keep: int, rmsd: float) ->
     )
 
 
+@pytest.mark.lanes_64("Oclgrind", "Portable")
 def test_kernels_equal_twin(device: Device) -> None:
     sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (33, 6), (70, 9)]
     ligands = make_ligands(sizes)
     poses = make_poses(ligands, 6 if device.is_simulator else 70)
     for keep in (3, 50):
-        kept, verdicts = filter_poses(device, ligands, poses, keep, 0, 2.0)
+        kept, verdicts = filter_poses(device, ligands, poses, settings(keep))
         for number in range(len(sizes)):
             rows = slice(kept.first_pose[number], kept.first_pose[number + 1])
             chosen, verdict, cluster = twin(ligands, poses, number, keep, 2.0)
@@ -49,7 +56,7 @@ def test_kernels_equal_twin(device: Device) -> None:
 def test_order_of_verdicts(device: Device) -> None:
     ligands = make_ligands([(9, 2)])
     poses = make_poses(ligands, 8)
-    kept, verdicts = filter_poses(device, ligands, poses, 8, 0, 2.0)
+    kept, verdicts = filter_poses(device, ligands, poses, settings(8))
     assert len(kept.restart) == 8
     assert (np.diff(verdicts.verdict.astype(int)) >= 0).all()
     for verdict in Verdict:

@@ -17,6 +17,7 @@ from ligen_py.opencl.tuning import Tuning
 from tests.kernels.test_dock import expect_equal, expect_same, plan, rows_of, sizes_for
 
 
+@pytest.mark.lanes_64("Oclgrind")
 def test_kernels_equal_twin(device: Device) -> None:
     # Kernels are compiled per atom class; PoCL needs a minute for each, so it gets one.
     sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (31, 6)]
@@ -52,7 +53,8 @@ def test_lanes_and_look_up_change_nothing(
     device: Device, lanes: int, look_up: str, n_angles: int
 ) -> None:
     tuning = Tuning(lanes=lanes, look_up=look_up, sub_groups=2)
-    if device.back_end == "local" or tuning.fault_on(device.back_end, latency.KERNELS):
+    fault = tuning.fault_on(device.back_end, device.sub_group_size, latency.KERNELS)
+    if device.back_end == "local" or fault:
         pytest.skip("minutes to compile, or not possible here")
     ligands, search = make_ligands([(60, 6)]), plan(4, n_angles=n_angles)
     docker = LatencyDocker(device, search, tuning=tuning)

@@ -1,30 +1,36 @@
 """Maps and refinement against their NumPy twin, on every OpenCL device found."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ligen_py.engine.functions.ad4 import constants as ad4
 from ligen_py.engine.functions.ad4 import reference as ad4_reference
+from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.functions.vina import constants as vina
 from ligen_py.engine.functions.vina import reference as vina_reference
+from ligen_py.engine.functions.vina.field import VinaField
 from ligen_py.engine.functions.xscore import constants as xscore
 from ligen_py.engine.functions.xscore import reference as xscore_reference
+from ligen_py.engine.functions.xscore.field import XScoreField
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.refinement import batched as refining
 from ligen_py.engine.refinement import reference as twin
-from ligen_py.engine.refinement.batched import Chain, Refiner, keep_best
-from ligen_py.engine.refinement.chemical_field import Ad4Field, VinaField, XScoreField, field_over
+from ligen_py.engine.refinement.batched import Refined, Refiner, keep_best
+from ligen_py.engine.refinement.chemical_field import field_over
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.tuning import Tuning
-from ligen_py.records.atom_types import Ad4Type
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import ChargedReceptor, Receptor
+from ligen_py.records.column import extended
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
+from ligen_py.records.functions.vina import VinaLigands
+from ligen_py.records.functions.xscore import XScoreLigands
 from ligen_py.records.poses import Poses
-from tests.xscore_input import charged_receptor, random_receptor
+from ligen_py.settings.refine import RefineSettings
+from tests.xscore_input import as_vina, charged_receptor, random_receptor, with_types
 
 CENTER = np.array([0, 7.5, 6.5])
 FIELDS = ("vina", "vinardo", "ad4", "xscore")
@@ -34,10 +40,11 @@ FIELDS = ("vina", "vinardo", "ad4", "xscore")
 class System:
     """Ligands, some atoms outside the box, in a loosely packed receptor, and its field."""
 
-    ligands: Ligands
+    name: str
+    ligands: Any
     poses: Poses
-    receptor: Receptor
-    charged: ChargedReceptor
+    receptor: Any
+    kinds: np.ndarray
     refiner: Refiner
 
     @property
@@ -50,7 +57,13 @@ class System:
 
     def problem(self, number: int, maps: np.ndarray) -> twin.Problem:
         """What the twin knows of a ligand."""
-        return twin.Problem.of(self.ligands, number, self.refiner.field, maps)
+        return twin.Problem.of(self.name, self.ligands, number, self.refiner.field, maps)
+
+    def refined(self, rounds: int, evaluations: int, **more: Any) -> Refined:
+        """All poses after so many rounds of so many evaluations."""
+        chain = {"temperature": 1.2, "amplitude": 2.0, **more}
+        settings = RefineSettings(rounds=rounds, evaluations=evaluations, **chain)
+        return self.refiner.refine(self.ligands, self.poses, settings, self.kinds)
 
 
 def refinable(device: Device, name: str) -> None:
@@ -71,41 +84,42 @@ def system(device: Device, name: str = "vina", spacing: float = 0.5) -> System:
     heavy, others = ligands.element > 1, np.random.default_rng(2)
     polar = ~heavy & (others.random(len(heavy)) < 0.5)
     ad4_types = np.where(heavy, others.integers(2, 14, len(heavy)), polar * Ad4Type.HD)
-    ligands = replace(
-        ligands,
-        vina_type=types.astype("u1"),
-        ad4_type=ad4_types.astype("u1"),
-        ad4_charge=np.where(ad4_types > 0, others.uniform(-0.5, 0.5, len(heavy)), 0).astype("f4"),
-        radius=np.where(heavy, others.choice([1.55, 1.75, 1.9, 2.1], len(heavy)), 0).astype("f4"),
-        interaction=np.where(heavy, others.integers(1, 6, len(heavy)), 0).astype("u1"),
+    zero, plain = np.zeros(len(sizes), "f4"), with_types(ligands)
+    charge = np.where(ad4_types > 0, others.uniform(-0.5, 0.5, len(heavy)), 0).astype("f4")
+    radius = np.where(heavy, others.choice([1.55, 1.75, 1.9, 2.1], len(heavy)), 0).astype("f4")
+    interaction = np.where(heavy, others.integers(1, 6, len(heavy)), 0).astype("u1")
+    in_vina = extended(ligands, VinaLigands, rotors=zero, type=types.astype("u1"))
+    in_ad4 = extended(
+        ligands, Ad4Ligands, torsions=zero, type=ad4_types.astype("u1"), partial_charge=charge
     )
+    in_xscore = replace(plain["xscore"], radius=radius, interaction=interaction)
+    assert isinstance(in_xscore, XScoreLigands)
     poses = make_poses(ligands, 2 if device.is_simulator else 5)
     poses = replace(poses, translation=(poses.translation + CENTER).astype("f4"))
     receptor = random_receptor(120, 9.0)
-    receptor = replace(
-        receptor,
-        xyz=(receptor.xyz + CENTER).astype("f4"),
-        vina_type=rng.integers(1, 13, 120).astype("u1"),
-    )
+    receptor = replace(receptor, xyz=(receptor.xyz + CENTER).astype("f4"))
+    of_vina = in_vina, as_vina(receptor, rng.integers(1, 13, 120))
     charged = charged_receptor(
         10 if device.is_simulator else 120, 4.0 if device.is_simulator else 9.0
     )
     charged = replace(charged, xyz=(charged.xyz + CENTER).astype("f4"))
     box = make_field(shape=(9, 9, 9) if device.is_simulator else (21, 23, 25))
     grid = Grid.over(box, spacing)
-    field = field_over(name, device, receptor, charged, grid, ligands)
-    return System(ligands, poses, receptor, charged, Refiner(device, field))
+    seen = {"ad4": (in_ad4, charged), "xscore": (in_xscore, receptor)}.get(name, of_vina)
+    field = field_over(name, device, seen[1], grid, seen[0])
+    return System(name, seen[0], poses, seen[1], in_vina.type, Refiner(device, field))
 
 
 def owners(poses: Poses) -> np.ndarray:
     return np.repeat(np.arange(len(poses.first_pose) - 1), np.diff(poses.first_pose))
 
 
+@pytest.mark.lanes_64("Oclgrind")
 @pytest.mark.parametrize("name", FIELDS)
 def test_maps_equal_the_direct_sum(device: Device, name: str) -> None:
     given = system(device, name, 1.0)
     field = given.refiner.field
-    xyz = given.charged.xyz if name == "ad4" else given.receptor.xyz
+    xyz = given.receptor.xyz
     # The terms end with a jump at the cut-off; leave out points where rounding decides on it.
     points = field.maps.grid.points
     distance = np.linalg.norm(points[:, None] - xyz, axis=-1)
@@ -115,7 +129,7 @@ def test_maps_equal_the_direct_sum(device: Device, name: str) -> None:
     some = np.random.default_rng(0).permutation(np.flatnonzero(clear))[:100]
     if isinstance(field, Ad4Field):
         types = np.flatnonzero(field.slot >= 0)
-        expected = ad4_reference.field_energy(points[some], given.charged, types)
+        expected = ad4_reference.field_energy(points[some], given.receptor, types)
     elif isinstance(field, XScoreField):
         expected = xscore_reference.field_energy(points[some], given.receptor, field.radii)
     else:
@@ -127,12 +141,13 @@ def test_maps_equal_the_direct_sum(device: Device, name: str) -> None:
     assert found == pytest.approx(expected, rel=2e-5, abs=1e-3)
 
 
+@pytest.mark.lanes_64("Oclgrind")
 @pytest.mark.parametrize("name", FIELDS)
 def test_energies_and_gradients_equal_the_twin(device: Device, name: str) -> None:
     refinable(device, name)
     given = system(device, name)
     maps = given.maps
-    found = given.refiner.refine(given.ligands, given.poses, Chain(0, 1, 1.2, 2.0))
+    found = given.refined(0, 1)
     for pose, number in enumerate(owners(given.poses)):
         energy, gradient = given.problem(number, maps).evaluate(twin.Genotype.of(given.poses, pose))
         size = np.abs(gradient).max()
@@ -158,12 +173,13 @@ def test_gradients_are_derivatives(device: Device, name: str) -> None:
             assert (ahead - back) / 2e-6 == pytest.approx(slope, rel=1e-5, abs=1e-4)
 
 
+@pytest.mark.lanes_64("Oclgrind")
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_short_descent_equals_the_twin(device: Device, name: str) -> None:
     refinable(device, name)
     given = system(device, name)
     maps = given.maps
-    found = given.refiner.refine(given.ligands, given.poses, Chain(1, 2, 1.2, 2.0))
+    found = given.refined(1, 2)
     for pose, number in enumerate(owners(given.poses)):
         pocket = given.problem(number, maps)
         energy, _ = twin.descend(
@@ -172,14 +188,15 @@ def test_a_short_descent_equals_the_twin(device: Device, name: str) -> None:
         assert found.after[pose] == pytest.approx(energy, rel=1e-3, abs=1e-2)
 
 
+@pytest.mark.lanes_64("Oclgrind")
 def test_random_changes_equal_the_twin(device: Device) -> None:
     # One evaluation a descent leaves a pose where it is, so a pose that got better in the second
     # round is exactly what the random change made of it.
     given = system(device)
     ligands, poses, refiner = given.ligands, given.poses, given.refiner
-    found = refiner.refine(ligands, poses, Chain(2, 1, 1.2, 1.5), seed=5)
+    found = given.refined(2, 1, amplitude=1.5, seed=5)
     numbers = np.arange(len(ligands.entry))
-    rows = refining.pack(ligands, numbers, refiner.field, 5).ligands
+    rows = refining.pack(ligands, numbers, refiner.field, 5, given.kinds).ligands
     better = np.flatnonzero(found.after < found.before)
     assert len(better) or device.is_simulator
     for pose in better:
@@ -195,8 +212,8 @@ def test_random_changes_equal_the_twin(device: Device) -> None:
 
 def test_no_rounds_change_no_bit(device: Device) -> None:
     given = system(device)
-    ligands, poses, refiner = given.ligands, given.poses, given.refiner
-    found = refiner.refine(ligands, poses, Chain(0, 30, 1.2, 2.0))
+    poses = given.poses
+    found = given.refined(0, 30)
     assert np.array_equal(found.before, found.after)
     for column in ("translation", "quaternion", "torsion"):
         assert np.array_equal(getattr(found.poses, column), getattr(poses, column))
@@ -206,13 +223,12 @@ def test_rounds_lower_the_energy_and_it_is_that_of_the_pose(device: Device) -> N
     if device.is_simulator:
         pytest.skip("too slow")
     given = system(device)
-    ligands, poses, refiner = given.ligands, given.poses, given.refiner
-    once = refiner.refine(ligands, poses, Chain(1, 30, 1.2, 2.0))
-    often = refiner.refine(ligands, poses, Chain(6, 30, 1.2, 2.0))
+    once = given.refined(1, 30)
+    often = given.refined(6, 30)
     assert (once.after < once.before).any()
     assert (once.after <= once.before).all()
     assert (often.after <= once.after).all()
-    again = refiner.refine(ligands, often.poses, Chain(0, 1, 1.2, 2.0))
+    again = replace(given, poses=often.poses).refined(0, 1)
     assert again.before == pytest.approx(often.after, rel=1e-3, abs=1e-2)
 
 
@@ -224,13 +240,11 @@ def test_batches_and_work_groups_change_no_bit(
         pytest.skip("too slow")
     refinable(device, name)
     given = system(device, name)
-    ligands, poses, refiner = given.ligands, given.poses, given.refiner
-    chain = Chain(3, 12, 1.2, 2.0)
-    expected = refiner.refine(ligands, poses, chain)
+    expected = given.refined(3, 12)
     monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
     if device.back_end != "local":
         monkeypatch.setattr(refining, "tuned", lambda *_: Tuning(sub_groups=3))
-    found = refiner.refine(ligands, poses, chain)
+    found = given.refined(3, 12)
     assert np.array_equal(found.after, expected.after)
     for column in ("translation", "quaternion", "torsion"):
         assert np.array_equal(getattr(found.poses, column), getattr(expected.poses, column))
@@ -238,8 +252,8 @@ def test_batches_and_work_groups_change_no_bit(
 
 def test_the_best_of_each_minimum_is_kept(device: Device) -> None:
     given = system(device)
-    ligands, poses, refiner = given.ligands, given.poses, given.refiner
-    refined = refiner.refine(ligands, poses, Chain(0, 1, 1.2, 2.0))
+    ligands, poses = given.ligands, given.poses
+    refined = given.refined(0, 1)
     kept, verdicts, energies = keep_best(device, ligands, refined, 4, 0.0)
     assert (np.diff(kept.first_pose) == min(4, poses.first_pose[1])).all()
     for first, last in zip(kept.first_pose[:-1], kept.first_pose[1:], strict=True):

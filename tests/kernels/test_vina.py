@@ -6,48 +6,52 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.functions.vina import reference as vina_reference
-from ligen_py.engine.functions.vina.constants import FORMS, TERMS
-from ligen_py.engine.functions.vina.scorer import Vina, Vinardo
+from ligen_py.engine.functions.vina.constants import TERMS
+from ligen_py.engine.functions.vina.scorer import Vina
+from ligen_py.engine.functions.vinardo import reference as vinardo_reference
+from ligen_py.engine.functions.vinardo.scorer import Vinardo
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.engine.scoring import scores as scoring
 from ligen_py.opencl.device import Device
-from ligen_py.records.atom_types import VinaType
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Receptor
+from ligen_py.records.column import extended
+from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
 from ligen_py.records.poses import Poses
-from tests.xscore_input import random_receptor
+from ligen_py.records.typed import Typed
+from tests.xscore_input import as_vina, random_receptor, with_types
 
 SCORERS = {"vina": Vina, "vinardo": Vinardo}
+TWINS = {"vina": vina_reference, "vinardo": vinardo_reference}
 TYPES = len(VinaType)
 
 
-def system(device: Device) -> tuple[Ligands, Receptor, Poses]:
+def system(device: Device) -> tuple[VinaLigands, VinaReceptor, Poses]:
     """Ligands of both size classes and a receptor of a protein's density, all types in both."""
     rng = np.random.default_rng(1)
     sizes = [(12, 2)] if device.is_simulator else [(5, 0), (30, 4), (64, 6), (65, 3)]
     ligands = make_ligands(sizes)
     kinds = rng.integers(1, TYPES, len(ligands.element))
-    ligands = replace(
+    ligands = extended(
         ligands,
-        vina_type=np.where(ligands.element > 1, kinds, VinaType.NONE).astype("u1"),
-        vina_rotors=(rng.integers(0, 20, len(sizes)) / 2).astype("f4"),
+        VinaLigands,
+        type=np.where(ligands.element > 1, kinds, VinaType.NONE).astype("u1"),
+        rotors=(rng.integers(0, 20, len(sizes)) / 2).astype("f4"),
     )
     atoms = 60 if device.is_simulator else 400
-    receptor = replace(
-        random_receptor(atoms, (atoms * 20.0) ** (1 / 3) / 2),
-        vina_type=rng.integers(0, TYPES, atoms).astype("u1"),
+    receptor = as_vina(
+        random_receptor(atoms, (atoms * 20.0) ** (1 / 3) / 2), rng.integers(0, TYPES, atoms)
     )
     return ligands, receptor, make_poses(ligands, 3)
 
 
-def all_terms(scorer: Vina, ligands: Ligands, poses: Poses) -> dict[str, np.ndarray]:
+def all_terms(scorer: Vina, ligands: VinaLigands, poses: Poses) -> dict[str, np.ndarray]:
     return dict(zip(TERMS, scorer.score(ligands, poses, 0, len(ligands.entry)), strict=True))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.lanes_64("Oclgrind", "Portable")
+@pytest.mark.parametrize("form", SCORERS)
 def test_kernel_equals_twin(device: Device, form: str) -> None:
     ligands, receptor, poses = system(device)
-    expected = vina_reference.score_poses(FORMS[form], ligands, receptor, poses)
+    expected = TWINS[form].score_poses(ligands, receptor, poses)
     found = all_terms(SCORERS[form](device, receptor), ligands, poses)
     for term in TERMS:
         assert found[term] == pytest.approx(expected[term], rel=1e-5, abs=1e-4), term
@@ -58,30 +62,32 @@ def test_batches_change_no_bit(device: Device) -> None:
     if device.is_simulator:
         pytest.skip("a simulator runs one batch only, for time")
     ligands, receptor, poses = system(device)
-    names = ("vina", "vinardo")
-    whole = scoring.score(device, ligands, receptor, poses, names)
-    single = scoring.score(device, ligands, receptor, poses, names, batch_bytes=1)
-    for name in names:
+    typed = dict.fromkeys(SCORERS, Typed(ligands, receptor))
+    whole = scoring.score(device, typed, poses)
+    single = scoring.score(device, typed, poses, batch_bytes=1)
+    for name in SCORERS:
         for term in TERMS:
             assert np.array_equal(whole[name][term], single[name][term]), (name, term)
 
 
-def two_atoms(kinds: tuple[VinaType, VinaType], distance: float) -> tuple[Ligands, Receptor, Poses]:
+def two_atoms(
+    kinds: tuple[VinaType, VinaType], distance: float
+) -> tuple[VinaLigands, VinaReceptor, Poses]:
     """A ligand of one atom at the origin, a receptor of one atom on the x axis."""
     ligands = replace(
-        make_ligands([(5, 0)]),
+        with_types(make_ligands([(5, 0)]))["vina"],
         heavy=np.array([1], "i4"),
         first_pair=np.array([0, 1], "i8"),
         pair_mask=np.zeros(1, "u4"),
         xyz=np.zeros((5, 3), "f4"),
         element=np.array([6, 1, 1, 1, 1], "u1"),
-        vina_type=np.array([kinds[0], 0, 0, 0, 0], "u1"),
-        vina_rotors=np.array([2], "f4"),
+        type=np.array([kinds[0], 0, 0, 0, 0], "u1"),
+        rotors=np.array([2], "f4"),
     )
     receptor = replace(
-        random_receptor(1, 1.0),
+        as_vina(random_receptor(1, 1.0)),
         xyz=np.array([[distance, 0, 0]], "f4"),
-        vina_type=np.array([kinds[1]], "u1"),
+        type=np.array([kinds[1]], "u1"),
     )
     poses = replace(
         make_poses(ligands, 1),
@@ -135,7 +141,5 @@ def test_a_pose_that_is_not_finite_has_no_score(device: Device) -> None:
     for term in TERMS:
         assert np.isnan(found[term][1]) == (term != "rotors"), term
         assert np.isfinite(found[term][[0, 2]]).all()
-    expected = vina_reference.score_poses(
-        FORMS["vina"], ligands, receptor, replace(poses, translation=broken)
-    )
+    expected = vina_reference.score_poses(ligands, receptor, replace(poses, translation=broken))
     assert np.flatnonzero(np.isnan(expected["affinity"])).tolist() == [1]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ligen_py.engine.scoring.watch import table
+from ligen_py.chain import FILES
+from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
@@ -23,7 +24,7 @@ from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
-from ligen_py.store.campaign.manifest import COLUMNS, FILES, PartFiles
+from ligen_py.store.campaign.manifest import COLUMNS, PartFiles
 from ligen_py.store.files.write import new_file, write
 
 POSES = 3
@@ -156,8 +157,7 @@ def write_part(
         with new_file(part.pocket, POCKET, Run("pocket", PocketSettings())) as file:
             file.attrs["target"] = target
     if not part.ligands.exists():
-        records = {"entries": parsed.entries, "ledger": parsed.ledger, "ligands": parsed.ligands}
-        write(part.ligands, LIGANDS, Run("parse", ParseSettings()), records)
+        write(part.ligands, LIGANDS, Run("parse", ParseSettings()), parsed.groups)
     poses = poses_of(parsed, first_line)
     count = len(poses.restart)
     run = Run("refine", RefineSettings(), (part.ligands, part.pocket))

@@ -18,7 +18,7 @@ from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
-from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.campaign.manifest import PartFiles, read_manifest
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read
 from tests.stages.factory import POSES, Molecule, prepared, write_manifest, write_part
@@ -53,6 +53,32 @@ class Made:
         return aggregate.main(
             ["--manifest", str(self.manifest), "--output", str(self.output), "--quiet", *flags]
         )
+
+
+def test_a_manifest_of_other_parts_than_the_config_describes_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = make(tmp_path)
+    described = read_manifest(made.manifest).digest()
+    assert made.run("--parts", described, "--effort", "draft") == 0
+    with h5py.File(made.output) as file:
+        assert file.attrs["effort"] == "draft"
+    before = made.output.read_bytes()
+    write_manifest(made.manifest, made.parts[:-1])
+    assert made.run("--parts", described) == 1
+    assert "is stale, it lists other parts than the config describes" in capsys.readouterr().err
+    assert made.output.read_bytes() == before
+
+
+def test_without_the_digest_a_line_says_that_nothing_was_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = make(tmp_path)
+    words = ["--manifest", str(made.manifest), "--output", str(made.output)]
+    assert aggregate.main(words) == 0
+    assert f"{made.manifest}: not compared with a config" in capsys.readouterr().err
+    with h5py.File(made.output) as file:
+        assert file.attrs["effort"] == ""
 
 
 def crystal(folder: Path) -> Path:

@@ -1,19 +1,17 @@
 """What the benchmarks measure is what the stages do."""
 
-import shlex
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.docking import STAGES, Clock, Settings, Target, dock, parsed, pocket_of
-from ligen_py import dock as dock_stage
-from ligen_py import filter, refine, score
+from ligen_py.chain import SCREEN
 from ligen_py.opencl.device import select
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.scores import SCORES, Scores
-from ligen_py.settings.flags import flags
-from ligen_py.store.files.read import read, read_terms
+from ligen_py.store.files.read import read
+from ligen_py.store.files.terms import read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 
@@ -29,27 +27,21 @@ def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(tmp_path: Path
     pocket = pocket_of(receptor, crystal, 10.0, tmp_path, settings.pocket)
     assert parsed(library, tmp_path, settings.parse) == ligands
 
-    poses, kept, refined, scores = (tmp_path / f"{stage}.h5" for stage in STAGES)
-    inputs = ["--quiet", "--ligands", str(ligands)]
-    site = ["--pocket", str(pocket)]
-    commands = (
-        (dock_stage, [*site, "--output", poses], settings.dock),
-        (filter, ["--poses", poses, "--output", kept], settings.filter),
-        (refine, [*site, "--poses", kept, "--output", refined], settings.refine),
-        (score, [*site, "--poses", refined, "--output", scores], settings.score),
-    )
-    for stage, words, section in commands:
-        assert stage.main([*inputs, *map(str, words), *shlex.split(flags(section))]) == 0
+    made = {stage.kind: tmp_path / f"{stage.kind}.h5" for stage in SCREEN}
+    made |= {"ligands": ligands, "pocket": pocket}
+    for stage in SCREEN:
+        inputs = {flag: made[kind] for flag, kind in stage.inputs.items()}
+        stage.run(inputs, getattr(settings, stage.name), None, made[stage.kind])
 
     clock = Clock()
     molecules = read(ligands, LIGANDS, Ligands)
     found = dock(select(None), molecules, Target.of(pocket), settings, clock)
-    expected = read_terms(scores)
+    expected = read_terms(made["scores"])
     assert set(found.columns) > {f"{f}.{term}" for f, terms in expected.items() for term in terms}
     for function, terms in expected.items():
         for term, values in terms.items():
             assert np.array_equal(found.columns[f"{function}.{term}"], values), (function, term)
-    best = read(scores, SCORES, Scores).best
+    best = read(made["scores"], SCORES, Scores).best
     assert found.best_rows(len(best)).tolist() == best.tolist()
-    for stage in STAGES:
-        assert clock.kernel[stage] > 0 < clock.wall[stage]
+    for name in STAGES:
+        assert clock.kernel[name] > 0 < clock.wall[name]

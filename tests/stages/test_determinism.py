@@ -7,6 +7,7 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import export
+from ligen_py.chain import SCREEN, Stage
 from ligen_py.engine.docking import batched as docking
 from ligen_py.engine.filtering import batched as filtering
 from ligen_py.engine.geometry import rebuild
@@ -19,7 +20,7 @@ from ligen_py.records.refined import REFINED
 from ligen_py.store.campaign.part import Poses as PartPoses
 from ligen_py.store.campaign.reader import Ranked, open_campaign
 from ligen_py.store.files.read import read
-from tests.mini import LIBRARY, SCREEN, Mini
+from tests.mini import LIBRARY, Mini
 
 
 @pytest.fixture(scope="module")
@@ -112,14 +113,14 @@ def test_processes_of_parse(whole: Mini, tmp_path: Path) -> None:
     assert busy.campaign.read_bytes() == whole.campaign.read_bytes()
 
 
-@pytest.mark.parametrize("stage", SCREEN)
-def test_resume_point(whole: Mini, tmp_path: Path, stage: str) -> None:
+@pytest.mark.parametrize("stage", SCREEN, ids=lambda stage: stage.name)
+def test_resume_point(whole: Mini, tmp_path: Path, stage: Stage) -> None:
     """One part of two is lost from some stage on, and a half-written file lies beside it."""
     campaign = Mini(tmp_path, chunks=2).run()
     expected = campaign.campaign.read_bytes()
     part = campaign.parts()[1]
-    for lost in list(SCREEN)[list(SCREEN).index(stage) :]:
-        path: Path = getattr(part, SCREEN[lost][0])
+    for lost in SCREEN[SCREEN.index(stage) :]:
+        path: Path = getattr(part, lost.kind)
         path.with_name(f".{path.name}.x.part").write_bytes(path.read_bytes()[:1000])
         path.unlink()
     campaign.campaign.unlink()

@@ -19,7 +19,6 @@ from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.write import write
-from tests.xscore_input import charged_receptor
 
 FAST = ("--num-restart", "6", "--num-iterations", "1")
 
@@ -44,20 +43,11 @@ def write_pocket(path: Path) -> Path:
     receptor = Receptor(
         xyz=np.zeros((0, 3), "f4"),
         element=none,
-        radius=np.zeros(0, "f4"),
-        interaction=none,
-        logp=np.zeros(0, "f4"),
-        donor=none,
-        acceptor=none,
-        root=np.zeros((0, 3), "f4"),
-        rooted=none,
-        vina_type=none,
         residue=np.zeros(0, "i4"),
         label=text(),
     )
     audit = Audit(text(), text(), np.zeros(0, "i4"), text())
-    charged = charged_receptor(0, 1.0)
-    records = {"receptor": receptor, "charged": charged, "field": make_field(), "audit": audit}
+    records = {"receptor": receptor, "field": make_field(), "audit": audit}
     write(path, POCKET, Run("pocket", PocketSettings()), records)
     return path
 

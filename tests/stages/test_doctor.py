@@ -45,6 +45,19 @@ def test_a_device_that_fails_ends_it(
     assert "the device failed its test" in told.err
 
 
+def test_a_runtime_that_builds_no_kernel_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fault(device: Device) -> str | None:
+        return None if "Intel" in device.label else "unknown target CPU 'generic'"
+
+    monkeypatch.setattr(Device, "fault", property(fault))
+    assert doctor.main(["--no-test"]) == 0
+    said = capsys.readouterr().out
+    assert "left out, because it cannot build a kernel: unknown target CPU 'generic'" in said
+    assert "A stage takes Intel" in said
+
+
 def test_what_is_missing_is_advised(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

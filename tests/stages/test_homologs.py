@@ -191,7 +191,7 @@ def test_a_query_without_hits_has_an_empty_list(
     ("words", "query", "sentence"),
     [
         (("--matrix", "BLOSUM63"), QUERY, "matrix BLOSUM63: is none of"),
-        (("--gap-next", "11"), QUERY, "'gap_next' must not exceed 'gap_first'"),
+        (("--gap-next", "11"), QUERY, "gap-next must not exceed --gap-first"),
         ((), "MK-V", "'-' at residue 3 is no amino acid"),
         (("--site", "31"), QUERY, "--site names residues up to 31"),
         (("--pocket", "query.fa"), QUERY, "--pocket belongs to --receptor"),

@@ -136,7 +136,7 @@ def test_an_unknown_format_and_a_value_out_of_range(
     other = tmp_path / "library.pdf"
     other.write_text(SMILES)
     assert "library.pdf: format unknown" in refused(other, capsys)
-    assert "max_atoms" in refused(library, capsys, "--max-atoms", "257")
+    assert "--max-atoms: give 256 or less" in refused(library, capsys, "--max-atoms", "257")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from ligen_py import pocket
 from ligen_py.molecules.receptor.site import site_of_ligand
+from ligen_py.records.functions.xscore import XScoreReceptor
 from ligen_py.records.pocket import POCKET, Audit, Field, Receptor
 from ligen_py.store.files.read import read, run_record
 
@@ -43,7 +44,7 @@ def field_at(field: Field, xyz: np.ndarray) -> np.ndarray:
 def test_candida_dhfr_keeps_its_nadph_and_one_chain(complexes: Path, tmp_path: Path) -> None:
     output = tmp_path / "pocket.h5"
     assert run_1ia1(output, complexes, "--chains", "B") == 0
-    receptor: Receptor = read(output, POCKET, Receptor)
+    receptor = read(output, POCKET, XScoreReceptor)
     audit: Audit = read(output, POCKET, Audit)
     assert {label[0] for label in receptor.label} == {"B"}
     assert sum("/NDP/" in label for label in receptor.label) == 48
@@ -110,8 +111,8 @@ def test_a_summary_names_reasons_and_sizes(
     [
         (("--chains", "Z"), "has no chain Z; its chains are A, B"),
         (("--chains", "A"), "no receptor atom lies in the box around (10.26, 36.34, 18.56)"),
-        (("--spacing", "5"), "'spacing'"),
-        (("--site-radius", "1"), "'radius'"),
+        (("--spacing", "5"), "--spacing: give 1 or less"),
+        (("--site-radius", "1"), "--site-radius: give 4 or more"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence_and_leaves_no_file(
@@ -124,7 +125,7 @@ def test_what_cannot_be_used_is_one_sentence_and_leaves_no_file(
     assert run_1ia1(tmp_path / "out" / "pocket.h5", complexes, *flags) == 1
     lines = capsys.readouterr().err.strip().splitlines()
     assert message in lines[-1]
-    assert lines[-1].startswith("python -m ligen_py.pocket: error: ")
+    assert lines[-1].startswith("ligen stage pocket: error: ")
     assert not (tmp_path / "out").exists()
 
 
@@ -205,7 +206,7 @@ def test_audits_are_printed_and_compared(
     assert pocket.main(["--audit", files[1]]) == 0
     blocks = capsys.readouterr().out.split("\n\n")
     assert [block.splitlines()[0] for block in blocks] == [
-        "chosen", "added: 315 atoms", "worth knowing", "kept: 1405 atoms", "removed: 1838 atoms"
+        "chosen", "added: 315 atoms", "noted", "kept: 1405 atoms", "removed: 1838 atoms"
     ]  # fmt: skip
     assert "B/NDP/195    48  not wanted, as asked" in blocks[-1]
     assert "18 x 20 x 16 A asked for; docking uses the cube that holds it" in blocks[0]
@@ -263,8 +264,8 @@ def test_an_unprepared_entry_gives_the_prepared_receptor(
     folder = shared_data / "redock" / name
     assert run(tmp_path / "raw.h5", shared_data / "raw" / RAW[name], folder / "ligand.sdf") == 0
     assert run(tmp_path / "prepared.h5", folder / "protein.pdb", folder / "ligand.sdf") == 0
-    raw: Receptor = read(tmp_path / "raw.h5", POCKET, Receptor)
-    prepared: Receptor = read(tmp_path / "prepared.h5", POCKET, Receptor)
+    raw = read(tmp_path / "raw.h5", POCKET, XScoreReceptor)
+    prepared = read(tmp_path / "prepared.h5", POCKET, XScoreReceptor)
     assert raw.label.tolist() == prepared.label.tolist()
     assert raw.radius.tolist() == prepared.radius.tolist()
     audit: Audit = read(tmp_path / "raw.h5", POCKET, Audit)

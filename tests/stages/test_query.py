@@ -56,8 +56,10 @@ def test_by_name_ranked_or_not(campaign: Path, capsys: pytest.CaptureFixture[str
         ("-", "cut [31m", "failed"),
         ("-", "ethanol", "duplicate"),
     ]
-    assert query.main([str(campaign), "--target", "a", "--name", "nobody"]) == 0
-    assert "a: no record is named nobody" in capsys.readouterr().err
+    assert query.main([str(campaign), "--name", "ethanol", "nobody"]) == 1
+    told = capsys.readouterr()
+    assert "\tethanol\t" in told.out
+    assert told.err.endswith("campaign.h5: holds no record named nobody\n")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,6 @@ def test_by_name_ranked_or_not(campaign: Path, capsys: pytest.CaptureFixture[str
         ("6.6", "99", ["ether"]),
         ("-1000", "1000", ["ether", "butane", "amine", "ethanol", "acid"]),
         ("8", "9", []),
-        ("9", "1", []),
     ],
 )
 def test_by_score(
@@ -81,8 +82,12 @@ def test_by_score(
 def test_bad_questions_are_sentences(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert query.main([str(campaign), "--target", "c"]) == 1
     assert "holds no target c; it has a, b" in capsys.readouterr().err
-    assert query.main([str(campaign), "--top", "-1"]) == 1
-    assert "give a number of molecules" in capsys.readouterr().err
+    assert query.main([str(campaign), "--score", "9", "5"]) == 2
+    assert capsys.readouterr().err.endswith("--score 9 5: give the lower score first\n")
+    with pytest.raises(SystemExit) as stop:
+        query.main([str(campaign), "--top", "-1"])
+    assert stop.value.code == 2
+    assert "-1: give a whole number, 0 or more" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", [0, 1, 40, 3000, 10_000])

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from ligen_py import dock, filter, parse, pocket, refine, score
-from ligen_py.engine.scoring import scores as scoring
+from ligen_py.engine.functions.vina.constants import TERMS as VINA_TERMS
 from ligen_py.records.kept import KEPT
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Scores
-from ligen_py.store.files.read import read, read_terms
+from ligen_py.store.files.read import read
+from ligen_py.store.files.terms import read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 
@@ -110,7 +111,7 @@ def test_a_fields_energy_is_that_of_its_function(folder: Path, field: str) -> No
     assert score.main(["--quiet", *inputs, "--output", str(output), "--functions", field]) == 0
     exact = read_terms(output)[field]
     ad4 = ("vdw", "hbond", "estat", "desolv", "intra")
-    names = ad4 if field == "ad4" else scoring.PAIR_TERMS
+    names = ad4 if field == "ad4" else VINA_TERMS[:6]
     total = np.sum([exact[name] for name in names], axis=0)
     after = read(folder / "field.h5", REFINED, Refinement).after
     assert np.abs(total - after).max() < 0.5

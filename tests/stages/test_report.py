@@ -9,7 +9,7 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import aggregate, report
-from ligen_py.engine.scoring import watch
+from ligen_py.engine.scoring.checks import table
 from ligen_py.records.scores import Check
 from ligen_py.store.campaign.reader import open_campaign
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
@@ -174,10 +174,10 @@ def test_a_campaign_in_which_nothing_was_scored_has_a_report(
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (["--groups", "{"], "key 'groups': not JSON such as"),
-        (["--groups", '["m1"]'], "key 'groups'"),
+        (["--groups", "{"], "--groups: not JSON such as"),
+        (["--groups", '["m1"]'], "--groups: give names with values"),
         (["--groups", '{"a/b": ["m1"]}'], "a/b"),
-        (["--top", "0"], "key 'top'"),
+        (["--top", "0"], "--top: give 1 or more"),
     ],
 )
 def test_bad_flags_are_sentences_and_no_page(
@@ -200,8 +200,8 @@ def test_another_kind_of_file_is_a_sentence(
 def test_alarms_of_the_watch_are_told(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of two parts the first has zeros, as the score stage found, and the second has drifted."""
     folder = campaign.parent / "watched"
-    zero = watch.table([(Check.ZERO, 30, 50, 0.6, "30 of 50 scores of exactly <0>")])
-    twin = watch.table([(Check.TWIN, 0, 20, 0.0, "0 of 20 scores unlike the twin's")])
+    zero = table([(Check.ZERO, 30, 50, 0.6, "30 of 50 scores of exactly <0>")])
+    twin = table([(Check.TWIN, 0, 20, 0.0, "0 of 20 scores unlike the twin's")])
     fine, odd = library()[:20], [Molecule(f"x{i}", "C" * (i + 1), 90.0 + i) for i in range(20)]
     parts = [
         write_part(folder, "t", "lib", "1-of-2", fine, checks=zero),

@@ -10,16 +10,18 @@ from ligen_py import score
 from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.random_input import make_field, make_poses
 from ligen_py.provenance import Run
+from ligen_py.records.functions.xscore import XScoreLigands
 from ligen_py.records.kept import KEPT, Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
-from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.ligands import LIGANDS, Entries
 from ligen_py.records.pocket import POCKET, Audit
 from ligen_py.records.poses import POSES, Poses
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.settings.dock import DockSettings
-from ligen_py.store.files.read import read, read_terms, run_record
+from ligen_py.store.files.read import read, run_record
+from ligen_py.store.files.terms import read_terms
 from ligen_py.store.files.write import write
-from tests.xscore_input import charged_receptor, random_receptor, typed_ligands
+from tests.xscore_input import as_vina, charged_receptor, random_receptor, typed_ligands, with_types
 
 RUN = Run("dock", DockSettings())
 
@@ -47,11 +49,14 @@ class Campaign:
         names = text("a", "b", "c", "d")
         entries = Entries(names, np.arange(1, 5), *[names] * 4)
         records = {"entries": entries, "ledger": self.ledger, "ligands": self.ligands}
-        write(self.folder / "ligands.h5", LIGANDS, RUN, records)
+        typed = {**with_types(self.ligands), "xscore": self.ligands}
+        write(self.folder / "ligands.h5", LIGANDS, RUN, {**records, **typed})
         audit = Audit(text(), text(), np.zeros(0, "i4"), text())
         pocket = {
             "receptor": self.receptor,
-            "charged": charged_receptor(80, 6.0),
+            "vina": as_vina(self.receptor),
+            "ad4": charged_receptor(80, 6.0),
+            "xscore": self.receptor,
             "field": make_field(),
             "audit": audit,
         }
@@ -173,9 +178,9 @@ def test_a_record_is_scored_when_one_of_its_states_is(campaign: Campaign) -> Non
 def test_a_chunk_without_ligands(campaign: Campaign) -> None:
     empty = {
         name: getattr(campaign.ligands, name)[: 1 if name.startswith("first") else 0]
-        for name in Ligands.__dataclass_fields__
+        for name in XScoreLigands.__dataclass_fields__
     }
-    campaign.ligands = Ligands(**empty)
+    campaign.ligands = XScoreLigands(**empty)
     campaign.ledger = campaign.ledger.marked(
         np.arange(4), Status.FAILED, Reason.UNPARSABLE, ["bad"] * 4
     )

@@ -8,11 +8,15 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import yaml
 
-from ligen_py import verify
+from ligen_py import aggregate, verify
+from ligen_py.campaign import Workplan
+from ligen_py.chain import SCREEN
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.settings.campaign import load_campaign
 from ligen_py.store.campaign.manifest import PartFiles
-from tests.mini import SCREEN, Mini
+from tests.mini import DHFR, Mini
 from tests.stages.factory import write_manifest
 
 SECOND, CONTROL = 1, 2
@@ -35,6 +39,76 @@ def mini(sound: Mini, tmp_path: Path) -> Mini:
 
 def run(mini: Mini, *words: str) -> int:
     return verify.main([str(mini.campaign), "--quiet", *words])
+
+
+CONFIG = {
+    "targets": {
+        "dhfr": {
+            "receptor": str(DHFR / "1ia1_protein_one_lig_removed.pdb"),
+            "chains": ["B"],
+            "site": {"ligand": str(DHFR / "1ia1_ligand.sdf")},
+        }
+    },
+    "libraries": {"lib": {"file": "lib.smi", "chunks": 2}},
+    "pocket": {"radius": 8},
+    "dock": {"num_restart": 12, "num_iterations": 1, "n_angles": 8},
+    "filter": {"max_num_poses": 4},
+    "refine": {"rounds": 1, "evaluations": 8, "max_num_poses": 3},
+}
+"""What Mini does, as a config."""
+
+
+def described(mini: Mini, **changes: object) -> list[str]:
+    """Flags that compare with this config, in a campaign whose manifest is the workflow's own."""
+    path = mini.folder / "c.yaml"
+    path.write_text(yaml.safe_dump(CONFIG | changes))
+    plan = Workplan.of(load_campaign(path).model_dump(), str(path), mini.folder)
+    mini.manifest.write_text(plan.manifest(str(mini.folder / "results")).text())
+    mini.campaign.unlink()
+    words = ["--manifest", str(mini.manifest), "--output", str(mini.campaign), "--quiet"]
+    assert aggregate.main([*words, "--effort", "standard"]) == 0
+    return ["--config", str(path), "--sample", "0"]
+
+
+def test_a_campaign_is_compared_with_its_config(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = described(mini)
+    assert run(mini, *words) == 0, capsys.readouterr().out
+    path = mini.folder / "c.yaml"
+    for changes, fault in (
+        ({"effort": "draft"}, "was made with effort standard, "),
+        (
+            {"dock": {"num_restart": 13}},
+            "made with dock.num_restart 12, the config asks for 13",
+        ),
+        ({"pocket": {"radius": 9}}, "was made with pocket.radius 8.0, the config asks for 9.0"),
+        ({"parse": {"ph": 7.0}}, "was made with parse.ph 7.4, the config asks for 7.0"),
+        ({"aggregate": {"top_poses": 9}}, "with aggregate.top_poses 1000, the config asks for 9"),
+        (
+            {"libraries": {"lib": {"file": "lib.smi", "chunks": 1}}},
+            "lacks the part dhfr/lib/1-of-1",
+        ),
+        (
+            {"libraries": CONFIG["libraries"] | {"more": {"file": "lib.smi"}}},
+            "manifest.tsv: lacks the part dhfr/more/1-of-1",
+        ),
+    ):
+        path.write_text(yaml.safe_dump(CONFIG | changes))
+        assert run(mini, *words) == 1
+        assert fault in capsys.readouterr().out, fault
+    path.write_text(yaml.safe_dump(CONFIG))
+    library = mini.folder / "lib.smi"
+    library.write_text(library.read_text() + "CCO ethanol\n")
+    assert run(mini, *words) == 1
+    assert f"was not made from {library} as it is now" in capsys.readouterr().out
+
+
+def test_without_a_config_a_line_says_that_nothing_was_compared(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verify.main([str(mini.campaign), "--sample", "0"]) == 0
+    assert "not compared with a config; give it by --config" in capsys.readouterr().err
 
 
 def test_a_sound_campaign_has_no_fault(
@@ -168,7 +242,7 @@ def forged(kind: str, change: Callable[[h5py.File], None]) -> Harm:
         part: PartFiles = mini.parts()[SECOND]
         with h5py.File(getattr(part, kind), "r+") as file:
             change(file)
-        names = [made for made, _ in SCREEN.values()]
+        names = [stage.kind for stage in SCREEN]
         for later in names[names.index(kind) + 1 :]:
             getattr(part, later).unlink()
         mini.campaign.unlink()

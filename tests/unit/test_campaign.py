@@ -101,7 +101,7 @@ def test_a_reference_without_bond_orders_makes_no_control(folder: Path) -> None:
 def test_the_manifest_is_what_aggregate_reads(folder: Path, tmp_path: Path) -> None:
     plan = Workplan.of(config(), "c.yaml", folder)
     table = tmp_path / "manifest.tsv"
-    table.write_text(plan.manifest("results"), encoding="utf-8")
+    table.write_text(plan.manifest("results").text(), encoding="utf-8")
     manifest = read_manifest(table)
     assert [(part.target, part.library) for part in manifest.parts] == [
         (part.target, part.library) for part in plan.parts()
@@ -142,7 +142,7 @@ def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
     assert plan.site_files("t.one.shut") == [folder / "l.sdf"]
     assert plan.control("t.one.shut") == plan.control("t.one.open") == "control-t.one"
     table = folder / "m.tsv"
-    table.write_text(plan.manifest("results"), encoding="utf-8")
+    table.write_text(plan.manifest("results").text(), encoding="utf-8")
     manifest = read_manifest(table)
     assert manifest.targets == ["t.one", "t.two"]
     (members, _) = manifest.chunks("t.two", "lib")
@@ -263,7 +263,7 @@ def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     ("given", "words"),
     [
         ({}, "give 'targets' and 'libraries', or 'homologs'"),
-        ({"libraries": {"lib": {"file": "lib.smi"}}}, "'targets' are missing"),
+        ({"libraries": {"lib": {"file": "lib.smi"}}}, "key 'targets' names none"),
         (searches(target="b"), "give either 'query' or 'target'"),
         (searches(target="b", query=None), "'homologs.s.target' is none of 'targets'"),
         (searches(query="no.fa"), "key 'homologs.s.query': .*no.fa does not exist"),

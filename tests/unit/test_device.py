@@ -1,10 +1,26 @@
 """Choosing a device: by words, by number, by environment; never a silent fall-back."""
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
 from ligen_py.errors import DeviceError
 from ligen_py.opencl import device as module
-from ligen_py.opencl.device import devices, select, select_all
+from ligen_py.opencl.device import Device, devices, select, select_all
+
+ROOT = Path(__file__).parents[2]
+
+# PoCL with a compiler's option that no compiler has, and no kernel of an earlier run.
+BROKEN = {"POCL_EXTRA_BUILD_FLAGS": "-mcpu=nosuch", "PYOPENCL_NO_CACHE": "1"}
+
+
+def sound() -> list[Device]:
+    return [device for device in devices() if device.fault is None]
 
 
 def test_the_default_is_no_simulator() -> None:
@@ -14,7 +30,7 @@ def test_the_default_is_no_simulator() -> None:
 
 
 def test_a_gpu_comes_first_then_real_sub_groups() -> None:
-    found = [device for device in devices() if not device.is_simulator]
+    found = [device for device in sound() if not device.is_simulator]
     chosen = select()
     if any(device.kind == "gpu" for device in found):
         assert chosen.kind == "gpu"
@@ -23,7 +39,7 @@ def test_a_gpu_comes_first_then_real_sub_groups() -> None:
 
 
 def test_every_device_is_found_by_words_of_its_line() -> None:
-    for device in devices():
+    for device in sound():
         platform = device.handle.platform.name.split()[0]
         assert select(platform.lower()).handle.platform == device.handle.platform
         assert select(f"{platform}:0".upper()).handle.platform == device.handle.platform
@@ -34,10 +50,10 @@ def test_a_process_has_one_context_of_a_device() -> None:
 
 
 def test_the_environment_counts_where_no_flag_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    last = devices()[-1]
+    last = sound()[-1]
     monkeypatch.setenv("LIGEN_DEVICE", last.handle.platform.name.split()[0])
     assert select().handle.platform == last.handle.platform
-    first = devices()[0]
+    first = sound()[0]
     assert select(first.handle.platform.name.split()[0]).handle.platform == first.handle.platform
     monkeypatch.delenv("LIGEN_DEVICE")
     monkeypatch.setenv("PYOPENCL_CTX", last.handle.platform.name.split()[0])
@@ -61,7 +77,7 @@ def test_no_device_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_simulator_alone_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    simulators = [device for device in devices() if device.is_simulator]
+    simulators = [device for device in sound() if device.is_simulator]
     if not simulators:
         pytest.skip("Oclgrind is not installed")
     monkeypatch.setattr(module, "devices", lambda: simulators)
@@ -72,12 +88,117 @@ def test_a_simulator_alone_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_several_devices_by_number_and_all_of_a_kind() -> None:
     every = devices()
-    name = select().handle.platform.name.split()[0].lower()
+    chosen = select()
+    name = chosen.handle.platform.name.split()[0].lower()
     same = [device for device in every if name in device.label.lower()]
-    assert [each.label for each in select_all(f"{name}:all")] == [each.label for each in same]
-    assert [each.label for each in select_all(f"{name}:0,0")] == [same[0].label] * 2
-    gpus = [device.label for device in every if device.kind == "gpu"]
+    working = [device.label for device in same if device.fault is None]
+    assert [each.label for each in select_all(f"{name}:all")] == working
+    number = same.index(chosen)
+    assert [each.label for each in select_all(f"{name}:{number},{number}")] == [chosen.label] * 2
+    gpus = [device.label for device in sound() if device.kind == "gpu"]
     assert [each.label for each in select_all("all")] == gpus or not gpus
     assert select_all("all")[0].handle == select().handle
     with pytest.raises(DeviceError, match="no OpenCL device matches"):
         select_all(f"{name}:0,99")
+
+
+def fake(name: str, kind: int, fault: str | None = None) -> Device:
+    platform = SimpleNamespace(name="Vendor", version="OpenCL 3.0")
+    handle = SimpleNamespace(
+        platform=platform, name=name, driver_version="1", vendor="v", type=kind, extensions=""
+    )
+    device = Device(handle)
+    device.__dict__["fault"] = fault  # the cached property: there is no driver to ask
+    return device
+
+
+GPU, CPU = module.cl.device_type.GPU, module.cl.device_type.CPU
+
+
+def names(chosen: list[Device]) -> list[str]:
+    return [device.handle.name for device in chosen]
+
+
+def test_a_device_that_builds_no_kernel_is_left_out_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = [fake("old", CPU, "unknown target CPU 'generic'"), fake("new", CPU)]
+    monkeypatch.setattr(module, "devices", lambda: found)
+    for selector in (None, "vendor", "vendor:all", "cpu"):
+        caplog.clear()
+        assert names(select_all(selector)) == ["new"]
+        (line,) = [
+            record.getMessage() for record in caplog.records if record.levelname == "WARNING"
+        ]
+        assert line == (
+            "device left out: Vendor / old (cpu, driver 1) cannot build a kernel: "
+            "unknown target CPU 'generic'"
+        )
+
+
+@pytest.mark.parametrize("selector", ["cpu:0", "old", "cpu:0,1"])
+def test_a_device_that_was_named_and_builds_no_kernel_is_an_error(
+    selector: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [fake("old", CPU, "unknown target CPU 'generic'"), fake("new", CPU)]
+    monkeypatch.setattr(module, "devices", lambda: found)
+    with pytest.raises(DeviceError, match=r"old .* cannot build a kernel: unknown .*; update"):
+        select_all(selector)
+
+
+def test_no_processor_stands_in_for_a_gpu_that_builds_no_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken, other, processor = fake("a", GPU, "out of memory"), fake("b", GPU), fake("c", CPU)
+    monkeypatch.setattr(module, "devices", lambda: [broken, processor])
+    for selector in (None, "all", "gpu"):
+        with pytest.raises(DeviceError, match=r"a .* cannot build a kernel: out of memory; update"):
+            select_all(selector)
+    assert names(select_all("cpu")) == ["c"]
+    monkeypatch.setattr(module, "devices", lambda: [broken, other, processor])
+    assert names(select_all(None)) == names(select_all("all")) == ["b"]
+
+
+@pytest.mark.parametrize("width", [32, 64])
+def test_a_sub_group_of_amds_has_the_lanes_that_run_in_step(width: int) -> None:
+    query = "cl_khr_fp64 cl_amd_device_attribute_query"
+    handle = SimpleNamespace(type=GPU, extensions=query, wavefront_width_amd=width)
+    assert module._sub_group_size(handle) == width
+    handle.extensions = "cl_khr_fp64"
+    assert module._sub_group_size(handle) == 32
+
+
+def has_pocl() -> bool:
+    return any("Portable" in device.handle.platform.name for device in devices())
+
+
+@pytest.mark.skipif(not has_pocl(), reason="PoCL is not installed")
+def test_a_runtime_that_builds_no_kernel_says_what_its_compiler_said() -> None:
+    program = "from ligen_py.opencl.device import select; select('portable')"
+    done = subprocess.run(
+        [sys.executable, "-c", f"from ligen_py import cli\n{program}"],
+        env=os.environ | BROKEN,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert "Portable Computing Language" in last
+    assert "cannot build a kernel: Invalid build option: -mcpu=nosuch; update its driver" in last
+
+
+@pytest.mark.skipif(not has_pocl(), reason="PoCL is not installed")
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_tests_skip_a_runtime_that_builds_no_kernel_and_count_it(workers: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *workers]
+    command += ["tests/kernels/test_filter.py", "-k", "Portable"]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | BROKEN, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert re.search(
+        r"^left out: \d+ tests?: Portable Computing Language cannot build a kernel here: "
+        r"Invalid build option: -mcpu=nosuch$",
+        done.stdout,
+        re.MULTILINE,
+    ), done.stdout

@@ -1,17 +1,21 @@
 import hashlib
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from ligen_py import provenance
+from ligen_py.chain import SCREEN, STAGES
+from ligen_py.functions import FUNCTIONS
 from ligen_py.provenance import Run, file_digest, sources, stage_digest
 from ligen_py.settings.filter import FilterSettings
 
 ROOT = Path(__file__).parents[2]
 
 
+@cache
 def names(stage: str) -> set[str]:
     return {str(path.relative_to(ROOT)) for path in sources(stage)}
 
@@ -29,15 +33,65 @@ def test_a_stage_depends_on_its_modules_and_kernels() -> None:
 
 
 def test_a_stage_does_not_depend_on_other_stages() -> None:
-    assert not {"ligen_py/score.py", "ligen_py/parse.py", "kernels/batched/score.cl"} & names(
+    assert not {"ligen_py/score.py", "ligen_py/parse.py", "kernels/batched/xscore.cl"} & names(
         "dock"
     )
     assert not any(name.endswith(".cl") for name in names("parse") | names("export"))
-    assert "kernels/batched/score.cl" in names("score")
+    assert "kernels/batched/xscore.cl" in names("score")
     refine = {"kernels/batched/maps.cl", "kernels/include/xscore_field.clh"}
     assert refine <= names("refine")
     assert not refine & (names("score") | names("aggregate"))
     assert not {f"kernels/batched/{name}.cl" for name in ("ad4", "score", "vina")} & names("refine")
+
+
+def rooms(stage: str) -> set[str]:
+    """Modules of the scoring functions' rooms that a stage depends on."""
+    folder = "ligen_py/engine/functions/"
+    return {name.removeprefix(folder) for name in names(stage) if name.startswith(folder)}
+
+
+def test_a_stage_depends_on_what_it_loads_from_the_rooms_of_scoring_functions() -> None:
+    score, refine = rooms("score"), rooms("refine")
+    for function in FUNCTIONS:
+        assert {f"{function}/scorer.py", f"{function}/reference.py"} <= score
+        assert f"{function}/field.py" in refine
+        assert f"{function}/field.py" not in score
+        assert not {f"{function}/scorer.py", f"{function}/reference.py"} & refine
+    # Constants are both's.
+    assert "vina/constants.py" in score & refine
+    fields = {f"kernels/include/{name}_field.clh" for name in ("ad4", "vina", "xscore")}
+    shared = {"kernels/include/energy.clh", "kernels/include/pairwise_field.clh"}
+    assert fields | shared <= names("refine")
+    assert not (fields | shared) & (names("score") | names("dock") | names("filter"))
+    for stage in ("dock", "filter", "export", "aggregate"):
+        assert not any(name.endswith(("scorer.py", "field.py")) for name in rooms(stage)), stage
+    # A new row alone changes no digest: what a stage loads from its room does.
+    assert not any("ligen_py/functions.py" in names(stage) for stage in ("dock", "score", "refine"))
+
+
+def test_types_of_atoms_concern_who_makes_or_uses_them() -> None:
+    typing = {f"ligen_py/molecules/typing/{name}.py" for name in ("ad4", "vina", "xscore")}
+    assert typing <= names("parse") & names("pocket")
+    assert not typing & (names("dock") | names("score") | names("refine"))
+    records = {f"ligen_py/records/functions/{name}.py" for name in ("ad4", "vina", "xscore")}
+    assert records <= names("parse") & names("score") & names("refine")
+    assert not records & (names("dock") | names("filter"))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stages"),
+    [
+        ("batched/vina.cl", {"score"}),
+        ("batched/maps.cl", {"refine"}),
+        ("include/energy.clh", {"refine"}),
+        ("include/ad4_field.clh", {"refine"}),
+        ("include/xscore.clh", {"score"}),
+        ("include/ad4.clh", {"score", "refine"}),
+    ],
+)
+def test_a_kernel_of_a_function_concerns_its_stages_only(kernel: str, stages: set[str]) -> None:
+    every = ("parse", "pocket", "dock", "filter", "refine", "score", "export")
+    assert {stage for stage in every if f"kernels/{kernel}" in names(stage)} == stages
 
 
 def test_an_unknown_stage_is_an_error() -> None:
@@ -45,21 +99,102 @@ def test_an_unknown_stage_is_an_error() -> None:
         sources("nothing")
 
 
-def test_a_changed_kernel_changes_the_digest_of_its_stage_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+ALL = set(STAGES)
+DEVICE = {stage.name for stage in SCREEN}
+REPLANNED: dict[str, set[str]] = {
+    "ligen_py/settings/aggregate.py": {"aggregate"},
+    "ligen_py/settings/campaign.py": set(),
+    "ligen_py/settings/check.py": ALL,
+    "ligen_py/settings/dock.py": {"dock"},
+    "ligen_py/settings/export.py": {"export"},
+    "ligen_py/settings/filter.py": {"dock", "filter", "refine"},
+    "ligen_py/settings/flags.py": ALL,
+    "ligen_py/settings/function.py": {"refine", "score"},
+    "ligen_py/settings/parse.py": {"parse"},
+    "ligen_py/settings/pocket.py": {"pocket"},
+    "ligen_py/settings/refine.py": {"refine"},
+    "ligen_py/settings/report.py": {"report"},
+    "ligen_py/settings/score.py": {"score"},
+    "ligen_py/settings/section.py": ALL,
+    "kernels/batched/ad4.cl": {"score"},
+    "kernels/batched/dock.cl": {"dock"},
+    "kernels/batched/filter.cl": {"filter", "refine"},
+    "kernels/batched/maps.cl": {"refine"},
+    "kernels/batched/refine.cl": {"refine"},
+    "kernels/batched/xscore.cl": {"score"},
+    "kernels/batched/vina.cl": {"score"},
+    "kernels/latency/dock.cl": {"dock"},
+    "kernels/include/ad4.clh": {"refine", "score"},
+    "kernels/include/ad4_field.clh": {"refine"},
+    "kernels/include/energy.clh": {"refine"},
+    "kernels/include/field.clh": {"dock"},
+    "kernels/include/field_input.clh": {"refine"},
+    "kernels/include/geometry.clh": DEVICE,
+    "kernels/include/pairwise_field.clh": {"refine"},
+    "kernels/include/pose.clh": {"score"},
+    "kernels/include/random.clh": {"refine"},
+    "kernels/include/search.clh": {"dock"},
+    "kernels/include/subgroup.clh": DEVICE,
+    "kernels/include/vina.clh": {"refine", "score"},
+    "kernels/include/vina_field.clh": {"refine"},
+    "kernels/include/xscore.clh": {"score"},
+    "kernels/include/xscore_field.clh": {"refine"},
+}
+"""Every section of the settings and every kernel -> the stages whose digest it changes."""
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package and its kernels."""
+    folder = tmp_path_factory.mktemp("copy")
+    for name in ("ligen_py", "kernels"):
+        without = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, folder / name, ignore=without)
+    return folder
+
+
+def digests() -> dict[str, str]:
+    stage_digest.cache_clear()
+    found = {stage: stage_digest(stage) for stage in STAGES}
+    stage_digest.cache_clear()
+    return found
+
+
+def test_a_changed_section_or_kernel_changes_the_digests_of_the_stages_that_use_it(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = {stage: stage_digest(stage) for stage in ("dock", "score", "parse")}
-    kernels = tmp_path / "kernels"
-    shutil.copytree(ROOT / "kernels", kernels)
-    with (kernels / "batched" / "dock.cl").open("a") as stream:
-        stream.write("// changed\n")
-    monkeypatch.setattr(provenance, "kernel_folder", lambda: kernels)
-    stage_digest.cache_clear()
-    after = {stage: stage_digest(stage) for stage in before}
-    stage_digest.cache_clear()
-    assert after["dock"] != before["dock"]
-    assert after["score"] == before["score"]
-    assert after["parse"] == before["parse"]
+    """All others would run again for nothing, these would keep results of another program."""
+    every = [*(ROOT / "ligen_py/settings").glob("[!_]*.py"), *(ROOT / "kernels").rglob("*.cl*")]
+    assert {str(path.relative_to(ROOT)) for path in every} == set(REPLANNED)
+    before = digests()
+    monkeypatch.setattr(provenance, "PACKAGE", copied / "ligen_py")
+    monkeypatch.setattr(provenance, "kernel_folder", lambda: copied / "kernels")
+    assert digests() == before
+    for name, stages in REPLANNED.items():
+        text = (copied / name).read_text()
+        (copied / name).write_text(text + ("# changed\n" if name[-3:] == ".py" else "// changed\n"))
+        after = digests()
+        (copied / name).write_text(text)
+        assert {stage for stage in STAGES if after[stage] != before[stage]} == stages, name
+
+
+@pytest.mark.parametrize(
+    ("stage", "without"),
+    [
+        ("parse", ("engine/", "opencl/", "store/campaign/", "records/scores")),
+        ("pocket", ("opencl/", "store/campaign/", "records/scores", "summary/facts")),
+        ("dock", ("store/campaign/", "records/scores", "records/kept", "engine/scoring/")),
+        ("filter", ("store/campaign/", "records/scores", "records/pocket")),
+        ("refine", ("store/campaign/", "records/scores")),
+        ("score", ("store/campaign/", "engine/docking/", "engine/filtering/")),
+        ("aggregate", ("opencl/", "engine/functions/", "engine/docking/", "engine/filtering/")),
+        ("export", ("opencl/", "engine/functions/", "summary/facts")),
+        ("report", ("opencl/", "engine/", "molecules/")),
+    ],
+)
+def test_a_stage_holds_nothing_that_it_does_not_use(stage: str, without: tuple[str, ...]) -> None:
+    folders = tuple(f"ligen_py/{name}" for name in without)
+    assert not {name for name in names(stage) if name.startswith(folders)}
 
 
 def test_a_run_record_tells_settings_and_inputs_but_no_folder(tmp_path: Path) -> None:

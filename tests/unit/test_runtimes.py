@@ -15,35 +15,34 @@ from ligen_py.opencl.device import Device, select, select_all
 
 HERE = len(os.sched_getaffinity(0))
 
-BUSY = """
-import os, sys
-from ligen_py.opencl.device import select
+MEET = """
+import sys
+import numpy as np
 import pyopencl as cl
+from ligen_py.opencl.device import select
 device = select(sys.argv[1])
 program = cl.Program(device.context, '''
-__kernel void busy(__global float *x) {
-    float a = x[get_global_id(0)];
-    for (int i = 0; i < 20000; i++) a = a * 1.0001f + 0.5f;
-    x[get_global_id(0)] = a;
+__kernel void meet(volatile __global int *inside, volatile __global int *most,
+                   volatile __global int *patience) {
+    atomic_max(most, atomic_inc(inside) + 1);
+    while (*most < 2 && atomic_dec(patience) > 0) {}
+    atomic_dec(inside);
 }''').build()
-buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, 1 << 19)
-kernel = cl.Kernel(program, "busy")
-
-def used():
-    times = {}
-    for task in os.listdir("/proc/self/task"):
-        with open(f"/proc/self/task/{task}/schedstat") as stat:
-            times[task] = int(stat.read().split()[0])
-    return times
-
-def run():
-    kernel(device.queue, (1 << 17,), (64,), buffer).wait()
-
-run()  # what is still to be compiled is compiled now
-before = used()
-run()
-print(*sorted(time - before.get(task, 0) for task, time in used().items())[-2:])
+counts = [cl.Buffer(device.context, cl.mem_flags.READ_WRITE, 4) for _ in range(3)]
+for buffer, start in zip(counts, (0, 0, 200_000_000), strict=True):
+    cl.enqueue_copy(device.queue, buffer, np.int32([start]))
+cl.Kernel(program, "meet")(device.queue, (256,), (1,), *counts)
+most = np.empty(1, np.int32)
+cl.enqueue_copy(device.queue, most, counts[1])
+print(*most)
 """
+"""Work-groups that wait, for a second or two of processor time, until two run at once; prints the
+most that did."""
+
+
+def sound(runtime: str) -> bool:
+    found = [device for device in module.devices() if runtime in device.label.lower()]
+    return any(device.fault is None for device in found)
 
 
 def test_cores_are_the_fewest_that_anything_grants(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,18 +60,19 @@ def test_cores_are_the_fewest_that_anything_grants(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("runtime", ["intel", "portable"])
 def test_kernels_keep_to_the_cores_of_the_job(runtime: str) -> None:
-    if HERE < 2 or not any(runtime in device.label.lower() for device in module.devices()):
+    if HERE < 2 or not sound(runtime):
         pytest.skip(f"needs two cores and the {runtime} runtime")
-    done = subprocess.run(
-        [sys.executable, "-c", BUSY, runtime],
-        env={**os.environ, "OMP_NUM_THREADS": "1", "POCL_AFFINITY": "1", "DPCPP_CPU_NUM_CUS": "2"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    less, most = map(int, done.stdout.split())
-    # With two cores two threads share the work.
-    assert less < most / 10
+    for threads in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", MEET, runtime],
+            env=os.environ
+            | {"OMP_NUM_THREADS": threads, "POCL_AFFINITY": "1", "DPCPP_CPU_NUM_CUS": "2"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        # Which thread runs when is the machine's affair; that two run at once is not.
+        assert done.stdout.strip() == threads
 
 
 def test_memory_is_the_least_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,9 @@ def card(number: int, platform: object) -> Device:
     handle = SimpleNamespace(
         platform=platform, name=f"card {number}", driver_version="1", vendor="v", type=4
     )
-    return Device(handle)
+    device = Device(handle)
+    device.__dict__["fault"] = None  # the cached property: there is no driver to ask
+    return device
 
 
 def test_a_slurm_job_keeps_to_its_own_cards(monkeypatch: pytest.MonkeyPatch) -> None:

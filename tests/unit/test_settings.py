@@ -11,6 +11,7 @@ from ligen_py.settings.campaign import PRESETS, Campaign, Method, load_campaign
 from ligen_py.settings.check import check
 from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.flags import flags
+from ligen_py.settings.pocket import Site
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.report import ReportSettings
 from ligen_py.settings.section import Section
@@ -86,6 +87,10 @@ def changed(**values: object) -> dict[str, object]:
     return {**GOOD, **values}
 
 
+def site(**keys: object) -> dict[str, object]:
+    return changed(targets={"t": {"receptor": "r.pdb", "site": keys}})
+
+
 @pytest.mark.parametrize(
     ("document", "words"),
     [
@@ -109,6 +114,32 @@ def changed(**values: object) -> dict[str, object]:
             "give one of 'ligand', 'ligand_name'",
         ),
         (changed(report={"groups": "{"}), "not JSON"),
+        (
+            site(center=[1, 2]),
+            "site.center': give 3 numbers, such as [1.0, 2.0, 3.0] (given: [1, 2])",
+        ),
+        (site(center="1 2 3"), "site.center': give 3 numbers"),
+        (site(center=[1, 2, 3, 4]), "site.center': give 3 numbers"),
+        (site(center=[1, "x", 3]), "item 2 of key 'targets.t.site.center': give a number"),
+        (site(residues="A/32"), "site.residues': give a list, such as [one, another]"),
+        (
+            site(residues=["A 32"]),
+            "item 1 of key 'targets.t.site.residues': give a residue as NAME",
+        ),
+        (
+            changed(targets={"t": {"receptor": "r", "site": "l.sdf"}}),
+            "site': give keys with values",
+        ),
+        (changed(targets={"t": {"receptor": ["r"], "site": {"cavity": 1}}}), "give a text or give"),
+        (
+            changed(targets={"t": None}),
+            "key 'targets.t': give keys with values, such as {key: value}",
+        ),
+        (
+            changed(targets={7: {"receptor": "r", "site": {"cavity": 1}}}),
+            "write this name in quotes",
+        ),
+        (changed(dock=None), "(given: nothing)"),
     ],
 )
 def test_a_bad_key_is_named_with_what_is_allowed(document: dict[str, object], words: str) -> None:
@@ -117,6 +148,8 @@ def test_a_bad_key_is_named_with_what_is_allowed(document: dict[str, object], wo
     assert str(caught.value).startswith("c.yaml: ")
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+    for strange in ("valid tuple", "instance of", "dictionary", "key ''", "center.2", "NoneType"):
+        assert strange not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -137,6 +170,64 @@ def test_a_bad_config_file_is_named(tmp_path: Path, content: bytes | None, words
     with pytest.raises(InputError, match=words) as caught:
         load_campaign(path)
     assert str(path) in str(caught.value)
+
+
+FILE = """\
+targets:
+  t:
+    receptor: r.pdb
+    site: {center: [1, 2]}
+libraries:
+  l:
+    file: l.smi
+dock:
+  num_restart: 8
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("", "", "line 4: key 'targets.t.site.center': give 3 numbers"),
+        ("num_restart", "num_restarts", "line 9: unknown key 'dock.num_restarts'; did you mean"),
+        ("    receptor: r.pdb\n", "", "line 2: key 'targets.t.receptor' is missing"),
+        ("file: l.smi", "file: [", "expected ',' or ']', but got ':'; it starts on line 7"),
+        ("dock:", "libraries: {}\ndock:", "line 8: key 'libraries' stands already on line 5"),
+        ("  num_restart: 8", "  seed: 1\n  seed: 2", "line 10: key 'dock.seed' stands already on"),
+        (
+            "{center: [1, 2]}",
+            "{cavity: 1, cavity: 2}",
+            "key 'targets.t.site.cavity' stands already",
+        ),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(FILE.replace(old, new, 1) if old else FILE)
+    with pytest.raises(InputError) as caught:
+        load_campaign(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert words in str(caught.value)
+
+
+def test_keys_of_an_anchor_may_be_taken_again(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        "targets:\n  a: &a {receptor: r, site: {cavity: 1}}\n  b: {<<: *a, receptor: q}\n"
+        "libraries: {l: {file: f}}\n"
+    )
+    assert load_campaign(path).targets["b"].receptor == "q"
+
+
+def test_a_bad_flag_is_named_as_it_is_typed() -> None:
+    parser = cli.parser("stage", None, Site)
+    with pytest.raises(InputError) as caught:
+        cli.settings_from(Site, parser.parse_args(["--site-radius", "1", "--cavity", "1"]))
+    assert str(caught.value).startswith("command line: --site-radius: give 4 or more (given: '1')")
+    with pytest.raises(
+        InputError, match=r"give one of --ligand, --ligand-name, --residues, --center"
+    ):
+        cli.settings_from(Site, parser.parse_args([]))
 
 
 def test_a_byte_order_mark_and_windows_lines_are_no_matter(tmp_path: Path) -> None:

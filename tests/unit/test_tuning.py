@@ -12,7 +12,7 @@ from ligen_py.engine.docking.tuning_candidate import Outcome, Trial, random_inpu
 from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl import residency, tuning
-from ligen_py.opencl.device import Device, devices, select
+from ligen_py.opencl.device import SUB_GROUP_SIZE, Device, devices, select
 from ligen_py.opencl.residency import Usage
 from ligen_py.opencl.tuning import Tuning, names, tuned
 from ligen_py.paths import kernel_folder
@@ -35,12 +35,13 @@ def test_the_most_special_file_counts(
 ) -> None:
     monkeypatch.setattr(tuning, "tuned_folder", lambda: tmp_path)
     levels = ["default", "vendor", "architecture", "device"]
-    assert tuned(device, KERNEL, 32) == Tuning()
+    plain = Tuning().on(device)
+    assert tuned(device, KERNEL, 32) == plain
     for unroll, level in enumerate(levels, start=3):
         tuning._tuned.cache_clear()
         place(tmp_path, names(device)[level], _32={"unroll": unroll})
         assert tuned(device, KERNEL, 32).unroll == unroll
-        assert tuned(device, KERNEL, 64) == tuned(device, "latency/dock.cl", 32) == Tuning()
+        assert tuned(device, KERNEL, 64) == tuned(device, "latency/dock.cl", 32) == plain
     tuning._tuned.cache_clear()
     place(tmp_path, names(device)["device"], all={"unroll": 8})
     assert tuned(device, KERNEL, 64).unroll == 8
@@ -79,12 +80,29 @@ def test_every_shipped_row_can_be_used_where_it_holds() -> None:
         for kernel, classes in tuning.read_rows(path).items():
             for row in classes.values():
                 target = KERNEL if kernel == "all" else kernel
-                assert Tuning(**row).fault_on(back_end, target) is None, (path.name, kernel, row)
+                assert Tuning(**row).fault_on(back_end, SUB_GROUP_SIZE, target) is None, (
+                    path.name,
+                    kernel,
+                    row,
+                )
         for classes in json.loads(path.read_text()).get("measured", {}).values():
             for record in classes.values():
                 assert not record["best"].get("spilled_bytes")
     for found in devices():
-        assert tuned(found, KERNEL, 32).fault_on(found.back_end, KERNEL) is None
+        row = tuned(found, KERNEL, 32)
+        assert row.fault_on(found.back_end, found.sub_group_size, KERNEL) is None
+
+
+def test_lanes_are_the_devices_and_no_more(device: Device) -> None:
+    wide = Device(device.handle, 64)
+    assert Tuning().on(wide).lanes == 64
+    assert Tuning(lanes=16).on(wide).lanes == 16
+    assert tuned(wide, "batched/xscore.cl").lanes == 64
+    for size, kernel, lanes in ((32, KERNEL, 64), (64, "batched/xscore.cl", 32)):
+        fault = Tuning(lanes=lanes).fault_on("local", size, kernel)
+        assert fault == f"lanes {lanes}: here a sub-group has {size}"
+    assert Tuning(lanes=32).fault_on("local", 64, KERNEL) is None
+    assert Tuning(lanes=16).fault_on("ptx", 32, KERNEL) == "lanes 16: here a sub-group has 32"
 
 
 PTXAS = """ptxas info    : 0 bytes gmem

@@ -63,7 +63,7 @@ def command(*words: str) -> list[str]:
 
 
 def run(
-    folder: Path, *words: str, extra: Mapping[str, str] | None = None, seconds: float = 600
+    folder: Path, *words: str, extra: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the campaign in a folder; all that it says is in stdout."""
     return subprocess.run(
@@ -74,7 +74,6 @@ def run(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=seconds,
     )
 
 
@@ -107,9 +106,7 @@ def happened(folder: Path, stage: str, part: str, kind: str) -> bool:
     return (folder / f"{stage}.{part}.{kind}.begun").exists()
 
 
-def wait_until(true: Callable[[], object], seconds: float = 300) -> None:
-    """Wait for something to become true; AssertionError if it never does."""
-    end = time.monotonic() + seconds
+def wait_until(true: Callable[[], object]) -> None:
+    """Wait for something to become true; the limit of every test ends a wait in vain."""
     while not true():
-        assert time.monotonic() < end, "it never happened"
         time.sleep(0.2)

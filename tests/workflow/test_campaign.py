@@ -117,7 +117,7 @@ def test_a_changed_setting_reruns_what_depends_on_it(
     ("source", "expected"),
     [
         ("kernels/batched/dock.cl", STAGED),
-        ("kernels/batched/score.cl", {"score": 3, **LAST}),
+        ("kernels/batched/xscore.cl", {"score": 3, **LAST}),
         ("ligen_py/export.py", {"export": 1, "all": 1}),
         ("ligen_py/pocket.py", {"pocket": 1, **STAGED}),
     ],

@@ -22,7 +22,8 @@ from ligen_py.records.kept import KEPT
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.poses import Poses
 from ligen_py.store.campaign.reader import open_campaign
-from ligen_py.store.files.read import read, read_terms
+from ligen_py.store.files.read import read
+from ligen_py.store.files.terms import read_terms
 from tests.workflow.small import (
     ask_fault,
     command,
@@ -35,6 +36,8 @@ from tests.workflow.small import (
 )
 
 MOMENTS = int(os.environ.get("LIGEN_TEST_MOMENTS", "5"))
+MINUTES = 0.05
+"""How long a stage waits for a device that hangs; no other stage of the test has a limit."""
 CHUNKS = 2
 PARTS = [f"{number}-of-{CHUNKS}" for number in range(1, CHUNKS + 1)]
 STAGES = [
@@ -122,18 +125,18 @@ def test_snakemake_killed_and_started_anew_beside_its_orphans(
     # The killed one's stage still holds what it is about to write, beside its successor.
     assert_comes_through(folder, finished, leftovers=1)
     (faults / "go on").touch()
-    wait_until(lambda: contents(folder) == contents(finished), 60)
+    wait_until(lambda: contents(folder) == contents(finished))
 
 
 def test_a_device_that_hangs_or_runs_out_of_resources(tmp_path: Path, finished: Path) -> None:
     folder, faults = write_campaign(tmp_path / "run", CHUNKS), tmp_path / "faults"
-    ask_fault(faults, "dock", PARTS[1], "hang")
+    ask_fault(faults, "dock", PARTS[1], "hang", MINUTES)
     for stage in ("dock", "filter", "refine", "score"):
         extra = ask_fault(faults, stage, PARTS[0], "refuse", 2)
-    done = run_local(folder, "--retries", "1", extra={**extra, "LIGEN_DEVICE_MINUTES": "0.3"})
+    done = run_local(folder, "--retries", "1", extra=extra)
     assert done.returncode == 0, done.stdout
     assert contents(folder) == contents(finished)
-    assert "the device has not answered for 0.3 minutes" in done.stdout
+    assert f"the device has not answered for {MINUTES} minutes" in done.stdout
     assert "Traceback" not in done.stdout
     assert all(happened(faults, stage, PARTS[0], "refuse") for stage in ("dock", "score"))
 

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from ligen_py import plan
+from ligen_py import parse, plan
+from ligen_py.campaign import Workplan
+from ligen_py.store.campaign.manifest import Manifest
 
 DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
 LIBRARY = "CCO ethanol\nCC(N)=O acetamide\nthis is no molecule\nOCC ethanol again\nC[Al](C)C odd\n"
@@ -58,6 +60,36 @@ def test_what_a_campaign_costs_and_leaves_out(
     ]
 
 
+def test_a_stale_list_of_parts_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = Workplan.of(CONFIG, "c.yaml", folder).manifest()
+    table = folder / "results" / "manifest.tsv"
+    table.parent.mkdir()
+    table.write_text(found.text())
+    described = Workplan.of(CONFIG, "c.yaml", folder)
+    assert list(plan._stale(described, table)) == []
+    table.write_text(Manifest(found.parts[:1]).text())
+    assert run(folder, "--sample", "1") == 0
+    told = capsys.readouterr().out.split("A run now")[1]
+    assert f"{table} is stale: it lacks the part dhfr/drugs/2-of-2; a run makes it again" in told
+
+
+def test_a_library_parsed_before_is_counted_and_timed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parsed = folder / "old"
+    for part in ("1-of-2", "2-of-2"):
+        words = ["--input", str(folder / "lib.smi"), "--part", part, "--quiet", "--jobs", "1"]
+        assert parse.main([*words, "--output", str(parsed / f"{part}.h5")]) == 0
+    (folder / "c.yaml").write_text(
+        yaml.safe_dump(CONFIG | {"libraries": {"drugs": {"parsed": "old"}}})
+    )
+    assert run(folder, "--sample", "2") == 0
+    told = capsys.readouterr().out
+    row = next(line.split() for line in told.splitlines() if line.startswith("  drugs "))
+    assert row[1:3] == ["5", "2"]
+    assert "parsed before" in told
+
+
 def test_a_bad_key_ends_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"dock": {"restarts": 3}}))
     assert run(folder) == 1
@@ -70,4 +102,5 @@ def test_a_receptor_that_cannot_be_used_ends_it(
     far = {"dhfr": {**CONFIG["targets"]["dhfr"], "site": {"center": [900, 0, 0]}}}
     (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"targets": far}))
     assert run(folder) == 1
-    assert "pocket" in capsys.readouterr().err
+    assert "target 'dhfr': " in (told := capsys.readouterr().err)
+    assert "no receptor atom lies in the box around (900.00, 0.00, 0.00)" in told

@@ -164,7 +164,7 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
             (faults / "dock.2-of-4.hold.begun").unlink()
             ask_fault(faults, "dock", "2-of-4", "hold", "go on")
         cluster.kill_node(dark)
-        wait_until(lambda: not cluster.stages("refine", "3-of-4"), 20)
+        wait_until(lambda: not cluster.stages("refine", "3-of-4"))
         wait_until(lambda: cluster.state(dark) == "down")
         cluster.start_node(dark)
         # A node is cut off, its job goes on; a second copy starts elsewhere; both write.

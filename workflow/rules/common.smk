@@ -3,13 +3,17 @@
 import os
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 from ligen_py.campaign import Workplan, stage_environment
-from ligen_py.errors import InputError
+from ligen_py.chain import STAGES, writer
+from ligen_py.errors import DeviceError, InputError
 from ligen_py.progress import follow
 from ligen_py.provenance import stage_digest
+from ligen_py.settings.document import read_document
 from ligen_py.settings.flags import flags
+from ligen_py.settings.section import NAME
 from ligen_py.store.files.text import write_texts
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -23,20 +27,43 @@ if not workflow.overwrite_configfiles and not config:
 
 
 wildcard_constraints:
-    target=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
-    library=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
-    search=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
-    chunk=r"([A-Za-z0-9][A-Za-z0-9_.-]*\.)?\d+-of-\d+",
+    target=NAME,
+    library=NAME,
+    search=NAME,
+    chunk=r"([^/]+\.)?\d+-of-\d+",
 
 
 def checked_plan():
     """The campaign of this run; what is wrong with it ends Snakemake with one sentence."""
     files = workflow.overwrite_configfiles or workflow.configfiles
     source = os.path.relpath(files[-1]) if files else "command line"
+    one = len(files) == 1 and not workflow.config_settings.config
     try:
-        return Workplan.of(config, source, Path(source).parent)
+        lines = read_document(Path(source)).lines if one else None
+        return Workplan.of(config, source, Path(source).parent, lines)
     except InputError as error:
         raise WorkflowError(str(error)) from None
+
+
+def made(kind):
+    """The file of a kind that a stage writes, as a pattern."""
+    return f"<results>/{writer(kind).path}"
+
+
+def inputs(stage):
+    """The files that a stage reads, by the flags that name them on its command line."""
+    return {flag: made(kind) for flag, kind in STAGES[stage].inputs.items()}
+
+
+def log_of(stage, folder="<logs>", ending=".log"):
+    """The log of a stage, one a job; or another file of each job in another folder."""
+    wildcards = STAGES[stage].path.removesuffix(".h5").partition("/")[2]
+    return f"{folder}/{stage}{'/' if wildcards else ''}{wildcards}{ending}"
+
+
+def times_of(stage):
+    """Where Snakemake writes time and memory of each job of a stage."""
+    return log_of(stage, "<benchmarks>", ".tsv")
 
 
 plan = checked_plan()
@@ -53,6 +80,16 @@ def submitted_before():
 
 
 onstart:
+    try:
+        # `ligen run` has looked at all files before it started Snakemake.
+        if "LIGEN_CHECKED" not in os.environ:
+            from ligen_py.config_checks import check_device, check_files
+
+            check_files(plan, "config")
+            if workflow.local_exec:
+                check_device()
+    except (InputError, DeviceError) as error:
+        raise WorkflowError(str(error)) from None
     # The first two make half-written or deleted files look complete; docs/cluster.md says how.
     if getattr(workflow.executor_settings, "array_jobs", None):
         raise WorkflowError(
@@ -68,5 +105,10 @@ onstart:
             "jobs of an earlier run in this folder are in Slurm's queue; wait until they end, "
             f"or cancel them: scancel {' '.join(submitted_before())}"
         )
-    # One line a minute for whoever watches, here and in a file that can be tailed.
-    follow(Path("results/manifest.tsv"), Path("logs/progress.log"), logger.info)
+    # For whoever watches: bars on a terminal or a line a minute, and a file that can be tailed.
+    shown = [
+        one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr
+    ]
+    follow(
+        Path("results/manifest.tsv"), Path("logs/progress.log"), logger.info, shown
+    )

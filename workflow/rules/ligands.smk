@@ -5,15 +5,15 @@ rule parse:
     input:
         library=lambda wildcards: plan.source(wildcards.library, wildcards.chunk),
         after=lambda wildcards: [
-            f"<results>/ligands/{library}/{chunk}.h5"
+            fmade("ligands")
             for library, chunk in plan.before(wildcards.library, wildcards.chunk)
         ],
     output:
-        "<results>/ligands/{library}/{chunk}.h5",
+        made("ligands"),
     log:
-        "<logs>/parse/{library}/{chunk}.log",
+        log_of("parse"),
     benchmark:
-        "<benchmarks>/parse/{library}/{chunk}.tsv"
+        times_of("parse")
     conda:
         "../../envs/ligen.yaml"
     threads: 8
@@ -41,7 +41,7 @@ rule reuse:
     input:
         ligands=lambda wildcards: plan.source(wildcards.library, wildcards.chunk),
     output:
-        "<results>/ligands/{library}/{chunk}.h5",
+        made("ligands"),
     log:
         "<logs>/reuse/{library}/{chunk}.log",
     wildcard_constraints:
@@ -52,5 +52,5 @@ rule reuse:
     message:
         "Take {wildcards.library}, part {wildcards.chunk}, as another campaign parsed it"
     shell:
-        # A link where both folders lie on one disk; the other campaign never writes into a file.
+        # A link if both folders are on one disk; the other campaign never changes a finished file.
         "(ln -f {input.ligands:q} {output} || cp -p {input.ligands:q} {output}) > {log} 2>&1"

@@ -3,11 +3,11 @@ rule pocket:
         receptor=lambda wildcards: plan.receptor(wildcards.target),
         site=lambda wildcards: plan.site_files(wildcards.target),
     output:
-        "<results>/pockets/{target}.h5",
+        made("pocket"),
     log:
-        "<logs>/pocket/{target}.log",
+        log_of("pocket"),
     benchmark:
-        "<benchmarks>/pocket/{target}.tsv"
+        times_of("pocket")
     conda:
         "../../envs/ligen.yaml"
     threads: 1

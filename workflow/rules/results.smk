@@ -1,30 +1,37 @@
+# An empty file named after the parts of the campaign. Other parts need another file, so the list of
+# parts is made again whatever Snakemake is told to compare.
+LISTED = f"<results>/.parts-{plan.digest[:16]}"
+
+
 rule manifest:
+    input:
+        crystals=plan.crystals(),
     output:
-        "<results>/manifest.tsv",
+        table="<results>/manifest.tsv",
+        mark=LISTED,
     log:
         "<logs>/manifest.log",
     localrule: True
-    params:
-        rows=lambda wildcards, output: plan.manifest(str(Path(output[0]).parent)),
     message:
         "List the parts of the campaign"
     run:
-        write_texts(Path(output[0]).parent, {"manifest.tsv": params.rows})
+        table, mark = Path(output.table), Path(output.mark)
+        for old in table.parent.glob(".parts-*"):
+            old.unlink()
+        texts = {table.name: plan.manifest(str(table.parent)).text(), mark.name: ""}
+        write_texts(table.parent, texts)
 
 
 rule aggregate:
     input:
+        **{kind: plan.paths(path) for kind, path in inputs("aggregate").items()},
         manifest="<results>/manifest.tsv",
-        pockets=plan.paths("<results>/pockets/{target}.h5"),
-        ligands=plan.paths("<results>/ligands/{library}/{chunk}.h5"),
-        refined=plan.paths("<results>/refined/{target}/{library}/{chunk}.h5"),
-        scores=plan.paths("<results>/scores/{target}/{library}/{chunk}.h5"),
     output:
-        "<results>/campaign.h5",
+        made("campaign"),
     log:
-        "<logs>/aggregate.log",
+        log_of("aggregate"),
     benchmark:
-        "<benchmarks>/aggregate.tsv"
+        times_of("aggregate")
     conda:
         "../../envs/ligen.yaml"
     threads: 1
@@ -32,6 +39,8 @@ rule aggregate:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=240,
     params:
+        parts=plan.digest,
+        effort=plan.settings.effort,
         flags=flags(plan.settings.aggregate),
         code=stage_digest("aggregate"),
     message:
@@ -39,6 +48,8 @@ rule aggregate:
     shell:
         "python -m ligen_py.aggregate"
         " --manifest {input.manifest}"
+        " --parts {params.parts}"
+        " --effort {params.effort}"
         " --output {output}"
         " {params.flags}"
         " > {log} 2>&1"
@@ -46,14 +57,14 @@ rule aggregate:
 
 rule export:
     input:
-        campaign="<results>/campaign.h5",
+        **inputs("export"),
         manifest="<results>/manifest.tsv",
     output:
-        directory("<results>/export"),
+        directory(made("export")),
     log:
-        "<logs>/export.log",
+        log_of("export"),
     benchmark:
-        "<benchmarks>/export.tsv"
+        times_of("export")
     conda:
         "../../envs/ligen.yaml"
     threads: 1
@@ -76,19 +87,19 @@ rule export:
 
 rule report:
     input:
-        campaign="<results>/campaign.h5",
+        **inputs("report"),
     output:
         page=report(
-            "<results>/report.html",
+            made("report"),
             caption="../report/page.rst",
             category="Campaign",
             labels={"what": "ranking, controls and ledger"},
         ),
         table="<results>/report.txt",
     log:
-        "<logs>/report.log",
+        log_of("report"),
     benchmark:
-        "<benchmarks>/report.tsv"
+        times_of("report")
     conda:
         "../../envs/ligen.yaml"
     threads: 1
@@ -98,14 +109,13 @@ rule report:
     params:
         flags=flags(plan.settings.report),
         code=stage_digest("report"),
-        # Named in the table, not read: a changed export needs no new report.
-        exported=lambda wildcards, output: Path(output.page).parent / "export",
     message:
         "Tell what came out"
     shell:
+        # The folder of `export` is named in the table, not read: a changed export needs no report.
         "python -m ligen_py.report"
         " --campaign {input.campaign}"
         " --output {output.page}"
-        " --exported {params.exported}"
+        ' --exported "$(dirname {output.page})/export"'
         " {params.flags}"
         " > {output.table} 2> {log}"

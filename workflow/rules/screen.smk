@@ -7,14 +7,13 @@ largest of their memories.
 
 rule dock:
     input:
-        ligands="<results>/ligands/{library}/{chunk}.h5",
-        pocket="<results>/pockets/{target}.h5",
+        **inputs("dock"),
     output:
-        "<results>/poses/{target}/{library}/{chunk}.h5",
+        made("poses"),
     log:
-        "<logs>/dock/{target}/{library}/{chunk}.log",
+        log_of("dock"),
     benchmark:
-        "<benchmarks>/dock/{target}/{library}/{chunk}.tsv"
+        times_of("dock")
     group:
         "chunk"
     conda:
@@ -39,14 +38,13 @@ rule dock:
 
 rule filter:
     input:
-        ligands="<results>/ligands/{library}/{chunk}.h5",
-        poses="<results>/poses/{target}/{library}/{chunk}.h5",
+        **inputs("filter"),
     output:
-        "<results>/kept/{target}/{library}/{chunk}.h5",
+        made("kept"),
     log:
-        "<logs>/filter/{target}/{library}/{chunk}.log",
+        log_of("filter"),
     benchmark:
-        "<benchmarks>/filter/{target}/{library}/{chunk}.tsv"
+        times_of("filter")
     group:
         "chunk"
     conda:
@@ -71,15 +69,13 @@ rule filter:
 
 rule refine:
     input:
-        ligands="<results>/ligands/{library}/{chunk}.h5",
-        pocket="<results>/pockets/{target}.h5",
-        poses="<results>/kept/{target}/{library}/{chunk}.h5",
+        **inputs("refine"),
     output:
-        "<results>/refined/{target}/{library}/{chunk}.h5",
+        made("refined"),
     log:
-        "<logs>/refine/{target}/{library}/{chunk}.log",
+        log_of("refine"),
     benchmark:
-        "<benchmarks>/refine/{target}/{library}/{chunk}.tsv"
+        times_of("refine")
     group:
         "chunk"
     conda:
@@ -105,15 +101,13 @@ rule refine:
 
 rule score:
     input:
-        ligands="<results>/ligands/{library}/{chunk}.h5",
-        pocket="<results>/pockets/{target}.h5",
-        poses="<results>/refined/{target}/{library}/{chunk}.h5",
+        **inputs("score"),
     output:
-        "<results>/scores/{target}/{library}/{chunk}.h5",
+        made("scores"),
     log:
-        "<logs>/score/{target}/{library}/{chunk}.log",
+        log_of("score"),
     benchmark:
-        "<benchmarks>/score/{target}/{library}/{chunk}.tsv"
+        times_of("score")
     group:
         "chunk"
     conda:

@@ -12,20 +12,21 @@ from ligen_py.engine.docking.field_on_device import FieldOnDevice
 from ligen_py.engine.docking.search import (
     BUMPED,
     FREE_POCKET_BUMPS,
-    MAX_TORSIONS,
     RESTART_BITS,
-    Batch,
+    DockBatch,
     Found,
     Kept,
     Plan,
     pack,
 )
+from ligen_py.engine.geometry import as_float4
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.residency import resident
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records.ligands import Ligands
+from ligen_py.records.limits import MAX_TORSIONS
 from ligen_py.records.poses import Poses
 
 log = logging.getLogger("ligen_py")
@@ -63,7 +64,7 @@ class Running(NamedTuple):
     """A launched bucket and where its results will be."""
 
     bucket: Bucket
-    batch: Batch
+    batch: DockBatch
     events: tuple[Any, ...]
     """Of its kernels, in their order."""
     results: tuple[Any, ...]
@@ -80,11 +81,11 @@ class Docker:
         """Upload the tables of a plan; `tuning` stands for the device's own of every atom class."""
         self.device = device
         self.plan = plan
-        self._tuning = tuning
+        self._tuning = tuning and tuning.on(device)
         self.kernel_seconds = 0.0
         self._field = FieldOnDevice(device, plan.field)
         self._angles = buffers.upload(device, plan.angles)
-        self._rotation = buffers.upload(device, plan.start_rotation)
+        self._rotation = buffers.upload(device, as_float4(plan.start_rotation))
         position = np.zeros((plan.num_restart, 4), np.float32)
         position[:, :3] = plan.start_position
         self._position = buffers.upload(device, position)
@@ -213,9 +214,9 @@ class Docker:
         definitions = {
             "MAX_ATOMS": atom_class,
             "MAX_TORSIONS": MAX_TORSIONS,
-            "N_ANGLES": self.plan.n_angles,
+            "N_ANGLES": self.plan.settings.n_angles,
             "GRID_SIDE": self.plan.side,
-            "BUMP_TESTS": min(self.plan.bump_tests, self.plan.n_angles),
+            "BUMP_TESTS": min(self.plan.settings.bump_tests, self.plan.settings.n_angles),
             "WG_SUB_GROUPS": tuning.sub_groups,
             "RESTART_BITS": RESTART_BITS,
             "BUMPED": BUMPED,
@@ -234,7 +235,7 @@ class Docker:
         least = -(-restarts // (self._tuned(atom_class).poses_per_item or restarts))
         return min(max(filling, least), restarts)
 
-    def _launch(self, bucket: Bucket, batch: Batch) -> Running:
+    def _launch(self, bucket: Bucket, batch: DockBatch) -> Running:
         device, plan = self.device, self.plan
         # The batch before is still at work in the other one.
         self._reserves.rotate()
@@ -266,7 +267,7 @@ class Docker:
                 (local,),
                 np.int32(len(batch)),
                 np.int32(plan.num_restart),
-                np.int32(plan.num_iterations),
+                np.int32(plan.settings.num_iterations),
                 np.int32(splits),
                 plan.steps,
                 np.array([*plan.box, 0], np.int32),
@@ -319,7 +320,7 @@ class Docker:
         )
 
 
-def _room(reserve: buffers.Reserve, batch: Batch, poses: int) -> tuple[Any, ...]:
+def _room(reserve: buffers.Reserve, batch: DockBatch, poses: int) -> tuple[Any, ...]:
     """Buffers for so many poses a ligand: results, quaternions, shifts, turns."""
     count = len(batch) * poses
     return (

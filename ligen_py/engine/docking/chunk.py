@@ -1,4 +1,4 @@
-"""Dock the ligands of a chunk run by run, without a pause of the device between two runs."""
+"""Dock the ligands of a chunk run by run; the device gets the next run before the last one ends."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from ligen_py.records.pocket import Field
 
 
 class Docked(NamedTuple):
-    """What one run of ligands gave: torsions of all, numbers of those docked, their results."""
+    """Results of one run of ligands: torsions of all, numbers of those docked, their poses."""
 
     torsions: np.ndarray
     rows: np.ndarray
@@ -27,7 +27,7 @@ class Docked(NamedTuple):
 def dock_runs(
     form: Docker | LatencyDocker, field: Field, runs: Iterable[Ligands], pace: Pace
 ) -> Iterator[Docked]:
-    """Dock runs of ligands; one may be asked for before the results of the last are given.
+    """Dock runs of ligands; the next run may be read before the results of the last are returned.
 
     `pace` counts ligands as they are docked, and those that are too large for the box as failed.
     """

@@ -22,7 +22,7 @@ def bricks(cube: np.ndarray) -> np.ndarray:
 
 
 class FieldOnDevice:
-    """A field of a plan; each way of storing it is made when first asked for."""
+    """The field of a plan; each way of storing it is made when it is first needed."""
 
     def __init__(self, device: Device, cube: np.ndarray) -> None:
         """`cube` is `Plan.field`."""
@@ -30,10 +30,10 @@ class FieldOnDevice:
         self._stored: dict[str, Any] = {}
 
     def stored(self, look_up: str) -> Any:
-        """What the kernels take as FIELD where they are built with this LOOK_UP."""
+        """The argument FIELD of kernels that are built with this LOOK_UP: a buffer or an image."""
         if look_up not in self._stored:
             if look_up == "image":
-                # The planes one after the other along x, the slowest axis.
+                # The planes follow one another along x, the slowest axis.
                 image = self._cube.reshape(-1, *self._cube.shape[2:])
                 self._stored[look_up] = buffers.image(self._device, image)
             else:

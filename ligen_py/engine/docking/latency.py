@@ -13,13 +13,15 @@ import numpy as np
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking.batched import Job
 from ligen_py.engine.docking.field_on_device import FieldOnDevice
-from ligen_py.engine.docking.search import MAX_TORSIONS, Batch, Found, Kept, Plan, pack
+from ligen_py.engine.docking.search import DockBatch, Found, Kept, Plan, pack
+from ligen_py.engine.geometry import as_float4
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.stream import Launch, Stream
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records.ligands import Ligands
+from ligen_py.records.limits import MAX_TORSIONS
 from ligen_py.records.poses import Poses
 
 KERNELS = "latency/dock.cl"
@@ -44,7 +46,7 @@ POSE_BYTES = 48
 """Of a pose in the block that goes to the host, without its torsions (`poses_t` in dock.cl)."""
 
 
-def joined(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+def joined(batch: DockBatch) -> tuple[np.ndarray, np.ndarray]:
     """Each ligand of a batch as one run of words (uint32), and the offsets of the runs.
 
     A run is what `problem_of` in dock.cl reads: atoms, heavy atoms, torsions, words of a row of
@@ -106,10 +108,10 @@ class LatencyDocker:
         `tuning` stands for the device's own of every atom class.
         """
         self.device, self.plan, self.launches = device, plan, launches
-        self._tuning = tuning
+        self._tuning = tuning and tuning.on(device)
         self._field = FieldOnDevice(device, plan.field)
         self._angles = buffers.upload(device, plan.angles)
-        self._rotation = buffers.upload(device, plan.start_rotation)
+        self._rotation = buffers.upload(device, as_float4(plan.start_rotation))
         position = np.zeros((plan.num_restart, 4), np.float32)
         position[:, :3] = plan.start_position
         self._position = buffers.upload(device, position)
@@ -133,7 +135,7 @@ class LatencyDocker:
         return Slot(
             stream,
             places=buffers.empty(device, restarts * ATOM_CLASSES[-1] * 4, np.float32),
-            sums=buffers.empty(device, by_fragment * self.plan.n_angles, np.int32),
+            sums=buffers.empty(device, by_fragment * self.plan.settings.n_angles, np.int32),
             clean=buffers.empty(device, by_fragment, np.int32),
         )
 
@@ -212,7 +214,7 @@ class LatencyDocker:
         if self.launches == "ligand":
             yield launches["optimize"]
         else:
-            for step in range(self.plan.num_iterations * 2 * torsions):
+            for step in range(self.plan.settings.num_iterations * 2 * torsions):
                 for name in ("optimize_1", "optimize_2"):
                     launches[name].change(0, np.int32(step))
                     yield launches[name]
@@ -225,9 +227,9 @@ class LatencyDocker:
         definitions = {
             "MAX_ATOMS": atom_class,
             "MAX_TORSIONS": MAX_TORSIONS,
-            "N_ANGLES": plan.n_angles,
+            "N_ANGLES": plan.settings.n_angles,
             "GRID_SIDE": plan.side,
-            "BUMP_TESTS": min(plan.bump_tests, plan.n_angles),
+            "BUMP_TESTS": min(plan.settings.bump_tests, plan.settings.n_angles),
             "TEAM": tuning.sub_groups,
             "BY_FRAGMENT": int(self.launches == "fragment"),
             **tuning.definitions(),
@@ -251,7 +253,7 @@ class LatencyDocker:
             "score": (1, (restarts, box, values, words, places, block)),
         }
         if self.launches == "ligand":
-            iterations = np.int32(plan.num_iterations)
+            iterations = np.int32(plan.settings.num_iterations)
             given = (restarts, iterations, values, angles, words, places, block)
             arguments["optimize"] = (team, given)
         else:

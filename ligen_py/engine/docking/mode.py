@@ -1,4 +1,4 @@
-"""Which form of the docking search runs: a matter of speed, never of results."""
+"""Choose the form of the docking search, which changes speed and never results."""
 
 import logging
 from typing import Literal, get_args
@@ -14,18 +14,18 @@ Mode = Literal["auto", "latency", "batched"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 FEW_LIGANDS = {"gpu": 16}
-"""Most ligands that the latency form docks sooner, by kind of device (docs/performance.md)."""
+"""Up to this many ligands the latency form is faster, by kind of device (docs/performance.md)."""
 
 
 def resolve(mode: Mode, device: Device, ligands: int) -> Mode:
-    """`latency` or `batched`: what `auto` means for so many ligands on this device."""
+    """`latency` or `batched`: what `auto` means for this number of ligands on this device."""
     if mode != "auto":
         return mode
     return "latency" if ligands <= FEW_LIGANDS.get(device.kind, 0) else "batched"
 
 
 def docker(mode: Mode, device: Device, plan: Plan, ligands: int) -> Docker | LatencyDocker:
-    """What docks so many ligands with a plan on a device."""
+    """The docker for this number of ligands, with a plan, on a device."""
     form = resolve(mode, device, ligands)
     log.info("mode: %s", form)
     return LatencyDocker(device, plan) if form == "latency" else Docker(device, plan)

@@ -1,4 +1,4 @@
-"""Ligands that no search can place: rigid parts larger than the box."""
+"""Ligands that do not fit into the box: those with a rigid piece longer than its diagonal."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def larger_than_box(ligands: Ligands, field: Field) -> dict[int, str]:
     diagonal = float(np.linalg.norm(edges))
     if not len(ligands.entry):
         return {}
-    # No two atoms are farther apart than twice this, so most ligands need no closer look.
+    # No two atoms are farther apart than twice this, so most ligands need no further check.
     reach = np.maximum.reduceat(np.linalg.norm(ligands.xyz, axis=1), ligands.first_atom[:-1])
     found = {}
     for number in np.flatnonzero(2 * reach > diagonal).tolist():

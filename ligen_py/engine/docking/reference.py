@@ -10,7 +10,7 @@ import numpy as np
 
 from ligen_py.engine import geometry
 from ligen_py.engine.constants import CORE
-from ligen_py.engine.docking.search import Batch, Plan
+from ligen_py.engine.docking.search import DockBatch, Plan
 from ligen_py.engine.geometry import F4
 
 SHIFTS = [(m // 9 - 1, m // 3 % 3 - 1, m % 3 - 1) for m in ((c + 13) % 27 for c in range(27))]
@@ -30,7 +30,7 @@ class Ligand:
     pairs: np.ndarray
 
     @classmethod
-    def of(cls, batch: Batch, number: int) -> "Ligand":
+    def of(cls, batch: DockBatch, number: int) -> "Ligand":
         """Take one ligand out of a batch and unpack its bit matrix of pairs."""
         row = batch.ligands[number]
         atoms, heavy, words = int(row["atoms"]), int(row["heavy"]), int(row["words"])
@@ -146,7 +146,7 @@ def align(plan: Plan, ligand: Ligand, state: State) -> None:
 
 def _turn_frame(plan: Plan, state: State, direction: np.ndarray, chosen: np.ndarray) -> None:
     half = plan.angles[chosen][:, 2:]
-    turn = np.concatenate([direction * half[:, 1:], half[:, :1]], axis=1)
+    turn = np.concatenate([half[:, :1], direction * half[:, 1:]], axis=1)
     state.quaternion = geometry.quaternion_product(turn, state.quaternion)
 
 
@@ -169,8 +169,8 @@ def optimize(plan: Plan, ligand: Ligand, state: State, fragment: int, clean: np.
     state.xyz[np.ix_(rows, moved)] = geometry.transform(
         matrix[rows, best][:, None], shift[rows, best][:, None], state.xyz[np.ix_(rows, moved)]
     )
-    turned = plan.n_angles - chosen if near_side else chosen
-    state.turns[:, n] = (state.turns[:, n] + turned) % plan.n_angles
+    turned = plan.settings.n_angles - chosen if near_side else chosen
+    state.turns[:, n] = (state.turns[:, n] + turned) % plan.settings.n_angles
     if near_side:
         moving = State(state.xyz, state.turns, state.quaternion[rows], state.shift[rows])
         _turn_frame(plan, moving, direction[rows], best)
@@ -199,7 +199,7 @@ def _choose(
     clean: np.ndarray,
 ) -> np.ndarray:
     """The angle (restarts,) that each restart takes; 0 where its best angles all bump."""
-    candidates = np.argsort(-sums, axis=1, kind="stable")[:, : plan.bump_tests]
+    candidates = np.argsort(-sums, axis=1, kind="stable")[:, : plan.settings.bump_tests]
     heavy = beyond[: ligand.heavy]
     far_moves = 2 * heavy.sum() > ligand.heavy
     moving, resting = np.flatnonzero(heavy == far_moves), np.flatnonzero(heavy != far_moves)
@@ -209,7 +209,9 @@ def _choose(
     for a in candidates.T:
         searching &= ~((a == 0) & clean)
         # The side with more heavy atoms moves: rotating one side is rotating the other backwards.
-        turn = (plan.n_angles - a) % plan.n_angles if far_moves == near_side else a
+        turn = (
+            (plan.settings.n_angles - a) % plan.settings.n_angles if far_moves == near_side else a
+        )
         matrix, shift = motion[0][rows, turn], motion[1][rows, turn]
         moved = geometry.transform(matrix[:, None], shift[:, None], state.xyz[:, moving])
         bumped = _bumps(ligand, moved, state.xyz[:, resting], moving, resting)
@@ -220,13 +222,13 @@ def _choose(
 
 
 def dock(
-    plan: Plan, batch: Batch, number: int, restarts: slice = slice(None)
+    plan: Plan, batch: DockBatch, number: int, restarts: slice = slice(None)
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Dock one ligand of a batch, from all restarts or some.
 
     Returns:
         results (restarts, 4) int32: score, internal bumps, pocket bumps, atoms outside;
-        quaternions (restarts, 4) float32, x, y, z, w; shifts (restarts, 3) float32, box units;
+        quaternions (restarts, 4) float32; shifts (restarts, 3) float32, box units;
         turns (restarts, torsions) uint8, angle steps.
     """
     ligand = Ligand.of(batch, number)
@@ -236,7 +238,7 @@ def dock(
     build_poses(plan, ligand, state)
     align(plan, ligand, state)
     clean = np.zeros(len(turns), bool)
-    for _ in range(plan.num_iterations):
+    for _ in range(plan.settings.num_iterations):
         # A pose without bumps keeps none, because only unbumped angles are taken.
         clean |= count_bumps(ligand, state.xyz) == 0
         for fragment in ligand.order:

@@ -3,17 +3,20 @@
 import numpy as np
 
 HOST_BYTES = 1 << 28
-"""Results held for one run of ligands; a few times this is in use, whatever the library."""
+"""Bytes of the results of one run of ligands. A few times this is in use for any library."""
 
 SMALLEST = HOST_BYTES >> 2
-"""Of the first and the last run: the device starts soon, and little is left to write after it."""
+"""Bytes of the first and the last run: work starts early, and little is written at the end."""
 
 
 def slabs(sizes: np.ndarray) -> list[tuple[int, int]]:
     """Runs first <= ligand < last of up to `HOST_BYTES`, one ligand where that is more.
 
-    `sizes` are bytes of each ligand. Runs grow from `SMALLEST` and shrink to it again. Without
-    ligands there is one empty run.
+    `sizes` are bytes of each ligand. Runs grow from `SMALLEST` and shrink to it again.
+    Without ligands there is one empty run.
+
+    >>> slabs(np.full(3, HOST_BYTES))
+    [(0, 1), (1, 2), (2, 3)]
     """
     total = np.concatenate([[0], np.cumsum(sizes)])
     runs, first = [], 0

@@ -1,4 +1,4 @@
-"""What the docking search is given, ready for a kernel or its NumPy twin.
+"""Inputs of the docking search, ready for a kernel or its NumPy twin.
 
 `Plan` holds the tables that depend on settings and pocket only; `pack` turns ligands into flat
 arrays in box units. Nothing here depends on the device, on order, or on batch.
@@ -10,26 +10,27 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py.engine.constants import OUTSIDE, bondi_radii
-from ligen_py.engine.geometry import inverse_bond_lengths
+from ligen_py.engine.geometry import from_float4, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges
 from ligen_py.records.ligands import Ligands
+from ligen_py.records.limits import MAX_RESTARTS, MAX_TORSIONS
 from ligen_py.records.pocket import Field
 from ligen_py.records.poses import Poses
-
-MAX_TORSIONS = 64
+from ligen_py.settings.dock import DockSettings
+from ligen_py.settings.filter import FilterSettings
 
 FOUND_BYTES, RECORD_BYTES = 44, 64
-"""Of a pose as it was found and in `records.Poses`, beside its torsions."""
+"""Bytes of a pose in `Found` and in `records.Poses`, without its torsions."""
 
-FREE_POCKET_BUMPS = 1
+FREE_POCKET_BUMPS = FilterSettings().max_pocket_bumps
 """Atoms in the receptor's core of a pose that ranks as free of bumps: the filter's own default, so
 that what it would take first is what is kept for it. One atom more and the pose ranks lower."""
 
-RESTART_BITS = 12
-"""Of a pose's rank: restarts are fewer than 1 << 12, or as many."""
+RESTART_BITS = (MAX_RESTARTS - 1).bit_length()
+"""Of a pose's rank."""
 
 BUMPED = 1 << 16
-"""Beyond the difference of any two geometric scores: 256 atoms of one byte each."""
+"""Larger than the difference of any two geometric scores: 256 atoms of one byte each."""
 
 ALIGN_STEPS = (1.0, 0.5)
 """Shifts tried in the two rounds of rigid alignment, Angstrom."""
@@ -39,18 +40,18 @@ SMALLEST_SIDE = 64
 
 
 class Found(NamedTuple):
-    """What a search found for some ligands: the poses kept of each, in the order of restarts."""
+    """Results of a search for some ligands: the poses kept of each, in the order of restarts."""
 
     restarts: np.ndarray
-    """i4 (ligands, poses): the restarts that made them, rising."""
+    """i4 (ligands, poses): the restarts that made them, ascending."""
     results: np.ndarray
     """i4 (ligands, poses, 4): score, internal bumps, pocket bumps, atoms outside."""
     quaternions: np.ndarray
-    """f4 (ligands, poses, 4): x, y, z, w."""
+    """f4 (ligands, poses, 4): as kernels give them, see `from_float4`."""
     shifts: np.ndarray
     """f4 (ligands, poses, 3): box units."""
     turns: np.ndarray
-    """u1: angle steps, of every torsion of every pose, one ligand after another."""
+    """u1: angle steps of every torsion of every pose, one ligand after another."""
 
 
 LIGAND = np.dtype(
@@ -67,20 +68,20 @@ LIGAND = np.dtype(
         )
     ]
 )
-"""One ligand of a batch, as `ligand_t` in dock.cl."""
+"""One ligand of a batch, as `dock_ligand_t` in dock.cl."""
 
 
 def super_fibonacci(count: int) -> np.ndarray:
-    """Evenly spread rotations (count, 4), float32, x, y, z, w (Alexa, CVPR 2022, algorithm 1)."""
+    """Evenly spread rotations (count, 4), float32, w, x, y, z (Alexa, CVPR 2022, algorithm 1)."""
     s = np.arange(count) + 0.5
     inner, outer = np.sqrt(s / count), np.sqrt(1 - s / count)
     alpha = 2 * np.pi * s / np.sqrt(2)
     beta = 2 * np.pi * s / 1.533751168755204288118041
     columns = [
+        outer * np.cos(beta),
         inner * np.sin(alpha),
         inner * np.cos(alpha),
         outer * np.sin(beta),
-        outer * np.cos(beta),
     ]
     return np.stack(columns, axis=1).astype(np.float32)
 
@@ -98,8 +99,11 @@ def _primes(count: int) -> np.ndarray:
 def start_turns(index: np.ndarray, n_angles: int) -> np.ndarray:
     """First torsion angles (restarts, MAX_TORSIONS) of the k-th pose at an anchor, in angle steps.
 
-    Even k start from the conformer as it came, odd k from a low-discrepancy point: the fractional
-    parts of (k + 1) * sqrt(prime), one prime a torsion (Richtmyer's sequence).
+    Even k have the start conformer, odd k a low-discrepancy point: the fractional parts of (k + 1)
+    * sqrt(prime), one prime a torsion (Richtmyer's sequence).
+
+    >>> start_turns(np.array([0, 1]), n_angles=32)[:, :3].tolist()
+    [[0, 0, 0], [26, 14, 15]]
     """
     fractions = np.modf(np.outer(index + 1, np.sqrt(_primes(MAX_TORSIONS))))[0]
     turns = np.floor(n_angles * fractions).astype(np.uint8)
@@ -117,10 +121,7 @@ class Plan:
 
     origin: np.ndarray
     spacing: float
-    num_iterations: int
-    n_angles: int
-    bump_tests: int
-    bump_tolerance: float
+    settings: DockSettings
     box: np.ndarray
     field: np.ndarray
     angles: np.ndarray
@@ -134,17 +135,10 @@ class Plan:
     def of(
         cls,
         field: Field,
-        num_restart: int,
-        num_iterations: int,
-        n_angles: int,
-        bump_tests: int,
-        bump_tolerance: float,
-        max_num_poses: int = 0,
+        settings: DockSettings,
     ) -> "Plan":
-        """Derive all tables from a pocket's field and the search settings (ligen.md 8.4).
-
-        With `max_num_poses` 0 every pose is kept.
-        """
+        """Derive all tables from a pocket's field and the search settings (ligen.md 8.4)."""
+        n_angles, num_restart = settings.n_angles, settings.num_restart
         spacing = float(field.spacing[0])
         radians = 2 * np.pi * np.arange(n_angles) / n_angles
         angles = np.stack(
@@ -162,17 +156,14 @@ class Plan:
         return cls(
             origin=field.origin,
             spacing=spacing,
-            num_iterations=num_iterations,
-            n_angles=n_angles,
-            bump_tests=bump_tests,
-            bump_tolerance=bump_tolerance,
+            settings=settings,
             box=shape,
             field=cube,
             angles=angles.astype(np.float32),
             start_rotation=orientations[index],
             start_position=(points[restart % anchors] / (side - 1)).astype(np.float32),
             start_turns=start_turns(index, n_angles),
-            num_poses=min(max_num_poses or num_restart, num_restart),
+            num_poses=min(settings.max_num_poses or num_restart, num_restart),
         )
 
     @property
@@ -201,12 +192,12 @@ class Plan:
         return (positions.astype(np.float64) * self.unit + first).astype(np.float32)
 
     def pose_bytes(self, torsions: np.ndarray) -> np.ndarray:
-        """Bytes of ligands with so many torsions: of what is kept, as it is found and as poses."""
+        """Bytes (ligands,) of the kept poses of ligands with these numbers of torsions."""
         torsions = torsions.astype(np.int64)
         return self.num_poses * (FOUND_BYTES + torsions + RECORD_BYTES + 4 * torsions)
 
     def best(self, results: np.ndarray) -> np.ndarray:
-        """Restarts (ligands, num_poses), int32, rising, of the poses that are kept.
+        """Restarts (ligands, num_poses), int32, ascending, of the poses that are kept.
 
         The first by: free of bumps (`FREE_POCKET_BUMPS`) before bumped; score, larger before
         smaller; restart. That is the filter's order. `results` are those of all restarts.
@@ -223,10 +214,10 @@ class Plan:
         return np.sort(first & ((1 << RESTART_BITS) - 1), axis=1)
 
     def poses(self, torsions: np.ndarray, rows: np.ndarray, found: Found) -> Poses:
-        """Poses of the ligands of `rows`, in their order, from what the search found of them.
+        """Poses of the ligands of `rows`, in their order, from the results of the search.
 
-        `torsions` are the numbers of torsions of all ligands, docked or not. Ligands not named
-        have no poses.
+        `torsions` are the numbers of torsions of all ligands, docked or not. Ligands that are not
+        in `rows` have no poses.
         """
         counts = np.zeros(len(torsions), np.int64)
         counts[rows] = self.num_poses
@@ -236,7 +227,7 @@ class Plan:
             first_torsion=_offsets(np.repeat(torsions[rows], self.num_poses)),
             restart=found.restarts.reshape(-1),
             translation=self.to_angstrom(found.shifts.reshape(-1, 3)),
-            quaternion=np.roll(found.quaternions.reshape(-1, 4), 1, axis=1),
+            quaternion=from_float4(found.quaternions.reshape(-1, 4)),
             torsion=self.degrees[found.turns],
             score=score,
             internal_bumps=internal_bumps,
@@ -247,14 +238,14 @@ class Plan:
     @property
     def degrees(self) -> np.ndarray:
         """The angle of every number of angle steps (256,), float32."""
-        return (np.arange(256) * (360.0 / self.n_angles)).astype(np.float32)
+        return (np.arange(256) * (360.0 / self.settings.n_angles)).astype(np.float32)
 
 
 class Kept:
-    """Grows to what a search found of some ligands, from the poses of all restarts of a few."""
+    """Collects the kept poses of some ligands, batch by batch, from the poses of all restarts."""
 
     def __init__(self, plan: Plan, torsions: np.ndarray) -> None:
-        """Room for ligands with so many torsions."""
+        """Arrays for ligands with these numbers of torsions."""
         self._plan, self._torsions = plan, torsions.tolist()
         count = plan.num_poses
         self._first_turn = (count * (np.cumsum(torsions) - torsions)).tolist()
@@ -276,8 +267,8 @@ class Kept:
     ) -> None:
         """Keep the best poses of some ligands; `members` are their places among all.
 
-        Of every one of them and every restart: results, quaternions and shifts, each
-        (ligands, restarts, 4), and turns, as in `Found`.
+        For each of them and each restart: results, quaternions and shifts, each (ligands, restarts,
+        4), and turns, as in `Found`.
         """
         restarts = self._plan.num_restart
         chosen = self._plan.best(results)
@@ -306,7 +297,7 @@ class Kept:
         shifts: np.ndarray,
         turns: np.ndarray,
     ) -> None:
-        """Put the kept poses of some ligands, as `take` chooses them, where they belong."""
+        """Store the kept poses of some ligands, as `take` chooses them, at their places."""
         into = self.arrays
         into.restarts[members] = restarts
         into.results[members] = results
@@ -324,7 +315,7 @@ def _offsets(counts: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Batch:
+class DockBatch:
     """Some ligands as the flat arrays that the dock kernel reads."""
 
     ligands: np.ndarray
@@ -345,11 +336,11 @@ def _spans(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndar
     return ranges(offsets[chosen], counts), starts
 
 
-def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> Batch:
+def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> DockBatch:
     """Flat arrays of the chosen ligands, coordinates and radii in box units.
 
     Fragments are ordered by the number of atoms they move, largest first, then by torsion; the far
-    side comes before the near one (ligen.md 8.3).
+    side comes before the near one.
     """
     atom_rows, first_atom = _spans(ligands.first_atom, chosen)
     torsion_rows, first_torsion = _spans(ligands.first_torsion, chosen)
@@ -362,7 +353,7 @@ def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> Batch:
     table["first_torsion"], table["torsions"] = first_torsion[:-1], torsion_counts
     table["first_word"], table["words"] = first_word[:-1], (ligands.heavy[chosen] + 31) // 32
 
-    radius = bondi_radii(ligands.element[atom_rows]) * plan.bump_tolerance
+    radius = bondi_radii(ligands.element[atom_rows]) * plan.settings.bump_tolerance
     conformers = np.empty((len(atom_rows), 4), np.float32)
     conformers[:, :3] = ligands.xyz[atom_rows].astype(np.float64) / plan.unit
     conformers[:, 3] = radius / plan.unit
@@ -376,7 +367,7 @@ def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> Batch:
     local = np.arange(len(torsion_rows)) - first_torsion[owner]
     fragment = (2 * local[:, None] + [0, 1]).ravel()
     order = np.lexsort((fragment, -size, np.repeat(owner, 2)))
-    return Batch(
+    return DockBatch(
         ligands=table,
         conformers=conformers,
         torsions=kernel_torsions(axis, limits),

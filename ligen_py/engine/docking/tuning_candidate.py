@@ -12,11 +12,13 @@ from ligen_py.engine.docking import reference as docking_reference
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.latency import LatencyDocker
 from ligen_py.engine.docking.search import Found, Plan, pack
+from ligen_py.engine.geometry import from_float4
 from ligen_py.engine.random_input import make_field, make_ligands
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.residency import Usage, usage
 from ligen_py.opencl.tuning import Tuning
 from ligen_py.records.ligands import Ligands
+from ligen_py.settings.dock import DockSettings
 
 Form = Literal["batched", "latency"]
 
@@ -48,11 +50,7 @@ def random_input(atom_class: int, restarts: int) -> tuple[Ligands, Plan]:
     """Random ligands of nearly the most atoms of a class, and a search in a random field."""
     plan = Plan.of(
         make_field(shape=(41, 41, 41)),
-        restarts,
-        num_iterations=3,
-        n_angles=32,
-        bump_tests=4,
-        bump_tolerance=0.75,
+        DockSettings(num_restart=restarts, max_num_poses=0),
     )
     return make_ligands([(atom_class - 1, number) for number in TORSIONS]), plan
 
@@ -85,7 +83,9 @@ class Trial:
 
     def attempt(self, tuning: Tuning | None = None) -> Outcome:
         """Build, compare with the twin, then time; DeviceError where it cannot be built."""
-        fault = tuning and tuning.fault_on(self.device.back_end, f"{self.form}/dock.cl")
+        fault = tuning and tuning.fault_on(
+            self.device.back_end, self.device.sub_group_size, f"{self.form}/dock.cl"
+        )
         if fault:
             return Outcome(fault)
         form = self.docker(tuning)
@@ -107,7 +107,7 @@ class Trial:
         for number, expected in enumerate(self._expected):
             some, torsions = expected[3].shape
             turns = found.turns[first : first + some * torsions].reshape(some, torsions)
-            poses = (found.results, found.quaternions, found.shifts)
+            poses = (found.results, from_float4(found.quaternions), found.shifts)
             columns = (*(column[number][:some] for column in poses), turns)
             if not all(map(np.array_equal, columns, expected)):
                 return False

@@ -6,15 +6,16 @@ import numpy as np
 
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.pose_arrays import Conformers, Genotypes
+from ligen_py.engine.pose_arrays import Conformers, Genotypes, take
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.tuning import tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
+from ligen_py.settings.filter import FilterSettings
 
 LIGAND = np.dtype(
     [
@@ -33,7 +34,7 @@ LIGAND = np.dtype(
         )
     ]
 )
-"""One ligand of a batch, as `ligand_t` in filter.cl."""
+"""One ligand of a batch, as `filter_ligand_t` in filter.cl."""
 
 PLACE_BYTES = 16
 BATCH_BYTES = 256 << 20
@@ -49,28 +50,25 @@ def filter_poses(
     device: Device,
     ligands: Ligands,
     poses: Poses,
-    max_num_poses: int,
-    max_pocket_bumps: int,
-    cluster_rmsd: float,
+    settings: FilterSettings,
 ) -> tuple[Poses, Verdicts]:
-    """Keep at most `max_num_poses` poses per ligand, representatives of clusters first.
+    """Keep some poses of each ligand, representatives of clusters first.
 
-    A pose with at most `max_pocket_bumps` atoms in the receptor's core counts as free of bumps.
-    `cluster_rmsd` is in Angstrom, over heavy atoms, without symmetry. Returns the kept poses in
-    final order with a verdict and a cluster for each.
+    The RMSD between poses is over heavy atoms, without symmetry. Returns the kept poses in final
+    order with a verdict and a cluster for each.
     """
-    bumped = is_bumped(poses, max_pocket_bumps)
+    bumped = is_bumped(poses, settings.max_pocket_bumps)
     rows, verdicts, clusters, counts = ([np.zeros(0, np.int64)] for _ in range(4))
 
     def launch(members: np.ndarray) -> tuple[np.ndarray, ...]:
         span = int(members[0]), int(members[-1]) + 1
-        return _launch(device, ligands, poses, bumped, span, max_num_poses, cluster_rmsd)
+        return _launch(device, ligands, poses, bumped, span, settings)
 
     pace = Pace("ligands filtered", len(ligands.entry))
     for first, last in _batches(ligands, poses, buffers.budget(device)):
         for members, found in by_batches(device, launch, np.arange(first, last)):
             pose, verdict, cluster, count = found
-            kept = np.arange(max_num_poses) < count[:, None]
+            kept = np.arange(settings.max_num_poses) < count[:, None]
             rows.append((poses.first_pose[members, None] + pose)[kept])
             verdicts.append(verdict[kept])
             clusters.append(cluster[kept])
@@ -81,25 +79,6 @@ def filter_poses(
         cluster=np.concatenate(clusters).astype(np.int32),
     )
     return take(poses, np.concatenate(rows), np.concatenate(counts)), word
-
-
-def take(poses: Poses, rows: np.ndarray, counts: np.ndarray) -> Poses:
-    """The chosen rows (in that order) as a new record with `counts` poses per ligand."""
-    torsions = np.diff(poses.first_torsion)[rows]
-    first_torsion = np.concatenate([[0], np.cumsum(torsions)]).astype(np.int64)
-    within = np.arange(first_torsion[-1]) - np.repeat(first_torsion[:-1], torsions)
-    return Poses(
-        first_pose=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        first_torsion=first_torsion,
-        restart=poses.restart[rows],
-        translation=poses.translation[rows],
-        quaternion=poses.quaternion[rows],
-        torsion=poses.torsion[np.repeat(poses.first_torsion[rows], torsions) + within],
-        score=poses.score[rows],
-        internal_bumps=poses.internal_bumps[rows],
-        pocket_bumps=poses.pocket_bumps[rows],
-        outside=poses.outside[rows],
-    )
 
 
 def _batches(ligands: Ligands, poses: Poses, largest: int) -> Iterator[tuple[int, int]]:
@@ -154,17 +133,16 @@ def _launch(
     poses: Poses,
     bumped: np.ndarray,
     span: tuple[int, int],
-    max_num_poses: int,
-    cluster_rmsd: float,
+    settings: FilterSettings,
 ) -> tuple[np.ndarray, ...]:
     first, last = span
-    count = last - first
+    count, max_num_poses = last - first, settings.max_num_poses
     table, heavy = _table(ligands, poses, first, last)
     conformers, genotypes = Conformers.of(ligands, first, last), Genotypes.of(poses, first, last)
     rows = slice(poses.first_pose[first], poses.first_pose[last])
     program = _program(device, int(table["atoms"].max()), int(table["poses"].max(initial=1)))
     group = tuned(device, "batched/filter.cl").sub_groups
-    local = group * SUB_GROUP_SIZE
+    local = group * device.sub_group_size
 
     rows_on_device = buffers.upload(device, table)
     places = buffers.empty(device, int((table["heavy"] * table["poses"]).sum()) * 4, np.float32)
@@ -194,7 +172,7 @@ def _launch(
         (local,),
         np.int32(count),
         np.int32(max_num_poses),
-        np.float32(cluster_rmsd * cluster_rmsd),
+        np.float32(settings.cluster_rmsd * settings.cluster_rmsd),
         rows_on_device,
         buffers.upload(device, poses.score[rows]),
         buffers.upload(device, bumped[rows].astype(np.uint8)),

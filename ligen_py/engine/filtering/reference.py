@@ -15,11 +15,11 @@ def select_poses(
     cluster_rmsd: float,
     max_num_poses: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Choose the poses of one ligand that are worth a chemical score (ligen.md 8.7).
+    """Choose the poses of one ligand that are refined (docs/method.md, filter).
 
     Args:
         score: geometric scores (poses,), larger is better.
-        bumped: which poses bump or stick out (poses,), bool.
+        bumped: which poses bump or have atoms outside the box (poses,), bool.
         places: heavy atoms of every pose (poses, heavy, 3), Angstrom, float32.
         cluster_rmsd: poses nearer than this to a representative belong to it, Angstrom.
         max_num_poses: poses kept.

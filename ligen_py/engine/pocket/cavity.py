@@ -2,8 +2,8 @@
 
 LIGSITE: M. Hendlich, F. Rippmann, G. Barnickel, J. Mol. Graph. Model. 15 (1997) 359-363. CAVIAR:
 J.-R. Marchand et al., J. Comput.-Aided Mol. Des. 35 (2021) 737-750. The burial of a solvent point
-is that of the docking field (`engine.field`), on a grid of 1 Angstrom over the whole receptor: in
-how many of 14 directions protein lies near.
+is that of the docking field (`geometric_field.py`), on a grid of 1 Angstrom over the whole
+receptor: the number of 14 directions in which protein is near.
 """
 
 import numpy as np
@@ -19,10 +19,10 @@ BURIED = 11
 grooves between them; chosen on complexes that docs/targets.md does not count."""
 
 OPEN = 8
-"""Mean burial of which a cavity is worth nothing: its score is volume times what is above this."""
+"""A cavity's score is its volume times its mean burial above this."""
 
 LEAST_VOLUME = 40.0
-"""Smaller cavities are left out; cubic Angstrom."""
+"""Smaller cavities are not reported; cubic Angstrom."""
 
 
 def find_cavities(xyz: np.ndarray, element: np.ndarray) -> list[FoundCavity]:
@@ -56,7 +56,8 @@ def components(mask: np.ndarray) -> np.ndarray:
     Every point takes the least number among its own and its neighbours', until none changes.
     """
     index = np.flatnonzero(mask)
-    row = np.full(np.array(mask.shape) + 1, -1)  # the far side is a border, also seen from 0
+    # One point more along each axis: neighbours beyond the far side are outside.
+    row = np.full(np.array(mask.shape) + 1, -1)
     row[tuple(slice(n) for n in mask.shape)][mask] = np.arange(len(index))
     here = np.stack(np.unravel_index(index, mask.shape), axis=1)
     pairs = []

@@ -33,7 +33,7 @@ CONTACT = 1.4
 """A point with less clearance than this (Angstrom) is too near for a heavy atom: TIGHT."""
 
 HYDROGEN_PROBE = 0.2
-"""The same for hydrogens: one that makes a hydrogen bond has a clearance of about 0.35 Angstrom."""
+"""The same for hydrogens; in a hydrogen bond the clearance is about 0.35 Angstrom."""
 
 TIGHT = -2
 CAVITY = 8
@@ -43,13 +43,13 @@ BULK_DISTANCE = 6.0
 """A point farther than this (Angstrom) from every atom is bulk, which counts as outside."""
 
 WALL = (3.0, 4.0)
-"""Protein is looked for this far away along each direction: Angstrom along x, y and z."""
+"""Distances at which protein is searched along each direction: Angstrom along x, y and z."""
 
 ENCLOSURE = (1.0, 3.0)
-"""Cavity points that enclose a point are looked for this far away, likewise."""
+"""Distances at which cavity points that enclose a point are searched, likewise."""
 
 ANCHOR_NEIGHBOURS = 2
-"""An anchor is judged by the points up to this many steps away along x, y and z."""
+"""An anchor's rank depends on the points up to this many steps away along x, y and z."""
 
 DIRECTIONS = tuple(
     (x, y, z)
@@ -192,7 +192,7 @@ def field_values(box: Box, xyz: np.ndarray, element: np.ndarray) -> np.ndarray:
 
 
 def _box_sum(values: np.ndarray, reach: int) -> np.ndarray:
-    """Sums over cubes of 2 * reach + 1 points a side; beyond the grid there is nothing to add."""
+    """Sums over cubes of 2 * reach + 1 points a side; points beyond the grid count as 0."""
     for axis in range(3):
         padding = [(reach + 1, reach) if d == axis else (0, 0) for d in range(3)]
         running = np.cumsum(np.pad(values, padding), axis=axis)
@@ -206,8 +206,8 @@ def anchor_points(value: np.ndarray, spacing: float, separation: float, most: in
     """Grid points (anchors, 3), int, at which ligands start, best first.
 
     Cavity points in the order of the sum of positive values around them (5 x 5 x 5 points, ties to
-    the lowest linear index); each is taken unless it is nearer than `separation` (Angstrom) to one
-    taken before.
+    the lowest linear index); each is an anchor unless it is nearer than `separation` (Angstrom) to
+    an earlier one.
     """
     positive = np.maximum(value, 0).astype(np.int64)
     total = np.where(positive > 0, _box_sum(positive, ANCHOR_NEIGHBOURS), 0).ravel()

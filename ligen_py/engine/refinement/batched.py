@@ -7,24 +7,31 @@ import numpy as np
 
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
-from ligen_py.engine.filtering.batched import filter_poses, take
-from ligen_py.engine.geometry import inverse_bond_lengths
-from ligen_py.engine.pose_arrays import kernel_torsions, ranges
+from ligen_py.engine.filtering.batched import filter_poses
+from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_lengths
+from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
 from ligen_py.engine.random import content_keys
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
-from ligen_py.engine.refinement.maps import Grid
+from ligen_py.engine.refinement.maps import Grid, field_macros
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Verdict, Verdicts
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import ChargedReceptor, Field, Receptor
+from ligen_py.records.limits import MAX_TORSIONS
+from ligen_py.records.pocket import Field
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import Refinement
+from ligen_py.records.typed import Typed
+from ligen_py.settings.filter import FilterSettings
+from ligen_py.settings.refine import RefineSettings
 
-FREEDOM_CLASSES = (16, 24, 40, 70)
+RIGID = 6
+"""Degrees of freedom of a rigid body: translation, rotation vector."""
+
+FREEDOM_CLASSES = (16, 24, 40, RIGID + MAX_TORSIONS)
 """Kernels are compiled for up to so many degrees of freedom; the smallest that fits runs."""
 
 BATCH_LIGANDS = 8192
@@ -38,21 +45,11 @@ LIGAND = np.dtype(
     ]
     + [("key", np.uint32), ("radius_of_gyration", np.float32)]
 )
-"""One ligand of a batch, as `ligand_t` in refine.cl."""
+"""One ligand of a batch, as `field_ligand_t` in energy.clh."""
 
 
 @dataclass(frozen=True)
-class Chain:
-    """How far a pose is refined (see `RefineSettings`)."""
-
-    rounds: int
-    evaluations: int
-    temperature: float
-    amplitude: float
-
-
-@dataclass(frozen=True)
-class Batch:
+class RefineBatch:
     """Some ligands as the flat arrays that the refine kernel reads, Angstrom."""
 
     ligands: np.ndarray
@@ -63,7 +60,9 @@ class Batch:
     pairs: np.ndarray
 
 
-def pack(ligands: Ligands, rows: np.ndarray, field: ChemicalField, seed: int) -> Batch:
+def pack(
+    ligands: Ligands, rows: np.ndarray, field: ChemicalField, seed: int, kinds: np.ndarray
+) -> RefineBatch:
     """Flat arrays of the ligands `rows` in a field; their keys mix the seed with their content."""
     atoms = field.particles(ligands, rows)
     torsions = np.diff(ligands.first_torsion)[rows]
@@ -73,7 +72,7 @@ def pack(ligands: Ligands, rows: np.ndarray, field: ChemicalField, seed: int) ->
     for name, count in counts:
         table[f"first_{name}"] = np.cumsum(count) - count
     table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
-    table["key"] = keys_of(ligands, rows, seed)
+    table["key"] = keys_of(ligands, rows, seed, kinds)
     xyz = ligands.xyz[atoms.rows]
     if len(rows):
         squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
@@ -82,7 +81,7 @@ def pack(ligands: Ligands, rows: np.ndarray, field: ChemicalField, seed: int) ->
     limits = np.zeros((len(atoms.torsion_range), 4), np.int16)
     limits[:, :2] = atoms.torsion_range
     starts = np.repeat(table["first_atom"], torsions)[:, None]
-    return Batch(
+    return RefineBatch(
         table,
         np.concatenate([xyz, atoms.values[:, None]], axis=1),
         atoms.kinds.astype(np.int32),
@@ -92,12 +91,16 @@ def pack(ligands: Ligands, rows: np.ndarray, field: ChemicalField, seed: int) ->
     )
 
 
-def keys_of(ligands: Ligands, rows: np.ndarray, seed: int) -> list[int]:
-    """Keys of the random numbers of the ligands `rows`, from their heavy atoms and torsions."""
+def keys_of(ligands: Ligands, rows: np.ndarray, seed: int, kinds: np.ndarray) -> list[int]:
+    """Keys of the random numbers of the ligands `rows`, from their heavy atoms and torsions.
+
+    `kinds` u1 (atoms,): a kind of each atom. The stage gives Vina's types in whatever field, since
+    other kinds would be other random numbers.
+    """
     heavy, torsions = ligands.heavy[rows].astype(np.int64), np.diff(ligands.first_torsion)[rows]
     atom = ranges(ligands.first_atom[rows], heavy)
     turn = ranges(ligands.first_torsion[rows], torsions)
-    by_atom = ((ligands.xyz[atom], heavy), (ligands.vina_type[atom], heavy))
+    by_atom = ((ligands.xyz[atom], heavy), (kinds[atom], heavy))
     turns = (ligands.torsion_axis[turn], ligands.torsion_range[turn])
     return content_keys(
         np.array([seed], "<u8").tobytes(), *by_atom, *((column, torsions) for column in turns)
@@ -128,23 +131,28 @@ class Refiner:
         self._tables = tuple(buffers.upload(device, table) for table in field.tables)
         self.kernel_seconds = 0.0
 
-    def refine(self, ligands: Ligands, poses: Poses, chain: Chain, seed: int = 1) -> Refined:
-        """Refine every pose; the result has the same poses, each with its lowest energy found."""
+    def refine(
+        self, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
+    ) -> Refined:
+        """Refine every pose; the result has the same poses, each with its lowest energy found.
+
+        `ligands` as the field sees them; `kinds` (atoms,): see `keys_of`.
+        """
         count = len(poses.restart)
         angles = np.deg2rad(poses.torsion.astype(np.float64)).astype(np.float32)
-        quaternion = np.roll(poses.quaternion, -1, axis=1)
+        quaternion = as_float4(poses.quaternion)
         translation = np.zeros((count, 4), np.float32)
         translation[:, :3] = poses.translation
         energies = np.zeros((count, 2), np.float32)
-        gradients = np.zeros((count, 0 if chain.rounds else FREEDOM_CLASSES[-1]), np.float32)
+        gradients = np.zeros((count, 0 if settings.rounds else FREEDOM_CLASSES[-1]), np.float32)
         state = (angles, quaternion, translation, energies, gradients)
         posed = int(np.count_nonzero(np.diff(poses.first_pose)))
-        pace = Pace(f"ligands refined (rounds: {chain.rounds})", posed)
+        pace = Pace(f"ligands refined (rounds: {settings.rounds})", posed)
         for members, classes in self._batches(ligands, poses):
 
             def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
-                batch = pack(ligands, rows, self.field, seed)
-                self._launch(batch, rows, classes, poses, chain, state)
+                batch = pack(ligands, rows, self.field, settings.seed, kinds)
+                self._launch(batch, rows, classes, poses, settings, state)
 
             for done, _ in by_batches(self.device, launch, members):
                 pace.add(len(done))
@@ -154,7 +162,7 @@ class Refiner:
         refined = replace(
             poses,
             translation=np.where(better[:, None], translation[:, :3], poses.translation),
-            quaternion=np.where(better[:, None], np.roll(quaternion, 1, axis=1), poses.quaternion),
+            quaternion=np.where(better[:, None], from_float4(quaternion), poses.quaternion),
             torsion=np.where(changed, wrapped, poses.torsion),
         )
         return Refined(refined, energies[:, 0], energies[:, 1], gradients)
@@ -163,7 +171,7 @@ class Refiner:
         self, ligands: Ligands, poses: Poses
     ) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
         """Ligands with poses, of one pair of classes at a time."""
-        freedoms = 6 + np.diff(ligands.first_torsion)
+        freedoms = RIGID + np.diff(ligands.first_torsion)
         sizes = np.searchsorted(ATOM_CLASSES, self.field.sizes(ligands))
         widths = np.searchsorted(FREEDOM_CLASSES, freedoms)
         posed = np.diff(poses.first_pose) > 0
@@ -175,11 +183,11 @@ class Refiner:
 
     def _launch(
         self,
-        batch: Batch,
+        batch: RefineBatch,
         rows: np.ndarray,
         classes: tuple[int, int],
         poses: Poses,
-        chain: Chain,
+        settings: RefineSettings,
         state: tuple[np.ndarray, ...],
     ) -> None:
         device = self.device
@@ -191,7 +199,7 @@ class Refiner:
         tuning = self._tuning or tuned(device, KERNELS, classes[0])
         group = tuning.sub_groups
         definitions = {
-            **self.field.definitions,
+            **field_macros(self.field),
             "MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group,
         }  # fmt: skip
         upload = [
@@ -203,17 +211,17 @@ class Refiner:
         best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
-        local = group * SUB_GROUP_SIZE
+        local = group * device.sub_group_size
         refine = build(device, KERNELS, definitions, tuning.registers).kernel("refine")
         event = refine(
             device.queue,
             (-(-len(chosen) // group) * local,),
             (local,),
             np.int32(len(chosen)),
-            np.int32(chain.rounds),
-            np.int32(chain.evaluations),
-            np.float32(chain.temperature),
-            np.float32(chain.amplitude),
+            np.int32(settings.rounds),
+            np.int32(settings.evaluations),
+            np.float32(settings.temperature),
+            np.float32(settings.amplitude),
             self.field.maps.grid.row(),
             self.field.maps.buffer,
             *self._tables,
@@ -234,7 +242,7 @@ class Refiner:
             buffers.download(device, turned, len(turns), np.float32),
             buffers.download(device, energy, (len(chosen), 2), np.float32),
         )
-        if not chain.rounds:
+        if not settings.rounds:
             slopes = buffers.download(device, slope, (len(chosen), classes[1]), np.float32)
             gradients[chosen, : classes[1]] = slopes
         quaternion[chosen], translation[chosen], angles[turns], energies[chosen] = found
@@ -257,11 +265,14 @@ def keep_best(
     """
     poses, none = refined.poses, np.zeros(len(refined.after), np.int32)
     milli = -np.round(np.clip(refined.after.astype(np.float64), -1e6, 1e6) * 1000).astype(np.int32)
+    by_energy = FilterSettings(
+        max_num_poses=max_num_poses, max_pocket_bumps=0, cluster_rmsd=cluster_rmsd
+    )
     numbered = replace(
         poses, score=milli, restart=np.arange(len(none), dtype=np.int32),
         internal_bumps=none, pocket_bumps=none, outside=none,
     )  # fmt: skip
-    found, verdicts = filter_poses(device, ligands, numbered, max_num_poses, 0, cluster_rmsd)
+    found, verdicts = filter_poses(device, ligands, numbered, by_energy)
     first = verdicts.verdict == Verdict.REPRESENTATIVE
     owner = np.repeat(np.arange(len(ligands.entry)), np.diff(found.first_pose))
     rows = found.restart[first].astype(np.int64)
@@ -273,56 +284,48 @@ def keep_best(
 
 
 def choose_finalists(
-    refiner: Refiner,
-    ligands: Ligands,
-    poses: Poses,
-    chain: Chain,
-    seed: int,
-    count: int,
-    cluster_rmsd: float,
+    refiner: Refiner, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
 ) -> tuple[Poses, np.ndarray]:
-    """The best `count` poses of each ligand after one descent, and their energies before it.
+    """The best poses of each ligand after one descent, and their energies before it.
 
     One descent of every pose costs little beside a chain and tells which are worth one.
     """
-    once = refiner.refine(ligands, poses, replace(chain, rounds=1), seed)
-    best, _, energies = keep_best(refiner.device, ligands, once, count, cluster_rmsd)
+    once = refiner.refine(ligands, poses, settings.model_copy(update={"rounds": 1}), kinds)
+    limits = settings.finalists, settings.cluster_rmsd
+    best, _, energies = keep_best(refiner.device, ligands, once, *limits)
     return best, energies.before
 
 
 def refine_poses(
     device: Device,
-    receptor: Receptor,
-    charged: ChargedReceptor,
+    settings: RefineSettings,
+    typed: Typed,
     box: Field,
-    ligands: Ligands,
     kept: Poses,
     verdicts: Verdicts,
-    rounds: int,
-    evaluations: int,
-    temperature: float,
-    amplitude: float,
-    finalists: int,
-    field: str,
-    spacing: float,
-    max_num_poses: int,
-    cluster_rmsd: float,
-    seed: int,
+    kinds: np.ndarray,
 ) -> tuple[Poses, Verdicts, Refinement]:
-    """All that the refine stage computes from a pocket and kept poses (see `RefineSettings`).
+    """All that the refine stage computes from a pocket and kept poses.
 
-    Without rounds poses and verdicts stay as they are.
+    Args:
+        device: where to.
+        settings: of the stage.
+        typed: ligands and receptor as the field's function sees them.
+        box: of the pocket, which the field's grid covers.
+        kept: the poses.
+        verdicts: of the filter on these; without rounds they and the poses stay as they are.
+        kinds: u1 (atoms,), see `keys_of`.
     """
-    grid = Grid.over(box, spacing)
-    refiner = Refiner(device, field_over(field, device, receptor, charged, grid, ligands))
-    chain = Chain(rounds, evaluations, temperature, amplitude)
-    if not rounds:
-        same = refiner.refine(ligands, kept, chain, seed)
+    grid = Grid.over(box, settings.spacing)
+    ligands: Ligands = typed.ligands
+    field = field_over(settings.field, device, typed.receptor, grid, ligands)
+    refiner = Refiner(device, field)
+    if not settings.rounds:
+        same = refiner.refine(ligands, kept, settings, kinds)
         return same.poses, verdicts, Refinement(before=same.before, after=same.after)
-    if finalists:
-        limits = (finalists, cluster_rmsd)
-        chosen, before = choose_finalists(refiner, ligands, kept, chain, seed, *limits)
-        refined = replace(refiner.refine(ligands, chosen, chain, seed), before=before)
+    if settings.finalists:
+        chosen, before = choose_finalists(refiner, ligands, kept, settings, kinds)
+        refined = replace(refiner.refine(ligands, chosen, settings, kinds), before=before)
     else:
-        refined = refiner.refine(ligands, kept, chain, seed)
-    return keep_best(device, ligands, refined, max_num_poses, cluster_rmsd)
+        refined = refiner.refine(ligands, kept, settings, kinds)
+    return keep_best(device, ligands, refined, settings.max_num_poses, settings.cluster_rmsd)

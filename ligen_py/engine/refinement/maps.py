@@ -1,8 +1,8 @@
 """Interaction maps on a device: energy of a probe of each kind at every point of a grid."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ GRID = np.dtype(
     [("origin", "f4", 4), ("last", "f4", 4), ("inverse_spacing", "f4")]
     + [(name, "i4") for name in ("stride_x", "stride_y", "stride_map")]
 )
-"""The grid of all maps, as `grid_t` in refine.cl."""
+"""The grid of all maps, as `grid_t` in energy.clh."""
 
 
 @dataclass(frozen=True)
@@ -82,33 +82,61 @@ def near_atoms(grid: Grid, xyz: np.ndarray, reach: float) -> tuple[np.ndarray, n
     return first.astype(np.int32), np.concatenate(found).astype(np.int32)
 
 
+NO_ROWS = np.zeros((1, 4), np.float32)
+"""A table that a field does without."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Receptor atoms as the maps of a field read them, each float32 (atoms, 4)."""
+
+    places: np.ndarray
+    """Angstrom; and what the atom is in the field."""
+    axes: np.ndarray
+    """More of each atom, as the field's include says, likewise `normals`; else `NO_ROWS`."""
+    normals: np.ndarray
+    donors: int
+    """How many donors there are; they come first. 0 where the field does not ask."""
+
+    @classmethod
+    def of(cls, xyz: np.ndarray, kinds: np.ndarray) -> "Surroundings":
+        """Atoms at xyz (atoms, 3), each one number in the field (atoms,)."""
+        return cls(np.column_stack([xyz, kinds]).astype(np.float32), NO_ROWS, NO_ROWS, 0)
+
+
+class Mapped(Protocol):
+    """What maps need of a field, see `ChemicalField`."""
+
+    include: str
+    definitions: Mapping[str, str]
+    tables: tuple[np.ndarray, np.ndarray]
+    first: int
+
+
+def field_macros(mapped: Mapped) -> dict[str, str]:
+    """Macros that compile a kernel for a field: FIELD, its include, and what that takes."""
+    return {"FIELD": f"<{mapped.include}>", **mapped.definitions}
+
+
 def make_maps(
     device: Device,
     grid: Grid,
+    mapped: Mapped,
     probes: np.ndarray,
-    xyz: np.ndarray,
-    receptor: np.ndarray,
-    definitions: Mapping[str, str],
+    receptor: Surroundings,
     reach: float,
-    tables: Sequence[np.ndarray] = (),
-    numbers: Sequence[Any] = (),
-    before: int = 0,
 ) -> Maps:
-    """Compute a map for each probe, behind `before` maps that are no probe's.
+    """Compute a map for each probe, behind the field's `first` maps.
 
     Args:
         device: where to.
         grid: the points.
+        mapped: the field.
         probes: what a ligand atom is in the field (maps,).
-        xyz: of receptor atoms (atoms, 3), Angstrom.
-        receptor: what these are in the field (atoms,).
-        definitions: macros of the field.
-        reach: receptor atoms farther off, Angstrom, are left out, but for charges.
-        tables: further arrays that its kernel in maps.cl takes.
-        numbers: further numbers that it takes.
-        before: see above.
+        receptor: its atoms.
+        reach: receptor atoms farther off, Angstrom, are not listed as near.
     """
-    count = before + len(probes)
+    count = mapped.first + len(probes)
     try:
         maps = buffers.empty(device, int(np.prod(grid.shape)) * max(1, count), np.float32)
     except OutOfMemoryError as error:
@@ -119,10 +147,10 @@ def make_maps(
         ) from error
     if not len(probes):
         return Maps(grid, count, maps)
-    atoms = np.column_stack([xyz, receptor]).astype(np.float32)
-    first_near, near = near_atoms(grid, xyz, reach)
-    macros = {**definitions, "MAPS": str(len(probes)), "BLOCK": str(BLOCK)}
-    inputs = (probes.astype(np.float32), first_near, near, atoms, *tables)
+    first_near, near = near_atoms(grid, receptor.places[:, :3], reach)
+    macros = {**field_macros(mapped), "MAPS": str(len(probes)), "BLOCK": str(BLOCK)}
+    tables = receptor.places, receptor.axes, receptor.normals, *mapped.tables
+    inputs = (probes.astype(np.float32), first_near, near, *tables)
     local = 64
     build(device, "batched/maps.cl", macros).kernel("make_maps")(
         device.queue,
@@ -132,7 +160,8 @@ def make_maps(
         np.append(grid.origin, 0).astype(np.float32),
         np.float32(grid.spacing),
         *(buffers.upload(device, array) for array in inputs),
-        *numbers,
+        np.int32(len(receptor.places)),
+        np.int32(receptor.donors),
         maps,
     )
     return Maps(grid, count, maps)

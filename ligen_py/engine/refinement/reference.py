@@ -1,4 +1,4 @@
-"""The NumPy twin of kernels/batched/refine.cl: energies, gradients and descents, readable and slow.
+"""The NumPy twin of kernels/include/energy.clh and batched/refine.cl, readable and slow.
 
 It is the specification, in float64. A whole chain of descents is chaotic (it decides by comparing
 energies), so a kernel agrees with it to rounding over single evaluations and short descents only.
@@ -10,19 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.engine import random
-from ligen_py.engine.functions.ad4 import reference as ad4_reference
-from ligen_py.engine.functions.ad4.constants import ad4_pairs
-from ligen_py.engine.functions.vina import reference as vina_reference
-from ligen_py.engine.functions.xscore import reference as xscore_reference
-from ligen_py.engine.functions.xscore.constants import signed_radii
-from ligen_py.engine.refinement.chemical_field import (
-    Ad4Field,
-    ChemicalField,
-    VinaField,
-    XScoreField,
-)
+from ligen_py.engine.refinement.chemical_field import ChemicalField
 from ligen_py.engine.refinement.maps import Grid
-from ligen_py.records.atom_types import Ad4Type
+from ligen_py.engine.refinement.view import PairEnergy
+from ligen_py.functions import load
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 
@@ -39,7 +30,7 @@ RIGID = 6
 
 @dataclass(frozen=True)
 class Genotype:
-    """Translation (3,), unit quaternion (4,) x, y, z, w, and torsions in radians, float64."""
+    """Translation (3,), unit quaternion (4,), and torsions in radians, float64."""
 
     translation: np.ndarray
     quaternion: np.ndarray
@@ -51,7 +42,7 @@ class Genotype:
         turns = slice(poses.first_torsion[pose], poses.first_torsion[pose + 1])
         return cls(
             poses.translation[pose].astype(float),
-            np.roll(poses.quaternion[pose], -1).astype(float),
+            poses.quaternion[pose].astype(float),
             np.deg2rad(poses.torsion[turns].astype(float)),
         )
 
@@ -59,19 +50,15 @@ class Genotype:
         """The genotype after a step (6 + torsions,) in the degrees of freedom."""
         angle = np.linalg.norm(step[3:6])
         half = step[3:6] * (np.sin(angle / 2) / angle if angle > 1e-6 else 0.5)
-        q = _product(np.append(half, np.cos(angle / 2)), self.quaternion)
+        q = _product(np.insert(half, 0, np.cos(angle / 2)), self.quaternion)
         return Genotype(
             self.translation + step[:3], q / np.linalg.norm(q), self.torsion + step[RIGID:]
         )
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    vector = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
-    return np.append(vector, a[3] * b[3] - a[:3] @ b[:3])
-
-
-PairEnergy = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""Energies and dE/dr of all pairs from their distances, all (atoms, atoms)."""
+    vector = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
+    return np.insert(vector, 0, a[0] * b[0] - a[1:] @ b[1:])
 
 
 @dataclass(frozen=True)
@@ -93,11 +80,18 @@ class Problem:
 
     @classmethod
     def of(
-        cls, ligands: Ligands, number: int, field: ChemicalField, values: np.ndarray
+        cls,
+        function: str,
+        ligands: Ligands,
+        number: int,
+        field: ChemicalField,
+        values: np.ndarray,
     ) -> "Problem":
-        """A ligand in the field of a pocket, with the values (maps, x, y, z) of its maps."""
+        """A ligand in the field of a function, with the values (maps, x, y, z) of its maps."""
         turns = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
-        atoms, shares, pair_energy, tested = _view(ligands, number, field)
+        atoms, shares, pair_energy, tested = load(function, "field_reference").view(
+            ligands, number, field
+        )
         heavy, hydrogen = ligands.torsion_range[turns, :2], ligands.torsion_range[turns, 2:]
         far = [
             (atoms >= first[:, None]) & (atoms < last[:, None])
@@ -127,8 +121,7 @@ class Problem:
         for (near, far), side, angle in zip(self.axis, self.far, genotype.torsion, strict=True):
             direction = (xyz[far] - xyz[near]) / np.linalg.norm(xyz[far] - xyz[near])
             xyz[side] = xyz[near] + _turn(direction, angle, xyz[side] - xyz[near])
-        x, y, z, w = genotype.quaternion
-        axis = np.array([x, y, z])
+        w, axis = genotype.quaternion[0], genotype.quaternion[1:]
         t = 2 * np.cross(axis, xyz)
         return xyz + w * t + np.cross(axis, t) + genotype.translation
 
@@ -171,58 +164,6 @@ class Problem:
             torsion.append(direction @ np.cross(xyz[side] - xyz[near], force[side]).sum(axis=0))
         gradient = np.concatenate([force.sum(axis=0), moment.sum(axis=0), torsion])
         return float(value.sum() + (energy * self.tested).sum() / 2), gradient
-
-
-View = tuple[np.ndarray, np.ndarray, PairEnergy, np.ndarray]
-"""Atoms that a field acts on, numbers local to the ligand; shares; pair function; tested pairs."""
-
-
-def _view(ligands: Ligands, number: int, field: ChemicalField) -> View:
-    if isinstance(field, Ad4Field):
-        return _ad4_view(ligands, number, field)
-    first, heavy = ligands.first_atom[number], int(ligands.heavy[number])
-    words = slice(ligands.first_pair[number], ligands.first_pair[number + 1])
-    mask = ligands.pair_mask[words].reshape(heavy, -1).view("u1")
-    tested = np.unpackbits(mask, axis=1, bitorder="little")[:, :heavy].astype(bool)
-    rows = slice(first, first + heavy)
-    if isinstance(field, XScoreField):
-        shares, pair_energy = _xscore_view(signed_radii(ligands, rows), field)
-    else:
-        assert isinstance(field, VinaField)
-        shares, pair_energy = _vina_view(ligands.vina_type[rows], field)
-    return np.arange(heavy), shares, pair_energy, tested
-
-
-def _vina_view(types: np.ndarray, field: VinaField) -> tuple[np.ndarray, PairEnergy]:
-    pair = field.form.pair_table().astype(float)[types][:, types]
-
-    def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return vina_reference.pair_energy_slope(r, pair, field.form.weights)
-
-    return np.eye(field.maps.count)[field.slot[types]], pair_energy
-
-
-def _xscore_view(radii: np.ndarray, field: XScoreField) -> tuple[np.ndarray, PairEnergy]:
-    def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return xscore_reference.pair_energy_slope(r, radii[:, None].astype(float), radii)
-
-    return np.eye(field.maps.count)[np.searchsorted(field.radii, radii)], pair_energy
-
-
-def _ad4_view(ligands: Ligands, number: int, field: Ad4Field) -> View:
-    rows = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
-    atoms = np.flatnonzero(ligands.ad4_type[rows] != Ad4Type.NONE)
-    types, charges = ligands.ad4_type[rows][atoms], ligands.ad4_charge[rows][atoms].astype(float)
-    shares = np.eye(field.maps.count)[field.slot[types]]
-    shares[:, 0], shares[:, 1] = charges, np.abs(charges)
-    one, two = np.searchsorted(atoms, ad4_pairs(ligands, number, number + 1)[0]).T
-    tested = np.zeros((len(atoms), len(atoms)), bool)
-    tested[one, two] = tested[two, one] = True
-
-    def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return ad4_reference.pair_energy_slope(r, types, charges)
-
-    return atoms, shares, pair_energy, tested
 
 
 def _turn(direction: np.ndarray, angle: float, vectors: np.ndarray) -> np.ndarray:

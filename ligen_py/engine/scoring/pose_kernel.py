@@ -8,13 +8,14 @@ import numpy as np
 
 from ligen_py.engine.pose_arrays import Conformers, Genotypes
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import tuned
 from ligen_py.records.ligands import Ligands
+from ligen_py.records.limits import MAX_ATOMS
 from ligen_py.records.poses import Poses
 
-ATOM_CLASSES = (64, 256)
+ATOM_CLASSES = (64, MAX_ATOMS)
 """Kernels are compiled for ligands up to these sizes; a pose runs in the smallest that fits."""
 
 
@@ -107,7 +108,7 @@ class PoseKernel:
     def _launch(self, max_atoms: int, count: int, arguments: Sequence[Any]) -> None:
         group = tuned(self.device, self.source, max_atoms).sub_groups
         definitions = {**self.definitions, "MAX_ATOMS": max_atoms, "WG_SUB_GROUPS": group}
-        local = group * SUB_GROUP_SIZE
+        local = group * self.device.sub_group_size
         kernel = build(self.device, self.source, definitions).kernel(self.name)
         size = (-(-count // group) * local,)
         with buffers.memory_named(self.device):

@@ -1,7 +1,7 @@
-"""Order molecules by score, and find the molecules that a campaign holds twice.
+"""Order molecules by score, and find the molecules that occur twice in a campaign.
 
-All sums of memory are by ligand: 16 bytes a key to find duplicates, about 40 bytes a ligand while
-a target is sorted. Beyond some 1e9 ligands a target this would have to be an external sort.
+Memory: 16 bytes a ligand to find duplicates, about 40 bytes a ligand while a target is sorted.
+Beyond some 1e9 ligands a target an external sort would be needed.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def hash_keys(keys: np.ndarray) -> np.ndarray:
 def duplicates(
     hashes: np.ndarray, files: np.ndarray, lines: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of molecules that stand earlier in the campaign, and the rows of those earlier ones.
+    """Rows of molecules that occur earlier in the campaign, and the rows of those earlier ones.
 
     Args:
         hashes: of the content keys (n,), u8.
@@ -43,7 +43,7 @@ def duplicates(
 
 
 def consensus(columns: Sequence[np.ndarray], out: np.ndarray) -> np.ndarray:
-    """Minus the mean of the ranks by several scores (n,), f4: -1 for a molecule that leads in all.
+    """Minus the mean of the ranks by several scores (n,), f4: -1 for one that is first in all.
 
     Equal scores share the better rank. Rows where `out` is set are not counted; they get the rank
     that they would have.
@@ -59,7 +59,7 @@ def ranking(
 ) -> np.ndarray:
     """Rows (i8) by score (f4), largest first; equal scores by file, then by source line.
 
-    Rows where `out` is set are left out.
+    Rows where `out` is set are excluded.
     """
     rows = np.flatnonzero(out == 0)
     order = np.lexsort((lines[rows], files[rows], -scores[rows]))

@@ -1,66 +1,59 @@
 """Score poses: batches within a memory budget, each ligand's best pose, the ledger after it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
 
 from ligen_py.engine.batches import by_batches
-from ligen_py.engine.functions.ad4.scorer import Ad4
-from ligen_py.engine.functions.vina.scorer import Vina, Vinardo
-from ligen_py.engine.functions.xscore.constants import PKD_ENERGY
-from ligen_py.engine.functions.xscore.scorer import XScore
-from ligen_py.engine.scoring.pose_kernel import ATOM_CLASSES
+from ligen_py.functions import load
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.pace import Pace
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import ChargedReceptor, Receptor
+from ligen_py.records.limits import MAX_ATOMS
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import Scores
+from ligen_py.records.typed import Typed
+from ligen_py.settings.score import ScoreSettings
 
 BATCH_BYTES = 256 << 20
 
 
 class ScoringFunction(Protocol):
-    """What a scoring function offers: names of its terms, `total` among them, larger is better."""
+    """What `SCORER` of a room makes: its terms, `total` among them, larger is better."""
 
     @property
     def terms(self) -> tuple[str, ...]:
         """Names of the rows that `score` returns."""
 
-    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
+    def score(self, ligands: Any, poses: Poses, first: int, last: int) -> np.ndarray:
         """Terms of all poses of ligands first <= ligand < last: float32 (terms, poses)."""
-
-
-FUNCTIONS = {"xscore": XScore, "vina": Vina, "vinardo": Vinardo}
-CHARGED_FUNCTIONS = {"ad4": Ad4}
-"""Scoring functions by the names they have in settings and result files: those of heavy receptor
-atoms, and those of charged ones."""
 
 
 def score(
     device: Device,
-    ligands: Ligands,
-    receptor: Receptor,
+    typed: Mapping[str, Typed],
     poses: Poses,
-    functions: Sequence[str],
     batch_bytes: int = BATCH_BYTES,
-    charged: ChargedReceptor | None = None,
 ) -> dict[str, dict[str, np.ndarray]]:
     """Scoring function -> term -> float32 (poses,), in the order of the poses.
 
-    `charged` is the receptor as `CHARGED_FUNCTIONS` need it; without them it may be left out.
-    A pose whose coordinates are not finite has NaN in its terms. Batches hold as many ligands as
-    about `batch_bytes` of device memory take; no value depends on it. Raises ValueError for a
-    ligand larger than any kernel, DeviceError where the device cannot do the work.
+    `typed` names the functions, each with the same ligands and receptor as it sees them. A pose
+    whose coordinates are not finite has NaN in its terms. Batches hold as many ligands as about
+    `batch_bytes` of device memory take; no value depends on it. Raises ValueError for a ligand
+    larger than any kernel, DeviceError where the device cannot do the work.
     """
+    functions = list(typed)
+    ligands: Ligands = typed[functions[0]].ligands
     largest = int(np.diff(ligands.first_atom).max(initial=0))
-    if largest > ATOM_CLASSES[-1]:
-        raise ValueError(f"a ligand has {largest} atoms; kernels take up to {ATOM_CLASSES[-1]}")
-    scorers = {name: _scorer(name, device, receptor, charged) for name in functions}
+    if largest > MAX_ATOMS:
+        raise ValueError(f"a ligand has {largest} atoms; kernels take up to {MAX_ATOMS}")
+    scorers: dict[str, ScoringFunction] = {
+        name: load(name, "scorer").SCORER(device, seen.receptor) for name, seen in typed.items()
+    }
     columns = {
         name: np.full((len(scorer.terms), len(poses.restart)), np.nan, np.float32)
         for name, scorer in scorers.items()
@@ -71,7 +64,7 @@ def score(
         first, last = int(members[0]), int(members[-1]) + 1
         rows = slice(poses.first_pose[first], poses.first_pose[last])
         for name, scorer in scorers.items():
-            columns[name][:, rows] = scorer.score(ligands, poses, first, last)
+            columns[name][:, rows] = scorer.score(typed[name].ligands, poses, first, last)
         total = columns[functions[0]][scorers[functions[0]].terms.index("total"), rows]
         owner = np.repeat(np.arange(last - first), np.diff(poses.first_pose[first : last + 1]))
         return last - first - len(np.unique(owner[np.isfinite(total)]))
@@ -84,16 +77,6 @@ def score(
         name: dict(zip(scorer.terms, columns[name], strict=True))
         for name, scorer in scorers.items()
     }
-
-
-def _scorer(
-    name: str, device: Device, receptor: Receptor, charged: ChargedReceptor | None
-) -> ScoringFunction:
-    if name in FUNCTIONS:
-        return FUNCTIONS[name](device, receptor)
-    if charged is None:
-        raise ValueError(f"scoring function '{name}' needs a receptor with charges")
-    return CHARGED_FUNCTIONS[name](device, charged)
 
 
 def batches(ligands: Ligands, poses: Poses, budget: int) -> Iterator[tuple[int, int]]:
@@ -111,23 +94,6 @@ def batches(ligands: Ligands, poses: Poses, budget: int) -> Iterator[tuple[int, 
         first = last
 
 
-PAIR_TERMS = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
-
-
-def pose_energy(function: str, terms: Mapping[str, np.ndarray]) -> np.ndarray:
-    """What tells one pose of a ligand from another in a scoring function, kcal/mol (poses,).
-
-    Vina's and Vinardo's includes the ligand's internal energy, which their affinity leaves out
-    (Eberhardt et al. 2021 rank the poses of a ligand by the same sum); X-Score's is its pKd as a
-    free energy.
-    """
-    if function == "xscore":
-        return -PKD_ENERGY * terms["total"]
-    if function == "ad4":
-        return terms["affinity"]
-    return np.stack([terms[name] for name in PAIR_TERMS]).sum(axis=0)
-
-
 def choice_energy(
     columns: Mapping[str, Mapping[str, np.ndarray]], weights: Mapping[Any, float]
 ) -> np.ndarray:
@@ -139,7 +105,7 @@ def choice_energy(
     """
     weighed = {name: weights[name] for name in columns if weights.get(name)}
     weighed = weighed or {next(iter(columns)): 1.0}
-    energies = [w * pose_energy(name, columns[name]) for name, w in weighed.items()]
+    energies = [w * load(name, "scorer").pose_energy(columns[name]) for name, w in weighed.items()]
     known = np.isfinite(energies).any(axis=0)
     total = np.nansum(np.where(np.isfinite(energies), energies, np.nan), axis=0)
     return np.where(known, total, np.nan).astype(np.float32)
@@ -155,7 +121,7 @@ Model. 2009, 49, 1617).
 
 Both are chosen on ligands docked into the pockets of other ligands (docs/accuracy.md)."""
 
-_SIZES = np.array([1.0, *(float(Decimal(n) ** SIZE_POWER) for n in range(1, ATOM_CLASSES[-1] + 1))])
+_SIZES = np.array([1.0, *(float(Decimal(n) ** SIZE_POWER) for n in range(1, MAX_ATOMS + 1))])
 """By number of heavy atoms; Decimal, since a processor's power may differ in the last bit."""
 
 
@@ -176,17 +142,16 @@ def pose_scores(
     ligands: Ligands,
     poses: Poses,
     terms: Mapping[str, Mapping[str, np.ndarray]],
-    weights: Mapping[Any, float],
-    rank_by: str,
+    settings: ScoreSettings,
 ) -> tuple[np.ndarray, np.ndarray]:
     """What ranks a molecule by each of its poses, and the energy that chooses one of them.
 
-    Both float32 (poses,), from the terms of all functions (`score`) and settings of the same names.
+    Both float32 (poses,), from the terms of all functions (`score`).
     A pose without a finite value of the first function has no finite score.
     """
-    energy = choice_energy(terms, weights)
+    energy = choice_energy(terms, settings.pose_weights)
     first = terms[next(iter(terms))]["total"]
-    if rank_by == "first":
+    if settings.rank_by == "first":
         return first, energy
     return np.where(np.isfinite(first), merit(ligands, poses, energy), first), energy
 

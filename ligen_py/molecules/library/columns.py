@@ -1,4 +1,4 @@
-"""Which column of a table holds the SMILES and which the name, by what the columns are called."""
+"""Find the columns of the SMILES and of the name in a table, by the names of the columns."""
 
 import re
 from collections.abc import Sequence
@@ -23,14 +23,18 @@ LISTED = 40
 
 
 def plain(name: str) -> str:
-    """A column's name for comparisons: lower case, _ for blanks and dashes."""
+    """A column's name for comparisons: lower case, _ for blanks and dashes.
+
+    >>> plain("Catalog ID")
+    'catalog_id'
+    """
     return re.sub(r"[\s\-]+", "_", name.strip().casefold())
 
 
 def find(path: Path, names: Sequence[str], wanted: str) -> int:
-    """The place of a column that is asked for, upper and lower case alike if need be.
+    """The index of the wanted column, if needed regardless of upper and lower case.
 
-    Raises InputError that lists the columns where there is no such one.
+    Raises InputError that lists the columns if it does not exist.
     """
     places = [i for i, name in enumerate(names) if name == wanted]
     places = places or [i for i, name in enumerate(names) if plain(name) == plain(wanted)]
@@ -40,7 +44,7 @@ def find(path: Path, names: Sequence[str], wanted: str) -> int:
 
 
 def find_smiles(path: Path, names: Sequence[str]) -> int:
-    """The column of the SMILES, by its name; InputError where that is not clear."""
+    """The column of the SMILES, by its name; InputError if none or several qualify."""
     known = [plain(name) for name in names]
     for guess in SMILES_NAMES:
         if guess in known:
@@ -53,7 +57,7 @@ def find_smiles(path: Path, names: Sequence[str]) -> int:
 
 
 def find_name(names: Sequence[str], smiles: int = -1) -> int:
-    """The column of the molecules' names, by its name; -1: none is called like one."""
+    """The column of the molecules' names, by its name; -1 if none qualifies."""
     known = [plain(name) for name in names]
     for guess in ID_NAMES:
         if guess in known and known.index(guess) != smiles:

@@ -110,6 +110,14 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
         yield BufferedReader(bounded, _BLOCK)
 
 
+def require_complete(path: Path) -> None:
+    """Unpack a compressed file to its end; InputError where it is damaged or cut short."""
+    if compression(path):
+        with unpacked(path) as stream:
+            while stream.read(_BLOCK):
+                pass
+
+
 class _Bounded:
     """A raw stream that names what is wrong with its compressed file."""
 

@@ -29,12 +29,24 @@ def parquet_records(path: Path, part: Part, columns: Columns) -> Iterator[Record
     Raises InputError for a file that is no Parquet, is damaged or out of proportion, and where a
     column that is asked for, or the SMILES', is missing.
     """
+    with _opened(path) as file:
+        yield from _records(path, file, part, columns)
+
+
+def parquet_rows(path: Path) -> int:
+    """The number of rows of a Parquet file, as it says itself; InputError as `parquet_records`."""
+    with _opened(path) as file:
+        return int(file.metadata.num_rows)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     import pyarrow  # not every library needs it
     from pyarrow import parquet
 
     try:
         with _seekable(path) as source, parquet.ParquetFile(source, pre_buffer=False) as file:
-            yield from _records(path, file, part, columns)
+            yield file
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno:
             raise

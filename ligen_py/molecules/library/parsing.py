@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.functions import typed_records
 from ligen_py.molecules.library.reading import GUESSED, WHOLE, Columns, Part, Record, records
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.ligands.preparation import (
@@ -24,6 +25,8 @@ from ligen_py.molecules.ligands.preparation import (
 )
 from ligen_py.molecules.workers import ordered_map
 from ligen_py.pace import Pace
+from ligen_py.records.column import Record as Stored
+from ligen_py.records.column import extended, own_columns
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import Entries, Ligands
 
@@ -47,6 +50,14 @@ class Library:
     entries: Entries
     ledger: Ledger
     ligands: Ligands
+    typed: dict[str, Ligands]
+    """Group -> the ligands as a scoring function sees them."""
+
+    @property
+    def groups(self) -> dict[str, Stored]:
+        """All groups of the file."""
+        own = {"entries": self.entries, "ledger": self.ledger, "ligands": self.ligands}
+        return {**own, **self.typed}
 
 
 def parse(
@@ -112,7 +123,7 @@ def assemble(
         told = record.name, record.line, result.smiles, result.key, result.note, record.extra
         entries.append(told)
         pace.add(1, result.status == Status.FAILED)
-    return Library(_table(Entries, entries), _table(Ledger, ledger), _ligands(rows, states))
+    return Library(_table(Entries, entries), _table(Ledger, ledger), *_ligands(rows, states))
 
 
 def _table(record: type[Any], rows: list[Any]) -> Any:
@@ -125,15 +136,25 @@ def _table(record: type[Any], rows: list[Any]) -> Any:
     return record(**columns)
 
 
-def _ligands(rows: list[int], states: list[State]) -> Ligands:
-    columns: dict[str, np.ndarray] = {"entry": np.array(rows, "i8")}
+def _ligands(rows: list[int], states: list[State]) -> tuple[Ligands, dict[str, Ligands]]:
+    """The ligands, and as each scoring function sees them."""
+    given: dict[str, np.ndarray] = {"entry": np.array(rows, "i8")}
     for offsets, sizes in SIZES.items():
-        columns[offsets] = np.cumsum([0, *map(sizes, states)], dtype="i8")
+        given[offsets] = np.cumsum([0, *map(sizes, states)], dtype="i8")
     blocks = [columns_of(block) for block in _blocks(states)]
-    for spec in fields(Ligands):
-        if spec.name not in columns:
-            columns[spec.name] = _joined([block[spec.name] for block in blocks], spec.metadata)
-    return Ligands(**columns)
+
+    def columns(group: str, record: type[Stored]) -> dict[str, np.ndarray]:
+        return {
+            spec.name: _joined([block[group][spec.name] for block in blocks], spec.metadata)
+            for spec in own_columns(record)
+            if group != "ligands" or spec.name not in given
+        }
+
+    ligands = Ligands(**given, **columns("ligands", Ligands))
+    return ligands, {
+        group: extended(ligands, record, **columns(group, record))
+        for group, record in typed_records("LIGANDS").items()
+    }
 
 
 def _blocks(states: list[State]) -> Iterator[list[State]]:

@@ -15,12 +15,12 @@ from typing import Any
 
 from ligen_py.formats import format_of
 from ligen_py.molecules.library.lines import compression
-from ligen_py.molecules.library.parquet import parquet_records
+from ligen_py.molecules.library.parquet import parquet_records, parquet_rows
 from ligen_py.molecules.library.record import GUESSED, WHOLE, Columns, Part, Record, clean_name
 from ligen_py.molecules.library.sdf_mol2 import mol2_blocks, mol2_record, sdf_blocks, sdf_record
 from ligen_py.molecules.library.smiles_csv import layout_of, row_record, rows
 
-__all__ = ["GUESSED", "WHOLE", "Columns", "Part", "Record", "clean_name", "records"]
+__all__ = ["GUESSED", "WHOLE", "Columns", "Part", "Record", "clean_name", "count", "records"]
 
 
 def records(path: Path, part: Part = WHOLE, columns: Columns = GUESSED) -> Iterator[Record]:
@@ -42,6 +42,15 @@ def records(path: Path, part: Part = WHOLE, columns: Columns = GUESSED) -> Itera
         yield from map(made, islice(cut(), part.index - 1, None, part.count))
     else:
         yield from map(made, cut(*part.share(path.stat().st_size)))
+
+
+def count(path: Path, columns: Columns = GUESSED) -> int:
+    """How many records a library file has. No record is made: a million SMILES take seconds."""
+    kind = format_of(path)
+    if kind == "parquet":
+        return parquet_rows(path)
+    cut, _ = _reader(path, kind, columns)
+    return sum(1 for _ in cut())
 
 
 def _reader(

@@ -1,4 +1,4 @@
-"""What a reader of library files makes, whatever the format: parts, records and their columns."""
+"""The records that every reader of library files returns, their columns, and parts of files."""
 
 import json
 import re
@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 from ligen_py.records.ledger import Reason
 
 RECORD_LIMIT = 1 << 20
-"""Most bytes of one molecule as written; what can be docked never comes near."""
+"""Most bytes of one molecule as written, far more than any molecule that can be docked."""
 EXTRA_LIMIT = 1 << 14
-"""Most characters of a record's further columns as JSON; values that do not fit are left out."""
+"""Most characters of a record's further columns as JSON; values that do not fit are omitted."""
 
 WHITE = " \t\r\n\v\f"
 
@@ -33,7 +33,11 @@ class Part:
 
     @classmethod
     def parse(cls, text: str) -> "Part":
-        """Read "K-of-N"; ValueError unless 1 <= K <= N."""
+        """Read "K-of-N"; ValueError unless 1 <= K <= N.
+
+        >>> Part.parse("2-of-3").share(10)
+        (3, 6)
+        """
         found = re.fullmatch(r"([0-9]{1,9})-of-([0-9]{1,9})", text)
         if not found or not 1 <= int(found[1]) <= int(found[2]):
             raise ValueError(f"a part is K-of-N with 1 <= K <= N, such as 1-of-8, not {text!r}")
@@ -51,18 +55,18 @@ ALL, NONE = ("all",), ("none",)
 
 
 class Columns(NamedTuple):
-    """Which columns of a library are read; fields as in the section `libraries` of the settings."""
+    """The columns of a library that are read; fields as in the section `libraries`."""
 
     smiles_column: str = ""
     name_column: str = ""
     columns: tuple[str, ...] = ALL
 
     def wanted(self) -> tuple[str, ...]:
-        """The further columns that are asked for by name."""
+        """The further columns that are wanted by name."""
         return () if self.columns in (ALL, NONE) else self.columns
 
     def keeps(self, name: str) -> bool:
-        """Whether a further column is carried to the results."""
+        """Whether a further column is exported with the results."""
         return self.columns == ALL or name in self.wanted()
 
 
@@ -82,7 +86,7 @@ class Record(NamedTuple):
     extra: str = ""
     """Further columns as a JSON object of texts; empty where there are none."""
     reason: Reason = Reason.NONE
-    """What is wrong with the record as such; `text` then says it in words."""
+    """Why the record cannot be used; `text` then has the reason in words."""
 
 
 def named(line: int, name: str) -> str:
@@ -91,9 +95,12 @@ def named(line: int, name: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """A name fit for logs and tables: control characters and line separators become spaces.
+    """A name that is safe in logs and tables: control characters and line separators become spaces.
 
     Nothing else changes: commas, quotes, slashes, any script, any length.
+
+    >>> clean_name("a" + chr(9) + "b,c")
+    'a b,c'
     """
     if text.isprintable():
         return text.strip(WHITE)
@@ -110,7 +117,7 @@ def decoded(raw: bytes) -> str:
 
 
 def extra_text(pairs: Iterable[tuple[str, str]]) -> str:
-    """Further columns of a record as a JSON object; blank values and what is too long are left out.
+    """Further columns of a record as a JSON object, without blank and overlong values.
 
     Of equal names the first value that is not blank counts.
     """
@@ -128,7 +135,7 @@ def extra_text(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def smiles_record(line: int, name: str, cell: str, extra: str) -> Record:
-    """The record of a cell that holds a SMILES, with ChemAxon's extension or without."""
+    """The record of a cell with a SMILES, with or without ChemAxon's extension."""
     name = named(line, name)
     found = _SMILES.match(cell.strip())
     smiles = found[0] if found else ""

@@ -27,7 +27,7 @@ _END = b"M  END"
 _MOLECULE = b"@<TRIPOS>MOLECULE"
 _ITEM = re.compile(r">[^<]*<(.*?)>")
 _HEADER_LINES = 3
-"""Lines of an SDF record that hold text of any kind: title, program, comment."""
+"""Lines of an SDF record with arbitrary text: title, program, comment."""
 
 
 class Block(NamedTuple):
@@ -39,7 +39,7 @@ class Block(NamedTuple):
     data: bytes
     """Data items of an SDF record."""
     size: int
-    """Bytes of the molecule as it stands; more than are kept if it is beyond `RECORD_LIMIT`."""
+    """Bytes of the molecule in the file; if more than `RECORD_LIMIT`, `lines` are incomplete."""
 
 
 class _Block:
@@ -68,8 +68,8 @@ class _Block:
 def sdf_blocks(path: Path, start: int = 0, end: int | None = None) -> Iterator[Block]:
     """SDF records: each ends with a line that starts with $$$$, the last one may lack it.
 
-    A record belongs to the bytes among which the delimiter before it starts; the first of the
-    file, which has none, to those from 0 on.
+    A record belongs to the byte range in which the delimiter before it starts; the first record of
+    the file, which has none, to the range from 0 on.
     """
     block = _Block(1) if start == 0 and end != 0 else None
     ended, count = False, 0
@@ -91,7 +91,7 @@ def sdf_blocks(path: Path, start: int = 0, end: int | None = None) -> Iterator[B
 
 
 def mol2_blocks(path: Path, start: int = 0, end: int | None = None) -> Iterator[Block]:
-    """MOL2 records: each starts with its MOLECULE line and belongs to the bytes that hold it."""
+    """MOL2 records: each starts with its MOLECULE line and belongs to the range of that line."""
     block: _Block | None = None
     for line in lines(path, start):
         if line.content.startswith(_MOLECULE):

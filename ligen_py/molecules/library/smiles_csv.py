@@ -24,7 +24,7 @@ from ligen_py.records.ledger import Reason
 
 SEPARATORS = "\t,;|"
 QUOTED_LINES = 100
-"""Most lines of one row; a quote that is open for longer was none."""
+"""Most lines of one row; a quote that is open for longer is an ordinary character."""
 
 _LEAD = re.compile(
     rf"([^{WHITE},]*(?:[{WHITE}]+\|[^|]*\|(?=[{WHITE},]|$))?)([{WHITE},]*)(.*)", re.DOTALL
@@ -33,12 +33,12 @@ _LEAD = re.compile(
 
 
 class Layout(NamedTuple):
-    """How the rows of a table are read."""
+    """Layout of a table: header, separator and columns."""
 
     header: int
     """First byte of the header line; -1: there is none."""
     separator: str
-    """Between cells; a blank: white space; empty: found in each row, behind its SMILES."""
+    """Separator of cells; a blank: white space; empty: found in each row, after its SMILES."""
     is_csv: bool
     """CSV: rows may span lines. SMILES: lines that start with # are no rows."""
     names: tuple[str, ...]
@@ -50,7 +50,7 @@ class Layout(NamedTuple):
     columns: Columns
 
     def keeps(self, column: int) -> str:
-        """The name of a further column that is carried to the results, else an empty text."""
+        """The name of a further column that is exported with the results, else an empty text."""
         if column in (self.smiles, self.name):
             return ""
         name = self.names[column] if column < len(self.names) else str(column + 1)
@@ -58,13 +58,12 @@ class Layout(NamedTuple):
 
 
 def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
-    """How a table is to be read, from its first row.
+    """The layout of a table, from its first row.
 
-    A CSV has a header unless the columns are asked for by number; a SMILES file has one if a
-    column is called after SMILES, or is asked for by name.
+    A CSV has a header unless the columns are given by number. A SMILES file has one if a column has
+    the name of a SMILES column, or if a column is given by name.
 
-    Raises InputError that lists the columns where one that is asked for, or the SMILES', is
-    missing.
+    Raises InputError that lists the columns if a wanted one, or that of the SMILES, is missing.
     """
     first = next((line for line in lines(path) if _may_be_row(line)), None)
     if first is None:
@@ -99,7 +98,7 @@ def _may_be_row(line: Line) -> bool:
 
 
 def _separator(words: str, is_csv: bool) -> str:
-    """What separates the cells of the first row."""
+    """The separator of the cells of the first row."""
     if not is_csv:
         return next((mark for mark in "\t," if mark in words), " ")
     bare = re.sub(r'"[^"]*"', "", words)
@@ -107,7 +106,7 @@ def _separator(words: str, is_csv: bool) -> str:
 
 
 def _numbers(path: Path, columns: Columns) -> tuple[int, int]:
-    """Places of the SMILES and the name, asked for by number."""
+    """Columns of the SMILES and the name, if given by number."""
     asked = columns.smiles_column or "1", columns.name_column or "0"
     if not all(map(str.isdecimal, asked)) or asked[0] == "0":
         raise InputError(
@@ -150,7 +149,7 @@ def rows(path: Path, layout: Layout, start: int = 0, end: int | None = None) -> 
 
 
 def _is_blank(row: Line, layout: Layout) -> bool:
-    """Whether nothing stands in a row; in a CSV table empty cells between tabs are a record."""
+    """Whether a row is blank; in a CSV table empty cells between tabs are a record."""
     cells = layout.is_csv and layout.separator.encode() in row.content
     return not (row.content.strip() or cells)
 
@@ -158,8 +157,8 @@ def _is_blank(row: Line, layout: Layout) -> bool:
 def _csv_rows(path: Path, start: int, separator: str) -> Iterator[Line]:
     """Rows of a CSV table, from byte `start` or earlier on.
 
-    A quoted cell may hold line ends: behind quotes, where a row starts is known only to who has
-    read the table from its beginning.
+    A quoted cell may contain line ends. After a quote the start of a row is known only if the table
+    was read from its beginning.
     """
     source = lines(path, start if start and not _quotes_before(path, start) else 0)
     mark = separator.encode()
@@ -169,7 +168,7 @@ def _csv_rows(path: Path, start: int, separator: str) -> Iterator[Line]:
         is_open = _ends_in_quotes(line.content, mark, False)
         while is_open:
             after = _following(waiting, source) if len(more) < QUOTED_LINES else None
-            if after is None:  # the quote was none: each line is a row
+            if after is None:  # not a quote: each line is a row
                 waiting.extendleft(reversed(more))
                 more = []
                 break
@@ -183,7 +182,7 @@ def _following(waiting: deque[Line], source: Iterator[Line]) -> Line | None:
 
 
 def _quotes_before(path: Path, end: int) -> bool:
-    """Whether a quote stands before byte `end`, or in the line of that byte."""
+    """Whether there is a quote before byte `end`, or in the line of that byte."""
     with path.open("rb") as file:
         while end > 0 and (piece := file.read(min(end, 1 << 20))):
             if b'"' in piece:
@@ -203,7 +202,7 @@ def _ends_in_quotes(line: bytes, separator: bytes, inside: bool) -> bool:
             place = line.find(b'"', place) + 1
             if not place:
                 return True
-            if line.startswith(b'"', place):  # two quotes stand for one
+            if line.startswith(b'"', place):  # two quotes mean one
                 place += 1
                 continue
         place = line.find(separator, place) + 1
@@ -246,14 +245,14 @@ def _cells(words: str, layout: Layout) -> list[str]:
 
 
 def _words(words: str, most: int = -1) -> list[str]:
-    """Words between blanks, the last with all that follows where there are more than `most` + 1."""
+    """Words between blanks; the last one has the rest if there are more than `most` + 1."""
     if most == 0:
         return [words]
     return re.split(f"[{WHITE}]+", words.strip(WHITE), maxsplit=max(0, most))
 
 
 def split_csv(words: str, separator: str) -> list[str]:
-    """The cells of one row; of one that is no good CSV what lies between the separators."""
+    """The cells of one row; if it is not valid CSV, the text between the separators."""
     if '"' not in words:
         return words.split(separator)
     try:

@@ -1,4 +1,4 @@
-"""Which parents are worth docking: property ranges, structural alerts and patterns of one's own."""
+"""Filters of parents: property ranges, structural alerts and the user's patterns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -20,7 +20,7 @@ PROPERTIES: dict[str, Callable[[Chem.Mol], float]] = {
     "heavy": rdMolDescriptors.CalcNumHeavyAtoms,
     "charge": Chem.GetFormalCharge,
 }
-"""Properties of the parent by the names they have in settings; RDKit computes all of them."""
+"""Properties of the parent, all by RDKit, by their names in the settings."""
 
 
 def objection(
@@ -29,7 +29,7 @@ def objection(
     alerts: Sequence[str],
     patterns: Mapping[str, str],
 ) -> tuple[Reason, str] | None:
-    """Why a parent is turned away, or None: the first rule that it breaks, in this order."""
+    """Why a parent is rejected, or None: the first filter that applies, in this order."""
     for name, (low, high) in ranges.items():
         value = PROPERTIES[name](mol)
         if not low <= value <= high:
@@ -45,7 +45,7 @@ def objection(
 
 
 def check_patterns(patterns: Mapping[str, str]) -> None:
-    """Raise InputError that names the first pattern that is no SMARTS."""
+    """Raise InputError that names the first pattern that is not a SMARTS."""
     for name, pattern in patterns.items():
         with rdBase.BlockLogs():
             query = Chem.MolFromSmarts(pattern)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from rdkit import Chem, rdBase
 
+from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.graph import Graph, matches
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.conformers import NoConformerError, can_exist, embed, has_conformer
@@ -42,8 +43,9 @@ from ligen_py.molecules.ligands.states import (
     tautomers,
     undefined_stereo,
 )
-from ligen_py.molecules.typing import ad4, vina
-from ligen_py.molecules.typing.xscore import SUPPORTED, ligand_types
+from ligen_py.molecules.typing.gasteiger import gasteiger
+from ligen_py.molecules.typing.input import LigandAtoms
+from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
 from ligen_py.molecules.workers import OUT_OF_MEMORY
 from ligen_py.records.ledger import Reason, Status
 
@@ -107,14 +109,14 @@ class State:
     graph: Graph
     """Atoms in docking order."""
     partial: np.ndarray
-    """f8 (atoms,): Gasteiger charges."""
+    """f8 (atoms,): Gasteiger charges, which need the molecule."""
     shape: dict[str, np.ndarray]
     """Its rows of those columns of `records.Ligands` that do not follow from the graph."""
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
         """Its rows of all columns of `records.Ligands`, offsets and entry apart."""
-        return columns_of([self])
+        return columns_of([self])["ligands"]
 
 
 @dataclass(frozen=True)
@@ -415,51 +417,37 @@ def _docking_order(
         "pair_mask": pair_mask(graph.bond, far_sides, heavy),
         "molecule": np.frombuffer(mol.ToBinary(NO_PROPERTIES), "u1"),
     }
-    return State(graph, ad4.gasteiger(mol), shape)
+    return State(graph, gasteiger(mol), shape)
 
 
-def columns_of(states: Sequence[State]) -> dict[str, np.ndarray]:
-    """The columns of `records.Ligands` of some states (at least one), offsets and entry apart."""
-    shapes = [state.shape for state in states]
-    return {name: np.concatenate([shape[name] for shape in shapes]) for name in shapes[0]} | _typed(
-        states
-    )
+Columns = dict[str, dict[str, np.ndarray]]
+"""Group of a ligands file -> its columns."""
 
 
-def _typed(states: Sequence[State]) -> dict[str, np.ndarray]:
-    """The columns that follow from the graphs, for all states at once."""
+def columns_of(states: Sequence[State]) -> Columns:
+    """The columns of some states (at least one), offsets and entry apart.
+
+    Those of `records.Ligands`, and for every scoring function that has atom types those of its own
+    group; all states are typed at once.
+    """
     graph = Graph.joined([state.graph for state in states])
-    atoms = [len(state.partial) for state in states]
-    first_atom = np.cumsum([0, *atoms[:-1]])
-    owner = np.repeat(np.arange(len(states)), atoms)
-    types = ligand_types(graph)
-    ad4_type, ad4_charge = ad4.ligand_types(
-        graph, np.concatenate([state.partial for state in states])
-    )
-    active = vina.active_torsions(graph)
-    turning = owner[graph.bond[active, 0]]
-
-    def sums(ligand: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
-        return np.bincount(ligand, values, len(states)).astype("f4")
-
-    return {
-        "rotors": sums(owner, types.rotors),
-        "vina_rotors": sums(turning, vina.rotors(graph, active)),
-        "ad4_torsions": sums(turning),
+    sizes = [len(state.partial) for state in states]
+    owner = np.repeat(np.arange(len(states)), sizes)
+    first_atom = np.cumsum([0, *sizes[:-1]])
+    shapes = [state.shape for state in states]
+    common = {name: np.concatenate([shape[name] for shape in shapes]) for name in shapes[0]}
+    common |= {
         "element": graph.element,
         "charge": graph.charge,
-        "radius": types.radius,
-        "interaction": types.interaction,
-        "donor": types.donor,
-        "acceptor": types.acceptor,
-        "logp": types.logp,
-        "hydrogens": types.hydrogens,
-        "vina_type": vina.ligand_types(graph),
-        "ad4_type": ad4_type,
-        "ad4_charge": ad4_charge,
         "bond": (graph.bond - first_atom[owner[graph.bond]]).astype("u1"),
         "bond_order": graph.order,
     }
+    partial = np.concatenate([state.partial for state in states])
+    atoms = LigandAtoms(graph, partial, owner, len(states))
+    typed = {
+        types.group: load_types(types, "typing").ligand_columns(atoms) for types in all_types()
+    }
+    return {"ligands": common} | typed
 
 
 def _centre(mol: Chem.Mol, heavy: int) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Protonation states by Dimorphite-DL's patterns and pKa (Ropp et al., J. Cheminform. 11:14, 2019).
 
-The answers are those of `dimorphite_dl.protonate_smiles`. Most groups that it finds in a molecule
-keep the form in which they are drawn at a given pH (amides, alcohols, anilines); here these cost
-nothing, where there each costs a copy of the molecule, and a state is written and read four times.
+The results are those of `dimorphite_dl.protonate_smiles`, in less time. Most groups that it finds
+keep the form in which they are drawn at a given pH (amides, alcohols, anilines). Here they take no
+time; there each takes a copy of the molecule, and a state is written and read four times.
 """
 
 from collections.abc import Iterator
@@ -26,13 +26,13 @@ from rdkit import Chem
 from ligen_py.molecules.graph import atoms_of, holds
 
 NEUTRALISED = ("[!+0]", "[#7]-[#7]#[#7]", "[2#1,3#1]")
-"""What Dimorphite's own neutralisation changes has one of these."""
+"""Molecules that Dimorphite's own neutralisation changes have one of these."""
 
 SPECIAL = "*"
 """In the name of a pattern: nitrogens that are neutral with their hydrogen (azides, pyrroles)."""
 
 Variant = tuple[Chem.Mol, float]
-"""A state, and the logarithm of how likely it is."""
+"""A state, and the logarithm of its probability."""
 
 
 def protonated(smiles: str, low: float, high: float, limit: int) -> list[str]:
@@ -78,7 +78,7 @@ def _stays(site: ProtonationSite, mol: Chem.Mol, low: float, high: float) -> boo
 
 
 def _merged(variants: list[Variant]) -> list[Variant]:
-    """Equal states once, where the first stood; their probabilities add."""
+    """Each state once, where it first occurred; probabilities of equal states are added."""
     result: dict[str, Variant] = {}
     for mol, score in variants:
         smiles = Chem.MolToSmiles(mol)
@@ -90,7 +90,7 @@ def _merged(variants: list[Variant]) -> list[Variant]:
 
 
 def _likeliest(variants: list[Variant], limit: int) -> list[Variant]:
-    """The likeliest variants, in the order in which they stood."""
+    """The likeliest variants, in their order."""
     ranked = sorted(range(len(variants)), key=lambda i: -variants[i][1])
     return [variants[i] for i in sorted(ranked[:limit])]
 
@@ -121,7 +121,7 @@ def _neutralizer() -> MoleculeNeutralizer:
 
 
 class _Detector(ProtonationSiteDetector):
-    """Leaves out the patterns that need an element which a molecule does not have."""
+    """Skips the patterns that need an element which the molecule does not have."""
 
     def _detect_all_sites_in_molecule(self, mol: Chem.Mol) -> Iterator[ProtonationSite]:
         self.pka_data = _Patterns(mol)
@@ -129,7 +129,7 @@ class _Detector(ProtonationSiteDetector):
 
 
 class _Patterns:
-    """Those of Dimorphite's patterns that a molecule with such elements may match."""
+    """Dimorphite's patterns that a molecule with these elements may match."""
 
     def __init__(self, mol: Chem.Mol) -> None:
         self._elements = {atom.GetAtomicNum() for atom in atoms_of(mol)}
@@ -140,7 +140,7 @@ class _Patterns:
 
 @cache
 def _elements_needed() -> list[tuple[SubstructureDatum, frozenset[int]]]:
-    """Every pattern with elements that a match of it certainly has."""
+    """Every pattern with the elements that each match of it has."""
     result = []
     for datum in PKaData().get_substructures():
         plain = [atom for atom in datum.mol.GetAtoms() if not set(atom.GetSmarts()) & set(",!$")]

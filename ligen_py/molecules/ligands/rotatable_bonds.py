@@ -23,10 +23,10 @@ def neighbours_of(graph: Graph) -> list[list[int]]:
 
 
 def rotatable_bonds(mol: Chem.Mol, graph: Graph) -> list[tuple[int, int]]:
-    """Bonds that docking turns, as pairs of atoms (lower index first), in ascending order.
+    """Bonds that docking rotates, as pairs of atoms (lower index first), in ascending order.
 
     Single, acyclic, not the C-N bond of an amide or amidine, two or more heavy neighbours on both
-    ends, and neither end a top whose turn changes nothing: an atom with three equal terminal
+    ends, and neither end a top whose rotation changes nothing: an atom with three equal terminal
     neighbours (CF3, CMe3, SO3, PO3), or a linear one with nothing beyond its triple bond's other
     atom (nitrile, terminal alkyne).
     """
@@ -39,7 +39,7 @@ def rotatable_bonds(mol: Chem.Mol, graph: Graph) -> list[tuple[int, int]]:
     linear = set(graph.bond[graph.order == 3].ravel().tolist())
 
     def is_idle(atom: int, partner: int) -> bool:
-        """Whether turning `atom` about its bond to `partner` changes no heavy atom's place."""
+        """Whether a rotation of `atom` about its bond to `partner` moves no heavy atom."""
         if atom not in tops and atom not in linear:
             return False
         near = graph.far[slice(*np.searchsorted(graph.near, (atom, atom + 1)))]
@@ -77,7 +77,7 @@ class Pieces:
     def heavy_first(
         self, is_heavy: Sequence[bool] | np.ndarray
     ) -> tuple[list[int], np.ndarray, np.ndarray]:
-        """Move hydrogens behind all heavy atoms, each kind still depth first.
+        """Put hydrogens after all heavy atoms, each kind still depth first.
 
         `is_heavy` is by old number. Returns the order (old number of each new atom), the axes
         (torsions, 2) and the far sides (torsions, 4) as in `records.Ligands`.

@@ -1,7 +1,7 @@
-"""From a molecule as drawn to its parent: one fragment, one way of drawing, no charges to spare.
+"""From a molecule as drawn to its parent: one fragment, one way of drawing, neutral if possible.
 
 Salts, solvents, isotope labels and ways of drawing are those of ChEMBL's structure pipeline (Bento
-et al., J. Cheminform. 12:51, 2020). What is taken off is told in words.
+et al., J. Cheminform. 12:51, 2020). Notes list what was removed.
 """
 
 from collections import Counter
@@ -13,9 +13,9 @@ from rdkit.Chem import rdMolDescriptors
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
 
 MACROCYCLE = 8
-"""Atoms of the smallest ring that is called a macrocycle."""
+"""Atoms of the smallest ring that counts as a macrocycle."""
 MIXTURE = "mixture, also of"
-"""What the note of a record begins with that has several parents."""
+"""First words of the note of a record with several parents."""
 
 
 def canonical_smiles(mol: Chem.Mol) -> str:
@@ -26,8 +26,8 @@ def canonical_smiles(mol: Chem.Mol) -> str:
 def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
     """The parent of a sanitised molecule, and what was done to it, in words.
 
-    Isotope labels, salts and solvents go; functional groups are drawn as ChEMBL draws them; charges
-    are neutralised where a hydrogen can do it. Heavy atoms keep their coordinates.
+    Isotope labels, salts and solvents are removed; functional groups are drawn as ChEMBL draws
+    them; charges are neutralised where a hydrogen can do it. Heavy atoms keep their coordinates.
     """
     notes = []
     if any(map(Chem.Atom.GetIsotope, atoms_of(mol))):
@@ -54,7 +54,7 @@ def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
 
 
 def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
-    """The main fragment of a molecule, and a word on the others.
+    """The main fragment of a molecule, and a note on the others.
 
     Of several fragments the one with carbon, then with the most heavy atoms, then the heaviest,
     then the first by SMILES.
@@ -89,7 +89,7 @@ def _fragments(mol: Chem.Mol) -> Counter[str]:
 
 
 def _told(what: str, fragments: Counter[str]) -> list[str]:
-    """Words such as "taken off: 2 Cl, O"; none where there is nothing to tell."""
+    """A note such as "taken off: 2 Cl, O"; none if there are no fragments."""
     words = [f"{n} {smiles}" if n > 1 else smiles for smiles, n in sorted(fragments.items())]
     return [f"{what}: {', '.join(words)}"] if words else []
 

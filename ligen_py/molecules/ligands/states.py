@@ -1,7 +1,7 @@
 """Forms in which a parent may bind: tautomers, protonation states, stereoisomers.
 
-Every function gives the forms in an order that follows from the molecule and the settings alone,
-and never more than asked for. Heavy atoms keep their numbers and coordinates.
+Every function returns the forms in an order that depends on the molecule and the settings alone, at
+most as many as wanted. Heavy atoms keep their numbers and coordinates.
 """
 
 import random
@@ -20,12 +20,12 @@ from ligen_py.molecules.graph import atoms_of
 from ligen_py.molecules.ligands.protomers import protonated
 
 MOST_TAUTOMERS = 64
-"""Tautomers looked at before the best are taken."""
+"""Tautomers that are generated before the best are chosen."""
 
 MOST_INVERTED = 2
 """Stereocentres that are inverted at a time in a drawing that cannot exist in space."""
 MOST_MENDED = 24
-"""Drawings with inverted centres that are tried: all of a system with six centres."""
+"""Most drawings with inverted centres that are tried: all for a system with six centres."""
 
 
 def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
@@ -55,7 +55,7 @@ def protomers(mol: Chem.Mol, ph: float, reach: float, limit: int) -> list[Chem.M
     """Protonation states of a neutral molecule at `ph`, the `limit` likeliest.
 
     Groups whose typical pKa (Dimorphite-DL: Ropp et al., J. Cheminform. 11:14, 2019) lies within
-    `reach` of `ph` are taken in both forms, each group by itself.
+    `reach` of `ph` are returned in both forms, each group separately.
     """
     numbered = Chem.Mol(mol)
     for atom in atoms_of(numbered):
@@ -88,12 +88,12 @@ def _in_order(smiles: str, mol: Chem.Mol) -> Chem.Mol | None:
 
 
 def undefined_stereo(mol: Chem.Mol) -> int:
-    """Stereoisomers that a drawing leaves open, counted by its unmarked centres and bonds."""
+    """Number of stereoisomers that a drawing allows, by its unmarked centres and bonds."""
     return int(GetStereoisomerCount(mol, StereoEnumerationOptions(unique=True)))
 
 
 def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:
-    """Stereoisomers that agree with the drawing: all, or `most` drawn by lot where there are more.
+    """Stereoisomers that agree with the drawing: all, or a random choice of `most` (seeded).
 
     Some may be impossible in space; no conformer will be found for these.
     """
@@ -104,9 +104,9 @@ def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:
 
 
 def inverted(mol: Chem.Mol) -> Iterator[list[Chem.Mol]]:
-    """A molecule with one, then two marked centres inverted where its rings meet.
+    """A molecule with one, then two marked centres at ring fusions inverted.
 
-    A bridge can exclude what is drawn: it joins both ends of a ring from one side. Lists by the
+    A bridge can make a drawing impossible: it joins both ends of a ring from one side. Lists by the
     number of inverted centres, each in the order of SMILES.
     """
     rings = mol.GetRingInfo()

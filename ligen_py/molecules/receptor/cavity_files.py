@@ -1,4 +1,4 @@
-"""Cavities that other programs found: result files of P2Rank and of fpocket."""
+"""Read cavities from result files of P2Rank and of fpocket."""
 
 import csv
 import re
@@ -85,7 +85,7 @@ def _fpocket(path: Path) -> list[FoundCavity]:
 
 
 def _fpocket_center(folder: Path, number: int) -> tuple[float, float, float]:
-    """Mean of a pocket's alpha spheres, or of the atoms that line it."""
+    """Mean (3,) of a pocket's alpha spheres, or of the atoms around it, Angstrom."""
     for name in (f"pocket{number}_vert.pqr", f"pocket{number}_atm.pdb"):
         path = folder / name
         if not path.is_file():

@@ -19,9 +19,10 @@ from rdkit import Chem
 
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.residues import SAME_AS, WATERS
-from ligen_py.molecules.typing import ad4
-from ligen_py.records.atom_types import Ad4Type, Interaction
-from ligen_py.records.pocket import ChargedReceptor
+from ligen_py.molecules.typing.ad4 import charged_receptor, ligand_types
+from ligen_py.molecules.typing.gasteiger import gasteiger
+from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
+from ligen_py.records.functions.xscore import Interaction
 
 LETTER = {
     "ALA": "A", "ARG": "R", "ASN": "N", "ASP": "D", "CYS": "C", "GLN": "Q", "GLU": "E", "GLY": "G",
@@ -38,6 +39,9 @@ STATES: dict[str, dict[str, tuple[int, int]]] = {
 
 OTHER_NAMES = {"HSD": "HID", "HSE": "HIE", "HSP": "HIP", "SE": "SD", "OT": "O", "OT1": "O",
                "OT2": "OXT"}  # fmt: skip
+
+RDKIT_NAMES = {"ILE": {"CG1": "CG2", "CG2": "CG1"}}
+"""Names of atoms by those that RDKit gives them, where they are not those of the PDB."""
 
 HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
 """State by hydrogens on ND1 and NE2."""
@@ -117,7 +121,7 @@ class Heavy:
 class Charged:
     """A receptor with charges, and how its hydrogens came about."""
 
-    receptor: ChargedReceptor
+    receptor: Ad4Receptor
     given: np.ndarray
     """Numbers of the given hydrogens that are used."""
     built: np.ndarray
@@ -149,7 +153,7 @@ def charge(heavy: Heavy, hydrogens: np.ndarray) -> Charged:
         kinds += [Ad4Type.HD] * len(places)
         charges += [template.hydrogen_charge] * len(places)
     return Charged(
-        ad4.charged_receptor(np.concatenate(xyz), np.array(kinds), np.array(charges)),
+        charged_receptor(np.concatenate(xyz), np.array(kinds), np.array(charges)),
         np.array(sorted(one for some in given.values() for one in some), np.int64),
         np.array(built, np.int64),
         states,
@@ -283,11 +287,13 @@ def amino_acid(state: str, is_last: bool) -> dict[str, Template]:
     whole = mol.GetMol()
     Chem.SanitizeMol(whole)
     whole = Chem.AddHs(whole)
-    types, charges = ad4.ligand_types(Graph.of(whole), ad4.gasteiger(whole))
+    types, charges = ligand_types(Graph.of(whole), gasteiger(whole))
+    names = RDKIT_NAMES.get(name, {})
     return {
-        atom.GetPDBResidueInfo().GetName().strip(): _template(atom, types, charges, state)
+        names.get(own, own): _template(atom, types, charges, state)
         for atom in whole.GetAtoms()
         if atom.GetAtomicNum() > 1 and atom.GetPDBResidueInfo().GetResidueNumber() == 2
+        for own in (atom.GetPDBResidueInfo().GetName().strip(),)
     }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
 from ligen_py.molecules.receptor import protonation
 from ligen_py.molecules.receptor.charges import Charged, Heavy, charge, metal_type
@@ -22,18 +23,14 @@ from ligen_py.molecules.receptor.selection import (
     linked,
     near_pairs,
 )
-from ligen_py.molecules.receptor.site import Site
+from ligen_py.molecules.receptor.site import Asked, Site, locate
 from ligen_py.molecules.receptor.structure import read_atoms
-from ligen_py.molecules.typing.vina import receptor_types
-from ligen_py.molecules.typing.xscore import (
-    ReceptorType,
-    cofactor_types,
-    is_standard,
-    receptor_type,
-)
-from ligen_py.records.atom_types import Interaction
-from ligen_py.records.column import STRING
-from ligen_py.records.pocket import Audit, ChargedReceptor, Receptor
+from ligen_py.molecules.typing.input import ReceptorAtoms
+from ligen_py.molecules.typing.xscore_cofactors import cofactor_types
+from ligen_py.molecules.typing.xscore_residues import ReceptorType, is_standard, receptor_type
+from ligen_py.records.column import STRING, Record, base_of, extended
+from ligen_py.records.functions.xscore import Interaction
+from ligen_py.records.pocket import Audit, Receptor
 
 log = logging.getLogger("ligen_py")
 
@@ -60,6 +57,9 @@ BACKBONE = frozenset(("N", "CA", "C", "O", "OXT"))
 
 WATER_CONTACT = 3.5
 """A water touches polar receptor atoms this near (Angstrom)."""
+
+TRACE = 5
+"""So many residues of nothing but a CA atom are the trace of a chain, not an unlucky fragment."""
 
 SAME_ATOM = 0.5
 """Copies of an atom this near (Angstrom) to each other lie on an axis of symmetry."""
@@ -94,8 +94,8 @@ class Prepared:
 
     receptor: Receptor
     """Atoms near the box, in whole residues."""
-    charged: ChargedReceptor
-    """The same atoms and their polar hydrogens, with charges."""
+    typed: dict[str, Record]
+    """Group -> the receptor as a scoring function sees it."""
     xyz: np.ndarray
     """All kept heavy atoms (atoms, 3), Angstrom, float64, however far: they make the field."""
     element: np.ndarray
@@ -134,7 +134,18 @@ def open_structure(path: Path, rules: Rules) -> Selection:
         selection.drop(other, "not a chosen chain", chain)
     selection.drop(~np.isfinite(atoms.xyz).all(axis=1), "no coordinates", each)
     selection.connect()
+    _require_side_chains(selection)
     return selection
+
+
+def _require_side_chains(selection: Selection) -> None:
+    """InputError where all amino acids are nothing but their CA atoms."""
+    mine = selection.open & selection.heavy & selection.polymer[selection.residue]
+    if mine.sum() >= TRACE and set(selection.atoms.name[mine]) == {"CA"}:
+        raise InputError(
+            f"{selection.source}: holds CA atoms only; docking needs every heavy atom of the "
+            "residues: give the full structure, or build the missing atoms first"
+        )
 
 
 def _note_assembly(selection: Selection, name: str) -> None:
@@ -165,6 +176,30 @@ def prepare(selection: Selection, site: Site, rules: Rules) -> Prepared:
 
     Raises InputError where a named residue is not there or no atom is left in the box.
     """
+    wanted, bound = _choose(selection, site, rules)
+    hydrogens = None
+    if rules.protonation == "propka":
+        hydrogens = protonation.protonate(selection, site.distance, rules.margin, rules.ph)
+    kept = selection.open & selection.heavy
+    near = _drop_far(selection, site, rules.margin)
+    inspect(selection, kept, near, site)
+    atoms, charged = _receptor(selection, kept, near, hydrogens)
+    _settle_hydrogens(selection, charged, hydrogens is None)
+    _keep(selection, site, wanted, bound)
+    return Prepared(
+        atoms.common,
+        _typed(atoms),
+        selection.xyz[kept],
+        selection.atoms.element[kept],
+        _balanced(selection),
+    )
+
+
+def _choose(selection: Selection, site: Site, rules: Rules) -> tuple[np.ndarray, dict[int, str]]:
+    """Drop what is not of the receptor; gives residues (places,) asked for, and ties of others.
+
+    Raises InputError where a named residue is not there or no atom is left in the box.
+    """
     selection.note("site", f"{site}, {site.source}", "chosen")
     wanted = selection.named(rules.keep, "keep")
     unwanted = selection.named(rules.drop, "drop")
@@ -180,22 +215,18 @@ def prepare(selection: Selection, site: Site, rules: Rules) -> Prepared:
     unknown = selection.atoms.element == 0
     selection.drop(unknown, "unknown element: write it into columns 77 and 78", each)
     _check_box(selection, site)
-    hydrogens = None
-    if rules.protonation == "propka":
-        hydrogens = protonation.protonate(selection, site.distance, rules.margin, rules.ph)
-    kept = selection.open & selection.heavy
-    near = _drop_far(selection, site, rules.margin)
-    inspect(selection, kept, near, site)
-    receptor, charged = _receptor(selection, kept, near, hydrogens)
-    _settle_hydrogens(selection, charged, hydrogens is None)
-    _keep(selection, site, wanted, bound)
-    return Prepared(
-        receptor,
-        charged.receptor,
-        selection.xyz[kept],
-        selection.atoms.element[kept],
-        _balanced(selection),
-    )
+    return wanted, bound
+
+
+def check_site(path: Path, rules: Rules, asked: Asked, radius: float) -> None:
+    """Raise InputError where a structure, or a site in it, cannot be prepared: in a second or less.
+
+    A site that is a cavity yet to be found is not checked.
+    """
+    selection = open_structure(path, rules)
+    if asked.cavity is None or asked.cavities is not None:
+        site = locate(selection, asked, rules.keep, radius, lambda xyz, element: [])
+        _choose(selection, site, rules)
 
 
 def _balanced(selection: Selection) -> Audit:
@@ -353,8 +384,8 @@ def _keep(selection: Selection, site: Site, wanted: np.ndarray, bound: dict[int,
 
 def _receptor(
     selection: Selection, kept: np.ndarray, near: np.ndarray, hydrogens: np.ndarray | None
-) -> tuple[Receptor, Charged]:
-    """The records of all atoms in `near`; their neighbours may be any of the kept atoms.
+) -> tuple[ReceptorAtoms, Charged]:
+    """The atoms in `near` with what they are typed by; neighbours may be any of the kept atoms.
 
     `hydrogens` are positions (n, 3); None: those of the file.
     """
@@ -369,25 +400,37 @@ def _receptor(
     for _, residue in selection.residues(near):
         types |= _types(selection, residue, bonded)
     typed = [types[atom] for atom in index.tolist()]
-    receptor = Receptor(
+    common = Receptor(
         xyz=selection.xyz[index].astype("f4"),
         element=atoms.element[index],
-        radius=np.array([kind.radius for kind in typed], "f4"),
-        interaction=np.array([kind.interaction for kind in typed], "u1"),
-        logp=np.array([kind.logp for kind in typed], "f4"),
-        donor=np.array([kind.donor for kind in typed], "u1"),
-        acceptor=np.array([kind.acceptor for kind in typed], "u1"),
-        root=root[index].astype("f4"),
-        rooted=rooted[index].astype("u1"),
-        vina_type=receptor_types(
-            atoms.element[index].tolist(),
-            _roles(selection, index, typed),
-            [atoms.element[bonded.get(atom, [])].tolist() for atom in index.tolist()],
-        ),
         residue=np.unique(selection.residue[index], return_inverse=True)[1].astype("i4"),
         label=np.array([f"{atoms.place[atom]}/{atoms.name[atom]}" for atom in index], STRING),
     )
-    return receptor, _charged(selection, index, bonded, typed, hydrogens)
+    charged = _charged(selection, index, bonded, typed, hydrogens)
+    found = ReceptorAtoms(
+        common,
+        _roles(selection, index, typed),
+        [atoms.element[bonded.get(atom, [])] for atom in index.tolist()],
+        typed,
+        root[index],
+        rooted[index],
+        charged.receptor,
+    )
+    return found, charged
+
+
+def _typed(atoms: ReceptorAtoms) -> dict[str, Record]:
+    """Group of a pocket file -> the receptor as a scoring function sees it."""
+    found: dict[str, Record] = {}
+    for types in all_types():
+        record = load_types(types, "records").RECEPTOR
+        if record is not Receptor:
+            columns = load_types(types, "typing").receptor_columns(atoms)
+            extends = base_of(record) is not None
+            found[types.group] = (
+                extended(atoms.common, record, **columns) if extends else record(**columns)
+            )
+    return found
 
 
 def _roles(selection: Selection, index: np.ndarray, typed: list[ReceptorType]) -> list[Interaction]:

@@ -21,7 +21,7 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.receptor.selection import Selection
 from ligen_py.molecules.receptor.structure import Place
-from ligen_py.molecules.typing.xscore import is_standard
+from ligen_py.molecules.typing.xscore_residues import is_standard
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 

@@ -1,8 +1,7 @@
-"""Which atoms of a structure file are still wanted, why the others are not, and who is near whom.
+"""The atoms of a structure file that are kept, the reasons for the others, and neighbours.
 
-Every atom of the file meets rules in order and leaves with the first that applies to it; the audit
-is the list of these verdicts, and its atoms add up to those of the file and of the copies that an
-assembly added.
+Rules are applied in order, and the first one that applies to an atom decides. The audit lists these
+decisions; its atoms add up to those of the file and of the copies that an assembly added.
 """
 
 import difflib
@@ -29,11 +28,11 @@ LINKS = POLYMER_LINKS | {("SG", "SG")}
 """Names of atoms through which residues are bound: peptide, nucleotide and disulfide links."""
 
 ACTIONS = ("chosen", "changed", "added", "noted", "kept", "dropped")
-"""What an audit tells, in its order; atoms are counted once, as kept or dropped."""
+"""Actions of an audit, in its order; each atom is counted once, as kept or dropped."""
 
 
 class Selection:
-    """Verdicts on the atoms of a structure: each atom takes the first one given to it."""
+    """Decisions on the atoms of a structure; the first one for an atom counts."""
 
     def __init__(self, atoms: Atoms, source: str) -> None:
         self.atoms = atoms
@@ -53,7 +52,7 @@ class Selection:
     def settle(
         self, which: np.ndarray, action: str, reason: str, part: Callable[[Place], str]
     ) -> None:
-        """Give a verdict to the open atoms of a mask or list; one row of the audit a part."""
+        """Decide on the open atoms of a mask or list; one row of the audit for each part."""
         numbers = np.flatnonzero(which) if which.dtype == bool else which
         for atom in numbers[self.open[numbers]]:
             self.counts[part(self.atoms.place[atom]), action, reason] += 1
@@ -64,7 +63,7 @@ class Selection:
         self.settle(which, "dropped", reason, part)
 
     def note(self, part: str, reason: str, action: str = "noted", atoms: int = 0) -> None:
-        """Write down what is no verdict on an atom of the file."""
+        """Add a row that is not a decision on an atom of the file."""
         self.notes.append((part, action, atoms, reason))
 
     def residues(self, mask: np.ndarray) -> list[tuple[int, np.ndarray]]:
@@ -83,7 +82,7 @@ class Selection:
     def named(self, words: Sequence[str], key: str) -> np.ndarray:
         """Residues (places,) named by words: name, chain/number or chain/name/number.
 
-        Raises InputError where a word names none of those with open atoms.
+        Raises InputError if a word names no residue with open atoms.
         """
         present = np.unique(self.residue[self.open]).tolist()
         result = np.zeros(len(self.places), bool)
@@ -98,7 +97,7 @@ class Selection:
         return result
 
     def audit(self) -> Audit:
-        """The notes, then the verdicts as rows, sorted by action, reason and part."""
+        """The notes, then the decisions as rows, sorted by action, reason and part."""
         counted = sorted((*key[:2], count, key[2]) for key, count in self.counts.items())
         counted.sort(key=lambda row: (row[3], row[0]))
         rows = sorted([*self.notes, *counted], key=lambda row: ACTIONS.index(row[1]))
@@ -112,12 +111,12 @@ class Selection:
 
 
 def each(place: Place) -> str:
-    """The part of the audit that a residue by itself is."""
+    """The audit's part for a single residue."""
     return str(place)
 
 
 def chain(place: Place) -> str:
-    """The part of the audit that a residue's chain is."""
+    """The audit's part for a residue's whole chain."""
     return f"chain {place.chain}"
 
 
@@ -189,7 +188,7 @@ def _is_polymer(selection: Selection) -> np.ndarray:
 
 
 def choose_locations(selection: Selection) -> None:
-    """One residue a position, one location an atom: the most occupied, then the first letter."""
+    """Choose one residue a position and one location an atom: most occupied, then first letter."""
     atoms = selection.atoms
     positions: dict[tuple[str, int, str], list[np.ndarray]] = {}
     for number, index in selection.residues(selection.open):
@@ -207,12 +206,12 @@ def choose_locations(selection: Selection) -> None:
 
 
 def _rank(atoms: Atoms, index: np.ndarray) -> tuple[float, str]:
-    """Sorts the most occupied, then the first location to the front."""
+    """Sort key: the most occupied, then the first location."""
     return -round(float(atoms.occupancy[index].mean()), 4), min(atoms.altloc[index])
 
 
 def _choose_location(selection: Selection, index: np.ndarray) -> None:
-    """One letter for a whole residue; an atom without that letter takes its own best."""
+    """Choose one letter for a whole residue; an atom without that letter gets its own best one."""
     atoms, letter = selection.atoms, selection.atoms.altloc[index]
     best = min(sorted(set(letter)), key=lambda one: _rank(atoms, index[letter == one]))
     rivals: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Where to dock: a cube around a reference ligand, residues, a point or a cavity."""
+"""The site: a cube around a reference ligand, residues, a point or a cavity."""
 
 import logging
 import math
@@ -20,11 +20,11 @@ from ligen_py.records.pocket import FoundCavity
 log = logging.getLogger("ligen_py")
 
 MOST_ATOMS = 1024
-"""A file with more heavy atoms than this is no ligand."""
+"""A file with more heavy atoms than this is not a ligand."""
 
 
 HERE = 4.0
-"""A group with an atom this near (Angstrom) to a point is there."""
+"""A group with an atom this near (Angstrom) to a point is reported as being there."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a user says of a site: one of the first five, and the box's size; Angstrom."""
+    """A user's description of a site: one of the first five, and the box's size; Angstrom."""
 
     ligand: str | None = None
     """File of a reference ligand."""
@@ -62,7 +62,7 @@ class Asked:
     cavity: int | None = None
     """Rank."""
     cavities: str | None = None
-    """File of another program's cavities; None: they are sought."""
+    """File of another program's cavities; None: they are searched here."""
     radius: float | None = None
     size: tuple[float, float, float] | None = None
 
@@ -74,9 +74,9 @@ Search = Callable[[np.ndarray, np.ndarray], list[FoundCavity]]
 def locate(
     selection: Selection, asked: Asked, keep: Sequence[str], radius: float, search: Search
 ) -> Site:
-    """The site that is asked for; `radius` is the half side where it has none.
+    """The site that a user describes; `radius` is the half side if it has none.
 
-    Raises InputError where the structure or a file does not have what is asked for.
+    Raises InputError if the structure or a file does not have it.
     """
     half_side = radius if asked.radius is None else asked.radius
     if asked.size is not None:
@@ -107,9 +107,9 @@ def locate(
 def cavities(
     selection: Selection, keep: Sequence[str], file: str | None, search: Search
 ) -> list[FoundCavity]:
-    """Cavities by rank: of another program's file, or sought.
+    """Cavities by rank, from another program's file or searched here.
 
-    The search sees the chains, the metals and the residues to keep.
+    The search uses the chains, the metals and the residues to keep.
     """
     if file is not None:
         return read_found(Path(file))
@@ -156,7 +156,7 @@ def _around(ligand: np.ndarray, half_side: float, source: str) -> Site:
 def site_of_residue(selection: Selection, word: str, half_side: float) -> Site:
     """A site at a reference ligand within the structure: the first that the word names.
 
-    Raises InputError where there is none, or it is part of a chain.
+    Raises InputError if there is none, or if it is part of a chain.
     """
     numbers = np.flatnonzero(selection.named([word], "ligand_name")).tolist()
     free = [number for number in numbers if not selection.polymer[number]]
@@ -177,7 +177,7 @@ def site_of_residue(selection: Selection, word: str, half_side: float) -> Site:
 
 
 def site_of_residues(selection: Selection, words: Sequence[str], half_side: float) -> Site:
-    """A site at the centroid of the heavy atoms of residues; InputError where one is not there."""
+    """A site at the centroid of the heavy atoms of residues; InputError if one does not exist."""
     numbers = np.flatnonzero(selection.named(words, "residues")).tolist()
     xyz = _best_locations(selection, numbers)
     x, y, z = (math.fsum(column) / len(xyz) for column in xyz.T)
@@ -187,7 +187,7 @@ def site_of_residues(selection: Selection, words: Sequence[str], half_side: floa
 
 
 def nearby(selection: Selection, center: tuple[float, float, float]) -> str:
-    """What is at a point, in words: hetero groups around it, or else the nearest residue."""
+    """The surroundings of a point in words: hetero groups near it, or else the nearest residue."""
     distance = np.linalg.norm(selection.xyz - np.array(center), axis=1)
     mine = selection.open & selection.heavy
     free = mine & ~(selection.polymer | selection.water)[selection.residue]
@@ -259,7 +259,7 @@ def _mol2_file(text: str) -> np.ndarray | None:
 
 
 def _pdb_file(text: str) -> np.ndarray | None:
-    """Heavy atoms but for waters, each once: the most occupied, then the first location."""
+    """Heavy atoms except waters, each once: the most occupied, then the first location."""
     try:
         structure = gemmi.read_pdb_string(text)
     except (RuntimeError, ValueError):

@@ -1,4 +1,4 @@
-"""A structure file (PDB or mmCIF, plain or .gz) as a table of atoms in an order of its own."""
+"""A structure file (PDB or mmCIF, plain or .gz) as a table of atoms in a canonical order."""
 
 import gzip
 import io
@@ -17,7 +17,7 @@ TEXT_LIMIT = 1 << 29
 
 
 class Place(NamedTuple):
-    """Which residue an atom belongs to; sorts as people read."""
+    """The residue of an atom; sorts by chain and number."""
 
     chain: str
     number: int
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Atoms:
-    """All atoms of a structure file, in an order that depends on what they are alone."""
+    """All atoms of a structure file, in an order that does not depend on the order in the file."""
 
     place: list[Place]
     name: np.ndarray
@@ -72,7 +72,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: the .gz is cut short or damaged; get the file again") from error
     if len(data) > TEXT_LIMIT:
         raise InputError(f"{path}: more than {TEXT_LIMIT} bytes of text; no structure is so large")
-    # Columns of a PDB file are counted in bytes: one for every character, whatever it was.
+    # Columns of a PDB file are counted in bytes: one for every character.
     text = data.decode("utf-8-sig", errors="replace").encode("ascii", "replace").decode("ascii")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -81,8 +81,8 @@ def read_atoms(path: Path, assembly: str | None = None) -> Atoms:
     """Every atom of every model of a structure file, and the copies that an assembly adds.
 
     The k-th operator of the assembly makes chain A-k of chain A, but for the identity, which makes
-    the chain itself. Raises InputError where the file is missing, damaged, no structure, or holds
-    no atoms or no such assembly, and where the parser gives back fewer atoms than the file has.
+    the chain itself. Raises InputError if the file is missing, damaged, not a structure, without
+    atoms or without this assembly, and if the parser returns fewer atoms than the file has.
     """
     if path.name.lower().removesuffix(".gz").endswith(".pdbqt"):
         raise InputError(f"{path}: PDBQT has atom types in place of elements; give the PDB file")
@@ -153,7 +153,7 @@ class Operator:
 
 
 def _operators(path: Path, structure: gemmi.Structure, name: str | None) -> list[Operator] | None:
-    """The motions of a biological assembly; None where none is asked for."""
+    """The motions of a biological assembly; None if no assembly is wanted."""
     if name is None:
         return None
     for assembly in structure.assemblies:

@@ -4,14 +4,14 @@ Types as AutoDock's usual preparation, Meeko, gives them; charges are RDKit's Ga
 Gasteiger, M. Marsili, Tetrahedron 36 (1980) 3219-3228).
 """
 
+from dataclasses import fields
+
 import numpy as np
-from rdkit import Chem
-from rdkit.Chem import rdPartialCharges
 
 from ligen_py.molecules.graph import Graph
-from ligen_py.molecules.typing.vina import POLAR_HYDROGEN_ON
-from ligen_py.records.atom_types import Ad4Type
-from ligen_py.records.pocket import ChargedReceptor
+from ligen_py.molecules.typing.input import LigandAtoms, ReceptorAtoms
+from ligen_py.molecules.typing.vina import POLAR_HYDROGEN_ON, active_torsions
+from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 
 TO_HYDROGEN, TO_HEAVY, IN_CARBONYL = 1.3, 1.9, 1.7
 """Angstrom; two atoms nearer than this are bonded: with a hydrogen, around an acceptor oxygen or
@@ -32,6 +32,18 @@ LIGAND_TYPE = np.zeros(256, "u1")
 LIGAND_TYPE[[6, 7, 16, *BY_ELEMENT]] = [Ad4Type.C, Ad4Type.N, Ad4Type.S, *BY_ELEMENT.values()]
 
 
+def ligand_columns(atoms: LigandAtoms) -> dict[str, np.ndarray]:
+    """The columns that `Ad4Ligands` adds to ligands."""
+    types, charges = ligand_types(atoms.graph, atoms.partial)
+    turning = atoms.owner[atoms.graph.bond[active_torsions(atoms.graph), 0]]
+    return {"torsions": atoms.sums(turning), "type": types, "partial_charge": charges}
+
+
+def receptor_columns(atoms: ReceptorAtoms) -> dict[str, np.ndarray]:
+    """The columns of `Ad4Receptor`."""
+    return {spec.name: getattr(atoms.charged, spec.name) for spec in fields(atoms.charged)}
+
+
 def ligand_types(graph: Graph, partial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Types u1 (atoms,) and charges f4 (atoms,) of molecules with explicit hydrogens.
 
@@ -46,26 +58,13 @@ def ligand_types(graph: Graph, partial: np.ndarray) -> tuple[np.ndarray, np.ndar
     types[(element == 7) & graph.accepts] = Ad4Type.NA
     types[(element == 16) & (graph.degree == 2) & ~graph.aromatic] = Ad4Type.SA
     charges = partial.copy()
-    merged = np.flatnonzero(types == Ad4Type.NONE)
+    merged = np.flatnonzero((types == Ad4Type.NONE) & (element == 1))
     np.add.at(charges, graph.far[np.searchsorted(graph.near, merged)], charges[merged])
     charges[merged] = 0.0
     return types, charges.astype("f4")
 
 
-def gasteiger(mol: Chem.Mol) -> np.ndarray:
-    """Gasteiger charges f8 (atoms,), which the atoms get as a property too.
-
-    Where an atom has no parameters, all charges are the formal ones.
-    """
-    rdPartialCharges.ComputeGasteigerCharges(mol, throwOnParamFailure=False)
-    atoms = [mol.GetAtomWithIdx(i) for i in range(mol.GetNumAtoms())]
-    charges = np.array([atom.GetDoubleProp("_GasteigerCharge") for atom in atoms])
-    if np.isfinite(charges).all():
-        return charges
-    return np.array([atom.GetFormalCharge() for atom in atoms], "f8")
-
-
-def charged_receptor(xyz: np.ndarray, types: np.ndarray, charges: np.ndarray) -> ChargedReceptor:
+def charged_receptor(xyz: np.ndarray, types: np.ndarray, charges: np.ndarray) -> Ad4Receptor:
     """A receptor of heavy atoms and polar hydrogens with the directions of its hydrogen bonds.
 
     As AutoGrid 4.2 finds them, from distances: a donor's along its bond; a nitrogen acceptor's away
@@ -89,10 +88,10 @@ def charged_receptor(xyz: np.ndarray, types: np.ndarray, charges: np.ndarray) ->
             axis[i] = _unit(xyz[i] - xyz[near].mean(axis=0)) if len(near) else 0
         elif kind in LONE_PAIR_ACCEPTORS:
             axis[i], normal[i] = _lone_pairs(i, xyz, types, distance)
-    return ChargedReceptor(
+    return Ad4Receptor(
         xyz=xyz.astype("f4"),
-        ad4_type=types.astype("u1"),
-        ad4_charge=charges.astype("f4"),
+        type=types.astype("u1"),
+        partial_charge=charges.astype("f4"),
         axis=axis.astype("f4"),
         normal=normal.astype("f4"),
         exponent=exponent,

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ligen_py.molecules.graph import Graph
-from ligen_py.records.atom_types import Interaction, VinaType
+from ligen_py.molecules.typing.input import LigandAtoms, ReceptorAtoms
+from ligen_py.records.functions.vina import VinaType
+from ligen_py.records.functions.xscore import Interaction
 
 POLAR_HYDROGEN_ON = frozenset((7, 8, 9, 15, 16))
 """Elements whose hydrogens are atoms of their own in Vina's input; all others are merged."""
@@ -31,6 +33,19 @@ OXYGEN = (VinaType.O_P, VinaType.O_D, VinaType.O_A, VinaType.O_DA)
 LIGAND_TYPE = np.full(256, VinaType.MET_D, "u1")
 """Type by atomic number; of carbon, a polar one's."""
 LIGAND_TYPE[[1, 6, *BY_ELEMENT]] = [VinaType.NONE, VinaType.C_P, *BY_ELEMENT.values()]
+
+
+def ligand_columns(atoms: LigandAtoms) -> dict[str, np.ndarray]:
+    """The columns that `VinaLigands` adds to ligands."""
+    graph, active = atoms.graph, active_torsions(atoms.graph)
+    turning = atoms.owner[graph.bond[active, 0]]
+    return {"rotors": atoms.sums(turning, rotors(graph, active)), "type": ligand_types(graph)}
+
+
+def receptor_columns(atoms: ReceptorAtoms) -> dict[str, np.ndarray]:
+    """The columns that `VinaReceptor` adds to the receptor."""
+    around = [numbers.tolist() for numbers in atoms.bonded]
+    return {"type": receptor_types(atoms.common.element.tolist(), atoms.role, around)}
 
 
 def vina_type(element: int, gives: bool, takes: bool, neighbours: Iterable[int]) -> VinaType:
@@ -93,10 +108,13 @@ def active_torsions(graph: Graph) -> np.ndarray:
     """Bonds (rows of `Graph.bond`) that Meeko lets turn.
 
     Single, acyclic, no amide, each end with other neighbours. Merged (nonpolar) hydrogens are no
-    neighbours. A tertiary amide turns if its substituents differ. These are more bonds than the
-    search turns, which leaves hydroxyls and symmetric tops.
+    neighbours. A tertiary amide turns if its substituents differ. Beside a triple bond no single
+    bond turns; the ends of an alkyne turn against each other once, about the triple bond. These are
+    other bonds than the search turns, which leaves hydroxyls and symmetric tops.
     """
     polar = np.isin(graph.element, list(POLAR_HYDROGEN_ON))
     inner = np.where(polar, graph.degree, graph.heavy) > 1
-    turns = (graph.order == 1) & ~graph.cyclic & ~graph.amide
+    linear = (graph.highest_order == 3)[graph.bond].any(axis=1)
+    turns = ((graph.order == 1) & ~linear) | (graph.order == 3)
+    turns &= ~graph.cyclic & ~graph.amide
     return np.flatnonzero(turns & inner[graph.bond].all(axis=1))

@@ -12,7 +12,8 @@ from ligen_py.records.poses import POSES
 from ligen_py.records.refined import REFINED
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import Genotypes, Poses
-from ligen_py.store.files.read import read_columns, read_terms, run_record
+from ligen_py.store.files.read import read_columns, run_record
+from ligen_py.store.files.terms import read_terms
 
 ORIGINS = {REFINED: "refined and scored", POSES: "docked, not scored"}
 """File that holds a genotype -> what its pose is; a scored one comes before a docked one."""

@@ -1,4 +1,4 @@
-"""Where two campaign files differ, column by column, with the memory of one piece."""
+"""Differences between two campaign files, column by column, in bounded memory."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ from ligen_py.store.files.read import open_file
 from ligen_py.store.files.table import text_rows
 
 PROGRAM = frozenset({"created-by", "stage-digest"})
-"""Attributes that name the program, not what it found."""
+"""Attributes that name the program, not its results."""
 
 
 def differences(one: Path, other: Path) -> list[str]:
     """Names of groups, columns and attributes that are not equal; InputError where one is damaged.
 
-    Which version of the program wrote a file does not count.
+    The version of the program that wrote a file is not compared.
     """
     with open_file(one, CAMPAIGN) as a, open_file(other, CAMPAIGN) as b:
         keys = (set(a.attrs) | set(b.attrs)) - PROGRAM

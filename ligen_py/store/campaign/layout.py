@@ -15,7 +15,7 @@ from ligen_py.records.scores import Check
 
 CAMPAIGN = Kind("campaign", 1, {})
 BLOCK = 1 << 20
-"""Rows of a column held at once while a whole column is read or written piece by piece."""
+"""Rows of a column in memory while a whole column is read or written piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Scored(Record):
     line: np.ndarray = column("i8", "row", doc="first line of the record in its file, from 1")
     name: np.ndarray = column(STRING, "row", doc="name as given in the input, or record number")
     key: np.ndarray = column(STRING, "row", doc="content key of the molecule")
-    note: np.ndarray = column(STRING, "row", doc="what was taken off, chosen or left out, in words")
+    note: np.ndarray = column(STRING, "row", doc="what was removed, chosen or excluded, in words")
     score: np.ndarray = column(
         "f4",
         "row",
-        doc="what ranks, larger is better: the score of the best pose of the best state, or minus "
+        doc="ranking score, larger is better: score of the best pose of the best state, or minus "
         "the mean of the ranks by all functions (`rank_by` of `aggregate`: consensus)",
     )
     states: np.ndarray = column("i4", "row", doc="states of the molecule that were docked")
@@ -44,44 +44,46 @@ class Scored(Record):
 
 @dataclass(frozen=True, slots=True)
 class Left(Record):
-    """One row per input record that is not ranked: what became of it."""
+    """One row per input record that is not ranked: its status and reason."""
 
     library: np.ndarray = column("u2", "row", doc="row of `libraries`")
     file: np.ndarray = column("u4", "row", doc="row of `files`")
     line: np.ndarray = column("i8", "row", doc="first line of the record in its file, from 1")
     name: np.ndarray = column(STRING, "row", doc="name as given in the input, or record number")
-    status: np.ndarray = column("u1", "row", enum=Status, doc="where the record stands")
-    reason: np.ndarray = column("u1", "row", enum=Reason, doc="why it left the race")
+    status: np.ndarray = column("u1", "row", enum=Status, doc="status of the record")
+    reason: np.ndarray = column("u1", "row", enum=Reason, doc="why it is not ranked")
     detail: np.ndarray = column(STRING, "row", doc="the reason in words, with the values")
     same_as: np.ndarray = column(
         "i8",
         "row",
-        doc="of a duplicate: row of `scored` that stands for it in the ranking; else -1",
+        doc="of a duplicate: row of `scored` that is ranked for it; else -1",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Counts(Record):
-    """The ledger in numbers: they sum to the input records of each library."""
+    """Counts of the ledger; they sum to the number of input records of each library."""
 
     library: np.ndarray = column("u2", "row", doc="row of `libraries`")
-    status: np.ndarray = column("u1", "row", enum=Status, doc="where the records stand")
-    stage: np.ndarray = column(STRING, "row", doc="stage that took them out; empty if scored")
-    reason: np.ndarray = column("u1", "row", enum=Reason, doc="why they left the race")
+    status: np.ndarray = column("u1", "row", enum=Status, doc="status of the records")
+    stage: np.ndarray = column(STRING, "row", doc="stage that excluded them; empty if scored")
+    reason: np.ndarray = column("u1", "row", enum=Reason, doc="why they are not ranked")
     records: np.ndarray = column("i8", "row", doc="input records")
 
 
 @dataclass(frozen=True, slots=True)
 class Watched(Record):
-    """Whether the scores of each chunk are believable: one row a chunk and check."""
+    """Checks whether the scores of each chunk are plausible: one row a chunk and check."""
 
     library: np.ndarray = column("u2", "row", doc="row of `libraries`")
     chunk: np.ndarray = column(STRING, "row", doc="chunk of the library")
-    check: np.ndarray = column("u1", "row", enum=Check, doc="what was looked for")
+    check: np.ndarray = column("u1", "row", enum=Check, doc="kind of check")
     suspect: np.ndarray = column("i8", "row", doc="suspect ligands; 0 for drift")
-    seen: np.ndarray = column("i8", "row", doc="ligands looked at")
-    measure: np.ndarray = column("f4", "row", doc="share of suspect ligands; for drift a distance")
-    alarm: np.ndarray = column("u1", "row", doc="1 where the measure is larger than it should be")
+    seen: np.ndarray = column("i8", "row", doc="ligands checked")
+    measure: np.ndarray = column(
+        "f4", "row", doc="fraction of suspect ligands; for drift a distance"
+    )
+    alarm: np.ndarray = column("u1", "row", doc="1 where the measure is above its limit")
     detail: np.ndarray = column(STRING, "row", doc="what was found, in words")
 
 
@@ -106,11 +108,11 @@ class Top(Record):
 
 @dataclass(frozen=True, slots=True)
 class Control(Record):
-    """Redocking of a target's reference ligand. What could not be measured has no row."""
+    """Redocking of a target's reference ligand. A value that could not be measured has no row."""
 
     name: np.ndarray = column(STRING, "control", doc="name of the reference ligand")
-    status: np.ndarray = column("u1", "control", enum=Status, doc="where the record stands")
-    reason: np.ndarray = column("u1", "control", enum=Reason, doc="why it left the race")
+    status: np.ndarray = column("u1", "control", enum=Status, doc="status of the record")
+    reason: np.ndarray = column("u1", "control", enum=Reason, doc="why it is not ranked")
     detail: np.ndarray = column(STRING, "control", doc="what went wrong, in words")
     score: np.ndarray = column("f4", "scored", doc="score of the best pose")
     poses: np.ndarray = column("i4", "scored", doc="poses kept")
@@ -136,7 +138,7 @@ class Runs(Record):
 
 @dataclass(frozen=True, slots=True)
 class Provenance(Record):
-    """One row per file of each part: which run made it and what it held."""
+    """One row per file of each part: the run that made it and its number of records."""
 
     target: np.ndarray = column(
         STRING, "row", doc="name of the target, with `.` and a conformation's where it has several"
@@ -171,7 +173,11 @@ class Pose:
 
 
 def columns_of(extra: str) -> dict[str, str]:
-    """Further columns of an input record, by name; ValueError where the text is none such."""
+    """Further columns of an input record, by name; ValueError if the text is no JSON object.
+
+    >>> columns_of('{"price": "12"}')
+    {'price': '12'}
+    """
     columns = json.loads(extra or "{}")
     if not isinstance(columns, dict):
         raise ValueError("further columns are no JSON object")

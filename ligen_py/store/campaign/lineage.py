@@ -1,4 +1,4 @@
-"""Where the parts of a campaign come from, and whether they may stand in one ranking."""
+"""The origin of the parts of a campaign, and whether they can be ranked together."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -24,8 +24,8 @@ class Lineage:
     def add(self, members: Sequence[PartFiles], records: int) -> Provenance:
         """The provenance of a chunk with `records` input records: four rows a conformation.
 
-        Raises InputError where its files were not made from each other, or with settings or code
-        that differ from those of the parts before: their scores must not be compared.
+        Raises InputError if its files were not made from each other, or were made with other
+        settings or code than the parts before: their scores must not be compared.
         """
         rows = [self._add(files, records) for files in members]
         names = [spec.name for spec in fields(Provenance)]
@@ -50,7 +50,7 @@ class Lineage:
         )
 
     def runs(self) -> Runs:
-        """The distinct run records, in the order in which they were met."""
+        """The distinct run records, in the order of their first occurrence."""
         columns = zip(*self._runs, strict=True) if self._runs else ((),) * 5
         return Runs(*(_texts(list(column)) for column in columns))
 

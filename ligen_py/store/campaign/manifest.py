@@ -7,17 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ligen_py.chain import FILES
 from ligen_py.errors import InputError
 from ligen_py.provenance import Input, file_digest
-
-FILES = ("pocket", "ligands", "poses", "kept", "refined", "scores")
-"""Columns that name the files of a part, in the order in which the stages write them."""
+from ligen_py.settings.section import NAME
 
 COLUMNS = ("target", "library", "file", *FILES, "control", "crystal", "conformation")
-"""Columns of the table, tab-separated, named in its first line."""
-
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
-"""Target and library names become names of files and groups; the same as `settings.Name`."""
+"""Columns of the table, tab-separated, named in its first line; files in the stages' order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +125,29 @@ class Manifest:
         What the other files hold is known by the run records. Raises InputError where a crystal
         pose is missing.
         """
-        rows = [
-            f"{part.label}\t{part.file}\t{int(part.control)}\t{_content(part.crystal)}"
+        return hashlib.sha256("\n".join(map("\t".join, self._listed())).encode()).hexdigest()
+
+    def _listed(self) -> list[tuple[str, str]]:
+        """Label of each part, and what else is listed of it wherever its files lie."""
+        return [
+            (part.label, f"{part.file}\t{int(part.control)}\t{_content(part.crystal)}")
             for part in self.parts
         ]
-        return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+    def differences(self, other: "Manifest") -> list[str]:
+        """What `other` lists, lacks or lists otherwise than this manifest, in words."""
+        mine, theirs = self._listed(), other._listed()
+        if mine == theirs:
+            return []
+        here, there = dict(mine), dict(theirs)
+        found = [f"lacks the part {label}" for label in here if label not in there]
+        found += [f"lists the part {label}, which is none" for label in there if label not in here]
+        found += [
+            f"lists the part {label} with another file, or another reference ligand"
+            for label, what in here.items()
+            if there.get(label, what) != what
+        ]
+        return found or ["lists the parts in another order"]
 
 
 def _content(crystal: Path | None) -> str:
@@ -171,7 +185,7 @@ def _part(where: str, row: list[str]) -> PartFiles:
         raise InputError(f"{where} has {len(row)} columns, not {len(COLUMNS)}")
     target, library, file, *files, control, crystal, conformation = row
     for name in (target, library, *([conformation] if conformation else [])):
-        if not re.fullmatch(NAME_PATTERN, name):
+        if not re.fullmatch(NAME, name):
             raise InputError(f"{where}: {name!r} is no name; use letters, digits and _ . - only")
     if control not in ("0", "1"):
         raise InputError(f"{where}: control is {control!r}; write 1 for a control, else 0")

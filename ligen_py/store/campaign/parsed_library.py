@@ -23,8 +23,8 @@ class ParsedChunk(NamedTuple):
 def parsed_chunks(folder: Path) -> dict[str, ParsedChunk]:
     """The chunks of a parsed library, file by file, each in order.
 
-    Raises InputError where the folder holds no ligands files, where a chunk is missing, and where
-    files do not say which settings and version of `parse` made them, or name different ones.
+    Raises InputError if the folder has no ligands files, if a chunk is missing, and if the settings
+    or the version of `parse` are missing in a file or differ between files.
     """
     cure = "name the folder results/ligands/LIBRARY of a finished campaign"
     if not folder.is_dir():

@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from ligen_py.chain import STAGES, writer
 from ligen_py.errors import InputError
 from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
@@ -22,15 +23,9 @@ from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.refined import REFINED
 from ligen_py.records.scores import SCORES, Checks
 from ligen_py.store.campaign.manifest import PartFiles
-from ligen_py.store.files.read import (
-    column_of,
-    open_file,
-    read_column,
-    read_columns,
-    read_terms,
-    run_record,
-)
+from ligen_py.store.files.read import column_of, open_file, read_column, read_columns, run_record
 from ligen_py.store.files.table import text_at
+from ligen_py.store.files.terms import read_terms
 
 CHECKS = tuple(spec.name for spec in fields(Checks))
 
@@ -290,10 +285,8 @@ class Genotypes(NamedTuple):
     translation: np.ndarray
 
 
-RECORDED = ("ligands", "pocket", "refined", "scores")
+RECORDED = tuple(STAGES["aggregate"].inputs)
 """Kinds of the files of a part whose run records the campaign keeps."""
-
-MADE_BY = {"refined": "refine", "scores": "score"}
 
 
 class Poses:
@@ -386,17 +379,13 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
     """
     paths: dict[str, Path] = {kind: getattr(files, kind) for kind in RECORDED}
     runs = {kind: run_record(path, KINDS[kind]) for kind, path in paths.items()}
-    made_from = {
-        "refined": ("ligands", "pocket"),
-        "scores": ("ligands", "pocket", "refined"),
-    }
-    for made, sources in made_from.items():
-        known = input_digests(paths[made], runs[made])
-        for source in sources:
-            if known and digests[source] not in known:
+    for made in RECORDED:
+        stage, known = writer(made), input_digests(paths[made], runs[made])
+        for source in stage.inputs.values():
+            if known and source in RECORDED and digests[source] not in known:
                 raise InputError(
                     f"{paths[made]}: was not made from {paths[source]} as it is now; run the "
-                    f"{MADE_BY[made]} stage of part {files.label} again"
+                    f"{stage.name} stage of part {files.label} again"
                 )
     return runs
 

@@ -48,7 +48,7 @@ class TargetReader:
     """Reads the results of one target."""
 
     def __init__(self, group: h5py.Group) -> None:
-        """Look at every column before one of them is read."""
+        """Check the type and size of every column before one of them is read."""
         for name, record in TARGET_GROUPS.items():
             for spec in fields(record):  # type: ignore[arg-type]
                 column = f"{name}/{spec.name}"
@@ -74,7 +74,7 @@ class TargetReader:
         return self.ranked(0, count)
 
     def ranked(self, first: int, last: int) -> Ranked:
-        """Molecules at places first <= place < last of the ranking, counted from 0."""
+        """Molecules at places first <= place < last of the ranking, from 0."""
         rows = self._group["ranking"][first:last]
         return self._ranked(rows, np.arange(first + 1, first + 1 + len(rows)))
 
@@ -189,11 +189,11 @@ class TargetReader:
         return np.asarray(group["score"][...])[group["duplicate"][...] == 0]
 
     def counts(self) -> Counts:
-        """The ledger in numbers."""
+        """Counts of the ledger."""
         return read_record(self._group["counts"], Counts)
 
     def watched(self) -> Watched:
-        """How believable the scores of each chunk are."""
+        """Checks of the scores of each chunk."""
         return read_record(self._group["watched"], Watched)
 
     def control(self) -> Control:
@@ -225,7 +225,7 @@ class CampaignReader:
         return read_record(child(self._file, "runs"), Runs)
 
     def parts(self) -> Provenance:
-        """Which run made each file of each part."""
+        """The run that made each file of each part."""
         return read_record(child(self._file, "parts"), Provenance)
 
 

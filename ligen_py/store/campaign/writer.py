@@ -298,7 +298,11 @@ class CampaignWriter:
 
 
 @contextmanager
-def new_campaign(path: Path, run: Run) -> Iterator[CampaignWriter]:
-    """Open a new campaign file; it appears under `path` only if the block ends well."""
+def new_campaign(path: Path, run: Run, effort: str = "") -> Iterator[CampaignWriter]:
+    """Open a new campaign file; it appears under `path` only if the block ends well.
+
+    `effort` is the preset of the config, empty where nobody knows it.
+    """
     with new_file(path, CAMPAIGN, run) as file:
+        file.attrs["effort"] = effort
         yield CampaignWriter(file)

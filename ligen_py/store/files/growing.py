@@ -13,11 +13,11 @@ import numpy as np
 
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.store.files.disk import Disk
 from ligen_py.store.files.guard import child, dataset_of
 from ligen_py.store.files.read import open_file
 from ligen_py.store.files.table import Table, text_rows
-from ligen_py.store.files.temporary import flush_data
-from ligen_py.store.files.write import new_file, write_record
+from ligen_py.store.files.write import new_file_on_disk, write_record
 
 R = TypeVar("R", bound=Record)
 
@@ -77,12 +77,14 @@ class Growing:
     has the disk take what is written meanwhile: left to the end, a large file holds the stage up.
     """
 
-    def __init__(self, file: h5py.File, kind: Kind, threads: list[ThreadPoolExecutor]) -> None:
-        self._file, self._kind = file, kind
+    def __init__(
+        self, file: h5py.File, disk: Disk, kind: Kind, threads: list[ThreadPoolExecutor]
+    ) -> None:
+        self._file, self._disk, self._kind = file, disk, kind
         self._maker, self._writer, self._flusher = threads
         self._tables: dict[str, Table[Any]] = {}
         self._pending: deque[Future[None]] = deque()
-        self._flush = self._flusher.submit(self._to_disk)
+        self._flush = self._flusher.submit(self._disk.flush_data)
 
     def append(self, group: str, make: Callable[[], Record]) -> None:
         """Append what `make` returns to a group, once the pieces before it are written."""
@@ -95,12 +97,9 @@ class Growing:
             record = self._kind.groups[group]
             self._tables[group] = Table(self._file.create_group(group), record)
         self._tables[group].append(piece.result())
+        self._disk.require()
         if self._flush.done():
-            self._flush.result()  # says what the disk refused; it tells no other
-            self._flush = self._flusher.submit(self._to_disk)
-
-    def _to_disk(self) -> None:
-        flush_data(Path(self._file.filename))
+            self._flush = self._flusher.submit(self._disk.flush_data)
 
     def _settle(self, waiting: int = 0) -> None:
         """Wait until no more than so many pieces wait; raises what their writing raised."""
@@ -122,9 +121,9 @@ class Growing:
 def growing(path: Path, kind: Kind, run: Run) -> Iterator[Growing]:
     """A new file that appears under its name only if the block ends well."""
     threads = [ThreadPoolExecutor(1) for _ in range(3)]
-    with new_file(path, kind, run) as file:
+    with new_file_on_disk(path, kind, run) as (file, disk):
         try:
-            result = Growing(file, kind, threads)
+            result = Growing(file, disk, kind, threads)
             yield result
             result.finish()
         finally:

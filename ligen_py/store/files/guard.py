@@ -1,8 +1,8 @@
-"""Look at a dataset of a foreign file before anything is allocated for it.
+"""Check a dataset of a foreign file before memory is allocated for it.
 
 HDF5 lets a file of a few hundred bytes declare a column of a thousand million million rows, name
 another file as the place of its data, or let every row point at the same long text. Files of this
-project do none of that: their columns are plain, uncompressed and wholly stored.
+project do none of that: their columns are plain, uncompressed and stored completely.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ REFERENCE = np.dtype([("length", "<u4"), ("address", "<u8"), ("number", "<u4")])
 
 
 def child(group: h5py.Group, path: str) -> Any:
-    """A group or dataset below a group; ValueError for a link that leads elsewhere."""
+    """A group or dataset below a group; ValueError for a link to another place."""
     for name in path.split("/"):
         if not isinstance(group, h5py.Group) or name not in group:
             raise KeyError(f"{group.name}/{name} is missing")
@@ -28,10 +28,10 @@ def child(group: h5py.Group, path: str) -> Any:
 
 
 def dataset_of(group: h5py.Group, name: str, dtype: np.dtype[Any], dims: int) -> h5py.Dataset:
-    """A dataset with the type and the number of dimensions asked for, fit to be read whole.
+    """A dataset with the given type and number of dimensions, safe to be read completely.
 
-    Raises KeyError where it is missing, ValueError where it is anything else: of another type or
-    shape, kept in another file, compressed, or larger than the bytes that are stored for it.
+    Raises KeyError if it is missing, ValueError if it has another type or shape, is stored in
+    another file, is compressed, or is larger than the bytes that are stored for it.
     """
     found = child(group, name)
     where = f"{group.name.rstrip('/')}/{name}"

@@ -10,8 +10,7 @@ import h5py
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.records.column import STRING, Kind, Record
-from ligen_py.records.scores import SCORES
+from ligen_py.records.column import STRING, Kind, Record, base_of, extended, own_columns
 from ligen_py.store.files.guard import child, dataset_of
 from ligen_py.store.files.seal import is_broken
 from ligen_py.store.files.table import text_rows
@@ -21,7 +20,11 @@ R = TypeVar("R", bound=Record)
 
 @contextmanager
 def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
-    """Open a file of a kind; InputError if it is missing, damaged, of another kind or newer."""
+    """Open a file of a kind; InputError if it is missing, damaged, of another kind or newer.
+
+    What the block writes elsewhere may fail, too: such an OSError has a number, which those of HDF5
+    have not, and is passed on.
+    """
     cure = f"make it again with the stage that writes {kind.name} files"
     try:
         if is_broken(path):
@@ -30,6 +33,8 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
     except OSError as error:
         if path.is_dir():
             raise InputError(f"{path}: is a folder; give a {kind.name} file") from error
+        if isinstance(error, PermissionError):
+            raise InputError(f"{path}: cannot be read ({error.strerror})") from error
         if not path.exists():
             raise InputError(f"{path}: does not exist; give a {kind.name} file") from error
         raise InputError(f"{path}: not a complete HDF5 file; {cure}") from error
@@ -37,9 +42,10 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
         try:
             _require_kind(path, file, kind, cure)
             yield file
-        except BrokenPipeError:
-            raise
         except (OSError, LookupError, RuntimeError, ValueError, OverflowError) as error:
+            # Of what the block does beside reading, such as writing; HDF5's errors have no number.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
             raise InputError(f"{path}: damaged ({_first_line(error)}); {cure}") from error
 
 
@@ -81,16 +87,41 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def read(path: Path, kind: Kind, record: type[R]) -> R:
-    """Read one record of a file, every array checked against the record's declaration."""
+def read(path: Path, kind: Kind, record: type[R], base: Record | None = None) -> R:
+    """Read one record of a file, every array checked against the record's declaration.
+
+    `base` is the record that this one extends, or the record itself, where it was read before.
+    Raises InputError for a file that is older than the scoring function the record belongs to.
+    """
+    if isinstance(base, record):
+        return base
+    extends = base_of(record)
+    if extends is not None and base is None:
+        base = read(path, kind, extends)
     with open_file(path, kind) as file:
-        return read_record(child(file, kind.group_of(record)), record)
+        group = kind.group_of(record)
+        if group not in kind.fixed and group not in file:
+            raise InputError(
+                f"{path}: has no atom types for the scoring function {group}, which is newer; make "
+                f"it again with the stage that writes {kind.name} files"
+            )
+        return read_record(child(file, group), record, base)
 
 
-def read_record(group: h5py.Group, record: type[R]) -> R:
+def groups_in(path: Path, kind: Kind) -> dict[str, type[Record]]:
+    """The groups of a file with their records; it may lack those of newer scoring functions."""
+    with open_file(path, kind) as file:
+        return {
+            name: record
+            for name, record in kind.groups.items()
+            if name in kind.fixed or name in file
+        }
+
+
+def read_record(group: h5py.Group, record: type[R], base: Record | None = None) -> R:
     """Read a record; ValueError or KeyError where a column is missing, or its values do not fit."""
-    columns = {spec.name: _column(group, spec.name, spec.metadata) for spec in fields(record)}  # type: ignore[arg-type]
-    found = record(**columns)
+    columns = {spec.name: _column(group, spec.name, spec.metadata) for spec in own_columns(record)}
+    found = record(**columns) if base is None else extended(base, record, **columns)
     found.require_bounds()
     return found
 
@@ -143,19 +174,6 @@ def _column(group: h5py.Group, name: str, meta: Any) -> np.ndarray:
             strange = values[~known[values]][0]
             raise ValueError(f"{group.name}/{name} holds {strange}, which has no meaning")
     return values
-
-
-def read_terms(path: Path) -> dict[str, dict[str, np.ndarray]]:
-    """Score terms of a scores file: scoring function -> term -> one float32 a pose."""
-    with open_file(path, SCORES) as file:
-        terms = child(file, "terms")
-        return {
-            function: {
-                term: dataset_of(terms, f"{function}/{term}", np.dtype("f4"), 1)[...]
-                for term in child(terms, function)
-            }
-            for function in terms
-        }
 
 
 def run_record(path: Path, kind: Kind) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Do two files belong together? A poses file means nothing beside another ligands file."""
+"""Check that a poses file belongs to a ligands file."""
 
 from pathlib import Path
 

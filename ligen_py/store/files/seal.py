@@ -1,8 +1,8 @@
-"""A line behind the contents of a file that says what they must be, before HDF5 looks at them.
+"""A checksum line after the contents of a file, checked before HDF5 reads them.
 
-HDF5's own checksums leave out texts and much of its bookkeeping: a single wrong bit there can go
-unnoticed, or send the library into an endless loop. HDF5 takes no notice of the line, and drops it
-when a program changes the file.
+HDF5's own checksums do not cover texts and much of its metadata: a single wrong bit there can
+remain unnoticed, or cause an endless loop in the library. HDF5 ignores the line, and drops it when
+a program changes the file.
 """
 
 import hashlib
@@ -14,12 +14,12 @@ MAGIC = b"ligen_py sha256 "
 LENGTH = len(MAGIC) + 64 + 1
 
 BLOCK = 1 << 24
-"""Bytes that are hashed by themselves, so that several cores take part in a large file."""
+"""Bytes that are hashed separately, so that several cores can work on a large file."""
 
 THREADS = 8
 
 LARGEST = 1 << 32
-"""Bytes of a file above which opening it does not read it all; `verify` merges such a file anew."""
+"""Files with more bytes are not checked when they are opened; `verify` merges such a file again."""
 
 
 def seal(path: Path) -> None:
@@ -30,7 +30,7 @@ def seal(path: Path) -> None:
 
 
 def is_broken(path: Path) -> bool:
-    """Does a file end with the line, and hold something else than it says?"""
+    """Whether a file ends with the line, and its contents do not match it."""
     status = path.stat()
     if not path.is_file() or not LENGTH < status.st_size <= LARGEST:
         return False

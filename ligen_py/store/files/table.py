@@ -13,10 +13,10 @@ from ligen_py.store.files.write import CHUNK_BYTES, TEXT
 R = TypeVar("R", bound=Record)
 
 PIECE = 1 << 16
-"""Rows read at once where many of them are wanted."""
+"""Rows that are read at once if many are needed."""
 
 CLOSE = 64
-"""More rows than these of one piece are read with all rows between them."""
+"""If more rows than this of one piece are needed, the whole piece is read."""
 
 
 class Table(Generic[R]):
@@ -33,7 +33,7 @@ class Table(Generic[R]):
             growing_column(group, spec.name, dtype, meta["dims"][1:], meta["doc"], meta["units"])
 
     def append(self, piece: R) -> None:
-        """Append the rows of a piece; its offsets are moved behind those already there."""
+        """Append the rows of a piece; its offsets continue those that are already there."""
         for spec in self._fields:
             dataset = self._group[spec.name]
             values = getattr(piece, spec.name)
@@ -94,9 +94,9 @@ def column_rows(
 
 
 def some_rows(dataset: h5py.Dataset, rows: np.ndarray) -> np.ndarray:
-    """Rows of a dataset by ascending numbers, text as `str`, with the memory of one piece beside.
+    """Rows of a dataset by ascending numbers, text as `str`; needs the memory of one more piece.
 
-    HDF5 takes its time over each single row, so where rows stand close their whole piece is read.
+    HDF5 is slow for single rows, so where rows are close to each other the whole piece is read.
     """
     text = h5py.check_string_dtype(dataset.dtype) is not None
     pieces = []

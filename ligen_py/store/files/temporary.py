@@ -5,6 +5,7 @@ the next writer knows which temporaries nobody will finish. Those of other machi
 writer may be alive.
 """
 
+import errno
 import os
 import re
 import socket
@@ -13,11 +14,30 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from ligen_py.errors import InputError
+
 SUFFIX = ".part"
 
 
+def cannot_write(path: Path, error: OSError) -> InputError:
+    """What to raise where the system refuses to write an output."""
+    cures = {errno.ENOSPC: "make room there", errno.EDQUOT: "make room there"}
+    cure = cures.get(error.errno or 0, "name another place, or change its permissions")
+    return InputError(f"{path}: cannot be written ({error.strerror or error}); {cure}")
+
+
 def temporary_for(path: Path) -> Path:
-    """A new, empty file beside `path` that bears a hidden name; its folder is made."""
+    """A new, empty file beside `path` that bears a hidden name; its folder is made.
+
+    Raises InputError where the folder cannot be written.
+    """
+    try:
+        return _temporary_for(path)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def _temporary_for(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     own = f".{path.name}.{socket.gethostname()}-"
     for left in path.parent.iterdir():
@@ -43,11 +63,6 @@ def publish(files: Iterable[tuple[Path, Path]]) -> None:
         # A name can get lost in a power failure as contents can; not every file system can tell.
         with suppress(OSError):
             _sync(folder, os.fsync)
-
-
-def flush_data(path: Path) -> None:
-    """Wait until the contents that a file has so far are on disk."""
-    _sync(path, os.fdatasync)
 
 
 def _sync(path: Path, sync: Callable[[int], None]) -> None:

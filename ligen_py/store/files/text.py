@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ligen_py.errors import InputError
-from ligen_py.store.files.temporary import publish, temporary_for
+from ligen_py.store.files.temporary import cannot_write, publish, temporary_for
 
 FORMULA = ("=", "+", "-", "@")
 """First characters at which a spreadsheet takes a text for a formula."""
@@ -38,7 +38,8 @@ def csv_line(cells: Iterable[str]) -> str:
 def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
     """Write files (name -> pieces of UTF-8 text) into a folder, none named before all are on disk.
 
-    Other files in the folder are left alone.
+    Other files in the folder are left alone. Raises OSError that names the file which cannot be
+    written.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder to write into")
@@ -47,9 +48,18 @@ def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
         for name, text in texts.items():
             part = temporary_for(folder / name)
             temporary[part] = folder / name
-            with part.open("w", encoding="utf-8", newline="") as stream:
-                stream.writelines(text)
+            try:
+                with part.open("w", encoding="utf-8", newline="") as stream:
+                    stream.writelines(text)
+            except OSError as error:
+                if error.errno is None:  # of HDF5, from where the text comes
+                    raise
+                raise OSError(error.errno, error.strerror, str(folder / name)) from error
         publish(temporary.items())
+    except OSError as error:
+        if error.errno is None:  # of HDF5, from where the text comes
+            raise
+        raise cannot_write(folder, error) from error
     finally:
         for part in temporary:
             part.unlink(missing_ok=True)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import h5py
 import numpy as np
 
 from ligen_py.provenance import Run
-from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.records.column import STRING, Kind, Record, own_columns
+from ligen_py.store.files.disk import Disk, writing
 from ligen_py.store.files.seal import seal
 from ligen_py.store.files.temporary import publish, temporary_for
 
@@ -24,25 +24,35 @@ TEXT = h5py.string_dtype("utf-8")
 
 @contextmanager
 def new_file(path: Path, kind: Kind, run: Run) -> Iterator[h5py.File]:
+    """As `new_file_on_disk`, for what is written at once."""
+    with new_file_on_disk(path, kind, run) as (file, _):
+        yield file
+
+
+@contextmanager
+def new_file_on_disk(path: Path, kind: Kind, run: Run) -> Iterator[tuple[h5py.File, Disk]]:
     """Open a new file of a kind; it appears under `path` only if the block ends well.
 
     The temporary name is unique to the process, so two writers of one output never share a file.
+    Raises InputError where the disk refuses, for lack of room as an example.
     """
     temporary = temporary_for(path)
+    versions = ("v110", "v110")
     try:
-        versions = ("v110", "v110")
         with (
             ThreadPoolExecutor(1) as thread,
-            h5py.File(temporary, "w", libver=versions, rdcc_nbytes=CACHE_BYTES) as file,
+            Disk(path, temporary) as disk,
+            h5py.File(disk, "w", libver=versions, rdcc_nbytes=CACHE_BYTES) as file,
         ):
             attributes = thread.submit(run.attributes)  # reads all inputs
             file.attrs["encoding-type"] = f"ligen_py.{kind.name}"
             file.attrs["encoding-version"] = kind.version
-            yield file
+            yield file, disk
             for key, value in attributes.result().items():
                 file.attrs[key] = value
-        seal(temporary)
-        publish([(temporary, path)])
+        with writing(path):
+            seal(temporary)
+            publish([(temporary, path)])
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -58,20 +68,23 @@ def write(
 
     `terms` maps scoring function -> term -> float32 array with one value a pose.
     """
-    if set(records) != set(kind.groups):
+    if not set(kind.fixed) <= set(records) <= set(kind.groups):
         raise ValueError(f"a {kind.name} file holds {sorted(kind.groups)}, not {sorted(records)}")
     with new_file(path, kind, run) as file:
         for group, record in records.items():
-            write_record(file.create_group(group), record)
+            write_record(file.create_group(group), record, kind.groups[group])
         for function, columns in (terms or {}).items():
             target = file.create_group(f"terms/{function}")
             for term, values in columns.items():
                 write_column(target, term, values)
 
 
-def write_record(group: h5py.Group, record: Record) -> None:
-    """Write every column of a record with its unit, meaning and enumeration."""
-    for spec in fields(record):  # type: ignore[arg-type]
+def write_record(group: h5py.Group, record: Record, declared: type[Record] | None = None) -> None:
+    """Write the `own_columns` of a record, each with its unit, meaning and enumeration.
+
+    `declared` is the record of the group, where the given one extends it.
+    """
+    for spec in own_columns(declared or type(record)):
         meta = spec.metadata
         values = getattr(record, spec.name)
         dtype: Any = TEXT if meta["dtype"] == STRING else meta["dtype"]

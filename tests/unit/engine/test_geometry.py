@@ -66,7 +66,7 @@ def test_quaternion_and_rodrigues_agree() -> None:
     angle = np.array([100.0])
     cosine, sine = geometry.cosines_and_sines(angle)
     half_cosine, half_sine = geometry.cosines_and_sines(angle / 2)
-    quaternion = np.concatenate([direction * half_sine, half_cosine])
+    quaternion = np.concatenate([half_cosine, direction * half_sine])
     expected = geometry.rotation(direction, cosine[0], sine[0])
     assert np.allclose(geometry.quaternion_matrix(quaternion), expected, atol=2e-7)
     product = geometry.quaternion_product(quaternion, quaternion)

@@ -7,7 +7,7 @@ import pytest
 from rdkit import Chem
 
 from ligen_py.molecules.graph import Graph
-from ligen_py.molecules.typing.xscore import ligand_types
+from ligen_py.molecules.typing.xscore_ligands import ligand_types
 
 SMILES = (
     "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",

@@ -14,6 +14,8 @@ def work(item: int, trouble: dict[int, str]) -> int:
     kind = trouble.get(item, "")
     if kind == "slow":
         time.sleep(0.05)
+    elif kind == "idle":
+        time.sleep(1.0)
     elif kind == "endless":
         while True:
             pass
@@ -61,7 +63,7 @@ def test_only_items_that_need_too_much_memory_are_lost() -> None:
 
 
 def test_waiting_is_not_working() -> None:
-    found = ordered_map(partial(work, trouble={0: "slow"}), [0], 1, 0.02, lost)
+    found = ordered_map(partial(work, trouble={0: "idle"}), [0], 1, 0.3, lost)
     assert list(found) == [(0, 0)]
 
 

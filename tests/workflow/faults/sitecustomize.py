@@ -76,8 +76,13 @@ def _sleep(value: str) -> None:
 
 
 def _hang(value: str) -> None:
-    """A kernel that never ends: waiting for anything from the device takes for ever."""
+    """A kernel that never ends: waiting for anything from the device takes for ever.
+
+    The value is the limit of this one process, in minutes.
+    """
     import pyopencl
+
+    os.environ["LIGEN_DEVICE_MINUTES"] = value
 
     def never(*_arguments, **_options):
         time.sleep(3600)

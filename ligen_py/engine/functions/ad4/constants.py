@@ -10,9 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py.engine.internal_pairs import internal_pairs
-from ligen_py.records.atom_types import Ad4Type
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import ChargedReceptor
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
 
 TYPES = len(Ad4Type)
 CUTOFF = 8.0
@@ -144,22 +142,22 @@ def definitions() -> dict[str, str]:
     return floats | {"AD4_TYPES": str(TYPES)}
 
 
-def ad4_pairs(ligands: Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+def ad4_pairs(ligands: Ad4Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of atoms that AutoDock's internal energy counts, as `internal_pairs` gives them."""
     atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
-    return internal_pairs(ligands, first, last, ligands.ad4_type[atoms] != Ad4Type.NONE)
+    return internal_pairs(ligands, first, last, ligands.type[atoms] != Ad4Type.NONE)
 
 
-def receptor_arrays(receptor: ChargedReceptor) -> tuple[int, list[np.ndarray]]:
+def receptor_arrays(receptor: Ad4Receptor) -> tuple[int, list[np.ndarray]]:
     """A receptor as kernels read it, donors first: their number, and arrays float32 (atoms, 4).
 
     These are: position and charge; axis and type; normal and the power of a donor's angle.
     """
-    donor = receptor.ad4_type == Ad4Type.HD
+    donor = receptor.type == Ad4Type.HD
     order = np.argsort(~donor, kind="stable")
     columns = (
-        (receptor.xyz, receptor.ad4_charge),
-        (receptor.axis, receptor.ad4_type),
+        (receptor.xyz, receptor.partial_charge),
+        (receptor.axis, receptor.type),
         (receptor.normal, receptor.exponent),
     )
     arrays = [np.column_stack(pair)[order].astype(np.float32) for pair in columns]

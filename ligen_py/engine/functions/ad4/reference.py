@@ -1,6 +1,6 @@
 """AutoDock4's energies in NumPy: the specification of kernels/batched/ad4.cl, readable and slow.
 
-Sources: as in `ligen_py.engine.ad4`, which holds the constants. Distances in Angstrom, energies in
+Sources: as in `constants`. Distances in Angstrom, energies in
 kcal/mol, weights included.
 """
 
@@ -28,9 +28,7 @@ from ligen_py.engine.functions.ad4.constants import (
     type_table,
 )
 from ligen_py.engine.geometry import rebuild
-from ligen_py.records.atom_types import Ad4Type
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import ChargedReceptor
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
 from ligen_py.records.poses import Poses
 
 
@@ -48,8 +46,12 @@ class Molecule:
     """Active torsions."""
 
 
-def score_poses(ligands: Ligands, receptor: ChargedReceptor, poses: Poses) -> dict[str, np.ndarray]:
-    """Term -> float32 array with one value a pose (`TERMS` of the engine; NaN: not finite)."""
+WATCHED = ("total",)
+"""Terms that the watch compares with the kernel's."""
+
+
+def score_poses(ligands: Ad4Ligands, receptor: Ad4Receptor, poses: Poses) -> dict[str, np.ndarray]:
+    """Term -> float32 array with one value a pose (`TERMS`; NaN: not finite)."""
     rows = [
         terms(molecule(ligands, number, poses, pose), receptor)
         for number in range(len(ligands.entry))
@@ -58,7 +60,7 @@ def score_poses(ligands: Ligands, receptor: ChargedReceptor, poses: Poses) -> di
     return {name: np.array([row[name] for row in rows], np.float32) for name in TERMS}
 
 
-def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule:
+def molecule(ligands: Ad4Ligands, number: int, poses: Poses, pose: int) -> Molecule:
     """Ligand `number` in the coordinates of a pose."""
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
     torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
@@ -71,14 +73,14 @@ def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule
             poses.quaternion[pose],
             poses.translation[pose],
         ),
-        types=ligands.ad4_type[atoms],
-        charges=ligands.ad4_charge[atoms].astype(float),
+        types=ligands.type[atoms],
+        charges=ligands.partial_charge[atoms].astype(float),
         pairs=ad4_pairs(ligands, number, number + 1)[0].astype(np.int64),
-        torsions=float(ligands.ad4_torsions[number]),
+        torsions=float(ligands.torsions[number]),
     )
 
 
-def terms(ligand: Molecule, receptor: ChargedReceptor) -> dict[str, float]:
+def terms(ligand: Molecule, receptor: Ad4Receptor) -> dict[str, float]:
     """All terms of a pose; NaN, all but `torsional`, if a coordinate is not finite."""
     torsional = WEIGHTS["TORSION"] * ligand.torsions
     if not np.isfinite(ligand.xyz).all():
@@ -148,7 +150,7 @@ def solvation_range(r: np.ndarray) -> np.ndarray:
 
 
 def receptor_terms(
-    receptor: ChargedReceptor, place: np.ndarray, kind: int, charge: float
+    receptor: Ad4Receptor, place: np.ndarray, kind: int, charge: float
 ) -> dict[str, float]:
     """Terms of one ligand atom at a place (3,): vdw, hbond, estat, desolv.
 
@@ -159,13 +161,13 @@ def receptor_terms(
     pairs, types = pair_table().astype(float), type_table().astype(float)
     offset = receptor.xyz.astype(float) - place
     r = np.linalg.norm(offset, axis=1)
-    estat = charge * float((receptor.ad4_charge * electrostatics(r)).sum())
+    estat = charge * float((receptor.partial_charge * electrostatics(r)).sum())
     near = r <= CUTOFF
     sites, r = np.flatnonzero(near), r[near]
-    others = receptor.ad4_type[sites]
+    others = receptor.type[sites]
     solvation, volume = types[others, :2].T
     mine = types[kind, 0] + CHARGE_SOLVATION * abs(charge)
-    theirs = solvation + CHARGE_SOLVATION * np.abs(receptor.ad4_charge[sites].astype(float))
+    theirs = solvation + CHARGE_SOLVATION * np.abs(receptor.partial_charge[sites].astype(float))
     desolv = float(((mine * volume + theirs * types[kind, 1]) * solvation_range(r)).sum())
 
     energy = dispersion(r, pairs[kind, others])
@@ -186,13 +188,13 @@ def receptor_terms(
 
 
 def _directions(
-    receptor: ChargedReceptor, sites: np.ndarray, toward: np.ndarray, r: np.ndarray
+    receptor: Ad4Receptor, sites: np.ndarray, toward: np.ndarray, r: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Angular factor of each receptor atom's hydrogen bond, and the ramp of each donor.
 
     `toward` holds unit vectors from the ligand atom to the receptor atoms `sites`.
     """
-    kind = type_table()[receptor.ad4_type[sites], 2]
+    kind = type_table()[receptor.type[sites], 2]
     axis, normal = receptor.axis[sites].astype(float), receptor.normal[sites].astype(float)
     cosine = -(toward * axis).sum(axis=1)
     front = np.maximum(cosine, 0)
@@ -213,7 +215,7 @@ def _directions(
 
 
 def _ramp(
-    receptor: ChargedReceptor,
+    receptor: Ad4Receptor,
     sites: np.ndarray,
     kind: np.ndarray,
     cosine: np.ndarray,
@@ -231,7 +233,7 @@ def _ramp(
     return ramp
 
 
-def field_energy(points: np.ndarray, receptor: ChargedReceptor, types: np.ndarray) -> np.ndarray:
+def field_energy(points: np.ndarray, receptor: Ad4Receptor, types: np.ndarray) -> np.ndarray:
     """AutoGrid's maps at points (points, 3), Angstrom: (2 + types, points), kcal/mol.
 
     Energy of a unit charge; what a unit of absolute charge adds to desolvation; and the energy of a

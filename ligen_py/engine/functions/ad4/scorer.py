@@ -1,5 +1,6 @@
 """AutoDock4 of poses on a device: ligands as flat arrays, and the kernel's launches."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,18 +16,16 @@ from ligen_py.engine.functions.ad4.constants import (
 from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_table, runs
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
-from ligen_py.records.atom_types import Ad4Type
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import ChargedReceptor
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
 from ligen_py.records.poses import Poses
 
 
 @dataclass(frozen=True)
-class Batch:
+class Ad4Launch:
     """Consecutive ligands as the kernel reads them."""
 
     ligands: np.ndarray
-    """Rows of `ligand_t` in ad4.cl (ligands,)."""
+    """Rows of `ad4_ligand_t` in ad4.cl (ligands,)."""
     atoms: np.ndarray
     """float32 (atoms, 4): conformer; type."""
     charges: np.ndarray
@@ -37,21 +36,21 @@ class Batch:
     """int16 (pairs, 2), numbers local to the ligand."""
 
     @classmethod
-    def of(cls, ligands: Ligands, first: int, last: int) -> "Batch":
+    def of(cls, ligands: Ad4Ligands, first: int, last: int) -> "Ad4Launch":
         """Pack ligands first <= ligand < last."""
         offsets = ligands.first_atom[first : last + 1]
         rows = slice(offsets[0], offsets[-1])
         owner = np.repeat(np.arange(last - first), np.diff(offsets))
-        active = np.flatnonzero(ligands.ad4_type[rows] != Ad4Type.NONE)
+        active = np.flatnonzero(ligands.type[rows] != Ad4Type.NONE)
         pairs, counts = ad4_pairs(ligands, first, last)
         names = ("first_active", "active", "first_pair", "pairs")
         table = ligand_table(ligands, first, last, *names)
         actives = np.bincount(owner[active], minlength=last - first)
         table["first_active"], table["active"] = runs(np.cumsum([0, *actives]))
         table["first_pair"], table["pairs"] = runs(np.cumsum([0, *counts]))
-        atoms = np.column_stack([ligands.xyz[rows], ligands.ad4_type[rows]]).astype(np.float32)
+        atoms = np.column_stack([ligands.xyz[rows], ligands.type[rows]]).astype(np.float32)
         numbers = (active - (offsets - offsets[0])[owner[active]]).astype(np.int16)
-        return cls(table, atoms, ligands.ad4_charge[rows], numbers, pairs)
+        return cls(table, atoms, ligands.partial_charge[rows], numbers, pairs)
 
 
 class Ad4:
@@ -59,7 +58,7 @@ class Ad4:
 
     terms = TERMS
 
-    def __init__(self, device: Device, receptor: ChargedReceptor) -> None:
+    def __init__(self, device: Device, receptor: Ad4Receptor) -> None:
         """Upload the receptor, donors first, and the tables."""
         donors, arrays = receptor_arrays(receptor)
         self._receptor = (
@@ -69,16 +68,24 @@ class Ad4:
         )
         self._kernel = PoseKernel(device, "batched/ad4.cl", "ad4", definitions(), len(TERMS))
 
-    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
+    def score(self, ligands: Ad4Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
         """All poses of ligands first <= ligand < last: float32 (terms, poses).
 
         NaN where a pose's coordinates are not finite, in every term but `torsional`.
         """
-        batch = Batch.of(ligands, first, last)
+        batch = Ad4Launch.of(ligands, first, last)
         return self._kernel.run(
             PoseBatch.of(ligands, poses, first, last),
             batch.ligands["atoms"],
             self._receptor,
-            (batch.ligands, ligands.ad4_torsions[first:last], batch.atoms),
+            (batch.ligands, ligands.torsions[first:last], batch.atoms),
             (batch.charges, batch.active, batch.pairs),
         )
+
+
+def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
+    """What tells one pose of a ligand from another, kcal/mol (poses,): the affinity."""
+    return terms["affinity"]
+
+
+SCORER = Ad4

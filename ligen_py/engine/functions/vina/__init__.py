@@ -1,1 +1,1 @@
-"""AutoDock Vina 1.2 and Vinardo."""
+"""AutoDock Vina 1.2."""

@@ -1,8 +1,7 @@
-"""Vina and Vinardo: their constants, once for host and kernels.
+"""Vina's form and its numbers, once for host and kernels; Vinardo has the form with others.
 
 Sources: O. Trott, A. J. Olson, J. Comput. Chem. 31 (2010) 455-461; J. Eberhardt et al., J. Chem.
-Inf. Model. 61 (2021) 3891-3898 (AutoDock Vina 1.2); R. Quiroga, M. A. Villarreal, PLoS ONE 11
-(2016) e0155183 (Vinardo).
+Inf. Model. 61 (2021) 3891-3898 (AutoDock Vina 1.2).
 """
 
 from dataclasses import dataclass, fields
@@ -10,8 +9,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ligen_py.engine.internal_pairs import internal_pairs
-from ligen_py.records.atom_types import VinaType
-from ligen_py.records.ligands import Ligands
+from ligen_py.records.functions.vina import VinaLigands, VinaType
 
 TYPES = len(VinaType)
 """Size of every per-type table; type 0 (NONE: hydrogens) takes no part in any term."""
@@ -94,42 +92,28 @@ class Form:
         return np.stack(table, axis=-1).astype(np.float32)
 
 
-def _radii(**elements: float) -> np.ndarray:
+def element_radii(**elements: float) -> np.ndarray:
     """Radius of every type from that of its element (the first part of its name)."""
     radii = [elements.get(kind.name.split("_")[0], 0.0) for kind in VinaType]
     return np.array(radii)
 
 
-FORMS = {
-    "vina": Form(
-        Weights(
-            gauss1_weight=-0.035579, gauss1_width=0.5,
-            gauss2_weight=-0.005156, gauss2_offset=3.0, gauss2_width=2.0,
-            repulsion_weight=0.840245,
-            hydrophobic_weight=-0.035069, hydrophobic_good=0.5, hydrophobic_bad=1.5,
-            hbond_weight=-0.587439, hbond_good=-0.7, hbond_bad=0.0,
-            rotor_weight=0.05846,
-        ),
-        _radii(C=1.9, N=1.8, O=1.7, S=2.0, P=2.1, F=1.5, CL=1.8, BR=2.0, I=2.2, SI=2.2, AT=2.3,
-               MET=1.2),
+VINA = Form(
+    Weights(
+        gauss1_weight=-0.035579, gauss1_width=0.5,
+        gauss2_weight=-0.005156, gauss2_offset=3.0, gauss2_width=2.0,
+        repulsion_weight=0.840245,
+        hydrophobic_weight=-0.035069, hydrophobic_good=0.5, hydrophobic_bad=1.5,
+        hbond_weight=-0.587439, hbond_good=-0.7, hbond_bad=0.0,
+        rotor_weight=0.05846,
     ),
-    "vinardo": Form(
-        Weights(
-            gauss1_weight=-0.045, gauss1_width=0.8,
-            gauss2_weight=0.0, gauss2_offset=0.0, gauss2_width=1.0,
-            repulsion_weight=0.8,
-            hydrophobic_weight=-0.035, hydrophobic_good=0.0, hydrophobic_bad=2.5,
-            hbond_weight=-0.600, hbond_good=-0.6, hbond_bad=0.0,
-            rotor_weight=0.05846,
-        ),
-        _radii(C=2.0, N=1.7, O=1.6, S=2.0, P=2.1, F=1.5, CL=1.8, BR=2.0, I=2.2, SI=2.2, AT=2.3,
-               MET=1.2),
-    ),
-}  # fmt: skip
-"""Functional forms by the names they have in settings."""
+    element_radii(C=1.9, N=1.8, O=1.7, S=2.0, P=2.1, F=1.5, CL=1.8, BR=2.0, I=2.2, SI=2.2, AT=2.3,
+           MET=1.2),
+)  # fmt: skip
+"""AutoDock Vina 1.2."""
 
 
-def vina_pairs(ligands: Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+def vina_pairs(ligands: VinaLigands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of heavy atoms that Vina's internal energy counts, as `internal_pairs` gives them."""
     atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
-    return internal_pairs(ligands, first, last, ligands.vina_type[atoms] != VinaType.NONE)
+    return internal_pairs(ligands, first, last, ligands.type[atoms] != VinaType.NONE)

@@ -1,6 +1,6 @@
-"""Vina and Vinardo in NumPy: the specification of kernels/batched/vina.cl, readable and slow.
+"""Vina in NumPy: the specification of kernels/batched/vina.cl, readable and slow.
 
-Sources: as in `ligen_py.engine.vina`, which holds the constants. Distances in Angstrom, energies in
+Sources: as in `constants`. Distances in Angstrom, energies in
 kcal/mol. Squared distances are float32 with the kernel's own operations, so that both agree on
 which atoms lie within the cut-off; the rest is float64.
 """
@@ -9,11 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.functions.vina.constants import CAP, CUTOFF, TERMS, Form, Weights, vina_pairs
+from ligen_py.engine.functions.vina.constants import (
+    CAP,
+    CUTOFF,
+    TERMS,
+    VINA,
+    Form,
+    Weights,
+    vina_pairs,
+)
 from ligen_py.engine.geometry import fma32, rebuild
-from ligen_py.records.atom_types import VinaType
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Receptor
+from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
 from ligen_py.records.poses import Poses
 
 
@@ -29,10 +35,21 @@ class Molecule:
     rotors: float
 
 
+WATCHED = ("total", "intra")
+"""Terms that the watch compares with the kernel's."""
+
+
 def score_poses(
-    form: Form, ligands: Ligands, receptor: Receptor, poses: Poses
+    ligands: VinaLigands, receptor: VinaReceptor, poses: Poses
 ) -> dict[str, np.ndarray]:
-    """Term -> float32 array with one value a pose (`TERMS` of the engine; NaN: not finite)."""
+    """Term -> float32 array with one value a pose (`TERMS`; NaN: not finite)."""
+    return score_form(VINA, ligands, receptor, poses)
+
+
+def score_form(
+    form: Form, ligands: VinaLigands, receptor: VinaReceptor, poses: Poses
+) -> dict[str, np.ndarray]:
+    """Term -> float32 array with one value a pose (`TERMS`; NaN: not finite)."""
     rows = [
         terms(form, molecule(ligands, number, poses, pose), receptor)
         for number in range(len(ligands.entry))
@@ -41,7 +58,7 @@ def score_poses(
     return {name: np.array([row[name] for row in rows], np.float32) for name in TERMS}
 
 
-def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule:
+def molecule(ligands: VinaLigands, number: int, poses: Poses, pose: int) -> Molecule:
     """Ligand `number` in the coordinates of a pose."""
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
     torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
@@ -56,19 +73,19 @@ def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule
     )
     return Molecule(
         xyz=xyz[:heavy],
-        types=ligands.vina_type[atoms][:heavy],
+        types=ligands.type[atoms][:heavy],
         pairs=vina_pairs(ligands, number, number + 1)[0].astype(np.int64),
-        rotors=float(ligands.vina_rotors[number]),
+        rotors=float(ligands.rotors[number]),
     )
 
 
-def terms(form: Form, ligand: Molecule, receptor: Receptor) -> dict[str, float]:
+def terms(form: Form, ligand: Molecule, receptor: VinaReceptor) -> dict[str, float]:
     """All terms of a pose; NaN, all but `rotors`, if a coordinate is not finite."""
     if not np.isfinite(ligand.xyz).all():
         return {**dict.fromkeys(TERMS, np.nan), "rotors": ligand.rotors}
     table = form.pair_table().astype(float)
-    scored = receptor.vina_type != VinaType.NONE
-    xyz, types = receptor.xyz[scored], receptor.vina_type[scored]
+    scored = receptor.type != VinaType.NONE
+    xyz, types = receptor.xyz[scored], receptor.type[scored]
     per_atom = np.array(
         [
             pair_terms(form.weights, distances(place, xyz), table[kind, types]).sum(axis=1)
@@ -155,10 +172,10 @@ def pair_energy_slope(r: np.ndarray, pair: np.ndarray, w: Weights) -> tuple[np.n
 
 
 def field_energy(
-    points: np.ndarray, receptor: Receptor, types: np.ndarray, form: Form
+    points: np.ndarray, receptor: VinaReceptor, types: np.ndarray, form: Form
 ) -> np.ndarray:
     """Energy (types, points) of a probe of each type at points (points, 3) by the direct sum."""
     distance = np.linalg.norm(points[:, None] - receptor.xyz, axis=-1)
     table = form.pair_table().astype(np.float64)
-    rows = (table[kind][receptor.vina_type] for kind in types)
+    rows = (table[kind][receptor.type] for kind in types)
     return np.stack([pair_energy_slope(distance, row, form.weights)[0].sum(axis=1) for row in rows])

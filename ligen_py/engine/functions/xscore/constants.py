@@ -10,9 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ligen_py.records.atom_types import Interaction
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Receptor
+from ligen_py.records.functions.xscore import Interaction, XScoreLigands, XScoreReceptor
 
 TERMS = ("vdw", "hb", "hp", "hm", "rt", "hpscore", "hmscore", "total")
 """Columns, as the kernel writes them: van der Waals, hydrogen bonds, hydrophobic pairs, hydrophobic
@@ -31,7 +29,7 @@ class Coefficients:
     rt: float
 
     def definitions(self, name: str) -> dict[str, str]:
-        """The coefficients as -D macros for kernels/batched/score.cl: HPSCORE_VDW etc."""
+        """The coefficients as -D macros for kernels/batched/xscore.cl: HPSCORE_VDW etc."""
         return {
             f"{name}_{item.name.upper()}": f"{getattr(self, item.name)!r}f" for item in fields(self)
         }
@@ -60,7 +58,9 @@ def field_definitions() -> dict[str, str]:
     return {f"XSCORE_{name}": f"{value!r}f" for name, value in values.items()}
 
 
-def signed_radii(atoms: Ligands | Receptor, rows: slice | np.ndarray = np.s_[:]) -> np.ndarray:
+def signed_radii(
+    atoms: XScoreLigands | XScoreReceptor, rows: slice | np.ndarray = np.s_[:]
+) -> np.ndarray:
     """Radii of some atoms, Angstrom, float32: negative for hydrophobic, 0 for unscored ones."""
     radius, fat = atoms.radius[rows], atoms.interaction[rows] == Interaction.HYDROPHOBIC
     return np.where(fat, -radius, radius)

@@ -1,7 +1,7 @@
 """X-Score in NumPy: the specification of kernels/include/xscore.clh, readable and slow.
 
 Source: R. Wang, L. Lai, S. Wang, J. Comput.-Aided Mol. Des. 16 (2002) 11-26, with the constants and
-the selection rules of X-Score v1.3; coefficients are in `ligen_py.engine.xscore`. Distances in
+the selection rules of X-Score v1.3; coefficients are in `constants`. Distances in
 Angstrom, angles in degrees. Squared distances are float32 with the kernel's own operations, so that
 both agree on which atoms lie within the cut-off; the rest is float64.
 
@@ -25,9 +25,7 @@ from ligen_py.engine.functions.xscore.constants import (
     signed_radii,
 )
 from ligen_py.engine.geometry import fma32, rebuild
-from ligen_py.records.atom_types import Interaction
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Receptor
+from ligen_py.records.functions.xscore import Interaction, XScoreLigands, XScoreReceptor
 from ligen_py.records.poses import Poses
 
 CUTOFF = np.float32(8.0)
@@ -61,8 +59,14 @@ class Site:
     acceptor: int
 
 
-def score_poses(ligands: Ligands, receptor: Receptor, poses: Poses) -> dict[str, np.ndarray]:
-    """Term -> float32 array with one value a pose (`TERMS` of the engine; NaN: not finite)."""
+WATCHED = ("total",)
+"""Terms that the watch compares with the kernel's."""
+
+
+def score_poses(
+    ligands: XScoreLigands, receptor: XScoreReceptor, poses: Poses
+) -> dict[str, np.ndarray]:
+    """Term -> float32 array with one value a pose (`TERMS`; NaN: not finite)."""
     rows = []
     for number in range(len(ligands.entry)):
         for pose in range(poses.first_pose[number], poses.first_pose[number + 1]):
@@ -70,7 +74,7 @@ def score_poses(ligands: Ligands, receptor: Receptor, poses: Poses) -> dict[str,
     return {name: np.array([row[name] for row in rows], np.float32) for name in TERMS}
 
 
-def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule:
+def molecule(ligands: XScoreLigands, number: int, poses: Poses, pose: int) -> Molecule:
     """Ligand `number` in the coordinates of a pose."""
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
     bonds = slice(ligands.first_bond[number], ligands.first_bond[number + 1])
@@ -97,7 +101,7 @@ def molecule(ligands: Ligands, number: int, poses: Poses, pose: int) -> Molecule
     )
 
 
-def terms(ligand: Molecule, receptor: Receptor) -> dict[str, float]:
+def terms(ligand: Molecule, receptor: XScoreReceptor) -> dict[str, float]:
     """All terms of a pose, the pKd that each function predicts, and their mean, the total.
 
     NaN, but for the rotors, if a coordinate is not finite.
@@ -130,7 +134,7 @@ def squared_distances(one: np.ndarray, many: np.ndarray) -> np.ndarray:
     return fma32(x, x, fma32(y, y, z * z))
 
 
-def van_der_waals(ligand: Molecule, receptor: Receptor) -> float:
+def van_der_waals(ligand: Molecule, receptor: XScoreReceptor) -> float:
     """VDW: 8-4 potential over pairs within 8 A, per ligand atom; atoms that repel are dropped.
 
     a_i = -sum_j [(d0/d)^8 - 2 (d0/d)^4] with d0 = R_i + R_j; VDW = sum of all a_i >= 0. Hydrogens
@@ -147,13 +151,13 @@ def van_der_waals(ligand: Molecule, receptor: Receptor) -> float:
     return total
 
 
-def hydrophobic_pairs(ligand: Molecule, receptor: Receptor) -> float:
+def hydrophobic_pairs(ligand: Molecule, receptor: XScoreReceptor) -> float:
     """HP: pairs of hydrophobic atoms, each as near as `nearness` says."""
     fat = (receptor.interaction == Interaction.HYDROPHOBIC) & (receptor.radius > 0)
     return float(sum(nearness(ligand, i, receptor, fat).sum() for i in _hydrophobic(ligand)))
 
 
-def hydrophobic_match(ligand: Molecule, receptor: Receptor) -> float:
+def hydrophobic_match(ligand: Molecule, receptor: XScoreReceptor) -> float:
     """HM: logP of the hydrophobic ligand atoms that are fit for their surroundings.
 
     An atom whose own logP is positive counts with it if that is 0.5 at least, or if the logP of all
@@ -169,7 +173,7 @@ def hydrophobic_match(ligand: Molecule, receptor: Receptor) -> float:
     return total
 
 
-def nearness(ligand: Molecule, i: int, receptor: Receptor, chosen: np.ndarray) -> np.ndarray:
+def nearness(ligand: Molecule, i: int, receptor: XScoreReceptor, chosen: np.ndarray) -> np.ndarray:
     """1 up to R_i + R_j + 0.5 A, falling to 0 at R_i + R_j + 2.2 A, of the chosen atoms j.
 
     The ramp ends at 6.5 A at the most, so the cut-off of 8 A needs no check.
@@ -235,7 +239,7 @@ def ligand_site(ligand: Molecule, atom: int) -> Site:
     )
 
 
-def receptor_sites(receptor: Receptor) -> list[Site]:
+def receptor_sites(receptor: XScoreReceptor) -> list[Site]:
     """The polar receptor atoms; metals have no root."""
     polar = (receptor.radius > 0) & ((receptor.donor > 0) | (receptor.acceptor > 0))
     rooted = (receptor.rooted > 0) & (receptor.interaction != Interaction.METAL)
@@ -262,7 +266,7 @@ def bond_limits(ligand: Molecule, atom: int) -> tuple[int, int]:
     return gives, 1 if ligand.element[atom] == 7 else 2
 
 
-def hydrogen_bonds(ligand: Molecule, receptor: Receptor) -> float:
+def hydrogen_bonds(ligand: Molecule, receptor: XScoreReceptor) -> float:
     """HB: sum over ligand atoms of the bonds that pass X-Score's selection (`selected`)."""
     sites = receptor_sites(receptor)
     polar = (ligand.radius > 0) & ((ligand.donor > 0) | (ligand.acceptor > 0))
@@ -331,7 +335,7 @@ def pair_energy_slope(
     return on * energy, on * (vdw * steep + hydrophobic * sloping)
 
 
-def field_energy(points: np.ndarray, receptor: Receptor, radii: np.ndarray) -> np.ndarray:
+def field_energy(points: np.ndarray, receptor: XScoreReceptor, radii: np.ndarray) -> np.ndarray:
     """Energy (radii, points) of a probe of each signed radius at points (points, 3)."""
     scored = receptor.radius > 0
     distance = np.linalg.norm(points[:, None] - receptor.xyz[scored], axis=-1)

@@ -1,17 +1,22 @@
 """X-Score of poses on a device: receptor and ligands as flat arrays, and the kernel's launches."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.functions.xscore.constants import HMSCORE, HPSCORE, TERMS, signed_radii
+from ligen_py.engine.functions.xscore.constants import (
+    HMSCORE,
+    HPSCORE,
+    PKD_ENERGY,
+    TERMS,
+    signed_radii,
+)
 from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_table
 from ligen_py.errors import InputError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
-from ligen_py.records.atom_types import Interaction
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Receptor
+from ligen_py.records.functions.xscore import Interaction, XScoreLigands, XScoreReceptor
 from ligen_py.records.poses import Poses
 
 NEIGHBOURS = 3
@@ -19,11 +24,11 @@ NEIGHBOURS = 3
 
 
 @dataclass(frozen=True)
-class Batch:
+class XScoreLaunch:
     """Consecutive ligands as the kernel reads them."""
 
     ligands: np.ndarray
-    """Rows of `ligand_t` in score.cl (ligands,)."""
+    """Rows of `xscore_ligand_t` in xscore.cl (ligands,)."""
     atoms: np.ndarray
     """float32 (atoms, 4): conformer; radius, negative for hydrophobic atoms, 0 for hydrogens."""
     heavy: np.ndarray
@@ -34,7 +39,7 @@ class Batch:
     """int16 (polar atoms, 8): atom, donor, acceptor, most bonds given and taken, 3 neighbours."""
 
     @classmethod
-    def of(cls, ligands: Ligands, first: int, last: int) -> "Batch":
+    def of(cls, ligands: XScoreLigands, first: int, last: int) -> "XScoreLaunch":
         """Pack ligands first <= ligand < last."""
         rows = slice(ligands.first_atom[first], ligands.first_atom[last])
         first_atom = ligands.first_atom[first : last + 1] - rows.start
@@ -64,9 +69,12 @@ def _runs(owner: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _polar_rows(
-    ligands: Ligands, first: int, last: int, polar: np.ndarray, local: np.ndarray
+    ligands: XScoreLigands, first: int, last: int, polar: np.ndarray, local: np.ndarray
 ) -> np.ndarray:
-    """Rows of `Batch.polar`; `polar` numbers the batch's atoms, `local` those of each ligand."""
+    """Rows of `XScoreLaunch.polar`.
+
+    `polar` numbers the atoms of all the ligands, `local` those of each.
+    """
     rows = np.full((len(polar), 8), -1, np.int16)
     everyone = ligands.first_atom[first] + polar
     donor, acceptor = ligands.donor[everyone], ligands.acceptor[everyone]
@@ -83,7 +91,9 @@ def _polar_rows(
     return rows
 
 
-def _heavy_neighbours(ligands: Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+def _heavy_neighbours(
+    ligands: XScoreLigands, first: int, last: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Every atom of a batch with every heavy neighbour, sorted by both (numbers in the batch)."""
     bonds = slice(ligands.first_bond[first], ligands.first_bond[last])
     per_ligand = np.diff(ligands.first_bond[first : last + 1])
@@ -101,7 +111,7 @@ class XScore:
 
     terms = TERMS
 
-    def __init__(self, device: Device, receptor: Receptor, near_sites: int = 24) -> None:
+    def __init__(self, device: Device, receptor: XScoreReceptor, near_sites: int = 24) -> None:
         """Upload the receptor. `near_sites` sizes the kernel's list of candidates, no more."""
         scored = receptor.radius > 0
         atoms = np.column_stack([receptor.xyz, signed_radii(receptor)])[scored]
@@ -122,14 +132,14 @@ class XScore:
             **HPSCORE.definitions("HPSCORE"),
             **HMSCORE.definitions("HMSCORE"),
         }
-        self._kernel = PoseKernel(device, "batched/score.cl", "xscore", definitions, len(TERMS))
+        self._kernel = PoseKernel(device, "batched/xscore.cl", "xscore", definitions, len(TERMS))
 
-    def score(self, ligands: Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
+    def score(self, ligands: XScoreLigands, poses: Poses, first: int, last: int) -> np.ndarray:
         """All poses of ligands first <= ligand < last: float32 (terms, poses).
 
         NaN where a pose's coordinates are not finite.
         """
-        batch = Batch.of(ligands, first, last)
+        batch = XScoreLaunch.of(ligands, first, last)
         return self._kernel.run(
             PoseBatch.of(ligands, poses, first, last),
             batch.ligands["atoms"],
@@ -137,3 +147,11 @@ class XScore:
             (batch.ligands, ligands.rotors[first:last], batch.atoms),
             (batch.heavy, batch.logp, batch.polar),
         )
+
+
+def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
+    """What tells one pose of a ligand from another, kcal/mol (poses,): pKd as a free energy."""
+    return -PKD_ENERGY * terms["total"]
+
+
+SCORER = XScore

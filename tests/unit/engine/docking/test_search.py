@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.constants import OUTSIDE, bondi_radii
-from ligen_py.engine.docking.search import MAX_TORSIONS, Plan, pack, start_turns, super_fibonacci
+from ligen_py.engine.docking.search import Plan, pack, start_turns, super_fibonacci
 from ligen_py.engine.random_input import make_field, make_ligands
+from ligen_py.records.limits import MAX_TORSIONS
+from ligen_py.settings.dock import DockSettings
 
 
 def make_plan(restarts: int = 10) -> Plan:
-    return Plan.of(make_field(), restarts, 3, 32, 4, 0.75)
+    return Plan.of(make_field(), DockSettings(num_restart=restarts, max_num_poses=0))
 
 
 def test_super_fibonacci_is_spread_evenly() -> None:
@@ -72,10 +74,10 @@ def test_best_restarts_in_the_filters_order() -> None:
         5: [[1, 2, 4, 6, 7], [0, 1, 3, 5, 6]],
     }
     for kept, restarts in expected.items():
-        plan = Plan.of(make_field(), len(rows), 3, 32, 4, 0.75, kept)
+        plan = Plan.of(make_field(), DockSettings(num_restart=len(rows), max_num_poses=kept))
         assert plan.best(results).tolist() == restarts
     for every in (0, 8, 9):
-        plan = Plan.of(make_field(), len(rows), 3, 32, 4, 0.75, every)
+        plan = Plan.of(make_field(), DockSettings(num_restart=len(rows), max_num_poses=every))
         assert plan.best(results).tolist() == [list(range(8))] * 2
 
 

@@ -8,10 +8,12 @@ import pytest
 from ligen_py.engine.functions.ad4 import reference as ad4_reference
 from ligen_py.engine.functions.ad4.constants import CUTOFF, FARTHEST
 from ligen_py.engine.functions.vina import reference as vina_reference
-from ligen_py.engine.functions.vina.constants import FORMS
+from ligen_py.engine.functions.vina.constants import VINA, Form
+from ligen_py.engine.functions.vinardo.constants import VINARDO
 from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.functions.xscore.constants import FIELD_CUTOFF, HPSCORE, PKD_ENERGY
-from ligen_py.records.atom_types import Ad4Type, VinaType
+from ligen_py.records.functions.ad4 import Ad4Type
+from ligen_py.records.functions.vina import VinaType
 from tests.xscore_input import ligand, receptor
 
 PairEnergy = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -32,9 +34,9 @@ def ad4_pair(one: Ad4Type, two: Ad4Type, charges: tuple[float, float]) -> PairEn
     return pair_energy
 
 
-def vina_pair(form: str, one: VinaType, two: VinaType) -> PairEnergy:
-    table = FORMS[form].pair_table().astype(float)[one, two]
-    return lambda r: vina_reference.pair_energy_slope(r, table, FORMS[form].weights)
+def vina_pair(form: Form, one: VinaType, two: VinaType) -> PairEnergy:
+    table = form.pair_table().astype(float)[one, two]
+    return lambda r: vina_reference.pair_energy_slope(r, table, form.weights)
 
 
 PAIRS = {
@@ -43,9 +45,9 @@ PAIRS = {
     "ad4, carbons": ad4_pair(Ad4Type.C, Ad4Type.A, (0.1, -0.2)),
     "ad4, hydrogen bond": ad4_pair(Ad4Type.HD, Ad4Type.OA, (0.2, -0.4)),
     "ad4, like charges": ad4_pair(Ad4Type.N, Ad4Type.CL, (-0.3, -0.1)),
-    "vina, hydrophobic": vina_pair("vina", VinaType.C_H, VinaType.CL_H),
-    "vina, hydrogen bond": vina_pair("vina", VinaType.N_D, VinaType.O_A),
-    "vinardo": vina_pair("vinardo", VinaType.C_H, VinaType.C_H),
+    "vina, hydrophobic": vina_pair(VINA, VinaType.C_H, VinaType.CL_H),
+    "vina, hydrogen bond": vina_pair(VINA, VinaType.N_D, VinaType.O_A),
+    "vinardo": vina_pair(VINARDO, VinaType.C_H, VinaType.C_H),
 }
 
 

@@ -3,6 +3,7 @@
 from functools import cache
 from itertools import product
 
+import gemmi
 import numpy as np
 import pytest
 
@@ -207,3 +208,9 @@ def test_volume_counts_positive_points() -> None:
     made = make_field(Box((0.0, 0.0, 0.0), 4.0, 0.5), *carbons(cage), 4.0, 16)
     assert field.cavity_volume(made) == np.count_nonzero(made.value[0] > 0) / 8
     assert np.linalg.norm(made.anchor[0]) < 1
+
+
+@pytest.mark.parametrize("number", set(field.NON_METAL_RADII) - {1})
+def test_van_der_waals_radii_are_those_of_gemmi(number: int) -> None:
+    # Hydrogen's is that of Rowland and Taylor, 1.10; gemmi has Bondi's own.
+    assert field.NON_METAL_RADII[number] == pytest.approx(gemmi.Element(number).vdw_r)

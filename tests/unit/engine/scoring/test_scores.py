@@ -7,7 +7,6 @@ import pytest
 
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.engine.scoring.scores import (
-    PAIR_TERMS,
     batches,
     best_poses,
     choice_energy,
@@ -18,9 +17,13 @@ from ligen_py.engine.scoring.scores import (
 )
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.poses import Poses
+from ligen_py.records.typed import Typed
+from ligen_py.settings.score import ScoreSettings
 
 NAN = np.nan
 NONE = np.zeros(0, "f4")
+PAIR_TERMS = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
+"""Whose sum is the energy of a pose in Vina."""
 
 
 def uneven_poses(counts: list[int]) -> Poses:
@@ -115,17 +118,12 @@ def test_a_ligand_larger_than_any_kernel_is_refused() -> None:
         ligands,
         **{
             name: np.resize(getattr(ligands, name), (257, *getattr(ligands, name).shape[1:]))
-            for name in ("xyz", "element", "charge", "radius", "interaction", "donor", "acceptor")
+            for name in ("xyz", "element", "charge")
         },
-        logp=np.zeros(257, "f4"),
-        hydrogens=np.zeros(257, "u1"),
-        vina_type=np.zeros(257, "u1"),
-        ad4_type=np.zeros(257, "u1"),
-        ad4_charge=np.zeros(257, "f4"),
         first_atom=np.array([0, 257], "i8"),
     )
     with pytest.raises(ValueError, match="257 atoms"):
-        score(None, huge, None, uneven_poses([1]), ("xscore",))  # type: ignore[arg-type]
+        score(None, {"xscore": Typed(huge, None)}, uneven_poses([1]))  # type: ignore[arg-type]
 
 
 def columns_of(**totals: list[float]) -> dict[str, dict[str, np.ndarray]]:
@@ -157,10 +155,13 @@ def test_what_ranks_is_what_the_settings_say() -> None:
     ligands, poses = make_ligands([(10, 5)]), uneven_poses([3])
     columns = columns_of(vina=[-9, -8, -7], ad4=[0, -4, -5])
     columns["vina"]["total"] = np.array([9, 8, NAN], "f4")
-    weights = {"vina": 1.0, "ad4": 0.5}
-    first, energy = pose_scores(ligands, poses, columns, weights, "first")
+
+    def settings(rank_by: str) -> ScoreSettings:
+        return ScoreSettings(pose_weights={"vina": 1.0, "ad4": 0.5}, rank_by=rank_by)
+
+    first, energy = pose_scores(ligands, poses, columns, settings("first"))
     assert first.tolist()[:2] == [9, 8]
-    ranks, same = pose_scores(ligands, poses, columns, weights, "energy")
+    ranks, same = pose_scores(ligands, poses, columns, settings("energy"))
     assert energy.tolist() == same.tolist() == [-9, -10, -9.5]
     assert ranks[:2].tolist() == merit(ligands, poses, energy)[:2].tolist()
     assert np.isnan(ranks[2])

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.functions.vina import reference as vina_reference
-from ligen_py.engine.functions.vina.constants import FORMS
+from ligen_py.engine.functions.vinardo import reference as vinardo_reference
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.scoring import watch
 from ligen_py.engine.scoring.scores import best_poses
-from ligen_py.errors import InputError
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import Check
-from tests.xscore_input import random_receptor
+from ligen_py.records.typed import Typed
+from tests.xscore_input import as_vina, random_receptor, with_types
 
 COUNT = 40
 Change = Callable[[np.ndarray], None] | None
@@ -23,15 +23,15 @@ Change = Callable[[np.ndarray], None] | None
 @pytest.fixture(scope="module")
 def believable() -> tuple[object, ...]:
     """Ligands, receptor, poses in the box, and the twin's scores moved to where good ones lie."""
-    ligands = make_ligands([(8, 1)] * COUNT)
+    ligands = with_types(make_ligands([(8, 1)] * COUNT))["vina"]
     field = make_field()
     middle = field.origin + field.spacing * (np.array(field.value.shape[1:]) - 1) / 2
     poses = make_poses(ligands, 2)
     shifted = np.tile(middle, (len(poses.restart), 1)).astype("f4")
     poses = replace(poses, translation=shifted)
     receptor = random_receptor(60, 12.0)
-    receptor = replace(receptor, xyz=(receptor.xyz + middle).astype("f4"))
-    terms = vina_reference.score_poses(FORMS["vina"], ligands, receptor, poses)
+    receptor = as_vina(replace(receptor, xyz=(receptor.xyz + middle).astype("f4")))
+    terms = vina_reference.score_poses(ligands, receptor, poses)
     total, intra = (terms[name].astype("f4") for name in ("total", "intra"))
     return ligands, receptor, poses, field, total, intra
 
@@ -44,7 +44,7 @@ def run(believable: tuple, change: Change = None, poses: Poses | None = None) ->
     poses = given if poses is None else poses
     scores = best_poses(poses, total, -total)
     terms = {"vina": {"total": total, "intra": intra}}
-    found = watch.watch(ligands, {"vina": receptor}, poses, scores, field, terms, 1000)
+    found = watch.watch({"vina": Typed(ligands, receptor)}, poses, scores, field, terms, 1000)
     return {Check(check): row for check, row in zip(found.check, found.alarm, strict=True)}
 
 
@@ -57,7 +57,9 @@ def test_only_the_twin_is_sampled(believable: tuple) -> None:
     scores = best_poses(poses, total, -total)
     terms = {"vina": {"total": total, "intra": intra}}
     seen = {
-        every: watch.watch(ligands, {"vina": receptor}, poses, scores, field, terms, every).seen
+        every: watch.watch(
+            {"vina": Typed(ligands, receptor)}, poses, scores, field, terms, every
+        ).seen
         for every in (0, 1, 2, 1000)
     }
     twin = {every: int(rows[Check.TWIN]) for every, rows in seen.items()}
@@ -106,12 +108,12 @@ def test_each_fault_raises_its_alarm(believable: tuple, change: Change, expected
 def test_a_second_function_with_a_say_is_scored_again_too(believable: tuple) -> None:
     ligands, receptor, poses, field, total, intra = believable
     scores = best_poses(poses, total, -total)
-    second = vina_reference.score_poses(FORMS["vinardo"], ligands, receptor, poses)
-    sites = {"vina": receptor, "vinardo": receptor}
+    second = vinardo_reference.score_poses(ligands, receptor, poses)
+    typed = dict.fromkeys(("vina", "vinardo"), Typed(ligands, receptor))
     for shift, alarm in ((0, set()), (1, {"TWIN"})):
         moved = {name: (values + shift).astype("f4") for name, values in second.items()}
         terms = {"vina": {"total": total, "intra": intra}, "vinardo": moved}
-        found = watch.watch(ligands, sites, poses, scores, field, terms, 1000)
+        found = watch.watch(typed, poses, scores, field, terms, 1000)
         rows = zip(found.check, found.alarm, strict=True)
         assert {Check(check).name for check, row in rows if row} == alarm
 
@@ -121,27 +123,3 @@ def test_poses_outside_the_box_raise_an_alarm(believable: tuple) -> None:
     away = poses.translation.copy()
     away[:10] += 1000
     assert "OUTSIDE" in alarmed(run(believable, poses=replace(poses, translation=away)))
-
-
-def test_drift_is_measured_against_the_first_chunks() -> None:
-    rng = np.random.default_rng(1)
-    drift = watch.Drift(0.9)
-    for median, alarm in ((6, 0), (6, 0), (6.3, 0), (8, 1)):
-        checks = drift.checks(rng.normal(median, 1, 400).astype("f4"), "t/lib/3-of-9")
-        assert checks.alarm[0] == alarm, median
-    assert (
-        drift.checks(rng.normal(20, 1, 5).astype("f4"), "t/lib/3-of-9").alarm[0] == 0
-    )  # too few to say
-    with pytest.raises(
-        InputError, match=r"part t/lib/3-of-9: its scores are apart by 1\.00 .*, raise --max-drift"
-    ):
-        drift.checks(rng.normal(20, 1, 50).astype("f4"), "t/lib/3-of-9")
-
-
-def test_thresholds_fail_only_what_is_an_alarm() -> None:
-    few = watch.table([(Check.ZERO, 3, 3, 1.0, "3 of 3 scores of exactly 0")])
-    many = watch.table([(Check.ZERO, 30, 50, 0.6, "30 of 50 scores of exactly 0")])
-    assert not watch.too_many(few, 0.5)
-    assert watch.too_many(many, 0.5)
-    assert not watch.too_many(many, 0.7)
-    assert list(watch.alarms(many)) == ["zero: 30 of 50 scores of exactly 0"]

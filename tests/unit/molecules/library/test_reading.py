@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.library import lines
-from ligen_py.molecules.library.reading import Columns, Part, Record, clean_name, records
+from ligen_py.molecules.library.reading import Columns, Part, Record, clean_name, count, records
 
 BLOCK = "{name}\n  program\n\n  0  0  0  0  0  0            999 V2000\nM  END\n"
 
@@ -265,7 +265,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(LINES, ENDS, st.booleans(), st.integers(1, 90))
 def test_parts_of_smiles_hold_every_record_once(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, last: bool, count: int
@@ -286,7 +286,7 @@ PIECES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(PIECES, st.integers(1, 60))
 def test_parts_of_sdf_hold_every_record_once(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[str], count: int
@@ -299,3 +299,29 @@ def test_parts_of_sdf_hold_every_record_once(
     assert len(whole) == len(delimiters) + any(piece.strip() for piece in tail)
     starts = [1] + [i + 2 for i in delimiters]
     assert [record.line for record in whole] == starts[: len(whole)]
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.smi", "SMILES name\nCCO a\n\n# no row\nCCN b\nCCC"),
+        ("a.csv", 'smiles,name\nCCO,"two\nlines"\nCCN,b\n,\n'),
+        ("a.sdf", "a\n\n\n\nM  END\n$$$$\nb\n\n\n\nM  END\n"),
+        ("a.mol2", "@<TRIPOS>MOLECULE\na\n@<TRIPOS>MOLECULE\nb\n"),
+        ("a.smi", ""),
+    ],
+)
+def test_records_are_counted_as_they_are_read(
+    tmp_path: Path, name: str, text: str, packed: str
+) -> None:
+    path = tmp_path / f"{name}{packed}"
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    assert count(path) == len(list(records(path)))
+
+
+def test_rows_of_parquet_are_counted(tmp_path: Path) -> None:
+    from pyarrow import parquet, table
+
+    parquet.write_table(table({"smiles": ["CCO", "CCN", "C"]}), tmp_path / "a.parquet")
+    assert count(tmp_path / "a.parquet") == len(list(records(tmp_path / "a.parquet"))) == 3

@@ -9,7 +9,7 @@ from rdkit.Chem import rdMolTransforms
 
 from ligen_py.engine.geometry import rebuild
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
+from ligen_py.molecules.ligands.preparation import Prepared, Rules, columns_of, prepare
 from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
 from ligen_py.records.ledger import Reason, Status
 
@@ -32,9 +32,11 @@ def molecule(prepared: Prepared) -> Chem.Mol:
 
 
 def same(first: Prepared, second: Prepared) -> bool:
+    other = columns_of(second.states[:1])
     return all(
-        np.array_equal(columns, second.states[0].columns[name])
-        for name, columns in first.states[0].columns.items()
+        np.array_equal(columns, other[group][name])
+        for group, found in columns_of(first.states[:1]).items()
+        for name, columns in found.items()
     )
 
 
@@ -45,7 +47,7 @@ def test_columns_describe_the_stored_molecule(smiles: str) -> None:
     assert canonical_smiles(mol) == canonical_smiles(Chem.MolFromSmiles(smiles)) == prepared.smiles
     assert columns["element"].tolist() == [atom.GetAtomicNum() for atom in mol.GetAtoms()]
     assert columns["charge"].tolist() == [atom.GetFormalCharge() for atom in mol.GetAtoms()]
-    assert columns["hydrogens"].tolist() == [
+    assert columns_of(prepared.states[:1])["xscore"]["hydrogens"].tolist() == [
         sum(other.GetAtomicNum() == 1 for other in atom.GetNeighbors()) for atom in mol.GetAtoms()
     ]
     assert np.array_equal(columns["xyz"], mol.GetConformer().GetPositions().astype("f4"))

@@ -75,7 +75,7 @@ def trees(draw: st.DrawFn) -> tuple[list[list[int]], list[tuple[int, int]]]:
     return neighbours, [bond for bond in bonds if draw(st.booleans())]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(trees())
 def test_far_sides_are_ranges_and_the_root_is_in_the_middle(
     tree: tuple[list[list[int]], list[tuple[int, int]]],
@@ -108,7 +108,7 @@ def test_far_sides_are_ranges_and_the_root_is_in_the_middle(
             assert set(order[: starts[0] if starts else count]) & set(range(atom + 1))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(trees(), st.data())
 def test_hydrogens_move_behind_heavy_atoms(
     tree: tuple[list[list[int]], list[tuple[int, int]]], data: st.DataObject

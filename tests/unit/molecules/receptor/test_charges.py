@@ -8,7 +8,8 @@ import pytest
 from ligen_py.molecules.receptor import preparation as receptor
 from ligen_py.molecules.receptor.charges import STATES, Heavy, amino_acid, charge
 from ligen_py.molecules.receptor.site import site_of_ligand
-from ligen_py.records.atom_types import Ad4Type, Interaction
+from ligen_py.records.functions.ad4 import Ad4Type
+from ligen_py.records.functions.xscore import Interaction
 from tests import pdbqt
 
 ROLES = {"N": Interaction.DONOR, "O": Interaction.ACCEPTOR, "C": Interaction.POLAR}
@@ -48,14 +49,16 @@ def test_a_prepared_receptor_has_these_types_charges_and_hydrogens(shared_data: 
         if residue in ("HIS", "CYS") or number == "225":
             continue
         other = row[f"{residue}/{number}/{atom}"]
-        assert found.charged.ad4_type[place] == prepared.ad4_types()[other], label
-        assert found.charged.ad4_charge[place] == pytest.approx(prepared.charge[other], abs=0.02)
+        assert found.typed["ad4"].type[place] == prepared.ad4_types()[other], label
+        assert found.typed["ad4"].partial_charge[place] == pytest.approx(
+            prepared.charge[other], abs=0.02
+        )
         compared += 1
     assert compared > 1000
 
-    near = site.distance(found.charged.xyz) < 2.0
+    near = site.distance(found.typed["ad4"].xyz) < 2.0
     backbone = [place for label, place in row.items() if label.endswith("/H")]
-    hydrogens = found.charged.xyz[near & (found.charged.ad4_type == Ad4Type.HD)].astype(float)
+    hydrogens = found.typed["ad4"].xyz[near & (found.typed["ad4"].type == Ad4Type.HD)].astype(float)
     distance = np.linalg.norm(prepared.xyz[backbone][:, None] - hydrogens, axis=2).min(axis=1)
     inside = site.distance(prepared.xyz[backbone]) < 1.0
     assert inside.sum() > 40
@@ -102,7 +105,7 @@ def test_histidine_follows_its_hydrogens_then_its_name(
 ) -> None:
     hydrogens = np.array(given, float).reshape(-1, 3)
     result = charge(heavy(IMIDAZOLE, residue, RING), hydrogens).receptor
-    hydrogens = result.xyz[result.ad4_type == Ad4Type.HD].astype(float)
+    hydrogens = result.xyz[result.type == Ad4Type.HD].astype(float)
     names = list(IMIDAZOLE)
     nearest = [
         names[np.linalg.norm(np.array(list(IMIDAZOLE.values())) - place, axis=1).argmin()]
@@ -110,7 +113,7 @@ def test_histidine_follows_its_hydrogens_then_its_name(
     ]
     assert sorted(nearest) == protonated
     for name in ("ND1", "NE2"):
-        kind = Ad4Type(result.ad4_type[names.index(name)])
+        kind = Ad4Type(result.type[names.index(name)])
         assert kind == (Ad4Type.N if name in protonated else Ad4Type.NA)
     if given:
         assert hydrogens == pytest.approx(np.array(given), abs=1e-5)
@@ -121,7 +124,7 @@ def test_a_hydroxyl_points_to_the_nearest_acceptor() -> None:
     serine = {"CA": [-1.0, 1.2, 0], "CB": [0.0, 0, 0], "OG": [1.4, 0, 0]}
     atoms = serine | {"O": [2.5, 0, 2.4]}
     result = charge(heavy(atoms, "SER", [("CA", "CB"), ("CB", "OG")]), np.empty((0, 3))).receptor
-    (hydrogen,) = result.xyz[result.ad4_type == Ad4Type.HD].astype(float)
+    (hydrogen,) = result.xyz[result.type == Ad4Type.HD].astype(float)
     bond, back = hydrogen - [1.4, 0, 0], np.array([-1.0, 0, 0])
     assert np.linalg.norm(bond) == pytest.approx(0.96, abs=1e-4)
     assert np.degrees(np.arccos(bond @ back / 0.96)) == pytest.approx(109.47, abs=0.1)
@@ -131,28 +134,28 @@ def test_a_hydroxyl_points_to_the_nearest_acceptor() -> None:
 def test_a_disulfide_has_no_hydrogen_and_a_thiol_has_one() -> None:
     atoms = {"CB": [0.0, 0, 0], "SG": [1.8, 0, 0]}
     thiol = charge(heavy(atoms, "CYS", [("CB", "SG")]), np.empty((0, 3))).receptor
-    assert (thiol.ad4_type == Ad4Type.HD).sum() == 1
+    assert (thiol.type == Ad4Type.HD).sum() == 1
     bridged = heavy(atoms | {"S2": [2.4, 1.9, 0]}, "CYS", [("CB", "SG"), ("SG", "S2")])
-    assert (charge(bridged, np.empty((0, 3))).receptor.ad4_type == Ad4Type.HD).sum() == 0
+    assert (charge(bridged, np.empty((0, 3))).receptor.type == Ad4Type.HD).sum() == 0
 
 
 def test_what_binds_a_metal_has_no_hydrogen_there() -> None:
     ring = heavy(IMIDAZOLE | {"ZN": [2.4, -2.0, 0]}, "HIS", RING)
     found = charge(ring, np.empty((0, 3)))
     assert found.states == [(0, "state HID: NE2 binds a metal")]
-    (hydrogen,) = found.receptor.xyz[found.receptor.ad4_type == Ad4Type.HD].astype(float)
+    (hydrogen,) = found.receptor.xyz[found.receptor.type == Ad4Type.HD].astype(float)
     assert np.linalg.norm(hydrogen - IMIDAZOLE["ND1"]) == pytest.approx(1.01, abs=0.01)
     thiolate = heavy({"CB": [0.0, 0, 0], "SG": [1.8, 0, 0], "ZN": [2.6, 2.1, 0]}, "CYS", [])
     found = charge(thiolate, np.empty((0, 3)))
     assert found.states == [(0, "state CYM: its sulfur binds a metal")]
-    assert not (found.receptor.ad4_type == Ad4Type.HD).any()
+    assert not (found.receptor.type == Ad4Type.HD).any()
 
 
 def test_a_water_is_neutral_and_points_to_acceptors() -> None:
     water = heavy({"O": [0.0, 0, 0]}, "HOH", [])
     alone = charge(water, np.empty((0, 3))).receptor
-    assert alone.ad4_type.tolist() == [Ad4Type.OA, Ad4Type.HD, Ad4Type.HD]
-    assert alone.ad4_charge.sum() == pytest.approx(0, abs=0.002)
+    assert alone.type.tolist() == [Ad4Type.OA, Ad4Type.HD, Ad4Type.HD]
+    assert alone.partial_charge.sum() == pytest.approx(0, abs=0.002)
     arms = alone.xyz[1:].astype(float)
     assert np.linalg.norm(arms, axis=1) == pytest.approx([0.96, 0.96], abs=1e-4)
     assert arms[0] @ arms[1] / 0.96**2 == pytest.approx(np.cos(np.radians(109.47)), abs=1e-3)
@@ -160,9 +163,9 @@ def test_a_water_is_neutral_and_points_to_acceptors() -> None:
 
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:
     result = charge(heavy({"ZN": [0.0, 0, 0]}, "ZN", []), np.empty((0, 3))).receptor
-    assert result.ad4_type.tolist() == [Ad4Type.ZN]
-    assert result.ad4_charge.tolist() == [2.0]
+    assert result.type.tolist() == [Ad4Type.ZN]
+    assert result.partial_charge.tolist() == [2.0]
     group = heavy({"C1": [0.0, 0, 0], "O1": [1.2, 0, 0]}, "XYZ", [("C1", "O1")])
     result = charge(group, np.empty((0, 3))).receptor
-    assert result.ad4_type.tolist() == [Ad4Type.C, Ad4Type.OA]
-    assert not result.ad4_charge.any()
+    assert result.type.tolist() == [Ad4Type.C, Ad4Type.OA]
+    assert not result.partial_charge.any()

@@ -20,7 +20,8 @@ from ligen_py.molecules.receptor.site import (
     site_of_residues,
 )
 from ligen_py.molecules.receptor.structure import read_atoms
-from ligen_py.records.atom_types import Interaction, VinaType
+from ligen_py.records.functions.vina import VinaType
+from ligen_py.records.functions.xscore import Interaction
 
 LIGAND = """ligand
   test
@@ -160,7 +161,7 @@ def test_a_residue_with_one_atom_within_the_margin_is_kept_whole(tmp_path: Path)
 
 def test_roots_are_means_of_bonded_heavy_neighbours(tmp_path: Path, ligand_site: Site) -> None:
     metal = het("ZN", "ZN", 50, (5.2, 3.5, 0.0), "ZN")
-    receptor = run(tmp_path, [*ALANINES, metal], ligand_site).receptor
+    receptor = run(tmp_path, [*ALANINES, metal], ligand_site).typed["xscore"]
     root = dict(zip(receptor.label, receptor.root, strict=True))
     rooted = dict(zip(receptor.label, receptor.rooted, strict=True))
     assert root["A/ALA/1/O"] == pytest.approx([7.0, 1.42, 0.0])  # its C, not the metal
@@ -179,7 +180,7 @@ def test_disulfides_bind_and_close_contacts_do_not(tmp_path: Path, ligand_site: 
         atom("CB", "CYS", 9, (5.0, 5.0, 0.0)),
         atom("CD", "LYS", 20, (5.0, 6.5, 0.0)),
     ]
-    receptor = run(tmp_path, lines, ligand_site).receptor
+    receptor = run(tmp_path, lines, ligand_site).typed["xscore"]
     root = dict(zip(receptor.label, receptor.root, strict=True))
     assert root["A/CYS/1/SG"] == pytest.approx([6.92, 0.0, 0.0])
     assert root["B/CYS/7/SG"] == pytest.approx([6.8, 0.0, 0.0])
@@ -197,7 +198,7 @@ def test_types_come_from_the_residue_or_from_the_geometry(
         het("C2", "XYZ", 60, (1.3, 4.2, 0.0)),
         het("C3", "XYZ", 60, (-1.3, 4.2, 0.0)),
     ]
-    receptor = run(tmp_path, lines, ligand_site).receptor
+    receptor = run(tmp_path, lines, ligand_site).typed["xscore"]
     seen = dict(
         zip(
             receptor.label,
@@ -222,7 +223,7 @@ def test_a_modified_residue_keeps_the_types_of_a_backbone(
         het("CB", "SEP", 2, (10.5, 2.8, 0.0)),
     ]
     prepared = run(tmp_path, lines, ligand_site)
-    receptor = prepared.receptor
+    receptor = prepared.typed["xscore"]
     seen = dict(zip(receptor.label, receptor.interaction.tolist(), strict=True))
     assert seen["A/SEP/2/N"] == Interaction.DONOR
     assert seen["A/SEP/2/CB"] == Interaction.HYDROPHOBIC
@@ -614,8 +615,10 @@ def test_waters_are_kept_by_rule_or_by_name(
     assert [label.split("/")[2] for label in labels(prepared) if "HOH" in label] == kept
     assert sum(count for _, count, _ in settled(prepared)) == len(HELD)
     wet = [i for i, label in enumerate(labels(prepared)) if "HOH" in label]
-    assert prepared.receptor.radius[wet].tolist() == [0.0] * len(wet)  # X-Score leaves them out
-    assert prepared.receptor.vina_type[wet].tolist() == [VinaType.O_DA] * len(wet)
+    assert prepared.typed["xscore"].radius[wet].tolist() == [0.0] * len(
+        wet
+    )  # X-Score leaves them out
+    assert prepared.typed["vina"].type[wet].tolist() == [VinaType.O_DA] * len(wet)
 
 
 def test_a_residue_that_is_not_there_is_named_with_its_neighbours(
@@ -698,7 +701,9 @@ def test_glycans_covalent_ligands_and_ions_have_their_names(
     assert found["A/XYZ/31"][2].startswith("covalent ligand in the box")
     assert found["A/F/32"][2].startswith("ion in the box")
     assert "takes FE, charge +2" in noted(prepared, "A/CO/33")[0]
-    charges = dict(zip(labels(prepared), prepared.charged.ad4_charge.tolist(), strict=False))
+    charges = dict(
+        zip(labels(prepared), prepared.typed["ad4"].partial_charge.tolist(), strict=False)
+    )
     assert charges["A/F/32/F"] == -1.0
 
 

@@ -7,8 +7,9 @@ import pytest
 from rdkit import Chem
 
 from ligen_py.molecules.graph import Graph
-from ligen_py.molecules.typing.ad4 import charged_receptor, gasteiger, ligand_types
-from ligen_py.records.atom_types import Ad4Type
+from ligen_py.molecules.typing.ad4 import charged_receptor, ligand_types
+from ligen_py.molecules.typing.gasteiger import gasteiger
+from ligen_py.records.functions.ad4 import Ad4Type
 from tests import pdbqt
 
 

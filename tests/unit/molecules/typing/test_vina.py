@@ -9,7 +9,8 @@ from rdkit.Chem import AllChem
 
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.typing.vina import active_torsions, ligand_types, receptor_types, rotors
-from ligen_py.records.atom_types import Interaction, VinaType
+from ligen_py.records.functions.vina import VinaType
+from ligen_py.records.functions.xscore import Interaction
 from tests import pdbqt
 
 

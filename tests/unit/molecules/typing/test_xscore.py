@@ -6,18 +6,16 @@ from rdkit import Chem
 from rdkit.Chem import AllChem
 
 from ligen_py.molecules.graph import Graph
-from ligen_py.molecules.typing.xscore import (
+from ligen_py.molecules.typing.xscore_cofactors import cofactor_types
+from ligen_py.molecules.typing.xscore_ligands import LIGAND_TYPE, atom_types, ligand_types
+from ligen_py.molecules.typing.xscore_residues import (
     ANGLED,
-    LIGAND_TYPE,
     RECEPTOR_TYPE,
     STRAIGHT,
-    atom_types,
-    cofactor_types,
     is_standard,
-    ligand_types,
     receptor_type,
 )
-from ligen_py.records.atom_types import Interaction
+from ligen_py.records.functions.xscore import Interaction
 
 D, A, DA = Interaction.DONOR, Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR
 H, P, M, NONE = (

@@ -1,12 +1,12 @@
 import re
+from dataclasses import fields
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
+from ligen_py.chain import FILES
 from ligen_py.errors import InputError
-from ligen_py.settings.section import Name
-from ligen_py.store.campaign.manifest import COLUMNS, FILES, NAME_PATTERN, read_manifest
+from ligen_py.store.campaign.manifest import COLUMNS, PartFiles, read_manifest
 
 ROW = ["t", "lib", "m.smi", "t.h5", "l/1-of-1.h5", "p.h5", "k.h5", "r.h5", "s.h5", "0", "", ""]
 CONTROL = [
@@ -34,8 +34,9 @@ def changed(row: list[str], **columns: str) -> list[str]:
     return [columns.get(name, value) for name, value in zip(COLUMNS, row, strict=True)]
 
 
-def test_names_are_those_of_the_settings() -> None:
-    assert get_args(Name)[1].metadata[0].pattern == NAME_PATTERN
+def test_a_part_has_a_field_for_every_file_that_the_stages_write() -> None:
+    named = [spec.name for spec in fields(PartFiles) if spec.type is Path]
+    assert sorted(named) == sorted(FILES)
 
 
 def test_parts_keep_their_order_and_controls_are_no_library(tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 import os
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-from ligen_py.engine.scoring.watch import table
+from ligen_py.engine.scoring.checks import table
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT
@@ -114,7 +115,7 @@ def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
 def test_a_changed_letter_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "l.h5"
     parsed = library_of([Molecule("serious name", "CCO", 1)])
-    records = {"entries": parsed.entries, "ledger": parsed.ledger, "ligands": parsed.ligands}
+    records = parsed.groups
     write(path, LIGANDS, RUN, records)
     path.write_bytes(path.read_bytes().replace(b"serious name", b"curious name"))
     with pytest.raises(InputError, match=r"l\.h5: damaged \(its checksum differs\); make it again"):
@@ -197,3 +198,48 @@ def test_texts_appear_together_or_not_at_all(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
     with pytest.raises(InputError, match="is a file; give a folder"):
         write_texts(tmp_path / "new/folder/a.txt", {"x": ""})
+
+
+FULL = """
+import resource, signal
+import numpy as np
+from pathlib import Path
+from ligen_py.provenance import Run
+from ligen_py.settings.section import Section
+from ligen_py.store.campaign.layout import CAMPAIGN
+from ligen_py.store.files.read import open_file
+from ligen_py.store.files.text import write_texts
+from ligen_py.store.files.write import new_file
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+def table():
+    with new_file(Path("new.h5"), CAMPAIGN, Run("export", Section())) as file:
+        file["x"] = np.random.default_rng(1).random(1 << 20)
+def text():
+    with open_file(Path("campaign.h5"), CAMPAIGN):
+        write_texts(Path("out"), {"a.csv": ["x" * (1 << 20)]})
+for write in (table, text):
+    try:
+        write()
+    except OSError as error:
+        print(type(error).__name__, error.filename, error.strerror, sep="|")
+"""
+"""Writes where no file may have more than 64 KiB."""
+
+
+def test_a_disk_that_takes_no_more_is_not_called_damage(tmp_path: Path) -> None:
+    with new_campaign(tmp_path / "campaign.h5", RUN) as campaign:
+        campaign.target("t")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[4])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines() == [
+        "OSError|new.h5|File too large",
+        "OSError|out/a.csv|File too large",
+    ], done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["campaign.h5", "out"]
+    assert not list((tmp_path / "out").iterdir())

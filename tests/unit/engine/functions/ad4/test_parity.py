@@ -11,8 +11,7 @@ import pytest
 from ligen_py.engine.functions.ad4 import reference as ad4_reference
 from ligen_py.engine.functions.ad4.constants import WEIGHTS
 from ligen_py.molecules.typing.ad4 import charged_receptor
-from ligen_py.records.atom_types import Ad4Type
-from ligen_py.records.pocket import ChargedReceptor
+from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from tests import pdbqt
 
 NAMES = ("1ac8", "1stp", "3ce3", "3tmn")
@@ -25,7 +24,7 @@ MAPS = {
 TERMS = ("vdw", "hbond", "estat", "desolv")
 
 
-def receptor_of(path: Path) -> ChargedReceptor:
+def receptor_of(path: Path) -> Ad4Receptor:
     file = pdbqt.read(path)
     return charged_receptor(file.xyz, file.ad4_types(), file.charge)
 
@@ -45,7 +44,7 @@ def as_autogrid_tabulates(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(ad4_reference, "smoothed", smoothed)
 
 
-def map_energy(receptor: ChargedReceptor, place: np.ndarray, name: str) -> float:
+def map_energy(receptor: Ad4Receptor, place: np.ndarray, name: str) -> float:
     """What AutoGrid writes: energy of an atom of a type without charge, or of a bare charge."""
     if name == "e":
         return ad4_reference.receptor_terms(receptor, place, Ad4Type.C, 1.0)["estat"]
@@ -99,7 +98,7 @@ def test_maps_are_those_of_autogrid(
 def test_pairs_within_a_ligand_are_those_of_autodock(shared_data: Path, name: str) -> None:
     folder = shared_data / "reference" / "energies"
     file = pdbqt.read(folder / name / f"{name}_ligand.pdbqt")
-    ligands = pdbqt.ligands_of(file)
+    _, ligands = pdbqt.ligands_of(file)
     molecule = ad4_reference.molecule(ligands, 0, pdbqt.start_poses(ligands), 0)
     number = [int(np.abs(file.xyz - place).sum(axis=1).argmin()) + 1 for place in molecule.xyz]
     found = ad4_reference.pair_terms(molecule)
@@ -146,7 +145,7 @@ def test_atoms_have_autodocks_energies_on_its_grid(
 
 
 def interpolated(
-    receptor: ChargedReceptor, place: np.ndarray, origin: np.ndarray, kind: str, charge: float
+    receptor: Ad4Receptor, place: np.ndarray, origin: np.ndarray, kind: str, charge: float
 ) -> np.ndarray:
     """Contacts, electrostatics, desolvation by charge, between points 0.375 A apart."""
     cell, within = np.divmod((place - origin) / 0.375, 1)
@@ -162,9 +161,9 @@ def interpolated(
 @pytest.mark.parametrize("name", NAMES)
 def test_torsions_cost_what_they_cost_in_autodock(shared_data: Path, name: str) -> None:
     folder = shared_data / "reference" / "energies"
-    ligands = pdbqt.ligands_of(pdbqt.read(folder / name / f"{name}_ligand.pdbqt"))
+    _, ligands = pdbqt.ligands_of(pdbqt.read(folder / name / f"{name}_ligand.pdbqt"))
     known = json.loads((folder / "reference_energies.json").read_text())[name]
-    assert WEIGHTS["TORSION"] * ligands.ad4_torsions[0] == pytest.approx(
+    assert WEIGHTS["TORSION"] * ligands.torsions[0] == pytest.approx(
         known["autodock4.2.6_epdb"]["tors"], abs=0.01
     )
 

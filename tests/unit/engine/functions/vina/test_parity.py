@@ -10,7 +10,8 @@ import pytest
 from rdkit import Chem
 
 from ligen_py.engine.functions.vina import reference as vina_reference
-from ligen_py.engine.functions.vina.constants import FORMS
+from ligen_py.engine.functions.vina.constants import VINA
+from ligen_py.engine.functions.vinardo import reference as vinardo_reference
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.library.parsing import assemble
 from ligen_py.molecules.library.reading import records
@@ -18,12 +19,13 @@ from ligen_py.molecules.ligands.preparation import Rules, prepare
 from ligen_py.molecules.receptor import preparation as receptor
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.molecules.typing.vina import active_torsions
-from ligen_py.records.atom_types import VinaType
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Receptor
+from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
+from ligen_py.records.functions.xscore import XScoreReceptor
 from tests import pdbqt
+from tests.vina_values import as_vina_tabulates
 
 CRYSTAL = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=60.0)
+TWINS = {"vina": vina_reference, "vinardo": vinardo_reference}
 COMPLEXES = (
     "1IA1", "1IEP", "1STP", "1UYD", "3CE3", "5SB2", "5SIS", "6M2B", "6TW5", "6XCT", "6XG5", "6ZC3",
     "7AKL", "7CL8", "7DUA", "7F5D", "7KC5", "7L00", "7LT0", "7LZD", "7N03", "7N4N", "7NGW", "7OFK",
@@ -32,45 +34,33 @@ COMPLEXES = (
 
 
 @cache
-def complex_of(folder: Path) -> tuple[Ligands, Receptor, list[float]]:
+def complex_of(folder: Path) -> tuple[VinaLigands, VinaReceptor, XScoreReceptor, list[float]]:
     """A crystal complex through the project's own preparation, and the ligand's centroid.
 
     The ligand stands at its place, with the three decimals that a PDBQT file has.
     """
     site = site_of_ligand(folder / "ligand.sdf", 10.0)
     (record,) = records(folder / "ligand.sdf")
-    ligands = assemble([(record, prepare(record, CRYSTAL))]).ligands
+    ligands = assemble([(record, prepare(record, CRYSTAL))]).typed["vina"]
     pocket = receptor.prepare(
         receptor.open_structure(folder / "protein.pdb", receptor.Rules()), site, receptor.Rules()
-    ).receptor
+    ).typed
     in_place = np.round(ligands.xyz.astype(float) + site.center, 3).astype("f4")
-    return replace(ligands, xyz=in_place), pocket, list(site.center)
+    return replace(ligands, xyz=in_place), pocket["vina"], pocket["xscore"], list(site.center)
 
 
-def score(form: str, ligands: Ligands, pocket: Receptor) -> dict[str, float]:
+def score(form: str, ligands: VinaLigands, pocket: VinaReceptor) -> dict[str, float]:
     poses = pdbqt.start_poses(ligands)
-    found = vina_reference.score_poses(FORMS[form], ligands, pocket, poses)
+    found = TWINS[form].score_poses(ligands, pocket, poses)
     return {term: float(values[0]) for term, values in found.items()}
 
 
-def as_vina_tabulates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look pairs up as Vina does: in steps of 1/32 A^2, each the mean of its two ends."""
-    exact = vina_reference.pair_terms
-
-    def looked_up(weights, distance, pair):  # type: ignore[no-untyped-def]
-        step = np.floor(distance**2 * 32)
-        ends = [exact(weights, np.sqrt((step + end) / 32), pair) for end in (0, 1)]
-        return (ends[0] + ends[1]) / 2
-
-    monkeypatch.setattr(vina_reference, "pair_terms", looked_up)
-
-
-def ligand_lines(ligands: Ligands, cuts: list[tuple[int, int]]) -> str:
+def ligand_lines(ligands: VinaLigands, cuts: list[tuple[int, int]]) -> str:
     neighbours: list[list[int]] = [[] for _ in ligands.element]
     for a, b in ligands.bond.astype(int).tolist():
         neighbours[a].append(b)
         neighbours[b].append(a)
-    return pdbqt.ligand_lines(ligands.xyz, ligands.element, ligands.vina_type, neighbours, cuts)
+    return pdbqt.ligand_lines(ligands.xyz, ligands.element, ligands.type, neighbours, cuts)
 
 
 @pytest.mark.parametrize("form", ["vina", "vinardo"])
@@ -80,9 +70,9 @@ def test_crystal_poses_score_as_in_vina(
 ) -> None:
     # Vina makes its types from AutoDock's and from the bonds that it finds itself.
     vina = pytest.importorskip("vina")
-    ligands, pocket, centre = complex_of(shared_data / "redock" / name)
+    ligands, pocket, rooted, centre = complex_of(shared_data / "redock" / name)
     mol = Chem.Mol(ligands.molecule.tobytes())
-    (tmp_path / "receptor.pdbqt").write_text(pdbqt.receptor_lines(pocket))
+    (tmp_path / "receptor.pdbqt").write_text(pdbqt.receptor_lines(pocket, rooted))
     program = vina.Vina(sf_name=form, cpu=1, verbosity=0)
     program.set_receptor(str(tmp_path / "receptor.pdbqt"))
     graph = Graph.of(mol)
@@ -92,7 +82,7 @@ def test_crystal_poses_score_as_in_vina(
     total, between, *_ = program.score()
 
     exact = score(form, ligands, pocket)
-    divisor = 1 + FORMS[form].weights.rotor_weight * exact["rotors"]
+    divisor = 1 + VINA.weights.rotor_weight * exact["rotors"]
     # Vina's look-up table alone is worth up to 0.015 kcal/mol.
     assert exact["affinity"] == pytest.approx(total, abs=0.015)
     as_vina_tabulates(monkeypatch)
@@ -110,8 +100,8 @@ def test_crystal_poses_have_vinas_internal_energy(
     # With the torsions that the search turns. Ligands with three-membered rings are left out:
     # there, Vina's walk to the atoms within three bonds misses some and counts them as pairs.
     vina = pytest.importorskip("vina")
-    ligands, pocket, centre = complex_of(shared_data / "redock" / name)
-    (tmp_path / "receptor.pdbqt").write_text(pdbqt.receptor_lines(pocket))
+    ligands, pocket, rooted, centre = complex_of(shared_data / "redock" / name)
+    (tmp_path / "receptor.pdbqt").write_text(pdbqt.receptor_lines(pocket, rooted))
     program = vina.Vina(sf_name=form, cpu=1, verbosity=0)
     program.set_receptor(str(tmp_path / "receptor.pdbqt"))
     axes = ligands.torsion_axis.astype(int).tolist()
@@ -127,10 +117,10 @@ def test_prepared_files_score_as_in_vina(shared_data: Path, name: str, form: str
     folder = shared_data / "reference" / "energies"
     known = json.loads((folder / "reference_energies.json").read_text())[name]
     expected = known[f"vina1.2.7_{form}"]
-    ligands = pdbqt.ligands_of(pdbqt.read(folder / name / f"{name}_ligand.pdbqt"))
+    ligands, _ = pdbqt.ligands_of(pdbqt.read(folder / name / f"{name}_ligand.pdbqt"))
     pocket = pdbqt.receptor_of(pdbqt.read(folder / name / "receptor.pdbqt"))
     found = score(form, ligands, pocket)
-    divisor = 1 + FORMS[form].weights.rotor_weight * found["rotors"]
+    divisor = 1 + VINA.weights.rotor_weight * found["rotors"]
     assert found["affinity"] == pytest.approx(expected["total"], abs=0.01)
     assert found["affinity"] * divisor == pytest.approx(expected["inter"], abs=0.01)
     assert found["intra"] == pytest.approx(expected["internal"], abs=0.01)
@@ -140,9 +130,9 @@ def test_receptor_types_agree_with_prepared_files(shared_data: Path) -> None:
     # The prepared file has hydrogens, which say which nitrogens of histidine give and take.
     prepared = pdbqt.read(shared_data / "reference" / "vina_1iep" / "1iep_receptor.pdbqt")
     expected = dict(zip(prepared.label, prepared.vina_types(), strict=True))
-    _, pocket, _ = complex_of(shared_data / "redock" / "1IEP")
+    _, pocket, _, _ = complex_of(shared_data / "redock" / "1IEP")
     different = set()
-    for label, kind in zip(pocket.label, pocket.vina_type, strict=True):
+    for label, kind in zip(pocket.label, pocket.type, strict=True):
         _, residue, number, atom = label.split("/")
         if kind != expected[f"{residue}/{number}/{atom}"]:
             different.add((residue, atom, VinaType(kind)))

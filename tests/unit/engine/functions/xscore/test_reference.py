@@ -21,7 +21,7 @@ from ligen_py.engine.functions.xscore.reference import (
     terms,
     van_der_waals,
 )
-from ligen_py.records.atom_types import Interaction
+from ligen_py.records.functions.xscore import Interaction
 from tests.xscore_input import MATCHES, ligand, receptor
 
 # Radii 2.1 (ligand sp3 carbon) and 2.2 (protein sp3 carbon): d0 = 4.3 A.

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.functions.ad4 import constants as ad4
+from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.refinement import batched as refining
-from ligen_py.engine.refinement.chemical_field import Ad4Field
 from ligen_py.engine.refinement.reference import Problem
-from ligen_py.records.atom_types import Ad4Type
-from ligen_py.records.ligands import Ligands
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from tests.stages.factory import Molecule, library_of
 
 SMILES = (
@@ -21,34 +20,36 @@ SMILES = (
 
 
 @pytest.fixture(scope="module")
-def ligands() -> Ligands:
-    return library_of([Molecule(smiles, smiles, None) for smiles in SMILES]).ligands
+def ligands() -> Ad4Ligands:
+    found = library_of([Molecule(smiles, smiles, None) for smiles in SMILES]).typed["ad4"]
+    assert isinstance(found, Ad4Ligands)
+    return found
 
 
-def field(ligands: Ligands) -> Ad4Field:
+def field(ligands: Ad4Ligands) -> Ad4Field:
     """AutoDock4's field without maps, which need a device."""
     result = object.__new__(Ad4Field)
-    types = np.unique(ligands.ad4_type[ligands.ad4_type != Ad4Type.NONE])
+    types = np.unique(ligands.type[ligands.type != Ad4Type.NONE])
     result.slot = np.full(ad4.TYPES, -1, np.int32)
     result.slot[types] = 2 + np.arange(len(types))
     result.maps = SimpleNamespace(count=2 + len(types), grid=None)  # type: ignore[assignment]
     return result
 
 
-def test_atoms_sides_and_pairs_are_those_of_the_ligands(ligands: Ligands) -> None:
+def test_atoms_sides_and_pairs_are_those_of_the_ligands(ligands: Ad4Ligands) -> None:
     rows = np.random.default_rng(1).permutation(len(ligands.entry))
     chosen = field(ligands)
     found = chosen.particles(ligands, rows)
-    batch = refining.pack(ligands, rows, chosen, 1)
+    batch = refining.pack(ligands, rows, chosen, 1, ligands.type)
     assert np.array_equal(found.counts, chosen.sizes(ligands)[rows])
     torsions = np.diff(ligands.first_torsion)[rows]
     first_turn, first_atom = (np.cumsum(n) - n for n in (torsions, found.counts))
     assert torsions.max() > 3
     for place, row in enumerate(rows.tolist()):
-        twin = Problem.of(ligands, row, chosen, np.zeros((chosen.maps.count, 2, 2, 2)))
+        twin = Problem.of("ad4", ligands, row, chosen, np.zeros((chosen.maps.count, 2, 2, 2)))
         some = slice(first_atom[place], first_atom[place] + found.counts[place])
         local = found.rows[some] - ligands.first_atom[row]
-        types = ligands.ad4_type[ligands.first_atom[row] : ligands.first_atom[row + 1]]
+        types = ligands.type[ligands.first_atom[row] : ligands.first_atom[row + 1]]
         atoms = np.flatnonzero(types != Ad4Type.NONE)
         order = np.searchsorted(atoms, local)
         assert np.array_equal(np.sort(local), atoms)

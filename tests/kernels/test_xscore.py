@@ -12,14 +12,13 @@ from ligen_py.engine.random_input import make_poses
 from ligen_py.engine.scoring import scores as scoring
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device
-from ligen_py.records.atom_types import Interaction
-from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Receptor
+from ligen_py.records.functions.xscore import Interaction, XScoreLigands, XScoreReceptor
 from ligen_py.records.poses import Poses
+from ligen_py.records.typed import Typed
 from tests.xscore_input import MATCHES, random_receptor, receptor, typed_ligands
 
 
-def system(device: Device, crowded: bool = False) -> tuple[Ligands, Receptor, Poses]:
+def system(device: Device, crowded: bool = False) -> tuple[XScoreLigands, XScoreReceptor, Poses]:
     """Ligands of both size classes in a receptor of a protein's density, or a far denser one."""
     sizes = [(12, 2)] if device.is_simulator else [(5, 0), (30, 4), (64, 6), (65, 3)]
     ligands = typed_ligands(sizes)
@@ -29,11 +28,12 @@ def system(device: Device, crowded: bool = False) -> tuple[Ligands, Receptor, Po
     return ligands, random_receptor(atoms, (atoms * per_atom) ** (1 / 3) / 2), poses
 
 
-def all_terms(scorer: XScore, ligands: Ligands, poses: Poses) -> dict[str, np.ndarray]:
+def all_terms(scorer: XScore, ligands: XScoreLigands, poses: Poses) -> dict[str, np.ndarray]:
     count = len(ligands.entry)
     return dict(zip(TERMS, scorer.score(ligands, poses, 0, count), strict=True))
 
 
+@pytest.mark.lanes_64("Oclgrind", "Portable")
 @pytest.mark.parametrize("crowded", [False, True])
 def test_kernel_equals_twin(device: Device, crowded: bool) -> None:
     ligands, pocket, poses = system(device, crowded)
@@ -60,13 +60,14 @@ def test_batches_change_no_bit(device: Device) -> None:
     if device.is_simulator:
         pytest.skip("a simulator runs one batch only, for time")
     ligands, pocket, poses = system(device)
-    whole = scoring.score(device, ligands, pocket, poses, ("xscore",))["xscore"]
-    single = scoring.score(device, ligands, pocket, poses, ("xscore",), batch_bytes=1)["xscore"]
+    typed = {"xscore": Typed(ligands, pocket)}
+    whole = scoring.score(device, typed, poses)["xscore"]
+    single = scoring.score(device, typed, poses, batch_bytes=1)["xscore"]
     for term in TERMS:
         assert np.array_equal(whole[term], single[term]), term
 
 
-def carbonyl(xyz: tuple[float, float, float]) -> tuple[Ligands, Poses]:
+def carbonyl(xyz: tuple[float, float, float]) -> tuple[XScoreLigands, Poses]:
     """A carbon with an acceptor oxygen 1.2 A along x, the carbon at `xyz`."""
     ligands = replace(
         typed_ligands([(2, 0)]),

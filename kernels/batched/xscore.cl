@@ -30,7 +30,7 @@
 typedef struct {
   body_t body;
   int first_heavy, heavy, first_polar, polar;
-} ligand_t;
+} xscore_ligand_t;
 
 // A polar ligand atom: s0 atom, s1 donor, s2 acceptor, s3 and s4 the most bonds it gives and
 // takes, s5 to s7 its heavy neighbours, -1 for none.
@@ -65,7 +65,7 @@ KERNEL void xscore(
     __global const float4 *site_positions,  // polar receptor atoms: x, y, z, radius
     __global const float4 *site_roots,      // x, y, z; donor + 4 * acceptor + 16 * rooted
     __global const int *order,              // the poses of this launch
-    __global const ligand_t *ligands,
+    __global const xscore_ligand_t *ligands,
     __global const float *rotors,       // a ligand
     __global const float4 *conformers,  // x, y, z; radius, negative for hydrophobic atoms
     __global const torsion_t *torsions,
@@ -78,7 +78,8 @@ KERNEL void xscore(
     __global const float4 *quaternions,   // a pose: x, y, z, w
     __global const float4 *translations,  // a pose, Angstrom
     __global const float2 *angles,        // cosine and sine, a torsion of a pose
-    __global float *results)              // eight rows, see TERMS in ligen_py/engine/functions/xscore/constants.py
+    __global float
+        *results)  // eight rows, see TERMS in ligen_py/engine/functions/xscore/constants.py
 {
   SG_SETUP(sg);
   __local float4 all_atoms[WG_SUB_GROUPS * MAX_ATOMS];
@@ -88,7 +89,7 @@ KERNEL void xscore(
 
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
-  const ligand_t ligand = ligands[owner[pose]];
+  const xscore_ligand_t ligand = ligands[owner[pose]];
   const int finite = build_pose(sg, ligand.body, atoms, conformers, torsions, inverse_lengths,
                                 angles + first_turn[pose], quaternions[pose], translations[pose]);
 

@@ -1,0 +1,119 @@
+"""The stages of a campaign in one table: what each writes, where, from what, with which settings.
+
+The rules, the manifest, `verify`, `plan` and the benchmarks read this table. A stage is a module of
+this package, named as its rule and its section of the config, with
+
+    class Inputs(NamedTuple)
+    def run(inputs: Inputs, settings: Section, device: str | None, output: Path) -> None
+
+`inputs` names the files that are read, and which part of them; `device` selects OpenCL devices as
+`--device` does, and a stage without kernels ignores it; `output` is the file to write. Further
+keywords of a stage change its speed only. The command line of a stage ends in the same function.
+
+Importing this module loads no stage, so that no stage's digest holds the code of another one.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ligen_py.settings.section import Section
+
+PART = "{target}/{library}/{chunk}.h5"
+"""File of one part: one chunk of a library against one pocket."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a campaign."""
+
+    name: str
+    """Of the module in `ligen_py`, of the rule, and of the section in the config."""
+    kind: str
+    """Kind of the file it writes, as in `records.kinds`; the manifest's column for that file."""
+    path: str
+    """The file it writes, below the folder of results; with the rules' wildcards."""
+    model: str
+    """Class of its settings, in the module of this name in `ligen_py.settings`."""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    """Flag -> kind of the file that another stage has written."""
+
+    @property
+    def settings(self) -> type[Section]:
+        """The model of its settings."""
+        model: type[Section] = getattr(import_module(f"ligen_py.settings.{self.name}"), self.model)
+        return model
+
+    def run(
+        self,
+        inputs: Mapping[str, Any],
+        settings: Section,
+        device: str | None,
+        output: Path,
+        **speed: Any,
+    ) -> None:
+        """Run the stage in this process; its log is limited to warnings.
+
+        `inputs` has a value for each field of the stage's `Inputs`. Raises what the stage raises:
+        InputError, DeviceError, OSError.
+        """
+        stage = import_module(f"ligen_py.{self.name}")
+        with _warnings_only():
+            stage.run(stage.Inputs(**inputs), settings, device, output, **speed)
+
+
+@contextmanager
+def _warnings_only() -> Iterator[None]:
+    log = logging.getLogger("ligen_py")
+    level = log.level
+    log.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+SITE = {"ligands": "ligands", "pocket": "pocket"}
+
+STAGES: dict[str, Stage] = {
+    stage.name: stage
+    for stage in (
+        Stage("pocket", "pocket", "pockets/{target}.h5", "PocketSettings"),
+        Stage("parse", "ligands", "ligands/{library}/{chunk}.h5", "ParseOptions"),
+        Stage("dock", "poses", f"poses/{PART}", "DockSettings", SITE),
+        Stage(
+            "filter",
+            "kept",
+            f"kept/{PART}",
+            "FilterSettings",
+            {"ligands": "ligands", "poses": "poses"},
+        ),
+        Stage("refine", "refined", f"refined/{PART}", "RefineSettings", SITE | {"poses": "kept"}),
+        Stage("score", "scores", f"scores/{PART}", "ScoreSettings", SITE | {"poses": "refined"}),
+        Stage(
+            "aggregate",
+            "campaign",
+            "campaign.h5",
+            "AggregateSettings",
+            {kind: kind for kind in ("ligands", "pocket", "refined", "scores")},
+        ),
+        Stage("export", "export", "export", "ExportSettings", {"campaign": "campaign"}),
+        Stage("report", "report", "report.html", "ReportSettings", {"campaign": "campaign"}),
+    )
+}
+"""Every stage by name, in the order in which they run."""
+
+SCREEN = tuple(stage for stage in STAGES.values() if stage.path.endswith(PART))
+"""The stages that run once for each part, on a device."""
+
+FILES = tuple(stage.kind for stage in STAGES.values() if "{" in stage.path)
+"""Kinds of the files of a part, in the order in which the stages write them."""
+
+
+def writer(kind: str) -> Stage:
+    """The stage that writes files of a kind."""
+    return next(stage for stage in STAGES.values() if stage.kind == kind)

@@ -1,0 +1,77 @@
+"""The command `ligen`: one name for everything that a user types.
+
+Each command is the `main` of the module of that name, which `python -m ligen_py.NAME` runs, too.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from ligen_py import __version__, cli
+
+COMMANDS = {
+    "run": "run a campaign, from its config file to the ranked molecules",
+    "plan": "what a campaign would cost, and what a run would do now",
+    "doctor": "whether this machine can run a campaign, and on which device",
+    "progress": "how far a running campaign is",
+    "query": "the best molecules of a finished campaign, or some by name or score",
+    "export": "molecules as SDF and CSV; any pose made again",
+    "verify": "check all files of a campaign, and dock a sample of it again",
+    "tune": "find the fastest launch sizes of a device",
+    "stage": "run a single stage by hand: ligen stage NAME",
+}
+STAGES = {
+    "parse": "library file -> ligands",
+    "pocket": "structure and site -> pocket",
+    "dock": "ligands and pocket -> poses",
+    "filter": "poses -> the poses worth refining",
+    "refine": "poses -> refined poses",
+    "score": "refined poses -> scores",
+    "aggregate": "scores of all parts -> campaign file",
+    "export": "campaign file -> SDF and CSV",
+    "report": "campaign file -> report",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Hand a command line over to the module that it names; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser("ligen", "Virtual screening with LiGen's method on OpenCL.", COMMANDS)
+    parser.add_argument("--version", action="version", version=f"ligen_py {__version__}")
+    name, rest = _first(parser, words, COMMANDS)
+    if name == "stage":
+        parser = _parser("ligen stage", "Run a single stage by hand.", STAGES)
+        name, rest = _first(parser, rest, STAGES)
+    status: int = import_module(f"ligen_py.{name}").main(rest)
+    return status
+
+
+def _parser(prog: str, description: str, names: dict[str, str]) -> argparse.ArgumentParser:
+    rows = "\n".join(f"  {name:10} {meaning}" for name, meaning in names.items())
+    return argparse.ArgumentParser(
+        prog=prog,
+        usage=f"{prog} NAME ...",
+        description=f"{description}\n\n{rows}\n\n`{prog} NAME --help` explains each.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def _first(
+    parser: argparse.ArgumentParser, words: list[str], names: dict[str, str]
+) -> tuple[str, list[str]]:
+    """The name that a command line starts with, and all that follows it."""
+    if not words or words[0].startswith("-"):
+        parser.parse_args(words)
+        parser.error(f"name one of: {', '.join(names)}")
+    name = words[0]
+    if name not in names and name in STAGES:
+        parser.error(f"'{name}' is a single stage: type `ligen stage {name}`")
+    if name not in names:
+        parser.error(f"unknown name '{name}'{cli.close_to(name, names)}")
+    return name, words[1:]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

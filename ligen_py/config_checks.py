@@ -1,0 +1,80 @@
+"""Look at what a campaign's config names before its first job: patterns, structures, sites, device.
+
+A stage would find the same faults, hours later perhaps, and on a cluster once a job.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ligen_py.campaign import Docked, Workplan
+from ligen_py.errors import InputError
+from ligen_py.formats import COMPRESSED
+from ligen_py.molecules.library.lines import require_complete
+from ligen_py.molecules.ligands.filters import check_patterns
+from ligen_py.molecules.receptor.preparation import Rules, check_site
+from ligen_py.molecules.receptor.site import Asked
+from ligen_py.opencl.device import select_all
+from ligen_py.settings.document import read_document
+from ligen_py.settings.pocket import Structure
+
+COMPRESSED_LIMIT = 1 << 28
+"""Compressed bytes that are unpacked to see whether files are cut short: some seconds."""
+
+
+def checked(path: Path) -> Workplan:
+    """The campaign of a config file, with all that it names looked at.
+
+    Raises InputError that names the file, the key or the line.
+    """
+    document = read_document(path)
+    plan = Workplan.of(document.values, str(path), path.parent, document.lines)
+    check_files(plan, str(path))
+    return plan
+
+
+def check_files(plan: Workplan, source: str) -> None:
+    """Raise InputError for a pattern, structure, site or library that no stage could use.
+
+    Compressed libraries are unpacked until `COMPRESSED_LIMIT`; the rest of them `parse` checks.
+    """
+    try:
+        check_patterns(plan.settings.parse.exclude)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from error
+    for name, docked in plan.pockets.items():
+        try:
+            _check_pocket(plan, docked)
+        except InputError as error:
+            raise InputError(f"{source}: target '{name}': {error}") from error
+    left = COMPRESSED_LIMIT
+    for library, path in _compressed(plan):
+        left -= path.stat().st_size
+        if left < 0:
+            break
+        try:
+            require_complete(path)
+        except InputError as error:
+            raise InputError(f"{source}: library '{library}': {error}") from error
+
+
+def check_device(selector: str | None = None) -> None:
+    """Raise DeviceError where this machine has no such device."""
+    select_all(selector)
+
+
+def _check_pocket(plan: Workplan, docked: Docked) -> None:
+    chosen = docked.settings.model_dump(include=set(Structure.model_fields))
+    common = plan.settings.pocket.model_dump(include=set(Rules.__dataclass_fields__))
+    rules = Rules(**chosen, **common)
+    files = {"ligand": docked.site.ligand, "cavities": docked.site.cavities}
+    files = {key: str(plan.resolve(given)) for key, given in files.items() if given is not None}
+    asked = Asked(**docked.site.model_dump() | files)
+    check_site(plan.resolve(docked.receptor), rules, asked, plan.settings.pocket.radius)
+
+
+def _compressed(plan: Workplan) -> Iterator[tuple[str, Path]]:
+    for library, settings in plan.settings.libraries.items():
+        if settings.file is not None:
+            for file in plan.files(library):
+                if file.path.suffix.lower() in COMPRESSED:
+                    yield library, file.path

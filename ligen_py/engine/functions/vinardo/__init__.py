@@ -1,0 +1,1 @@
+"""Vinardo: the form of Vina with other numbers."""

@@ -1,0 +1,15 @@
+"""Vinardo of poses on a device, by the kernel of Vina."""
+
+from ligen_py.engine.functions.vina.scorer import Vina, pose_energy
+from ligen_py.engine.functions.vinardo.constants import VINARDO
+
+__all__ = ["SCORER", "Vinardo", "pose_energy"]
+
+
+class Vinardo(Vina):
+    """Vinardo of poses in one receptor, on one device."""
+
+    form = VINARDO
+
+
+SCORER = Vinardo

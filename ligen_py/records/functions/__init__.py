@@ -1,0 +1,1 @@
+"""Atom types of the scoring functions: one module, and one group of the files, each."""

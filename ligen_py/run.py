@@ -1,0 +1,205 @@
+"""Run a campaign: check its config and files, let Snakemake do what is not done, show the table.
+
+What was done before is kept: the same command goes on where a run was stopped, and after a change
+makes again what depends on it.
+"""
+
+import argparse
+import importlib.util
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from ligen_py import cli
+from ligen_py.config_checks import check_device, checked
+from ligen_py.errors import InputError, UsageError
+from ligen_py.paths import PACKAGE, examples, profile, snakefile
+
+log = logging.getLogger("ligen_py")
+
+LOCAL = "local"
+"""The profile that is taken where none is named."""
+
+NO_RUN = frozenset(("-n", "--dry-run", "--unlock", "--lint", "--touch", "--summary", "--report"))
+"""Flags with which Snakemake runs no campaign, so that there is no table to show."""
+
+TAIL = 1 << 14
+"""Bytes at the end of a log in which its last words are sought."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a campaign from a command line; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    cut = words.index("--") if "--" in words else len(words)
+    parser = cli.parser("ligen_py.run", __doc__)
+    parser.usage = f"{parser.prog} CONFIG [options] [-- FLAGS OF SNAKEMAKE]"
+    parser.epilog = f"Example campaigns are in {examples()}."
+    parser.add_argument("config", type=cli.input_file, help="config file of the campaign")
+    parser.add_argument(
+        "--directory",
+        type=Path,
+        metavar="FOLDER",
+        help="folder that gets results/ and logs/ (default: the folder of the config file)",
+    )
+    parser.add_argument(
+        "--profile",
+        default=LOCAL,
+        metavar="NAME",
+        help="where to run: 'local', 'slurm', or a folder with your own profile of Snakemake "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--cores",
+        type=cli.at_least(1),
+        metavar="N",
+        help="cores to use on this computer (default: the profile's; 'local': all)",
+    )
+    cli.add_device(parser)
+    parser.set_defaults(flags=words[cut + 1 :])
+    return cli.run(parser, words[:cut], _run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    if importlib.util.find_spec("snakemake") is None:
+        raise UsageError("Snakemake is missing; install it: pip install 'ligen_py[workflow]'")
+    chosen = _profile(options.profile)
+    folder = options.directory or options.config.parent
+    if folder.resolve().is_relative_to(PACKAGE):
+        raise UsageError("this config is a part of ligen_py; name a folder: --directory FOLDER")
+    if options.device:
+        os.environ["LIGEN_DEVICE"] = options.device
+    checked(options.config)
+    if options.profile == LOCAL and not {"--executor", "-e"} & set(options.flags):
+        check_device()
+    _require_writable(folder)
+    before = _logs(folder)
+    status, asked_to_stop = _snakemake(options, chosen, folder)
+    if asked_to_stop:
+        raise InputError("stopped as asked; the same command goes on from here")
+    if status:
+        raise InputError(_why(folder, before))
+    if not NO_RUN & set(options.flags):
+        _show(folder)
+
+
+def _profile(name: str) -> Path:
+    """The folder of a profile: one of the project's, or a path."""
+    for folder in (profile(name), Path(name)) if name else ():
+        if any(folder.glob("profile*.y*ml")) or any(folder.glob("config*.y*ml")):
+            return folder.absolute()
+    known = ", ".join(sorted(path.name for path in profile(LOCAL).parent.iterdir()))
+    raise UsageError(
+        f"--profile {name}: no such profile; there are: {known}; or name a folder with a "
+        "profile.yaml of your own"
+    )
+
+
+def _require_writable(folder: Path) -> None:
+    """Make the campaign's folder; InputError where nothing can be written into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"x")
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be written ({error.strerror}); name another folder: "
+            "--directory FOLDER"
+        ) from error
+
+
+def _snakemake(options: argparse.Namespace, chosen: Path, folder: Path) -> tuple[int, bool]:
+    """Run Snakemake in the campaign's folder: its exit code, and whether it was asked to end."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile())]
+    # Not resolved: paths in a config are relative to the folder in which it is named.
+    command += ["--configfile", str(options.config.absolute()), "--directory", str(folder)]
+    command += ["--workflow-profile", str(chosen)]
+    command += ["--cores", str(options.cores)] if options.cores else []
+    sys.stdout.flush()
+    environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/common.smk reads it
+    command += options.flags
+    with subprocess.Popen(command, env=environment) as process, _passed_on(process) as signals:
+        return process.wait(), bool(signals)
+
+
+@contextmanager
+def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """Let Snakemake end its jobs first where this process is asked to end; gives the signals."""
+    signals: list[int] = []
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
+        # A terminal's Ctrl-C reaches both processes.
+        if number != signal.SIGINT:
+            process.send_signal(number)
+
+    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    kept = {number: signal.signal(number, pass_on) for number in kinds}
+    try:
+        yield signals
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+def _logs(folder: Path) -> dict[Path, int]:
+    """Every log of a campaign, with the time of its last change."""
+    found = [*folder.glob("logs/**/*.log"), *folder.glob(".snakemake/log/*.log")]
+    return {path: path.stat().st_mtime_ns for path in found}
+
+
+def _why(folder: Path, before: dict[Path, int]) -> str:
+    """What stopped a run, from the logs that it wrote."""
+    now = _logs(folder)
+    changed = sorted((path for path in now if now[path] != before.get(path)), key=now.__getitem__)
+    stages = [path for path in changed if ".snakemake" not in path.parts]
+    failed = {path: said for path in stages if (said := _last_words(path))}
+    for path, said in failed.items():
+        more = f"; {len(failed) - 1} other jobs failed, too" if len(failed) > 1 else ""
+        return f"{said} (log: {path}{more})"
+    for path in reversed(changed):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if "--unlock" in text:
+            return (
+                f"{folder}: another run works in this folder, or one was killed there; wait for "
+                "it, or, if none is running, type the same command with '-- --unlock' behind, "
+                "then the command itself"
+            )
+        if path not in stages:
+            return f"Snakemake stopped, see its words above (log: {path})"
+    return "Snakemake stopped, see its words above"
+
+
+def _last_words(path: Path) -> str:
+    """What a stage that failed said at the end of its log; empty where it did not fail."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - TAIL))
+        text = stream.read().decode("utf-8", "replace")
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    if " error: " in f" {lines[-1]}":
+        # "ligen stage dock: error: this" is told as "dock: this".
+        return lines[-1].removeprefix("ligen ").removeprefix("stage ").replace(": error: ", ": ", 1)
+    if "Traceback (most recent call last)" in text:
+        return f"{lines[-1].strip()}; this is a fault of the program, please report it"
+    return ""
+
+
+def _show(folder: Path) -> None:
+    """Print the table of the report, and where the files that it names are."""
+    table = folder / "results" / "report.txt"
+    if table.is_file():
+        print(
+            table.read_text(encoding="utf-8"), f"\nThese files are in {folder.absolute()}", sep=""
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

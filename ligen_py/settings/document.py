@@ -1,0 +1,83 @@
+"""A YAML file as its values, and the line on which each key stands."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from ligen_py.errors import InputError
+
+Keys = tuple[Any, ...]
+"""Keys and places in lists, from the outermost: ("libraries", "vendor", "file")."""
+
+MERGE = "tag:yaml.org,2002:merge"
+"""The key `<<`, which brings in the keys of another mapping."""
+
+
+class Document(NamedTuple):
+    """What a config file says, and where."""
+
+    values: dict[str, Any]
+    lines: dict[Keys, int]
+    """Line of each key, and of each item of a list, from 1."""
+
+
+def read_document(path: Path) -> Document:
+    """Read a YAML file that must be a mapping.
+
+    Raises InputError that names the file and the line: where the file cannot be read or is no YAML,
+    where it holds something else than keys with values, and where a key stands twice.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}); give a campaign's config file"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not YAML: {error}; save the file as UTF-8") from error
+    try:
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        lines = dict(_lines(path, root, (), set())) if root else {}
+        values = loader.construct_document(root) if root else None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        what = ", ".join(word for word in (error.context, error.problem) if word)
+        if error.context_mark is not None and error.context_mark is not mark:
+            what += f"; it starts on line {error.context_mark.line + 1}"
+        raise InputError(f"{path}: {where}not YAML: {what}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(values, dict):
+        raise InputError(f"{path}: holds no settings; see config/README.md for every key")
+    return Document(values, lines)
+
+
+def _lines(path: Path, node: yaml.Node, above: Keys, seen: set[int]) -> Iterator[tuple[Keys, int]]:
+    """The line of everything in a mapping or list; InputError where a key stands twice."""
+    if id(node) in seen:  # an alias: its keys stand where its anchor is
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield (*above, number), item.start_mark.line + 1
+            yield from _lines(path, item, (*above, number), seen)
+    if not isinstance(node, yaml.MappingNode):
+        return
+    first: dict[str, int] = {}
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if key.tag == MERGE or not isinstance(key, yaml.ScalarNode):
+            continue
+        name = ".".join(map(str, (*above, key.value)))
+        if key.value in first:
+            raise InputError(
+                f"{path}: line {line}: key '{name}' stands already on line {first[key.value]}; "
+                "remove one"
+            )
+        first[key.value] = line
+        yield (*above, key.value), line
+        yield from _lines(path, value, (*above, key.value), seen)

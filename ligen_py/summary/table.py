@@ -1,0 +1,27 @@
+"""Text for a terminal: columns, and names that fit them."""
+
+from collections.abc import Sequence
+
+NAME_WIDTH = 44
+"""Longest name in a table; longer ones are cut."""
+
+
+def table(rows: Sequence[Sequence[str]], align: str) -> list[str]:
+    """Columns of equal width, each aligned to the left (<) or right (>), indented by two."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(align))]
+    cells = list(zip(align, widths, strict=True))
+    lines = (
+        "  " + "  ".join(f"{cell:{a}{w}}" for cell, (a, w) in zip(row, cells, strict=True))
+        for row in rows
+    )
+    return [line.rstrip() for line in lines]
+
+
+def cut(name: str) -> str:
+    """A name that fits a table."""
+    return name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"
+
+
+def readable(text: str) -> str:
+    """A text on one line without control characters, which a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in str(text))

@@ -1,0 +1,1 @@
+"""A toy: every pair of heavy atoms nearer than 6 Angstrom counts 1 - r / 6."""

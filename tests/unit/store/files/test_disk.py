@@ -1,0 +1,111 @@
+"""What a disk that refuses leaves behind: one sentence, and no file."""
+
+import errno
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from ligen_py.errors import InputError
+from ligen_py.provenance import Run
+from ligen_py.records.column import Kind
+from ligen_py.records.ledger import Ledger
+from ligen_py.settings.dock import DockSettings
+from ligen_py.store.files import disk
+from ligen_py.store.files.growing import growing
+from ligen_py.store.files.read import open_file
+from ligen_py.store.files.table import extend, growing_column
+from ligen_py.store.files.text import write_texts
+from ligen_py.store.files.write import TEXT, new_file, write_column
+
+KIND = Kind("odd", 1, {"ledger": Ledger})
+RUN = Run("dock", DockSettings())
+
+
+def write_all(path: Path) -> None:
+    """A file with all that HDF5 keeps in places of its own: numbers, texts, growing columns."""
+    with new_file(path, KIND, RUN) as file:
+        group = file.create_group("a")
+        write_column(group, "numbers", np.arange(200_000, dtype="f4"))
+        write_column(group, "texts", np.array([f"name {i}" for i in range(3000)], object), TEXT)
+        growing_column(group, "growing", "f4", (3,), doc="grows")
+        for _ in range(20):
+            extend(group["growing"], np.ones((5000, 3), "f4"))
+
+
+def fill(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """Let a disk take so many bytes more."""
+    left, pwrite = [room], os.pwrite
+
+    def limited(handle: int, data: memoryview, place: int) -> int:
+        if left[0] <= 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        done = pwrite(handle, data[: left[0]], place)
+        left[0] -= done
+        return done
+
+    monkeypatch.setattr(disk.os, "pwrite", limited)
+
+
+def test_a_disk_that_fills_at_any_moment_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.h5"
+    write_all(path)
+    size = path.stat().st_size
+    path.unlink()
+    for room in [0, 1, 100, *range(1000, size - 1000, size // 40)]:
+        with monkeypatch.context() as patch:
+            fill(patch, room)
+            with pytest.raises(InputError) as caught:
+                write_all(path)
+        assert str(caught.value) == (
+            f"{path}: cannot be written (No space left on device); make room there"
+        )
+        assert list(tmp_path.iterdir()) == []
+    write_all(path)
+    with h5py.File(path) as file:
+        assert file["a/numbers"][-1] == 199_999
+        assert len(file["a/growing"]) == 100_000
+
+
+def test_a_stage_stops_soon_after_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def piece() -> Ledger:
+        made.append(1)
+        full = np.full(50_000, 1, "u1")
+        return Ledger(status=full, reason=full * 0, detail=np.array([""] * 50_000, object))
+
+    def stage() -> None:
+        with growing(tmp_path / "x.h5", KIND, RUN) as file:
+            for _ in range(1000):
+                file.append("ledger", piece)
+
+    fill(monkeypatch, 50_000)
+    with pytest.raises(InputError, match="No space left on device"):
+        stage()
+    assert len(made) < 1000
+
+
+def test_an_output_that_cannot_be_written_is_not_called_damaged(tmp_path: Path) -> None:
+    source, output = tmp_path / "in.h5", tmp_path / "file" / "out.h5"
+    write_all(source)
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError) as caught, open_file(source, KIND):
+        write_all(output)
+    assert str(caught.value).startswith(f"{output}: cannot be written (")
+    assert "damaged" not in str(caught.value)
+
+    with pytest.raises(PermissionError), open_file(source, KIND):
+        raise PermissionError(errno.EACCES, "Permission denied", str(output))
+
+
+def test_a_text_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_texts(tmp_path / "file" / "folder", {"a.txt": ["b"]})

@@ -1,0 +1,114 @@
+"""What is found before a campaign's first job, each as one sentence that says where."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ligen_py import config_checks, plan, run
+from ligen_py.errors import DeviceError, InputError
+
+DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
+LIBRARY = "".join(f"{'C' * (i % 40 + 1)}O molecule{i * 7919}\n" for i in range(5000))
+
+
+def write(folder: Path, **changes: Any) -> Path:
+    """A config file in a folder, with a library beside it."""
+    (folder / "lib.smi").write_text(LIBRARY)
+    config: dict[str, Any] = {
+        "targets": {
+            "dhfr": {
+                "receptor": f"{DHFR}protein_one_lig_removed.pdb",
+                "site": {"center": [-2.7, 27.8, 3.4]},
+            }
+        },
+        "libraries": {"drugs": {"file": "lib.smi"}},
+    }
+    path = folder / "c.yaml"
+    path.write_text(yaml.safe_dump(config | changes))
+    return path
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        config_checks.checked(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    return str(caught.value)
+
+
+def test_a_good_campaign_passes(tmp_path: Path) -> None:
+    assert list(config_checks.checked(write(tmp_path)).pockets) == ["dhfr"]
+
+
+def test_a_pattern_that_is_no_smarts(tmp_path: Path) -> None:
+    told = refused(write(tmp_path, parse={"exclude": {"odd": "[CX3"}}))
+    assert "'odd' is no SMARTS: '[CX3'; correct it" in told
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"site": {"center": [900, 0, 0]}}, "no receptor atom lies in the box around (900.00, "),
+        ({"site": {"residues": ["A/9999"]}}, "residues: no residue is called A/9999"),
+        ({"site": {"ligand_name": "XYZ"}}, "ligand_name: no residue is called XYZ"),
+        ({"site": {"cavity": 1}, "chains": ["Q"]}, "has no chain Q; its chains are A"),
+        ({"site": {"ligand": "lib.smi"}}, "lib.smi: not a reference ligand; give an SDF"),
+        ({"receptor": "lib.smi"}, "lib.smi: holds no atoms; give a PDB or mmCIF file"),
+    ],
+)
+def test_a_structure_or_site_that_cannot_be_used(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    target = {
+        "receptor": f"{DHFR}protein_one_lig_removed.pdb",
+        "site": {"center": [-2.7, 27.8, 3.4]},
+    }
+    told = refused(write(tmp_path, targets={"dhfr": target | changes}))
+    assert "target 'dhfr': " in told
+    assert words in told
+
+
+def test_a_receptor_of_nothing_but_ca_atoms(tmp_path: Path) -> None:
+    lines = [
+        f"ATOM  {i:5d}  CA  ALA A{i:4d}    {3.8 * i:8.3f}   0.000   0.000  1.00  0.00           C"
+        for i in range(1, 9)
+    ]
+    (tmp_path / "trace.pdb").write_text("\n".join([*lines, "END", ""]))
+    target = {"receptor": "trace.pdb", "site": {"center": [10, 0, 0]}}
+    told = refused(write(tmp_path, targets={"t": target}))
+    assert "trace.pdb: holds CA atoms only; docking needs every heavy atom" in told
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.999])
+def test_a_library_that_was_cut_short(tmp_path: Path, kept: float) -> None:
+    packed = gzip.compress(LIBRARY.encode())
+    (tmp_path / "cut.smi.gz").write_bytes(packed[: int(len(packed) * kept)])
+    told = refused(write(tmp_path, libraries={"vendor": {"file": "cut.smi.gz"}}))
+    assert "library 'vendor': " in told
+    assert "cut.smi.gz: the compressed data are damaged or cut short" in told
+
+
+def test_a_device_that_is_not_there() -> None:
+    with pytest.raises(DeviceError, match="no OpenCL device matches 'abacus'"):
+        config_checks.check_device("abacus")
+
+
+@pytest.mark.parametrize("stage", [plan, run], ids=["plan", "run"])
+def test_a_config_that_fails_leaves_no_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], stage: Any
+) -> None:
+    path = write(tmp_path, dok={})
+    assert stage.main([str(path), "--directory", str(tmp_path / "new")]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].endswith("did you mean 'dock'?")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "lib.smi" / "new"
+    assert run.main([str(write(tmp_path)), "--directory", str(folder)]) == 1
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert f"{folder}: cannot be written (Not a directory); name another folder" in told

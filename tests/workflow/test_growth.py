@@ -1,0 +1,164 @@
+"""A campaign that grows or shrinks: what is ranked afterwards is what the config describes."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from snakemake.api import ConfigSettings, ResourceSettings, SnakemakeApi
+
+from ligen_py.store.campaign.manifest import read_manifest
+from ligen_py.store.campaign.reader import open_campaign
+from tests.workflow.small import ROOT, campaign, run_local
+
+FILES = {"a.smi": "CC(N)=O acetamide\n", "b.smi": "CCOCC ether\nOC(=O)Cc1ccccc1 acid\n"}
+BEFORE = {"acetamide", "ether", "acid"}
+
+
+def settings() -> dict[str, Any]:
+    return campaign(1) | {
+        "libraries": {"drugs": {"file": "library", "chunks": 1}},
+        "refine": {"rounds": 0},
+        "score": {"functions": ["vina"], "pose_weights": {"vina": 1.0}},
+    }
+
+
+def write(folder: Path, config: dict[str, Any], files: dict[str, str] = FILES) -> None:
+    shutil.rmtree(folder / "library", ignore_errors=True)
+    (folder / "library").mkdir(parents=True)
+    for name, text in files.items():
+        (folder / "library" / name).write_text(text)
+    (folder / "c.yaml").write_text(yaml.safe_dump(config))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("growth") / "first"
+    write(folder, settings())
+    done = run_local(folder)
+    assert done.returncode == 0, done.stdout
+    assert ranked(folder) == {"dhfr": BEFORE}
+    return folder
+
+
+@pytest.fixture
+def folder(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the finished campaign, with the times of its files and Snakemake's records."""
+    return Path(shutil.copytree(finished, tmp_path / "copy"))
+
+
+def ranked(folder: Path) -> dict[str, set[str]]:
+    with open_campaign(folder / "results/campaign.h5") as found:
+        return {name: set(found.target(name).best(100).scored.name) for name in found.targets}
+
+
+def effort(folder: Path) -> str:
+    with open_campaign(folder / "results/campaign.h5") as found:
+        return found.attributes["effort"]
+
+
+Grown = Callable[[Path], None]
+
+
+def with_a_file(folder: Path) -> None:
+    (folder / "library" / "c.smi").write_text("CC(=O)Nc1ccc(O)cc1 paracetamol\n")
+
+
+def without_a_file(folder: Path) -> None:
+    (folder / "library" / "a.smi").unlink()
+
+
+def with_a_target(folder: Path) -> None:
+    config = settings()
+    site = {"center": [-2.7, 27.8, 4.4], "radius": 8}
+    config["targets"]["other"] = config["targets"]["dhfr"] | {"site": site}
+    (folder / "c.yaml").write_text(yaml.safe_dump(config))
+
+
+def in_more_chunks(folder: Path) -> None:
+    config = settings()
+    config["libraries"]["drugs"]["chunks"] = 2
+    (folder / "c.yaml").write_text(yaml.safe_dump(config))
+
+
+def with_another_effort(folder: Path) -> None:
+    (folder / "c.yaml").write_text(yaml.safe_dump(settings() | {"effort": "draft"}))
+
+
+@pytest.mark.parametrize(
+    ("grow", "expected", "parts"),
+    [
+        (with_a_file, {"dhfr": BEFORE | {"paracetamol"}}, 3),
+        (without_a_file, {"dhfr": BEFORE - {"acetamide"}}, 1),
+        (with_a_target, {"dhfr": BEFORE, "other": BEFORE}, 4),
+        (in_more_chunks, {"dhfr": BEFORE}, 4),
+        (with_another_effort, {"dhfr": BEFORE}, 2),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_is_ranked_is_what_the_config_describes(
+    folder: Path, grow: Grown, expected: dict[str, set[str]], parts: int
+) -> None:
+    assert verified(folder) == (0, "")
+    grow(folder)
+    code, faults = verified(folder)
+    assert code == 1
+    assert "FAULT" in faults
+    done = run_local(folder)
+    assert done.returncode == 0, done.stdout
+    assert ranked(folder) == expected
+    assert effort(folder) == ("draft" if grow is with_another_effort else "standard")
+    assert len(read_manifest(folder / "results/manifest.tsv").parts) == parts
+    assert verified(folder) == (0, "")
+
+
+def verified(folder: Path) -> tuple[int, str]:
+    """Exit code and faults of `verify --config`, in the campaign's folder."""
+    words = ["results/campaign.h5", "--config", "c.yaml", "--sample", "0", "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-c", f"from ligen_py import verify; verify.main({words}) and exit(1)"],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    faults = [line for line in done.stdout.splitlines() if line.startswith("FAULT")]
+    return done.returncode, "\n".join(faults)
+
+
+def test_a_stale_list_is_never_merged(folder: Path) -> None:
+    """Also where Snakemake is told to look at nothing but times, and no file is newer."""
+    without_a_file(folder)
+    done = run_local(folder, "--rerun-triggers", "mtime")
+    assert done.returncode == 0, done.stdout
+    assert ranked(folder) == {"dhfr": BEFORE - {"acetamide"}}
+
+
+def test_params_of_every_rule_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snakemake records no params that follow from output, input, threads or resources."""
+    write(tmp_path, settings())
+    monkeypatch.chdir(tmp_path)
+    for name in ("PATH", "PYTHONPATH"):  # the rules set them for their stages
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+    with SnakemakeApi() as api:
+        loaded = api.workflow(
+            resource_settings=ResourceSettings(cores=1),
+            config_settings=ConfigSettings(configfiles=[tmp_path / "c.yaml"]),
+            snakefile=ROOT / "Snakefile",
+            workdir=tmp_path,
+        )._workflow
+        rules = list(loaded.rules)
+    seen = 0
+    for rule in rules:
+        for item in rule.params:
+            seen += 1
+            assert not rule._is_deriving_function(item), rule.name
+            if callable(item):
+                assert item.__code__.co_varnames[: item.__code__.co_argcount] == ("wildcards",)
+    assert len(rules) >= 11
+    assert seen > 15
