@@ -13,12 +13,11 @@ include: "workflow/rules/ligands.smk"
 include: "workflow/rules/pocket.smk"
 include: "workflow/rules/screen.smk"
 include: "workflow/rules/results.smk"
+include: "workflow/rules/sequences.smk"
 
 
 rule all:
     default_target: True
     input:
-        LISTED,
-        "<results>/export",
-        "<results>/report.html",
-        "<results>/report.txt",
+        [LISTED] if plan.pockets else [],
+        plan.final("<results>"),

@@ -23,6 +23,7 @@ from ligen_py.paths import PACKAGE, slurm_commands
 from ligen_py.settings.campaign import Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.flags import flags
+from ligen_py.settings.homologs import HomologSearch, HomologsSettings, PanelSettings
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
@@ -30,6 +31,9 @@ from ligen_py.store.campaign.parsed_library import parsed_chunks
 
 CONTROL = "control-"
 """What the name of a redocking control's library starts with."""
+
+SEARCH_FILES = ("query", "database", "matrix")
+"""Keys of a search that name files; a matrix may be a name."""
 
 SITE_FILES = ("ligand", "cavities")
 """Keys of a site that name files."""
@@ -140,6 +144,15 @@ class Workplan:
                     given = getattr(site, field)
                     if given is not None:
                         yield f"targets.{name}.{key}.{field}", given
+
+        for name, search in self.settings.homologs.items():
+            for field in SEARCH_FILES:
+                given = getattr(search, field)
+                if given is not None and (field != "matrix" or self._is_file(given)):
+                    yield f"homologs.{name}.{field}", given
+
+    def _is_file(self, given: str) -> bool:
+        return self.resolve(given).is_file()
 
     def resolve(self, given: str, where: str = "config") -> Path:
         """A path of the config: in an installed package, absolute, or relative to the config."""
@@ -322,6 +335,53 @@ class Workplan:
         """Flags of `pocket`: what of the structure, and which site; then settings."""
         sections = (self.structure(pocket), self.site(pocket), self.settings.pocket)
         return " ".join(filter(None, map(flags, sections)))
+
+    def final(self, results: str) -> list[str]:
+        """The files that a run makes in the end."""
+        docked = ("export", "report.html", "report.txt") if self.pockets else ()
+        return [
+            *(f"{results}/{name}" for name in docked),
+            *(f"{results}/homologs/{name}/found/panel.tsv" for name in self.settings.homologs),
+        ]
+
+    def search_parts(self, search: str) -> list[str]:
+        """The parts of a search's database."""
+        count = self.settings.homologs[search].chunks
+        return [f"{number}-of-{count}" for number in range(1, count + 1)]
+
+    def search_files(self, search: str, results: str) -> dict[str, str]:
+        """What a search reads, by the flags of `homologs`; a matrix only where it is a file."""
+        settings = self.settings.homologs[search]
+        database = self.resolve(settings.database)
+        converted = database.suffix in (".h5", ".hdf5")
+        found = {
+            "database": str(database if converted else f"{results}/homologs/{search}/database.h5")
+        }
+        if settings.query is not None:
+            found["query"] = str(self.resolve(settings.query))
+        else:
+            sites = [name for name, docked in self.pockets.items() if self._is_of(docked, settings)]
+            found["receptor"] = str(self.receptor(sites[0]))
+            found["pocket"] = f"{results}/pockets/{sites[0]}.h5"
+        if self._is_file(settings.matrix):
+            found["matrix"] = str(self.resolve(settings.matrix))
+        return found
+
+    def _is_of(self, docked: Docked, search: HomologSearch) -> bool:
+        return docked.settings is self.settings.targets[str(search.target)]
+
+    def search_flags(self, search: str) -> str:
+        """Settings of `homologs` for a search, without the files."""
+        settings = self.settings.homologs[search]
+        told = settings.model_dump(include=set(HomologsSettings.model_fields))
+        if self._is_file(settings.matrix):
+            told["matrix"] = str(self.resolve(settings.matrix))
+        return flags(HomologsSettings(**told))
+
+    def panel_flags(self, search: str) -> str:
+        """Settings of `panel` for a search."""
+        told = self.settings.homologs[search].model_dump(include=set(PanelSettings.model_fields))
+        return flags(PanelSettings(**told))
 
     def manifest(self, results: str = "results") -> Manifest:
         """All parts, with their files below the folder `results`."""

@@ -87,6 +87,18 @@ def _plan(options: argparse.Namespace) -> None:
     print(f"{options.config}: sound, effort {plan.settings.effort}")
     for line in _settings(plan):
         print(line)
+    if plan.pockets:
+        _docking(plan, options)
+    print("\nA run now")
+    if plan.pockets:
+        for line in _stale(plan, options.directory / "results" / "manifest.tsv"):
+            print(f"  {line}")
+    for line in _pending(options):
+        print(f"  {line}")
+
+
+def _docking(plan: Workplan, options: argparse.Namespace) -> None:
+    """What docking the libraries into the targets would cost."""
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         print("\nPockets")
@@ -105,11 +117,6 @@ def _plan(options: argparse.Namespace) -> None:
                 print(line)
         else:
             print("\nNo ligand of the samples can be docked: see the reasons above")
-    print("\nA run now")
-    for line in _stale(plan, options.directory / "results" / "manifest.tsv"):
-        print(f"  {line}")
-    for line in _pending(options):
-        print(f"  {line}")
 
 
 def _show(rows: Iterable[tuple[str, ...]], align: str) -> None:

@@ -1,6 +1,6 @@
 """Move NumPy arrays to and from a device, after checking that they fit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -147,6 +147,19 @@ def seconds(event: cl.Event) -> float:
     with watchdog.waiting():
         event.wait()
     return float(event.profile.end - event.profile.start) * 1e-9
+
+
+def span(events: Sequence[cl.Event]) -> float:
+    """Time from the start of the first to the end of the last of some commands, waiting for all."""
+    with watchdog.waiting():
+        cl.wait_for_events(list(events))
+    ends = [event.profile.end for event in events]
+    return float(max(ends) - min(event.profile.start for event in events)) * 1e-9
+
+
+def zero(device: Device, buffer: cl.Buffer) -> cl.Event:
+    """Fill a buffer with zeros, behind what the queue does before."""
+    return cl.enqueue_fill_buffer(device.queue, buffer, np.uint8(0), 0, buffer.size)
 
 
 def _check(device: Device, size: int) -> None:

@@ -41,6 +41,8 @@ class Reason(IntEnum):
     PROPERTY_OUT_OF_RANGE = 33
     STRUCTURAL_ALERT = 34
     EXCLUDED_PATTERN = 35
+    NO_RESIDUES = 40
+    UNKNOWN_LETTER = 41
 
 
 REASON_STAGE = {
@@ -62,6 +64,8 @@ REASON_STAGE = {
     Reason.PROPERTY_OUT_OF_RANGE: "parse",
     Reason.STRUCTURAL_ALERT: "parse",
     Reason.EXCLUDED_PATTERN: "parse",
+    Reason.NO_RESIDUES: "database",
+    Reason.UNKNOWN_LETTER: "database",
 }
 
 

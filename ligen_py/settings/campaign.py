@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import pydantic
 from pydantic import Field, model_validator
 
 from ligen_py.settings.aggregate import AggregateSettings
@@ -15,6 +16,7 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.settings.filter import FilterSettings
+from ligen_py.settings.homologs import HomologSearch
 from ligen_py.settings.parse import ParseSettings, Reading
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.settings.refine import RefineSettings
@@ -113,11 +115,24 @@ class Library(Reading):
         return self
 
 
-class Campaign(Method):
-    """The whole config file."""
+NOT_EMPTY: dict[str, Any] = {"json_schema_extra": {"minProperties": 1}}
+"""Of a key that is left out or names something; a campaign in memory may have it empty."""
 
-    targets: dict[Name, Target] = Field(min_length=1, description="receptors by name")
-    libraries: dict[Name, Library] = Field(min_length=1, description="libraries by name")
+
+class Campaign(Method):
+    """The whole config file: targets and libraries, or searches of sequences, or both."""
+
+    model_config = pydantic.ConfigDict(
+        json_schema_extra={
+            "anyOf": [{"required": ["targets", "libraries"]}, {"required": ["homologs"]}]
+        }
+    )
+
+    targets: dict[Name, Target] = Field({}, description="receptors by name", **NOT_EMPTY)
+    libraries: dict[Name, Library] = Field({}, description="libraries by name", **NOT_EMPTY)
+    homologs: dict[Name, HomologSearch] = Field(
+        {}, description="searches for homologs of proteins, by name", **NOT_EMPTY
+    )
     duplicates: Literal["chunk", "campaign"] = Field(
         "chunk",
         description="dock a molecule that occurs several times once in each part, or once in the "
@@ -127,6 +142,18 @@ class Campaign(Method):
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
     export: ExportSettings = Field(default_factory=ExportSettings)
     report: ReportSettings = Field(default_factory=ReportSettings)
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> Self:
+        if bool(self.targets) != bool(self.libraries):
+            missing = "libraries" if self.targets else "targets"
+            raise ValueError(f"key '{missing}' names none; libraries are docked into targets")
+        if not self.targets and not self.homologs:
+            raise ValueError("give 'targets' and 'libraries', or 'homologs'")
+        for name, search in self.homologs.items():
+            if search.target is not None and search.target not in self.targets:
+                raise ValueError(f"'homologs.{name}.target' is none of 'targets'")
+        return self
 
 
 def load_campaign(path: Path) -> Campaign:

@@ -7,11 +7,12 @@ from enum import IntEnum
 from pathlib import Path
 
 from ligen_py.records.column import STRING, Record, own_columns
-from ligen_py.records.kinds import KINDS
+from ligen_py.records.kinds import KINDS, SEQUENCE_KINDS
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.store.campaign.layout import ROOT_GROUPS, TARGET_GROUPS
 from ligen_py.store.campaign.manifest import COLUMNS
 
+EVERY_KIND = KINDS | SEQUENCE_KINDS
 DOCUMENT = Path(__file__).parents[2] / "docs" / "format.md"
 BLOCK = r"(<!-- generated: {} -->\n).*?(<!-- end -->)"
 
@@ -45,14 +46,14 @@ def enumeration(enum: type[IntEnum]) -> str:
 
 def enumerations() -> list[type[IntEnum]]:
     """Every enumeration that a column uses."""
-    records = [record for kind in KINDS.values() for record in kind.groups.values()]
+    records = [record for kind in EVERY_KIND.values() for record in kind.groups.values()]
     used = [spec.metadata["enum"] for record in records for spec in fields(record)]  # type: ignore[arg-type]
     return list(dict.fromkeys([Status, Reason, *(enum for enum in used if enum)]))
 
 
 def blocks() -> dict[str, str]:
     """Generated text by the name of its block."""
-    kinds = "".join(f"\n## {name}\n{groups('', kind.groups)}" for name, kind in KINDS.items())
+    kinds = "".join(f"\n## {name}\n{groups('', kind.groups)}" for name, kind in EVERY_KIND.items())
     return {
         "enumerations": "\n" + "".join(map(enumeration, enumerations())) + "\n",
         "kinds": f"{kinds}\n",

@@ -6,7 +6,7 @@ from pathlib import Path
 import h5py
 
 from ligen_py import aggregate
-from ligen_py.records.kinds import KINDS
+from ligen_py.records.kinds import KINDS, SEQUENCE_KINDS
 from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import CAMPAIGN, ROOT_GROUPS, TARGET_GROUPS
 from tests.format.tables import DOCUMENT, rendered
@@ -22,7 +22,7 @@ def test_the_tables_are_those_of_the_records() -> None:
 
 
 def test_every_kind_has_its_section_and_version() -> None:
-    for kind in (*KINDS.values(), CAMPAIGN):
+    for kind in (*KINDS.values(), *SEQUENCE_KINDS.values(), CAMPAIGN):
         assert f"\n## {kind.name}\n" in document()
         assert kind.version == {"ligands": 2, "pocket": 2}.get(kind.name, 1)
     assert "Layout version 2 of ligands and pocket files, 1 of every other kind" in document()

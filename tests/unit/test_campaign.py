@@ -101,7 +101,7 @@ def test_a_reference_without_bond_orders_makes_no_control(folder: Path) -> None:
 def test_the_manifest_is_what_aggregate_reads(folder: Path, tmp_path: Path) -> None:
     plan = Workplan.of(config(), "c.yaml", folder)
     table = tmp_path / "manifest.tsv"
-    table.write_text(plan.manifest("results"), encoding="utf-8")
+    table.write_text(plan.manifest("results").text(), encoding="utf-8")
     manifest = read_manifest(table)
     assert [(part.target, part.library) for part in manifest.parts] == [
         (part.target, part.library) for part in plan.parts()
@@ -142,7 +142,7 @@ def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
     assert plan.site_files("t.one.shut") == [folder / "l.sdf"]
     assert plan.control("t.one.shut") == plan.control("t.one.open") == "control-t.one"
     table = folder / "m.tsv"
-    table.write_text(plan.manifest("results"), encoding="utf-8")
+    table.write_text(plan.manifest("results").text(), encoding="utf-8")
     manifest = read_manifest(table)
     assert manifest.targets == ["t.one", "t.two"]
     (members, _) = manifest.chunks("t.two", "lib")
@@ -217,3 +217,60 @@ def test_the_environment_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in once.items():
         monkeypatch.setenv(name, value)
     assert stage_environment() == once
+
+
+def searches(**changes: Any) -> dict[str, Any]:
+    """A campaign of one search of sequences."""
+    return {"homologs": {"s": {"query": "q.fa", "database": "db.fa", **changes}}}
+
+
+@pytest.fixture
+def sequences(folder: Path) -> Path:
+    for name in ("q.fa", "db.fa", "db.h5", "own.txt"):
+        (folder / name).write_text("x")
+    return folder
+
+
+def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
+    plan = Workplan.of(searches(chunks=2, top=5, min_identity=0.5), "c.yaml", sequences)
+    assert plan.parts() == []
+    assert plan.final("results") == ["results/homologs/s/found/panel.tsv"]
+    assert plan.search_parts("s") == ["1-of-2", "2-of-2"]
+    assert plan.search_files("s", "results") == {
+        "query": str(sequences / "q.fa"),
+        "database": "results/homologs/s/database.h5",
+    }
+    expected = "--matrix BLOSUM62 --gap-first 10 --gap-next 2 --top 5"
+    assert plan.search_flags("s") == expected
+    assert plan.panel_flags("s") == "--min-identity 0.5 --max-evalue 0.00001"
+
+
+def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
+    given = {"target": "b", "query": None, "database": "db.h5", "matrix": "own.txt"}
+    plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
+    assert plan.final("r")[0] == "r/export"
+    assert plan.final("r")[-1] == "r/homologs/s/found/panel.tsv"
+    assert plan.search_files("s", "results") == {
+        "receptor": str(sequences / "r.pdb"),
+        "pocket": "results/pockets/b.h5",
+        "database": str(sequences / "db.h5"),
+        "matrix": str(sequences / "own.txt"),
+    }
+    assert f"--matrix {sequences / 'own.txt'}" in plan.search_flags("s")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "give 'targets' and 'libraries', or 'homologs'"),
+        ({"libraries": {"lib": {"file": "lib.smi"}}}, "key 'targets' names none"),
+        (searches(target="b"), "give either 'query' or 'target'"),
+        (searches(target="b", query=None), "'homologs.s.target' is none of 'targets'"),
+        (searches(query="no.fa"), "key 'homologs.s.query': .*no.fa does not exist"),
+        (searches(database="no.fa"), "key 'homologs.s.database': .*no.fa does not exist"),
+        (searches(gap_next=11), "'gap_next' must not exceed 'gap_first'"),
+    ],
+)
+def test_what_a_search_lacks(sequences: Path, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Workplan.of(given, "c.yaml", sequences)

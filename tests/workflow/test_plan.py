@@ -76,6 +76,20 @@ def test_one_job_for_each_part_and_stage(tmp_path: Path, campaign: dict[str, Any
     }
 
 
+def test_searches_beside_a_screen_and_alone(tmp_path: Path, campaign: dict[str, Any]) -> None:
+    for name in ("q.fa", "db.fa"):
+        (tmp_path / name).write_text(">p\nMKV\n")
+    search = {"database": "db.fa", "chunks": 2}
+    searches = {"one": {"query": "q.fa", **search}, "two": {"target": "two", **search}}
+    result = plan(tmp_path, campaign | {"homologs": searches})
+    assert result.returncode == 0, result.stdout
+    found = jobs(result.stdout)
+    assert {"database": 2, "homologs": 4, "panel": 2, "dock": 7}.items() <= found.items()
+    result = plan(tmp_path, {"homologs": {"one": searches["one"]}})
+    assert result.returncode == 0, result.stdout
+    assert jobs(result.stdout) == {"database": 1, "homologs": 2, "panel": 1, "all": 1}
+
+
 def test_stages_know_every_flag_that_the_rules_give(
     tmp_path: Path, campaign: dict[str, Any]
 ) -> None:

@@ -1,6 +1,7 @@
 """What all rules share: the checked campaign, the interpreter, the shapes of names."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ if not workflow.overwrite_configfiles and not config:
 wildcard_constraints:
     target=NAME,
     library=NAME,
+    search=NAME,
     chunk=r"([^/]+\.)?\d+-of-\d+",
 
 

@@ -1,0 +1,71 @@
+"""Turn a FASTA file of proteins into a database file, which devices read without delay.
+
+Every record is there with its header. One without residues, or with a letter that is no amino
+acid, is not searched, and the ledger says why. U, O and J are read as X.
+"""
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py import cli
+from ligen_py.engine.alignment.packing import pack_all
+from ligen_py.provenance import Run
+from ligen_py.records.database import Blocks, Proteins
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.sequences.proteins import read_proteins
+from ligen_py.settings.section import Section
+from ligen_py.store.sequences.database import write_database
+
+log = logging.getLogger("ligen_py")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stage from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.database", __doc__)
+    parser.add_argument(
+        "--input", type=cli.input_file, required=True, help="FASTA file, plain or compressed"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="database file to write")
+    return cli.run(parser, argv, lambda options: convert(options.input, options.output))
+
+
+def convert(source: Path, output: Path) -> None:
+    """Write the database file of a FASTA file."""
+    found = read_proteins(source, keep_faulty=True)
+    residues = np.fromiter(map(len, found.letters), "i4", len(found))
+    ledger = Ledger(
+        np.zeros(len(found), "u1"),
+        np.zeros(len(found), "u1"),
+        np.full(len(found), "", object),
+    )
+    for faults, reason, words in (
+        (np.array([bool(fault) for fault in found.fault]), Reason.UNKNOWN_LETTER, found.fault),
+        (residues == 0, Reason.NO_RESIDUES, ["no residues"] * len(found)),
+    ):
+        rows = np.flatnonzero(faults & (ledger.status == Status.READY))
+        ledger = ledger.marked(rows, Status.REJECTED, reason, [words[row] for row in rows])
+    searched = np.flatnonzero(ledger.status == Status.READY)
+    packed = pack_all([found.letters[row] for row in searched])
+    record = np.where(packed.record < 0, -1, np.append(searched, -1)[packed.record])
+    blocks = Blocks(packed.first, packed.length, record, packed.letters)
+    names, headers = np.array(found.name, object), np.array(found.header, object)
+    run = Run("database", Section(), (source,))
+    write_database(output, run, ledger, Proteins(names, headers, residues), blocks)
+    _report(source, found.fault, residues, found.unknown)
+
+
+def _report(source: Path, faults: Sequence[str], residues: np.ndarray, unknown: int) -> None:
+    log.info("%s: %d records, %d residues", source, len(residues), residues.sum(dtype="i8"))
+    if unknown:
+        log.info("%d letters U, O or J are read as X", unknown)
+    wrong = [fault for fault in faults if fault]
+    if wrong:
+        log.warning("records that are not searched: %d, such as %s", len(wrong), wrong[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Exact local alignment of proteins with affine gaps (Smith-Waterman) on devices."""

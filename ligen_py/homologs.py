@@ -1,0 +1,115 @@
+"""Find the homologs of proteins in a database, by exact Smith-Waterman alignment.
+
+Reads queries (FASTA, or the chains of a receptor) and a database (FASTA, or a file of `database`),
+prints the best records of each query, and writes them with their alignments. A FASTA database is
+converted once, and kept under a name that its content gives.
+"""
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py import cli
+from ligen_py.engine.alignment.packing import BLOCK, pieces, share
+from ligen_py.engine.alignment.ranking import Ranked, merged
+from ligen_py.engine.alignment.results import results
+from ligen_py.engine.alignment.scoring import Scoring
+from ligen_py.engine.alignment.search import Searcher
+from ligen_py.engine.alignment.tracing import tracer
+from ligen_py.opencl.device import Device, labels, select_all
+from ligen_py.opencl.workers import spread
+from ligen_py.pace import Pace
+from ligen_py.provenance import Run
+from ligen_py.records.homologs import HOMOLOGS
+from ligen_py.search_inputs import add_inputs, database_of, queries_of
+from ligen_py.sequences.statistics import statistics_of
+from ligen_py.sequences.substitution import MATRICES, read_matrix
+from ligen_py.settings.homologs import HomologsSettings
+from ligen_py.store.files.write import write
+from ligen_py.store.sequences.database import open_database
+from ligen_py.summary.homologs import listing, write_tables
+
+log = logging.getLogger("ligen_py")
+
+MOST = 1 << 30
+"""Bytes of letters in memory at a time."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stage from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.homologs", __doc__, HomologsSettings)
+    add_inputs(parser)
+    parser.add_argument("--output", type=Path, help="homologs file to write")
+    parser.add_argument("--tables", type=Path, help="folder for hits.txt, .tsv, .blast.tsv")
+    cli.add_device(parser, several=True)
+    return cli.run(parser, argv, _stage)
+
+
+def _stage(options: argparse.Namespace) -> None:
+    settings: HomologsSettings = cli.settings_from(HomologsSettings, options)
+    scoring = Scoring(read_matrix(settings.matrix), settings.gap_first, settings.gap_next)
+    queries = queries_of(options)
+    chosen = select_all(options.device)
+    path, source = database_of(options.database, options.cache)
+    with open_database(path) as database:
+        blocks = share(database.first, options.part.index, options.part.count)
+        cells = int(database.length[slice(*blocks)].sum(dtype="i8")) * queries.proteins.residues
+        bytes_each = int(np.diff(database.first[list(blocks)])[0]) * BLOCK // len(chosen) + 1
+        ranges = list(pieces(database.first, *blocks, min(bytes_each, MOST)))
+        began = time.perf_counter()
+        ranked = _search(chosen, path, ranges, queries.proteins.letters, scoring, settings.top)
+        seconds = time.perf_counter() - began
+        for header, best in zip(queries.proteins.header, ranked, strict=True):
+            sys.stdout.writelines(listing(header, database.headers(best.record), best.score))
+        log.info("%.3g cells in %.2f s, %.1f GCUPS", cells, seconds, cells / seconds / 1e9)
+        known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)
+        rest = scoring, tracer(chosen[0], scoring), known, blocks, options.part, queries.sites
+        records = results(queries.proteins, ranked, database, *rest)
+    if options.output:
+        files = () if settings.matrix.upper() in MATRICES else (Path(settings.matrix),)
+        run = Run("homologs", settings, (*queries.files, source, *files), labels(chosen))
+        write(options.output, HOMOLOGS, run, records._asdict())
+    if options.tables:
+        write_tables(options.tables, records.queries, records.hits)
+
+
+def _search(
+    chosen: Sequence[Device],
+    path: Path,
+    ranges: list[tuple[int, int]],
+    letters: Sequence[np.ndarray],
+    scoring: Scoring,
+    top: int,
+) -> list[Ranked]:
+    """The best records of each query in some ranges of a database's blocks."""
+    work = partial(_searcher, path=path, letters=letters, scoring=scoring, top=top)
+    found = list(spread(chosen, work, ranges))
+    return [merged([parts[query] for parts in found], top) for query in range(len(letters))]
+
+
+def _searcher(
+    device: Device,
+    path: Path,
+    letters: Sequence[np.ndarray],
+    scoring: Scoring,
+    top: int,
+) -> Callable[[tuple[int, int]], list[Ranked]]:
+    """The work of a device: read a range of blocks, and find the best of it for each query."""
+    searcher, pace = Searcher(device, scoring), Pace("million cells")
+
+    def search(blocks: tuple[int, int]) -> list[Ranked]:
+        with open_database(path) as database:
+            some = database.blocks(*blocks)
+        return searcher.search(letters, some, top, tell=lambda cells: pace.add(cells // 1_000_000))
+
+    return search
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""Sequences of a receptor's protein chains, and which of their residues line a site."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import gemmi
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.receptor.structure import read_atoms
+from ligen_py.molecules.residues import SAME_AS
+
+REACH = 6.0
+"""Residues with a heavy atom this near (Angstrom) to an anchor of a pocket line it."""
+
+
+class ProteinChain(NamedTuple):
+    """One chain, as far as the structure shows it."""
+
+    name: str
+    sequence: str
+    """One letter a residue; X for one that is no standard amino acid."""
+    residues: list[str]
+    """chain/residue name/number of each, as audits write them."""
+
+
+def protein_chains(path: Path) -> list[ProteinChain]:
+    """The protein chains of a structure file's first model, in the order of their names.
+
+    Residues that the structure does not show are left out, so their neighbours stand side by side.
+    InputError where there is no protein.
+    """
+    atoms = read_atoms(path)
+    seen = (atoms.name == "CA") & (atoms.model == atoms.model.min())
+    found: dict[str, dict[tuple[int, str], tuple[str, str]]] = {}
+    for row in np.flatnonzero(seen):
+        place = atoms.place[row]
+        known = gemmi.find_tabulated_residue(SAME_AS.get(place.residue, place.residue))
+        if known.is_amino_acid():
+            letter = known.one_letter_code.upper().strip() or "X"
+            chain = found.setdefault(place.chain, {})
+            chain.setdefault((place.number, place.insertion), (letter, str(place)))
+    if not found:
+        raise InputError(f"{path}: holds no protein; give a receptor, or a FASTA file of the query")
+    return [
+        ProteinChain(name, "".join(letter for letter, _ in rows), [place for _, place in rows])
+        for name, rows in ((name, list(chain.values())) for name, chain in found.items())
+    ]
+
+
+def lining(label: np.ndarray, xyz: np.ndarray, anchor: np.ndarray) -> set[str]:
+    """Residues (chain/residue name/number) of a pocket's atoms that line its anchors."""
+    distance = np.linalg.norm(xyz[:, None] - anchor[None], axis=2).min(axis=1)
+    return {str(label[row]).rpartition("/")[0] for row in np.flatnonzero(distance <= REACH)}

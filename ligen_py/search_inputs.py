@@ -1,0 +1,138 @@
+"""What a search of homologs is given: queries with their binding sites, and a database."""
+
+import argparse
+import logging
+from pathlib import Path
+from typing import NamedTuple
+
+from ligen_py import cli
+from ligen_py.database import convert
+from ligen_py.errors import InputError
+from ligen_py.molecules.library.record import WHOLE, Part
+from ligen_py.molecules.receptor.chains import lining, protein_chains
+from ligen_py.paths import cache_folder
+from ligen_py.provenance import Input
+from ligen_py.records.pocket import POCKET, Field, Receptor
+from ligen_py.sequences.fasta import FastaRecord
+from ligen_py.sequences.proteins import Proteins, collect, read_proteins, residue_numbers
+from ligen_py.store.files.read import read
+from ligen_py.store.sequences.database import is_database
+
+log = logging.getLogger("ligen_py")
+
+
+class Queries(NamedTuple):
+    """Proteins, the residues (from 0) of each one's binding site, and the files they come from."""
+
+    proteins: Proteins
+    sites: list[list[int]]
+    files: tuple[Path, ...]
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of queries and database, and of its part."""
+    query = parser.add_mutually_exclusive_group(required=True)
+    query.add_argument("--query", type=cli.input_file, help="FASTA file, plain or compressed")
+    query.add_argument(
+        "--receptor", type=cli.input_file, help="PDB or mmCIF file: its protein chains, as shown"
+    )
+    parser.add_argument(
+        "--pocket",
+        type=cli.input_file,
+        help="pocket file of the receptor: identity over the residues that line it, too",
+    )
+    parser.add_argument(
+        "--site",
+        type=_numbers,
+        metavar="RESIDUES",
+        help="residues of the one query's binding site, such as 12,34-40, in place of a pocket",
+    )
+    parser.add_argument(
+        "--database", type=cli.input_file, required=True, help="FASTA file, or file of `database`"
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=cache_folder("databases"),
+        help="folder of converted databases (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--part",
+        type=_part,
+        default=WHOLE,
+        metavar="K-of-N",
+        help="part of the database to search (default: 1-of-1)",
+    )
+
+
+def queries_of(options: argparse.Namespace) -> Queries:
+    """Read the queries that a command line names; InputError where they do not fit together."""
+    if options.pocket and not options.receptor:
+        raise InputError("command line: --pocket belongs to --receptor; give --site for a --query")
+    if options.receptor:
+        if options.site:
+            raise InputError("command line: --site belongs to --query; give --pocket")
+        return _chains(options.receptor, options.pocket)
+    found = read_proteins(options.query)
+    if found.unknown:
+        log.info("queries: %d letters U, O or J are read as X", found.unknown)
+    site = [number - 1 for number in options.site or ()]
+    if site and (len(found) != 1 or site[-1] >= found.residues):
+        raise InputError(
+            f"{options.query}: --site names residues up to {site[-1] + 1} of one query, but it "
+            f"holds {len(found)} with {found.residues} residues; give the right file or residues"
+        )
+    return Queries(found, [site] * len(found), (options.query,))
+
+
+def _chains(receptor: Path, pocket: Path | None) -> Queries:
+    """A receptor's chains, each sequence once."""
+    lines: set[str] = set()
+    if pocket:
+        atoms, field = read(pocket, POCKET, Receptor), read(pocket, POCKET, Field)
+        lines = lining(atoms.label, atoms.xyz, field.anchor)
+    chains = {chain.sequence: chain for chain in reversed(protein_chains(receptor))}
+    # Of equal chains the one with most of the site.
+    for chain in protein_chains(receptor):
+        held = len(lines & set(chains[chain.sequence].residues))
+        if len(lines & set(chain.residues)) > held:
+            chains[chain.sequence] = chain
+    chosen = sorted(chains.values(), key=lambda chain: chain.name)
+    stem = receptor.name.split(".")[0]
+    records = [
+        FastaRecord(f"{stem}_{one.name}", f"{stem}_{one.name}", one.sequence.encode())
+        for one in chosen
+    ]
+    sites = [[n for n, place in enumerate(one.residues) if place in lines] for one in chosen]
+    if lines and not any(sites):
+        raise InputError(f"{pocket}: none of its residues is in {receptor}; give its own receptor")
+    files = (receptor, *([pocket] if pocket else []))
+    return Queries(collect(records, receptor), sites, files)
+
+
+def database_of(given: Path, cache: Path) -> tuple[Path, Path | Input]:
+    """The database file of a database file or FASTA file, and what a run read it from.
+
+    That of a FASTA file is in the cache under its content, converted now where it is not there yet.
+    """
+    if is_database(given):
+        return given, given
+    source = Input.of(given)
+    kept = cache / f"{source.sha256}.h5"
+    if not kept.exists():
+        convert(given, kept)
+    return kept, source
+
+
+def _part(text: str) -> Part:
+    try:
+        return Part.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return residue_numbers(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

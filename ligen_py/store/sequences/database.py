@@ -1,0 +1,97 @@
+"""A database file: letters in one piece, which are read as fast as the disk gives them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from ligen_py.provenance import Run
+from ligen_py.records.column import Kind
+from ligen_py.records.database import DATABASE, Blocks, Proteins
+from ligen_py.records.ledger import Ledger
+from ligen_py.store.files.guard import child
+from ligen_py.store.files.read import column_of, open_file, read_column, read_record
+from ligen_py.store.files.table import column_rows
+from ligen_py.store.files.write import new_file, write_record
+
+HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+def is_database(path: Path) -> bool:
+    """Is a file an HDF5 file, and so no FASTA?"""
+    with path.open("rb") as stream:
+        return stream.read(len(HDF5)) == HDF5
+
+
+def write_database(
+    path: Path, run: Run, ledger: Ledger, proteins: Proteins, blocks: Blocks
+) -> None:
+    """Write a database file. Its seal is the letters' only checksum."""
+    with new_file(path, DATABASE, run) as file:
+        write_record(file.create_group("ledger"), ledger)
+        write_record(file.create_group("proteins"), proteins)
+        group = file.create_group("blocks")
+        for spec in fields(blocks):
+            dataset = group.create_dataset(spec.name, data=getattr(blocks, spec.name))
+            dataset.attrs["doc"] = spec.metadata["doc"]
+
+
+class DatabaseFile:
+    """An open database."""
+
+    def __init__(self, file: h5py.File, kind: Kind) -> None:
+        """Read where the sequences lie, but none of them."""
+        self._file = file
+        self.first, self.length, self.record = (
+            read_column(file, kind, f"blocks/{name}") for name in ("first", "length", "record")
+        )
+        self._letters = column_of(file, kind, "blocks/letters")
+        self.records = len(column_of(file, kind, "proteins/residues"))
+        self.residues = int(self.length.sum(dtype="i8"))
+        self.sequences = int((self.record >= 0).sum())
+        if self.first[-1] != len(self._letters) or (np.diff(self.first) < 0).any():
+            raise ValueError("blocks/first does not fit blocks/letters")
+
+    def blocks(self, start: int, end: int) -> Blocks:
+        """The blocks from `start` to before `end`, with their letters."""
+        a, b = (int(self.first[place]) for place in (start, end))
+        found = Blocks(
+            self.first[start : end + 1] - a,
+            self.length[start:end],
+            self.record[start:end],
+            np.asarray(self._letters[a:b]),
+        )
+        found.require_bounds()
+        return found
+
+    def letters(self, place: int) -> np.ndarray:
+        """One sequence, by its place (flat) in the index."""
+        block, lane = divmod(place, self.record.shape[1])
+        start = int(self.first[block])
+        return np.asarray(self._letters[start : start + self.length[block, lane], lane])
+
+    def names(self, rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
+        """Name and header of some records."""
+        group = child(self._file, "proteins")
+        where = np.asarray(rows, "i8")
+        return {name: column_rows(group, Proteins, name, where) for name in ("name", "header")}
+
+    def headers(self, rows: np.ndarray) -> np.ndarray:
+        """Headers of some records."""
+        return self.names(rows)["header"]
+
+    def ledger(self) -> Ledger:
+        """What became of each record."""
+        found: Any = read_record(child(self._file, "ledger"), Ledger)
+        return found
+
+
+@contextmanager
+def open_database(path: Path) -> Iterator[DatabaseFile]:
+    """Open a database file; InputError where it is damaged or none."""
+    with open_file(path, DATABASE) as file:
+        yield DatabaseFile(file, DATABASE)

@@ -1,0 +1,234 @@
+"""From FASTA to hits, tables and anti-targets: the stages database, homologs and panel."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py import database, homologs, panel
+from ligen_py.engine.alignment import reference
+from ligen_py.engine.alignment.scoring import Scoring
+from ligen_py.records.database import DATABASE, Proteins
+from ligen_py.records.homologs import HOMOLOGS, Hits, Queries, SearchSpace
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.sequences.alphabets import decode
+from ligen_py.sequences.substitution import read_matrix
+from ligen_py.store.files.read import read, run_record
+from tests.alignment_input import relatives
+
+QUERY = "MKVLAWTRPHGCDEFILMNQSTVYWKRHAD"
+BLOSUM62 = Scoring(read_matrix("BLOSUM62"))
+
+
+class Search:
+    """A query and a database in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.query = folder / "query.fa"
+        self.query.write_text(f">sp|P1|ONE the query\n{QUERY}\n")
+        self.fasta = folder / "database.fa"
+        query = np.array(["ARNDCQEGHILKMFPSTWYV".index(letter) for letter in QUERY], "u1")
+        self.letters = query
+        self.targets = [*relatives(query, 60, 50, 1), query, query[:20]]
+        lines = [f">sp|T{n}|NAME_{n} protein {n}\n{decode(t)}" for n, t in enumerate(self.targets)]
+        self.fasta.write_text("\n".join(lines) + "\n>bad\nMK-V\n")
+
+    def homologs(self, *words: str, output: str = "hits.h5", **files: Path) -> int:
+        given = {"query": self.query, "database": self.fasta, "cache": self.folder / "c"} | files
+        flags = [word for name, path in given.items() for word in (f"--{name}", str(path))]
+        return homologs.main([*flags, "--output", str(self.folder / output), "--quiet", *words])
+
+    def hits(self, output: str = "hits.h5") -> Hits:
+        return read(self.folder / output, HOMOLOGS, Hits)
+
+
+@pytest.fixture
+def search(tmp_path: Path) -> Search:
+    return Search(tmp_path)
+
+
+def test_the_best_hits_with_their_alignments(
+    search: Search, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert search.homologs("--top", "7") == 0
+    expected = reference.scores(search.letters, search.targets, BLOSUM62)
+    order = sorted(range(len(expected)), key=lambda n: (-expected[n], n))[:7]
+    hits = search.hits()
+    assert hits.entry.tolist() == order
+    assert hits.score.tolist() == expected[order].tolist()
+    first = 60  # the query itself
+    assert (hits.entry[0], hits.target[0], hits.header[0]) == (
+        first,
+        f"sp|T{first}|NAME_{first}",
+        f"sp|T{first}|NAME_{first} protein {first}",
+    )
+    assert (hits.cigar[0], hits.identities[0], hits.gaps[0]) == ("30M", 30, 0)
+    assert (hits.query_start[0], hits.query_end[0], hits.target_end[0]) == (1, 30, 30)
+    space = read(search.folder / "hits.h5", HOMOLOGS, SearchSpace)
+    searched = [target for target in search.targets if len(target)]
+    assert space.sequences.tolist() == [len(searched)]
+    assert space.residues.tolist() == [sum(map(len, searched))]
+    assert np.isfinite(hits.evalue).all()
+    assert (np.diff(hits.evalue) >= 0).all()
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "Query: sp|P1|ONE the query"
+    assert printed[1] == f"{'  0. sp|T60|NAME_60 protein 60':<65} SCORE: {expected[60]}"
+    assert len(printed) == 8
+
+
+def test_every_record_is_in_the_ledger(search: Search) -> None:
+    assert search.homologs() == 0
+    ledger = read(search.folder / "hits.h5", HOMOLOGS, Ledger)
+    assert len(ledger.status) == len(search.targets) + 1
+    empty = [n for n, target in enumerate(search.targets) if not len(target)]
+    assert np.flatnonzero(ledger.reason == Reason.NO_RESIDUES).tolist() == empty
+    assert np.flatnonzero(ledger.reason == Reason.UNKNOWN_LETTER).tolist() == [62]
+    assert ledger.detail[62].startswith("bad: '-' at residue 3 is no amino acid")
+    scored = ledger.status == Status.SCORED
+    assert (scored == (ledger.reason == Reason.NONE)).all()
+    assert (ledger.status[~scored] == Status.REJECTED).all()
+
+
+def test_parts_join_to_the_same_bytes(search: Search) -> None:
+    assert search.homologs("--tables", str(search.folder / "whole")) == 0
+    parts = [search.folder / f"{k}.h5" for k in (1, 2, 3)]
+    for number in (1, 2, 3):
+        assert search.homologs("--part", f"{number}-of-3", output=f"{number}.h5") == 0
+    output = search.folder / "joined"
+    assert panel.main(["--hits", *map(str, parts[::-1]), "--output", str(output), "--quiet"]) == 0
+    for name in ("hits.txt", "hits.tsv", "hits.blast.tsv"):
+        assert (output / name).read_text() == (search.folder / "whole" / name).read_text()
+    for record in (Ledger, Queries, Hits, SearchSpace):
+        one = read(search.folder / "hits.h5", HOMOLOGS, record)
+        other = read(output / "homologs.h5", HOMOLOGS, record)
+        for name in record.__dataclass_fields__:
+            assert getattr(one, name).tolist() == getattr(other, name).tolist(), name
+    assert panel.main(["--hits", *map(str, parts[:2]), "--output", str(output)]) == 1
+    assert search.homologs("--part", "3-of-3", "--top", "3", output="3.h5") == 0
+    assert panel.main(["--hits", *map(str, parts), "--output", str(output)]) == 1
+
+
+def test_tables(search: Search) -> None:
+    folder = search.folder / "tables"
+    assert search.homologs("--tables", str(folder), "--site", "1,5-8") == 0
+    lines = [line.split("\t") for line in (folder / "hits.tsv").read_text().splitlines()]
+    first = dict(zip(lines[0], lines[1], strict=True))
+    assert (first["query"], first["rank"], first["target"]) == ("sp|P1|ONE", "1", "sp|T60|NAME_60")
+    assert (first["identity"], first["site_identity"], first["cigar"]) == (
+        "1.0000",
+        "1.0000",
+        "30M",
+    )
+    blast = [line.split("\t") for line in (folder / "hits.blast.tsv").read_text().splitlines()]
+    assert len(blast) == len(lines) - 1
+    assert blast[0][:10] == [
+        *("sp|P1|ONE", "sp|T60|NAME_60", "100.000", "30", "0", "0", "1", "30", "1", "30")
+    ]
+    for row, known in zip(blast, lines[1:], strict=True):
+        told = dict(zip(lines[0], known, strict=True))
+        same = round(float(told["identity"]) * int(told["aln_length"]))
+        assert int(row[4]) == int(row[3]) - same - int(told["gaps"])
+
+
+def test_anti_targets_are_like_the_query_but_not_it(search: Search) -> None:
+    assert search.homologs() == 0
+    hits, output = str(search.folder / "hits.h5"), search.folder / "panel"
+    flags = ["--hits", hits, "--output", str(output), "--quiet"]
+    assert panel.main([*flags, "--min-identity", "0.9", "--max-evalue", "1"]) == 0
+    rows = [line.split("\t") for line in (output / "panel.tsv").read_text().splitlines()]
+    found = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    assert "T61" in [row["accession"] for row in found]
+    assert "T60" not in [row["accession"] for row in found]
+    assert all(float(row["identity"]) >= 0.9 and float(row["evalue"]) <= 1 for row in found)
+
+
+def test_a_database_is_converted_once_by_its_content(search: Search) -> None:
+    assert search.homologs() == 0
+    (kept,) = (search.folder / "c").iterdir()
+    before = kept.stat().st_mtime_ns
+    packed = search.folder / "same.fa.gz"
+    packed.write_bytes(search.fasta.read_bytes())
+    assert search.homologs(database=packed) == 0
+    assert kept.stat().st_mtime_ns == before
+    packed.write_bytes(gzip.compress(search.fasta.read_bytes()))
+    assert search.homologs(database=packed, output="other.h5") == 0
+    assert len(list((search.folder / "c").iterdir())) == 2
+    assert search.hits().score.tolist() == search.hits("other.h5").score.tolist()
+
+
+def test_a_database_file(search: Search) -> None:
+    path = search.folder / "database.h5"
+    given = ["--input", str(search.fasta), "--output", str(path)]
+    assert database.main([*given, "--quiet"]) == 0
+    assert read(path, DATABASE, Proteins).name[-1] == "bad"
+    assert search.homologs(database=path, output="other.h5") == 0
+    assert search.homologs() == 0
+    assert search.hits().score.tolist() == search.hits("other.h5").score.tolist()
+    assert run_record(search.folder / "other.h5", HOMOLOGS)["stage"] == "homologs"
+
+
+def test_no_e_value_is_made_up(search: Search) -> None:
+    folder = search.folder / "tables"
+    flags = ("--gap-first", "7", "--gap-next", "7", "--tables", str(folder))
+    assert search.homologs(*flags) == 0
+    assert np.isnan(search.hits().evalue).all()
+    assert (folder / "hits.blast.tsv").read_text().splitlines()[0].endswith("NA\tNA")
+
+
+def test_a_query_without_hits_has_an_empty_list(
+    search: Search, capsys: pytest.CaptureFixture[str]
+) -> None:
+    search.query.write_text(">none\n\n>some\nMKVLAW\n")
+    assert search.homologs() == 0
+    queries = read(search.folder / "hits.h5", HOMOLOGS, Queries)
+    assert queries.first_hit.tolist()[:2] == [0, 0]
+    assert "no alignment has a score above 0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "query", "sentence"),
+    [
+        (("--matrix", "BLOSUM63"), QUERY, "matrix BLOSUM63: is none of"),
+        (("--gap-next", "11"), QUERY, "gap-next must not exceed --gap-first"),
+        ((), "MK-V", "'-' at residue 3 is no amino acid"),
+        (("--site", "31"), QUERY, "--site names residues up to 31"),
+        (("--pocket", "query.fa"), QUERY, "--pocket belongs to --receptor"),
+    ],
+)
+def test_what_a_user_gets_wrong(
+    search: Search,
+    words: tuple[str, ...],
+    query: str,
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(search.folder)
+    search.query.write_text(f">q\n{query}\n")
+    assert search.homologs(*words) == 1
+    message = capsys.readouterr().err.splitlines()
+    assert sentence in message[-1]
+
+
+PDB = """\
+ATOM      1  CA  MET A   1       0.000   0.000   0.000  1.00  0.00           C
+ATOM      2  CA  LYS A   2       3.800   0.000   0.000  1.00  0.00           C
+ATOM      3  CA  MSE A   4      30.000   0.000   0.000  1.00  0.00           C
+HETATM    4 CA    CA A 101       9.000   9.000   9.000  1.00  0.00          CA
+ATOM      5  CA  MET B   1       0.000  50.000   0.000  1.00  0.00           C
+ATOM      6  CA  TRP B   2       3.800  50.000   0.000  1.00  0.00           C
+END
+"""
+
+
+def test_a_receptor_gives_its_chains(search: Search) -> None:
+    path = search.folder / "receptor.pdb"
+    path.write_text(PDB)
+    flags = ["--receptor", str(path), "--database", str(search.fasta)]
+    flags += ["--cache", str(search.folder / "c"), "--output", str(search.folder / "r.h5")]
+    assert homologs.main([*flags, "--quiet"]) == 0
+    queries = read(search.folder / "r.h5", HOMOLOGS, Queries)
+    assert queries.name.tolist() == ["receptor_A", "receptor_B"]
+    assert queries.residues.tolist() == [3, 2]

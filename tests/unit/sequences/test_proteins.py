@@ -1,0 +1,148 @@
+"""Letters, matrices and statistics of proteins."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py.errors import InputError
+from ligen_py.sequences.alphabets import AMINO_ACIDS, decode, encode
+from ligen_py.sequences.fasta import FastaRecord
+from ligen_py.sequences.proteins import read_proteins, residue_numbers
+from ligen_py.sequences.statistics import statistics_of
+from ligen_py.sequences.substitution import MATRICES, read_matrix
+
+
+def record(sequence: bytes) -> FastaRecord:
+    return FastaRecord("p", "p", sequence)
+
+
+def test_case_stops_and_letters_without_scores() -> None:
+    assert decode(encode(record(b"arnDcqeghilkmfpstwyvbzx*"), "f")) == AMINO_ACIDS
+    assert decode(encode(record(b"mUOjuo"), "f")) == "MXXXXX"
+    assert len(encode(record(b""), "f")) == 0
+
+
+@pytest.mark.parametrize(
+    ("letter", "cure"), [("-", "remove the gaps"), ("1", "correct"), ("é", "")]
+)
+def test_other_letters_are_named(letter: str, cure: str) -> None:
+    with pytest.raises(InputError, match=f"f: p: .* at residue 3 is no amino acid.*{cure}"):
+        encode(record(b"MK" + letter.encode("latin-1")), "f")
+
+
+def test_faulty_records_are_kept_for_the_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "some.fa"
+    path.write_bytes(b">a\nMKU\n>b\nM-K\n>c\n")
+    found = read_proteins(path, keep_faulty=True)
+    assert found.name == ["a", "b", "c"]
+    assert [len(letters) for letters in found.letters] == [3, 0, 0]
+    assert found.fault[1].startswith("b: '-' at residue 2")
+    assert (found.fault[0], found.fault[2], found.unknown, found.residues) == ("", "", 1, 3)
+    with pytest.raises(InputError, match="b: '-' at residue 2"):
+        read_proteins(path)
+
+
+def test_matrices_by_name() -> None:
+    scores = read_matrix("blosum62")
+    at = AMINO_ACIDS.index
+    pairs = {"WW": 11, "AA": 4, "WP": -4, "DB": 4, "EZ": 4, "XX": -1, "*A": -4, "**": 1}
+    assert {pair: scores[at(pair[0]), at(pair[1])] for pair in pairs} == pairs
+    for name in MATRICES:
+        scores = read_matrix(name)
+        assert scores.shape == (24, 24)
+        assert (scores == scores.T).all()
+        assert (np.diag(scores)[:20] == scores[:20, :20].max(axis=1)).all(), name
+    # The numbers that each matrix is known by: trace of the amino acids, lowest, highest.
+    known = {name: (int(np.trace(read_matrix(name)[:20, :20])), *bounds(name)) for name in MATRICES}
+    assert known["BLOSUM62"] == (116, -4, 11)
+    assert known["PAM30"][1:] == (-17, 13)
+    assert known["PAM250"][1:] == (-8, 17)
+    assert known["BLOSUM45"][1:] == (-5, 15)
+
+
+def bounds(name: str) -> tuple[int, int]:
+    return int(read_matrix(name).min()), int(read_matrix(name).max())
+
+
+def ncbi(letters: str, rows: str) -> str:
+    return f"# a matrix\n   {'  '.join(letters)}\n{rows}\n"
+
+
+def simple(letters: str = AMINO_ACIDS[:20]) -> str:
+    rows = (f"{a} {' '.join('5' if a == b else '-3' for b in letters)}" for a in letters)
+    return ncbi(letters, "\n".join(rows))
+
+
+def test_a_matrix_file_fills_what_it_leaves_out(tmp_path: Path) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text(simple())
+    scores = read_matrix(str(path))
+    assert scores[0, 0] == 5
+    assert (scores[20:] == -3).all()
+    assert (scores[:, 20:] == -3).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (simple("ARND"), "no scores for C, Q"),
+        (simple().replace("5", "x", 1), "line 3: scores must be whole numbers"),
+        (simple().replace("5", "101", 1), "line 3: scores must lie between"),
+        (simple().replace("5", "-5"), "no pair has a score above 0"),
+        (simple() + "A 1 2\n", "a letter and 20 scores were expected"),
+        ("AA BB\n", "the letters of the columns"),
+        ("", "no scores for A"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_matrix(str(path))
+
+
+def test_an_unknown_matrix_is_named() -> None:
+    with pytest.raises(InputError, match=r"matrix BLOSUM61: is none of BLOSUM45, .*"):
+        read_matrix("BLOSUM61")
+
+
+def test_bit_scores_are_those_of_swipe_and_blast() -> None:
+    # SWIPE gives 511 bits for 1329 at BLOSUM62, existence 8, extension 2; BLAST's 11, 1 gives
+    # (0.267 * 100 - ln 0.041) / ln 2 = 43.13 for 100.
+    paper, blast = statistics_of("BLOSUM62", 10, 2), statistics_of("blosum62", 12, 1)
+    assert paper is not None
+    assert blast is not None
+    assert paper.bits(np.array([1329])) == pytest.approx([510.65], abs=0.01)
+    assert blast.bits(np.array([100])) == pytest.approx([43.13], abs=0.01)
+    assert statistics_of("BLOSUM62", 3, 3) is None
+    assert statistics_of("mine.txt", 10, 2) is None
+
+
+def test_a_search_space_loses_its_edges() -> None:
+    # l = 85 is the largest with l <= 1.8 / 0.264 * ln(0.045 * (256 - l) * (n - N l)) - 26.
+    known = statistics_of("BLOSUM62", 10, 2)
+    assert known is not None
+    query, residues, sequences = 256, 200_000_000, 500_000
+
+    def expected(length: int) -> float:
+        pairs = (query - length) * (residues - sequences * length)
+        return known.alpha / known.lambda_ * float(np.log(known.k * pairs)) + known.beta
+
+    length = max(n for n in range(256) if expected(n) >= n)
+    space = (query - length) * (residues - sequences * length)
+    assert known.space(query, residues, sequences) == space
+    assert known.e_values(np.array([0]), 100.0) == pytest.approx([4.5])
+    # A query too short for any correction keeps all of its space.
+    assert known.space(1, 100, 1) == 100
+
+
+@pytest.mark.parametrize(("text", "numbers"), [("7", (7,)), ("12,3-5, 4", (3, 4, 5, 12))])
+def test_numbers_of_residues(text: str, numbers: tuple[int, ...]) -> None:
+    assert residue_numbers(text) == numbers
+
+
+@pytest.mark.parametrize("text", ["", "a", "3-", "0", "-2", "1;2"])
+def test_what_is_no_residue_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no residue"):
+        residue_numbers(text)
