@@ -26,7 +26,7 @@ from benchmarks.datasets import benchmark_field, dataset
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.latency import LatencyDocker
-from ligen_py.engine.docking.search import Plan
+from ligen_py.engine.docking.search import STRUCTS, Plan
 from ligen_py.engine.docking.tuning_candidate import Form, Trial
 from ligen_py.errors import DeviceError
 from ligen_py.opencl.device import Device, select
@@ -51,7 +51,9 @@ def kernels(device: Device, plan: Plan, form: Form, classes: tuple[int, ...]) ->
             for source in ("batched/filter.cl", "batched/xscore.cl"):
                 group = tuned(device, source, atom_class).sub_groups
                 definitions = {"MAX_ATOMS": atom_class, "WG_SUB_GROUPS": group}
-                programs.append((atom_class, build(device, source, definitions), group))
+                programs.append(
+                    (atom_class, build(device, source, definitions, structs=STRUCTS), group)
+                )
         else:
             for launches in ("ligand", "fragment"):
                 docker = LatencyDocker(device, plan, launches)

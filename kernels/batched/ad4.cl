@@ -21,11 +21,6 @@
 #define TERMS 4  // vdw, hbond, estat, desolv
 
 typedef struct {
-  body_t body;
-  int first_active, active, first_pair, pairs;
-} ad4_ligand_t;
-
-typedef struct {
   int count, donors;               // donors come first
   __global const float4 *places;   // x, y, z; charge
   __global const float4 *axes;     // x, y, z; type
@@ -140,8 +135,8 @@ KERNEL void ad4(
   const ad4_ligand_t ligand = ligands[owner[pose]];
   const receptor_t receptor = {receptor_count, donor_count, places,    axes,
                                normals,        pair_table,  type_table};
-  __global const float *charge = charges + ligand.body.first_atom;
-  const int finite = build_pose(sg, ligand.body, atoms, conformers, torsions, inverse_lengths,
+  __global const float *charge = charges + ligand.first_atom;
+  const int finite = build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
                                 angles + first_turn[pose], quaternions[pose], translations[pose]);
 
   for (int n = sg.lane; n < ligand.active; n += SG_SIZE) {

@@ -30,10 +30,6 @@
 #define FREE_POCKET_BUMPS 1
 #endif
 
-typedef struct {
-  int first_atom, atoms, heavy, first_torsion, torsions, first_word, words;
-} dock_ligand_t;
-
 // Field sum of the whole ligand after a rigid motion.
 static inline int sum_of_all(const problem_t ligand,
                              FIELD field,

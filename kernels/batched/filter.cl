@@ -26,12 +26,6 @@
 #define BUMPED 2
 #define NO_CLUSTER (-1)
 
-typedef struct {
-  int first_atom, atoms, first_torsion, torsions;
-  int first_heavy, heavy;                          // rows of `heavy_atoms`
-  int first_pose, poses, first_turn, first_place;  // rows of poses, torsion angles, `places`
-} filter_ligand_t;
-
 KERNEL void place(int pose_count,
                   __global const filter_ligand_t *ligands,
                   __global const int *owner,          // a pose: its ligand

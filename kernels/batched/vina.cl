@@ -21,11 +21,6 @@
 
 #define TERMS 5  // gauss1, gauss2, repulsion, hydrophobic, hbond
 
-typedef struct {
-  body_t body;
-  int heavy, first_pair, pairs, unused;
-} vina_ligand_t;
-
 static inline float square_of(float4 a, float4 b) {
   const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
   return fma(x, x, fma(y, y, z * z));
@@ -91,7 +86,7 @@ KERNEL void vina(
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
   const vina_ligand_t ligand = ligands[owner[pose]];
-  const int finite = build_pose(sg, ligand.body, atoms, conformers, torsions, inverse_lengths,
+  const int finite = build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
                                 angles + first_turn[pose], quaternions[pose], translations[pose]);
 
   for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {

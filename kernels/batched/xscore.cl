@@ -27,11 +27,6 @@
       fma(NAME##_HYDROPHOBIC, hydrophobic,  \
           fma(NAME##_HB, hb, fma(NAME##_VDW, vdw, NAME##_CONSTANT))))
 
-typedef struct {
-  body_t body;
-  int first_heavy, heavy, first_polar, polar;
-} xscore_ligand_t;
-
 // A polar ligand atom: s0 atom, s1 donor, s2 acceptor, s3 and s4 the most bonds it gives and
 // takes, s5 to s7 its heavy neighbours, -1 for none.
 static inline site_t ligand_site(__local const float4 *atoms, short8 polar) {
@@ -90,7 +85,7 @@ KERNEL void xscore(
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
   const xscore_ligand_t ligand = ligands[owner[pose]];
-  const int finite = build_pose(sg, ligand.body, atoms, conformers, torsions, inverse_lengths,
+  const int finite = build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
                                 angles + first_turn[pose], quaternions[pose], translations[pose]);
 
   for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {

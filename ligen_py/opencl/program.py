@@ -3,26 +3,34 @@
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
+import numpy as np
 import pyopencl as cl
+from pyopencl.tools import match_dtype_to_c_struct
 
 from ligen_py.errors import DeviceError
 from ligen_py.opencl.device import Device
 from ligen_py.paths import kernel_folder
 
-_programs: dict[tuple[int, str, tuple[tuple[str, str], ...], int], "Program"] = {}
+Structs = Mapping[str, np.dtype]
+"""Rows of a kernel's tables: structured types by the names that they have in the kernel."""
+
+_programs: dict[tuple[Any, ...], "Program"] = {}
 
 
 class Program:
     """A built kernel file; each kernel object is fetched once and kept."""
 
-    def __init__(self, device: Device, source: Path, options: list[str]) -> None:
-        """Compile `source`; DeviceError carries the compiler's words."""
+    def __init__(
+        self, device: Device, source: Path, options: list[str], declarations: str = ""
+    ) -> None:
+        """Compile `source` behind declarations; DeviceError carries the compiler's words."""
         self.device = device
         try:
-            self._program = cl.Program(device.context, source.read_text(encoding="utf-8")).build(
-                options
-            )
+            text = f"{declarations}\n#line 1\n{source.read_text(encoding='utf-8')}"
+            self._program = cl.Program(device.context, text).build(options)
         except cl.RuntimeError as error:
             raise DeviceError(f"{device.label} cannot build {source.name}: {error}") from error
         self._kernels: dict[str, cl.Kernel] = {}
@@ -53,12 +61,14 @@ def build(
     source: str,
     definitions: Mapping[str, object] | None = None,
     registers: int = 0,
+    structs: Structs = MappingProxyType({}),
 ) -> Program:
     """Build kernels/`source` for a device, with -D definitions and the sub-group back end's own.
 
     `registers` caps the registers of a thread where the compiler takes a cap (NVIDIA's), 0 does
-    not. Equal calls return the same Program. Contraction of a * b + c is off in every kernel (a
-    pragma in the sources): where a fused operation is meant, it is written as fma().
+    not. `structs` are declared before the source. Equal calls return the same Program. Contraction
+    of a * b + c is off in every kernel (a pragma in the sources): where a fused operation is meant,
+    it is written as fma().
     """
     macros = {
         "SG_SIZE": str(device.sub_group_size),
@@ -68,14 +78,31 @@ def build(
     if device.back_end == "ptx" and int(device.handle.compute_capability_major_nv) >= 8:
         macros["SG_PTX_REDUX"] = "1"
     cap = registers if device.back_end == "ptx" else 0
-    key = (device.context.int_ptr, source, tuple(sorted(macros.items())), cap)
+    rows = tuple((name, str(dtype)) for name, dtype in sorted(structs.items()))
+    key = (device.context.int_ptr, source, tuple(sorted(macros.items())), cap, rows)
     if key not in _programs:
         options = [f"-D{name}={value}" for name, value in macros.items()]
         options += ["-I", str(kernel_folder() / "include"), f"-cl-std={_standard(device)}"]
         options += ["-cl-nv-verbose"] if device.back_end == "ptx" else []
         options += [f"-cl-nv-maxrregcount={cap}"] if cap else []
-        _programs[key] = Program(device, kernel_folder() / source, options)
+        _programs[key] = Program(
+            device, kernel_folder() / source, options, declared(device, structs)
+        )
     return _programs[key]
+
+
+def declared(device: Device, structs: Structs) -> str:
+    """C declarations of structured types, as the device lays them out.
+
+    ValueError where it lays one out in another way than the host does.
+    """
+    texts = []
+    for name, dtype in structs.items():
+        laid_out, text = match_dtype_to_c_struct(device.handle, name, dtype, device.context)
+        if laid_out != dtype:
+            raise ValueError(f"{name} is {laid_out} on {device.label}, {dtype} on the host")
+        texts.append(text)
+    return "\n".join(texts)
 
 
 def _standard(device: Device) -> str:

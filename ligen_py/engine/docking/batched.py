@@ -13,6 +13,7 @@ from ligen_py.engine.docking.search import (
     BUMPED,
     FREE_POCKET_BUMPS,
     RESTART_BITS,
+    STRUCTS,
     DockBatch,
     Found,
     Kept,
@@ -223,7 +224,7 @@ class Docker:
             "FREE_POCKET_BUMPS": FREE_POCKET_BUMPS,
             **tuning.definitions(),
         }
-        return build(self.device, KERNELS, definitions, tuning.registers)
+        return build(self.device, KERNELS, definitions, tuning.registers, STRUCTS)
 
     def splits(self, atom_class: int, ligands: int) -> int:
         """Sub-groups that share the restarts of one ligand, so that a launch fills the device.

@@ -68,7 +68,10 @@ LIGAND = np.dtype(
         )
     ]
 )
-"""One ligand of a batch, as `dock_ligand_t` in dock.cl."""
+"""One ligand of a batch."""
+
+STRUCTS = {"dock_ligand_t": LIGAND}
+"""Rows of tables that kernels/batched/dock.cl reads."""
 
 
 def super_fibonacci(count: int) -> np.ndarray:

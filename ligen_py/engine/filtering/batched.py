@@ -34,7 +34,7 @@ LIGAND = np.dtype(
         )
     ]
 )
-"""One ligand of a batch, as `filter_ligand_t` in filter.cl."""
+"""One ligand of a batch: a row of the table that the kernels read."""
 
 PLACE_BYTES = 16
 BATCH_BYTES = 256 << 20
@@ -124,7 +124,7 @@ def _program(device: Device, atoms: int, poses: int) -> Program:
         "MAX_POSES": -(-poses // 256) * 256,
         "WG_SUB_GROUPS": tuned(device, "batched/filter.cl").sub_groups,
     }
-    return build(device, "batched/filter.cl", definitions)
+    return build(device, "batched/filter.cl", definitions, structs={"filter_ligand_t": LIGAND})
 
 
 def _launch(

@@ -45,7 +45,10 @@ LIGAND = np.dtype(
     ]
     + [("key", np.uint32), ("radius_of_gyration", np.float32)]
 )
-"""One ligand of a batch, as `field_ligand_t` in energy.clh."""
+"""One ligand of a batch; its last two numbers are a key of its content and Angstrom."""
+
+STRUCTS = {"field_ligand_t": LIGAND}
+"""Rows of tables that energies in a field need (kernels/include/energy.clh)."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +215,7 @@ class Refiner:
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
         local = group * device.sub_group_size
-        refine = build(device, KERNELS, definitions, tuning.registers).kernel("refine")
+        refine = build(device, KERNELS, definitions, tuning.registers, STRUCTS).kernel("refine")
         event = refine(
             device.queue,
             (-(-len(chosen) // group) * local,),

@@ -25,9 +25,9 @@ def runs(offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ligand_table(ligands: Ligands, first: int, last: int, *more: str) -> np.ndarray:
-    """Ligands first <= ligand < last as `ligand_t` of a kernel: structured int32 (ligands,).
+    """Ligands first <= ligand < last as rows of a kernel's table: structured int32 (ligands,).
 
-    A row is `body_t` of pose.clh and, at 0 so far, the numbers `more` that the kernel adds to it.
+    A row is what `BODY` in pose.clh takes and, at 0 so far, the numbers `more` of the kernel.
     """
     names = ("first_atom", "atoms", "first_torsion", "torsions", *more)
     table = np.zeros(last - first, [(name, np.int32) for name in names])
@@ -62,7 +62,7 @@ class PoseKernel:
     Its arguments: poses of the launch; length of a row; what `run` is given as `fixed`; the poses
     of the launch by number; `ligands`; torsions and inverse lengths of their axes; `more`; of every
     pose its ligand, first torsion, quaternion and translation; cosine and sine of every torsion;
-    the results.
+    the results. A row of `ligands` is declared in the kernel under the name NAME_ligand_t.
     """
 
     def __init__(
@@ -102,14 +102,15 @@ class PoseKernel:
             if len(chosen):
                 order = buffers.upload(self.device, chosen)
                 arguments = (np.int32(poses), *fixed, order, *inputs, results)
-                self._launch(max_atoms, len(chosen), arguments)
+                self._launch(max_atoms, len(chosen), ligands[0].dtype, arguments)
         return buffers.download(self.device, results, (self.terms, poses), np.float32)
 
-    def _launch(self, max_atoms: int, count: int, arguments: Sequence[Any]) -> None:
+    def _launch(self, max_atoms: int, count: int, row: np.dtype, arguments: Sequence[Any]) -> None:
         group = tuned(self.device, self.source, max_atoms).sub_groups
         definitions = {**self.definitions, "MAX_ATOMS": max_atoms, "WG_SUB_GROUPS": group}
         local = group * self.device.sub_group_size
-        kernel = build(self.device, self.source, definitions).kernel(self.name)
+        structs = {f"{self.name}_ligand_t": row}
+        kernel = build(self.device, self.source, definitions, structs=structs).kernel(self.name)
         size = (-(-count // group) * local,)
         with buffers.memory_named(self.device):
             kernel(self.device.queue, size, (local,), np.int32(count), *arguments)

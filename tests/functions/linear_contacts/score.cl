@@ -3,16 +3,12 @@
 #include "pose.clh"
 #include FIELD
 
-typedef struct {
-  body_t body;
-} contact_ligand_t;
-
 KERNEL void linear_contacts(int pose_count,
                             int row_length,
                             int receptor_count,
                             __global const float4 *receptor,
                             __global const int *order,
-                            __global const contact_ligand_t *ligands,
+                            __global const linear_contacts_ligand_t *ligands,
                             __global const float4 *conformers,  // w: weight
                             __global const torsion_t *torsions,
                             __global const float *inverse_lengths,
@@ -27,7 +23,7 @@ KERNEL void linear_contacts(int pose_count,
   __local float4 *atoms = all_atoms + sg.index * MAX_ATOMS;
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
-  const body_t body = ligands[owner[pose]].body;
+  const body_t body = BODY(ligands[owner[pose]]);
   const int finite = build_pose(sg, body, atoms, conformers, torsions, inverse_lengths,
                                 angles + first_turn[pose], quaternions[pose], translations[pose]);
   float energy = 0.0f;

@@ -25,7 +25,7 @@ class Ad4Launch:
     """Consecutive ligands as the kernel reads them."""
 
     ligands: np.ndarray
-    """Rows of `ad4_ligand_t` in ad4.cl (ligands,)."""
+    """Rows of the kernel's table (ligands,)."""
     atoms: np.ndarray
     """float32 (atoms, 4): conformer; type."""
     charges: np.ndarray

@@ -18,7 +18,7 @@ class VinaLaunch:
     """Consecutive ligands as the kernel reads them."""
 
     ligands: np.ndarray
-    """Rows of `vina_ligand_t` in vina.cl (ligands,)."""
+    """Rows of the kernel's table (ligands,)."""
     atoms: np.ndarray
     """float32 (atoms, 4): conformer; type."""
     pairs: np.ndarray

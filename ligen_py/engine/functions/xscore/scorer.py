@@ -28,7 +28,7 @@ class XScoreLaunch:
     """Consecutive ligands as the kernel reads them."""
 
     ligands: np.ndarray
-    """Rows of `xscore_ligand_t` in xscore.cl (ligands,)."""
+    """Rows of the kernel's table (ligands,)."""
     atoms: np.ndarray
     """float32 (atoms, 4): conformer; radius, negative for hydrophobic atoms, 0 for hydrogens."""
     heavy: np.ndarray
