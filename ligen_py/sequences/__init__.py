@@ -1,0 +1,1 @@
+"""Sequences of proteins and DNA: files, alphabets, substitution matrices, statistics."""

@@ -1,0 +1,84 @@
+"""FASTA as it is found in the wild, against what Biopython's rules would give."""
+
+import bz2
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from ligen_py.errors import InputError
+from ligen_py.sequences import fasta
+from ligen_py.sequences.fasta import FastaRecord, read_fasta
+
+TEXT = b">sp|P1|ONE first  protein\nMKV\nLAW\n>two\n\n>three\tx\nacdef*"
+RECORDS = [
+    FastaRecord("sp|P1|ONE", "sp|P1|ONE first  protein", b"MKVLAW"),
+    FastaRecord("two", "two", b""),
+    FastaRecord("three", "three\tx", b"acdef*"),
+]
+
+
+def saved(folder: Path, content: bytes) -> Path:
+    path = folder / "some.fa"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda text: text,
+        lambda text: text + b"\n\n",
+        lambda text: text.replace(b"\n", b"\r\n"),
+        lambda text: b"\xef\xbb\xbf\n \n" + text,
+        lambda text: text.replace(b"MKV", b"M K\tV"),
+        gzip.compress,
+        lambda text: gzip.compress(text[:20]) + gzip.compress(text[20:]),
+        bz2.compress,
+        zstandard.compress,
+    ],
+)
+def test_every_form_gives_the_same_records(tmp_path: Path, form: Callable[[bytes], bytes]) -> None:
+    assert list(read_fasta(saved(tmp_path, form(TEXT)))) == RECORDS
+
+
+@pytest.mark.parametrize("size", range(1, 12))
+def test_blocks_may_end_anywhere(
+    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fasta, "_BLOCK", size)
+    text = TEXT.replace(b"\n>two", b"\n\n>two")
+    assert list(read_fasta(saved(tmp_path, text))) == RECORDS
+
+
+def test_names_and_headers(tmp_path: Path) -> None:
+    found = list(read_fasta(saved(tmp_path, b">\nMK\n> spaced  out \nM>K\n>\xe9\xff x\n")))
+    assert found == [
+        FastaRecord("record_1", "", b"MK"),
+        FastaRecord("spaced", "spaced  out", b"M>K"),
+        FastaRecord("éÿ", "éÿ x", b""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "holds no sequences"),
+        (b" \n\n", "holds no sequences"),
+        (b"MKVLAW\n", "does not begin with '>'"),
+        ("\ufeff>a\nMK\n".encode("utf-16-le"), "UTF-16"),
+        (b">a\rMK\r", "bare carriage returns"),
+        (b">" + b"x" * (fasta.HEADER_LIMIT + 1), "header of record 1"),
+        (gzip.compress(TEXT * 99)[:-20], "damaged or cut short"),
+        (b"\x1f\x8b" + b"x" * 99, "damaged or cut short"),
+        (zstandard.compress(TEXT * 99)[:-2], "damaged or cut short"),
+        (bz2.compress(TEXT * 99)[:-2], "damaged or cut short"),
+    ],
+)
+def test_what_is_no_fasta_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+    path = saved(tmp_path, content)
+    with pytest.raises(InputError, match=words) as caught:
+        list(read_fasta(path))
+    assert str(path) in str(caught.value)
