@@ -133,7 +133,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void finder(
   __local uint in_group[4], group_start[4];
   const uint lid = get_local_id(0), base = get_group_id(0) * WG * RUN;
   uint clean_found[RUN][2], odd_found[RUN][2], count[4] = {0, 0, 0, 0};
-  if (lid < 4) in_group[lid] = 0;
+  for (uint list = lid; list < 4; list += WG) in_group[list] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint run = 0; run < RUN; run++) {
     const uint word = base + run * WG + lid;
@@ -438,8 +438,14 @@ static inline int is_close(uint kind,
 
 static inline uint code_of(uint kind) { return kind <= DNA ? kind : kind - DNA + 2; }
 
-static inline void append(
-    __global uint2 *hits, __global uint *hit_count, uint hit_capacity, uint site, uint guide) {
+// A count that runs past `MOST_HITS` stays there, so that it never begins again at 0.
+#define MOST_HITS (1u << 31)
+static inline void append(__global uint2 *hits,
+                          __global volatile uint *hit_count,
+                          uint hit_capacity,
+                          uint site,
+                          uint guide) {
+  if (*hit_count >= MOST_HITS) return;
   const uint place = atomic_inc(hit_count);
   if (place < hit_capacity) hits[place] = (uint2)(site, guide);
 }
@@ -451,23 +457,23 @@ static inline void append(
 #define GUIDE_BITS 28  // above them stands the kind: 0 no bulge, 1 and 2 DNA, 3 and 4 RNA
 
 __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void comparer(
-    const uint list,                   // 0 forward, 1 reverse, 2 and 3 the same of odd sites
-    __global const uint *counts,       // sites of each list
-    const uint capacity,               // sites that a list has room for
-    const uint odd_capacity,           // the same of a list of odd sites
-    __global const uint *position,     // lists of `finder`
-    __global const uint *site_high,    //
-    __global const uint *site_low,     //
-    __global const uint *site_valid,   //
-    const uint guides,                 // of this launch
-    const uint first_guide,            // number of the first one
-    __constant const uchar *letters,   // LENGTH of each guide, in the order of the forward strand
-    __constant const ushort *entries,  // GROUP 3: the same, three letters each, as tables' places
-    __constant const uchar *limits,    // largest number of mismatches of each guide
-    __global const sets_t *sets,       // of each guide, for bulges
-    __global uint2 *hits,              // site: position * 2 + strand; guide and kind
-    __global uint *hit_count,          // hits found, more than fit if the host must come again
-    const uint hit_capacity) {         //
+    const uint list,                    // 0 forward, 1 reverse, 2 and 3 the same of odd sites
+    __global const uint *counts,        // sites of each list
+    const uint capacity,                // sites that a list has room for
+    const uint odd_capacity,            // the same of a list of odd sites
+    __global const uint *position,      // lists of `finder`
+    __global const uint *site_high,     //
+    __global const uint *site_low,      //
+    __global const uint *site_valid,    //
+    const uint guides,                  // of this launch
+    const uint first_guide,             // number of the first one
+    __constant const uchar *letters,    // LENGTH of each guide, in the order of the forward strand
+    __constant const ushort *entries,   // GROUP 3: the same, three letters each, as tables' places
+    __constant const uchar *limits,     // largest number of mismatches of each guide
+    __global const sets_t *sets,        // of each guide, for bulges
+    __global uint2 *hits,               // site: position * 2 + strand; guide and kind
+    __global volatile uint *hit_count,  // hits found, more than fit if the host must come again
+    const uint hit_capacity) {          //
   __local word_t planes[PLANES * WG];
   const uint lid = get_local_id(0);
   const uint start = get_group_id(0) * (32u * LANES * WG);

@@ -15,8 +15,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +34,9 @@ log = logging.getLogger("ligen_py")
 
 BLOCK = 1 << 17
 """Letters that a thread packs at a time: they and what is made of them stay in its core's cache."""
+
+HASHED_AT_ONCE = 8
+"""Files of a folder."""
 
 VERSION = 1
 """Of the cache's layout."""
@@ -102,38 +106,25 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     while _keeping:
         _keeping.pop().join()
     files = files_of(path)
-    threads = threads or len(os.sched_getaffinity(0))
-    with ThreadPoolExecutor(threads) as pool:
-        known = Known(cache)
-        digests = [known.digest(file) for file in files]
-        if None not in digests:
-            found = _load(cache, [str(digest) for digest in digests])
-            if found is not None:
-                return found
-        hashing = [
-            pool.submit(known.hash, file) if digest is None else None
-            for file, digest in zip(files, digests, strict=True)
-        ]
-        if None in digests and cache is not None and _holds_any(cache):
-            # A file that was copied or touched may still have been read before.
-            digests = _settled(digests, hashing)
-            found = _load(cache, [str(digest) for digest in digests])
-            if found is not None:
-                return found
-        genome = _read(files, pool)
-        sha256 = _together([str(digest) for digest in _settled(digests, hashing)])
-    genome = Genome(**{**genome.__dict__, "sha256": sha256})
+    known = Known(cache)
+    digests = [known.digest(file) for file in files]
+    if cache is not None and None in digests and _holds_any(cache):
+        # A file that was copied or touched may have been read before: its content says so.
+        digests = list(known.hash_all(files))
+    if cache is not None and None not in digests:
+        found = _load(cache, _together(digests))
+        if found is not None:
+            return found
+    # Nothing waits for the digests of new files but the run record and the cache.
+    hashing = ThreadPoolExecutor(1)
+    digest = hashing.submit(lambda: _together(known.hash_all(files)))
+    hashing.shutdown(wait=False)
+    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
+        genome = replace(_read(files, pool), digest=digest.result)
     if cache is not None:
         _keeping.append(threading.Thread(target=_save, args=(cache, genome)))
         _keeping[-1].start()
     return genome
-
-
-def _settled(digests: Sequence[str | None], hashing: Sequence[Future[str] | None]) -> list[Any]:
-    return [
-        digest if future is None else future.result()
-        for digest, future in zip(digests, hashing, strict=True)
-    ]
 
 
 def default_cache() -> Path:
@@ -168,6 +159,11 @@ class Known:
             temporary.replace(self._folder / key)
         return digest
 
+    def hash_all(self, paths: Sequence[Path]) -> list[str]:
+        """Read several files at once for their digests."""
+        with ThreadPoolExecutor(HASHED_AT_ONCE) as pool:
+            return list(pool.map(self.hash, paths))
+
 
 def _file_key(path: Path) -> str:
     status = path.stat()
@@ -175,19 +171,19 @@ def _file_key(path: Path) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
-def _together(digests: Sequence[str]) -> str:
+def _together(digests: Sequence[str | None]) -> str:
     if len(digests) == 1:
-        return digests[0]
-    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
+        return str(digests[0])
+    return hashlib.sha256("\n".join(map(str, digests)).encode()).hexdigest()
 
 
 def _holds_any(cache: Path) -> bool:
     return any(cache.glob(f"*-v{VERSION}"))
 
 
-def _load(cache: Path | None, digests: Sequence[str]) -> Genome | None:
-    folder = None if cache is None else cache / f"{_together(digests)[:32]}-v{VERSION}"
-    if folder is None or not folder.is_dir():
+def _load(cache: Path, digest: str) -> Genome | None:
+    folder = cache / f"{digest[:32]}-v{VERSION}"
+    if not folder.is_dir():
         return None
     try:
         records = json.loads((folder / "records.json").read_text())
@@ -202,7 +198,7 @@ def _load(cache: Path | None, digests: Sequence[str]) -> Genome | None:
             headers=tuple(records["headers"]),
             other_places=np.array(records["other_places"], np.int64),
             other_letters=np.frombuffer(records["other_letters"].encode(), np.uint8),
-            sha256=_together(digests),
+            digest=lambda: digest,
             **arrays,
         )
     except (OSError, ValueError, LookupError, TypeError) as error:
@@ -213,7 +209,7 @@ def _load(cache: Path | None, digests: Sequence[str]) -> Genome | None:
 
 def _save(cache: Path, genome: Genome) -> None:
     """Write a genome under a temporary name, then give it its name; a full disk is no error."""
-    folder = cache / f"{genome.sha256[:32]}-v{VERSION}"
+    folder = cache / f"{genome.digest()[:32]}-v{VERSION}"
     try:
         cache.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=".", dir=cache))

@@ -1,5 +1,6 @@
 """A genome as bit planes: three bits a base, 32 bases a word, with the records' places."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,8 +41,8 @@ class Genome:
     """int64: places of letters other than A, C, G, T and N, rising."""
     other_letters: np.ndarray
     """uint8: these letters, upper case."""
-    sha256: str = ""
-    """Of the files that it was read from."""
+    digest: Callable[[], str] = str
+    """Gives the SHA-256 of the files that it was read from, once they have been read for it."""
 
     @property
     def bases(self) -> int:
