@@ -1,5 +1,6 @@
 """Where the project's own files lie, in a checkout and in an installed package."""
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -25,3 +26,8 @@ def slurm_commands() -> Path:
 def _folder(name: str) -> Path:
     installed = PACKAGE / name
     return installed if installed.is_dir() else PACKAGE.parent / name
+
+
+def cache_folder(name: str) -> Path:
+    """A folder of the user's cache for what can be made again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ligen_py" / name

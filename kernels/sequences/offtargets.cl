@@ -28,6 +28,12 @@
 
 #define LIST_ODD 2  // first of the lists of odd sites
 
+#ifndef FINDER
+#define FINDER 1  // 1: build `finder`
+#endif
+#ifndef COMPARER
+#define COMPARER 1  // 1: build `comparer` and `bulges`
+#endif
 #ifndef WG
 #define WG 1  // work-items of a work-group
 #endif
@@ -77,6 +83,7 @@ static inline uint bits_at(__global const uint *plane, uint bit) {
 
 static inline uint lowest_bit(uint word) { return 31u - clz(word & -word); }
 
+#if FINDER
 // Windows of one word of the piece that have the pattern's letters: `letters` holds, for each of
 // them, its place in the window and a word of ones for each base that it allows (A, C, T, G).
 static inline uint pattern_matches(__global const uint *high,
@@ -188,7 +195,9 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void finder(
     }
   }
 }
+#endif
 
+#if COMPARER
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #if LANES == 1
@@ -313,6 +322,7 @@ static inline word_t add(word_t *sum, word_t b, word_t c) {
   most_bit = (word_t)(-(most >> bit & 1u)); \
   result = bitselect(~sum, result, ~(sum ^ most_bit));
 
+#if LETTERS == 4
 #if GROUP == 3
 #define TABLES ((LENGTH + 2) / 3)
 AT_MOST(plain_at_most, TABLES, TABLES)
@@ -327,6 +337,7 @@ AT_MOST(rna_1_at_most, LENGTH - 1, 0)
 #endif
 #if RNA > 1
 AT_MOST(rna_2_at_most, LENGTH - 2, 0)
+#endif
 #endif
 
 // Columns of the planes in local memory: notA, notC, notT, notG for LETTERS 4, else high, low, and
@@ -382,19 +393,57 @@ static inline void columns_of(__global const uint *words, uint stride, uint lid,
   }
 }
 
+#if LETTERS == 16
+// Sites with at most `most` mismatches in columns from `first` on, up to `end`; with a bulge a
+// column counts if it mismatches here and also `columns` further on with the letter `letters`
+// further on. One column at a time: guides with other letters than A, C, G, T are few, and so are
+// odd sites.
+static word_t general_at_most(__local const word_t *planes,
+                              uint lid,
+                              __constant const uchar *letter,
+                              int first,
+                              int end,
+                              int columns,
+                              int letters,
+                              uint most) {
+  word_t sum_of[7], most_bit, result = (word_t)(~0u);
+#pragma unroll
+  for (int bit = 0; bit < 7; bit++) sum_of[bit] = (word_t)(0u);
+#pragma unroll 1
+  for (int column = first; column < end; column++) {
+    word_t carry = differs(planes, lid, CORE + column, letter[column]);
+    if (columns || letters)
+      carry &= differs(planes, lid, CORE + column + columns, letter[column + letters]);
+#pragma unroll
+    for (int bit = 0; bit < 7; bit++) {
+      const word_t both = sum_of[bit] & carry;
+      sum_of[bit] ^= carry;
+      carry = both;
+    }
+  }
+#pragma unroll
+  for (int bit = 0; bit < 7; bit++) {
+    const word_t sum = sum_of[bit];
+    NOT_ABOVE(bit)
+  }
+  return result;
+}
+#endif
+
 // A guide's bases as sets, LENGTH bits each: A, C, T, G, all in the order of the forward strand.
 typedef struct {
   ulong base[4];
 } sets_t;
 
 // Bases of a guide that differ from a site whose words are moved by `by` columns.
-static inline ulong differences(sets_t guide, ulong high, ulong low, ulong valid, int by) {
+static inline ulong differences(
+    __global const sets_t *guide, ulong high, ulong low, ulong valid, int by) {
   high = by < 0 ? high << -by : high >> by;
   low = by < 0 ? low << -by : low >> by;
   valid = by < 0 ? valid << -by : valid >> by;
-  const ulong same = (~high & ((~low & guide.base[0]) | (low & guide.base[1]))) |
-                     (high & ((~low & guide.base[2]) | (low & guide.base[3])));
-  const ulong any = guide.base[0] & guide.base[1] & guide.base[2] & guide.base[3];
+  const ulong same = (~high & ((~low & guide->base[0]) | (low & guide->base[1]))) |
+                     (high & ((~low & guide->base[2]) | (low & guide->base[3])));
+  const ulong any = guide->base[0] & guide->base[1] & guide->base[2] & guide->base[3];
   return ~((same & valid) | any);
 }
 
@@ -412,28 +461,6 @@ static inline uint fewest(ulong own, ulong moved, uint skipped, uint first_place
     before += bit_from_far(moved, i);
   }
   return min(best, before);
-}
-
-// Does a site match a guide with a bulge of this kind and no more than `most` mismatches?
-static inline int is_close(uint kind,
-                           sets_t guide,
-                           uint most,
-                           __global const uint *site_high,
-                           __global const uint *site_low,
-                           uint stride,
-                           __global const uint *site_valid,
-                           uint odd_stride) {
-  ulong high = 0, low = 0, valid = VALIDITY ? 0 : ~0ul;
-  for (uint i = 0; i < WORDS; i++) {
-    high |= (ulong)site_high[i * stride] << (32 * i);
-    low |= (ulong)site_low[i * stride] << (32 * i);
-    if (VALIDITY) valid |= (ulong)site_valid[i * odd_stride] << (32 * i);
-  }
-  const ulong own = differences(guide, high, low, valid, CORE);
-  const int is_dna = kind <= DNA, size = is_dna ? kind : kind - DNA;
-  const int by = CORE + (is_dna ? size : -size) * AWAY;
-  const ulong moved = differences(guide, high, low, valid, by);
-  return fewest(own, moved, is_dna ? 0 : size, is_dna ? 1 : 0) <= most;
 }
 
 static inline uint code_of(uint kind) { return kind <= DNA ? kind : kind - DNA + 2; }
@@ -470,10 +497,12 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void comparer(
     __constant const uchar *letters,    // LENGTH of each guide, in the order of the forward strand
     __constant const ushort *entries,   // GROUP 3: the same, three letters each, as tables' places
     __constant const uchar *limits,     // largest number of mismatches of each guide
-    __global const sets_t *sets,        // of each guide, for bulges
     __global uint2 *hits,               // site: position * 2 + strand; guide and kind
     __global volatile uint *hit_count,  // hits found, more than fit if the host must come again
-    const uint hit_capacity) {          //
+    const uint hit_capacity,            //
+    __global uint2 *candidates,         // for `bulges`: number of the site; guide and kind
+    __global volatile uint *candidate_count,  //
+    const uint candidate_capacity) {          //
   __local word_t planes[PLANES * WG];
   const uint lid = get_local_id(0);
   const uint start = get_group_id(0) * (32u * LANES * WG);
@@ -531,6 +560,17 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void comparer(
     for (uint i = 0; i < TOGETHER; i++) {
       const uint guide = min(first + i, guides - 1);
       const uint most = limits[guide];
+      __constant const uchar *letter = letters + guide * LENGTH;
+#if LETTERS == 16
+      close[i][0] = general_at_most(planes, lid, letter, 0, LENGTH, 0, 0, most);
+      for (int size = 1; size <= DNA; size++)
+        close[i][size] = general_at_most(planes, lid, letter, 0, LENGTH, size * AWAY, 0, most);
+      for (int size = 1; size <= RNA; size++) {
+        const int first_column = FAR_LOW ? size : 0;
+        close[i][DNA + size] = general_at_most(planes, lid, letter, first_column,
+                                               first_column + LENGTH - size, 0, size * AWAY, most);
+      }
+#else
       word_t one[LENGTH], two[LENGTH];
 #if GROUP == 3
 #pragma unroll
@@ -541,7 +581,6 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void comparer(
       }
       close[i][0] = plain_at_most(one, two, most);
 #else
-      __constant const uchar *letter = letters + guide * LENGTH;
 #pragma unroll
       for (int column = 0; column < LENGTH; column++)
         one[column] = differs(planes, lid, CORE + column, letter[column]);
@@ -573,6 +612,7 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void comparer(
 #endif
       }
 #endif
+#endif
 #pragma unroll
       for (int kind = 0; kind < KINDS; kind++) any |= close[i][kind];
     }
@@ -585,18 +625,57 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void comparer(
           for (uint rest = lanes[lane]; rest; rest &= rest - 1) {
             const uint site = (lowest_bit(rest) * WG + lid) * LANES + lane;
             if (start + site >= count) continue;
-#if KINDS > 1
-            if (kind &&
-                !is_close(kind, sets[first + i], limits[first + i], site_high + base + site,
-                          site_low + base + site, total,
-                          VALIDITY ? site_valid + base + site - 2 * capacity : 0, 2 * odd_capacity))
-              continue;
-#endif
-            append(hits, hit_count, hit_capacity, position[base + site] * 2 + strand,
-                   (first_guide + first + i) | code_of(kind) << GUIDE_BITS);
+            const uint numbered = first + i;
+            if (kind == 0)
+              append(hits, hit_count, hit_capacity, position[base + site] * 2 + strand,
+                     first_guide + numbered);
+            else
+              append(candidates, candidate_count, candidate_capacity, base + site,
+                     numbered | kind << GUIDE_BITS);
           }
         }
       }
     }
   }
 }
+
+// The candidates of one launch of `comparer`: those with a bulge and few enough mismatches are
+// hits.
+__kernel void bulges(__global const uint2 *candidates,      // of `comparer`
+                     __global const uint *candidate_count,  //
+                     const uint candidate_capacity,         //
+                     const uint strand,                     // of the list
+                     const uint first_guide,                // number of the first guide
+                     const uint capacity,                   // sites that a list has room for
+                     const uint odd_capacity,               // the same of a list of odd sites
+                     __global const uint *position,         // lists of `finder`
+                     __global const uint *site_high,        //
+                     __global const uint *site_low,         //
+                     __global const uint *site_valid,       //
+                     __constant const uchar *limits,        // of each guide
+                     __global const sets_t *sets,           // of each guide
+                     __global uint2 *hits,                  // as in `comparer`
+                     __global volatile uint *hit_count,     //
+                     const uint hit_capacity) {             //
+  const uint item = get_global_id(0);
+  if (item >= min(*candidate_count, candidate_capacity)) return;
+  const uint site = candidates[item].x;
+  const uint number = candidates[item].y & ((1u << GUIDE_BITS) - 1);
+  const uint kind = candidates[item].y >> GUIDE_BITS;
+  const uint total = 2 * capacity + 2 * odd_capacity;
+  ulong high = 0, low = 0, valid = VALIDITY ? 0 : ~0ul;
+  for (uint i = 0; i < WORDS; i++) {
+    high |= (ulong)site_high[site + i * total] << (32 * i);
+    low |= (ulong)site_low[site + i * total] << (32 * i);
+    if (VALIDITY)
+      valid |= (ulong)site_valid[site - 2 * capacity + i * 2 * odd_capacity] << (32 * i);
+  }
+  const ulong own = differences(sets + number, high, low, valid, CORE);
+  const int is_dna = kind <= DNA, size = is_dna ? kind : kind - DNA;
+  const int by = CORE + (is_dna ? size : -size) * AWAY;
+  const ulong moved = differences(sets + number, high, low, valid, by);
+  if (fewest(own, moved, is_dna ? 0 : size, is_dna ? 1 : 0) <= limits[number])
+    append(hits, hit_count, hit_capacity, position[site] * 2 + strand,
+           (first_guide + number) | code_of(kind) << GUIDE_BITS);
+}
+#endif

@@ -127,11 +127,6 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     return genome
 
 
-def default_cache() -> Path:
-    """The folder of genomes in the user's cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ligen_py" / "genomes"
-
-
 class Known:
     """SHA-256 of files that were hashed before: by path, size, and times of change."""
 

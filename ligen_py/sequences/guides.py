@@ -194,3 +194,18 @@ def _whole(path: Path, line: int, word: str, what: str) -> int:
     if not word.isdecimal():
         raise InputError(f"{path}, line {line}: {word!r} is no {what}; give a whole number")
     return int(word)
+
+
+def as_query(
+    path: Path, pattern: str, mismatches: int, dna_bulge: int = 0, rna_bulge: int = 0
+) -> Query:
+    """The query for a file of guides (`read_guides`), which may leave out the PAM."""
+    pattern = _upper(pattern)
+    pam_first = pattern[:1] != "N"
+    guides = tuple(
+        Guide(
+            name, in_pattern(sequence, pattern, pam_first), mismatches if limit is None else limit
+        )
+        for name, sequence, limit in read_guides(path)
+    )
+    return checked(Query(pattern, guides, dna_bulge, rna_bulge), str(path))

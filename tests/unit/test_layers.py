@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "ligen_py"
-FOLDERS = ("engine", "molecules", "opencl", "store", "summary")
+FOLDERS = ("engine", "molecules", "opencl", "sequences", "store", "summary")
 STAGES = tuple(re.findall(r"-m ligen_py\.(\w+)", "".join(
     path.read_text() for path in (PACKAGE.parent / "workflow" / "rules").glob("*.smk")
 )))  # fmt: skip
@@ -24,7 +24,7 @@ LIBRARIES = {
 }
 """Each of these is known to one room only."""
 
-FOR_STAGES = {"cli", "errors", "pace", "provenance", "records", "settings", *FOLDERS}
+FOR_STAGES = {"cli", "errors", "pace", "paths", "provenance", "records", "settings", *FOLDERS}
 
 ALLOWED = {
     "errors": set(),
@@ -39,7 +39,8 @@ ALLOWED = {
     "store": {"errors", "provenance", "records"},
     "molecules": {"errors", "formats", "pace", "records"},
     "opencl": {"errors", "paths"},
-    "engine": {"errors", "opencl", "pace", "records"},
+    "sequences": {"errors"},
+    "engine": {"errors", "opencl", "pace", "records", "sequences"},
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
     "doctor": {"cli", "engine", "errors", "opencl"},

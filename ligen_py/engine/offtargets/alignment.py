@@ -37,6 +37,10 @@ class Sites:
     kind: np.ndarray
     """uint8: 0 no bulge; 1, 2 a DNA bulge of that size; 3, 4 an RNA bulge of 1 or 2."""
 
+    def taken(self, rows: np.ndarray) -> "Sites":
+        """Some pairs, by number or mask."""
+        return Sites(*(getattr(self, spec.name)[rows] for spec in fields(self)))
+
 
 @dataclass(frozen=True)
 class Alignments:
@@ -70,6 +74,12 @@ class Alignments:
         """Some rows, by number or mask."""
         return Alignments(*(getattr(self, spec.name)[rows] for spec in fields(self)))
 
+    def order(self) -> np.ndarray:
+        """Numbers of the rows by guide, record, position, strand and bulge."""
+        return np.lexsort(
+            (self.at, self.bulge, self.size, self.strand, self.position, self.record, self.guide)
+        )
+
     @classmethod
     def joined(cls, parts: "list[Alignments]", width: int) -> "Alignments":
         """Rows of several parts one after another, with letters of one width."""
@@ -92,10 +102,7 @@ def align(genome: Genome, query: Query, sites: Sites) -> Alignments:
     kinds = [0, *range(1, query.dna_bulge + 1), *range(3, query.rna_bulge + 3)]
     parts = [_of_kind(genome, query, sites, kind, width) for kind in kinds]
     rows = Alignments.joined(parts, width)
-    order = np.lexsort(
-        (rows.at, rows.bulge, rows.size, rows.strand, rows.position, rows.record, rows.guide)
-    )
-    return rows.taken(order)
+    return rows.taken(rows.order())
 
 
 def canonical(query: Query, rows: Alignments) -> Alignments:

@@ -6,6 +6,7 @@ that turn out too short are made longer, and the piece is done again. Neither pi
 change the result.
 """
 
+import itertools
 import math
 import threading
 from collections import deque
@@ -40,6 +41,9 @@ STRANDS = (0, 1)
 
 LEAST = 1 << 13
 """Sites of the shortest list; all lists are multiples, so that each is whole blocks of any form."""
+
+BULGES_GROUP = 64
+"""Work-items of a work-group of `bulges`."""
 
 SMALLEST = 64
 """Words of the shortest piece."""
@@ -136,12 +140,13 @@ class BatchOnDevice:
         self.batch = batch
         bulges = query.dna_bulge + query.rna_bulge
         self._device, self._query, self._form = device, query, form
+        self._together = 1 if bulges or not batch.plain else form.together
         self.columns = form.columns if not bulges and batch.plain else 1
         self._letters = buffers.upload(device, pattern_letters(query.pattern))
         span = batch.length + query.dna_bulge
         self.site_bytes = 4 + 8 * -(-span // WORD)
         self.begins = [self._begin(strand) for strand in STRANDS]
-        self.finder = self._program(form, {"PAM": pam_letters(query.pattern)})
+        self.finder = self._program(form, {"COMPARER": 0, "PAM": pam_letters(query.pattern)})
         self._plain: dict[int, tuple[Program, Form]] = {}
         self._general: dict[tuple[int, int], tuple[Program, Form]] = {}
         for strand in STRANDS:
@@ -149,11 +154,13 @@ class BatchOnDevice:
             if batch.plain:
                 planes = 128 * -(-batch.length // 3) if self.columns == 3 else 4 * span
                 fitted = fitting(form, device, planes)
-                made = self._program(fitted, {"FAR_LOW": far_low, "GROUP": self.columns})
+                made = self._program(
+                    fitted, {"FINDER": 0, "FAR_LOW": far_low, "GROUP": self.columns}
+                )
                 self._plain[strand] = made, fitted
             fitted = fitting(form, device, 3 * span)
             for validity in (0, 1) if not batch.plain else (1,):
-                general = {"FAR_LOW": far_low, "LETTERS": 16, "VALIDITY": validity}
+                general = {"FINDER": 0, "FAR_LOW": far_low, "LETTERS": 16, "VALIDITY": validity}
                 self._general[strand, validity] = self._program(fitted, general), fitted
         self.slices = [self._slices(strand, first_guide) for strand in STRANDS]
 
@@ -199,26 +206,53 @@ class BatchOnDevice:
             np.uint32(lists.odd_capacity), lists.counts, *lists.arrays,
         )  # fmt: skip
 
-    def compare(self, lists: "Lists", hits: Any, hit_count: Any, capacity: int) -> Iterator[Any]:
-        """Launch `comparer` for every list and slice."""
+    def compare(self, lists: "Lists", hits: "Hits", candidates: "Candidates") -> Iterator[Any]:
+        """Launch `comparer` for every list and slice, and `bulges` for what it leaves open."""
+        queue = self._device.queue
+        sizes = np.uint32(lists.capacity), np.uint32(lists.odd_capacity)
         for number in range(4):
             odd, strand = divmod(number, 2)
-            if odd or not self.batch.plain:
-                program, form = self._general[strand, odd]
-            else:
-                program, form = self._plain[strand]
-            kernel = program.kernel("comparer")
+            general = odd or not self.batch.plain
+            program, form = self._general[strand, odd] if general else self._plain[strand]
             room = lists.odd_capacity if odd else lists.capacity
             items = -(-room // (WORD * form.lanes * form.group)) * form.group
             for one in self.slices[strand]:
-                general = odd or not self.batch.plain
-                yield kernel(
-                    self._device.queue, (items,), (form.group,), np.uint32(number), lists.counts,
-                    np.uint32(lists.capacity), np.uint32(lists.odd_capacity), *lists.arrays,
-                    np.uint32(one.guides), np.uint32(one.first),
-                    one.sets if general else one.codes, one.entries, one.limits, one.masks,
-                    hits, hit_count, np.uint32(capacity),
+                count = next(candidates.counts)
+                open_ = candidates.pairs, count, np.uint32(candidates.capacity)
+                yield program.kernel("comparer")(
+                    queue, (items,), (form.group,), np.uint32(number), lists.counts, *sizes,
+                    *lists.arrays, np.uint32(one.guides), np.uint32(one.first),
+                    one.sets if general else one.codes, one.entries, one.limits, *hits, *open_,
                 )  # fmt: skip
+                if self._query.dna_bulge + self._query.rna_bulge:
+                    yield program.kernel("bulges")(
+                        queue, (candidates.capacity,), (BULGES_GROUP,), *open_, np.uint32(strand),
+                        np.uint32(one.first), *sizes, *lists.arrays, one.limits, one.masks, *hits,
+                    )  # fmt: skip
+
+    def launches(self) -> int:
+        """How many launches `compare` makes."""
+        return 4 * len(self.slices[0])
+
+    def open_pairs(self) -> float:
+        """The share of pairs of a random site and a guide that `comparer` leaves to `bulges`.
+
+        Each letter mismatches in both its places with a chance of 9/16.
+        """
+        sizes = [0] * self._query.dna_bulge + list(range(1, self._query.rna_bulge + 1))
+        share = 0.0
+        for limit, guides in zip(*np.unique(self.batch.limits, return_counts=True), strict=True):
+            for size in sizes:
+                letters = self.batch.length - size
+                share += (
+                    guides
+                    * sum(
+                        math.comb(letters, wrong) * 9.0**wrong * 7.0 ** (letters - wrong)
+                        for wrong in range(min(int(limit), letters) + 1)
+                    )
+                    / 16.0**letters
+                )
+        return share
 
 
 def fitting(form: Form, device: Device, planes: int) -> Form:
@@ -252,7 +286,7 @@ def pattern_letters(pattern: str) -> np.ndarray:
 def table_entries(codes: np.ndarray) -> np.ndarray:
     """Letters three by three as places in the tables of `comparer`: uint16 (guides, tables)."""
     padded = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 3))).astype(np.uint16)
-    threes = padded.reshape(len(codes), -1, 3)
+    threes = padded.reshape(len(codes), padded.shape[1] // 3, 3)
     entry = threes[:, :, 0] + 4 * threes[:, :, 1] + 16 * threes[:, :, 2]
     return (np.arange(threes.shape[1]) * 128 + 2 * entry).astype(np.uint16)
 
@@ -279,6 +313,22 @@ class Lists(NamedTuple):
     """Positions, and the words high, low, valid."""
 
 
+class Hits(NamedTuple):
+    """Buffer of what was found, as the kernels take it."""
+
+    pairs: Any
+    count: Any
+    capacity: np.uint32
+
+
+class Candidates(NamedTuple):
+    """Buffer of pairs that may match with a bulge; each launch has its own count."""
+
+    pairs: Any
+    counts: Iterator[Any]
+    capacity: int
+
+
 class Launched(NamedTuple):
     """A piece that the device is at work on."""
 
@@ -288,9 +338,9 @@ class Launched(NamedTuple):
     """Sites of the four lists, a buffer for each batch."""
     capacity: int
     odd_capacity: int
-    hits: Any
-    hit_count: Any
-    hit_capacity: int
+    hits: Hits
+    candidate_counts: list[Any]
+    candidate_capacity: int
     events: list[tuple[str, Any]]
     """Kernels, in their order."""
 
@@ -314,6 +364,8 @@ class Searcher:
             BatchOnDevice(device, query, batch, self.form, int(first))
             for batch, first in zip(found, firsts, strict=False)
         ]
+        self._bulges = query.dna_bulge + query.rna_bulge > 0
+        self._open = 1.3 * max(one.open_pairs() / len(one.slices[0]) for one in self._batches)
         sets = SETS[np.frombuffer(query.pattern.encode(), np.uint8)]
         share = math.prod(int(bases).bit_count() / 4 for bases in sets)
         self._density = min(1.0, 1.5 * share)
@@ -353,20 +405,32 @@ class Searcher:
             reserve.empty(total * words, np.uint32),
             reserve.empty(2 * odd_capacity * words, np.uint32),
         )
-        hits = reserve.empty(2 * self._hits, np.uint32)
-        hit_count = reserve.upload(np.zeros(1, np.uint32))
+        count = reserve.upload(np.zeros(1, np.uint32))
+        hits = Hits(reserve.empty(2 * self._hits, np.uint32), count, np.uint32(self._hits))
+        launches = sum(one.launches() for one in self._batches)
+        zeros = np.zeros(1, np.uint32)
+        open_counts = [reserve.upload(zeros) for _ in range(launches if self._bulges else 1)]
+        open_capacity = self._open_pairs(capacity)
+        candidates = Candidates(
+            reserve.empty(2 * open_capacity, np.uint32),
+            iter(open_counts) if self._bulges else itertools.repeat(open_counts[0]),
+            open_capacity,
+        )
         counts = [reserve.upload(np.zeros(4, np.uint32)) for _ in self._batches]
         events = []
-        for one, count in zip(self._batches, counts, strict=True):
-            lists = Lists(capacity, odd_capacity, count, arrays)
+        for one, of_one in zip(self._batches, counts, strict=True):
+            lists = Lists(capacity, odd_capacity, of_one, arrays)
             found = one.find(planes, last - first, self._most_invalid, lists)
             events.append(("finder", found))
-            for event in one.compare(lists, hits, hit_count, self._hits):
-                events.append(("comparer", event))
+            events += [("comparer", event) for event in one.compare(lists, hits, candidates)]
         self.device.queue.flush()
         return Launched(
-            piece, reserve, counts, capacity, odd_capacity, hits, hit_count, self._hits, events
+            piece, reserve, counts, capacity, odd_capacity, hits, open_counts, open_capacity, events
         )
+
+    def _open_pairs(self, sites: int) -> int:
+        """Room for the pairs that one launch leaves to `bulges`."""
+        return _rounded(self._open * sites) if self._bulges else BULGES_GROUP
 
     def _fetch(self, genome: Genome, launched: Launched) -> Sites:
         """The sites of a piece, which is done again where a list was too short."""
@@ -374,13 +438,20 @@ class Searcher:
         counts = np.array(
             [buffers.download(self.device, held, 4, np.uint32, last) for held in launched.counts]
         )
-        hits = int(buffers.download(self.device, launched.hit_count, 1, np.uint32, last)[0])
+        hits, *_ = (int(n) for n in self._numbers([launched.hits.count], last))
+        still_open = int(max(self._numbers(launched.candidate_counts, last)))
         for name, event in launched.events:
             self.kernel_seconds[name] += buffers.seconds(event)
         clean, odd = int(counts[:, :2].max()), int(counts[:, 2:].max())
-        if clean > launched.capacity or odd > launched.odd_capacity or hits > launched.hit_capacity:
-            return self._again(genome, launched, clean, odd, hits)
-        found = buffers.download(self.device, launched.hits, (hits, 2), np.uint32, last)
+        if (
+            clean > launched.capacity
+            or odd > launched.odd_capacity
+            or hits > launched.hits.capacity
+            or still_open > launched.candidate_capacity
+        ):
+            return self._again(genome, launched, clean, odd, hits, still_open)
+        pairs = launched.hits.pairs
+        found = buffers.download(self.device, pairs, (hits, 2), np.uint32, last)
         site, guide = found[:, 0].astype(np.int64), found[:, 1]
         return Sites(
             guide=self._members[guide & ((1 << GUIDE_BITS) - 1)],
@@ -389,12 +460,20 @@ class Searcher:
             kind=(guide >> GUIDE_BITS).astype(np.uint8),
         )
 
-    def _again(self, genome: Genome, launched: Launched, clean: int, odd: int, hits: int) -> Sites:
+    def _numbers(self, held: Sequence[Any], after: Any) -> list[int]:
+        return [
+            int(buffers.download(self.device, buffer, 1, np.uint32, after)[0]) for buffer in held
+        ]
+
+    def _again(
+        self, genome: Genome, launched: Launched, clean: int, odd: int, hits: int, still_open: int
+    ) -> Sites:
         """Do a piece again with longer lists, by halves where the device has no room for them."""
         first, last = launched.piece
         bases = (last - first) * WORD
         self._density = max(self._density, min(1.0, 1.1 * clean / bases))
         self._odd = max(self._odd, min(bases, int(1.1 * odd)))
+        self._open = max(self._open, 1.1 * still_open / launched.capacity)
         needed = (last - first) * self._bytes_of_word() + 8 * hits + 16 * self._odd
         if needed <= self._budget:
             self._hits = max(self._hits, int(1.1 * hits))
@@ -414,7 +493,7 @@ class Searcher:
     def _bytes_of_word(self) -> float:
         """Memory for a word of the genome: its planes, and its share of the lists."""
         site = max(one.site_bytes for one in self._batches)
-        return 12 + 2 * WORD * self._density * site
+        return 12 + 2 * WORD * self._density * (site + 4 * self._open * self._bulges)
 
 
 def search(
