@@ -81,6 +81,9 @@ static inline uint bits_at(__global const uint *plane, uint bit) {
   return funnel(plane[bit >> 5], plane[(bit >> 5) + 1], bit & 31u);
 }
 
+// Bits of `yes` where the mask is set, else of `no`. PoCL calls a function for bitselect().
+#define SELECT(no, yes, mask) ((no) ^ (((no) ^ (yes)) & (mask)))
+
 static inline uint lowest_bit(uint word) { return 31u - clz(word & -word); }
 
 #if FINDER
@@ -97,7 +100,7 @@ static inline uint pattern_matches(__global const uint *high,
     const uint bit = 32u * (word + FRONT) + letter[0];
     const uint h = bits_at(high, bit), l = bits_at(low, bit);
     found &= bits_at(valid, bit) &
-             bitselect(bitselect(letter[1], letter[2], l), bitselect(letter[3], letter[4], l), h);
+             SELECT(SELECT(letter[1], letter[2], l), SELECT(letter[3], letter[4], l), h);
   }
   return found;
 }
@@ -206,7 +209,7 @@ typedef uint word_t;
 #define STORE(value, pointer) (pointer)[0] = value
 #else
 typedef JOIN(uint, LANES) word_t;
-#define LOAD(offset, pointer) JOIN(vload, LANES)(offset, pointer)
+#define LOAD(offset, pointer) ((__global const word_t *)(pointer))[offset]
 #define STORE(value, pointer) JOIN(vstore, LANES)(value, 0, pointer)
 #endif
 
@@ -253,10 +256,18 @@ static inline void transpose(word_t *a) {
 
 // Add three words bit by bit: the sum replaces `sum`, the carry is returned.
 static inline word_t add(word_t *sum, word_t b, word_t c) {
+#if LANES == 16 && defined(__AVX512F__)
+  // One instruction each, which LLVM 14 does not find by itself. (Only PoCL defines the macro.)
+  word_t carry = *sum;
+  __asm__("vpternlogd $0xe8, %2, %1, %0" : "+v"(carry) : "v"(b), "v"(c));
+  __asm__("vpternlogd $0x96, %2, %1, %0" : "+v"(*sum) : "v"(b), "v"(c));
+  return carry;
+#else
   const word_t differ = *sum ^ b;
-  const word_t carry = bitselect(*sum, c, differ);
+  const word_t carry = SELECT(*sum, c, differ);
   *sum = differ ^ c;
   return carry;
+#endif
 }
 
 #define LAST(n) ((n) > 0 ? (n) - 1 : 0)
@@ -320,7 +331,7 @@ static inline word_t add(word_t *sum, word_t b, word_t c) {
 // One more bit of "count <= most", from the lowest on: where the bits differ, they decide.
 #define NOT_ABOVE(bit)                      \
   most_bit = (word_t)(-(most >> bit & 1u)); \
-  result = bitselect(~sum, result, ~(sum ^ most_bit));
+  result = SELECT(~sum, result, ~(sum ^ most_bit));
 
 #if LETTERS == 4
 #if GROUP == 3
@@ -369,7 +380,7 @@ static inline word_t differs(__local const word_t *planes, uint lid, uint column
   const word_t h = PLANE(column * 3), l = PLANE(column * 3 + 1);
   const word_t a = (word_t)(-(letter & 1u)), c = (word_t)(-(letter >> 1 & 1u));
   const word_t t = (word_t)(-(letter >> 2 & 1u)), g = (word_t)(-(letter >> 3 & 1u));
-  word_t same = bitselect(bitselect(a, c, l), bitselect(t, g, l), h);
+  word_t same = SELECT(SELECT(a, c, l), SELECT(t, g, l), h);
 #if VALIDITY
   same &= PLANE(column * 3 + 2);
 #endif
