@@ -328,10 +328,11 @@ static inline word_t add(word_t *sum, word_t b, word_t c) {
     return result;                                                                  \
   }
 
-// One more bit of "count <= most", from the lowest on: where the bits differ, they decide.
+// One more bit of "count <= most", from the lowest on: where the bits differ, they decide. (Written
+// with bit 1 of `sum ^ most_bit` choosing, LLVM 14 made wrong code of it for AVX-512.)
 #define NOT_ABOVE(bit)                      \
   most_bit = (word_t)(-(most >> bit & 1u)); \
-  result = SELECT(~sum, result, ~(sum ^ most_bit));
+  result = (result & ~sum) | (most_bit & (result | ~sum));
 
 #if LETTERS == 4
 #if GROUP == 3
@@ -405,6 +406,13 @@ static inline void columns_of(__global const uint *words, uint stride, uint lid,
 }
 
 #if LETTERS == 16
+#define RIPPLE(sum)                  \
+  {                                  \
+    const word_t both = sum & carry; \
+    sum ^= carry;                    \
+    carry = both;                    \
+  }
+
 // Sites with at most `most` mismatches in columns from `first` on, up to `end`; with a bulge a
 // column counts if it mismatches here and also `columns` further on with the letter `letters`
 // further on. One column at a time: guides with other letters than A, C, G, T are few, and so are
@@ -417,26 +425,26 @@ static word_t general_at_most(__local const word_t *planes,
                               int columns,
                               int letters,
                               uint most) {
-  word_t sum_of[7], most_bit, result = (word_t)(~0u);
-#pragma unroll
-  for (int bit = 0; bit < 7; bit++) sum_of[bit] = (word_t)(0u);
-#pragma unroll 1
+  word_t s0 = (word_t)(0u), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, sum, most_bit;
+  word_t result = (word_t)(~0u);
   for (int column = first; column < end; column++) {
     word_t carry = differs(planes, lid, CORE + column, letter[column]);
     if (columns || letters)
       carry &= differs(planes, lid, CORE + column + columns, letter[column + letters]);
-#pragma unroll
-    for (int bit = 0; bit < 7; bit++) {
-      const word_t both = sum_of[bit] & carry;
-      sum_of[bit] ^= carry;
-      carry = both;
-    }
+    RIPPLE(s0) RIPPLE(s1) RIPPLE(s2) RIPPLE(s3) RIPPLE(s4) s5 ^= carry;
   }
-#pragma unroll
-  for (int bit = 0; bit < 7; bit++) {
-    const word_t sum = sum_of[bit];
-    NOT_ABOVE(bit)
-  }
+  sum = s0;
+  NOT_ABOVE(0)
+  sum = s1;
+  NOT_ABOVE(1)
+  sum = s2;
+  NOT_ABOVE(2)
+  sum = s3;
+  NOT_ABOVE(3)
+  sum = s4;
+  NOT_ABOVE(4)
+  sum = s5;
+  NOT_ABOVE(5)
   return result;
 }
 #endif
