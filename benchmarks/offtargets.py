@@ -1,7 +1,7 @@
 """Time the off-target search on a synthetic genome, and check it against the NumPy twin.
 
-Prints the time of the whole stage from FASTA and from the cache, and of the search alone with that of
-its kernels, without bulges and with bulges of 1.
+Prints the time of the whole stage from FASTA and from the cache, and of the search alone with that
+of its kernels, without bulges and with bulges of 1.
 
     python benchmarks/offtargets.py --megabases 100 --guides 1000
 """

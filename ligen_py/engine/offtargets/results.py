@@ -1,5 +1,6 @@
 """From alignments to the records of a file: rows, counts of each guide, parts joined."""
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -38,7 +39,7 @@ def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: boo
     starts = np.flatnonzero(new)
     marks = np.searchsorted(starts, np.arange(AT_ONCE, len(order), AT_ONCE))
     cuts = [0, *np.unique(starts[marks[marks < len(starts)]]), len(order)]
-    for first, last in zip(cuts[:-1], cuts[1:], strict=True):
+    for first, last in itertools.pairwise(cuts):
         part = align(genome, query, sites.taken(order[first:last]))
         part = part if every else canonical(query, part)
         parts.append(part.taken(~unknown(part)) if skip_n else part)

@@ -4,7 +4,6 @@ The genome goes over a device in pieces. Each piece is looked through by `finder
 the letters of the pattern, and these are compared with all guides by `comparer`, whose open cases
 `bulges` decides (kernels/sequences). Lists that turn out too short are made longer, and the piece is
 done again. Neither pieces nor devices change the result.
-change the result.
 """
 
 import itertools
