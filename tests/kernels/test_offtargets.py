@@ -38,8 +38,8 @@ def planted(rng: np.random.Generator, query: Query, lengths: tuple[int, ...]) ->
                 for g, p in zip(guide.sequence, query.pattern, strict=True)
             ]  # fmt: skip
             for _ in range(int(rng.integers(0, guide.limit + 1))):
-                site[int(rng.integers(5, 19))] = text(rng, 1)
-            cut, change = int(rng.integers(6, 17)), int(rng.integers(-2, 3))
+                site[int(rng.integers(5, 14))] = text(rng, 1)
+            cut, change = int(rng.integers(6, 13)), int(rng.integers(-2, 3))
             site = site[:cut] + list(text(rng, max(0, change))) + site[cut + max(0, -change) :]
             word = "".join(site)
             word = word if rng.integers(2) else word[::-1].translate(comp)

@@ -2,8 +2,8 @@
 
 The genome goes over a device in pieces. Each piece is looked through by `finder`, for sites with
 the letters of the pattern, and these are compared with all guides by `comparer`, whose open cases
-`bulges` decides (kernels/sequences). Lists that turn out too short are made longer, and the piece is
-done again. Neither pieces nor devices change the result.
+`bulges` decides (kernels/sequences). Lists that turn out too short are made longer, and the piece
+is done again. Neither pieces nor devices change the result.
 """
 
 import itertools
@@ -548,8 +548,9 @@ def search(
 def pieces(genome: Genome, part: tuple[int, int], size: int) -> Iterator[tuple[int, int]]:
     """Words of one part of a genome, `size` at a time: first, and behind the last."""
     number, parts = part
-    words = genome.planes.shape[1] - 2 * GAP
-    first, last = (GAP + words * place // parts for place in (number - 1, number))
+    # An RNA bulge may leave the first bases of a window before the first record.
+    words = genome.planes.shape[1] - 2 * GAP + 1
+    first, last = (GAP - 1 + words * place // parts for place in (number - 1, number))
     for start in range(first, last, size):
         yield start, min(start + size, last)
 
