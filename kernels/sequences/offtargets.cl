@@ -581,13 +581,14 @@ __kernel __attribute__((reqd_work_group_size(WG, 1, 1))) void comparer(
       const uint most = limits[guide];
       __constant const uchar *letter = letters + guide * LENGTH;
 #if LETTERS == 16
-      close[i][0] = general_at_most(planes, lid, letter, 0, LENGTH, 0, 0, most);
-      for (int size = 1; size <= DNA; size++)
-        close[i][size] = general_at_most(planes, lid, letter, 0, LENGTH, size * AWAY, 0, most);
-      for (int size = 1; size <= RNA; size++) {
-        const int first_column = FAR_LOW ? size : 0;
-        close[i][DNA + size] = general_at_most(planes, lid, letter, first_column,
-                                               first_column + LENGTH - size, 0, size * AWAY, most);
+#pragma unroll 1
+      for (int kind = 0; kind < KINDS; kind++) {
+        const int is_rna = kind > DNA, size = is_rna ? kind - DNA : kind;
+        const int first_column = is_rna && FAR_LOW ? size : 0;
+        const int columns = is_rna ? 0 : size * AWAY, other = is_rna ? size * AWAY : 0;
+        const int end = first_column + LENGTH - (is_rna ? size : 0);
+        close[i][kind] =
+            general_at_most(planes, lid, letter, first_column, end, columns, other, most);
       }
 #else
       word_t one[LENGTH], two[LENGTH];

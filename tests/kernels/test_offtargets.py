@@ -126,7 +126,6 @@ def test_lists_that_are_too_short_lose_nothing(device: Device, tmp_path: Path) -
     searcher._hits, searcher._density = 100, 0.01
     sites = joined(list(searcher.search(genome, pieces(genome, (1, 1), searcher.piece))))
     windows = 20_000 - 11
-    assert np.count_nonzero(sites.guide == 0) == 2 * windows
     rows = rows_of(genome, query, sites, every=True, skip_n=False)
     assert np.count_nonzero(rows.guide == 0) == 2 * windows
     assert searcher._hits > 100
