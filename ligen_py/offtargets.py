@@ -74,13 +74,11 @@ def _stage(options: argparse.Namespace) -> None:
         run, records = _joined(options.join)
     else:
         run, records = _search(options, settings)
-    settings = run.settings
     if options.output:
         write(options.output, OFFTARGETS, run, records)
     if options.tables:
-        named = any(name != str(row) for row, name in enumerate(records["guides"].name))
-        pam_first = settings.pattern[:1].upper() != "N"
-        write_texts(options.tables, texts(**records, pam_first=pam_first, named=named))
+        pam_first = run.settings.model_dump()["pattern"][:1].upper() != "N"
+        write_texts(options.tables, texts(records, pam_first))
 
 
 def _joined(files: Sequence[Path]) -> tuple[Run, dict[str, Record]]:

@@ -1,11 +1,12 @@
 """Off-targets as people and other programs read them: TSV, BED, and the rows of Cas-OFFinder."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from ligen_py import __version__
+from ligen_py.records.column import Record
 from ligen_py.records.offtargets import BulgeType, Chromosomes, Guides, OffTargets
 
 COLUMNS = (
@@ -176,13 +177,16 @@ def counts(guides: Guides) -> Iterator[str]:
         yield "\t".join(words) + "\n"
 
 
-Writer = Callable[[], Iterator[str]]
-
-
-def texts(
-    guides: Guides, chromosomes: Chromosomes, rows: OffTargets, pam_first: bool, named: bool
-) -> dict[str, Iterator[str]]:
-    """The files of a folder of tables: name -> lines."""
+def texts(records: Mapping[str, Record], pam_first: bool) -> dict[str, Iterator[str]]:
+    """The files of a folder of tables, from the records of a file: name -> lines."""
+    guides, chromosomes, rows = (records[name] for name in ("guides", "chromosomes", "rows"))
+    if not (
+        isinstance(guides, Guides)
+        and isinstance(chromosomes, Chromosomes)
+        and isinstance(rows, OffTargets)
+    ):
+        raise TypeError("these are no records of an offtargets file")
+    named = any(name != str(row) for row, name in enumerate(guides.name))
 
     def found() -> Iterator[Line]:
         return lines(guides, chromosomes, rows)

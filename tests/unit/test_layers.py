@@ -41,6 +41,7 @@ ALLOWED = {
     "opencl": {"errors", "paths"},
     "sequences": {"errors"},
     "engine": {"errors", "opencl", "pace", "records", "sequences"},
+    "offtargets": FOR_STAGES,
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "aggregate", "dock", "filter", "refine", "score"},
     "doctor": {"cli", "engine", "errors", "opencl"},

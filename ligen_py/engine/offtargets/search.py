@@ -22,7 +22,6 @@ from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
-from ligen_py.opencl.tuning import vendor
 from ligen_py.sequences.guides import Query, spacer
 from ligen_py.sequences.iupac import ANY, SETS, complement_set
 from ligen_py.sequences.planes import GAP, WORD, Genome
@@ -145,11 +144,6 @@ class BatchOnDevice:
         self.columns = form.columns if not bulges and batch.plain else 1
         self._letters = buffers.upload(device, pattern_letters(query.pattern))
         span = batch.length + query.dna_bulge
-        if span > WORD and vendor(device) == "pocl":
-            raise DeviceError(
-                f"{device.label}: its compiler makes wrong code for guides of more than {WORD} "
-                "letters with bulges included; choose another device with --device"
-            )
         self.site_bytes = 4 + 8 * -(-span // WORD)
         self.begins = [self._begin(strand) for strand in STRANDS]
         self.finder = self._program(form, {"COMPARER": 0, "PAM": pam_letters(query.pattern)})
