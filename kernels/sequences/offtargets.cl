@@ -491,8 +491,8 @@ static inline void append(__global uint2 *hits,
                           uint hit_capacity,
                           uint site,
                           uint guide) {
-  if (*hit_count >= MOST_HITS) return;
   const uint place = atomic_inc(hit_count);
+  if (place >= MOST_HITS) atomic_min(hit_count, MOST_HITS);
   if (place < hit_capacity) hits[place] = (uint2)(site, guide);
 }
 

@@ -81,6 +81,8 @@ QUERIES = {
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_the_twin_agrees(device: Device, tmp_path: Path, name: str) -> None:
+    if device.is_simulator and name == "large bulges":
+        pytest.skip("Oclgrind 21 lacks an instruction that its compiler makes (llvm.usub.sat)")
     pattern, dna, rna, length, alphabet = QUERIES[name]
     rng = np.random.default_rng(list(QUERIES).index(name))
     pam = "N" * (len(pattern) - length)
