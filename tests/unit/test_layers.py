@@ -52,6 +52,7 @@ ALLOWED = {
     "search_inputs": {*FOR_STAGES, "database"},
     "homologs": {*FOR_STAGES, "search_inputs"},
     "engine": {"errors", "functions", "opencl", "pace", "records", "sequences", "settings"},
+    "offtargets": FOR_STAGES,
     "summary": {"records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain"},
     "doctor": {"cli", "engine", "errors", "opencl"},

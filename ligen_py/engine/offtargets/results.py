@@ -1,0 +1,152 @@
+"""From alignments to the records of a file: rows, counts of each guide, parts joined."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from ligen_py.engine.offtargets.alignment import GAP, Alignments, align, canonical
+from ligen_py.engine.offtargets.search import Sites
+from ligen_py.errors import InputError
+from ligen_py.records.column import Record
+from ligen_py.records.offtargets import (
+    CLASSES,
+    KINDS,
+    Chromosomes,
+    Guides,
+    GuideStatus,
+    OffTargets,
+)
+from ligen_py.sequences.guides import Query
+from ligen_py.sequences.planes import Genome
+
+AT_ONCE = 1 << 18
+"""Sites whose letters are in memory at a time."""
+
+
+def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: bool) -> Alignments:
+    """The rows of sites in order: every alignment, or the canonical one of a guide and a site.
+
+    `skip_n` leaves out rows with a letter other than A, C, G, T under one of the guide's.
+    """
+    keys = (sites.kind, sites.strand, sites.place, sites.guide)
+    order = np.lexsort(keys)
+    same = np.stack([keys[n][order] for n in (1, 2, 3)])
+    new = np.ones(len(order), bool)
+    new[1:] = (same[:, 1:] != same[:, :-1]).any(0)
+    parts = []
+    # A guide and its site stay together, for the canonical one is chosen among all their kinds.
+    starts = np.flatnonzero(new)
+    marks = np.searchsorted(starts, np.arange(AT_ONCE, len(order), AT_ONCE))
+    cuts = [0, *np.unique(starts[marks[marks < len(starts)]]), len(order)]
+    for first, last in itertools.pairwise(cuts):
+        part = align(genome, query, sites.taken(order[first:last]))
+        part = part if every else canonical(query, part)
+        parts.append(part.taken(~unknown(part)) if skip_n else part)
+    rows = Alignments.joined(parts, len(query.pattern) + query.dna_bulge)
+    return rows.taken(rows.order())
+
+
+def unknown(rows: Alignments) -> np.ndarray:
+    """Which rows have a letter other than A, C, G, T under one of the guide's."""
+    upper = rows.dna & np.uint8(0xDF)
+    base = (upper == 65) | (upper == 67) | (upper == 71) | (upper == 84)
+    counted = (rows.crrna != 0) & (rows.crrna != ord("N")) & (rows.dna != GAP)
+    return (counted & ~base).any(1)
+
+
+def records_of(genome: Genome, query: Query, rows: Alignments, most: int) -> dict[str, Record]:
+    """The records of an offtargets file; at most `most` rows of a guide (0: all of them)."""
+    kind = np.where(rows.bulge == 2, 2, 0) + rows.size
+    count = np.zeros((len(query.guides), KINDS, CLASSES), np.int64)
+    np.add.at(count, (rows.guide, kind, rows.mismatches), 1)
+    guides = Guides(
+        np.array([item.name or str(n) for n, item in enumerate(query.guides)], object),
+        np.array([item.sequence for item in query.guides], object),
+        np.array([item.limit for item in query.guides], np.uint8),
+        np.zeros(len(query.guides), np.uint8),
+        np.array([""] * len(query.guides), object),
+        count,
+    )
+    chromosomes = Chromosomes(
+        np.array(genome.names, object), np.array(genome.headers, object), genome.lengths
+    )
+    kept = OffTargets(
+        rows.guide.astype(np.int32),
+        rows.record.astype(np.int32),
+        rows.position,
+        rows.strand,
+        rows.bulge,
+        rows.size,
+        rows.at,
+        rows.mismatches,
+        rows.crrna,
+        rows.dna,
+    )
+    return truncated({"guides": guides, "chromosomes": chromosomes, "rows": kept}, most)
+
+
+def truncated(records: dict[str, Record], most: int) -> dict[str, Record]:
+    """At most `most` rows of a guide, the first ones; its status says so. 0: all."""
+    guides, rows = records["guides"], records["rows"]
+    assert isinstance(guides, Guides)
+    assert isinstance(rows, OffTargets)
+    total = guides.count.sum((1, 2))
+    if not most or not (total > most).any():
+        return records
+    first = np.searchsorted(rows.guide, np.arange(len(guides.name)))
+    keep = np.arange(len(rows.guide)) - first[rows.guide] < most
+    status, detail = guides.status.copy(), guides.detail.copy()
+    for number in np.flatnonzero(total > most):
+        status[number] = GuideStatus.TRUNCATED
+        detail[number] = f"{most} of {total[number]} rows are kept"
+    guides = Guides(guides.name, guides.sequence, guides.limit, status, detail, guides.count)
+    return {**records, "guides": guides, "rows": taken(rows, keep)}
+
+
+def taken(rows: OffTargets, which: np.ndarray) -> OffTargets:
+    """Some rows, by number or mask."""
+    return OffTargets(*(getattr(rows, name)[which] for name in OffTargets.__dataclass_fields__))
+
+
+def join(parts: Sequence[dict[str, Record]], most: int) -> dict[str, Record]:
+    """The records of all parts of a genome as if it had been searched at once.
+
+    InputError where the parts are not of one search.
+    """
+    guides = [part["guides"] for part in parts]
+    chromosomes = [part["chromosomes"] for part in parts]
+    rows = [part["rows"] for part in parts]
+    for other, where in zip(guides, chromosomes, strict=True):
+        same = (
+            (getattr(other, name) == getattr(guides[0], name)).all()
+            if len(getattr(other, name)) == len(getattr(guides[0], name))
+            else False
+            for name in ("name", "sequence", "limit")
+        )
+        if not all(same) or list(where.name) != list(chromosomes[0].name):  # type: ignore[attr-defined]
+            raise InputError("the parts are not of one search: other guides or another genome")
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in rows])
+        for name in OffTargets.__dataclass_fields__
+    }
+    order = np.lexsort(
+        tuple(
+            columns[name]
+            for name in (
+                "bulge_at", "bulge", "bulge_size", "strand", "position", "chromosome", "guide"
+            )
+        )
+    )  # fmt: skip
+    first = guides[0]
+    assert isinstance(first, Guides)
+    whole = Guides(
+        first.name,
+        first.sequence,
+        first.limit,
+        np.zeros(len(first.name), np.uint8),
+        np.array([""] * len(first.name), object),
+        sum((part.count for part in guides), np.zeros_like(first.count)),  # type: ignore[attr-defined]
+    )
+    merged = OffTargets(**{name: values[order] for name, values in columns.items()})
+    return truncated({"guides": whole, "chromosomes": chromosomes[0], "rows": merged}, most)

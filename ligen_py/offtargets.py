@@ -1,0 +1,152 @@
+"""Find the off-target sites of CRISPR guides in a genome, with mismatches and bulges.
+
+Reads an input file of Cas-OFFinder (2.x or 3.x), or a genome and guides; the genome is FASTA, plain
+or compressed, .2bit, or a folder of these, and is kept as bit planes under a name that its content
+gives. Writes an offtargets file, which accounts for every guide, and tables.
+
+--join makes one file of the parts of a genome.
+"""
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ligen_py import cli
+from ligen_py.engine.offtargets.results import join, records_of, rows_of
+from ligen_py.engine.offtargets.search import search
+from ligen_py.errors import InputError
+from ligen_py.molecules.library.record import WHOLE, Part
+from ligen_py.opencl.device import labels, select_all
+from ligen_py.pace import Pace
+from ligen_py.paths import cache_folder
+from ligen_py.provenance import Input, Run
+from ligen_py.records.column import Record
+from ligen_py.records.offtargets import OFFTARGETS
+from ligen_py.sequences.genome import read_genome
+from ligen_py.sequences.guides import Query, as_query, read_cas_offinder
+from ligen_py.settings.offtargets import OfftargetsSettings
+from ligen_py.store.files.read import read, run_record
+from ligen_py.store.files.text import write_texts
+from ligen_py.store.files.write import write
+from ligen_py.summary.offtargets import texts
+
+log = logging.getLogger("ligen_py")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stage from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.offtargets", __doc__, OfftargetsSettings)
+    parser.add_argument("--input", type=cli.input_file, help="input file of Cas-OFFinder")
+    parser.add_argument("--genome", type=Path, help="FASTA or .2bit file, or a folder of them")
+    parser.add_argument(
+        "--guides", type=cli.input_file, help="FASTA, or a table of id, sequence, mismatch limit"
+    )
+    parser.add_argument(
+        "--part", type=_part, default=WHOLE, metavar="K-of-N", help="part of the genome to search"
+    )
+    parser.add_argument(
+        "--join",
+        type=cli.input_file,
+        nargs="+",
+        metavar="FILE",
+        help="offtargets files of all parts",
+    )
+    parser.add_argument("--output", type=Path, help="offtargets file to write")
+    parser.add_argument("--tables", type=Path, help="folder for TSV, BED and Cas-OFFinder's rows")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=cache_folder("genomes"),
+        help="folder of genomes as bit planes (default: %(default)s)",
+    )
+    cli.add_device(parser, several=True)
+    return cli.run(parser, argv, _stage)
+
+
+def _stage(options: argparse.Namespace) -> None:
+    settings: OfftargetsSettings = cli.settings_from(OfftargetsSettings, options)
+    if not (options.output or options.tables):
+        raise InputError("command line: give --output, --tables, or both")
+    if options.join:
+        run, records = _joined(options.join)
+    else:
+        run, records = _search(options, settings)
+    if options.output:
+        write(options.output, OFFTARGETS, run, records)
+    if options.tables:
+        pam_first = run.settings.model_dump()["pattern"][:1].upper() != "N"
+        write_texts(options.tables, texts(records, pam_first))
+
+
+def _joined(files: Sequence[Path]) -> tuple[Run, dict[str, Record]]:
+    """The parts of one search as a whole, with the settings of the first."""
+    kinds = OFFTARGETS.groups.items()
+    parts = [{name: read(file, OFFTARGETS, kind) for name, kind in kinds} for file in files]
+    runs = [run_record(file, OFFTARGETS) for file in files]
+    for file, run in zip(files, runs, strict=True):
+        if run["settings"] != runs[0]["settings"]:
+            raise InputError(f"{file}: was searched with other settings than {files[0]}")
+    settings = OfftargetsSettings.model_validate_json(runs[0]["settings"])
+    records = join(parts, settings.max_rows_per_guide)
+    return Run("offtargets", settings, tuple(files), runs[0]["device"]), records
+
+
+def _search(
+    options: argparse.Namespace, settings: OfftargetsSettings
+) -> tuple[Run, dict[str, Record]]:
+    query, genome_path, settings, file = _asked(options, settings)
+    chosen = select_all(options.device)
+    began = time.perf_counter()
+    genome = read_genome(genome_path, options.cache)
+    read = time.perf_counter()
+    pace = Pace("bases searched", genome.bases // options.part.count)
+    part = options.part.index, options.part.count
+    sites, seconds = search(chosen, query, genome, part, tell=pace.add)
+    rows = rows_of(genome, query, sites, settings.rows == "all", settings.skip_n)
+    log.info(
+        "%d guides, %d bases, %d rows; genome %.2f s, search %.2f s (kernels %.3f s)",
+        *(len(query.guides), genome.bases, len(rows.guide), read - began),
+        *(time.perf_counter() - read, sum(seconds.values())),
+    )
+    source = Input(genome_path.name, genome.digest())
+    run = Run("offtargets", settings, (file, source), labels(chosen))
+    return run, records_of(genome, query, rows, settings.max_rows_per_guide)
+
+
+def _asked(
+    options: argparse.Namespace, settings: OfftargetsSettings
+) -> tuple[Query, Path, OfftargetsSettings, Path]:
+    """The query, the genome, the settings that hold, and the file of the guides."""
+    if options.input:
+        told = {"pattern", "mismatches", "dna_bulge", "rna_bulge"} & settings.model_fields_set
+        if options.guides or told:
+            given = "--guides" if options.guides else f"--{min(told).replace('_', '-')}"
+            raise InputError(f"command line: {given} stands in the file of --input; leave it out")
+        genome, query = read_cas_offinder(options.input)
+        # A relative path is looked up beside the file, too, where it is not here.
+        beside = options.input.parent / genome
+        genome = options.genome or (genome if genome.exists() or not beside.exists() else beside)
+        told_by_file = {"pattern": query.pattern, "dna_bulge": query.dna_bulge}
+        told_by_file |= {"rna_bulge": query.rna_bulge}
+        return query, genome, settings.model_copy(update=told_by_file), options.input
+    if not (options.genome and options.guides):
+        raise InputError("command line: give --input, or --genome and --guides, or --join")
+    query = as_query(options.guides, **settings.model_dump(include=QUERY_SETTINGS))
+    return query, options.genome, settings, options.guides
+
+
+QUERY_SETTINGS = {"pattern", "mismatches", "dna_bulge", "rna_bulge"}
+
+
+def _part(text: str) -> Part:
+    try:
+        return Part.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,451 @@
+"""Read a genome into bit planes: FASTA, plain or compressed, .2bit, or a folder of these.
+
+The bytes of a file are looked at where they lie, in blocks that several threads pack at once; no
+line is made into a string. Planes are kept in a cache, under the content of the files that they
+came from.
+"""
+
+import hashlib
+import json
+import logging
+import mmap
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.sequences import twobit
+from ligen_py.sequences.fasta import open_unpacked
+from ligen_py.sequences.iupac import SETS
+from ligen_py.sequences.planes import WORD, Genome, layout
+
+log = logging.getLogger("ligen_py")
+
+BLOCK = 1 << 17
+"""Letters that a thread packs at a time: they and what is made of them stay in its core's cache."""
+
+HASHED_AT_ONCE = 8
+"""Files of a folder."""
+
+VERSION = 1
+"""Of the cache's layout."""
+
+INDEX_SUFFIXES = (".fai", ".gzi", ".dict", ".sizes", ".md5")
+"""Files that lie beside genomes and hold none; a folder's others must be genomes."""
+
+NEWLINE, RETURN = 10, 13
+
+_ALLOWED = SETS.copy()
+_ALLOWED[np.frombuffer(b"-.*Xx", np.uint8)] = 15
+"""Letters that a record may hold; what is no IUPAC letter among them stands for an unknown base."""
+
+
+_keeping: list[threading.Thread] = []
+"""Threads that write to the cache while the genome is in use; the process ends after them."""
+
+
+class Body(NamedTuple):
+    """A record of a file, not yet packed."""
+
+    name: str
+    header: str
+    length: int
+    pack: Callable[["Target"], Iterable[Callable[[], None]]]
+    """Pieces of work that fill a target; they may run at once and in any order."""
+
+
+class Target(NamedTuple):
+    """Where a record goes."""
+
+    planes: np.ndarray
+    """uint32 (3, words of the record)."""
+    start: int
+    """Its place in the genome."""
+    others: list[tuple[np.ndarray, np.ndarray]]
+    """Places in the genome and letters other than A, C, G, T, N are appended here."""
+    uneven: set[str]
+    """Names of records whose lines turn out not to have one length are added here."""
+
+
+def files_of(path: Path) -> list[Path]:
+    """The genome files that a path stands for: itself, or those of a folder by name."""
+    if not path.exists():
+        raise InputError(f"{path}: does not exist; give a FASTA or .2bit file, or a folder of them")
+    if path.is_file():
+        return [path]
+    found = sorted(item for item in path.iterdir() if item.is_file() and item.name[0] != ".")
+    genomes = [item for item in found if not item.name.lower().endswith(INDEX_SUFFIXES)]
+    for item in found:
+        if item not in genomes:
+            log.info("%s: no genome by its name; not read", item)
+    if not genomes:
+        raise InputError(f"{path}: holds no FASTA or .2bit file")
+    return genomes
+
+
+def read_genome(path: Path, cache: Path | None = None, threads: int | None = None) -> Genome:
+    """A genome, from the cache folder where it has been read before; otherwise it goes there.
+
+    Files are known by their content: by SHA-256, or where path, size and times of a file are those
+    of a file that was hashed before, by that. Without `cache` nothing is kept.
+
+    Raises InputError, which names the file, where one is no genome, holds letters that are none of
+    DNA, has a record without a name, or a name that another record has.
+    """
+    while _keeping:
+        _keeping.pop().join()
+    files = files_of(path)
+    known = Known(cache)
+    digests = [known.digest(file) for file in files]
+    if cache is not None and None in digests and _holds_any(cache):
+        # A file that was copied or touched may have been read before: its content says so.
+        digests = list(known.hash_all(files))
+    if cache is not None and None not in digests:
+        found = _load(cache, _together(digests))
+        if found is not None:
+            return found
+    # Nothing waits for the digests of new files but the run record and the cache.
+    hashing = ThreadPoolExecutor(1)
+    digest = hashing.submit(lambda: _together(known.hash_all(files)))
+    hashing.shutdown(wait=False)
+    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
+        genome = replace(_read(files, pool), digest=digest.result)
+    if cache is not None:
+        _keeping.append(threading.Thread(target=_save, args=(cache, genome)))
+        _keeping[-1].start()
+    return genome
+
+
+class Known:
+    """SHA-256 of files that were hashed before: by path, size, and times of change."""
+
+    def __init__(self, cache: Path | None) -> None:
+        """Digests are kept in a file of the cache folder."""
+        self._folder = None if cache is None else cache / "digests"
+
+    def digest(self, path: Path) -> str | None:
+        """The digest of a file that has not changed since, or None."""
+        if self._folder is None:
+            return None
+        entry = self._folder / _file_key(path)
+        return entry.read_text() if entry.is_file() else None
+
+    def hash(self, path: Path) -> str:
+        """Read a file for its digest."""
+        key, now = _file_key(path), time.time()
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        # A change within the clock's step would go unseen, so a fresh file is not kept.
+        if self._folder is not None and now - path.stat().st_ctime > 2 and key == _file_key(path):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            temporary = self._folder / f".{os.getpid()}.{key}"
+            temporary.write_text(digest)
+            temporary.replace(self._folder / key)
+        return digest
+
+    def hash_all(self, paths: Sequence[Path]) -> list[str]:
+        """Read several files at once for their digests."""
+        with ThreadPoolExecutor(HASHED_AT_ONCE) as pool:
+            return list(pool.map(self.hash, paths))
+
+
+def _file_key(path: Path) -> str:
+    status = path.stat()
+    facts = path.resolve(), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+
+
+def _together(digests: Sequence[str | None]) -> str:
+    if len(digests) == 1:
+        return str(digests[0])
+    return hashlib.sha256("\n".join(map(str, digests)).encode()).hexdigest()
+
+
+def _holds_any(cache: Path) -> bool:
+    return any(cache.glob(f"*-v{VERSION}"))
+
+
+def _load(cache: Path, digest: str) -> Genome | None:
+    folder = cache / f"{digest[:32]}-v{VERSION}"
+    if not folder.is_dir():
+        return None
+    try:
+        records = json.loads((folder / "records.json").read_text())
+        planes = np.load(folder / "planes.npy", mmap_mode="r")
+        arrays = {key: np.array(records.pop(key), np.int64) for key in ("lengths", "starts")}
+        words = layout(arrays["lengths"])[1]
+        if planes.shape != (3, words) or planes.dtype != np.uint32:
+            raise ValueError("planes")
+        return Genome(
+            planes=planes,
+            names=tuple(records["names"]),
+            headers=tuple(records["headers"]),
+            other_places=np.array(records["other_places"], np.int64),
+            other_letters=np.frombuffer(records["other_letters"].encode(), np.uint8),
+            digest=lambda: digest,
+            **arrays,
+        )
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        log.warning("%s: damaged (%s); the genome is read again", folder, error)
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
+
+
+def _save(cache: Path, genome: Genome) -> None:
+    """Write a genome under a temporary name, then give it its name; a full disk is no error."""
+    folder = cache / f"{genome.digest()[:32]}-v{VERSION}"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".", dir=cache))
+    except OSError as error:
+        log.warning("%s: cannot be written (%s); the genome is not kept", cache, error.strerror)
+        return
+    try:
+        np.save(temporary / "planes.npy", genome.planes)
+        records = {
+            "names": genome.names,
+            "headers": genome.headers,
+            "lengths": genome.lengths.tolist(),
+            "starts": genome.starts.tolist(),
+            "other_places": genome.other_places.tolist(),
+            "other_letters": genome.other_letters.tobytes().decode(),
+        }
+        (temporary / "records.json").write_text(json.dumps(records))
+        temporary.rename(folder)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if not folder.is_dir():  # else another process was first
+            log.warning("%s: cannot be written (%s); not kept", folder, error.strerror)
+
+
+def _read(files: Sequence[Path], pool: ThreadPoolExecutor) -> Genome:
+    with ExitStack() as stack:
+        texts = [(file, stack.enter_context(_bytes_of(file))) for file in files]
+        genome, uneven = _packed(texts, pool, set())
+        if uneven:
+            genome, _ = _packed(texts, pool, uneven)
+    return genome
+
+
+def _packed(
+    texts: Sequence[tuple[Path, mmap.mmap]], pool: ThreadPoolExecutor, uneven: set[str]
+) -> tuple[Genome, set[str]]:
+    """The genome, right where no more records turned out to be uneven than those of `uneven`."""
+    bodies = [body for file, text in texts for body in _bodies(file, text, uneven)]
+    _require_names([file for file, _ in texts], bodies)
+    lengths = np.array([body.length for body in bodies], np.int64)
+    starts, words = layout(lengths)
+    planes = np.zeros((3, words), np.uint32)
+    others: list[tuple[np.ndarray, np.ndarray]] = []
+    found: set[str] = set()
+
+    def work() -> Iterator[Callable[[], None]]:
+        for body, start in zip(bodies, starts, strict=True):
+            first = int(start) // WORD
+            mine = planes[:, first : first + -(-body.length // WORD)]
+            yield from body.pack(Target(mine, int(start), others, found))
+
+    for _ in pool.map(lambda piece: piece(), work()):
+        pass
+    places = np.concatenate([np.zeros(0, np.int64), *(piece[0] for piece in others)])
+    letters = np.concatenate([np.zeros(0, np.uint8), *(piece[1] for piece in others)])
+    order = np.argsort(places)
+    genome = Genome(
+        planes,
+        tuple(body.name for body in bodies),
+        tuple(body.header for body in bodies),
+        lengths,
+        starts,
+        places[order],
+        letters[order],
+    )
+    return genome, found
+
+
+def _require_names(files: Sequence[Path], bodies: Sequence[Body]) -> None:
+    where = files[0] if len(files) == 1 else files[0].parent
+    if not bodies:
+        raise InputError(f"{where}: holds no sequence")
+    seen: set[str] = set()
+    for body in bodies:
+        if body.name in seen:
+            raise InputError(
+                f"{where}: two records are called {body.name!r} (the first word of the header); "
+                "rename one, or leave one file out"
+            )
+        seen.add(body.name)
+
+
+@contextmanager
+def _bytes_of(path: Path) -> Iterator[mmap.mmap]:
+    """The bytes of a file without its compression: mapped, from a temporary file if need be."""
+    with ExitStack() as stack:
+        source: Any = stack.enter_context(open_unpacked(path))
+        try:
+            source.fileno()
+        except OSError:  # compressed
+            unpacked = stack.enter_context(tempfile.TemporaryFile())
+            shutil.copyfileobj(source, unpacked, 1 << 24)
+            unpacked.flush()
+            source = unpacked
+        size = os.fstat(source.fileno()).st_size
+        if size == 0:
+            raise InputError(f"{path}: is empty; give a FASTA or .2bit file")
+        yield mmap.mmap(source.fileno(), 0, prot=mmap.PROT_READ)
+
+
+def _bodies(path: Path, text: mmap.mmap, uneven: set[str]) -> Iterator[Body]:
+    data = np.frombuffer(text, np.uint8)
+    if twobit.is_twobit(text[:4]):
+        for record in twobit.read_twobit(path, data):
+            yield Body(record.name, record.name, record.length, _twobit_packer(record))
+        return
+    starts = list(_headers(text, len(data)))
+    if not starts or text[: starts[0]].strip(b" \t\r\n\xef\xbb\xbf"):
+        raise InputError(f"{path}: does not begin with '>' and is not .2bit; give a genome")
+    for number, (start, end) in enumerate(
+        zip(starts, [*starts[1:], len(data)], strict=True), start=1
+    ):
+        line = text.find(b"\n", start, end)
+        line = end if line < 0 else line
+        header = text[start + 1 : line].strip(b" \t\r\n").decode("utf-8", "replace")
+        if "\r" in header:
+            raise InputError(f"{path}: its lines end with bare carriage returns; convert the file")
+        if not header:
+            raise InputError(f"{path}: record {number} has no name; give it one")
+        yield _fasta_body(path, header, text, data, min(line + 1, end), end, uneven)
+
+
+def _headers(text: mmap.mmap, size: int) -> Iterator[int]:
+    """Places of the '>' that begin a line."""
+    at = text.find(b">")
+    while 0 <= at < size:
+        if at == 0 or text[at - 1] in (NEWLINE, RETURN) or at == 3:  # 3: a byte order mark
+            yield at
+        at = text.find(b">", at + 1)
+
+
+def _fasta_body(
+    path: Path,
+    header: str,
+    text: mmap.mmap,
+    data: np.ndarray,
+    first: int,
+    end: int,
+    uneven: set[str],
+) -> Body:
+    """A record whose lines have one length is read where it lies; an uneven one is joined first."""
+    name = header.split(maxsplit=1)[0]
+    while end > first and data[end - 1] <= 32:
+        end -= 1
+    letters = data[first:end]
+    line = text.find(b"\n", first, end)
+    if name in uneven or line < 0:
+        letters = letters[letters > 32] if name in uneven else letters
+        step = width = max(1, len(letters))
+    else:
+        step = line + 1 - first
+        width = step - 1 - int(line > first and data[line - 1] == RETURN)
+        if width == 0:  # a blank line comes first
+            letters = letters[letters > 32]
+            step = width = max(1, len(letters))
+    rows = len(letters) // step if step > width else 0
+    length = rows * width + len(letters) - rows * step
+
+    def pack(target: Target) -> Iterator[Callable[[], None]]:
+        if rows == 0:
+            for at in range(0, length, BLOCK):
+                yield partial(_pack, path, name, letters[at : at + BLOCK], target, at)
+            return
+        # A multiple of 32 lines begins a word, whatever their length.
+        many = max(1, BLOCK // width // WORD) * WORD
+        for row in range(0, rows, many):
+            last = min(row + many, rows)
+            lines = letters[row * step : last * step].reshape(-1, step)
+            tail = letters[last * step :] if last == rows else letters[:0]
+            yield partial(_pack_lines, path, name, lines, width, tail, target, row * width)
+
+    return Body(name, header, length, pack)
+
+
+def _pack_lines(
+    path: Path,
+    name: str,
+    lines: np.ndarray,
+    width: int,
+    tail: np.ndarray,
+    target: Target,
+    at: int,
+) -> None:
+    """Pack lines with their endings (rows, step) and the last, shorter one, which has none."""
+    if len(tail) > width or (lines[:, -1] != NEWLINE).any():
+        target.uneven.add(name)
+        return
+    letters = lines[:, :width].ravel()
+    _pack(path, name, np.concatenate([letters, tail]) if len(tail) else letters, target, at)
+
+
+def _pack(path: Path, name: str, letters: np.ndarray, target: Target, at: int) -> None:
+    """Pack letters of a record from place `at` on, a multiple of 32, into its planes."""
+    upper = letters & np.uint8(0xDF)
+    # 'A' 41, 'C' 43, 'G' 47, 'T' 54, 'U' 55, hexadecimal: bits 1 and 2 are the code.
+    valid = (upper == 0x41) | (upper == 0x43) | (upper == 0x47) | (upper == 0x54)
+    if not valid.all():
+        _keep_others(path, name, letters, upper, valid, target, at)
+    planes = target.planes[:, at // WORD : at // WORD + -(-len(letters) // WORD)]
+    for plane, bits in zip(planes, (upper & 4, upper & 2, valid), strict=True):
+        packed = np.packbits(bits, bitorder="little")
+        if len(packed) % 4:
+            packed = np.concatenate([packed, np.zeros(-len(packed) % 4, np.uint8)])
+        plane[:] = packed.view("<u4")
+    planes[:2] &= planes[2]
+
+
+def _keep_others(
+    path: Path,
+    name: str,
+    letters: np.ndarray,
+    upper: np.ndarray,
+    valid: np.ndarray,
+    target: Target,
+    at: int,
+) -> None:
+    valid |= upper == ord("U")
+    places = np.flatnonzero(~valid & (upper != ord("N")))
+    if not len(places):
+        return
+    found = letters[places]
+    if found.min() <= 32:
+        target.uneven.add(name)
+        return
+    wrong = np.flatnonzero(_ALLOWED[found] == 0)
+    if len(wrong):
+        letter = chr(found[wrong[0]])
+        raise InputError(
+            f"{path}: {name}, base {at + int(places[wrong[0]]) + 1}: {letter!r} is no letter of "
+            "DNA; give the sequence of a genome"
+        )
+    known = found & np.uint8(0xDF)
+    named = (SETS[known] > 0) & (found >= ord("A"))
+    target.others.append((target.start + at + places[named], known[named]))
+
+
+def _twobit_packer(record: twobit.TwoBitRecord) -> Callable[[Target], Iterator[Callable[[], None]]]:
+    def pack(target: Target) -> Iterator[Callable[[], None]]:
+        def work() -> None:
+            target.planes[:] = twobit.unpack(record)
+
+        yield work
+
+    return pack

@@ -1,0 +1,211 @@
+"""What an off-target search looks for: a pattern, guides with their mismatch limits, bulges.
+
+Cas-OFFinder's input files (2.x and 3.x) are read as they are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.sequences.fasta import read_fasta
+from ligen_py.sequences.iupac import fault_of
+
+LONGEST = 62
+"""Longest pattern: with a bulge a site fits two words of 32 bases."""
+
+MOST_BULGE = 2
+
+
+class Guide(NamedTuple):
+    """One guide as it is searched: N wherever its letter does not count."""
+
+    name: str
+    """Empty where the input gives none."""
+    sequence: str
+    """Upper case, as long as the pattern."""
+    limit: int
+    """Largest number of mismatches."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A search, checked: see `checked`."""
+
+    pattern: str
+    """IUPAC letters; those other than N must be in a site, on either strand."""
+    guides: tuple[Guide, ...]
+    dna_bulge: int = 0
+    """Largest number of bases that a site has more than the guide."""
+    rna_bulge: int = 0
+    """Largest number of bases that a site has less."""
+
+    @property
+    def pam_first(self) -> bool:
+        """Does the pattern's fixed part stand before the guide's bases?"""
+        return self.pattern[0] != "N"
+
+
+class CasOffinderFile(NamedTuple):
+    """An input file of Cas-OFFinder."""
+
+    genome: Path
+    query: Query
+
+
+def checked(query: Query, source: str, lines: Sequence[int] = ()) -> Query:
+    """The query; InputError, which names the source (and a guide's line), where it cannot be."""
+
+    def stop(words: str, number: int | None = None) -> None:
+        line = "" if number is None or not lines else f", line {lines[number]}"
+        raise InputError(f"{source}{line}: {words}")
+
+    pattern = query.pattern
+    if not pattern or (fault := fault_of(pattern)):
+        stop(f"the pattern {pattern!r} must be IUPAC letters of DNA" + (
+            f", and {fault!r} is none" if pattern else ""))  # fmt: skip
+    if len(pattern) > LONGEST:
+        stop(f"the pattern has {len(pattern)} letters; at most {LONGEST} can be searched")
+    for bulge in (query.dna_bulge, query.rna_bulge):
+        if not 0 <= bulge <= MOST_BULGE:
+            stop(f"a bulge of {bulge}; bulges may have 0 to {MOST_BULGE} bases")
+    bulges = query.dna_bulge or query.rna_bulge
+    if bulges and pattern[0] != "N" and pattern[-1] != "N":
+        stop(f"the pattern {pattern} begins and ends with a PAM; bulges need one side without")
+    if not query.guides:
+        stop("no guides; give at least one")
+    for number, guide in enumerate(query.guides):
+        fault = fault_of(guide.sequence)
+        if fault is not None:
+            stop(f"guide {guide.sequence}: {fault!r} is no IUPAC letter of DNA", number)
+        if len(guide.sequence) != len(pattern):
+            stop(
+                f"guide {guide.sequence} has {len(guide.sequence)} letters, the pattern {pattern} "
+                f"{len(pattern)}; write N for letters that do not count",
+                number,
+            )
+        if not guide.sequence.strip("N"):
+            stop(f"guide {guide.sequence} has no letter but N", number)
+        if not 0 <= guide.limit <= len(pattern):
+            stop(f"a limit of {guide.limit} mismatches; give 0 to {len(pattern)}", number)
+        if bulges and any(
+            p != "N" and g != "N" for p, g in zip(pattern, guide.sequence, strict=True)
+        ):
+            stop(f"guide {guide.sequence}: with bulges, write N where the pattern has its PAM",
+                 number)  # fmt: skip
+        if bulges and len(guide.sequence.strip("N")) <= query.rna_bulge + 1:
+            stop(f"guide {guide.sequence} is too short for bulges", number)
+    return query
+
+
+def read_cas_offinder(path: Path) -> CasOffinderFile:
+    """An input file of Cas-OFFinder 2.x or 3.x; a genome's relative path is as it stands.
+
+    Line 1: genome. Line 2: pattern, and in 3.x the largest DNA and RNA bulge. Then a guide a line:
+    sequence, mismatch limit, and perhaps an id; the file ends with its end or a blank line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is no text file; give an input file of Cas-OFFinder") from error
+    lines = [line.strip() for line in text.split("\n")]
+    if len(lines) < 3 or not lines[0] or not lines[1]:
+        raise InputError(f"{path}: needs a genome, a pattern and guides, a line each")
+    words = lines[1].split()
+    if len(words) not in (1, 3):
+        raise InputError(
+            f"{path}, line 2: give the pattern, or the pattern and the largest DNA and RNA bulge"
+        )
+    bulges = [_whole(path, 2, word, "bulge size") for word in words[1:]] or [0, 0]
+    guides, numbers = [], []
+    for number, line in enumerate(lines[2:], start=3):
+        if not line:
+            if any(lines[number:]):
+                raise InputError(
+                    f"{path}, line {number}: is blank, and guides follow; remove the blank line"
+                )
+            break
+        parts = line.split()
+        if len(parts) not in (2, 3):
+            raise InputError(
+                f"{path}, line {number}: give a guide, its mismatch limit, and perhaps an id"
+            )
+        limit = _whole(path, number, parts[1], "mismatch limit")
+        guides.append(Guide(parts[2] if len(parts) == 3 else "", _upper(parts[0]), limit))
+        numbers.append(number)
+    query = Query(_upper(words[0]), tuple(guides), *bulges)
+    return CasOffinderFile(Path(lines[0]), checked(query, str(path), numbers))
+
+
+def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
+    """Guides of a file: names, sequences (upper case) and limits where they are given.
+
+    FASTA, or a table of id, sequence and perhaps mismatch limit, separated by tabs, commas or
+    spaces, with or without a header line. Ids may repeat; order is kept.
+    """
+    with path.open("rb") as stream:
+        head = stream.read(1)
+    if head == b">":
+        return [(record.name, _upper(record.sequence.decode("latin-1")), None)
+                for record in read_fasta(path)]  # fmt: skip
+    found: list[tuple[str, str, int | None]] = []
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is no text file; give FASTA or a table of guides") from error
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = line.replace(",", " ").split()
+        if not words or line.startswith("#"):
+            continue
+        if len(words) < 2 or (not found and fault_of(_upper(words[1])) is not None):
+            if not found and number == 1 and len(words) >= 2:
+                continue  # a header
+            raise InputError(f"{path}, line {number}: give an id and a guide's sequence")
+        limit = _whole(path, number, words[2], "mismatch limit") if len(words) > 2 else None
+        found.append((words[0], _upper(words[1]), limit))
+    return found
+
+
+def full_pattern(pam: str, pam_first: bool, length: int) -> str:
+    """The pattern of guides of a length with a PAM on one side, such as N x 20 + NRG."""
+    return pam + "N" * length if pam_first else "N" * length + pam
+
+
+def in_pattern(sequence: str, pattern: str, pam_first: bool) -> str:
+    """A guide as long as the pattern: N is put for its PAM where it is given without one."""
+    missing = "N" * max(0, len(pattern) - len(sequence))
+    return missing + sequence if pam_first else sequence + missing
+
+
+def spacer(guide: Guide) -> tuple[int, int]:
+    """First and last place of a guide's letters that are not N."""
+    letters = np.flatnonzero(np.frombuffer(guide.sequence.encode(), np.uint8) != ord("N"))
+    return int(letters[0]), int(letters[-1])
+
+
+def _upper(text: str) -> str:
+    return text.upper().replace("U", "T")
+
+
+def _whole(path: Path, line: int, word: str, what: str) -> int:
+    if not word.isdecimal():
+        raise InputError(f"{path}, line {line}: {word!r} is no {what}; give a whole number")
+    return int(word)
+
+
+def as_query(
+    path: Path, pattern: str, mismatches: int, dna_bulge: int = 0, rna_bulge: int = 0
+) -> Query:
+    """The query for a file of guides (`read_guides`), which may leave out the PAM."""
+    pattern = _upper(pattern)
+    pam_first = pattern[:1] != "N"
+    guides = tuple(
+        Guide(
+            name, in_pattern(sequence, pattern, pam_first), mismatches if limit is None else limit
+        )
+        for name, sequence, limit in read_guides(path)
+    )
+    return checked(Query(pattern, guides, dna_bulge, rna_bulge), str(path))

@@ -1,0 +1,142 @@
+"""The off-target kernels give what the NumPy twin gives, on every device."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py.engine.offtargets import reference
+from ligen_py.engine.offtargets.alignment import Bulge, Sites
+from ligen_py.engine.offtargets.results import rows_of
+from ligen_py.engine.offtargets.search import Form, Searcher, joined, pieces, search
+from ligen_py.opencl.device import Device
+from ligen_py.sequences.genome import read_genome
+from ligen_py.sequences.guides import Guide, Query, checked
+from ligen_py.sequences.planes import Genome
+
+CAS9, CAS12 = "N" * 21 + "RG", "TTTV" + "N" * 20
+BASES = np.frombuffer(b"ACGT", np.uint8)
+
+
+def text(rng: np.random.Generator, count: int, letters: str = "ACGT") -> str:
+    return "".join(rng.choice(list(letters), count))
+
+
+def planted(rng: np.random.Generator, query: Query, lengths: tuple[int, ...]) -> list[bytes]:
+    """Random records with sites near the guides, in which letters change, go and come."""
+    comp = str.maketrans("ACGT", "TGCA")
+    records = []
+    for number, length in enumerate(lengths):
+        record = list(text(rng, length))
+        for place in range(0, length - 70, 90):
+            guide = query.guides[int(rng.integers(len(query.guides)))]
+            site = [
+                text(rng, 1, "AG" if p == "R" else "ACG" if p == "V" else p if p != "N" else "ACGT")
+                if g == "N" else text(rng, 1) if g not in "ACGT" else g
+                for g, p in zip(guide.sequence, query.pattern, strict=True)
+            ]  # fmt: skip
+            for _ in range(int(rng.integers(0, guide.limit + 1))):
+                site[int(rng.integers(5, 14))] = text(rng, 1)
+            cut, change = int(rng.integers(6, 13)), int(rng.integers(-2, 3))
+            site = site[:cut] + list(text(rng, max(0, change))) + site[cut + max(0, -change) :]
+            word = "".join(site)
+            word = word if rng.integers(2) else word[::-1].translate(comp)
+            record[place : place + len(word)] = word
+        for place in rng.integers(0, max(1, length - 5), length // 150):
+            record[place] = str(rng.choice(list("NRYn")))
+        whole = "".join(record[:length])
+        records.append((whole.lower() if number % 2 else whole).encode())
+    return records
+
+
+def written(path: Path, records: list[bytes]) -> Genome:
+    path.write_bytes(b"".join(b">r%d\n%s\n" % item for item in enumerate(records)))
+    return read_genome(path)
+
+
+def found(genome: Genome, query: Query, sites: Sites) -> list[tuple[object, ...]]:
+    rows = rows_of(genome, query, sites, every=True, skip_n=False)
+    letters = [bytes(row).rstrip(b"\0").decode() for row in (*rows.crrna, *rows.dna)]
+    half = len(rows.guide)
+    return [
+        (
+            *(int(rows.guide[i]), int(rows.record[i]), int(rows.position[i])),
+            *("+-"[rows.strand[i]], int(rows.size[i]), Bulge(rows.bulge[i]).name),
+            *(int(rows.at[i]), int(rows.mismatches[i]), letters[i], letters[half + i]),
+        )
+        for i in range(half)
+    ]
+
+
+QUERIES = {
+    "plain": (CAS9, 0, 0, 20, "ACGT"),
+    "bulges": (CAS9, 1, 1, 20, "ACGT"),
+    "large bulges": (CAS9, 2, 2, 20, "ACGT"),
+    "PAM first": (CAS12, 1, 2, 20, "ACGT"),
+    "IUPAC": (CAS9, 0, 1, 20, "ACGTACGTRYN"),
+    "no PAM": ("N" * 15, 0, 1, 15, "ACGT"),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_twin_agrees(device: Device, tmp_path: Path, name: str) -> None:
+    if device.is_simulator and name == "large bulges":
+        pytest.skip("Oclgrind 21 lacks an instruction that its compiler makes (llvm.usub.sat)")
+    pattern, dna, rna, length, alphabet = QUERIES[name]
+    rng = np.random.default_rng(list(QUERIES).index(name))
+    pam = "N" * (len(pattern) - length)
+    guides = []
+    for _ in range(3):
+        letters = "A" + text(rng, length - 2, alphabet) + "C"
+        guides.append(pam + letters if pattern == CAS12 else letters + pam)
+    limits = (3, 2, 3)
+    query = Query(pattern, tuple(map(Guide, "abc", guides, limits)), dna, rna)
+    # The same guide again, with a limit and a name of its own.
+    query = replace(query, guides=(*query.guides, query.guides[0]._replace(limit=1, name="d")))
+    query = checked(query, "test")
+    lengths = (300, 23, 0, 150) if device.is_simulator else (4000, 23, 22, 0, 1, 700, 2500)
+    records = planted(rng, query, lengths)
+    genome = written(tmp_path / "genome.fa", records)
+    small = Form(group=2, lanes=2, run=2, columns=1, together=2, piece=64)
+    sites, _ = search([device], query, genome, form=small)
+    wanted = [tuple(row) for row in reference.search(records, query)]
+    assert wanted
+    assert found(genome, query, sites) == wanted
+
+
+def test_the_devices_own_form_and_any_pieces(device: Device, tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    query = Query(CAS9, tuple(Guide("", text(rng, 20) + "NNN", 4) for _ in range(9)))
+    records = planted(rng, query, (600,) if device.is_simulator else (9000, 400))
+    genome = written(tmp_path / "genome.fa", records)
+    wanted = [tuple(row) for row in reference.search(records, query)]
+    whole, _ = search([device], query, genome)
+    assert found(genome, query, whole) == wanted
+    parts = [search([device], query, genome, part=(n, 3))[0] for n in (1, 2, 3)]
+    assert found(genome, query, joined(parts)) == wanted
+
+
+def test_lists_that_are_too_short_lose_nothing(device: Device, tmp_path: Path) -> None:
+    if device.is_simulator:
+        pytest.skip("the lists hold more sites than the simulator gets done")
+    query = Query("N" * 12, (Guide("", "ACGTACGTACGT", 12), Guide("", "AAAACCCCGGGG", 8)))
+    records = [text(np.random.default_rng(1), 20_000).encode()]
+    genome = written(tmp_path / "genome.fa", records)
+    searcher = Searcher(device, query, Form(2, 2, 2, 1, 1, 1 << 10))
+    searcher._hits, searcher._density = 100, 0.01
+    sites = joined(list(searcher.search(genome, pieces(genome, (1, 1), searcher.piece))))
+    windows = 20_000 - 11
+    rows = rows_of(genome, query, sites, every=True, skip_n=False)
+    assert np.count_nonzero(rows.guide == 0) == 2 * windows
+    assert searcher._hits > 100
+
+
+def test_long_patterns(device: Device, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    query = Query("N" * 45, (Guide("", text(rng, 45), 23),), 1, 1)
+    records = [text(rng, 120 if device.is_simulator else 2000).encode()]
+    genome = written(tmp_path / "genome.fa", records)
+    small = Form(group=2, lanes=1, run=2, columns=1, together=1, piece=64)
+    sites, _ = search([device], query, genome, form=small)
+    assert found(genome, query, sites) == [tuple(row) for row in reference.search(records, query)]

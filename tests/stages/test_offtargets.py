@@ -1,0 +1,128 @@
+"""The stage offtargets: Cas-OFFinder's files in, rows and an account of every guide out."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py import offtargets
+from ligen_py.records.offtargets import OFFTARGETS, Guides, GuideStatus, OffTargets
+from ligen_py.store.files.read import read
+
+GUIDE = "GGCCGACCTGTCGCTGACGC"
+SITE = GUIDE + "TGG"
+PATTERN = "N" * 21 + "RG"
+
+
+def run(*words: str | Path) -> int:
+    return offtargets.main([str(word) for word in words])
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    """A folder with a genome of two records, and an input file that names it."""
+    rng = np.random.default_rng(2)
+    one, two = ("".join(rng.choice(list("ACGT"), 1500)) for _ in range(2))
+    other = SITE[::-1].translate(str.maketrans("ACGT", "TGCA"))
+    one = one[:100] + SITE + one[123:700] + other + one[723:]
+    near = "T" + SITE[1:9] + "a" + SITE[10:]
+    two = two[:-23] + near  # the last window of the last record
+    (tmp_path / "genome.fa").write_text(f">chr1 first\n{one}\n>chr2\n{two.lower()}")
+    (tmp_path / "in.txt").write_text(f"genome.fa\n{PATTERN}\n{GUIDE}NNN 3 x\n{GUIDE}NNN 0 y\n")
+    return tmp_path
+
+
+def test_rows_of_cas_offinder(case: Path) -> None:
+    tables = case / "tables"
+    assert run("--input", case / "in.txt", "--tables", tables, "--cache", case / "cache") == 0
+    changed = "t" + SITE[1:9] + "a" + SITE[10:]
+    rows = [
+        f"{GUIDE}NNN\tchr1\t100\t{SITE}\t+\t0\tx",
+        f"{GUIDE}NNN\tchr1\t700\t{SITE}\t-\t0\tx",
+        f"{GUIDE}NNN\tchr2\t1477\t{changed}\t+\t2\tx",
+        f"{GUIDE}NNN\tchr1\t100\t{SITE}\t+\t0\ty",
+        f"{GUIDE}NNN\tchr1\t700\t{SITE}\t-\t0\ty",
+    ]
+    assert (tables / "cas-offinder-2.txt").read_text().splitlines() == rows
+    third = (tables / "cas-offinder-3.txt").read_text().splitlines()
+    assert third[1].startswith("#Id\tBulge Type\tcrRNA")
+    assert third[2] == f"x\tX\t{GUIDE}NNN\t{SITE}\tchr1\t100\t+\t0\t0"
+    bed = (tables / "offtargets.bed").read_text().splitlines()
+    assert bed[2] == "chr2\t1477\t1500\tx\t800\t+"
+    tsv = [line.split("\t") for line in (tables / "offtargets.tsv").read_text().splitlines()[2:]]
+    assert [line[-2:] for line in tsv[:2]] == [["TGG", "117"], ["TGG", "706"]]
+    summary = (tables / "summary.txt").read_text().splitlines()
+    assert summary[0] == "##Id=x;Bulge Type=X;Bulge Size=0;Mismatches=0;Number of Found Targets=2"
+    counts = (tables / "counts.tsv").read_text().splitlines()
+    assert counts[1].split("\t")[:9] == [
+        "x",
+        GUIDE + "NNN",
+        "3",
+        "searched",
+        "",
+        "2",
+        "0",
+        "1",
+        "0",
+    ]
+
+
+def test_parts_are_the_whole(case: Path) -> None:
+    flags = ["--input", case / "in.txt", "--cache", case / "cache", "--max-rows-per-guide", "2"]
+    assert run(*flags, "--output", case / "whole.h5") == 0
+    for number in (1, 2, 3):
+        part = case / f"{number}.h5"
+        assert run(*flags, "--part", f"{number}-of-3", "--output", part) == 0
+    joined = case / "joined.h5"
+    assert run("--join", *(case / f"{n}.h5" for n in (1, 2, 3)), "--output", joined) == 0
+    for kind in (Guides, OffTargets):
+        whole, again = (read(path, OFFTARGETS, kind) for path in (case / "whole.h5", joined))
+        for name in kind.__dataclass_fields__:
+            assert (getattr(whole, name) == getattr(again, name)).all(), name
+    guides = read(joined, OFFTARGETS, Guides)
+    assert list(guides.status) == [GuideStatus.TRUNCATED, GuideStatus.SEARCHED]
+    assert guides.detail[0] == "2 of 3 rows are kept"
+    assert guides.count[0, 0, :3].tolist() == [2, 0, 1]
+
+
+def test_files_are_the_same_bytes_again(case: Path) -> None:
+    flags = ["--input", case / "in.txt", "--cache", case / "cache"]
+    for name in ("a.h5", "b.h5"):
+        assert run(*flags, "--output", case / name) == 0
+    assert (case / "a.h5").read_bytes() == (case / "b.h5").read_bytes()
+
+
+def test_bulges_need_one_row_a_site(case: Path) -> None:
+    (case / "guides.tsv").write_text(f"g\t{GUIDE}\n")
+    flags = ["--genome", case / "genome.fa", "--guides", case / "guides.tsv"]
+    flags += ["--cache", case / "cache", "--dna-bulge", "1", "--rna-bulge", "1"]
+    assert run(*flags, "--output", case / "one.h5") == 0
+    assert run(*flags, "--rows", "all", "--output", case / "all.h5") == 0
+    one, every = (read(case / name, OFFTARGETS, OffTargets) for name in ("one.h5", "all.h5"))
+    length = np.count_nonzero((one.dna != 0) & (one.dna != ord("-")), axis=1)
+    pam_end = np.where(one.strand == 0, one.position + length, one.position)
+    places = set(zip(one.chromosome, pam_end, one.strand, strict=True))
+    assert len(places) == len(one.guide)
+    assert np.count_nonzero(one.bulge_size == 0) == 3
+    assert len(every.guide) > len(one.guide)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--output", "x.h5"], "give --input, or --genome and --guides, or --join"),
+        (["--input", "in.txt"], "give --output, --tables, or both"),
+        (["--input", "in.txt", "--output", "x.h5", "--pattern", "NGG"], "leave it out"),
+        (["--input", "in.txt", "--genome", "none.fa", "--output", "x.h5"], "does not exist"),
+    ],
+)
+def test_bad_command_lines(
+    case: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(case)
+    assert run(*words) == 1
+    assert sentence in capsys.readouterr().err

@@ -1,0 +1,131 @@
+"""A genome is the same however its files are written."""
+
+import gzip
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py.errors import InputError
+from ligen_py.sequences.genome import read_genome
+from ligen_py.sequences.planes import Genome
+
+RECORDS = {
+    "chr1": b"ACGTNacgtnRYkm" * 40 + b"A",
+    "chr2": b"",
+    "chr3": b"G" * 64,
+    "chr4": b"TTAGGGU" * 100,
+}
+
+
+def lines(width: int, end: bytes = b"\n", last: bytes = b"\n") -> bytes:
+    """The records as FASTA."""
+    text = b""
+    for name, letters in RECORDS.items():
+        rows = [letters[at : at + width] for at in range(0, len(letters), width)]
+        text += b">" + name.encode() + b" a > word" + end + b"".join(row + end for row in rows)
+    return text.removesuffix(end) + last
+
+
+def letters(genome: Genome) -> dict[str, bytes]:
+    """All letters of a genome by record."""
+    return {
+        name: genome.letters(start + np.arange(length)).tobytes()
+        for name, start, length in zip(genome.names, genome.starts, genome.lengths, strict=True)
+    }
+
+
+EXPECTED = {name: text.upper().replace(b"U", b"T") for name, text in RECORDS.items()}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lines(60),
+        lines(60, last=b""),
+        lines(61, b"\r\n"),
+        lines(61, b"\r\n", b""),
+        lines(10_000),
+        lines(1),
+        lines(60).replace(b"\n", b"\n\n"),
+        b"\xef\xbb\xbf\n" + lines(7),
+        lines(60).replace(b"TTAGGGU", b"TTAG\nGGU"),
+    ],
+)
+def test_fasta_of_any_form(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "genome.fa"
+    path.write_bytes(text)
+    genome = read_genome(path)
+    assert letters(genome) == EXPECTED
+    assert genome.headers[0] == "chr1 a > word"
+
+
+def test_gzip_and_folder(tmp_path: Path) -> None:
+    (tmp_path / "all.fa.gz").write_bytes(gzip.compress(lines(60)))
+    assert letters(read_genome(tmp_path / "all.fa.gz")) == EXPECTED
+    folder = tmp_path / "genome"
+    folder.mkdir()
+    for number, (name, text) in enumerate(RECORDS.items()):
+        (folder / f"{number}.fa").write_bytes(b">" + name.encode() + b"\n" + text + b"\n")
+    (folder / "0.fa.fai").write_text("an index")
+    assert letters(read_genome(folder)) == EXPECTED
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("version", [0, 1])
+def test_twobit(tmp_path: Path, order: str, version: int) -> None:
+    sequence = b"ACGTTGCANNNNNACGTGGCATTTACGTAC" * 5 + b"NN"
+    places = np.flatnonzero(np.frombuffer(sequence, np.uint8) == ord("N"))
+    starts = places[np.flatnonzero(np.diff(places, prepend=-9) > 1)]
+    sizes = [int(np.argmin([c == ord("N") for c in sequence[s:]] + [False])) for s in starts]
+    codes = [{"T": 0, "C": 1, "A": 2, "G": 3}.get(chr(c), 0) for c in sequence]
+    codes += [0] * (-len(codes) % 4)
+    packed = bytes(
+        codes[i] << 6 | codes[i + 1] << 4 | codes[i + 2] << 2 | codes[i + 3]
+        for i in range(0, len(codes), 4)
+    )
+    offset = 16 + 1 + 4 + (8 if version else 4)
+    head = struct.pack(f"{order}4I", 0x1A412743, version, 1, 0) + b"\x04chrX"
+    head += struct.pack(f"{order}{'Q' if version else 'I'}", offset)
+    blocks = [len(sequence), len(starts), *starts, *sizes, 1, 3, 5, 0]
+    path = tmp_path / "genome.2bit"
+    path.write_bytes(head + struct.pack(f"{order}{len(blocks)}I", *blocks) + packed)
+    assert letters(read_genome(path)) == {"chrX": sequence}
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(InputError, match="cut short"):
+        read_genome(path)
+
+
+def test_the_cache_goes_by_content(tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.fa", tmp_path / "cache"
+    path.write_bytes(lines(60))
+    first = read_genome(path, cache)
+    again = tmp_path / "b.fa"
+    again.write_bytes(lines(60))
+    second = read_genome(again, cache)
+    assert isinstance(second.planes, np.memmap)
+    assert (second.planes == first.planes).all()
+    assert letters(second) == EXPECTED
+    assert second.digest() == first.digest()
+    path.write_bytes(lines(10_000).replace(b"TTAGGGU", b"TTACGGU"))
+    assert letters(read_genome(path, cache))["chr4"] == EXPECTED["chr4"].replace(b"AG", b"AC")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"", "empty"),
+        (b"ACGT\n", "does not begin with '>'"),
+        (b">a\nACGT\n>a b\nACGT\n", "two records are called 'a'"),
+        (b">a\nACGT\nACEF\n", "a, base 7: 'E' is no letter of DNA"),
+        (b">\nACGT\n", "record 1 has no name"),
+    ],
+)
+def test_bad_genomes(tmp_path: Path, text: bytes, words: str) -> None:
+    path = tmp_path / "bad.fa"
+    path.write_bytes(text)
+    with pytest.raises(InputError, match=words):
+        read_genome(path)
+    with pytest.raises(InputError, match="does not exist"):
+        read_genome(tmp_path / "none.fa")

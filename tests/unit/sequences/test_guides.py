@@ -1,0 +1,54 @@
+"""Cas-OFFinder's input files, and guides of other files."""
+
+from pathlib import Path
+
+import pytest
+
+from ligen_py.errors import InputError
+from ligen_py.sequences.guides import Guide, as_query, read_cas_offinder
+
+PATTERN = "N" * 21 + "RG"
+GUIDE = "GGCCGACCTGTCGCTGACGC"
+
+
+def test_an_input_file_of_each_version(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_bytes(f"/genomes/hg38\r\n{PATTERN}\r\n{GUIDE.lower()}NNN 5 one\r\n".encode())
+    found = read_cas_offinder(path)
+    assert found.genome == Path("/genomes/hg38")
+    assert found.query.guides == (Guide("one", GUIDE + "NNN", 5),)
+    path.write_text(f"g.fa\n{PATTERN} 2 1\n{GUIDE}NNN 5\n{GUIDE}NNN 3")
+    query = read_cas_offinder(path).query
+    assert (query.dna_bulge, query.rna_bulge) == (2, 1)
+    assert [guide.limit for guide in query.guides] == [5, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("g.fa\n", "a genome, a pattern and guides"),
+        (f"g.fa\n{PATTERN} 1\n{GUIDE}NNN 5\n", "line 2: give the pattern"),
+        (f"g.fa\n{PATTERN}\n{GUIDE} 5\n", "line 3: guide .* has 20 letters, the pattern .* 23"),
+        (f"g.fa\n{PATTERN}\n{GUIDE}NNN five\n", "line 3: 'five' is no mismatch limit"),
+        (f"g.fa\n{PATTERN}\n{GUIDE}NN! 5\n", "'!' is no IUPAC letter"),
+        (f"g.fa\n{PATTERN} 3 0\n{GUIDE}NNN 5\n", "a bulge of 3"),
+        (f"g.fa\n{PATTERN}\n{'N' * 23} 5\n", "no letter but N"),
+        (f"g.fa\n{PATTERN}\n{GUIDE}NNN 5\n\n{GUIDE}NNN 5\n", "line 4: is blank"),
+        (f"g.fa\n{PATTERN} 1 0\n{GUIDE}NGG 5\n", "with bulges, write N"),
+        (f"g.fa\nCC{PATTERN} 1 0\nNN{GUIDE}NNN 5\n", "begins and ends with a PAM"),
+    ],
+)
+def test_bad_input_files(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "in.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_cas_offinder(path)
+
+
+def test_guides_of_a_table_and_of_fasta(tmp_path: Path) -> None:
+    path = tmp_path / "guides.tsv"
+    path.write_text(f"id\tsequence\na\t{GUIDE}\t2\nb\t{GUIDE}\n")
+    expected = (Guide("a", GUIDE + "NNN", 2), Guide("b", GUIDE + "NNN", 4))
+    assert as_query(path, PATTERN, 4).guides == expected
+    path.write_text(f">a\n{GUIDE}\n")
+    assert as_query(path, "TTTV" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
