@@ -11,11 +11,9 @@ from ligen_py.errors import InputError
 from ligen_py.formats import COMPRESSED
 from ligen_py.molecules.library.lines import require_complete
 from ligen_py.molecules.ligands.filters import check_patterns
-from ligen_py.molecules.receptor.preparation import Rules, check_site
-from ligen_py.molecules.receptor.site import Asked
+from ligen_py.molecules.receptor.preparation import check_site
 from ligen_py.opencl.device import select_all
 from ligen_py.settings.document import read_document
-from ligen_py.settings.pocket import Structure
 
 COMPRESSED_LIMIT = 1 << 28
 """Compressed bytes that are unpacked to see whether files are cut short: some seconds."""
@@ -63,13 +61,10 @@ def check_device(selector: str | None = None) -> None:
 
 
 def _check_pocket(plan: Workplan, docked: Docked) -> None:
-    chosen = docked.settings.model_dump(include=set(Structure.model_fields))
-    common = plan.settings.pocket.model_dump(include=set(Rules.__dataclass_fields__))
-    rules = Rules(**chosen, **common)
     files = {"ligand": docked.site.ligand, "cavities": docked.site.cavities}
-    files = {key: str(plan.resolve(given)) for key, given in files.items() if given is not None}
-    asked = Asked(**docked.site.model_dump() | files)
-    check_site(plan.resolve(docked.receptor), rules, asked, plan.settings.pocket.radius)
+    found = {key: str(plan.resolve(given)) for key, given in files.items() if given is not None}
+    asked = docked.site.model_copy(update=found)
+    check_site(plan.resolve(docked.receptor), docked.settings, asked, plan.settings.pocket)
 
 
 def _compressed(plan: Workplan) -> Iterator[tuple[str, Path]]:

@@ -43,7 +43,7 @@ ALLOWED = {
     "command": {"cli"},
     "run": {"cli", "config_checks", "errors", "paths"},
     "store": {"chain", "errors", "functions", "provenance", "records", "settings"},
-    "molecules": {"errors", "formats", "functions", "pace", "records"},
+    "molecules": {"errors", "formats", "functions", "pace", "records", "settings"},
     "opencl": {"errors", "paths"},
     "engine": {"errors", "functions", "opencl", "pace", "records", "settings"},
     "summary": {"records", "store"},

@@ -16,7 +16,6 @@ from ligen_py.molecules.library.reading import GUESSED, WHOLE, Columns, Part, Re
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.ligands.preparation import (
     Prepared,
-    Rules,
     State,
     columns_of,
     lost,
@@ -29,6 +28,7 @@ from ligen_py.records.column import Record as Stored
 from ligen_py.records.column import extended, own_columns
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import Entries, Ligands
+from ligen_py.settings.parse import ParseSettings
 
 SIZES: dict[str, Callable[[State], int]] = {
     "first_atom": lambda state: len(state.graph.element),
@@ -63,7 +63,7 @@ class Library:
 def parse(
     path: Path,
     part: Part,
-    rules: Rules,
+    settings: ParseSettings,
     jobs: int,
     columns: Columns = GUESSED,
     allow_empty: bool = False,
@@ -79,15 +79,15 @@ def parse(
     `allow_empty`, for a file without records and for a whole file without a usable record. A part
     of several may be without any.
     """
-    check_patterns(rules.exclude)
+    check_patterns(settings.exclude)
     prepared = ordered_map(
-        partial(prepare, rules=rules),
+        partial(prepare, settings=settings),
         records(path, part, columns),
         jobs,
-        rules.time_limit,
-        partial(lost, rules=rules),
-        rules.memory_limit,
-        partial(prepare_one_state, rules=rules),
+        settings.time_limit,
+        partial(lost, settings=settings),
+        settings.memory_limit,
+        partial(prepare_one_state, settings=settings),
     )
     library = assemble(prepared, known)
     if allow_empty:

@@ -16,6 +16,7 @@ from ligen_py.molecules.receptor.cavity_files import read_found
 from ligen_py.molecules.receptor.selection import Selection
 from ligen_py.molecules.receptor.structure import read_text
 from ligen_py.records.pocket import FoundCavity
+from ligen_py.settings.pocket import Site as SiteSettings
 
 log = logging.getLogger("ligen_py")
 
@@ -50,29 +51,12 @@ class Site:
         return f"the box around ({x:.2f}, {y:.2f}, {z:.2f}) with half side {self.half_side:g} A"
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A user's description of a site: one of the first five, and the box's size; Angstrom."""
-
-    ligand: str | None = None
-    """File of a reference ligand."""
-    ligand_name: str | None = None
-    residues: Sequence[str] = ()
-    center: tuple[float, float, float] | None = None
-    cavity: int | None = None
-    """Rank."""
-    cavities: str | None = None
-    """File of another program's cavities; None: they are searched here."""
-    radius: float | None = None
-    size: tuple[float, float, float] | None = None
-
-
 Search = Callable[[np.ndarray, np.ndarray], list[FoundCavity]]
 """Finds cavities of atoms (atoms, 3), Angstrom, with atomic numbers (atoms,)."""
 
 
 def locate(
-    selection: Selection, asked: Asked, keep: Sequence[str], radius: float, search: Search
+    selection: Selection, asked: SiteSettings, keep: Sequence[str], radius: float, search: Search
 ) -> Site:
     """The site that a user describes; `radius` is the half side if it has none.
 
