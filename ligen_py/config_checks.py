@@ -1,6 +1,6 @@
-"""Look at what a campaign's config names before its first job: patterns, structures, sites, device.
+"""Check what a campaign's config names before its first job: patterns, structures, sites, device.
 
-A stage would find the same faults, hours later perhaps, and on a cluster once a job.
+A stage would find the same faults later, perhaps after hours, and on a cluster in every job.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ COMPRESSED_LIMIT = 1 << 28
 
 
 def checked(path: Path) -> Workplan:
-    """The campaign of a config file, with all that it names looked at.
+    """The campaign of a config file, after a check of all that it names.
 
     Raises InputError that names the file, the key or the line.
     """

@@ -93,7 +93,7 @@ def parse(
     if allow_empty:
         return library
     if not len(library.entries.line) and next(records(path, WHOLE, columns), None) is None:
-        raise InputError(f"{path}: holds no molecules; give a file with one or more records")
+        raise InputError(f"{path}: contains no molecules; give a file with one or more records")
     if part.count == 1 and not known and not len(library.ligands.entry):
         raise InputError(_no_use(path, library))
     return library
@@ -120,8 +120,8 @@ def assemble(
             ledger.append((Status.READY, Reason.NONE, ""))
             rows += [len(entries)] * len(result.states)
             states += result.states
-        told = record.name, record.line, result.smiles, result.key, result.note, record.extra
-        entries.append(told)
+        entry = record.name, record.line, result.smiles, result.key, result.note, record.extra
+        entries.append(entry)
         pace.add(1, result.status == Status.FAILED)
     return Library(_table(Entries, entries), _table(Ledger, ledger), *_ligands(rows, states))
 

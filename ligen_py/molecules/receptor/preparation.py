@@ -121,7 +121,7 @@ def _require_side_chains(selection: Selection) -> None:
     mine = selection.open & selection.heavy & selection.polymer[selection.residue]
     if mine.sum() >= TRACE and set(selection.atoms.name[mine]) == {"CA"}:
         raise InputError(
-            f"{selection.source}: holds CA atoms only; docking needs every heavy atom of the "
+            f"{selection.source}: contains CA atoms only; docking needs every heavy atom of the "
             "residues: give the full structure, or build the missing atoms first"
         )
 

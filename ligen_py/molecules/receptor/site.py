@@ -66,7 +66,7 @@ def locate(
     if asked.size is not None:
         half_side = max(asked.size) / 2
         sides = " x ".join(f"{side:g}" for side in asked.size)
-        words = f"{sides} A asked for; docking uses the cube that holds it"
+        words = f"{sides} A asked for; docking uses the cube that contains it"
         selection.note("box", words, "chosen")
     if asked.ligand is not None:
         return site_of_ligand(Path(asked.ligand), half_side)
@@ -128,7 +128,8 @@ def _around(ligand: np.ndarray, half_side: float, source: str) -> Site:
     beyond = site.distance(ligand)
     if beyond.any():
         log.warning(
-            "%s: %d of them lie outside the box, up to %.1f A; a half side of %.0f A would hold it",
+            "%s: %d of them lie outside the box, up to %.1f A; "
+            "a half side of %.0f A would contain it",
             source,
             np.count_nonzero(beyond),
             beyond.max(),
@@ -211,7 +212,7 @@ def read_heavy_atoms(path: Path) -> np.ndarray:
         xyz = readers[kind](text) if text.strip() else None
     if xyz is None:
         raise InputError(
-            f"{path}: holds no readable molecule; check that it is a {kind.upper()} file"
+            f"{path}: contains no readable molecule; check that it is a {kind.upper()} file"
         )
     if not len(xyz) or len(xyz) > MOST_ATOMS:
         raise InputError(f"{path}: has {len(xyz)} heavy atoms; give the reference ligand alone")
@@ -234,7 +235,7 @@ def _heavy(mol: Chem.Mol | None) -> np.ndarray | None:
 def _mol_file(text: str) -> np.ndarray | None:
     block, _, rest = text.partition("$$$$")
     if rest.strip():
-        log.warning("the reference ligand's file holds several molecules; the first is used")
+        log.warning("the reference ligand's file contains several molecules; the first is used")
     return _heavy(Chem.MolFromMolBlock(block, sanitize=False, removeHs=False, strictParsing=False))
 
 

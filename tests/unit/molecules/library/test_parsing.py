@@ -172,7 +172,7 @@ def test_an_empty_library_is_an_error_in_every_part(tmp_path: Path, content: str
     path = tmp_path / "empty.smi"
     path.write_text(content)
     for part in (WHOLE, Part(2, 3)):
-        with pytest.raises(InputError, match=r"empty\.smi: holds no molecules"):
+        with pytest.raises(InputError, match=r"empty\.smi: contains no molecules"):
             parse(path, part, SETTINGS, 1)
 
 

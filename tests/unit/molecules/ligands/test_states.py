@@ -130,7 +130,7 @@ def test_a_drawing_that_cannot_be_is_docked_as_its_nearest_isomers(
     assert states(of(other, plain)) == states(found)
 
 
-def test_states_that_cannot_be_are_told() -> None:
+def test_states_that_cannot_be_are_reported() -> None:
     found = of(
         "CN1C(=O)C2C3C=CC(C3)C2C1=O",
         SETTINGS.model_copy(update={"protonate": False, "stereoisomers": 16}),

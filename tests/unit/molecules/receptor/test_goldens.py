@@ -88,8 +88,8 @@ def test_residues_have_the_states_of_propka(name: str) -> None:
         if state["complex"] != name or float(state["distance"]) > 12:
             continue
         place = f"{state['chain']}/{state['residue']}/{state['number']}"
-        for told in state["protons"].split():
-            atom, count = told.split(":")
+        for entry in state["protons"].split():
+            atom, count = entry.split(":")
             assert bound[row[f"{place}/{atom}"]] == int(count), (place, atom)
         compared.add(state["residue"])
     assert len(compared) >= 5
@@ -100,7 +100,7 @@ def test_propka_takes_some_residues_out_of_their_standard_state() -> None:
     found = {
         (state["complex"], state["number"])
         for state in STATES
-        if state["residue"] == "GLU" and "1" in (told[-1] for told in state["protons"].split())
+        if state["residue"] == "GLU" and "1" in (entry[-1] for entry in state["protons"].split())
     }
     assert ("1uou", "225") in found
 

@@ -416,14 +416,14 @@ def test_every_form_of_a_file_reads_the_same(tmp_path: Path, ligand_site: Site, 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "holds no atoms"),
-        (b"this is no structure\n", "holds no atoms"),
-        (b"\x00\x01\x02" * 50, "holds no atoms"),
+        (b"", "contains no atoms"),
+        (b"this is no structure\n", "contains no atoms"),
+        (b"\x00\x01\x02" * 50, "contains no atoms"),
         (
             b"data_x\nloop_\n_atom_site.id\n_atom_site.type_symbol\n1\n",
             "not a PDB or mmCIF structure",
         ),
-        (b"data_x\n_cell.length_a 10\n", "holds no atoms"),
+        (b"data_x\n_cell.length_a 10\n", "contains no atoms"),
         (gzip.compress(b"ATOM " * 1000, mtime=0)[:40], "the .gz is cut short or damaged"),
         (b"ATOM  short\n", "line 1: no coordinates in columns 31 to 54"),
         (ALANINES[0][:32].encode() + b"********" * 3 + b"\n", "line 1: no coordinates"),
@@ -545,29 +545,29 @@ def test_the_site_is_the_heavy_atom_centroid_in_every_format(
     assert site.half_side == 7.0
 
 
-def test_a_ligand_outside_the_box_and_further_molecules_are_told(
+def test_a_ligand_outside_the_box_and_further_molecules_are_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "long.sdf"
     path.write_text(LIGAND.replace("1.5000", "30.000") + LIGAND)
     site_of_ligand(path, 10.0)
-    assert "holds several molecules; the first is used" in caplog.messages[0]
+    assert "contains several molecules; the first is used" in caplog.messages[0]
     assert (
         "the 2 heavy atoms in long.sdf: 2 of them lie outside the box, up to 5.0 A; "
-        "a half side of 15 A would hold it"
+        "a half side of 15 A would contain it"
     ) in caplog.messages[1]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.sdf", "", "holds no readable molecule"),
-        ("a.sdf", "rubbish\n", "holds no readable molecule"),
-        ("a.mol2", "rubbish\n", "holds no readable molecule"),
+        ("a.sdf", "", "contains no readable molecule"),
+        ("a.sdf", "rubbish\n", "contains no readable molecule"),
+        ("a.mol2", "rubbish\n", "contains no readable molecule"),
         ("a.pdb", "rubbish\n", "has 0 heavy atoms"),
         ("a.xyz", LIGAND, "give an SDF, PDB or MOL2 file"),
         ("a.sdf", LIGAND.replace("1.5000", "0.0000"), "has no coordinates"),
-        ("a.sdf", LIGAND[:60], "holds no readable molecule"),
+        ("a.sdf", LIGAND[:60], "contains no readable molecule"),
     ],
 )
 def test_a_reference_that_cannot_be_used_is_one_sentence(
