@@ -23,7 +23,7 @@ from ligen_py.chain import FILES
 from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
+from ligen_py.molecules.ligands.preparation import Prepared, prepare
 from ligen_py.provenance import Run
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ledger import Reason, Status
@@ -32,7 +32,7 @@ from ligen_py.records.pocket import POCKET
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Scores
-from ligen_py.settings.parse import ParseSettings
+from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 from ligen_py.settings.pocket import PocketSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
@@ -81,8 +81,8 @@ def poses_of(part: Library, each: int, rng: np.random.Generator) -> Poses:
 
 def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, ...]]:
     """Write the files of every part; yield the rows of the manifest."""
-    rules = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=20.0)
-    models = [prepare(Record(1, "", smiles), rules) for smiles in SMILES]
+    settings = ParseSettings(**AS_GIVEN)
+    models = [prepare(Record(1, "", smiles), settings) for smiles in SMILES]
     pocket = folder / "pocket.h5"
     with new_file(pocket, POCKET, Run("pocket", PocketSettings())):
         pass

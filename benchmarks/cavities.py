@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.engine.pocket.cavity import find_cavities
-from ligen_py.molecules.receptor.preparation import Rules, open_structure
+from ligen_py.molecules.receptor.preparation import open_structure
 from ligen_py.molecules.receptor.site import cavities, read_heavy_atoms
+from ligen_py.settings.pocket import Structure
 
 
 def interval(hits: int, count: int) -> tuple[float, float]:
@@ -29,7 +30,7 @@ def interval(hits: int, count: int) -> tuple[float, float]:
 def distances(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """Of each cavity: to the ligand's centre, and to its nearest atom (cavities,), Angstrom."""
     protein = next(iter(sorted(folder.glob("protein.pdb*"))))
-    selection = open_structure(protein, Rules())
+    selection = open_structure(protein, Structure())
     others = [str(place) for place, chain in zip(selection.places, selection.polymer, strict=True)
               if not chain]  # fmt: skip
     found = cavities(selection, others, None, find_cavities)

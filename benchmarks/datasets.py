@@ -22,9 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from ligen_py.chain import STAGES
 from ligen_py.molecules.library.parsing import assemble
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.preparation import Rules, prepare
+from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.pocket import POCKET, Field
+from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.store.files.read import read
 
@@ -123,11 +124,11 @@ def _joined(end: str, chain: str) -> str:
 
 def dataset(atoms: int, fragments: int, count: int, seed: int = 0) -> Ligands:
     """The first `count` molecules of a dataset as ligands; InputError where one cannot be made."""
-    rules = Rules(max_atoms=256, max_torsions=64, embed="always", seed=1, time_limit=60.0)
+    settings = ParseSettings(**AS_GIVEN, embed="always")
     prepared = []
     for line, smiles in enumerate(molecules(atoms, fragments, seed), start=1):
         record = Record(text=smiles, name=f"d_{atoms}_{fragments}_{line}", line=line)
-        result = prepare(record, rules)
+        result = prepare(record, settings)
         # A few cages defeat the conformer generator; the next molecule takes their place.
         if result.states and len(result.states[0].shape["torsion_axis"]) == fragments // 2:
             prepared.append((record, result))

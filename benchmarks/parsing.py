@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from ligen_py.molecules.library.reading import records
 from ligen_py.molecules.ligands import preparation, standardising, states
-from ligen_py.molecules.ligands.preparation import Rules, prepare
+from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.settings.parse import ParseSettings
 
 PASSES = 5
@@ -42,7 +42,7 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
 """Name of a step, and the function that does it."""
 
 
-def steps(library: Sequence[Any], rules: Rules) -> dict[str, float]:
+def steps(library: Sequence[Any], settings: ParseSettings) -> dict[str, float]:
     """Milliseconds a record of `prepare` and of its steps."""
     spent: dict[str, float] = {}
 
@@ -61,7 +61,7 @@ def steps(library: Sequence[Any], rules: Rules) -> dict[str, float]:
     passes = []
     for _ in range(PASSES):
         spent.clear()
-        timed("prepare", lambda: [prepare(record, rules) for record in library])()
+        timed("prepare", lambda: [prepare(record, settings) for record in library])()
         passes.append(dict(spent))
     best = min(passes, key=lambda one: one["prepare"])
     names = ["prepare", *(name for name, _, _ in STEPS)]
@@ -110,10 +110,9 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300, help="records (default: %(default)s)")
     options = parser.parse_args()
     library = list(islice(records(options.library), options.count))
-    defaults = ParseSettings().model_dump()
-    rules = Rules(**{name: defaults[name] for name in Rules._fields})
-    prepare(library[0], rules)  # patterns are compiled once
-    for title, table in (("parse", steps(library, rules)), ("RDKit alone", rdkit(library))):
+    settings = ParseSettings()
+    prepare(library[0], settings)  # patterns are compiled once
+    for title, table in (("parse", steps(library, settings)), ("RDKit alone", rdkit(library))):
         print(f"\n{title}, {len(library)} records, ms of processor time a molecule")
         for name, value in table.items():
             print(f"  {name:32}{value:8.3f}")

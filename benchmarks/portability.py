@@ -128,13 +128,13 @@ def combine(paths: list[Path]) -> list[dict[str, Any]]:
             row[kind] = values
             row[f"phi_{kind}"] = phi(values) if values else None
         result.append(row)
-        told = [f"{mode:8} {name:8}"]
+        cells = [f"{mode:8} {name:8}"]
         for kind in EFFICIENCIES:
             if row[f"phi_{kind}"] is not None:
                 each = ", ".join(f"{100 * (value or 0):.1f}" for value in row[kind])
                 words = kind.replace("_", " ")
-                told.append(f"Phi of {words} {100 * row[f'phi_{kind}']:.1f} % ({each})")
-        print("  ".join(told))
+                cells.append(f"Phi of {words} {100 * row[f'phi_{kind}']:.1f} % ({each})")
+        print("  ".join(cells))
     return result
 
 

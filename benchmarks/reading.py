@@ -25,7 +25,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from ligen_py.formats import format_of, library_files
 from ligen_py.molecules.library.parsing import parse, summary
 from ligen_py.molecules.library.reading import GUESSED, WHOLE, Part, records
-from ligen_py.molecules.ligands.preparation import Rules
 from ligen_py.settings.parse import ParseSettings
 
 PARTS = 10
@@ -42,9 +41,9 @@ def counted(path: Path) -> int:
     return sum(bool(line.strip()) for line in lines)
 
 
-def ledger_of(path: Path, rules: Rules, jobs: int) -> tuple[int, str]:
+def ledger_of(path: Path, settings: ParseSettings, jobs: int) -> tuple[int, str]:
     """The ledger's total and what it says, of a file with or without usable records."""
-    library = parse(path, WHOLE, rules, jobs, GUESSED, allow_empty=True)
+    library = parse(path, WHOLE, settings, jobs, GUESSED, allow_empty=True)
     return len(library.ledger.status), summary(library.ledger)
 
 
@@ -98,13 +97,12 @@ def main() -> int:
     if options.lines:
         large(options.folder[0], options.lines)
         return 0
-    told = ParseSettings().model_dump()
-    rules = Rules(**{name: told[name] for name in Rules._fields})
+    settings = ParseSettings()
     wrong = 0
     print("| file | counted | ledger |\n|---|---|---|")
     for path in files_below(options.folder):
         count = counted(path)
-        total, said = ledger_of(path, rules, options.jobs)
+        total, said = ledger_of(path, settings, options.jobs)
         wrong += count != total
         mark = "" if count == total else f" (WRONG: {total})"
         print(f"| {path.name} | {count}{mark} | {said.partition(': ')[2]} |", flush=True)

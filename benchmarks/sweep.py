@@ -111,13 +111,13 @@ def sweep(
         for group in groups:
             rows.append(_cell(trial, replace(tuning, sub_groups=group), size))
             row = rows[-1]
-            told = row.get("refused") or (
+            result = row.get("refused") or (
                 f"{row['ligands_per_second']:12,.1f} "
                 f"({row['lowest']:,.1f} to {row['highest']:,.1f})"
             )
             registers = f"{row['registers']} registers, {row['spilled_bytes']} bytes spilled"
             extra = registers if row["registers"] is not None else ""
-            print(f"{label:9} work-group {group * tuning.lanes:4} {told} {extra}", flush=True)
+            print(f"{label:9} work-group {group * tuning.lanes:4} {result} {extra}", flush=True)
     return rows
 
 

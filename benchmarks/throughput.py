@@ -36,7 +36,8 @@ from ligen_py.records.ligands import Ligands
 from ligen_py.settings.dock import DockSettings
 
 ALIGNMENT = 246
-"""Evaluations of the whole ligand in one restart's rigid alignment (ligen.md 8.5)."""
+"""Evaluations of the whole ligand in one restart's rigid alignment:
+twice 3 x 32 angles and 27 offsets."""
 
 UNIQUE = 24
 """Different molecules of a dataset; launches repeat them."""

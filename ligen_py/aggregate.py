@@ -135,7 +135,7 @@ def _control(campaign: CampaignWriter, lineage: Lineage, members: Sequence[PartF
     part, crystal = read_best(members), members[0].crystal
     campaign.append_parts(lineage.add(members, len(part.status)))
     if not len(part.status):
-        raise InputError(f"{members[0].ligands}: holds no reference ligand; check {crystal}")
+        raise InputError(f"{members[0].ligands}: contains no reference ligand; check {crystal}")
     if part.status[0] != Status.SCORED:
         return control_of(part)
     best, found = int(part.scored()[0]), list[np.ndarray | None]()
@@ -149,7 +149,7 @@ def _control(campaign: CampaignWriter, lineage: Lineage, members: Sequence[PartF
                 if (number, ligand) == (part.member[best], best):
                     of_best, place = found[-1], part.best[best] - kept.start
     if of_best is None:
-        return control_of(part, problem=f"{crystal.name} holds another molecule")
+        return control_of(part, problem=f"{crystal.name} contains another molecule")
     return control_of(part, rmsd=(of_best[place], min(r.min() for r in found if r is not None)))
 
 

@@ -304,15 +304,15 @@ class Workplan:
         return list(dict.fromkeys(template.format(**part._asdict()) for part in self.parts()))
 
     def parse_options(self, library: str) -> ParseOptions:
-        """Settings of `parse`; a control stays as drawn, but forgets its crystal coordinates."""
-        told = self.settings.parse.model_dump()
+        """Settings of `parse`; a control stays as drawn, without its crystal coordinates."""
+        parse = self.settings.parse.model_dump()
         if library.startswith(CONTROL):
-            return ParseOptions(**told | AS_DRAWN)
+            return ParseOptions(**parse | AS_DRAWN)
         reading = self.settings.libraries[library].model_dump(include=set(Reading.model_fields))
-        return ParseOptions(**told, **reading)
+        return ParseOptions(**parse, **reading)
 
     def parse_flags(self, library: str) -> str:
-        """Flags of `parse`. One file of many may hold nothing; a library of one file may not."""
+        """Flags of `parse`. One file of many may be empty; a library of one file may not."""
         many = any(file.label for file in self._chunk_files[library].values())
         return f"{'--allow-empty ' if many else ''}{flags(self.parse_options(library))}"
 

@@ -10,7 +10,7 @@ this package, named as its rule and its section of the config, with
 `--device` does, and a stage without kernels ignores it; `output` is the file to write. Further
 keywords of a stage change its speed only. The command line of a stage ends in the same function.
 
-Importing this module loads no stage, so that no stage's digest holds the code of another one.
+Importing this module loads no stage, so that no stage's digest covers the code of another one.
 """
 
 import logging

@@ -35,7 +35,7 @@ STAGES = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Hand a command line over to the module that it names; returns the exit code."""
+    """Run the module that a command line names; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     parser = _parser("ligen", "Virtual screening with LiGen's method on OpenCL.", COMMANDS)
     parser.add_argument("--version", action="version", version=f"ligen_py {__version__}")

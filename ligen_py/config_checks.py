@@ -1,6 +1,6 @@
-"""Look at what a campaign's config names before its first job: patterns, structures, sites, device.
+"""Check what a campaign's config names before its first job: patterns, structures, sites, device.
 
-A stage would find the same faults, hours later perhaps, and on a cluster once a job.
+A stage would find the same faults later, perhaps after hours, and on a cluster in every job.
 """
 
 from collections.abc import Iterator
@@ -11,18 +11,16 @@ from ligen_py.errors import InputError
 from ligen_py.formats import COMPRESSED
 from ligen_py.molecules.library.lines import require_complete
 from ligen_py.molecules.ligands.filters import check_patterns
-from ligen_py.molecules.receptor.preparation import Rules, check_site
-from ligen_py.molecules.receptor.site import Asked
+from ligen_py.molecules.receptor.preparation import check_site
 from ligen_py.opencl.device import select_all
 from ligen_py.settings.document import read_document
-from ligen_py.settings.pocket import Structure
 
 COMPRESSED_LIMIT = 1 << 28
 """Compressed bytes that are unpacked to see whether files are cut short: some seconds."""
 
 
 def checked(path: Path) -> Workplan:
-    """The campaign of a config file, with all that it names looked at.
+    """The campaign of a config file, after a check of all that it names.
 
     Raises InputError that names the file, the key or the line.
     """
@@ -63,13 +61,10 @@ def check_device(selector: str | None = None) -> None:
 
 
 def _check_pocket(plan: Workplan, docked: Docked) -> None:
-    chosen = docked.settings.model_dump(include=set(Structure.model_fields))
-    common = plan.settings.pocket.model_dump(include=set(Rules.__dataclass_fields__))
-    rules = Rules(**chosen, **common)
     files = {"ligand": docked.site.ligand, "cavities": docked.site.cavities}
-    files = {key: str(plan.resolve(given)) for key, given in files.items() if given is not None}
-    asked = Asked(**docked.site.model_dump() | files)
-    check_site(plan.resolve(docked.receptor), rules, asked, plan.settings.pocket.radius)
+    found = {key: str(plan.resolve(given)) for key, given in files.items() if given is not None}
+    asked = docked.site.model_copy(update=found)
+    check_site(plan.resolve(docked.receptor), docked.settings, asked, plan.settings.pocket)
 
 
 def _compressed(plan: Workplan) -> Iterator[tuple[str, Path]]:

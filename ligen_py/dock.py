@@ -2,7 +2,7 @@
 
 Reads a ligands file and a pocket file, writes a poses file: the `max_num_poses` best genotypes of
 the `num_restart` of a ligand, in the order of restarts, with their geometric scores and bump
-counts. A record of which no state can fit leaves the race.
+counts. A record of which no state can fit is excluded.
 """
 
 import argparse
@@ -80,23 +80,23 @@ def run(
     plan = Plan.of(field, settings)
     chosen = select_all(device)
 
-    told: dict[str, Any] = {"path": inputs.ligands, "field": field, "plan": plan}
-    told |= {"mode": mode, "count": len(entry)}
+    shared: dict[str, Any] = {"path": inputs.ligands, "field": field, "plan": plan}
+    shared |= {"mode": mode, "count": len(entry)}
     runs = slabs(plan.pose_bytes(np.diff(first_torsion)))
     too_large: dict[int, str] = {}
     made_by = Run("dock", settings, inputs, labels(chosen))
     with growing(output, POSES, made_by) as file:
         pace = Pace("ligands docked", len(entry))
         if len(chosen) == 1:
-            docked = _searcher(chosen[0], **told, pace=pace)(runs)
+            docked = _searcher(chosen[0], **shared, pace=pace)(runs)
         else:
-            docked = spread(chosen, partial(_one_by_one, **told), runs)
+            docked = spread(chosen, partial(_one_by_one, **shared), runs)
         for (first, last), found in zip(runs, docked, strict=True):
             file.append("poses", partial(plan.poses, found.torsions, found.rows, found.results))
             too_large |= {first + row: words for row, words in found.too_large.items()}
             pace.reach(last, len(too_large))
         rows = np.setdiff1d(np.arange(len(entry)), list(too_large))
-        # A record is lost with the last of its states; the ledger tells of the first.
+        # A record is lost with the last of its states; the ledger names the first.
         out = np.setdiff1d(np.unique(entry, return_index=True)[1], rows)
         out = out[~np.isin(entry[out], entry[rows])]
         words = [too_large[row] for row in out]
@@ -127,9 +127,9 @@ def _searcher(
     return dock
 
 
-def _one_by_one(device: Device, **told: Any) -> Callable[[tuple[int, int]], Docked]:
+def _one_by_one(device: Device, **shared: Any) -> Callable[[tuple[int, int]], Docked]:
     """The work of one of several devices, a run at a time; the stage counts what comes back."""
-    dock = _searcher(device, **told, pace=Pace("ligands docked"))
+    dock = _searcher(device, **shared, pace=Pace("ligands docked"))
     return lambda run: next(dock([run]))
 
 

@@ -23,7 +23,7 @@ from ligen_py.store.campaign.layout import Pose
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.text import csv_line, harmless, write_texts
-from ligen_py.summary.molecule import MOST_COLUMNS, columns, told
+from ligen_py.summary.molecule import MOST_COLUMNS, columns, facts
 
 log = logging.getLogger("ligen_py")
 
@@ -103,21 +103,21 @@ def _require_manifest(path: Path, campaign: CampaignReader, manifest: Path) -> N
 def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> None:
     if target.stored < min(count, target.size):
         raise InputError(
-            f"{path}: holds {target.stored} poses of target {name}, fewer than the {count} asked "
-            f"for; give a smaller --count, or run aggregate again with --top-poses {count}"
+            f"{path}: contains {target.stored} poses of target {name}, fewer than the {count} "
+            f"asked for; give a smaller --count, or run aggregate again with --top-poses {count}"
         )
 
 
 def _rows(
     name: str, campaign: CampaignReader, target: TargetReader, count: int
 ) -> Iterator[tuple[dict[str, str], Pose]]:
-    """What is told of each ligand, and its best pose."""
+    """What is reported of each ligand, and its best pose."""
     for start in range(0, min(count, target.size), PIECE):
         best = target.ranked(start, min(start + PIECE, count))
         others = target.others(best.row)
         for i, pose in enumerate(target.poses(start + len(best.rank), start)):
             names = others.get(int(best.row[i]), [])
-            yield told(name, campaign, best, i, pose, names), pose
+            yield facts(name, campaign, best, i, pose, names), pose
 
 
 def _sdf(*of: Any) -> Iterator[str]:

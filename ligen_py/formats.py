@@ -87,7 +87,7 @@ def library_files(given: Path) -> list[LibraryFile]:
     if given.is_dir():
         base, names = given, _walk(given)
         names = [name for name in names if _format(name) and _ending(name) not in AMBIGUOUS]
-        nothing = f"the folder {given} holds no library file; give another folder, or a glob"
+        nothing = f"the folder {given} contains no library file; give another folder, or a glob"
     elif glob.has_magic(str(given)):
         base = _fixed(given)
         pattern = str(given.relative_to(base))

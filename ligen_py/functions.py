@@ -1,14 +1,14 @@
 """The table of scoring functions, one row each; everything that offers a choice reads it.
 
-A function is one room, a package with these modules, which nothing imports by name:
+A function is one package with these modules, which nothing imports by name:
 
 - `scorer`: `SCORER`, terms of poses on a device, and `pose_energy`, what chooses a ligand's pose;
 - `reference`: `score_poses`, its NumPy twin, and `WATCHED`, the terms that the watch compares;
 - `field`: `FIELD`, the maps and pair energies that poses are refined in;
 - `field_reference`: `view`, a ligand as the twin of the refinement sees it.
 
-Functions that tell atoms by the same types share one row of `AtomTypes`. A stage's digest holds the
-modules that the stage loads (`load` and `load_types` with the module's name as a literal).
+Functions with the same atom types share one row of `AtomTypes`. A stage's digest covers
+the modules that the stage loads (`load` and `load_types` with the module's name as a literal).
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class AtomTypes:
 class Function:
     """A row of the table."""
 
-    room: str
+    package: str
     """Package with the modules above."""
     types: AtomTypes | None = None
     """None: element, bonds and place are all that the function needs."""
@@ -56,8 +56,8 @@ FUNCTIONS: dict[str, Function] = {
 
 
 def load(function: str, module: str) -> Any:
-    """A module of a function's room."""
-    return import_module(f"{FUNCTIONS[function].room}.{module}")
+    """A module of a function's package."""
+    return import_module(f"{FUNCTIONS[function].package}.{module}")
 
 
 def typed_records(name: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class Pace:
         """`what` is done, such as "ligands docked", for `total` items; None if unknown."""
         self._what, self._total = what, total
         self._done = self._failed = 0
-        self._start = self._told = clock()
+        self._start = self._logged = clock()
 
     def add(self, done: int, failed: int = 0) -> None:
         """Count `done` more items, of which `failed` failed."""
@@ -30,9 +30,9 @@ class Pace:
         """Set the number of items that are done by now, if it is larger."""
         self._done, self._failed = max(done, self._done), max(failed, self._failed)
         now = clock()
-        if now - self._told < MINUTE:
+        if now - self._logged < MINUTE:
             return
-        self._told = now
+        self._logged = now
         of, left, rate = "", "", self.rate
         if self._total is not None:
             of = f" of {self._total}"

@@ -18,7 +18,6 @@ from typing import NamedTuple
 from ligen_py import cli
 from ligen_py.molecules.library.parsing import parse, summary
 from ligen_py.molecules.library.reading import WHOLE, Columns, Part
-from ligen_py.molecules.ligands.preparation import Rules
 from ligen_py.provenance import Input, Run
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
@@ -76,12 +75,10 @@ def run(
     inputs: Inputs, settings: ParseOptions, device: str | None, output: Path, jobs: int = 1
 ) -> None:
     """Parse a part of a library in `jobs` processes and write its ligands file."""
-    told = settings.model_dump()
-    rules = Rules(**{name: told[name] for name in Rules._fields})
-    columns = Columns(**{name: told[name] for name in Columns._fields})
+    columns = Columns(**settings.model_dump(include=set(Columns._fields)))
     started = time.perf_counter()
     known = {key: place for path in inputs.after for key, place in _ready(path)}
-    reading = inputs.input, inputs.part, rules, jobs, columns
+    reading = inputs.input, inputs.part, settings, jobs, columns
     library = parse(*reading, inputs.allow_empty, known)
     seconds = time.perf_counter() - started
 

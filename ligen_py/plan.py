@@ -127,11 +127,11 @@ def _show(rows: Iterable[tuple[str, ...]], align: str) -> None:
 def _settings(plan: Workplan) -> Iterator[str]:
     for name in SECTIONS:
         section: Section = getattr(plan.settings, name)
-        told = ", ".join(f"{key} {_told(value)}" for key, value in section.model_dump().items())
-        yield f"  {name}: {told}"
+        values = ", ".join(f"{key} {_text(value)}" for key, value in section.model_dump().items())
+        yield f"  {name}: {values}"
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     return " ".join(map(str, value)) or "-" if isinstance(value, list | tuple) else str(value)
 
 
@@ -314,11 +314,11 @@ def _pending(options: argparse.Namespace) -> Iterator[str]:
     try:
         made = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
-        yield f"cannot be told: {error}"
+        yield f"what it would do is not known: {error}"
         return
     lines = (made.stdout + made.stderr).splitlines()
     if made.returncode:
-        yield "cannot be told: " + next(
+        yield "what it would do is not known: " + next(
             (line for line in lines if "rror" in line), "Snakemake is not installed here"
         )
         return

@@ -20,9 +20,9 @@ from ligen_py import cli
 from ligen_py.engine.pocket.cavity import find_cavities
 from ligen_py.engine.pocket.geometric_field import Box, cavity_volume, make_field
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor.preparation import Prepared, Rules, open_structure, prepare
+from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
 from ligen_py.molecules.receptor.selection import Selection
-from ligen_py.molecules.receptor.site import Asked, cavities, locate, nearby
+from ligen_py.molecules.receptor.site import cavities, locate, nearby
 from ligen_py.provenance import Run
 from ligen_py.records.pocket import POCKET, Audit, Field
 from ligen_py.settings.pocket import PocketSettings, Structure
@@ -66,20 +66,18 @@ def _stage(options: argparse.Namespace) -> None:
     if options.receptor is None or not (options.output or options.list):
         raise InputError("command line: give --receptor and --output, or --list, or --audit")
     if options.list:
-        rules = _rules(structure, settings)
-        selection = open_structure(options.receptor, rules)
-        return _print_cavities(selection, rules, getattr(options, "Site.cavities", None))
+        selection = open_structure(options.receptor, structure)
+        return _print_cavities(selection, structure, getattr(options, "Site.cavities", None))
     site = cli.settings_from(SiteSettings, options)
     return run(Inputs(options.receptor, structure, site), settings, None, options.output)
 
 
 def run(inputs: Inputs, settings: PocketSettings, device: str | None, output: Path) -> None:
     """Prepare a receptor around its site and write the pocket file."""
-    rules = _rules(inputs.structure, settings)
-    selection = open_structure(inputs.receptor, rules)
-    asked = Asked(**inputs.site.model_dump())
-    site = locate(selection, asked, rules.keep, settings.radius, find_cavities)
-    prepared = prepare(selection, site, rules)
+    structure, asked = inputs.structure, inputs.site
+    selection = open_structure(inputs.receptor, structure)
+    site = locate(selection, asked, structure.keep, settings.radius, find_cavities)
+    prepared = prepare(selection, site, structure, settings)
     box = Box(site.center, site.half_side, settings.spacing)
     field = make_field(
         box, prepared.xyz, prepared.element, settings.anchor_separation, settings.max_anchors
@@ -91,13 +89,8 @@ def run(inputs: Inputs, settings: PocketSettings, device: str | None, output: Pa
     _report(prepared, field)
 
 
-def _rules(structure: Structure, settings: PocketSettings) -> Rules:
-    common = settings.model_dump(include=set(Rules.__dataclass_fields__))
-    return Rules(**structure.model_dump(), **common)
-
-
-def _print_cavities(selection: Selection, rules: Rules, file: str | None) -> None:
-    found = cavities(selection, rules.keep, file, find_cavities)
+def _print_cavities(selection: Selection, structure: Structure, file: str | None) -> None:
+    found = cavities(selection, structure.keep, file, find_cavities)
     if not found:
         raise InputError(f"{selection.source}: no cavities were found")
     print(audits.cavity_table([(one, nearby(selection, one.center)) for one in found]))

@@ -224,14 +224,14 @@ class Bars:
 def follow(
     manifest: Path,
     log: Path,
-    tell: Callable[[str], object],
+    report: Callable[[str], object],
     streams: Sequence[Any] = (),
     pause: float = MINUTE,
 ) -> None:
     """Start to report how far a campaign is, until this process ends.
 
     On a terminal bars show it, if `streams` names the log handlers that write there; else a line
-    goes to `tell` once a `pause` (seconds). A line a `pause` goes to the end of `log` in both
+    goes to `report` once a `pause` (seconds). A line a `pause` goes to the end of `log` in both
     cases, and one at the end. A campaign never stops because of this.
     """
     bars = Bars(streams) if streams and sys.stderr.isatty() else None
@@ -264,9 +264,9 @@ def follow(
                     written = time.monotonic()
                     _append(log, str(state))
                     if not bars:
-                        tell(str(state))
+                        report(str(state))
             except (InputError, OSError) as error:
-                tell(f"progress: {error}")
+                report(f"progress: {error}")
             time.sleep(min(pause, GLANCE if bars else pause) if state else min(pause, 1.0))
 
     def finish() -> None:

@@ -2,7 +2,7 @@
 
 `stage_digest` hashes the sources that a stage reaches through its own imports and the kernels
 those modules name, so a changed kernel re-plans exactly the stages that launch it. Of a scoring
-function's room it hashes the modules that the stage loads (`ligen_py.functions.load`).
+function's package it hashes the modules that the stage loads (`ligen_py.functions.load`).
 """
 
 import ast
@@ -51,7 +51,7 @@ def _loaded(call: ast.Call) -> Iterable[str]:
         module = call.args[1]
         if isinstance(module, ast.Constant) and isinstance(module.value, str):
             if call.func.id == "load":
-                yield from (f"{row.room}.{module.value}" for row in FUNCTIONS.values())
+                yield from (f"{row.package}.{module.value}" for row in FUNCTIONS.values())
             elif call.func.id == "load_types":
                 yield from (getattr(types, module.value) for types in all_types())
 
@@ -79,7 +79,7 @@ def sources(stage: str) -> list[Path]:
         if path.suffix == ".py":
             modules, files = _named(text)
             reached = (_module_file(name) for name in modules if name.startswith("ligen_py"))
-            # What a stage loads from the rooms of scoring functions counts, not their list.
+            # What a stage loads from the packages of scoring functions counts, not their list.
             known = (None, PACKAGE / "functions.py")
             waiting += [module for module in reached if module not in known]
             folders = {

@@ -61,7 +61,7 @@ def _answer(options: argparse.Namespace) -> None:
     if unknown:
         names = ", ".join(readable(name) for name in dict.fromkeys(unknown))
         where = f" for the target {options.target}" if options.target else ""
-        raise InputError(f"{options.campaign}: holds no record{where} named {names}")
+        raise InputError(f"{options.campaign}: contains no record{where} named {names}")
 
 
 def _lines(

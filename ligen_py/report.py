@@ -1,4 +1,4 @@
-"""Tell what a campaign found: a table on the terminal, and one HTML page that needs no network.
+"""Report what a campaign found: a table on the terminal, and one HTML page that needs no network.
 
 Per target: the best molecules, the redocking control, how the groups of molecules that the
 settings name rank among all others, as measured, good or bad, and what became of every record.

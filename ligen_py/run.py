@@ -1,7 +1,7 @@
-"""Run a campaign: check its config and files, let Snakemake do what is not done, show the table.
+"""Run a campaign: check its config and files, run Snakemake, show the table of results.
 
-What was done before is kept: the same command goes on where a run was stopped, and after a change
-makes again what depends on it.
+Finished files are kept: the same command continues a run that was stopped, and after a change it
+makes again what depends on the change.
 """
 
 import argparse
@@ -25,13 +25,13 @@ from ligen_py.paths import PACKAGE, examples, profile, snakefile
 log = logging.getLogger("ligen_py")
 
 LOCAL = "local"
-"""The profile that is taken where none is named."""
+"""The profile where none is named."""
 
 NO_RUN = frozenset(("-n", "--dry-run", "--unlock", "--lint", "--touch", "--summary", "--report"))
 """Flags with which Snakemake runs no campaign, so that there is no table to show."""
 
 TAIL = 1 << 14
-"""Bytes at the end of a log in which its last words are sought."""
+"""Bytes at the end of a log in which an error message is sought."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -130,7 +130,7 @@ def _snakemake(options: argparse.Namespace, chosen: Path, folder: Path) -> tuple
 
 @contextmanager
 def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
-    """Let Snakemake end its jobs first where this process is asked to end; gives the signals."""
+    """Pass signals to end on to Snakemake, which ends its jobs first; gives the signals."""
     signals: list[int] = []
 
     def pass_on(number: int, frame: FrameType | None) -> None:
@@ -159,7 +159,7 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
     now = _logs(folder)
     changed = sorted((path for path in now if now[path] != before.get(path)), key=now.__getitem__)
     stages = [path for path in changed if ".snakemake" not in path.parts]
-    failed = {path: said for path in stages if (said := _last_words(path))}
+    failed = {path: said for path in stages if (said := _error_at_the_end(path))}
     for path, said in failed.items():
         more = f"; {len(failed) - 1} other jobs failed, too" if len(failed) > 1 else ""
         return f"{said} (log: {path}{more})"
@@ -172,12 +172,12 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
                 "then the command itself"
             )
         if path not in stages:
-            return f"Snakemake stopped, see its words above (log: {path})"
-    return "Snakemake stopped, see its words above"
+            return f"Snakemake stopped, see its messages above (log: {path})"
+    return "Snakemake stopped, see its messages above"
 
 
-def _last_words(path: Path) -> str:
-    """What a stage that failed said at the end of its log; empty where it did not fail."""
+def _error_at_the_end(path: Path) -> str:
+    """The error message at the end of a stage's log; empty where it did not fail."""
     with path.open("rb") as stream:
         stream.seek(max(0, path.stat().st_size - TAIL))
         text = stream.read().decode("utf-8", "replace")
@@ -185,7 +185,7 @@ def _last_words(path: Path) -> str:
     if not lines:
         return ""
     if " error: " in f" {lines[-1]}":
-        # "ligen stage dock: error: this" is told as "dock: this".
+        # "ligen stage dock: error: this" is shown as "dock: this".
         return lines[-1].removeprefix("ligen ").removeprefix("stage ").replace(": error: ", ": ", 1)
     if "Traceback (most recent call last)" in text:
         return f"{lines[-1].strip()}; this is a fault of the program, please report it"

@@ -6,7 +6,7 @@ and, over what torsions and size add to it, is the score that ranks.
 
 Reads a ligands file, a pocket file and any file that holds poses (kept by `filter`, or straight
 from `dock`), writes a scores file: every term of every pose, and the best pose of each ligand.
-A record is scored when one of its states is; one without a finite score leaves the race.
+A record is scored when one of its states is; one without a finite score fails.
 """
 
 import argparse

@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--for", dest="level", choices=["device", "architecture", "vendor"], default="device",
-        help="what the rows hold for (default: %(default)s)",
+        help="what the rows are valid for (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--output", type=Path, metavar="FOLDER", help="default: where the stages look"
@@ -137,7 +137,7 @@ def _tune(options: argparse.Namespace) -> None:
             found = search(trial, start, options.strategy, options.seconds)
             best = fastest(found)
             settings, outcome = best
-            log.info("best: %s", told(settings, outcome))
+            log.info("best: %s", described(settings, outcome))
             table["kernels"].setdefault(kernel, {})[str(atom_class)] = asdict(settings)
             table["measured"].setdefault(kernel, {})[str(atom_class)] = measured(
                 trial, best, (start, dict(found)[start]), len(found)
@@ -289,16 +289,16 @@ class OneByOne:
 
 
 def attempt(trial: Trial, settings: Tuning) -> Outcome:
-    """Try settings and tell what came of it; what cannot be built is refused, not an error."""
+    """The outcome of some settings; what cannot be built is refused, not an error."""
     try:
         outcome = trial.attempt(settings)
     except DeviceError as error:
         outcome = Outcome(str(error).splitlines()[0])
-    log.info("  %s", told(settings, outcome))
+    log.info("  %s", described(settings, outcome))
     return outcome
 
 
-def told(settings: Tuning, outcome: Outcome) -> str:
+def described(settings: Tuning, outcome: Outcome) -> str:
     """One line on a candidate."""
     words = [f"{name} {value}" for name, value in asdict(settings).items()]
     if outcome.usage:
@@ -308,7 +308,7 @@ def told(settings: Tuning, outcome: Outcome) -> str:
 
 
 def is_fit(outcome: Outcome) -> bool:
-    """Right, and without spills where the driver tells of them."""
+    """Right, and without spills where the driver reports them."""
     return bool(outcome.rates) and not (outcome.usage and outcome.usage.spilled)
 
 

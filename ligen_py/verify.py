@@ -141,8 +141,8 @@ def _config_faults(
     if effort != plan.settings.effort:
         found = f"was made with effort {effort}" if effort else "does not say its effort"
         yield f"{options.campaign}: {found}, {options.config} asks for {plan.settings.effort}"
-    told = json.loads(attributes["settings"])
-    yield from _unlike(options.campaign, told, plan.settings.aggregate, "aggregate")
+    used = json.loads(attributes["settings"])
+    yield from _unlike(options.campaign, used, plan.settings.aggregate, "aggregate")
     described = plan.manifest().parts
     places = {part.label: place for part, place in zip(described, plan.parts(), strict=True)}
     sources: dict[Path, str] = {}
@@ -162,7 +162,7 @@ def _file_faults(
     """Whether a file of a part was made with the settings, and from the files, of the config."""
     try:
         record = run_record(file, KINDS[kind])
-        known, told = input_digests(file, record), json.loads(record["settings"])
+        known, used = input_digests(file, record), json.loads(record["settings"])
     except (InputError, KeyError, ValueError):
         return  # found again when every file is read
     stage = writer(kind)
@@ -176,7 +176,7 @@ def _file_faults(
         wanted = getattr(plan.settings, stage.name)
     if kind == "pocket":
         given = [plan.receptor(place.target), *plan.site_files(place.target)]
-    yield from _unlike(file, told, wanted, stage.name)
+    yield from _unlike(file, used, wanted, stage.name)
     for source in given:
         if source not in sources:
             sources[source] = file_digest(source)
@@ -184,13 +184,13 @@ def _file_faults(
             yield f"{file}: was not made from {source} as it is now"
 
 
-def _unlike(file: Path, told: dict[str, object], wanted: Section, stage: str) -> Iterator[str]:
+def _unlike(file: Path, used: dict[str, object], wanted: Section, stage: str) -> Iterator[str]:
     """Settings of a run record that are not those of the config."""
     asked = wanted.model_dump(mode="json")
-    for name in sorted({*told, *asked}):
-        if told.get(name) != asked.get(name):
+    for name in sorted({*used, *asked}):
+        if used.get(name) != asked.get(name):
             yield (
-                f"{file}: was made with {stage}.{name} {told.get(name)}, "
+                f"{file}: was made with {stage}.{name} {used.get(name)}, "
                 f"the config asks for {asked.get(name)}"
             )
 

@@ -48,16 +48,16 @@ def distances(columns: Sequence[str]) -> list[dict[str, float]]:
 
 def clustered() -> tuple[Ligands, Poses, np.ndarray, float]:
     """A ligand, poses of it, spyrmsd's RMSD of each pair (poses, poses), and the limit."""
-    told = document("cluster.json")
+    stored = document("cluster.json")
     (ligand,) = (
-        each for each in document("vina_poses.json")["ligands"] if each["name"] == told["ligand"]
+        each for each in document("vina_poses.json")["ligands"] if each["name"] == stored["ligand"]
     )
-    start = np.array(told["xyz"])
+    start = np.array(stored["xyz"])
     ligands, _ = ligands_of(replace(read_lines(ligand["pdbqt"]), xyz=start))
     number = [int(np.abs(start - place).sum(axis=1).argmin()) for place in ligands.xyz]
     axes = [[number[near], number[far]] for near, far in ligands.torsion_axis.tolist()]
-    column = [told["axes"].index(axis) for axis in axes]
-    poses = told["poses"]
+    column = [stored["axes"].index(axis) for axis in axes]
+    poses = stored["poses"]
     count, torsions = len(poses), len(axes)
     none = np.zeros(count, "i4")
     return (
@@ -69,13 +69,13 @@ def clustered() -> tuple[Ligands, Poses, np.ndarray, float]:
             translation=np.array([pose["translation"] for pose in poses], "f4"),
             quaternion=np.array([pose["quaternion"] for pose in poses], "f4"),
             torsion=np.array([pose["torsion"] for pose in poses], "f4")[:, column].ravel(),
-            score=np.array(told["score"], "i4"),
+            score=np.array(stored["score"], "i4"),
             internal_bumps=none,
             pocket_bumps=none,
             outside=none,
         ),
-        np.array(told["rmsd"]),
-        told["limit"],
+        np.array(stored["rmsd"]),
+        stored["limit"],
     )
 
 

@@ -1,4 +1,5 @@
-// filter: which poses of a ligand are worth a chemical score (ligen.md 8.7), in two kernels.
+// filter: which poses of a ligand are worth a chemical score, the sort and clip of LiGen's
+// Algorithm 1 (Crisci et al. 2024), in two kernels.
 //
 // place   one sub-group a pose: coordinates of the heavy atoms from the genotype
 // select  one sub-group a ligand: sort by geometric score, cluster, order, clip

@@ -130,7 +130,7 @@ def _read_crystal(path: Path) -> Chem.Mol:
     with rdBase.BlockLogs():
         mol = _parse(kind, text, True) or _parse(kind, text, False)
     if mol is None or not mol.GetNumConformers():
-        raise InputError(f"{path}: holds no readable molecule with coordinates")
+        raise InputError(f"{path}: contains no readable molecule with coordinates")
     return mol
 
 

@@ -159,7 +159,7 @@ def _devices_of(platform: cl.Platform) -> list[cl.Device]:
 
 
 def select(selector: str | None = None) -> Device:
-    """The first device that a selector names: see `select_all`. Others are told to be left."""
+    """The first device that a selector names: see `select_all`. Others cause a warning."""
     chosen = select_all(selector)
     if len(chosen) > 1:
         log.warning("only the first of %d devices is used; dock uses all of them", len(chosen))
@@ -249,7 +249,7 @@ def _cards_given() -> int | None:
     given = os.environ.get("SLURM_GPUS_ON_NODE", "")
     if given.isdecimal():
         return int(given)
-    # The numbers that they have on the node, "0,3", where Slurm does not tell how many.
+    # The numbers that they have on the node, "0,3", where Slurm does not say how many.
     listed = os.environ.get("SLURM_STEP_GPUS") or os.environ.get("SLURM_JOB_GPUS") or ""
     return len([number for number in listed.split(",") if number])
 

@@ -7,7 +7,7 @@ from ligen_py.opencl.program import Program
 
 SHARED_MEMORY = {7: 96 << 10, 8: 100 << 10, 9: 227 << 10}
 """Local memory of a multiprocessor of NVIDIA's by compute capability (major); 8.0 has more. OpenCL
-tells only how much one work-group may take."""
+reports only how much one work-group may take."""
 
 REGISTERS, REGISTER_UNIT = 65_536, 8
 """Registers of a multiprocessor of NVIDIA's; a thread takes a multiple of the unit."""
@@ -16,11 +16,11 @@ WARPS = 48
 """Warps that every multiprocessor since compute capability 7.0 holds, if nothing else is short."""
 
 OTHER_GPU = 16
-"""Sub-groups of one compute unit where a GPU tells nothing but its local memory."""
+"""Sub-groups of one compute unit where a GPU reports nothing but its local memory."""
 
 
 TYPICAL = 96
-"""Registers of a thread where the build log tells none: the program came from a cache."""
+"""Registers of a thread where the build log has none: the program came from a cache."""
 
 MOST_WARPS = {(7, 0): 64, (7, 5): 32, (8, 0): 64, (9, 0): 64, (10, 0): 64}
 """Warps that a multiprocessor can hold by compute capability; `WARPS` elsewhere."""
@@ -37,7 +37,7 @@ class Usage(NamedTuple):
 
 
 def usage(log: str) -> dict[str, Usage]:
-    """Registers and spills by kernel from a build log of NVIDIA's; empty where it tells none."""
+    """Registers and spills by kernel from a build log of NVIDIA's; empty where it has none."""
     found = {}
     for part in log.split("Compiling entry function '")[1:]:
         name, rest = part.split("'", 1)

@@ -1,11 +1,11 @@
 """Make OpenCL runtimes visible and keep them to the job, before pyopencl is imported.
 
-Intel's CPU runtime comes as a wheel whose vendor file holds no usable path, and the OpenCL loader
-reads one vendor folder only. So a folder is made in the user's cache that holds the system's
+Intel's CPU runtime comes as a wheel whose vendor file has no usable path, and the OpenCL loader
+reads one vendor folder only. So a folder is made in the user's cache with the system's
 vendor files and one for Intel's library; a user's own OCL_ICD_VENDORS is left alone.
 
 Processors' runtimes see the whole machine, whatever cores and memory a cluster or Snakemake gave
-this process; `keep_to_the_job` tells them in the variables that they read.
+this process; `keep_to_the_job` sets the variables that limit them.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ def register() -> None:
 
 
 def keep_to_the_job() -> None:
-    """Tell processors' runtimes the cores and memory of this job, and where its caches belong."""
+    """Limit processors' runtimes to the cores and memory of this job; set the folder of its caches."""
     for variable in ("DPCPP_CPU_NUM_CUS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"):
         os.environ[variable] = str(cores())
     # It binds PoCL's threads to the machine's first cores, which may be another job's.

@@ -87,7 +87,7 @@ class Record:
         """ValueError that names the first column with a value out of its range."""
         for name, fits in self.bounds():
             if not np.all(fits):
-                raise ValueError(f"{type(self).__name__}.{name} holds values out of range")
+                raise ValueError(f"{type(self).__name__}.{name} contains values out of range")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class Kind:
         for name, held in self.groups.items():
             if held is record:
                 return name
-        raise ValueError(f"a {self.name} file holds no {record.__name__}")
+        raise ValueError(f"a {self.name} file contains no {record.__name__}")
 
 
 def base_of(record: type[Record]) -> type[Record] | None:

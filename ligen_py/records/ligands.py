@@ -28,7 +28,7 @@ class Ligands(Record):
     """The molecules to dock, hydrogens included: the states of every READY entry, one row each.
 
     A state is a form in which the parent may bind: a protonation state, tautomer or stereoisomer
-    (told by `smiles`) with one shape of its rings (`conformer`). The rows of one entry stand
+    (see `smiles`) with one shape of its rings (`conformer`). The rows of one entry stand
     together, entries in ascending order.
 
     Heavy atoms come first, then hydrogens; both are numbered depth-first over the rigid pieces, so

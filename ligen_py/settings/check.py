@@ -56,7 +56,7 @@ def check(
             found.setdefault(_keys(values, item), []).append(item)
     sentences = []
     for keys, items in found.items():
-        # What is wrong with a value's part is not told again of the whole.
+        # What is wrong with a value's part is not reported again for the whole.
         if not any(other[: len(keys)] == keys != other for other in found):
             at = f"{where}{_line(lines or {}, keys)}"
             sentences.append(f"{at}: {_sentence(model, keys, items, name)}")

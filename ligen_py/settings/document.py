@@ -52,7 +52,7 @@ def read_document(path: Path) -> Document:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
-        raise InputError(f"{path}: holds no settings; see config/README.md for every key")
+        raise InputError(f"{path}: contains no settings; see config/README.md for every key")
     return Document(values, lines)
 
 

@@ -82,6 +82,18 @@ class ParseSettings(Section):
         return value
 
 
+AS_GIVEN = {
+    "standardise": False,
+    "protonate": False,
+    "protomers": 1,
+    "tautomers": 1,
+    "stereoisomers": 1,
+    "conformers": 1,
+    "macrocycle_conformers": 1,
+}
+"""Settings that leave a molecule as it is given, in one state and conformer."""
+
+
 class Reading(Section):
     """Which columns of a library are read."""
 

@@ -75,7 +75,7 @@ class Redocking:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Records that left the race for one reason."""
+    """Records excluded for one reason."""
 
     status: str
     stage: str
@@ -112,7 +112,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Everything told of one target."""
+    """Everything reported of one target."""
 
     name: str
     size: int
@@ -135,8 +135,8 @@ def targets_of(
     campaign: CampaignReader, top: int, groups: Mapping[str, Sequence[str]]
 ) -> list[Target]:
     """The facts of every target: its `top` best molecules and how the `groups` of names rank."""
-    told = _score_settings(campaign.runs())
-    return [_target(campaign, name, top, groups, told) for name in campaign.targets]
+    settings = _score_settings(campaign.runs())
+    return [_target(campaign, name, top, groups, settings) for name in campaign.targets]
 
 
 def effort_of(campaign: CampaignReader) -> str:
@@ -149,15 +149,15 @@ def _target(
     name: str,
     top: int,
     groups: Mapping[str, Sequence[str]],
-    told: dict[str, Any],
+    settings: dict[str, Any],
 ) -> Target:
     target = campaign.target(name)
-    scores, functions = target.scores(), _functions(target, told)
+    scores, functions = target.scores(), _functions(target, settings)
     bars, edges = _histogram(scores)
     return Target(
         name=name,
         size=target.size,
-        rank_by=_rank_by(campaign, told),
+        rank_by=_rank_by(campaign, settings),
         functions=functions,
         best=_hits(target.best(top), campaign.libraries, functions),
         control=_redocking(target.control()),
@@ -177,21 +177,21 @@ def _histogram(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.histogram(np.maximum(scores, lowest), bins=BINS)
 
 
-def _functions(target: TargetReader, told: dict[str, Any]) -> list[str]:
-    """Scoring functions in the order of the score stage's settings; by name where none tell."""
+def _functions(target: TargetReader, settings: dict[str, Any]) -> list[str]:
+    """Scoring functions in the order of the score stage's settings, or by name."""
     known = [name.removesuffix("/total") for name in target.terms if name.endswith("/total")]
-    order = told.get("functions", known)
+    order = settings.get("functions", known)
     return sorted(known, key=lambda name: order.index(name) if name in order else len(order))
 
 
-def _rank_by(campaign: CampaignReader, told: dict[str, Any]) -> str:
+def _rank_by(campaign: CampaignReader, settings: dict[str, Any]) -> str:
     if settings_of(campaign.attributes.get("settings", "")).get("rank_by") == "consensus":
         return "consensus"
-    return str(told.get("rank_by", "first"))
+    return str(settings.get("rank_by", "first"))
 
 
 def _score_settings(runs: Runs) -> dict[str, Any]:
-    """Settings of the score stage, the same in all parts; none where no run tells."""
+    """Settings of the score stage, the same in all parts; none where there is no such run."""
     rows = np.flatnonzero(runs.kind == "scores")
     return settings_of(str(runs.settings[rows[0]])) if len(rows) else {}
 

@@ -1,4 +1,4 @@
-"""What is told of a ranked molecule, as text: items of its SDF record, cells of its line."""
+"""What is reported of a ranked molecule, as text: items of its SDF record, cells of its line."""
 
 from collections.abc import Container, Sequence
 
@@ -16,7 +16,7 @@ BRACKETS = str.maketrans("<>", "()")
 """What would end the name of an item."""
 
 
-def told(
+def facts(
     target: str, campaign: CampaignReader, best: Ranked, i: int, pose: Pose, others: Sequence[str]
 ) -> dict[str, str]:
     """Everything of the molecule in row `i` of some ranked ones; `others` are its other names.

@@ -46,7 +46,7 @@ def ranked_words(target: Target) -> str:
 def control_words(control: Redocking | None) -> str:
     """A redocking control in one sentence."""
     if control is None:
-        return "none: the campaign holds no control of this target"
+        return "none: the campaign contains no control of this target"
     if control.score is None:
         return f"{cut(control.name)}: {control.status}, {control.detail}"
     words = f"{cut(control.name)}: score {control.score:.2f}; "

@@ -111,8 +111,8 @@ def ligand_row(name: str, smiles: str) -> tuple:
     turning = sorted(
         tuple(sorted(bond)) for bond, info in setup.bond_info.items() if info.rotatable
     )
-    told = " ".join(f"{a}-{b}" for a, b in turning)
-    return name, smiles, " ".join(types), " ".join(charges), told or "-"
+    axes = " ".join(f"{a}-{b}" for a, b in turning)
+    return name, smiles, " ".join(types), " ".join(charges), axes or "-"
 
 
 def parameter_row(kind: str, smiles: str, place: int) -> tuple:

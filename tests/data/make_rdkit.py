@@ -62,8 +62,8 @@ def file_rows() -> list[tuple]:
         rows.append((file, "atoms", len(atoms)))
         rows.append((file, "residues", len(residues)))
         rows.append((file, "chains", " ".join(chains)))
-        told = " ".join(f"{symbol}:{count}" for symbol, count in sorted(symbols.items()))
-        rows.append((file, "elements", told))
+        text = " ".join(f"{symbol}:{count}" for symbol, count in sorted(symbols.items()))
+        rows.append((file, "elements", text))
     return rows
 
 

@@ -116,9 +116,9 @@ def state_rows(name: str, structure: gemmi.Structure, log: str, centre: np.ndarr
                 if atom.element.atomic_number == 1 and parent.name in protons:
                     protons[parent.name] += 1
             far = min(np.linalg.norm(centre - atom.pos.tolist(), axis=1).min() for atom in residue)
-            told = " ".join(f"{atom}:{count}" for atom, count in sorted(protons.items()))
+            counts = " ".join(f"{atom}:{count}" for atom, count in sorted(protons.items()))
             key = (chain.name, residue.seqid.num)
-            rows.append((name, *key, residue.name, pka.get(key, "-"), told, f"{far:.1f}"))
+            rows.append((name, *key, residue.name, pka.get(key, "-"), counts, f"{far:.1f}"))
     return rows
 
 

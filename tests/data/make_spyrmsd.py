@@ -171,8 +171,8 @@ def main() -> None:
         ("rmsd.json", {"molecules": molecules}),
         ("cluster.json", clusters(rng)),
     ):
-        told = {"about": about, "units": "Angstrom, degree"} | content
-        (HERE / file).write_text(json.dumps(told, separators=(",", ":")) + "\n")
+        stored = {"about": about, "units": "Angstrom, degree"} | content
+        (HERE / file).write_text(json.dumps(stored, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

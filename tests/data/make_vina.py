@@ -226,8 +226,8 @@ def main() -> None:
             poses = scored(programs, lines, poses_of(programs["vina"], lines, False, rng))
             ligands.append({"name": other, "pocket": name, "pdbqt": lines, "poses": poses})
     head = [line.lstrip("# ") for line in header("make_vina.py", "vina", "meeko", "rdkit", "scipy")]
-    told = {"about": head, "units": "kcal/mol, Angstrom", "ligands": ligands}
-    (HERE / "vina_poses.json").write_text(json.dumps(told, separators=(",", ":")) + "\n")
+    document = {"about": head, "units": "kcal/mol, Angstrom", "ligands": ligands}
+    (HERE / "vina_poses.json").write_text(json.dumps(document, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

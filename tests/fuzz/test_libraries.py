@@ -16,7 +16,7 @@ from rdkit import Chem
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.reading import Part, Record, records
-from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
+from ligen_py.molecules.ligands.preparation import Prepared, prepare
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.parse import ParseSettings
 from tests.fuzz.damage import alone, damaged, fuzz
@@ -53,7 +53,7 @@ def parquet_bytes() -> bytes:
 
 
 PARQUET = parquet_bytes()
-RULES = Rules(**ParseSettings(max_atoms=30, time_limit=5).model_dump(include=set(Rules._fields)))
+SETTINGS = ParseSettings(max_atoms=30, time_limit=5)
 
 
 @contextmanager
@@ -184,7 +184,7 @@ def test_every_record_has_a_result(name: str, data: st.DataObject) -> None:
     except InputError:
         return
     for record in found[:3]:
-        result: Prepared = alone(prepare, record, RULES)
+        result: Prepared = alone(prepare, record, SETTINGS)
         assert (result.status == Status.READY) == bool(result.states)
         assert (result.status == Status.READY) == (result.reason == Reason.NONE)
         assert result.status == Status.READY or result.detail

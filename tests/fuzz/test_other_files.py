@@ -23,7 +23,7 @@ from ligen_py.settings.parse import ParseSettings
 from ligen_py.store.files.read import read
 from ligen_py.store.files.write import write
 from tests.fuzz.damage import alone, damaged, fuzz
-from tests.fuzz.test_libraries import MOL2, RULES, SDF
+from tests.fuzz.test_libraries import MOL2, SDF, SETTINGS
 
 PDB = b"""\
 ATOM      1  N   ALA A   1       1.500   0.000   0.000  1.00 10.00           N
@@ -80,7 +80,7 @@ def test_campaigns(content: bytes) -> None:
 def ligands_file() -> bytes:
     """A small ligands file."""
     made = [Record(i, f"m{i}", smiles) for i, smiles in enumerate(("CCO", "CC(", "c1ccccc1"), 1)]
-    library = assemble((record, prepare(record, RULES)) for record in made)
+    library = assemble((record, prepare(record, SETTINGS)) for record in made)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "l.h5"
         write(path, LIGANDS, Run("parse", ParseSettings()), library.groups)

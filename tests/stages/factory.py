@@ -11,7 +11,7 @@ from ligen_py.chain import FILES
 from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
+from ligen_py.molecules.ligands.preparation import Prepared, prepare
 from ligen_py.provenance import Run
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
@@ -20,7 +20,7 @@ from ligen_py.records.pocket import POCKET
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Checks, Scores
-from ligen_py.settings.parse import ParseSettings
+from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 from ligen_py.settings.pocket import PocketSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
@@ -32,12 +32,7 @@ POSES = 3
 
 NO_CHECKS = table([])
 
-RULES = Rules(
-    **{
-        name: getattr(ParseSettings(), name)
-        for name in ("max_atoms", "max_torsions", "embed", "seed", "time_limit")
-    }
-)
+SETTINGS = ParseSettings(**AS_GIVEN)
 """Molecules as drawn, one state each."""
 
 
@@ -69,7 +64,7 @@ class Molecule:
 
 @cache
 def prepared(smiles: str) -> Prepared:
-    return prepare(Record(1, "", smiles), RULES)
+    return prepare(Record(1, "", smiles), SETTINGS)
 
 
 def library_of(

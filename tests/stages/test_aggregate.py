@@ -170,7 +170,7 @@ def test_a_ligand_counts_in_the_conformation_where_it_scores_best(tmp_path: Path
     assert first.split(",")[header.split(",").index("conformation")] == "closed"
 
 
-def test_consensus_of_two_functions_ranks_and_is_told(
+def test_consensus_of_two_functions_ranks_and_is_reported(
     made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # By xscore: ether 1, butane and phenylacetic acid 2, ethanol 4.
@@ -283,7 +283,7 @@ def test_a_record_has_one_row_with_its_best_state(tmp_path: Path) -> None:
             Status.SCORED: 3, Status.FAILED: 1, Status.DUPLICATE: 1
         }  # fmt: skip
         assert target.others(best.row) == {int(best.row[1]): ["ALA"]}
-        # Whoever asks for a duplicate's name is told the rank of the molecule.
+        # Whoever asks for a duplicate's name gets the rank of the molecule.
         assert target.named(frozenset(["ALA"])).rank.tolist() == [2]
 
 
@@ -413,7 +413,7 @@ def test_a_failed_control_says_why(made: Made) -> None:
     shutil.rmtree(part.refined.parent)
     for reference, status, words in (
         (Molecule("REF", REFERENCE, None), Status.FAILED, "no pose has a finite score"),
-        (Molecule("REF", "CCO", 3.0), Status.SCORED, "crystal.sdf holds another molecule"),
+        (Molecule("REF", "CCO", 3.0), Status.SCORED, "crystal.sdf contains another molecule"),
     ):
         part.ligands.unlink(missing_ok=True)
         write_part(
@@ -550,16 +550,16 @@ BROKEN = [
         edit("ledger/status", 1, Status.READY),
         "1 of 3 input records are still READY (1 ready, 2 scored)",
     ),
-    (edit("ledger/status", 1, Status.FAILED), "left the race without a reason"),
-    (edit("ledger/reason", 1, Reason.TIMED_OUT), "left the race without a reason, or are scored"),
-    (edit("ledger/status", 1, 77), "status holds 77, which has no meaning"),
+    (edit("ledger/status", 1, Status.FAILED), "are excluded without a reason"),
+    (edit("ledger/reason", 1, Reason.TIMED_OUT), "are excluded without a reason, or are scored"),
+    (edit("ledger/status", 1, 77), "status contains 77, which has no meaning"),
     (edit("scores/score", 2, np.nan), "a best pose has no finite score"),
     (edit("scores/best", 2, -1), "scored without a pose and a finite score"),
     (edit("scores/best", 2, 0), "a best pose is not one of its ligand's"),
     (edit("scores/restart", 2, 99), "its poses are not those of"),
     (cut_short, "make it again with the stage that writes scores files"),
     (newer, "layout version 99, this ligen_py reads version 1; update ligen_py"),
-    (other_kind, "holds ligen_py.refined, not ligen_py.scores"),
+    (other_kind, "contains ligen_py.refined, not ligen_py.scores"),
     (missing, "does not exist; give a scores file"),
     (folder, "is a folder; give a scores file"),
     (other_library, "this scores file was made from another ligands file"),
@@ -567,7 +567,10 @@ BROKEN = [
     (parsed_again, "was not made from"),
     (other_settings, "was made with other settings of the stage than"),
     (other_code, "was made with another version of the stage than"),
-    (other_terms, "part human/lib/2-of-2 holds the score terms xscore/total, the parts before it"),
+    (
+        other_terms,
+        "part human/lib/2-of-2 contains the score terms xscore/total, the parts before it",
+    ),
     (short_term, "term xscore/half has type float32 and shape (2,)"),
     (unreadable_record, "its run record cannot be read"),
 ]
@@ -599,7 +602,7 @@ def test_a_record_that_was_lost_and_came_back_breaks_the_law(
         file["ledger/status"][1] = Status.REJECTED
     assert made.run() == 1
     said = capsys.readouterr().err
-    assert "changed their status after they had left the race" in said
+    assert "changed their status after they were excluded" in said
     assert "part human/lib/1-of-2 does not add up: 1 of 4 input records" in said
     assert not made.output.exists()
 

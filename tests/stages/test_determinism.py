@@ -34,8 +34,8 @@ def ranked(campaign: Mini) -> Ranked:
         return opened.target("dhfr").best(100)
 
 
-def told(found: Ranked) -> dict[str, tuple[object, ...]]:
-    """All that is told of each molecule but its place in the library."""
+def facts(found: Ranked) -> dict[str, tuple[object, ...]]:
+    """All that is reported of each molecule but its place in the library."""
     row = found.scored
     return {
         name: (
@@ -82,7 +82,7 @@ def test_the_campaign_is_worth_comparing(whole: Mini) -> None:
 
 def test_chunk_size(whole: Mini, tmp_path: Path) -> None:
     cut = Mini(tmp_path, chunks=4).run()
-    assert told(ranked(cut)) == told(ranked(whole))
+    assert facts(ranked(cut)) == facts(ranked(whole))
     assert ranked(cut).scored.line.tolist() == ranked(whole).scored.line.tolist()
     same_poses(cut, whole)
 
@@ -90,13 +90,13 @@ def test_chunk_size(whole: Mini, tmp_path: Path) -> None:
 def test_ligand_order(whole: Mini, tmp_path: Path) -> None:
     lines = LIBRARY.splitlines(keepends=True)[:-1]  # of equal molecules the first in order counts
     turned = Mini(tmp_path, library="".join(reversed(lines))).run()
-    assert told(ranked(turned)) == told(ranked(whole))
+    assert facts(ranked(turned)) == facts(ranked(whole))
     assert ranked(turned).scored.name.tolist() == ranked(whole).scored.name.tolist()
 
 
 def test_neighbours(whole: Mini, tmp_path: Path) -> None:
     alone = Mini(tmp_path, library=LIBRARY.splitlines()[0]).run()
-    assert told(ranked(alone))["trimethoprim"] == told(ranked(whole))["trimethoprim"]
+    assert facts(ranked(alone))["trimethoprim"] == facts(ranked(whole))["trimethoprim"]
 
 
 def test_batch_size(whole: Mini, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_a_pose_on_demand(whole: Mini, tmp_path: Path, capsys: pytest.CaptureFix
     assert "its restarts are 0 to 11" in capsys.readouterr().err
 
 
-def test_a_pose_that_was_not_kept_is_told(
+def test_a_pose_that_was_not_kept_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Docking with all poses kept makes it again: those that were kept before are the same."""

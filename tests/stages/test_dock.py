@@ -235,7 +235,7 @@ def test_damaged_file(
 
 def test_wrong_kind_of_file(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert run_dock(files | {"ligands": files["pocket"]}) == 1
-    assert "holds ligen_py.pocket, not ligen_py.ligands" in capsys.readouterr().err
+    assert "contains ligen_py.pocket, not ligen_py.ligands" in capsys.readouterr().err
 
 
 def test_poses_of_other_ligands(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,7 +245,7 @@ def test_poses_of_other_ligands(files: dict[str, Path], capsys: pytest.CaptureFi
     assert "its torsions are not those of" in capsys.readouterr().err
     fewer = write_ligands(files["ligands"].with_name("fewer.h5"), make_ligands([(12, 2)]))
     assert run_filter(files | {"ligands": fewer}) == 1
-    assert "holds poses of 2 ligands" in capsys.readouterr().err
+    assert "contains poses of 2 ligands" in capsys.readouterr().err
 
 
 def test_a_bad_setting_names_the_flag(

@@ -40,12 +40,12 @@ def test_a_device_that_fails_ends_it(
 ) -> None:
     monkeypatch.setattr(doctor, "self_test", test)
     assert doctor.main(["--device", "intel"]) == 2
-    told = capsys.readouterr()
-    assert words in told.out
-    assert "the device failed its test" in told.err
+    printed = capsys.readouterr()
+    assert words in printed.out
+    assert "the device failed its test" in printed.err
 
 
-def test_a_runtime_that_builds_no_kernel_is_told(
+def test_a_runtime_that_builds_no_kernel_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fault(device: Device) -> str | None:

@@ -136,7 +136,7 @@ def test_more_poses_than_the_campaign_holds_is_a_sentence(
     assert aggregate.main([*flags, "--top-poses", "4", "--quiet"]) == 0
     assert run(campaign, "--count", "5") == 1
     said = capsys.readouterr().err
-    assert "holds 4 poses of target a, fewer than the 5 asked for" in said
+    assert "contains 4 poses of target a, fewer than the 5 asked for" in said
     assert "--top-poses 5" in said
     assert not (campaign.parent / "export").exists()
 
@@ -163,7 +163,7 @@ def test_bad_input_is_a_sentence(campaign: Path, capsys: pytest.CaptureFixture[s
     assert "campaign.h5: " in capsys.readouterr().err
     assert not folder.exists()
     assert run(campaign.parent / "scores/a/lib/1-of-1.h5") == 1
-    assert "holds ligen_py.scores, not ligen_py.campaign" in capsys.readouterr().err
+    assert "contains ligen_py.scores, not ligen_py.campaign" in capsys.readouterr().err
 
 
 def test_pieces_join_without_a_seam(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +196,7 @@ def test_any_pose_is_the_one_that_was_scored(campaign: Path) -> None:
     assert float(mol.GetProp("xscore.total")) == MOLECULES[0].score - 1
 
 
-def test_ligands_of_one_name_are_all_told(campaign: Path) -> None:
+def test_ligands_of_one_name_are_all_reported(campaign: Path) -> None:
     assert run(campaign, "--pose", "b", "same", "10") == 0
     mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/b-pose.sdf")))
     assert [mol.GetProp("state") for mol in mols] == ["O=C1CCCN1", "c1ccc2[nH]ccc2c1"]
@@ -205,8 +205,8 @@ def test_ligands_of_one_name_are_all_told(campaign: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("c", "same", "10"), "holds no target c; it has a, b"),
-        (("../a", "same", "10"), "holds no target ../a"),
+        (("c", "same", "10"), "contains no target c; it has a, b"),
+        (("../a", "same", "10"), "contains no target ../a"),
         (("a", "nobody", "10"), "no ligand of target a is named nobody"),
         (("a", "same", "ten"), "restart ten is not a number"),
     ],

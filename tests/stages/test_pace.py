@@ -15,20 +15,20 @@ from tests.mini import Mini
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What is told where more than a minute passes between any two looks at the clock."""
-    times, told = count(0, 61), list[str]()
+    """What is reported where more than a minute passes between any two looks at the clock."""
+    times, reports = count(0, 61), list[str]()
     monkeypatch.setattr(pace, "clock", lambda: float(next(times)))
 
     class Listener(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            told.append(record.getMessage())
+            reports.append(record.getMessage())
 
     # At the logger itself: each stage takes away what listens at the root.
     logger, listener = logging.getLogger("ligen_py"), Listener()
     level = logger.level
     logger.setLevel(logging.INFO)
     logger.addHandler(listener)
-    yield told
+    yield reports
     logger.removeHandler(listener)
     logger.setLevel(level)
 
@@ -42,7 +42,7 @@ def test_every_stage_tells_how_far_it_is(tmp_path: Path, lines: list[str]) -> No
         r"6 of 6 ligands refined \(rounds: 1\), 0 failed; .*",
         r"6 of 6 ligands scored, 0 failed; .*",
     ):
-        assert any(re.fullmatch(line, told) for told in lines), (line, lines)
+        assert any(re.fullmatch(line, reports) for reports in lines), (line, lines)
 
 
 def test_devices_that_work_beside_each_other_are_counted_once(

@@ -101,7 +101,7 @@ def test_a_part_without_ready_ligands_is_written(library: Path, tmp_path: Path) 
 def test_an_empty_library(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "empty.sdf"
     path.write_text("\n")
-    assert "empty.sdf: holds no molecules" in refused(path, capsys)
+    assert "empty.sdf: contains no molecules" in refused(path, capsys)
 
 
 def test_only_bad_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -209,7 +209,7 @@ def test_audits_are_printed_and_compared(
         "chosen", "added: 315 atoms", "noted", "kept: 1405 atoms", "removed: 1838 atoms"
     ]  # fmt: skip
     assert "B/NDP/195    48  not wanted, as asked" in blocks[-1]
-    assert "18 x 20 x 16 A asked for; docking uses the cube that holds it" in blocks[0]
+    assert "18 x 20 x 16 A asked for; docking uses the cube that contains it" in blocks[0]
     assert pocket.main(["--audit", *files]) == 0
     signs = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
     assert ["-", "B/NDP/195", "kept"] in signs

@@ -57,9 +57,9 @@ def test_by_name_ranked_or_not(campaign: Path, capsys: pytest.CaptureFixture[str
         ("-", "ethanol", "duplicate"),
     ]
     assert query.main([str(campaign), "--name", "ethanol", "nobody"]) == 1
-    told = capsys.readouterr()
-    assert "\tethanol\t" in told.out
-    assert told.err.endswith("campaign.h5: holds no record named nobody\n")
+    printed = capsys.readouterr()
+    assert "\tethanol\t" in printed.out
+    assert printed.err.endswith("campaign.h5: contains no record named nobody\n")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_by_score(
 
 def test_bad_questions_are_sentences(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert query.main([str(campaign), "--target", "c"]) == 1
-    assert "holds no target c; it has a, b" in capsys.readouterr().err
+    assert "contains no target c; it has a, b" in capsys.readouterr().err
     assert query.main([str(campaign), "--score", "9", "5"]) == 2
     assert capsys.readouterr().err.endswith("--score 9 5: give the lower score first\n")
     with pytest.raises(SystemExit) as stop:

@@ -147,5 +147,5 @@ def test_another_kind_of_file_is_a_sentence(
     words = ["--ligands", str(folder / "ligands.h5"), "--pocket", str(folder / "pocket.h5")]
     wrong = [*words, "--poses", str(folder / "poses.h5"), "--output", str(folder / "no.h5")]
     assert refine.main(wrong) == 1
-    assert "holds ligen_py.poses, not ligen_py.kept" in capsys.readouterr().err
+    assert "contains ligen_py.poses, not ligen_py.kept" in capsys.readouterr().err
     assert not (folder / "no.h5").exists()

@@ -96,7 +96,7 @@ def test_the_table_names_the_best_the_control_the_ledger_and_the_files(
         r"nearest of 3 kept poses \d+\.\d\d Å",
         said,
     )
-    assert "none: the campaign holds no control of this target" in said
+    assert "none: the campaign contains no control of this target" in said
     assert re.search(
         r"^  library  records  scored  rejected  failed  duplicate$", said, re.MULTILINE
     )
@@ -194,10 +194,12 @@ def test_another_kind_of_file_is_a_sentence(
     campaign: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(campaign.parent / "pockets/alpha.h5") == 1
-    assert "holds ligen_py.pocket, not ligen_py.campaign" in capsys.readouterr().err
+    assert "contains ligen_py.pocket, not ligen_py.campaign" in capsys.readouterr().err
 
 
-def test_alarms_of_the_watch_are_told(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_alarms_of_the_watch_are_reported(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Of two parts the first has zeros, as the score stage found, and the second has drifted."""
     folder = campaign.parent / "watched"
     zero = table([(Check.ZERO, 30, 50, 0.6, "30 of 50 scores of exactly <0>")])

@@ -165,7 +165,7 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
         ({"libraries": {"lib": {"parsed": "nowhere"}}}, "nowhere: no such folder; name the"),
         ({"libraries": {"lib": {"file": "lib.smi", "parsed": "x"}}}, "either 'file' or 'parsed'"),
         ({"libraries": {"lib": {"parsed": "x", "chunks": 2}}}, "'chunks' was decided when"),
-        ({"libraries": {"lib": {"file": "empty"}}}, "empty holds no library file"),
+        ({"libraries": {"lib": {"file": "empty"}}}, "empty contains no library file"),
         ({"libraries": {"lib": {"file": "*.csv"}}}, "no file matches"),
         ({"libraries": {"lib": {"file": "{x}.smi"}}}, "braces for wildcards"),
         ({"libraries": {"lib": {"file": "r.*"}}}, "r.pdb: format unknown"),

@@ -43,8 +43,8 @@ def test_a_good_campaign_passes(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_is_no_smarts(tmp_path: Path) -> None:
-    told = refused(write(tmp_path, parse={"exclude": {"odd": "[CX3"}}))
-    assert "'odd' is no SMARTS: '[CX3'; correct it" in told
+    message = refused(write(tmp_path, parse={"exclude": {"odd": "[CX3"}}))
+    assert "'odd' is no SMARTS: '[CX3'; correct it" in message
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_pattern_that_is_no_smarts(tmp_path: Path) -> None:
         ({"site": {"ligand_name": "XYZ"}}, "ligand_name: no residue is called XYZ"),
         ({"site": {"cavity": 1}, "chains": ["Q"]}, "has no chain Q; its chains are A"),
         ({"site": {"ligand": "lib.smi"}}, "lib.smi: not a reference ligand; give an SDF"),
-        ({"receptor": "lib.smi"}, "lib.smi: holds no atoms; give a PDB or mmCIF file"),
+        ({"receptor": "lib.smi"}, "lib.smi: contains no atoms; give a PDB or mmCIF file"),
     ],
 )
 def test_a_structure_or_site_that_cannot_be_used(
@@ -65,9 +65,9 @@ def test_a_structure_or_site_that_cannot_be_used(
         "receptor": f"{DHFR}protein_one_lig_removed.pdb",
         "site": {"center": [-2.7, 27.8, 3.4]},
     }
-    told = refused(write(tmp_path, targets={"dhfr": target | changes}))
-    assert "target 'dhfr': " in told
-    assert words in told
+    message = refused(write(tmp_path, targets={"dhfr": target | changes}))
+    assert "target 'dhfr': " in message
+    assert words in message
 
 
 def test_a_receptor_of_nothing_but_ca_atoms(tmp_path: Path) -> None:
@@ -77,17 +77,17 @@ def test_a_receptor_of_nothing_but_ca_atoms(tmp_path: Path) -> None:
     ]
     (tmp_path / "trace.pdb").write_text("\n".join([*lines, "END", ""]))
     target = {"receptor": "trace.pdb", "site": {"center": [10, 0, 0]}}
-    told = refused(write(tmp_path, targets={"t": target}))
-    assert "trace.pdb: holds CA atoms only; docking needs every heavy atom" in told
+    message = refused(write(tmp_path, targets={"t": target}))
+    assert "trace.pdb: contains CA atoms only; docking needs every heavy atom" in message
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.999])
 def test_a_library_that_was_cut_short(tmp_path: Path, kept: float) -> None:
     packed = gzip.compress(LIBRARY.encode())
     (tmp_path / "cut.smi.gz").write_bytes(packed[: int(len(packed) * kept)])
-    told = refused(write(tmp_path, libraries={"vendor": {"file": "cut.smi.gz"}}))
-    assert "library 'vendor': " in told
-    assert "cut.smi.gz: the compressed data are damaged or cut short" in told
+    message = refused(write(tmp_path, libraries={"vendor": {"file": "cut.smi.gz"}}))
+    assert "library 'vendor': " in message
+    assert "cut.smi.gz: the compressed data are damaged or cut short" in message
 
 
 def test_a_device_that_is_not_there() -> None:
@@ -110,5 +110,5 @@ def test_a_folder_that_cannot_be_written(
 ) -> None:
     folder = tmp_path / "lib.smi" / "new"
     assert run.main([str(write(tmp_path)), "--directory", str(folder)]) == 1
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert f"{folder}: cannot be written (Not a directory); name another folder" in told
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert f"{folder}: cannot be written (Not a directory); name another folder" in message

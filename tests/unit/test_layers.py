@@ -46,7 +46,7 @@ ALLOWED = {
     "command": {"cli"},
     "run": {"cli", "config_checks", "errors", "paths"},
     "store": {"chain", "errors", "functions", "provenance", "records", "settings"},
-    "molecules": {"errors", "formats", "functions", "pace", "records"},
+    "molecules": {"errors", "formats", "functions", "pace", "records", "settings"},
     "opencl": {"errors", "paths"},
     "sequences": {"errors"},
     "search_inputs": {*FOR_STAGES, "database"},

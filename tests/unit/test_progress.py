@@ -26,16 +26,16 @@ def test_records_rate_time_left_and_losses(tmp_path: Path) -> None:
     hidden = [part.scores.rename(part.scores.with_suffix(".later")) for part in parts]
     parts[2].ligands.unlink()
     now = [100.0]
-    told = Progress(manifest, clock=lambda: now[0])
-    assert str(told.look()) == "0 of 3 parts, 0 of about 6 records done; none lost"
+    tracker = Progress(manifest, clock=lambda: now[0])
+    assert str(tracker.look()) == "0 of 3 parts, 0 of about 6 records done; none lost"
     hidden[0].rename(parts[0].scores)
     now[0] += 0.02
-    assert str(told.look()) == (
+    assert str(tracker.look()) == (
         "1 of 3 parts, 2 of about 6 records done; 100 records/s, 0 min left; 1 unparsable"
     )
     hidden[1].rename(parts[1].scores)
     now[0] += 4 * 3600
-    said = str(told.look())
+    said = str(tracker.look())
     assert said.startswith(
         "2 of 3 parts, 4 of about 6 records done; 0.000278 records/s, 2 h 00 min left"
     )
@@ -51,14 +51,14 @@ def test_time_left_counts_down_without_jumps(tmp_path: Path) -> None:
     manifest = read_manifest(write_manifest(tmp_path / "m.tsv", parts))
     hidden = [part.scores.rename(part.scores.with_suffix(".later")) for part in parts]
     now = [0.0]
-    told = Progress(manifest, clock=lambda: now[0])
-    assert told.look().left is None
+    tracker = Progress(manifest, clock=lambda: now[0])
+    assert tracker.look().left is None
     left = []
     for second in range(10, 361, 10):
         now[0] = float(second)
         if second % 60 == 0:
             hidden[second // 60 - 1].rename(parts[second // 60 - 1].scores)
-        left.append(told.look().left)
+        left.append(tracker.look().left)
     assert left[:5] == [None] * 5  # nothing is finished yet
     assert left[5:] == [pytest.approx(360 - second) for second in range(60, 361, 10)]
 
@@ -68,13 +68,13 @@ def test_a_part_that_takes_longer_slows_the_rate(tmp_path: Path) -> None:
     manifest = read_manifest(write_manifest(tmp_path / "m.tsv", parts))
     hidden = [part.scores.rename(part.scores.with_suffix(".later")) for part in parts]
     now = [0.0]
-    told = Progress(manifest, clock=lambda: now[0])
-    told.look()
+    tracker = Progress(manifest, clock=lambda: now[0])
+    tracker.look()
     now[0] = 60.0
     hidden[0].rename(parts[0].scores)
     rates = []
     for now[0] in (60.0, 90.0, 120.0, 180.0, 600.0):
-        rates.append(told.look().rate)
+        rates.append(tracker.look().rate)
     assert rates == [pytest.approx(2 / s) for s in (60, 60, 60, 120, 540)]
 
 
@@ -109,20 +109,20 @@ def test_bars_show_parts_records_and_losses() -> None:
 
 def test_a_follower_writes_a_file_to_tail_and_survives_damage(tmp_path: Path) -> None:
     part = write_part(tmp_path, "t", "lib", "1-of-1", GOOD)
-    told: list[str] = []
+    shown: list[str] = []
     manifest, log = tmp_path / "m.tsv", tmp_path / "logs/progress.log"
-    follow(manifest, log, told.append, pause=0.01)
+    follow(manifest, log, shown.append, pause=0.01)
     write_manifest(manifest, [part])
     wait_for(lambda: log.exists() and "1 of 1 parts, 2 of 2 records done" in log.read_text())
-    assert any(line.startswith("1 of 1 parts") for line in told)
+    assert any(line.startswith("1 of 1 parts") for line in shown)
     other = write_part(tmp_path, "t", "lib", "2-of-2", BAD, first_line=9)
     manifest.unlink()
     write_manifest(manifest, [part, other])
     wait_for(lambda: "2 of 2 parts, 4 of 4 records done" in log.read_text())
     broken = tmp_path / "broken.tsv"
     broken.write_text("nonsense")
-    follow(broken, log, told.append, pause=0.01)
-    wait_for(lambda: any("the first line must hold" in line for line in told))
+    follow(broken, log, shown.append, pause=0.01)
+    wait_for(lambda: any("the first line must contain" in line for line in shown))
 
 
 def wait_for(true: object) -> None:

@@ -70,7 +70,7 @@ def test_the_manual_gives_the_true_defaults() -> None:
 def test_the_manual_shows_what_each_effort_sets() -> None:
     manual = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
     expected = effort_table()
-    assert expected in manual, f"config/README.md should hold this table:\n{expected}"
+    assert expected in manual, f"config/README.md should contain this table:\n{expected}"
 
 
 def effort_table() -> str:

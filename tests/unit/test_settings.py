@@ -156,8 +156,8 @@ def test_a_bad_key_is_named_with_what_is_allowed(document: dict[str, object], wo
     ("content", "words"),
     [
         (None, "cannot be read"),
-        (b"", "holds no settings"),
-        (b"- a\n- b\n", "holds no settings"),
+        (b"", "contains no settings"),
+        (b"- a\n- b\n", "contains no settings"),
         (b"targets: [", "not YAML"),
         (b"\xff\xfe\x00", "not YAML"),
     ],

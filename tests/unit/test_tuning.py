@@ -155,7 +155,7 @@ def test_without_kernel_tuner_one_sentence_says_what_to_install(
 
 
 def test_tunes_on_the_ligands_given(tmp_path: Path) -> None:
-    """Those of the class, as many torsions as they have; a class without any is told."""
+    """Those of the class, as many torsions as they have; a class without any is reported."""
     ligands = make_ligands([(20, 4), (40, 3), (31, 6)])
     files = tmp_path / "ligands.h5", tmp_path / "pocket.h5"
     with patch("ligen_py.tune.read", side_effect=[ligands, make_field()]):

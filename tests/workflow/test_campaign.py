@@ -141,11 +141,11 @@ def test_plan_says_what_a_changed_setting_reruns_and_why(finished: Path) -> None
     folder = finished / "run"
     made = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    told = made.stdout.split("A run now")[1]
-    counts = dict(line.split() for line in told.splitlines() if len(line.split()) == 2)
+    printed = made.stdout.split("A run now")[1]
+    counts = dict(line.split() for line in printed.splitlines() if len(line.split()) == 2)
     assert counts["filter"] == counts["score"] == "3"
     assert "dock" not in counts
-    reasons = told.split("Reasons:")[1]
+    reasons = printed.split("Reasons:")[1]
     because = next(line for line in reasons.splitlines() if "have changed" in line)
     assert "params" in because
     assert reasons.split(because)[1].split()[0] == "filter"

@@ -132,7 +132,7 @@ def verified(folder: Path) -> tuple[int, str]:
 
 
 def test_a_stale_list_is_never_merged(folder: Path) -> None:
-    """Also where Snakemake is told to look at nothing but times, and no file is newer."""
+    """Also where Snakemake compares nothing but times, and no file is newer."""
     without_a_file(folder)
     done = run_local(folder, "--rerun-triggers", "mtime")
     assert done.returncode == 0, done.stdout

@@ -42,18 +42,18 @@ def test_what_a_campaign_costs_and_leaves_out(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(folder) == 0
-    told = capsys.readouterr().out
-    assert "sound, effort draft" in told
-    assert "num_restart 8" in told
-    row = next(line.split() for line in told.splitlines() if line.startswith("  drugs "))
+    printed = capsys.readouterr().out
+    assert "sound, effort draft" in printed
+    assert "num_restart 8" in printed
+    row = next(line.split() for line in printed.splitlines() if line.startswith("  drugs "))
     assert row[1:5] == ["5", "2", "5", "2"]  # records, parts, seen, ligands
     for reason in ("1 unparsable", "1 duplicate of", "1 unsupported element"):
-        assert reason in told
-    chunk_jobs = next(line for line in told.splitlines() if "chunk jobs" in line)
+        assert reason in printed
+    chunk_jobs = next(line for line in printed.splitlines() if "chunk jobs" in line)
     assert chunk_jobs.split()[-1] == "2"
-    speed = [line.split() for line in told.splitlines() if line.split()[:1] == ["refine"]]
+    speed = [line.split() for line in printed.splitlines() if line.split()[:1] == ["refine"]]
     assert any(float(row[1]) > 0 for row in speed if len(row) == 2 and "." in row[1])
-    assert "output files have to be generated" in told
+    assert "output files have to be generated" in printed
     assert sorted(path.name for path in folder.iterdir() if path.name[0] != ".") == [
         "c.yaml",
         "lib.smi",
@@ -69,8 +69,8 @@ def test_a_stale_list_of_parts_is_named(folder: Path, capsys: pytest.CaptureFixt
     assert list(plan._stale(described, table)) == []
     table.write_text(Manifest(found.parts[:1]).text())
     assert run(folder, "--sample", "1") == 0
-    told = capsys.readouterr().out.split("A run now")[1]
-    assert f"{table} is stale: it lacks the part dhfr/drugs/2-of-2; a run makes it again" in told
+    printed = capsys.readouterr().out.split("A run now")[1]
+    assert f"{table} is stale: it lacks the part dhfr/drugs/2-of-2; a run makes it again" in printed
 
 
 def test_a_library_parsed_before_is_counted_and_timed(
@@ -84,10 +84,10 @@ def test_a_library_parsed_before_is_counted_and_timed(
         yaml.safe_dump(CONFIG | {"libraries": {"drugs": {"parsed": "old"}}})
     )
     assert run(folder, "--sample", "2") == 0
-    told = capsys.readouterr().out
-    row = next(line.split() for line in told.splitlines() if line.startswith("  drugs "))
+    printed = capsys.readouterr().out
+    row = next(line.split() for line in printed.splitlines() if line.startswith("  drugs "))
     assert row[1:3] == ["5", "2"]
-    assert "parsed before" in told
+    assert "parsed before" in printed
 
 
 def test_a_bad_key_ends_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,5 +102,5 @@ def test_a_receptor_that_cannot_be_used_ends_it(
     far = {"dhfr": {**CONFIG["targets"]["dhfr"], "site": {"center": [900, 0, 0]}}}
     (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"targets": far}))
     assert run(folder) == 1
-    assert "target 'dhfr': " in (told := capsys.readouterr().err)
-    assert "no receptor atom lies in the box around (900.00, 0.00, 0.00)" in told
+    assert "target 'dhfr': " in (printed := capsys.readouterr().err)
+    assert "no receptor atom lies in the box around (900.00, 0.00, 0.00)" in printed

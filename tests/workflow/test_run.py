@@ -23,12 +23,12 @@ def test_the_sentence_of_the_stage_that_failed_is_the_last(tmp_path: Path) -> No
     folder = write_campaign(tmp_path / "run", 1)
     (folder / "drugs.smi").write_text("no molecule\n")
     process = ligen_run(folder)
-    _, told = process.communicate(timeout=300)
+    _, printed = process.communicate(timeout=300)
     assert process.returncode == 1
-    last = told.splitlines()[-1]
+    last = printed.splitlines()[-1]
     assert last.startswith("ligen run: error: parse: drugs.smi: no record can be docked; ")
     assert last.endswith(f"(log: {folder / 'logs/parse/drugs/1-of-1.log'})")
-    assert "Traceback" not in told
+    assert "Traceback" not in printed
 
 
 def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path: Path) -> None:
@@ -40,13 +40,13 @@ def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path:
         assert first.poll() is None
         time.sleep(0.1)
     second = ligen_run(folder)
-    _, told = second.communicate(timeout=300)
+    _, printed = second.communicate(timeout=300)
     assert second.returncode == 1
-    assert "another run works in this folder, or one was killed there" in told.splitlines()[-1]
+    assert "another run works in this folder, or one was killed there" in printed.splitlines()[-1]
     first.terminate()
-    _, told = first.communicate(timeout=300)
+    _, printed = first.communicate(timeout=300)
     assert first.returncode == 1
-    assert told.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
+    assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path:
         ("", ""),
     ],
 )
-def test_the_last_words_of_a_log(tmp_path: Path, log: str, words: str) -> None:
+def test_the_error_at_the_end_of_a_log(tmp_path: Path, log: str, words: str) -> None:
     path = tmp_path / "dock.log"
     path.write_text(log)
-    assert run._last_words(path).startswith(words)
-    assert bool(run._last_words(path)) == bool(words)
+    assert run._error_at_the_end(path).startswith(words)
+    assert bool(run._error_at_the_end(path)) == bool(words)

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    # A test that is told to end must not leave a cluster behind.
+    # A test that gets a signal to end must not leave a cluster behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     try:
         with Cluster() as running:

@@ -108,9 +108,9 @@ def test_the_version_and_every_help(scripts: Path, folder: Path) -> None:
     from ligen_py.command import COMMANDS, STAGES
 
     assert ligen(scripts, folder, "--version").stdout == f"ligen_py {__version__}\n"
-    told = ligen(scripts, folder, "run", "--help").stdout
-    assert "the folder of the config file" in " ".join(told.split())
-    examples = Path(told.split("campaigns are in")[1].strip().rstrip("."))
+    shown = ligen(scripts, folder, "run", "--help").stdout
+    assert "the folder of the config file" in " ".join(shown.split())
+    examples = Path(shown.split("campaigns are in")[1].strip().rstrip("."))
     assert (examples / "demo" / "config.yaml").is_file()
     assert not examples.is_relative_to(ROOT)
     for name in set(COMMANDS) - {"stage", "run"}:

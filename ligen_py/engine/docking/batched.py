@@ -108,12 +108,12 @@ class Docker:
         return found
 
     def searches(
-        self, jobs: Iterable[Job], tell: Callable[[int], object] = lambda _: None
+        self, jobs: Iterable[Job], count_docked: Callable[[int], object] = lambda _: None
     ) -> Iterator[Found]:
         """`search` for one job after another: the device has the next before the last is fetched.
 
-        A job is asked for as soon as all before it are launched; `tell` is told of so many ligands
-        each time that some are docked.
+        A job is asked for as soon as all before it are launched; `count_docked` gets the number of
+        ligands each time that some are docked.
         """
         begun: deque[tuple[Job, Kept]] = deque()
 
@@ -128,7 +128,7 @@ class Docker:
                 yield begun.popleft()[1].arrays
             kept = begun[0][1]
             (kept.put if self._keeps else kept.take)(bucket.members, *arrays)
-            tell(len(bucket.members))
+            count_docked(len(bucket.members))
         yield from (kept.arrays for _, kept in begun)
 
     def _new_reserves(self) -> deque[buffers.Reserve]:

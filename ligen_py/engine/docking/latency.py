@@ -149,7 +149,10 @@ class LatencyDocker:
         return self.plan.poses(torsions, rows, self.search(ligands, rows))
 
     def search(
-        self, ligands: Ligands, rows: np.ndarray, tell: Callable[[int], object] = lambda _: None
+        self,
+        ligands: Ligands,
+        rows: np.ndarray,
+        count_docked: Callable[[int], object] = lambda _: None,
     ) -> Found:
         """What `dock` makes poses of: see `Plan.poses`."""
         count = self.plan.num_restart
@@ -161,14 +164,14 @@ class LatencyDocker:
             turns = block[poses : poses + count * int(torsions[slot.member])]
             results, member = floats[0].view(np.int32), np.array([slot.member])
             found.take(member, results, floats[1], floats[2], turns)
-            tell(1)
+            count_docked(1)
         return found.arrays
 
     def searches(
-        self, jobs: Iterable[Job], tell: Callable[[int], object] = lambda _: None
+        self, jobs: Iterable[Job], count_docked: Callable[[int], object] = lambda _: None
     ) -> Iterator[Found]:
-        """`search` for one job after another; `tell` is told of so many ligands docked."""
-        return (self.search(*job, tell) for job in jobs)
+        """`search` for one job after another; `count_docked` gets each number docked."""
+        return (self.search(*job, count_docked) for job in jobs)
 
     def time(self, ligands: Ligands, rows: np.ndarray) -> None:
         """Dock ligands (rows may repeat) and leave the poses where they are."""

@@ -140,7 +140,7 @@ class Plan:
         field: Field,
         settings: DockSettings,
     ) -> "Plan":
-        """Derive all tables from a pocket's field and the search settings (ligen.md 8.4)."""
+        """Derive all tables from a pocket's field and the search settings."""
         n_angles, num_restart = settings.n_angles, settings.num_restart
         spacing = float(field.spacing[0])
         radians = 2 * np.pi * np.arange(n_angles) / n_angles

@@ -291,7 +291,7 @@ def choose_finalists(
 ) -> tuple[Poses, np.ndarray]:
     """The best poses of each ligand after one descent, and their energies before it.
 
-    One descent of every pose costs little beside a chain and tells which are worth one.
+    One descent of every pose costs little beside a chain and shows which are worth one.
     """
     once = refiner.refine(ligands, poses, settings.model_copy(update={"rounds": 1}), kinds)
     limits = settings.finalists, settings.cluster_rmsd

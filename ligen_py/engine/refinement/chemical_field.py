@@ -1,4 +1,4 @@
-"""What refinement needs of the field of a scoring function; each stands in its function's room.
+"""What refinement needs of the field of a scoring function; each is in its function's package.
 
 A ligand's own atoms meet by the pair function that the maps are made of.
 """

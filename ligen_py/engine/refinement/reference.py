@@ -65,7 +65,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 class Problem:
     """One ligand in one pocket: its atoms, maps, pairs.
 
-    `far` (torsions, atoms) tells the far side of each torsion. An atom's energy is the sum of the
+    `far` (torsions, atoms): the far side of each torsion. An atom's energy is the sum of the
     `maps` (maps, x, y, z) by its `shares` (atoms, maps). `tested` (atoms, atoms): pairs that count.
     """
 

@@ -1,4 +1,4 @@
-"""A ligand in a field as the twin of the refinement sees it; each room has its own `view`."""
+"""A ligand in a field as the twin of the refinement sees it; each function has its own `view`."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -23,7 +23,7 @@ BATCH_BYTES = 256 << 20
 
 
 class ScoringFunction(Protocol):
-    """What `SCORER` of a room makes: its terms, `total` among them, larger is better."""
+    """What `SCORER` of a function makes: its terms, `total` among them, larger is better."""
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -99,9 +99,9 @@ def choice_energy(
 ) -> np.ndarray:
     """The energy by which a ligand's pose is chosen: a weighted sum over functions, float32.
 
-    Functions without a weight have no say, weights of functions that were not evaluated none
-    either; where nothing is left the first function decides alone. So does what is finite where a
-    function has no value.
+    Functions without a weight are left out, and so are weights of functions that were not
+    evaluated; where nothing is left, the energy is that of the first function. Where a function
+    has no finite value, the sum is over the others.
     """
     weighed = {name: weights[name] for name in columns if weights.get(name)}
     weighed = weighed or {next(iter(columns)): 1.0}
@@ -160,7 +160,7 @@ def best_poses(poses: Poses, score: np.ndarray, energy: np.ndarray) -> Scores:
     """The pose of lowest energy of every ligand, with its score; ties go to the lowest row.
 
     Both are (poses,). A ligand without a pose whose score is finite has `best` -1 and `score` NaN,
-    and leaves the race (`settle`).
+    and its record fails where no other state is scored (`settle`).
     """
     count = len(poses.first_pose) - 1
     best, value = np.full(count, -1, np.int64), np.full(count, np.nan, np.float32)

@@ -2,7 +2,7 @@
 
 Each check counts suspect ligands among those looked at. A few mean nothing, many are an alarm. The
 scores are those of best poses by the first function: larger is better, minus the affinity. The twin
-looks at every function that has a say in what ranks.
+looks at every function that contributes to the ranking.
 """
 
 from collections.abc import Mapping
@@ -89,15 +89,15 @@ def _twin_gaps(
 ) -> np.ndarray:
     """Differences (rows,) between device and twin over the tolerance, of some ligands' best poses.
 
-    The largest one of the terms that the function's room has watched.
+    The largest one of the terms that the function names in `WATCHED`.
     """
     some = subset(typed.ligands, rows_below(typed.ligands, "ligand", rows))
     given = take(poses, best[rows], np.ones(len(rows), np.int64))
-    room = load(function, "reference")
-    twin = room.score_poses(some, typed.receptor, given)
+    reference = load(function, "reference")
+    twin = reference.score_poses(some, typed.receptor, given)
     absolute, relative = TWIN_TOLERANCE
     result = np.zeros(len(rows))
-    for name in room.WATCHED:
+    for name in reference.WATCHED:
         expected = twin[name].astype(np.float64)
         gaps = np.abs(terms[name][best[rows]] - expected) / (absolute + relative * np.abs(expected))
         result = np.maximum(result, np.where(np.isfinite(gaps), gaps, np.inf))

@@ -52,7 +52,7 @@ def find_smiles(path: Path, names: Sequence[str]) -> int:
     places = [i for i, name in enumerate(known) if "smiles" in name]
     if len(places) == 1:
         return places[0]
-    fault = "several columns may hold SMILES" if places else "no column is called after SMILES"
+    fault = "several columns may contain SMILES" if places else "no column is called after SMILES"
     raise InputError(f"{path}: {fault}; name one with smiles_column; {_listed(names)}")
 
 

@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 
 def compression(path: Path) -> str:
-    """How a file is compressed, a value of `MAGIC`, or an empty text; told by its first bytes."""
+    """How a file is compressed, a value of `MAGIC`, or an empty text; by its first bytes."""
     with path.open("rb") as file:
         head = file.read(4)
     return next((method for magic, method in MAGIC.items() if head.startswith(magic)), "")

@@ -16,7 +16,6 @@ from ligen_py.molecules.library.reading import GUESSED, WHOLE, Columns, Part, Re
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.ligands.preparation import (
     Prepared,
-    Rules,
     State,
     columns_of,
     lost,
@@ -29,6 +28,7 @@ from ligen_py.records.column import Record as Stored
 from ligen_py.records.column import extended, own_columns
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import Entries, Ligands
+from ligen_py.settings.parse import ParseSettings
 
 SIZES: dict[str, Callable[[State], int]] = {
     "first_atom": lambda state: len(state.graph.element),
@@ -63,7 +63,7 @@ class Library:
 def parse(
     path: Path,
     part: Part,
-    rules: Rules,
+    settings: ParseSettings,
     jobs: int,
     columns: Columns = GUESSED,
     allow_empty: bool = False,
@@ -79,21 +79,21 @@ def parse(
     `allow_empty`, for a file without records and for a whole file without a usable record. A part
     of several may be without any.
     """
-    check_patterns(rules.exclude)
+    check_patterns(settings.exclude)
     prepared = ordered_map(
-        partial(prepare, rules=rules),
+        partial(prepare, settings=settings),
         records(path, part, columns),
         jobs,
-        rules.time_limit,
-        partial(lost, rules=rules),
-        rules.memory_limit,
-        partial(prepare_one_state, rules=rules),
+        settings.time_limit,
+        partial(lost, settings=settings),
+        settings.memory_limit,
+        partial(prepare_one_state, settings=settings),
     )
     library = assemble(prepared, known)
     if allow_empty:
         return library
     if not len(library.entries.line) and next(records(path, WHOLE, columns), None) is None:
-        raise InputError(f"{path}: holds no molecules; give a file with one or more records")
+        raise InputError(f"{path}: contains no molecules; give a file with one or more records")
     if part.count == 1 and not known and not len(library.ligands.entry):
         raise InputError(_no_use(path, library))
     return library
@@ -120,8 +120,8 @@ def assemble(
             ledger.append((Status.READY, Reason.NONE, ""))
             rows += [len(entries)] * len(result.states)
             states += result.states
-        told = record.name, record.line, result.smiles, result.key, result.note, record.extra
-        entries.append(told)
+        entry = record.name, record.line, result.smiles, result.key, result.note, record.extra
+        entries.append(entry)
         pace.add(1, result.status == Status.FAILED)
     return Library(_table(Entries, entries), _table(Ledger, ledger), *_ligands(rows, states))
 

@@ -8,6 +8,7 @@ from rdkit.Chem import Crippen, FilterCatalog, rdMolDescriptors
 
 from ligen_py.errors import InputError
 from ligen_py.records.ledger import Reason
+from ligen_py.settings.parse import Property
 
 PROPERTIES: dict[str, Callable[[Chem.Mol], float]] = {
     "weight": rdMolDescriptors.CalcExactMolWt,
@@ -25,7 +26,7 @@ PROPERTIES: dict[str, Callable[[Chem.Mol], float]] = {
 
 def objection(
     mol: Chem.Mol,
-    ranges: Mapping[str, tuple[float, float]],
+    ranges: Mapping[Property, tuple[float, float]],
     alerts: Sequence[str],
     patterns: Mapping[str, str],
 ) -> tuple[Reason, str] | None:
@@ -38,9 +39,9 @@ def objection(
         entry = _catalog(alert).GetFirstMatch(mol)
         if entry is not None:
             return Reason.STRUCTURAL_ALERT, f"{alert.upper()} alert: {entry.GetDescription()}"
-    for name, pattern in patterns.items():
+    for label, pattern in patterns.items():
         if mol.HasSubstructMatch(_query(pattern)):
-            return Reason.EXCLUDED_PATTERN, f"holds the pattern '{name}'"
+            return Reason.EXCLUDED_PATTERN, f"contains the pattern '{label}'"
     return None
 
 

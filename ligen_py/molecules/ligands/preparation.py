@@ -1,19 +1,17 @@
 """One input record to its ligands: parent, states, hydrogens, conformers, torsions, atom types.
 
 What goes wrong with a molecule is a result (`Prepared.reason`), never an exception. All follows
-from the parent molecule and the rules alone, so a molecule becomes the same ligands wherever it
+from the parent molecule and the settings alone, so a molecule becomes the same ligands wherever it
 stands in a library and however the library is cut.
 """
 
 import hashlib
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem, rdBase
@@ -48,6 +46,7 @@ from ligen_py.molecules.typing.input import LigandAtoms
 from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
 from ligen_py.molecules.workers import OUT_OF_MEMORY
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.settings.parse import ParseSettings
 
 RULES = frozenset(
     (
@@ -60,10 +59,14 @@ RULES = frozenset(
         Reason.EXCLUDED_PATTERN,
     )
 )
-"""Reasons by which a sound molecule is turned away; all others are failures."""
+"""Reasons for which a sound molecule is rejected; all others are failures."""
 
 MORE_ISOMERS = 2
 """Stereoisomers tried for each one asked for: those of bridged rings may be impossible."""
+
+MOST = ("protomers", "tautomers", "stereoisomers", "conformers", "macrocycle_conformers")
+"""Settings that limit how many states and conformers a molecule has."""
+
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
 
@@ -73,33 +76,6 @@ NO_PROPERTIES = int(Chem.PropertyPickleOptions.NoProps)
 
 _SAID = re.compile(r"\[[0-9:]+\] (.*\S)")
 """A message of RDKit behind its time; other lines are traces of its own."""
-
-
-class Rules(NamedTuple):
-    """How records become ligands; fields as in the section `parse` of the settings.
-
-    The defaults leave molecules as they are drawn, in one state.
-    """
-
-    max_atoms: int
-    max_torsions: int
-    embed: str
-    seed: int
-    time_limit: float
-    memory_limit: int = 1000
-    standardise: bool = False
-    mixtures: str = "largest"
-    protonate: bool = False
-    ph: float = 7.4
-    ph_range: float = 0.0
-    protomers: int = 1
-    tautomers: int = 1
-    stereoisomers: int = 1
-    conformers: int = 1
-    macrocycle_conformers: int = 1
-    properties: Mapping[str, tuple[float, float]] = MappingProxyType({})
-    alerts: tuple[str, ...] = ()
-    exclude: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -147,20 +123,20 @@ class _UnusableError(Exception):
         self.reason = reason
 
 
-def prepare(record: Record, rules: Rules) -> Prepared:
+def prepare(record: Record, settings: ParseSettings) -> Prepared:
     """Make the ligands of a record, or say why it cannot be docked."""
     smiles = key = ""
     notes: list[str] = []
     with _rdkit_messages() as messages:
         try:
             drawn = _molecule(record, messages)
-            parent, told = standardise(drawn) if rules.standardise else largest_fragment(drawn)
-            notes += told
+            parent, found = standardise(drawn) if settings.standardise else largest_fragment(drawn)
+            notes += found
             _require_supported(parent)
             smiles = canonical_smiles(parent)
             key = content_key(smiles)
-            _require_wanted(parent, notes, rules)
-            states = _states(largest_fragment(drawn)[0], parent, smiles, rules, notes)
+            _require_wanted(parent, notes, settings)
+            states = _states(largest_fragment(drawn)[0], parent, smiles, settings, notes)
             return Prepared(smiles, key, note=_short("; ".join(notes)), states=states)
         except _UnusableError as error:
             detail, note = _short(str(error)), _short("; ".join(notes))
@@ -172,11 +148,9 @@ def prepare(record: Record, rules: Rules) -> Prepared:
             return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
 
 
-def prepare_one_state(record: Record, rules: Rules) -> Prepared:
+def prepare_one_state(record: Record, settings: ParseSettings) -> Prepared:
     """Make one ligand of a record on which `prepare` cost a worker its life."""
-    one = rules._replace(
-        protomers=1, tautomers=1, stereoisomers=1, conformers=1, macrocycle_conformers=1
-    )
+    one = settings.model_copy(update=dict.fromkeys(MOST, 1))
     prepared = prepare(record, one)
     if prepared.status != Status.READY:
         return prepared
@@ -184,13 +158,13 @@ def prepare_one_state(record: Record, rules: Rules) -> Prepared:
     return replace(prepared, note=_short("; ".join(filter(None, (prepared.note, note)))))
 
 
-def lost(record: Record, timed_out: bool, exit_code: int, rules: Rules) -> Prepared:
+def lost(record: Record, timed_out: bool, exit_code: int, settings: ParseSettings) -> Prepared:
     """The result for a record on which a worker process was lost."""
     if timed_out:
-        detail = f"not finished in {rules.time_limit:g} s of processor time"
+        detail = f"not finished in {settings.time_limit:g} s of processor time"
         return Prepared(reason=Reason.TIMED_OUT, detail=detail)
     if exit_code == OUT_OF_MEMORY:
-        detail = f"needs more than {rules.memory_limit} MiB of memory"
+        detail = f"needs more than {settings.memory_limit} MiB of memory"
         return Prepared(reason=Reason.OUT_OF_MEMORY, detail=detail)
     detail = f"RDKit crashed on the record at line {record.line} (exit code {exit_code})"
     return Prepared(reason=Reason.UNPARSABLE, detail=detail)
@@ -274,75 +248,79 @@ def _require_supported(mol: Chem.Mol) -> None:
         raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
 
 
-def _require_wanted(parent: Chem.Mol, notes: list[str], rules: Rules) -> None:
-    """Turn away what a rule of the settings is against; name a macrocycle."""
+def _require_wanted(parent: Chem.Mol, notes: list[str], settings: ParseSettings) -> None:
+    """Reject what the settings exclude; note a macrocycle."""
     size = macrocycle(parent)
     if size:
         notes.append(f"macrocycle of {size} atoms")
     mixture = [note for note in notes if note.startswith(MIXTURE)]
-    if mixture and rules.mixtures == "reject":
+    if mixture and settings.mixtures == "reject":
         raise _UnusableError(Reason.MIXTURE, mixture[0])
-    found = objection(parent, rules.properties, rules.alerts, rules.exclude)
+    found = objection(parent, settings.properties, settings.alerts, settings.exclude)
     if found:
         raise _UnusableError(*found)
 
 
 def _states(
-    drawn: Chem.Mol, parent: Chem.Mol, its_smiles: str, rules: Rules, notes: list[str]
+    drawn: Chem.Mol, parent: Chem.Mol, its_smiles: str, settings: ParseSettings, notes: list[str]
 ) -> tuple[State, ...]:
     """Every state of a parent.
 
     A state that cannot be built is left out while others can; where none can, the parents with the
     fewest stereocentres inverted that can take its place; else the reason is that of the first.
-    Coordinates of the drawing are kept where the rules say so: those of the heavy atoms, and of
+    Coordinates of the drawing are kept where the settings say so: those of the heavy atoms, and of
     the hydrogens too where the state is the molecule as drawn.
     """
-    placed = rules.embed != "always" and has_conformer(parent)
-    if rules.embed == "never" and not placed:
+    placed = settings.embed != "always" and has_conformer(parent)
+    if settings.embed == "never" and not placed:
         raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
     if not placed:  # which isomers are drawn by lot must not depend on how a molecule is written
         parent = Chem.MolFromSmiles(its_smiles) or parent
-    states, problems = _built(drawn, parent, placed, rules)
+    states, problems = _built(drawn, parent, placed, settings)
     if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
-        possible = _mended(parent, rules, notes)
+        possible = _mended(parent, settings, notes)
         for mended in possible:
-            share = rules._replace(stereoisomers=rules.stereoisomers // len(possible))
+            share = settings.model_copy(
+                update={"stereoisomers": settings.stereoisomers // len(possible)}
+            )
             states |= _built(mended, mended, placed, share)[0]
     elif states and problems:
         notes.append(f"{len(problems)} states left out, the first for: {problems[0]}")
     if not states and problems:
         raise problems[0]
-    _tell_open_stereo(parent, placed, rules, notes)
+    _note_open_stereo(parent, placed, settings, notes)
     return tuple(ligand for ligands in states.values() for ligand in ligands)
 
 
 def _built(
-    drawn: Chem.Mol, parent: Chem.Mol, placed: bool, rules: Rules
+    drawn: Chem.Mol, parent: Chem.Mol, placed: bool, settings: ParseSettings
 ) -> tuple[dict[str, list[State]], list[_UnusableError]]:
     """States of a parent by SMILES, and what was in the way of the others."""
     states: dict[str, list[State]] = {}
     problems: dict[str, _UnusableError] = {}
     as_drawn = canonical_smiles(drawn) if placed else ""
-    for form in _forms(parent, rules):
+    for form in _forms(parent, settings):
         before = len(states)
-        for isomer in [form] if placed else _isomers(form, rules):
+        for isomer in [form] if placed else _isomers(form, settings):
             built = len(states) - before
-            if built == rules.stereoisomers or (built and isomer is form):
+            if built == settings.stereoisomers or (built and isomer is form):
                 break
             smiles = canonical_smiles(isomer)
             try:
                 if smiles not in states and smiles not in problems:
                     start = drawn if placed and smiles == as_drawn else isomer
-                    states[smiles] = _ligands(start, smiles, placed, rules)
+                    states[smiles] = _ligands(start, smiles, placed, settings)
             except _UnusableError as error:
                 problems[smiles] = error
     return states, list(problems.values())
 
 
-def _mended(parent: Chem.Mol, rules: Rules, notes: list[str]) -> list[Chem.Mol]:
+def _mended(parent: Chem.Mol, settings: ParseSettings, notes: list[str]) -> list[Chem.Mol]:
     """Parents for one whose marked centres exclude each other in space; none: it has no way out."""
     for number, forms in enumerate(inverted(parent), start=1):
-        possible = [form for form in forms if can_exist(form, rules.seed)][: rules.stereoisomers]
+        possible = [form for form in forms if can_exist(form, settings.seed)][
+            : settings.stereoisomers
+        ]
         if possible:
             centres = "a centre" if number == 1 else f"{number} centres"
             notes.append(f"impossible stereocentres; docked with {centres} inverted")
@@ -350,45 +328,47 @@ def _mended(parent: Chem.Mol, rules: Rules, notes: list[str]) -> list[Chem.Mol]:
     return []
 
 
-def _forms(parent: Chem.Mol, rules: Rules) -> Iterator[Chem.Mol]:
+def _forms(parent: Chem.Mol, settings: ParseSettings) -> Iterator[Chem.Mol]:
     """Tautomers of a parent, each in its protonation states."""
-    for tautomer in tautomers(parent, rules.tautomers):
-        if rules.protonate:
-            yield from protomers(tautomer, rules.ph, rules.ph_range, rules.protomers)
+    for tautomer in tautomers(parent, settings.tautomers):
+        if settings.protonate:
+            yield from protomers(tautomer, settings.ph, settings.ph_range, settings.protomers)
         else:
             yield tautomer
 
 
-def _isomers(form: Chem.Mol, rules: Rules) -> Iterator[Chem.Mol]:
+def _isomers(form: Chem.Mol, settings: ParseSettings) -> Iterator[Chem.Mol]:
     """Stereoisomers to try; where none is possible the drawing, with the conformer's own choice."""
-    if rules.stereoisomers > 1:
-        yield from stereoisomers(form, MORE_ISOMERS * rules.stereoisomers, rules.seed)
+    if settings.stereoisomers > 1:
+        yield from stereoisomers(form, MORE_ISOMERS * settings.stereoisomers, settings.seed)
     yield form
 
 
-def _tell_open_stereo(parent: Chem.Mol, placed: bool, rules: Rules, notes: list[str]) -> None:
+def _note_open_stereo(
+    parent: Chem.Mol, placed: bool, settings: ParseSettings, notes: list[str]
+) -> None:
     count = 1 if placed else undefined_stereo(parent)
-    if count > rules.stereoisomers:
-        notes.append(f"{count} stereoisomers are open, {rules.stereoisomers} at most docked")
+    if count > settings.stereoisomers:
+        notes.append(f"{count} stereoisomers are open, {settings.stereoisomers} at most docked")
 
 
-def _ligands(isomer: Chem.Mol, smiles: str, placed: bool, rules: Rules) -> list[State]:
+def _ligands(isomer: Chem.Mol, smiles: str, placed: bool, settings: ParseSettings) -> list[State]:
     """One state in each of its conformers."""
     mol = isomer if placed else (Chem.MolFromSmiles(smiles) or isomer)
     if Chem.NeedsHs(mol):
         mol = Chem.AddHs(mol, addCoords=placed)
-    if mol.GetNumAtoms() > rules.max_atoms:
-        detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {rules.max_atoms}"
+    if mol.GetNumAtoms() > settings.max_atoms:
+        detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {settings.max_atoms}"
         raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
     graph = Graph.of(mol)
     rotatable = rotatable_bonds(mol, graph)
-    if len(rotatable) > rules.max_torsions:
-        detail = f"{len(rotatable)} rotatable bonds, at most {rules.max_torsions}"
+    if len(rotatable) > settings.max_torsions:
+        detail = f"{len(rotatable)} rotatable bonds, at most {settings.max_torsions}"
         raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
     if not placed:
         try:
-            limit = rules.macrocycle_conformers if macrocycle(mol) else rules.conformers
-            embed(mol, rules.seed, content_key(smiles), limit)
+            limit = settings.macrocycle_conformers if macrocycle(mol) else settings.conformers
+            embed(mol, settings.seed, content_key(smiles), limit)
         except NoConformerError as error:
             raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
     result = []

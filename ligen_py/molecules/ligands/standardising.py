@@ -42,7 +42,7 @@ def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
     if len(Chem.GetMolFrags(mol)) > 1:
         kept = chembl.get_fragment_parent_mol(mol)[0]
         Chem.SanitizeMol(kept)
-        notes += _told("taken off", _fragments(mol) - _fragments(kept))
+        notes += _listed("taken off", _fragments(mol) - _fragments(kept))
         mol, more = largest_fragment(kept)
         notes += more
     if holds(mol, CHARGED):
@@ -67,7 +67,7 @@ def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
     salts = Counter(canonical_smiles(part) for part in others if not _has_carbon(part))
     parents = Counter(canonical_smiles(part) for part in others if _has_carbon(part))
     parents.pop(canonical_smiles(chosen), None)
-    return chosen, [*_told("taken off", salts), *_told(MIXTURE, parents)]
+    return chosen, [*_listed("taken off", salts), *_listed(MIXTURE, parents)]
 
 
 def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:
@@ -88,7 +88,7 @@ def _fragments(mol: Chem.Mol) -> Counter[str]:
     return Counter(canonical_smiles(part) for part in Chem.GetMolFrags(mol, asMols=True))
 
 
-def _told(what: str, fragments: Counter[str]) -> list[str]:
+def _listed(what: str, fragments: Counter[str]) -> list[str]:
     """A note such as "taken off: 2 Cl, O"; none if there are no fragments."""
     words = [f"{n} {smiles}" if n > 1 else smiles for smiles, n in sorted(fragments.items())]
     return [f"{what}: {', '.join(words)}"] if words else []

@@ -25,7 +25,9 @@ def read_found(path: Path) -> list[FoundCavity]:
     if path.is_dir():
         infos = sorted(path.glob("*_info.txt"))
         if len(infos) != 1:
-            raise InputError(f"{path}: holds {len(infos)} *_info.txt files; give fpocket's folder")
+            raise InputError(
+                f"{path}: contains {len(infos)} *_info.txt files; give fpocket's folder"
+            )
         path = infos[0]
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".csv"):

@@ -2,7 +2,6 @@
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from ligen_py.molecules.receptor.selection import (
     linked,
     near_pairs,
 )
-from ligen_py.molecules.receptor.site import Asked, Site, locate
+from ligen_py.molecules.receptor.site import Site, locate
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.molecules.typing.input import ReceptorAtoms
 from ligen_py.molecules.typing.xscore_cofactors import cofactor_types
@@ -31,6 +30,8 @@ from ligen_py.molecules.typing.xscore_residues import ReceptorType, is_standard,
 from ligen_py.records.column import STRING, Record, base_of, extended
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.pocket import Audit, Receptor
+from ligen_py.settings.pocket import PocketSettings, Structure
+from ligen_py.settings.pocket import Site as SiteSettings
 
 log = logging.getLogger("ligen_py")
 
@@ -66,29 +67,6 @@ SAME_ATOM = 0.5
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What of a structure file belongs to the receptor; distances in Angstrom."""
-
-    chains: Sequence[str] = ()
-    """None named: all."""
-    model: int | None = None
-    """Number as in the file; None: the first."""
-    assembly: str | None = None
-    keep: Sequence[str] = ()
-    """Residues to keep or drop whatever the other rules say."""
-    drop: Sequence[str] = ()
-    margin: float = 8.0
-    cofactor_distance: float = 6.0
-    waters: str = "none"
-    """none, all, or near: by the two that follow."""
-    water_distance: float = 4.0
-    water_contacts: int = 3
-    protonation: str = "given"
-    """given or propka."""
-    ph: float = 7.4
-
-
-@dataclass(frozen=True)
 class Prepared:
     """What a site sees of a structure file."""
 
@@ -103,34 +81,34 @@ class Prepared:
     audit: Audit
 
 
-def open_structure(path: Path, rules: Rules) -> Selection:
+def open_structure(path: Path, structure: Structure) -> Selection:
     """Read a structure file; open are the atoms of the model and the chains that are wanted.
 
     Raises InputError where the file cannot be used or has no such model, chain or assembly.
     """
-    atoms = read_atoms(path, rules.assembly)
+    atoms = read_atoms(path, structure.assembly)
     selection = Selection(atoms, str(path))
     models = sorted(set(atoms.model.tolist()))
-    model = models[0] if rules.model is None else rules.model
+    model = models[0] if structure.model is None else structure.model
     if model not in models:
         known = ", ".join(map(str, models))
         raise InputError(f"{path}: has no model {model}; its models are {known}")
     if len(models) > 1:
-        why = "the first" if rules.model is None else "as asked,"
+        why = "the first" if structure.model is None else "as asked,"
         selection.note(f"model {model}", f"{why} of {len(models)}", "chosen")
     selection.drop(atoms.model != model, f"not model {model}", chain)
-    if rules.assembly is not None:
-        _note_assembly(selection, rules.assembly)
+    if structure.assembly is not None:
+        _note_assembly(selection, structure.assembly)
     found = sorted({place.chain for place in atoms.place})
-    missing = [name for name in rules.chains if name not in found]
+    missing = [name for name in structure.chains if name not in found]
     if missing:
         raise InputError(
             f"{path}: has no chain {', '.join(missing)}; its chains are {', '.join(found)}"
         )
-    if rules.chains and set(rules.chains) != set(found):
-        names = ", ".join(sorted(set(rules.chains)))
+    if structure.chains and set(structure.chains) != set(found):
+        names = ", ".join(sorted(set(structure.chains)))
         selection.note(f"chain {names}", f"of {', '.join(found)}", "chosen")
-        other = np.array([place.chain not in rules.chains for place in atoms.place])
+        other = np.array([place.chain not in structure.chains for place in atoms.place])
         selection.drop(other, "not a chosen chain", chain)
     selection.drop(~np.isfinite(atoms.xyz).all(axis=1), "no coordinates", each)
     selection.connect()
@@ -143,7 +121,7 @@ def _require_side_chains(selection: Selection) -> None:
     mine = selection.open & selection.heavy & selection.polymer[selection.residue]
     if mine.sum() >= TRACE and set(selection.atoms.name[mine]) == {"CA"}:
         raise InputError(
-            f"{selection.source}: holds CA atoms only; docking needs every heavy atom of the "
+            f"{selection.source}: contains CA atoms only; docking needs every heavy atom of the "
             "residues: give the full structure, or build the missing atoms first"
         )
 
@@ -171,17 +149,19 @@ def _note_assembly(selection: Selection, name: str) -> None:
     selection.drop(np.array(twice, np.int64), reason, each)
 
 
-def prepare(selection: Selection, site: Site, rules: Rules) -> Prepared:
+def prepare(
+    selection: Selection, site: Site, structure: Structure, settings: PocketSettings
+) -> Prepared:
     """Keep what belongs to the receptor of a site, of a structure that was just opened.
 
     Raises InputError where a named residue is not there or no atom is left in the box.
     """
-    wanted, bound = _choose(selection, site, rules)
+    wanted, bound = _choose(selection, site, structure, settings)
     hydrogens = None
-    if rules.protonation == "propka":
-        hydrogens = protonation.protonate(selection, site.distance, rules.margin, rules.ph)
+    if settings.protonation == "propka":
+        hydrogens = protonation.protonate(selection, site.distance, settings.margin, settings.ph)
     kept = selection.open & selection.heavy
-    near = _drop_far(selection, site, rules.margin)
+    near = _drop_far(selection, site, settings.margin)
     inspect(selection, kept, near, site)
     atoms, charged = _receptor(selection, kept, near, hydrogens)
     _settle_hydrogens(selection, charged, hydrogens is None)
@@ -195,38 +175,42 @@ def prepare(selection: Selection, site: Site, rules: Rules) -> Prepared:
     )
 
 
-def _choose(selection: Selection, site: Site, rules: Rules) -> tuple[np.ndarray, dict[int, str]]:
+def _choose(
+    selection: Selection, site: Site, structure: Structure, settings: PocketSettings
+) -> tuple[np.ndarray, dict[int, str]]:
     """Drop what is not of the receptor; gives residues (places,) asked for, and ties of others.
 
     Raises InputError where a named residue is not there or no atom is left in the box.
     """
     selection.note("site", f"{site}, {site.source}", "chosen")
-    wanted = selection.named(rules.keep, "keep")
-    unwanted = selection.named(rules.drop, "drop")
+    wanted = selection.named(structure.keep, "keep")
+    unwanted = selection.named(structure.drop, "drop")
     selection.drop(unwanted[selection.residue], "not wanted, as asked", each)
-    if rules.waters == "none":
+    if settings.waters == "none":
         waters = selection.water & ~wanted
         selection.drop(waters[selection.residue], "water", chain)
     bound = bound_to(selection)
-    _drop_hetero(selection, site, rules.cofactor_distance, wanted, bound)
+    _drop_hetero(selection, site, settings.cofactor_distance, wanted, bound)
     choose_locations(selection)
-    if rules.waters == "near":
-        _drop_waters(selection, site, rules, wanted)
+    if settings.waters == "near":
+        _drop_waters(selection, site, settings, wanted)
     unknown = selection.atoms.element == 0
     selection.drop(unknown, "unknown element: write it into columns 77 and 78", each)
     _check_box(selection, site)
     return wanted, bound
 
 
-def check_site(path: Path, rules: Rules, asked: Asked, radius: float) -> None:
+def check_site(
+    path: Path, structure: Structure, asked: SiteSettings, settings: PocketSettings
+) -> None:
     """Raise InputError where a structure, or a site in it, cannot be prepared: in a second or less.
 
     A site that is a cavity yet to be found is not checked.
     """
-    selection = open_structure(path, rules)
+    selection = open_structure(path, structure)
     if asked.cavity is None or asked.cavities is not None:
-        site = locate(selection, asked, rules.keep, radius, lambda xyz, element: [])
-        _choose(selection, site, rules)
+        site = locate(selection, asked, structure.keep, settings.radius, lambda xyz, element: [])
+        _choose(selection, site, structure, settings)
 
 
 def _balanced(selection: Selection) -> Audit:
@@ -273,7 +257,9 @@ def _drop_hetero(
             selection.drop(index, f"{kind} farther than {most:g} A: {away(xyz, site)}{tie}", each)
 
 
-def _drop_waters(selection: Selection, site: Site, rules: Rules, wanted: np.ndarray) -> None:
+def _drop_waters(
+    selection: Selection, site: Site, settings: PocketSettings, wanted: np.ndarray
+) -> None:
     """Waters that are far from the site, or that too few polar atoms of the receptor hold."""
     symbol = selection.atoms.symbol
     polar = np.array([each in METALS or each in ("N", "O") for each in symbol], bool)
@@ -285,12 +271,12 @@ def _drop_waters(selection: Selection, site: Site, rules: Rules, wanted: np.ndar
         xyz = selection.xyz[index[selection.heavy[index]]]
         distance = nearest(xyz, site.ligand) if len(site.ligand) else site.distance(xyz)
         held = np.linalg.norm(xyz[:, None] - holders, axis=2) < WATER_CONTACT
-        if not len(xyz) or distance.min() > rules.water_distance:
-            reason = f"water farther than {rules.water_distance:g} A from the "
+        if not len(xyz) or distance.min() > settings.water_distance:
+            reason = f"water farther than {settings.water_distance:g} A from the "
             reason += "reference ligand" if len(site.ligand) else "box"
             selection.drop(index, reason, chain)
-        elif held.sum() < rules.water_contacts:
-            reason = f"water with fewer than {rules.water_contacts} polar contacts: {held.sum()}"
+        elif held.sum() < settings.water_contacts:
+            reason = f"water with fewer than {settings.water_contacts} polar contacts: {held.sum()}"
             selection.drop(index, reason, each)
 
 

@@ -43,7 +43,7 @@ def protonate(
 ) -> np.ndarray:
     """Positions (hydrogens, 3) for whole chains near a box, Angstrom; turns side chains in place.
 
-    `distance` tells that of positions from the box; chains within `margin` of it take part. Notes
+    `distance` gives that of positions from the box; chains within `margin` of it take part. Notes
     in the selection's audit what was done. Raises InputError where PDB2PQR fails.
     """
     standard = np.array([is_standard(place.residue) for place in selection.places])

@@ -16,6 +16,7 @@ from ligen_py.molecules.receptor.cavity_files import read_found
 from ligen_py.molecules.receptor.selection import Selection
 from ligen_py.molecules.receptor.structure import read_text
 from ligen_py.records.pocket import FoundCavity
+from ligen_py.settings.pocket import Site as SiteSettings
 
 log = logging.getLogger("ligen_py")
 
@@ -50,29 +51,12 @@ class Site:
         return f"the box around ({x:.2f}, {y:.2f}, {z:.2f}) with half side {self.half_side:g} A"
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A user's description of a site: one of the first five, and the box's size; Angstrom."""
-
-    ligand: str | None = None
-    """File of a reference ligand."""
-    ligand_name: str | None = None
-    residues: Sequence[str] = ()
-    center: tuple[float, float, float] | None = None
-    cavity: int | None = None
-    """Rank."""
-    cavities: str | None = None
-    """File of another program's cavities; None: they are searched here."""
-    radius: float | None = None
-    size: tuple[float, float, float] | None = None
-
-
 Search = Callable[[np.ndarray, np.ndarray], list[FoundCavity]]
 """Finds cavities of atoms (atoms, 3), Angstrom, with atomic numbers (atoms,)."""
 
 
 def locate(
-    selection: Selection, asked: Asked, keep: Sequence[str], radius: float, search: Search
+    selection: Selection, asked: SiteSettings, keep: Sequence[str], radius: float, search: Search
 ) -> Site:
     """The site that a user describes; `radius` is the half side if it has none.
 
@@ -82,7 +66,7 @@ def locate(
     if asked.size is not None:
         half_side = max(asked.size) / 2
         sides = " x ".join(f"{side:g}" for side in asked.size)
-        words = f"{sides} A asked for; docking uses the cube that holds it"
+        words = f"{sides} A asked for; docking uses the cube that contains it"
         selection.note("box", words, "chosen")
     if asked.ligand is not None:
         return site_of_ligand(Path(asked.ligand), half_side)
@@ -144,7 +128,8 @@ def _around(ligand: np.ndarray, half_side: float, source: str) -> Site:
     beyond = site.distance(ligand)
     if beyond.any():
         log.warning(
-            "%s: %d of them lie outside the box, up to %.1f A; a half side of %.0f A would hold it",
+            "%s: %d of them lie outside the box, up to %.1f A; "
+            "a half side of %.0f A would contain it",
             source,
             np.count_nonzero(beyond),
             beyond.max(),
@@ -227,7 +212,7 @@ def read_heavy_atoms(path: Path) -> np.ndarray:
         xyz = readers[kind](text) if text.strip() else None
     if xyz is None:
         raise InputError(
-            f"{path}: holds no readable molecule; check that it is a {kind.upper()} file"
+            f"{path}: contains no readable molecule; check that it is a {kind.upper()} file"
         )
     if not len(xyz) or len(xyz) > MOST_ATOMS:
         raise InputError(f"{path}: has {len(xyz)} heavy atoms; give the reference ligand alone")
@@ -250,7 +235,7 @@ def _heavy(mol: Chem.Mol | None) -> np.ndarray | None:
 def _mol_file(text: str) -> np.ndarray | None:
     block, _, rest = text.partition("$$$$")
     if rest.strip():
-        log.warning("the reference ligand's file holds several molecules; the first is used")
+        log.warning("the reference ligand's file contains several molecules; the first is used")
     return _heavy(Chem.MolFromMolBlock(block, sanitize=False, removeHs=False, strictParsing=False))
 
 

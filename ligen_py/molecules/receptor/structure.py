@@ -91,7 +91,7 @@ def read_atoms(path: Path, assembly: str | None = None) -> Atoms:
     atoms = _table(structure, _operators(path, structure, assembly))
     found = int((atoms.copy <= 0).sum())
     if not expected:
-        raise InputError(f"{path}: holds no atoms; give a PDB or mmCIF file of the receptor")
+        raise InputError(f"{path}: contains no atoms; give a PDB or mmCIF file of the receptor")
     if found != expected:
         raise InputError(
             f"{path}: an unexplained loss: the file has {expected} atoms, {found} could be "

@@ -37,7 +37,7 @@ def parsed_chunks(folder: Path) -> dict[str, ParsedChunk]:
         files = found.setdefault((name["label"] or "", int(name["count"])), {})
         files[int(name["number"])] = path
     if not found:
-        raise InputError(f"{folder}: holds no ligands files; {cure}")
+        raise InputError(f"{folder}: contains no ligands files; {cure}")
     result = {}
     for (label, count), files in sorted(found.items()):
         missing = sorted(set(range(1, count + 1)) - set(files))

@@ -210,8 +210,8 @@ def _check_sizes(files: PartFiles, ligands: Columns, refined: Columns, scores: C
         found = len(columns["ledger/status"]), len(columns[f"{group}/first_pose"]) - 1
         if found != (records, count):
             raise InputError(
-                f"{path}: holds {found[0]} input records and {found[1]} ligands, but "
-                f"{files.ligands} holds {records} and {count}; this {what} file was made from "
+                f"{path}: contains {found[0]} input records and {found[1]} ligands, but "
+                f"{files.ligands} contains {records} and {count}; this {what} file was made from "
                 f"another ligands file, so run the {stage} stage again"
             )
     poses_agree = np.array_equal(refined["poses/first_pose"], scores["scores/first_pose"])
@@ -237,10 +237,10 @@ def _check_law(files: PartFiles, ligands: Columns, refined: Columns, scores: Col
     changed |= (refined["ledger/status"] != Status.READY) & (status != refined["ledger/status"])
     faults = {
         "are still READY": status == Status.READY,
-        "left the race without a reason, or are scored with one": (
+        "are excluded without a reason, or are scored with one": (
             (scored != (reason == Reason.NONE)) & (status != Status.READY)
         ),
-        "changed their status after they had left the race": changed,
+        "changed their status after they were excluded": changed,
         "are scored without a pose and a finite score, or have one and are not scored": (
             scored != _has_score(files, ligands, scores)
         ),

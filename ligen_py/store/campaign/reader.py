@@ -217,7 +217,7 @@ class CampaignReader:
         """One target's results; InputError where the campaign has no such target."""
         if name not in self.targets:
             known = ", ".join(self.targets)
-            raise InputError(f"{self._file.filename}: holds no target {name}; it has {known}")
+            raise InputError(f"{self._file.filename}: contains no target {name}; it has {known}")
         return TargetReader(child(self._file, f"targets/{name}"))
 
     def runs(self) -> Runs:
@@ -234,5 +234,5 @@ def open_campaign(path: Path) -> Iterator[CampaignReader]:
     """Open a campaign file; InputError if it is missing, damaged, of another kind or newer."""
     with open_file(path, CAMPAIGN) as file:
         if "targets" not in file or not len(file["targets"]):
-            raise InputError(f"{path}: holds no target; make it again with the aggregate stage")
+            raise InputError(f"{path}: contains no target; make it again with the aggregate stage")
         yield CampaignReader(file)

@@ -132,7 +132,7 @@ class TargetWriter:
                 growing_column(group, name, np.dtype("f4"), doc="term of the best pose")
         if self._terms != tuple(terms):
             raise InputError(
-                f"part {label} holds the score terms {', '.join(terms)}, the parts before it "
+                f"part {label} contains the score terms {', '.join(terms)}, the parts before it "
                 f"{', '.join(self._terms)}; run the score stage of all parts again"
             )
         for name, values in terms.items():

@@ -60,7 +60,7 @@ def require_short_text(dataset: h5py.Dataset, rows: slice | np.ndarray) -> None:
     if not dataset.size or dataset.dtype.kind != "O":
         return
     if not dataset.chunks:
-        raise ValueError(f"{dataset.name} is text in one piece; these files hold it in chunks")
+        raise ValueError(f"{dataset.name} is text in one piece; these files store it in chunks")
     height = dataset.chunks[0]
     if isinstance(rows, slice):
         first, last, _ = rows.indices(len(dataset))
@@ -72,4 +72,4 @@ def require_short_text(dataset: h5py.Dataset, rows: slice | np.ndarray) -> None:
         _, raw = dataset.id.read_direct_chunk((int(number) * height,))
         total += int(np.frombuffer(raw, REFERENCE)["length"].sum(dtype=np.int64))
     if total > limit:
-        raise ValueError(f"{dataset.name} holds {total} bytes of text in a file of {limit}")
+        raise ValueError(f"{dataset.name} contains {total} bytes of text in a file of {limit}")

@@ -53,7 +53,7 @@ def _require_kind(path: Path, file: h5py.File, kind: Kind, cure: str) -> None:
     found = _text(file.attrs.get("encoding-type", "nothing"))
     if found != f"ligen_py.{kind.name}":
         raise InputError(
-            f"{path}: holds {found}, not ligen_py.{kind.name}; give a {kind.name} file"
+            f"{path}: contains {found}, not ligen_py.{kind.name}; give a {kind.name} file"
         )
     version = file.attrs.get("encoding-version", 0)
     if not isinstance(version, (int, np.integer)) or version != kind.version:
@@ -172,7 +172,7 @@ def _column(group: h5py.Group, name: str, meta: Any) -> np.ndarray:
         known[list(meta["enum"])] = True
         if not known[values].all():
             strange = values[~known[values]][0]
-            raise ValueError(f"{group.name}/{name} holds {strange}, which has no meaning")
+            raise ValueError(f"{group.name}/{name} contains {strange}, which has no meaning")
     return values
 
 

@@ -17,7 +17,8 @@ def require_same_ligands(
     found, expected = len(poses.first_pose) - 1, len(ligands.entry)
     if found != expected:
         raise InputError(
-            f"{poses_file}: holds poses of {found} ligands, {ligands_file} has {expected}; {cure}"
+            f"{poses_file}: contains poses of {found} ligands, "
+            f"{ligands_file} has {expected}; {cure}"
         )
     owner = np.repeat(np.arange(expected), np.diff(poses.first_pose))
     torsions = np.diff(ligands.first_torsion)[owner]

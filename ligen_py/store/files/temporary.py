@@ -1,6 +1,6 @@
 """Files under a temporary name until they are whole; what killed writers left is swept away.
 
-The name tells machine and process, so that two writers of one file never share a temporary, and
+The name contains machine and process, so that two writers of one file never share a temporary, and
 the next writer knows which temporaries nobody will finish. Those of other machines stay: their
 writer may be alive.
 """
@@ -60,7 +60,7 @@ def publish(files: Iterable[tuple[Path, Path]]) -> None:
         temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
     for folder in {path.parent for _, path in pairs}:
-        # A name can get lost in a power failure as contents can; not every file system can tell.
+        # A name can get lost in a power failure as contents can; some file systems cannot sync it.
         with suppress(OSError):
             _sync(folder, os.fsync)
 

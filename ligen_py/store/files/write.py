@@ -69,7 +69,9 @@ def write(
     `terms` maps scoring function -> term -> float32 array with one value a pose.
     """
     if not set(kind.fixed) <= set(records) <= set(kind.groups):
-        raise ValueError(f"a {kind.name} file holds {sorted(kind.groups)}, not {sorted(records)}")
+        raise ValueError(
+            f"a {kind.name} file contains {sorted(kind.groups)}, not {sorted(records)}"
+        )
     with new_file(path, kind, run) as file:
         for group, record in records.items():
             write_record(file.create_group(group), record, kind.groups[group])

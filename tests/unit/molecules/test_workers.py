@@ -85,8 +85,8 @@ def test_a_lost_item_is_tried_in_a_simpler_way(jobs: int) -> None:
     trouble = {0: "crash", 1: "endless", 4: "leave", 5: "crash", BATCH: "crash"}
     count = BATCH + 3
     simpler = partial(work, trouble={5: "leave", 6: "crash"})
-    told = ordered_map(partial(work, trouble=trouble), range(count), jobs, 0.3, lost, 0, simpler)
-    found = dict(told)
+    results = ordered_map(partial(work, trouble=trouble), range(count), jobs, 0.3, lost, 0, simpler)
+    found = dict(results)
     assert list(found) == list(range(count))
     assert found.pop(5) == (5, False, 7)
     assert found == {i: i * i for i in range(count) if i != 5}

@@ -84,7 +84,7 @@ class Ad4:
 
 
 def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
-    """What tells one pose of a ligand from another, kcal/mol (poses,): the affinity."""
+    """The energy that compares poses of one ligand, kcal/mol (poses,): the affinity."""
     return terms["affinity"]
 
 

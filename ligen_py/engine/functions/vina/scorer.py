@@ -71,7 +71,7 @@ class Vina:
 
 
 def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
-    """What tells one pose of a ligand from another, kcal/mol (poses,).
+    """The energy that compares poses of one ligand, kcal/mol (poses,).
 
     It includes the ligand's internal energy, which the affinity leaves out (Eberhardt et al. 2021
     rank the poses of a ligand by the same sum).

@@ -1,7 +1,7 @@
 """X-Score: its coefficients, once for host and kernels.
 
 Source: R. Wang, L. Lai, S. Wang, J. Comput.-Aided Mol. Des. 16 (2002) 11-26; version 1.3. X-Score
-is the mean of three functions that tell the hydrophobic effect in three ways. HPScore and HMScore
+is the mean of three functions that model the hydrophobic effect in three ways. HPScore and HMScore
 are here. HSScore is left out: it adds up the buried surface of hydrophobic ligand atoms dot by dot,
 each dot compared with the atoms around it, which is costly.
 """

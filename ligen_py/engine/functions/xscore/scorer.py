@@ -150,7 +150,7 @@ class XScore:
 
 
 def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
-    """What tells one pose of a ligand from another, kcal/mol (poses,): pKd as a free energy."""
+    """The energy that compares poses of one ligand, kcal/mol (poses,): pKd as a free energy."""
     return -PKD_ENERGY * terms["total"]
 
 

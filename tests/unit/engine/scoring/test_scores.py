@@ -27,7 +27,7 @@ PAIR_TERMS = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
 
 
 def uneven_poses(counts: list[int]) -> Poses:
-    """Poses of ligands without torsions, as many as told for each."""
+    """Poses of ligands without torsions, so many for each."""
     total = sum(counts)
     poses = make_poses(make_ligands([(5, 0)]), total)
     return replace(poses, first_pose=np.cumsum([0, *counts]).astype("i8"))

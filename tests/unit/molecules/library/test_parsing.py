@@ -11,10 +11,10 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import Library, parse, summary
 from ligen_py.molecules.library.reading import WHOLE, Part
 from ligen_py.molecules.ligands import preparation
-from ligen_py.molecules.ligands.preparation import Rules
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 
-RULES = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=20.0)
+SETTINGS = ParseSettings(**AS_GIVEN)
 LINES = [
     "CCO ethanol",
     "OCC alcohol, again",
@@ -42,7 +42,7 @@ def equal(first: Any, second: Any) -> bool:
 
 
 def test_every_record_has_one_row(library_file: Path) -> None:
-    library = parse(library_file, WHOLE, RULES, 2)
+    library = parse(library_file, WHOLE, SETTINGS, 2)
     assert library.entries.name.tolist() == [line.split(" ", 1)[1] for line in LINES]
     assert library.entries.line.tolist() == list(range(1, 9))
     ready, failed, duplicate = Status.READY, Status.FAILED, Status.DUPLICATE
@@ -62,7 +62,7 @@ def test_every_record_has_one_row(library_file: Path) -> None:
 
 
 def test_the_number_of_processes_changes_nothing(library_file: Path) -> None:
-    one, three = (parse(library_file, WHOLE, RULES, jobs) for jobs in (1, 3))
+    one, three = (parse(library_file, WHOLE, SETTINGS, jobs) for jobs in (1, 3))
     for name in ("entries", "ledger", "ligands"):
         assert equal(getattr(one, name), getattr(three, name))
 
@@ -78,8 +78,8 @@ def conformers(library: Library) -> dict[str, bytes]:
 
 
 def test_parts_give_the_ligands_of_the_whole(library_file: Path) -> None:
-    whole = parse(library_file, WHOLE, RULES, 1)
-    parts = [parse(library_file, Part(k, 3), RULES, 1) for k in (1, 2, 3)]
+    whole = parse(library_file, WHOLE, SETTINGS, 1)
+    parts = [parse(library_file, Part(k, 3), SETTINGS, 1) for k in (1, 2, 3)]
     names = [name for part in parts for name in part.entries.name]
     assert names == whole.entries.name.tolist()
     assert [line for part in parts for line in part.entries.line] == list(range(1, 9))
@@ -92,7 +92,7 @@ def test_parts_give_the_ligands_of_the_whole(library_file: Path) -> None:
 def test_a_failed_record_has_no_duplicates(tmp_path: Path) -> None:
     path = tmp_path / "a.smi"
     path.write_text("[Cu] one\n[Cu] two\nC three\n")
-    reasons = parse(path, WHOLE, RULES, 1).ledger.reason.tolist()
+    reasons = parse(path, WHOLE, SETTINGS, 1).ledger.reason.tolist()
     assert reasons == [Reason.UNSUPPORTED_ELEMENT, Reason.UNSUPPORTED_ELEMENT, Reason.NONE]
 
 
@@ -106,7 +106,7 @@ def test_a_molecule_without_end_costs_only_itself(
 
     embed = preparation.embed
     monkeypatch.setattr(preparation, "embed", endless)
-    library = parse(library_file, WHOLE, RULES._replace(time_limit=2.0), 1)
+    library = parse(library_file, WHOLE, SETTINGS.model_copy(update={"time_limit": 2.0}), 1)
     timed_out = library.ledger.reason == Reason.TIMED_OUT
     assert library.entries.line[timed_out].tolist() == [4, 6, 8]
     assert set(library.ledger.detail[timed_out]) == {"not finished in 2 s of processor time"}
@@ -125,8 +125,10 @@ def test_a_molecule_of_too_many_states_is_docked_in_one(
     monkeypatch.setattr(preparation, "embed", slow)
     path = tmp_path / "a.smi"
     path.write_text("CC(O)C1CCCCCCCCC1 ring\nCC(O)F plain\n")
-    rules = RULES._replace(time_limit=2.0, stereoisomers=4, macrocycle_conformers=4)
-    library = parse(path, WHOLE, rules, 1)
+    settings = SETTINGS.model_copy(
+        update={"time_limit": 2.0, "stereoisomers": 4, "macrocycle_conformers": 4}
+    )
+    library = parse(path, WHOLE, settings, 1)
     assert library.ligands.entry.tolist() == [0, 1, 1]
     assert library.entries.note[0].endswith("passed a limit, or crashed their worker")
     assert not library.entries.note[1]
@@ -143,7 +145,7 @@ def test_a_molecule_without_measure_costs_only_itself(
 
     embed = preparation.embed
     monkeypatch.setattr(preparation, "embed", greedy)
-    library = parse(library_file, WHOLE, RULES._replace(memory_limit=150), 1)
+    library = parse(library_file, WHOLE, SETTINGS.model_copy(update={"memory_limit": 150}), 1)
     swollen = library.ledger.reason == Reason.OUT_OF_MEMORY
     assert library.entries.line[swollen].tolist() == [4, 6, 8]
     assert set(library.ledger.detail[swollen]) == {"needs more than 150 MiB of memory"}
@@ -154,12 +156,12 @@ def test_a_library_of_only_bad_lines_is_an_error_but_a_part_is_not(tmp_path: Pat
     path = tmp_path / "bad.smi"
     path.write_text("# nothing\nxyz one\n[Cu] two\nzyx three\n")
     with pytest.raises(InputError) as caught:
-        parse(path, WHOLE, RULES, 1)
+        parse(path, WHOLE, SETTINGS, 1)
     message = str(caught.value)
     assert message.startswith(f"{path}: no record can be docked; 3 records: 1 rejected")
     assert "(1 unsupported_element), 2 failed (2 unparsable)" in message
     assert "first, line 2: SMILES Parse Error" in message
-    part = parse(path, Part(1, 2), RULES, 1)
+    part = parse(path, Part(1, 2), SETTINGS, 1)
     assert len(part.entries.line)
     assert not len(part.ligands.entry)
     assert part.ligands.xyz.shape == (0, 3)
@@ -170,12 +172,12 @@ def test_an_empty_library_is_an_error_in_every_part(tmp_path: Path, content: str
     path = tmp_path / "empty.smi"
     path.write_text(content)
     for part in (WHOLE, Part(2, 3)):
-        with pytest.raises(InputError, match=r"empty\.smi: holds no molecules"):
-            parse(path, part, RULES, 1)
+        with pytest.raises(InputError, match=r"empty\.smi: contains no molecules"):
+            parse(path, part, SETTINGS, 1)
 
 
 def test_more_parts_than_records(tmp_path: Path) -> None:
     path = tmp_path / "few.smi"
     path.write_text("C a\n")
-    sizes = [len(parse(path, Part(k, 9), RULES, 1).entries.line) for k in range(1, 10)]
+    sizes = [len(parse(path, Part(k, 9), SETTINGS, 1).entries.line) for k in range(1, 10)]
     assert sorted(sizes) == [0] * 8 + [1]

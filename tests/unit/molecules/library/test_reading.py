@@ -119,7 +119,7 @@ def test_a_wrong_part_is_refused(text: str) -> None:
         Part.parse(text)
 
 
-def told(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]:
+def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]:
     """Text, name and further columns of every record, equal in three parts."""
     chosen = Columns(**columns)  # type: ignore[arg-type]
     whole = list(records(path, columns=chosen))
@@ -147,20 +147,20 @@ def told(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
 def test_tables_of_the_world(
     tmp_path: Path, name: str, content: str, expected: tuple[str, str, dict[str, str]]
 ) -> None:
-    assert told(written(tmp_path, name, content)) == [expected]
+    assert read(written(tmp_path, name, content)) == [expected]
     with_windows_ends = content.replace("\n", "\r\n")
-    assert [found[0] for found in told(written(tmp_path, name, with_windows_ends))] == [expected[0]]
+    assert [found[0] for found in read(written(tmp_path, name, with_windows_ends))] == [expected[0]]
 
 
 def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "Who,What,price,note\nx,CCO,3,n\n")
     chosen = {"smiles_column": "what", "name_column": "WHO"}
-    assert told(path, **chosen, columns=("PRICE",)) == [("CCO", "x", {"price": "3"})]
-    assert told(path, **chosen, columns=("none",)) == [("CCO", "x", {})]
+    assert read(path, **chosen, columns=("PRICE",)) == [("CCO", "x", {"price": "3"})]
+    assert read(path, **chosen, columns=("none",)) == [("CCO", "x", {})]
     path = written(tmp_path, "b.csv", "1,x,CCO\n2,y,CC\n")
-    assert [name for _, name, _ in told(path, smiles_column="3", name_column="2")] == ["x", "y"]
+    assert [name for _, name, _ in read(path, smiles_column="3", name_column="2")] == ["x", "y"]
     path = written(tmp_path, "c.smi", "x CCO\ny CC\n")
-    assert [text for text, _, _ in told(path, smiles_column="2", name_column="1")] == ["CCO", "CC"]
+    assert [text for text, _, _ in read(path, smiles_column="2", name_column="1")] == ["CCO", "CC"]
 
 
 @pytest.mark.parametrize(
@@ -184,13 +184,13 @@ def test_a_column_that_is_missing_is_named(
 ) -> None:
     path = written(tmp_path, "a.csv", "a,b\nC,x\n")
     with pytest.raises(InputError, match=rf"a\.csv: .*{sentence}"):
-        told(path, **columns)
+        read(path, **columns)
 
 
 def test_two_columns_of_smiles_are_not_guessed_between(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "old smiles,new smiles\nC,CC\n")
-    with pytest.raises(InputError, match="several columns may hold SMILES"):
-        told(path)
+    with pytest.raises(InputError, match="several columns may contain SMILES"):
+        read(path)
 
 
 def test_a_row_without_smiles_and_one_beyond_bounds_keep_their_places(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_parquet_is_read_by_rows_plain_and_packed(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table(table), sink, row_group_size=7)
     content = sink.getvalue()
     for name, raw in (("a.parquet", content), ("b.pq.gz", gzip.compress(content))):
-        found = told(written(tmp_path, name, raw), columns=("price",))
+        found = read(written(tmp_path, name, raw), columns=("price",))
         assert [text for text, _, _ in found] == smiles
         assert found[2][1:] == ("2", {"price": "1.5"})
         assert found[3][1:] == ("3", {})
@@ -239,7 +239,7 @@ def test_mol2_holds_a_record_from_each_molecule_line_on(tmp_path: Path) -> None:
         (2, "a", "mol2"),
         (12, "b", "mol2"),
     ]
-    told(path)
+    read(path)
     packed = written(tmp_path, "a.mol2.gz", gzip.compress(content.encode()))
     assert list(records(packed)) == list(records(path))
 
@@ -248,10 +248,10 @@ def test_data_items_of_an_sdf_are_columns_and_may_name_it(tmp_path: Path) -> Non
     items = "> <Price>\n12\n13\n\n>  <ID> (1)\nZ9 $$$$ x\n\n> <empty>\n\n"
     path = written(tmp_path, "a.sdf", BLOCK.format(name="") + items + "$$$$\n")
     text = BLOCK.format(name="")
-    assert told(path) == [(text, "Z9 $$$$ x", {"Price": "12\n13"})]
+    assert read(path) == [(text, "Z9 $$$$ x", {"Price": "12\n13"})]
     path = written(tmp_path, "b.sdf", BLOCK.format(name="title") + items + "$$$$\n")
-    assert told(path)[0][1:] == ("title", {"Price": "12\n13", "ID": "Z9 $$$$ x"})
-    assert told(path, name_column="id", columns=("none",))[0][1:] == ("Z9 $$$$ x", {})
+    assert read(path)[0][1:] == ("title", {"Price": "12\n13", "ID": "Z9 $$$$ x"})
+    assert read(path, name_column="id", columns=("none",))[0][1:] == ("Z9 $$$$ x", {})
 
 
 def test_a_title_may_look_like_an_end(tmp_path: Path) -> None:

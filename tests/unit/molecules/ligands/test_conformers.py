@@ -11,7 +11,7 @@ from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, flexible_rings, relax
 from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.records.ledger import Reason
-from tests.unit.molecules.ligands.test_states import RULES, of, states
+from tests.unit.molecules.ligands.test_states import SETTINGS, of, states
 
 
 def conformers(smiles: str, limit: int, seed: int = 1) -> Chem.Mol:
@@ -60,7 +60,7 @@ def test_macrocycles_are_named_and_sampled() -> None:
     assert numbers == [0, 1, 2, 3]
     shapes = {state.shape["xyz"].tobytes() for state in prepared.states}
     assert len(shapes) == 4
-    assert len(of("CC1CCCCC1C", RULES._replace(stereoisomers=1)).states) == 1
+    assert len(of("CC1CCCCC1C", SETTINGS.model_copy(update={"stereoisomers": 1})).states) == 1
 
 
 def test_conformers_follow_from_molecule_and_seed() -> None:
@@ -109,7 +109,7 @@ def test_input_coordinates_are_kept_when_asked(placed: Chem.Mol) -> None:
     record = Record(1, "x", Chem.MolToMolBlock(placed), "mol")
     found = {}
     for choice in ("never", "missing", "always"):
-        prepared = prepare(record, RULES._replace(embed=choice))
+        prepared = prepare(record, SETTINGS.model_copy(update={"embed": choice}))
         assert states(prepared) == ["C[C@H]([NH3+])CC(=O)[O-]"]
         found[choice] = Chem.Mol(prepared.states[0].shape["molecule"].tobytes())
         assert found[choice].GetNumAtoms() == placed.GetNumAtoms()
@@ -120,7 +120,7 @@ def test_input_coordinates_are_kept_when_asked(placed: Chem.Mol) -> None:
 
 
 def test_as_given_keeps_the_hydrogens_too(placed: Chem.Mol) -> None:
-    given = RULES._replace(standardise=False, protonate=False)
+    given = SETTINGS.model_copy(update={"standardise": False, "protonate": False})
     record = Record(1, "x", Chem.MolToMolBlock(placed), "mol")
     mol = Chem.Mol(prepare(record, given).states[0].shape["molecule"].tobytes())
     xyz = placed.GetConformer().GetPositions()
@@ -129,7 +129,7 @@ def test_as_given_keeps_the_hydrogens_too(placed: Chem.Mol) -> None:
 
 
 def test_never_embed_fails_without_coordinates() -> None:
-    prepared = of("CCO", RULES._replace(embed="never"))
+    prepared = of("CCO", SETTINGS.model_copy(update={"embed": "never"}))
     assert prepared.reason == Reason.NO_COORDINATES
     assert not prepared.states
 

@@ -7,7 +7,7 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.ligands.filters import PROPERTIES, check_patterns, objection
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.parse import Property
-from tests.unit.molecules.ligands.test_states import RULES, of
+from tests.unit.molecules.ligands.test_states import SETTINGS, of
 
 ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"
 RHODANINE = "O=C1NC(=S)SC1=Cc1ccccc1"
@@ -24,7 +24,7 @@ def test_properties_are_those_of_the_settings() -> None:
         ("rings", 1), ("heavy", 13), ("charge", 0), ("logp", 1.31),
     ],
 )  # fmt: skip
-def test_known_properties_of_aspirin(name: str, value: float) -> None:
+def test_known_properties_of_aspirin(name: Property, value: float) -> None:
     mol = Chem.MolFromSmiles(ASPIRIN)
     assert PROPERTIES[name](mol) == pytest.approx(value, rel=1e-3)
     assert objection(mol, {name: (value - 0.1, value + 0.1)}, (), {}) is None
@@ -41,17 +41,17 @@ def test_known_properties_of_aspirin(name: str, value: float) -> None:
         (RHODANINE, {"alerts": ("pains",)}, Reason.STRUCTURAL_ALERT, "PAINS alert: ene_rhod_A"),
         ("CCC=O", {"alerts": ("pains", "brenk")}, Reason.STRUCTURAL_ALERT, "BRENK alert: aldehyde"),
         (ASPIRIN, {"exclude": {"ester": "C(=O)O[#6]"}}, Reason.EXCLUDED_PATTERN,
-         "holds the pattern 'ester'"),
+         "contains the pattern 'ester'"),
     ],
 )  # fmt: skip
 def test_a_filtered_molecule_is_rejected_with_the_rule(
     smiles: str, rules: dict[str, object], reason: Reason, detail: str
 ) -> None:
-    prepared = of(smiles, RULES._replace(**rules))
+    prepared = of(smiles, SETTINGS.model_copy(update=rules))
     assert (prepared.status, prepared.reason) == (Status.REJECTED, reason)
     assert detail.lower() in prepared.detail.lower()
     assert not prepared.states
-    fine = of("CC(C)c1ccc(CNC(=O)Cc2ccccc2)cc1", RULES._replace(**rules))
+    fine = of("CC(C)c1ccc(CNC(=O)Cc2ccccc2)cc1", SETTINGS.model_copy(update=rules))
     assert fine.status == Status.READY
 
 

@@ -9,22 +9,23 @@ from rdkit.Chem import rdMolTransforms
 
 from ligen_py.engine.geometry import rebuild
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.preparation import Prepared, Rules, columns_of, prepare
+from ligen_py.molecules.ligands.preparation import Prepared, columns_of, prepare
 from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 
-RULES = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=20.0)
+SETTINGS = ParseSettings(**AS_GIVEN)
 IMATINIB = "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1"
 METHOTREXATE = "CN(Cc1cnc2nc(N)nc(N)c2n1)c1ccc(cc1)C(=O)N[C@@H](CCC(=O)O)C(=O)O"
 DRUGS = (IMATINIB, METHOTREXATE, "CCO", "C", "c1ccccc1", "CC(C)(C)OC(=O)N[C@H](CC#N)CSC")
 
 
-def ligand(smiles: str, rules: Rules = RULES) -> Prepared:
-    return prepare(Record(1, "x", smiles), rules)
+def ligand(smiles: str, settings: ParseSettings = SETTINGS) -> Prepared:
+    return prepare(Record(1, "x", smiles), settings)
 
 
-def block(mol: Chem.Mol, rules: Rules = RULES) -> Prepared:
-    return prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), rules)
+def block(mol: Chem.Mol, settings: ParseSettings = SETTINGS) -> Prepared:
+    return prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), settings)
 
 
 def molecule(prepared: Prepared) -> Chem.Mol:
@@ -123,11 +124,13 @@ def test_a_molecule_has_one_conformer_however_it_is_written() -> None:
     assert ligand(METHOTREXATE).key == ligand(other).key
     flat = block(mol)
     assert same(ligand(METHOTREXATE), flat)
-    assert not same(ligand(METHOTREXATE), ligand(METHOTREXATE, RULES._replace(seed=2)))
+    assert not same(
+        ligand(METHOTREXATE), ligand(METHOTREXATE, SETTINGS.model_copy(update={"seed": 2}))
+    )
 
 
 def test_a_3d_block_is_kept_and_gets_its_missing_hydrogens() -> None:
-    whole = molecule(ligand(METHOTREXATE, RULES._replace(seed=9)))
+    whole = molecule(ligand(METHOTREXATE, SETTINGS.model_copy(update={"seed": 9})))
     heavy_only = Chem.RemoveHs(whole)
     kept = block(heavy_only)
     assert kept.states[0].columns["element"].size == whole.GetNumAtoms()
@@ -138,7 +141,7 @@ def test_a_3d_block_is_kept_and_gets_its_missing_hydrogens() -> None:
     hydrogens = kept.states[0].columns["bond"].max(axis=1) >= count
     pairs = [tuple(pair) for pair in kept.states[0].columns["bond"][hydrogens].tolist()]
     assert np.allclose(all_distances(kept.states[0].columns["xyz"], pairs), 1.05, atol=0.1)
-    again = block(heavy_only, RULES._replace(embed="always"))
+    again = block(heavy_only, SETTINGS.model_copy(update={"embed": "always"}))
     assert same(again, ligand(METHOTREXATE))
 
 
@@ -197,16 +200,21 @@ def test_bad_molecules_get_a_reason(smiles: str, reason: Reason, detail: str) ->
 
 
 def test_limits_are_inclusive() -> None:
-    assert ligand("CCO", RULES._replace(max_atoms=9)).status == Status.READY
-    assert ligand("CCO", RULES._replace(max_atoms=8)).reason == Reason.TOO_MANY_ATOMS
-    assert ligand("CCCCC", RULES._replace(max_torsions=2)).status == Status.READY
-    assert ligand("CCCCC", RULES._replace(max_torsions=1)).reason == Reason.TOO_MANY_TORSIONS
+    assert ligand("CCO", SETTINGS.model_copy(update={"max_atoms": 9})).status == Status.READY
+    assert (
+        ligand("CCO", SETTINGS.model_copy(update={"max_atoms": 8})).reason == Reason.TOO_MANY_ATOMS
+    )
+    assert ligand("CCCCC", SETTINGS.model_copy(update={"max_torsions": 2})).status == Status.READY
+    assert (
+        ligand("CCCCC", SETTINGS.model_copy(update={"max_torsions": 1})).reason
+        == Reason.TOO_MANY_TORSIONS
+    )
 
 
 def test_a_block_cut_short_is_unparsable() -> None:
     text = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
     for cut in range(0, len(text) - 2, 7):
-        prepared = prepare(Record(1, "x", text[:cut], "mol"), RULES)
+        prepared = prepare(Record(1, "x", text[:cut], "mol"), SETTINGS)
         assert prepared.reason == Reason.UNPARSABLE
         assert "cut short" in prepared.detail
 

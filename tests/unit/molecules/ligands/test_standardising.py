@@ -28,9 +28,9 @@ DRAWN = [
 def test_a_drawing_has_one_parent_and_says_what_went(
     drawn: str, parent: str, notes: list[str]
 ) -> None:
-    found, told = standardise(Chem.MolFromSmiles(drawn))
+    found, noted = standardise(Chem.MolFromSmiles(drawn))
     assert canonical_smiles(found) == Chem.CanonSmiles(parent)
-    assert told == notes
+    assert noted == notes
 
 
 def test_heavy_atoms_keep_their_coordinates() -> None:

@@ -4,31 +4,20 @@ import pytest
 from rdkit import Chem
 
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.preparation import Prepared, Rules, prepare
+from ligen_py.molecules.ligands.preparation import Prepared, prepare
 from ligen_py.molecules.ligands.states import protomers, stereoisomers, tautomers, undefined_stereo
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.settings.parse import ParseSettings
 
-RULES = Rules(
-    max_atoms=256,
-    max_torsions=64,
-    embed="missing",
-    seed=1,
-    time_limit=20.0,
-    standardise=True,
-    protonate=True,
-    ph_range=0.5,
-    protomers=4,
-    stereoisomers=4,
-    macrocycle_conformers=4,
-)
+SETTINGS = ParseSettings(conformers=1, macrocycle_conformers=4)
 
 
 def smiles(mols: list[Chem.Mol]) -> set[str]:
     return {Chem.CanonSmiles(Chem.MolToSmiles(mol)) for mol in mols}
 
 
-def of(text: str, rules: Rules = RULES) -> Prepared:
-    return prepare(Record(1, "x", text), rules)
+def of(text: str, settings: ParseSettings = SETTINGS) -> Prepared:
+    return prepare(Record(1, "x", text), settings)
 
 
 def states(prepared: Prepared) -> list[str]:
@@ -99,16 +88,18 @@ def test_zwitterion_and_neutral_drawing_are_one_parent() -> None:
     found = [of(text) for text in drawings]
     assert len({prepared.key for prepared in found}) == 1
     assert all(states(prepared) == ["C[C@H]([NH3+])C(=O)[O-]"] for prepared in found)
-    as_given = RULES._replace(standardise=False, protonate=False, stereoisomers=1)
+    as_given = SETTINGS.model_copy(
+        update={"standardise": False, "protonate": False, "stereoisomers": 1}
+    )
     assert states(of(drawings[1], as_given)) == ["C[C@H]([NH3+])C(=O)[O-]"]
 
 
 def test_mixtures_are_named_or_rejected() -> None:
     mixture = "CC(=O)Nc1ccc(O)cc1.CC(=O)Oc1ccccc1C(=O)O"
     assert of(mixture).note == "mixture, also of: CC(=O)Nc1ccc(O)cc1"
-    rejected = of(mixture, RULES._replace(mixtures="reject"))
+    rejected = of(mixture, SETTINGS.model_copy(update={"mixtures": "reject"}))
     assert (rejected.status, rejected.reason) == (Status.REJECTED, Reason.MIXTURE)
-    assert of("CCN.Cl", RULES._replace(mixtures="reject")).status == Status.READY
+    assert of("CCN.Cl", SETTINGS.model_copy(update={"mixtures": "reject"})).status == Status.READY
 
 
 @pytest.mark.parametrize(
@@ -130,7 +121,7 @@ def test_mixtures_are_named_or_rejected() -> None:
 def test_a_drawing_that_cannot_be_is_docked_as_its_nearest_isomers(
     drawn: str, docked: list[str], centres: str
 ) -> None:
-    plain = RULES._replace(protonate=False)
+    plain = SETTINGS.model_copy(update={"protonate": False})
     found = of(drawn, plain)
     assert found.smiles == Chem.CanonSmiles(drawn)
     assert found.note == f"impossible stereocentres; docked with {centres} inverted"
@@ -139,8 +130,11 @@ def test_a_drawing_that_cannot_be_is_docked_as_its_nearest_isomers(
     assert states(of(other, plain)) == states(found)
 
 
-def test_states_that_cannot_be_are_told() -> None:
-    found = of("CN1C(=O)C2C3C=CC(C3)C2C1=O", RULES._replace(protonate=False, stereoisomers=16))
+def test_states_that_cannot_be_are_reported() -> None:
+    found = of(
+        "CN1C(=O)C2C3C=CC(C3)C2C1=O",
+        SETTINGS.model_copy(update={"protonate": False, "stereoisomers": 16}),
+    )
     assert 2 <= len(found.states) < 16
     assert "states left out, the first for: no conformer in 2 x 20 attempts" in found.note
 

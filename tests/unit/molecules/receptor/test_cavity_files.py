@@ -57,7 +57,7 @@ def test_what_is_no_result_file_is_named(fpocket: Path) -> None:
     other.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match=r"x\.csv: not P2Rank's predictions"):
         read_found(other)
-    with pytest.raises(InputError, match=r"holds 0 \*_info\.txt files"):
+    with pytest.raises(InputError, match=r"contains 0 \*_info\.txt files"):
         read_found(fpocket / "pockets")
     with pytest.raises(InputError, match="give P2Rank's"):
         read_found(fpocket / "pockets" / "pocket1_vert.pqr")

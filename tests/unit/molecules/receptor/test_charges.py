@@ -10,6 +10,7 @@ from ligen_py.molecules.receptor.charges import STATES, Heavy, amino_acid, charg
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.xscore import Interaction
+from ligen_py.settings.pocket import PocketSettings, Structure
 from tests import pdbqt
 
 ROLES = {"N": Interaction.DONOR, "O": Interaction.ACCEPTOR, "C": Interaction.POLAR}
@@ -40,9 +41,9 @@ def test_a_prepared_receptor_has_these_types_charges_and_hydrogens(shared_data: 
     row = {label: place for place, label in enumerate(prepared.label)}
     folder = shared_data / "redock" / "1IEP"
     site = site_of_ligand(folder / "ligand.sdf", 10.0)
-    found = receptor.prepare(
-        receptor.open_structure(folder / "protein.pdb", receptor.Rules()), site, receptor.Rules()
-    )
+    structure = Structure()
+    selection = receptor.open_structure(folder / "protein.pdb", structure)
+    found = receptor.prepare(selection, site, structure, PocketSettings())
     compared = 0
     for place, label in enumerate(found.receptor.label):
         _, residue, number, atom = label.split("/")

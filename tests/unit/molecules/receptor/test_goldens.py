@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from ligen_py.molecules.receptor.charges import METAL, WATER
-from ligen_py.molecules.receptor.preparation import Prepared, Rules, open_structure, prepare
+from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.vina import VinaType
+from ligen_py.settings.pocket import PocketSettings, Structure
 from tests import goldens
 
 CHAINS = {"1s3v": ("A",), "1ia1": ("B",), "1uou": ("A",)}
@@ -25,9 +26,11 @@ STATES = goldens.rows("states.tsv")
 def prepared(name: str, chains: tuple[str, ...], protonation: str) -> Prepared:
     pytest.importorskip("posebusters")
     folder = Path(str(resources.files("posebusters"))) / "datasets" / "pdb" / name
-    rules = Rules(chains=chains, protonation=protonation)
-    structure = open_structure(folder / f"{name}_protein_one_lig_removed.pdb", rules)
-    return prepare(structure, site_of_ligand(folder / f"{name}_ligand.sdf", 10.0), rules)
+    structure = Structure(chains=chains)
+    settings = PocketSettings.model_validate({"protonation": protonation})
+    selection = open_structure(folder / f"{name}_protein_one_lig_removed.pdb", structure)
+    site = site_of_ligand(folder / f"{name}_ligand.sdf", 10.0)
+    return prepare(selection, site, structure, settings)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +88,8 @@ def test_residues_have_the_states_of_propka(name: str) -> None:
         if state["complex"] != name or float(state["distance"]) > 12:
             continue
         place = f"{state['chain']}/{state['residue']}/{state['number']}"
-        for told in state["protons"].split():
-            atom, count = told.split(":")
+        for entry in state["protons"].split():
+            atom, count = entry.split(":")
             assert bound[row[f"{place}/{atom}"]] == int(count), (place, atom)
         compared.add(state["residue"])
     assert len(compared) >= 5
@@ -97,7 +100,7 @@ def test_propka_takes_some_residues_out_of_their_standard_state() -> None:
     found = {
         (state["complex"], state["number"])
         for state in STATES
-        if state["residue"] == "GLU" and "1" in (told[-1] for told in state["protons"].split())
+        if state["residue"] == "GLU" and "1" in (entry[-1] for entry in state["protons"].split())
     }
     assert ("1uou", "225") in found
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor.preparation import Prepared, Rules, open_structure, prepare
+from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
 from ligen_py.molecules.receptor.selection import near_pairs
 from ligen_py.molecules.receptor.site import (
     Site,
@@ -22,6 +22,7 @@ from ligen_py.molecules.receptor.site import (
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.records.functions.vina import VinaType
 from ligen_py.records.functions.xscore import Interaction
+from ligen_py.settings.pocket import PocketSettings, Structure
 
 LIGAND = """ligand
   test
@@ -92,9 +93,10 @@ def run(tmp_path: Path, lines: list[str], site: Site, chains: tuple[str, ...] = 
     return keep(write(tmp_path / "receptor.pdb", lines), site, chains=chains)
 
 
-def keep(path: Path, site: Site, **rules: Any) -> Prepared:
-    given = Rules(**rules)
-    return prepare(open_structure(path, given), site, given)
+def keep(path: Path, site: Site, **settings: Any) -> Prepared:
+    chosen = {name: settings.pop(name) for name in Structure.model_fields if name in settings}
+    structure = Structure(**chosen)
+    return prepare(open_structure(path, structure), site, structure, PocketSettings(**settings))
 
 
 def rows(prepared: Prepared) -> dict[str, tuple[str, int, str]]:
@@ -414,14 +416,14 @@ def test_every_form_of_a_file_reads_the_same(tmp_path: Path, ligand_site: Site, 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "holds no atoms"),
-        (b"this is no structure\n", "holds no atoms"),
-        (b"\x00\x01\x02" * 50, "holds no atoms"),
+        (b"", "contains no atoms"),
+        (b"this is no structure\n", "contains no atoms"),
+        (b"\x00\x01\x02" * 50, "contains no atoms"),
         (
             b"data_x\nloop_\n_atom_site.id\n_atom_site.type_symbol\n1\n",
             "not a PDB or mmCIF structure",
         ),
-        (b"data_x\n_cell.length_a 10\n", "holds no atoms"),
+        (b"data_x\n_cell.length_a 10\n", "contains no atoms"),
         (gzip.compress(b"ATOM " * 1000, mtime=0)[:40], "the .gz is cut short or damaged"),
         (b"ATOM  short\n", "line 1: no coordinates in columns 31 to 54"),
         (ALANINES[0][:32].encode() + b"********" * 3 + b"\n", "line 1: no coordinates"),
@@ -543,29 +545,29 @@ def test_the_site_is_the_heavy_atom_centroid_in_every_format(
     assert site.half_side == 7.0
 
 
-def test_a_ligand_outside_the_box_and_further_molecules_are_told(
+def test_a_ligand_outside_the_box_and_further_molecules_are_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "long.sdf"
     path.write_text(LIGAND.replace("1.5000", "30.000") + LIGAND)
     site_of_ligand(path, 10.0)
-    assert "holds several molecules; the first is used" in caplog.messages[0]
+    assert "contains several molecules; the first is used" in caplog.messages[0]
     assert (
         "the 2 heavy atoms in long.sdf: 2 of them lie outside the box, up to 5.0 A; "
-        "a half side of 15 A would hold it"
+        "a half side of 15 A would contain it"
     ) in caplog.messages[1]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.sdf", "", "holds no readable molecule"),
-        ("a.sdf", "rubbish\n", "holds no readable molecule"),
-        ("a.mol2", "rubbish\n", "holds no readable molecule"),
+        ("a.sdf", "", "contains no readable molecule"),
+        ("a.sdf", "rubbish\n", "contains no readable molecule"),
+        ("a.mol2", "rubbish\n", "contains no readable molecule"),
         ("a.pdb", "rubbish\n", "has 0 heavy atoms"),
         ("a.xyz", LIGAND, "give an SDF, PDB or MOL2 file"),
         ("a.sdf", LIGAND.replace("1.5000", "0.0000"), "has no coordinates"),
-        ("a.sdf", LIGAND[:60], "holds no readable molecule"),
+        ("a.sdf", LIGAND[:60], "contains no readable molecule"),
     ],
 )
 def test_a_reference_that_cannot_be_used_is_one_sentence(
@@ -597,7 +599,7 @@ HELD = [
 
 
 @pytest.mark.parametrize(
-    ("rules", "kept"),
+    ("settings", "kept"),
     [
         ({}, []),
         ({"waters": "all"}, ["80", "81", "82"]),
@@ -609,9 +611,9 @@ HELD = [
     ],
 )
 def test_waters_are_kept_by_rule_or_by_name(
-    tmp_path: Path, ligand_site: Site, rules: dict[str, Any], kept: list[str]
+    tmp_path: Path, ligand_site: Site, settings: dict[str, Any], kept: list[str]
 ) -> None:
-    prepared = keep(write(tmp_path / "w.pdb", HELD), ligand_site, **rules)
+    prepared = keep(write(tmp_path / "w.pdb", HELD), ligand_site, **settings)
     assert [label.split("/")[2] for label in labels(prepared) if "HOH" in label] == kept
     assert sum(count for _, count, _ in settled(prepared)) == len(HELD)
     wet = [i for i, label in enumerate(labels(prepared)) if "HOH" in label]
@@ -727,16 +729,16 @@ def test_a_site_is_a_ligand_or_residues_of_the_structure(tmp_path: Path) -> None
         het("O1", "LIG", 70, (2.0, 2.0, 3.0), "O"),
         het("C1", "LIG", 71, (1.0, 5.0, 0.0)),
     ]
-    selection = open_structure(write(tmp_path / "l.pdb", lines), Rules())
+    selection = open_structure(write(tmp_path / "l.pdb", lines), Structure())
     by_name = site_of_residue(selection, "LIG", 9.0)
     assert by_name.center == pytest.approx((1.5, 2.0, 3.0))
     assert "A/LIG/70" in by_name.source
-    prepared = prepare(selection, by_name, Rules())
+    prepared = prepare(selection, by_name, Structure(), PocketSettings())
     assert rows(prepared)["A/LIG/70"][2] == "the reference ligand itself"
     assert noted(prepared, "A/LIG/70") == [
         "chosen: the reference ligand; others so named: A/LIG/71"
     ]
-    again = open_structure(tmp_path / "l.pdb", Rules())
+    again = open_structure(tmp_path / "l.pdb", Structure())
     assert site_of_residue(again, "A/71", 9.0).center == pytest.approx((1.0, 5.0, 0.0))
     both = site_of_residues(again, ["A/ALA/1", "A/2"], 9.0)
     expected = again.xyz[[label.number < 3 for label in again.atoms.place]].mean(axis=0)

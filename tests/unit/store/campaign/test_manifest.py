@@ -106,10 +106,10 @@ def test_a_bad_manifest_is_a_sentence(tmp_path: Path, rows: list[list[str]], sen
 def test_other_files_are_no_manifest(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"\x89HDF\xff\xfe")
     (tmp_path / "e").write_text("")
-    for name, sentence in (("b", "not text in UTF-8"), ("e", "the first line must hold")):
+    for name, sentence in (("b", "not text in UTF-8"), ("e", "the first line must contain")):
         with pytest.raises(InputError, match=sentence):
             read_manifest(tmp_path / name)
-    with pytest.raises(InputError, match="the first line must hold"):
+    with pytest.raises(InputError, match="the first line must contain"):
         read_manifest(manifest(tmp_path / "m.tsv", ROW, header=COLUMNS[:-1]))
 
 

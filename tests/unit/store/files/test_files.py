@@ -136,7 +136,7 @@ def test_a_writer_that_was_killed_leaves_nothing_behind_its_successor(tmp_path: 
 
 def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> None:
     path = write_scores(tmp_path / "s.h5")
-    with pytest.raises(InputError, match=r"s\.h5: holds ligen_py.scores, not ligen_py.kept"):
+    with pytest.raises(InputError, match=r"s\.h5: contains ligen_py.scores, not ligen_py.kept"):
         read(path, KEPT, Poses)
     with pytest.raises(InputError, match="is a folder"):
         read(tmp_path, SCORES, Scores)
@@ -179,7 +179,7 @@ def test_a_table_grows_and_moves_offsets(tmp_path: Path) -> None:
 def test_a_campaign_without_targets_is_a_sentence(tmp_path: Path) -> None:
     with new_file(tmp_path / "c.h5", CAMPAIGN, RUN) as file:
         file.create_group("targets")
-    with pytest.raises(InputError, match=r"c\.h5: holds no target"):
+    with pytest.raises(InputError, match=r"c\.h5: contains no target"):
         open_campaign(tmp_path / "c.h5").__enter__()
 
 

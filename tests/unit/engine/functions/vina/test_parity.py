@@ -15,16 +15,18 @@ from ligen_py.engine.functions.vinardo import reference as vinardo_reference
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.library.parsing import assemble
 from ligen_py.molecules.library.reading import records
-from ligen_py.molecules.ligands.preparation import Rules, prepare
+from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.molecules.receptor import preparation as receptor
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.molecules.typing.vina import active_torsions
 from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
 from ligen_py.records.functions.xscore import XScoreReceptor
+from ligen_py.settings.parse import AS_GIVEN, ParseSettings
+from ligen_py.settings.pocket import PocketSettings, Structure
 from tests import pdbqt
 from tests.vina_values import as_vina_tabulates
 
-CRYSTAL = Rules(max_atoms=256, max_torsions=64, embed="missing", seed=1, time_limit=60.0)
+CRYSTAL = ParseSettings(**AS_GIVEN)
 TWINS = {"vina": vina_reference, "vinardo": vinardo_reference}
 COMPLEXES = (
     "1IA1", "1IEP", "1STP", "1UYD", "3CE3", "5SB2", "5SIS", "6M2B", "6TW5", "6XCT", "6XG5", "6ZC3",
@@ -42,9 +44,9 @@ def complex_of(folder: Path) -> tuple[VinaLigands, VinaReceptor, XScoreReceptor,
     site = site_of_ligand(folder / "ligand.sdf", 10.0)
     (record,) = records(folder / "ligand.sdf")
     ligands = assemble([(record, prepare(record, CRYSTAL))]).typed["vina"]
-    pocket = receptor.prepare(
-        receptor.open_structure(folder / "protein.pdb", receptor.Rules()), site, receptor.Rules()
-    ).typed
+    structure = Structure()
+    selection = receptor.open_structure(folder / "protein.pdb", structure)
+    pocket = receptor.prepare(selection, site, structure, PocketSettings()).typed
     in_place = np.round(ligands.xyz.astype(float) + site.center, 3).astype("f4")
     return replace(ligands, xyz=in_place), pocket["vina"], pocket["xscore"], list(site.center)
 
