@@ -80,7 +80,7 @@ def queries_of(options: argparse.Namespace) -> Queries:
     if site and (len(found) != 1 or site[-1] >= found.residues):
         raise InputError(
             f"{options.query}: --site names residues up to {site[-1] + 1} of one query, but it "
-            f"holds {len(found)} with {found.residues} residues; give the right file or residues"
+            f"has {len(found)} with {found.residues} residues; give the right file or residues"
         )
     return Queries(found, [site] * len(found), (options.query,))
 

@@ -39,8 +39,8 @@ def read_fasta(path: Path) -> Iterator[FastaRecord]:
     Whether it is compressed (gzip, Zstandard, bzip2) is read from its content. One record is in
     memory at a time, beside a block of 16 MiB. Headers are UTF-8, or else Latin-1.
 
-    Raises InputError, which names the file, where it holds no record, begins with anything else,
-    is UTF-16, has bare carriage returns as line ends, or holds damaged compressed data.
+    Raises InputError, which names the file, where it has no record, begins with anything else,
+    is UTF-16, has bare carriage returns as line ends, or contains damaged compressed data.
     """
     with open_unpacked(path) as stream:
         for number, text in enumerate(_split(path, stream), start=1):
@@ -79,7 +79,7 @@ def _split(path: Path, stream: BinaryIO) -> Iterator[bytes]:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{path}: is UTF-16 text; save it as UTF-8")
     if not start:
-        raise InputError(f"{path}: holds no sequences; give a FASTA file")
+        raise InputError(f"{path}: contains no sequences; give a FASTA file")
     if not start.startswith(b">"):
         raise InputError(
             f"{path}: does not begin with '>', the header of a sequence; give a FASTA file"

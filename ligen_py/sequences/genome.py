@@ -90,7 +90,7 @@ def files_of(path: Path) -> list[Path]:
         if item not in genomes:
             log.info("%s: no genome by its name; not read", item)
     if not genomes:
-        raise InputError(f"{path}: holds no FASTA or .2bit file")
+        raise InputError(f"{path}: contains no FASTA or .2bit file")
     return genomes
 
 
@@ -100,7 +100,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     Files are known by their content: by SHA-256, or where path, size and times of a file are those
     of a file that was hashed before, by that. Without `cache` nothing is kept.
 
-    Raises InputError, which names the file, where one is no genome, holds letters that are none of
+    Raises InputError, which names the file, where one is no genome, has letters that are none of
     DNA, has a record without a name, or a name that another record has.
     """
     while _keeping:
@@ -276,7 +276,7 @@ def _packed(
 def _require_names(files: Sequence[Path], bodies: Sequence[Body]) -> None:
     where = files[0] if len(files) == 1 else files[0].parent
     if not bodies:
-        raise InputError(f"{where}: holds no sequence")
+        raise InputError(f"{where}: contains no sequence")
     seen: set[str] = set()
     for body in bodies:
         if body.name in seen:

@@ -5,10 +5,18 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.docking import STAGES, Clock, Settings, Target, dock, parsed, pocket_of
+from benchmarks.docking import (
+    STAGES,
+    Clock,
+    LigandsInMemory,
+    Settings,
+    Target,
+    dock,
+    parsed,
+    pocket_of,
+)
 from ligen_py.chain import SCREEN
 from ligen_py.opencl.device import select
-from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.store.files.read import read
 from ligen_py.store.files.terms import read_terms
@@ -34,7 +42,7 @@ def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(tmp_path: Path
         stage.run(inputs, getattr(settings, stage.name), None, made[stage.kind])
 
     clock = Clock()
-    molecules = read(ligands, LIGANDS, Ligands)
+    molecules = LigandsInMemory.of(ligands)
     found = dock(select(None), molecules, Target.of(pocket), settings, clock)
     expected = read_terms(made["scores"])
     assert set(found.columns) > {f"{f}.{term}" for f, terms in expected.items() for term in terms}

@@ -7,7 +7,7 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import export
-from ligen_py.chain import SCREEN, Stage
+from ligen_py.chain import SCREEN, STAGES, Stage
 from ligen_py.engine.docking import batched as docking
 from ligen_py.engine.filtering import batched as filtering
 from ligen_py.engine.geometry import rebuild
@@ -164,7 +164,7 @@ def test_a_pose_that_was_not_kept_is_reported(
     assert "docking kept the best 4 of 12 (dock.max_num_poses)" in capsys.readouterr().err
     campaign.flags = {"dock": ("--max-num-poses", "0")}
     part.poses.unlink()
-    campaign.screen("dock", part)
+    campaign.screen(STAGES["dock"], part)
     every = read(part.poses, POSES, Poses)
     assert np.array_equal(every.restart, range(12))
     assert np.array_equal(every.quaternion[few.restart], few.quaternion)

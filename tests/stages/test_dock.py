@@ -253,7 +253,7 @@ def test_a_bad_setting_names_the_flag(
 ) -> None:
     assert run_dock(files, "--n-angles", "3 degrees") == 1
     said = capsys.readouterr().err
-    assert "n_angles" in said
+    assert "--n-angles" in said
     assert "3 degrees" in said
 
 

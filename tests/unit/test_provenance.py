@@ -99,17 +99,21 @@ def test_an_unknown_stage_is_an_error() -> None:
         sources("nothing")
 
 
-ALL = set(STAGES)
+SEARCHES = ("database", "homologs", "panel", "offtargets")
+ALL = {*STAGES, *SEARCHES}
 DEVICE = {stage.name for stage in SCREEN}
 REPLANNED: dict[str, set[str]] = {
     "ligen_py/settings/aggregate.py": {"aggregate"},
     "ligen_py/settings/campaign.py": set(),
     "ligen_py/settings/check.py": ALL,
     "ligen_py/settings/dock.py": {"dock"},
+    "ligen_py/settings/document.py": set(),
     "ligen_py/settings/export.py": {"export"},
     "ligen_py/settings/filter.py": {"dock", "filter", "refine"},
     "ligen_py/settings/flags.py": ALL,
     "ligen_py/settings/function.py": {"refine", "score"},
+    "ligen_py/settings/homologs.py": {"homologs", "panel"},
+    "ligen_py/settings/offtargets.py": {"offtargets"},
     "ligen_py/settings/parse.py": {"parse"},
     "ligen_py/settings/pocket.py": {"pocket"},
     "ligen_py/settings/refine.py": {"refine"},
@@ -124,6 +128,10 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/batched/xscore.cl": {"score"},
     "kernels/batched/vina.cl": {"score"},
     "kernels/latency/dock.cl": {"dock"},
+    "kernels/sequences/inter_sequence.cl": {"homologs"},
+    "kernels/sequences/offtargets.cl": {"offtargets"},
+    "kernels/sequences/traceback.cl": {"homologs"},
+    "kernels/sequences/wavefront.cl": {"homologs"},
     "kernels/include/ad4.clh": {"refine", "score"},
     "kernels/include/ad4_field.clh": {"refine"},
     "kernels/include/energy.clh": {"refine"},
@@ -134,7 +142,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/include/pose.clh": {"score"},
     "kernels/include/random.clh": {"refine"},
     "kernels/include/search.clh": {"dock"},
-    "kernels/include/subgroup.clh": DEVICE,
+    "kernels/include/subgroup.clh": {*DEVICE, "homologs"},
     "kernels/include/vina.clh": {"refine", "score"},
     "kernels/include/vina_field.clh": {"refine"},
     "kernels/include/xscore.clh": {"score"},
@@ -155,7 +163,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def digests() -> dict[str, str]:
     stage_digest.cache_clear()
-    found = {stage: stage_digest(stage) for stage in STAGES}
+    found = {stage: stage_digest(stage) for stage in ALL}
     stage_digest.cache_clear()
     return found
 
@@ -175,7 +183,7 @@ def test_a_changed_section_or_kernel_changes_the_digests_of_the_stages_that_use_
         (copied / name).write_text(text + ("# changed\n" if name[-3:] == ".py" else "// changed\n"))
         after = digests()
         (copied / name).write_text(text)
-        assert {stage for stage in STAGES if after[stage] != before[stage]} == stages, name
+        assert {stage for stage in ALL if after[stage] != before[stage]} == stages, name
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ NOT_IMPORTED = {
     "snakemake-executor-plugin-slurm": "a plugin of snakemake",
     "snakemake-logger-plugin-rich": "a plugin of snakemake",
     "clang-format": "a program of make lint",
+    "hatchling": "builds the wheel of tests/workflow/test_wheel.py",
     "mypy": "a program of make lint",
     "ruff": "a program of make lint",
     "snakefmt": "a program of make lint",

@@ -1,4 +1,4 @@
-"""What is told of a hit: its alignment in numbers, and how likely chance gives its score."""
+"""What is known of a hit: its alignment in numbers, and how likely chance gives its score."""
 
 import re
 from collections.abc import Sequence

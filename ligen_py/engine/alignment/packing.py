@@ -63,7 +63,7 @@ def sequence(blocks: Blocks, place: int) -> np.ndarray:
 
 
 def chosen(blocks: Blocks, places: np.ndarray) -> Blocks:
-    """New blocks of the sequences at some places (flat), whose `record` tells the places."""
+    """New blocks of the sequences at some places (flat), whose `record` has the places."""
     found = pack(blocks.length.reshape(-1)[places], lambda n: sequence(blocks, int(places[n])))
     there = found.record != NO_SEQUENCE
     record = np.where(there, places[found.record * there], NO_SEQUENCE)

@@ -50,7 +50,7 @@ class Searcher:
         """The `count` best records of a database for each query.
 
         `most` bytes of letters are on the device at a time, by default as many as it has room for;
-        `tell` is told of so many cells of the matrices each time that some are done.
+        `tell` is called with the number of cells of the matrices each time that some are done.
         """
         room = most or buffers.budget(self.device) // self._method.letter_bytes
         found: list[list[Ranked]] = [[] for _ in queries]

@@ -506,8 +506,8 @@ def search(
 ) -> tuple[Sites, dict[str, float]]:
     """All sites of a query in one part of a genome (number, of so many), in no order.
 
-    Each device takes the next piece when it has done one; `tell` is told the bases of a piece when
-    it is done. The seconds are those of the kernels, over all devices.
+    Each device takes the next piece when it has done one; `tell` is called with the bases of a
+    piece when it is done. The seconds are those of the kernels, over all devices.
     """
     searchers = [Searcher(device, query, form) for device in devices]
     size = min(searcher.piece for searcher in searchers)

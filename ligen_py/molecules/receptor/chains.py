@@ -41,7 +41,9 @@ def protein_chains(path: Path) -> list[ProteinChain]:
             chain = found.setdefault(place.chain, {})
             chain.setdefault((place.number, place.insertion), (letter, str(place)))
     if not found:
-        raise InputError(f"{path}: holds no protein; give a receptor, or a FASTA file of the query")
+        raise InputError(
+            f"{path}: contains no protein; give a receptor, or a FASTA file of the query"
+        )
     return [
         ProteinChain(name, "".join(letter for letter, _ in rows), [place for _, place in rows])
         for name, rows in ((name, list(chain.values())) for name, chain in found.items())

@@ -21,7 +21,7 @@ def test_chains_as_the_structure_shows_them(tmp_path: Path) -> None:
 def test_a_structure_without_protein_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "ion.pdb"
     path.write_text("".join(PDB.splitlines(keepends=True)[3:4]) + "END\n")
-    with pytest.raises(InputError, match="holds no protein"):
+    with pytest.raises(InputError, match="contains no protein"):
         protein_chains(path)
 
 

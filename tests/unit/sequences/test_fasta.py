@@ -69,8 +69,8 @@ def test_names_and_headers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "holds no sequences"),
-        (b" \n\n", "holds no sequences"),
+        (b"", "contains no sequences"),
+        (b" \n\n", "contains no sequences"),
         (b"MKVLAW\n", "does not begin with '>'"),
         ("\ufeff>a\nMK\n".encode("utf-16-le"), "UTF-16"),
         (b">a\rMK\r", "bare carriage returns"),

@@ -204,6 +204,7 @@ FULL = """
 import resource, signal
 import numpy as np
 from pathlib import Path
+from ligen_py.errors import InputError
 from ligen_py.provenance import Run
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.layout import CAMPAIGN
@@ -221,8 +222,8 @@ def text():
 for write in (table, text):
     try:
         write()
-    except OSError as error:
-        print(type(error).__name__, error.filename, error.strerror, sep="|")
+    except InputError as error:
+        print(error)
 """
 """Writes where no file may have more than 64 KiB."""
 
@@ -237,9 +238,8 @@ def test_a_disk_that_takes_no_more_is_not_called_damage(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     )
-    assert done.stdout.splitlines() == [
-        "OSError|new.h5|File too large",
-        "OSError|out/a.csv|File too large",
-    ], done.stderr
+    first, second = done.stdout.splitlines()
+    assert first.startswith("new.h5: cannot be written (File too large)"), done.stderr
+    assert second.startswith("out: cannot be written (File too large)"), done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["campaign.h5", "out"]
     assert not list((tmp_path / "out").iterdir())
