@@ -41,7 +41,7 @@ def register() -> None:
 
 
 def keep_to_the_job() -> None:
-    """Limit processors' runtimes to the cores and memory of this job; set the folder of its caches."""
+    """Limit processors' runtimes to the job's cores and memory; set the folder of caches."""
     for variable in ("DPCPP_CPU_NUM_CUS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"):
         os.environ[variable] = str(cores())
     # It binds PoCL's threads to the machine's first cores, which may be another job's.
