@@ -21,7 +21,20 @@ from ligen_py.settings.section import Section
 
 log = logging.getLogger("ligen_py")
 
-COMMANDS = frozenset(("run", "plan", "doctor", "progress", "query", "export", "verify", "tune"))
+COMMANDS = frozenset(
+    (
+        "run",
+        "plan",
+        "doctor",
+        "progress",
+        "query",
+        "export",
+        "verify",
+        "tune",
+        "homologs",
+        "offtargets",
+    )
+)
 """Modules that are commands of `ligen`; any other is typed as `ligen stage NAME`."""
 
 BROKEN_PIPE = 141

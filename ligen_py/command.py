@@ -19,6 +19,8 @@ COMMANDS = {
     "export": "molecules as SDF and CSV; any pose made again",
     "verify": "check all files of a campaign, and dock a sample of it again",
     "tune": "find the fastest launch sizes of a device",
+    "homologs": "proteins of a database that are like a query, by Smith-Waterman alignment",
+    "offtargets": "sites of a genome that CRISPR guides match with mismatches and bulges",
     "stage": "run a single stage by hand: ligen stage NAME",
 }
 STAGES = {
@@ -31,6 +33,8 @@ STAGES = {
     "aggregate": "scores of all parts -> campaign file",
     "export": "campaign file -> SDF and CSV",
     "report": "campaign file -> report",
+    "database": "FASTA file of proteins -> database of `homologs`",
+    "panel": "parts of a search -> hits and anti-targets",
 }
 
 
