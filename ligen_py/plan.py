@@ -82,6 +82,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return cli.run(parser, argv, _plan)
 
 
+def _folder(options: argparse.Namespace) -> Path:
+    """The folder of the campaign."""
+    return Path(options.directory or options.config.parent)
+
+
 def _plan(options: argparse.Namespace) -> None:
     plan = checked(options.config)
     print(f"{options.config}: sound, effort {plan.settings.effort}")
@@ -91,7 +96,7 @@ def _plan(options: argparse.Namespace) -> None:
         _docking(plan, options)
     print("\nA run now")
     if plan.pockets:
-        for line in _stale(plan, options.directory / "results" / "manifest.tsv"):
+        for line in _stale(plan, _folder(options) / "results" / "manifest.tsv"):
             print(f"  {line}")
     for line in _pending(options):
         print(f"  {line}")
@@ -310,7 +315,7 @@ def _pending(options: argparse.Namespace) -> Iterator[str]:
     """What Snakemake would run in the campaign's folder, rule by rule, and its reasons."""
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1"]
     command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.absolute())]
-    command += ["--directory", str(options.directory or options.config.parent)]
+    command += ["--directory", str(_folder(options))]
     try:
         made = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:

@@ -234,6 +234,9 @@ def follow(
     goes to `report` once a `pause` (seconds). A line a `pause` goes to the end of `log` in both
     cases, and one at the end. A campaign never stops because of this.
     """
+    # What runs at the end may find itself in another folder.
+    here = Path.cwd()
+    manifest, log = here / manifest, here / log
     bars = Bars(streams) if streams and sys.stderr.isatty() else None
     lock = threading.Lock()
     known: tuple[int, int] | None = None
@@ -248,7 +251,8 @@ def follow(
                 found = status.st_ino, status.st_mtime_ns
                 if found != known:
                     known = found
-                    progress = Progress(read_manifest(manifest))
+                    parts = read_manifest(manifest).parts
+                    progress = Progress(Manifest(tuple(part.moved(here) for part in parts)))
             state = progress.look() if progress else None
         if bars and state:
             bars.show(state)

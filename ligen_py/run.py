@@ -163,17 +163,15 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
     for path, said in failed.items():
         more = f"; {len(failed) - 1} other jobs failed, too" if len(failed) > 1 else ""
         return f"{said} (log: {path}{more})"
-    for path in reversed(changed):
-        text = path.read_text(encoding="utf-8", errors="replace")
-        if "--unlock" in text:
-            return (
-                f"{folder}: another run works in this folder, or one was killed there; wait for "
-                "it, or, if none is running, type the same command with '-- --unlock' behind, "
-                "then the command itself"
-            )
-        if path not in stages:
-            return f"Snakemake stopped, see its messages above (log: {path})"
-    return "Snakemake stopped, see its messages above"
+    others = [path for path in changed if path not in stages]
+    if any("--unlock" in path.read_text(encoding="utf-8", errors="replace") for path in others):
+        return (
+            f"{folder}: another run works in this folder, or one was killed there; wait for it, "
+            "or, if none is running, type the same command with '-- --unlock' behind, then the "
+            "command itself"
+        )
+    where = f" (log: {others[-1]})" if others else ""
+    return f"Snakemake stopped, see its messages above{where}"
 
 
 def _error_at_the_end(path: Path) -> str:

@@ -42,11 +42,11 @@ rule homologs:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=240,
     params:
-        files=lambda wildcards, input: shlex.join(
+        files=lambda wildcards: shlex.join(
             word
-            for name in ("query", "receptor", "pocket", "database")
-            if name in input.keys()
-            for word in (f"--{name}", input[name])
+            for name, path in plan.search_files(wildcards.search, "results").items()
+            if name in ("query", "receptor", "pocket", "database")
+            for word in (f"--{name}", str(path))
         ),
         flags=lambda wildcards: plan.search_flags(wildcards.search),
         code=stage_digest("homologs"),
@@ -84,7 +84,6 @@ rule panel:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
-        folder=lambda wildcards, output: os.path.dirname(output.homologs),
         flags=lambda wildcards: plan.panel_flags(wildcards.search),
         code=stage_digest("panel"),
     message:
@@ -92,6 +91,6 @@ rule panel:
     shell:
         "python -m ligen_py.panel"
         " --hits {input:q}"
-        " --output {params.folder}"
+        " --output $(dirname {output.homologs:q})"
         " {params.flags}"
         " > {log} 2>&1"
