@@ -42,7 +42,7 @@ def test_nothing_is_left_undone() -> None:
         assert not mark.search(path.read_text(encoding="utf-8")), path.relative_to(ROOT)
 
 
-@pytest.mark.parametrize(("name", "limit"), [("Snakefile", 40), ("workflow/rules/common.smk", 115)])
+@pytest.mark.parametrize(("name", "limit"), [("Snakefile", 40), ("workflow/rules/common.smk", 125)])
 def test_the_workflow_is_a_table_of_contents(name: str, limit: int) -> None:
     assert len((ROOT / name).read_text().splitlines()) < limit
 

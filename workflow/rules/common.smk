@@ -58,12 +58,20 @@ def inputs(stage):
 def log_of(stage, folder="<logs>", ending=".log"):
     """The log of a stage, one a job; or another file of each job in another folder."""
     wildcards = STAGES[stage].path.removesuffix(".h5").partition("/")[2]
-    return f"{folder}/{stage}{'/' if wildcards else ''}{wildcards}{ending}"
+    return "/".join(filter(None, (folder, stage, wildcards))) + ending
 
 
 def times_of(stage):
     """Where Snakemake writes time and memory of each job of a stage."""
     return log_of(stage, "<benchmarks>", ".tsv")
+
+
+def list_parts(table, mark):
+    """Write the list of parts, and the file named after them in place of older ones."""
+    for old in table.parent.glob(".parts-*"):
+        old.unlink()
+    texts = {table.name: plan.manifest(str(table.parent)).text(), mark.name: ""}
+    write_texts(table.parent, texts)
 
 
 plan = checked_plan()

@@ -15,11 +15,7 @@ rule manifest:
     message:
         "List the parts of the campaign"
     run:
-        table, mark = Path(output.table), Path(output.mark)
-        for old in table.parent.glob(".parts-*"):
-            old.unlink()
-        texts = {table.name: plan.manifest(str(table.parent)).text(), mark.name: ""}
-        write_texts(table.parent, texts)
+        list_parts(Path(output.table), Path(output.mark))
 
 
 rule aggregate:
