@@ -21,20 +21,19 @@ from ligen_py.settings.section import Section
 
 log = logging.getLogger("ligen_py")
 
-COMMANDS = frozenset(
-    (
-        "run",
-        "plan",
-        "doctor",
-        "progress",
-        "query",
-        "export",
-        "verify",
-        "tune",
-        "homologs",
-        "offtargets",
-    )
-)
+COMMANDS = {
+    "run": "run a campaign, from its config file to the ranked molecules",
+    "plan": "what a campaign would cost, and what a run would do now",
+    "doctor": "whether this machine can run a campaign, and on which device",
+    "progress": "how far a running campaign is",
+    "query": "the best molecules of a finished campaign, or some by name or score",
+    "export": "molecules as SDF and CSV; any pose made again",
+    "verify": "check all files of a campaign, and dock a sample of it again",
+    "tune": "find the fastest launch sizes of a device",
+    "homologs": "proteins of a database that are like a query, by Smith-Waterman alignment",
+    "offtargets": "sites of a genome that CRISPR guides match with mismatches and bulges",
+    "stage": "run a single stage by hand: ligen stage NAME",
+}
 """Modules that are commands of `ligen`; any other is typed as `ligen stage NAME`."""
 
 BROKEN_PIPE = 141

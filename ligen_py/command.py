@@ -9,20 +9,8 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from ligen_py import __version__, cli
+from ligen_py.cli import COMMANDS
 
-COMMANDS = {
-    "run": "run a campaign, from its config file to the ranked molecules",
-    "plan": "what a campaign would cost, and what a run would do now",
-    "doctor": "whether this machine can run a campaign, and on which device",
-    "progress": "how far a running campaign is",
-    "query": "the best molecules of a finished campaign, or some by name or score",
-    "export": "molecules as SDF and CSV; any pose made again",
-    "verify": "check all files of a campaign, and dock a sample of it again",
-    "tune": "find the fastest launch sizes of a device",
-    "homologs": "proteins of a database that are like a query, by Smith-Waterman alignment",
-    "offtargets": "sites of a genome that CRISPR guides match with mismatches and bulges",
-    "stage": "run a single stage by hand: ligen stage NAME",
-}
 STAGES = {
     "parse": "library file -> ligands",
     "pocket": "structure and site -> pocket",
