@@ -75,10 +75,22 @@ def test_names_and_headers(tmp_path: Path) -> None:
         ("\ufeff>a\nMK\n".encode("utf-16-le"), "UTF-16"),
         (b">a\rMK\r", "bare carriage returns"),
         (b">" + b"x" * (fasta.HEADER_LIMIT + 1), "header of record 1"),
-        (gzip.compress(TEXT * 99)[:-20], "damaged or cut short"),
+        (gzip.compress(TEXT * 99, mtime=0)[:-20], "damaged or cut short"),
         (b"\x1f\x8b" + b"x" * 99, "damaged or cut short"),
         (zstd(TEXT * 99)[:-2], "damaged or cut short"),
         (bz2.compress(TEXT * 99)[:-2], "damaged or cut short"),
+    ],
+    ids=[
+        "empty",
+        "blank-lines",
+        "no-header",
+        "utf-16",
+        "carriage-returns",
+        "long-header",
+        "cut-gzip",
+        "broken-gzip",
+        "cut-zstd",
+        "cut-bzip2",
     ],
 )
 def test_what_is_no_fasta_is_refused(tmp_path: Path, content: bytes, words: str) -> None:

@@ -210,7 +210,7 @@ def test_volume_counts_positive_points() -> None:
     assert np.linalg.norm(made.anchor[0]) < 1
 
 
-@pytest.mark.parametrize("number", set(field.NON_METAL_RADII) - {1})
+@pytest.mark.parametrize("number", sorted(set(field.NON_METAL_RADII) - {1}))
 def test_van_der_waals_radii_are_those_of_gemmi(number: int) -> None:
     # Hydrogen's is that of Rowland and Taylor, 1.10; gemmi has Bondi's own.
     assert field.NON_METAL_RADII[number] == pytest.approx(gemmi.Element(number).vdw_r)
