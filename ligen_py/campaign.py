@@ -22,8 +22,9 @@ from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
 from ligen_py.settings.campaign import Campaign, Target
 from ligen_py.settings.check import check
+from ligen_py.settings.document import Source
 from ligen_py.settings.flags import flags
-from ligen_py.settings.homologs import HomologSearch, HomologsSettings, PanelSettings
+from ligen_py.settings.homologs import HomologsSettings, PanelSettings
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
@@ -92,76 +93,75 @@ class Workplan:
 
     settings: Campaign
     folder: Path
+    config: Source
 
     @classmethod
-    def of(
-        cls,
-        config: Mapping[str, Any],
-        source: str,
-        folder: Path,
-        lines: Mapping[tuple[Any, ...], int] | None = None,
-    ) -> "Workplan":
+    def of(cls, config: Mapping[str, Any], source: Source | str, folder: Path) -> "Workplan":
         """Check a config and the files it names.
 
-        InputError names `source`, the key, and the key's line where `lines` has it.
+        InputError names the source, the key, and the key's line where the source has it.
         """
-        plan = cls(check(Campaign, config, source, lines), folder)
+        source = Source(source) if isinstance(source, str) else source
+        plan = cls(check(Campaign, config, source), folder, source)
         for name in plan.settings.libraries:
             if name.startswith(CONTROL):
                 raise InputError(
-                    f"{source}: key 'libraries.{name}': names that start with '{CONTROL}' are kept "
-                    "for the redocking controls; give the library another name"
+                    f"{source.place('libraries', name)}: names that start with '{CONTROL}' are "
+                    "kept for the redocking controls; give the library another name"
                 )
         names = [docked.name for docked in plan._docked()]
-        for name in names:
+        for docked in plan._docked():
+            name, target = docked.name, source.place("targets", plan.key(docked))
             if len(CONTROL + name) > LONGEST_NAME:
                 raise InputError(
-                    f"{source}: key 'targets.{name}': give a name of {LONGEST_NAME - len(CONTROL)} "
-                    "characters at most, with those of its sites and conformations"
+                    f"{target}: '{name}' is too long; give names of "
+                    f"{LONGEST_NAME - len(CONTROL)} characters at most in all, with those of sites "
+                    "and conformations"
                 )
             if names.count(name) > 1:
                 raise InputError(
-                    f"{source}: key 'targets': '{name}' is the name of two targets, sites or "
-                    "conformations; rename one"
+                    f"{target}: '{name}' is the name of two targets, sites or conformations; "
+                    "rename one"
                 )
-        for key, given in plan._files():
-            _check_file(plan.resolve(given, f"{source}: key '{key}'"), f"{source}: key '{key}'")
-        try:
-            plan._chunk_files  # noqa: B018 (looks at every library)
-        except InputError as error:
-            raise InputError(f"{source}: {error}") from error
+        for keys, given in plan._files():
+            _check_file(plan.resolve(given, *keys), source.place(*keys))
+        plan._chunk_files  # noqa: B018 (looks at every library)
         return plan
 
-    def _files(self) -> Iterator[tuple[str, str]]:
+    def _files(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """The files that the config names, each with the keys to it."""
         for name, target in self.settings.targets.items():
             for conformation, file in _receptors(target).items():
-                dot = "." if conformation else ""
-                yield f"targets.{name}.receptor{dot}{conformation}", file
-            sites = [("site", target.site)] if target.site else []
-            sites += [(f"sites.{key}", site) for key, site in target.sites.items()]
-            for key, site in sites:
+                below = (conformation,) if conformation else ()
+                yield ("targets", name, "receptor", *below), file
+            sites: dict[tuple[str, ...], Site] = {("site",): target.site} if target.site else {}
+            sites |= {("sites", key): site for key, site in target.sites.items()}
+            for keys, site in sites.items():
                 for field in SITE_FILES:
                     given = getattr(site, field)
                     if given is not None:
-                        yield f"targets.{name}.{key}.{field}", given
+                        yield ("targets", name, *keys, field), given
 
         for name, search in self.settings.homologs.items():
             for field in SEARCH_FILES:
                 given = getattr(search, field)
                 if given is not None and (field != "matrix" or self._is_file(given)):
-                    yield f"homologs.{name}.{field}", given
+                    yield ("homologs", name, field), given
 
     def _is_file(self, given: str) -> bool:
         return self.resolve(given).is_file()
 
-    def resolve(self, given: str, where: str = "config") -> Path:
-        """A path of the config: in an installed package, absolute, or relative to the config."""
+    def resolve(self, given: str, *keys: str) -> Path:
+        """A path of the config: in an installed package, absolute, or relative to the config.
+
+        InputError names the keys that lead to it.
+        """
         if not given.startswith(INSTALLED):
             return self.folder / Path(given).expanduser()
         package, _, inside = given.removeprefix(INSTALLED).partition("/")
         if not package.isidentifier() or importlib.util.find_spec(package) is None:
             raise InputError(
-                f"{where}: the Python package '{package}' is not installed; "
+                f"{self.config.place(*keys)}: the Python package '{package}' is not installed; "
                 "install it or give a path"
             )
         return Path(str(importlib.resources.files(package))) / inside
@@ -178,6 +178,11 @@ class Workplan:
     def pockets(self) -> dict[str, Docked]:
         """Every pocket of the campaign by name, in the config's order."""
         return {docked.name: docked for docked in self._docked()}
+
+    def key(self, docked: Docked) -> str:
+        """The name of a pocket's target in the config."""
+        targets = self.settings.targets.items()
+        return next(name for name, target in targets if target is docked.settings)
 
     def receptor(self, pocket: str) -> Path:
         """The structure file of a pocket."""
@@ -235,8 +240,8 @@ class Workplan:
         settings = self.settings.libraries[library]
         if settings.file is None:
             return self._parsed(library, str(settings.parsed))
-        where = f"key 'libraries.{library}.file'"
-        given = self.resolve(settings.file, where)
+        keys = ("libraries", library, "file")
+        where, given = self.config.place(*keys), self.resolve(settings.file, *keys)
         try:
             files = library_files(given)
         except InputError as error:
@@ -249,17 +254,18 @@ class Workplan:
                 result[f"{file.label}{'.' if file.label else ''}{number}-of-{count}"] = file
         if len(result) > MOST_CHUNKS:
             raise InputError(
-                f"key 'libraries.{library}': {len(result)} parts, at most {MOST_CHUNKS}; give a "
-                "larger chunk_size, or a smaller number of chunks"
+                f"{self.config.place('libraries', library)}: {len(result)} parts, at most "
+                f"{MOST_CHUNKS}; give a larger chunk_size, or a smaller number of chunks"
             )
         return result
 
     def _parsed(self, library: str, given: str) -> dict[str, LibraryFile]:
-        where = f"key 'libraries.{library}.parsed'"
+        keys = ("libraries", library, "parsed")
+        folder = self.resolve(given, *keys)
         try:
-            chunks = parsed_chunks(self.resolve(given, where))
+            chunks = parsed_chunks(folder)
         except InputError as error:
-            raise InputError(f"{where}: {error}") from error
+            raise InputError(f"{self.config.place(*keys)}: {error}") from error
         return {name: LibraryFile(*chunk, "", 0) for name, chunk in chunks.items()}
 
     def before(self, library: str, chunk: str) -> list[tuple[str, str]]:
@@ -272,8 +278,8 @@ class Workplan:
         every = [(name, part) for name in self.settings.libraries for part in self.chunks(name)]
         if len(every) > MOST_IN_TURN:
             raise InputError(
-                f"key 'duplicates': campaign parses {len(every)} parts one after another, at most "
-                f"{MOST_IN_TURN}; give a larger chunk_size, or 'duplicates: chunk'"
+                f"{self.config.place('duplicates')}: campaign parses {len(every)} parts one after "
+                f"another, at most {MOST_IN_TURN}; give a larger chunk_size, or 'duplicates: chunk'"
             )
         return every[: every.index((library, chunk))]
 
@@ -360,15 +366,12 @@ class Workplan:
         if settings.query is not None:
             found["query"] = str(self.resolve(settings.query))
         else:
-            sites = [name for name, docked in self.pockets.items() if self._is_of(docked, settings)]
+            sites = [n for n, docked in self.pockets.items() if self.key(docked) == settings.target]
             found["receptor"] = str(self.receptor(sites[0]))
             found["pocket"] = f"{results}/pockets/{sites[0]}.h5"
         if self._is_file(settings.matrix):
             found["matrix"] = str(self.resolve(settings.matrix))
         return found
-
-    def _is_of(self, docked: Docked, search: HomologSearch) -> bool:
-        return docked.settings is self.settings.targets[str(search.target)]
 
     def search_flags(self, search: str) -> str:
         """Settings of `homologs` for a search, without the files."""

@@ -25,12 +25,12 @@ def checked(path: Path) -> Workplan:
     Raises InputError that names the file, the key or the line.
     """
     document = read_document(path)
-    plan = Workplan.of(document.values, str(path), path.parent, document.lines)
-    check_files(plan, str(path))
+    plan = Workplan.of(document.values, document.source, path.parent)
+    check_files(plan)
     return plan
 
 
-def check_files(plan: Workplan, source: str) -> None:
+def check_files(plan: Workplan) -> None:
     """Raise InputError for a pattern, structure, site or library that no stage could use.
 
     Compressed libraries are unpacked until `COMPRESSED_LIMIT`; the rest of them `parse` checks.
@@ -38,12 +38,14 @@ def check_files(plan: Workplan, source: str) -> None:
     try:
         check_patterns(plan.settings.parse.exclude)
     except InputError as error:
-        raise InputError(f"{source}: {error}") from error
+        raise InputError(f"{plan.config.place('parse', 'exclude')}: {error}") from error
     for name, docked in plan.pockets.items():
         try:
             _check_pocket(plan, docked)
         except InputError as error:
-            raise InputError(f"{source}: target '{name}': {error}") from error
+            target = plan.key(docked)
+            which = "" if name == target else f" '{name}':"
+            raise InputError(f"{plan.config.place('targets', target)}:{which} {error}") from error
     left = COMPRESSED_LIMIT
     for library, path in _compressed(plan):
         left -= path.stat().st_size
@@ -52,7 +54,8 @@ def check_files(plan: Workplan, source: str) -> None:
         try:
             require_complete(path)
         except InputError as error:
-            raise InputError(f"{source}: library '{library}': {error}") from error
+            place = plan.config.place("libraries", library)
+            raise InputError(f"{place}: {error}") from error
 
 
 def check_device(selector: str | None = None) -> None:
