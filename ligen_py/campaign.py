@@ -194,6 +194,23 @@ class Workplan:
         given = (getattr(site, field) for field in SITE_FILES)
         return [self.resolve(path) for path in given if path is not None]
 
+    def pocket_sources(self, pocket: str) -> list[Path]:
+        """The files from outside the campaign that a pocket is made from."""
+        return [self.receptor(pocket), *self.site_files(pocket)]
+
+    def sources(self, part: Part, kind: str) -> list[Path]:
+        """The files from outside the campaign that a part's file of a kind is made from."""
+        if kind == "pocket":
+            return self.pocket_sources(part.target)
+        if kind == "ligands":
+            return [self.source(part.library, part.chunk)]
+        return []
+
+    def every_source(self) -> list[Path]:
+        """The files from outside that the campaign's pockets and ligands are made from."""
+        found = (self.sources(part, kind) for part in self.parts() for kind in FILES)
+        return list(dict.fromkeys(path for paths in found for path in paths))
+
     def crystal(self, pocket: str) -> Path | None:
         """The reference ligand of a pocket's site, where it has one."""
         ligand = self.pockets[pocket].site.ligand

@@ -118,6 +118,16 @@ def add_device(arguments: argparse.ArgumentParser, several: bool = False) -> Non
     )
 
 
+def add_deep(arguments: argparse.ArgumentParser) -> None:
+    """Add --deep, shared by the commands that compare a campaign with its sources."""
+    arguments.add_argument(
+        "--deep",
+        action="store_true",
+        help="read every library and structure again to see whether it has changed (default: "
+        "those whose size or time differs from the last run's)",
+    )
+
+
 def input_file(path: str) -> Path:
     """Type of an argument that must be an existing file."""
     result = Path(path)

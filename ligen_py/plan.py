@@ -7,6 +7,7 @@ then what a run would do now, and why. Nothing of the campaign is written.
 
 import argparse
 import logging
+import os
 import subprocess
 import sys
 import tempfile
@@ -26,12 +27,15 @@ from ligen_py.config_checks import checked
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
 from ligen_py.molecules.library.reading import Columns, Part, count
 from ligen_py.paths import snakefile
+from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.settings.section import Section
+from ligen_py.store.campaign.contents import DEEP, Contents
 from ligen_py.store.campaign.manifest import read_manifest
-from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.campaign.part import input_digests
+from ligen_py.store.files.read import read, read_columns, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.summary.table import table
 
@@ -78,6 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--directory", type=Path, help="folder of the campaign (default: that of the config file)"
     )
+    cli.add_deep(parser)
     cli.add_device(parser)
     return cli.run(parser, argv, _plan)
 
@@ -96,7 +101,7 @@ def _plan(options: argparse.Namespace) -> None:
         _docking(plan, options)
     print("\nA run now")
     if plan.pockets:
-        for line in _stale(plan, _folder(options) / "results" / "manifest.tsv"):
+        for line in (*_stale_list(plan, _folder(options)), *_stale_files(plan, options)):
             print(f"  {line}")
     for line in _pending(options):
         print(f"  {line}")
@@ -301,8 +306,9 @@ def _advice(plan: Workplan, samples: dict[str, Sample], speed: dict[str, float])
             )
 
 
-def _stale(plan: Workplan, path: Path) -> Iterator[str]:
+def _stale_list(plan: Workplan, folder: Path) -> Iterator[str]:
     """Whether the list of parts of an earlier run is that of this config."""
+    path = folder / "results" / "manifest.tsv"
     if not path.exists():
         return
     found = plan.manifest().differences(read_manifest(path))
@@ -311,13 +317,37 @@ def _stale(plan: Workplan, path: Path) -> Iterator[str]:
         yield f"{path} is stale: it {found[0]}{more}; a run makes it again"
 
 
+def _stale_files(plan: Workplan, options: argparse.Namespace) -> Iterator[str]:
+    """Files of an earlier run that were made from other contents than their sources have now."""
+    folder = _folder(options)
+    contents = Contents(folder, deep=options.deep)
+    seen: set[Path] = set()
+    files = plan.manifest(str(folder / "results")).parts
+    for part, place in zip(files, plan.parts(), strict=True):
+        for kind in ("pocket", "ligands"):
+            file: Path = getattr(part, kind)
+            reused = kind == "ligands" and plan.is_reused(place.library)
+            if file in seen or reused or not file.is_file():
+                continue
+            seen.add(file)
+            known = input_digests(file, run_record(file, KINDS[kind]))
+            for source in plan.sources(place, kind):
+                if contents.digest(source) not in known:
+                    name = place.library if kind == "ligands" else place.target
+                    yield (
+                        f"{source} has changed: {file}, and all results of '{name}', are stale; "
+                        "a run makes them again"
+                    )
+
+
 def _pending(options: argparse.Namespace) -> Iterator[str]:
     """What Snakemake would run in the campaign's folder, rule by rule, and its reasons."""
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1"]
     command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.absolute())]
     command += ["--directory", str(_folder(options))]
+    environment = {**os.environ, **({DEEP: "1"} if options.deep else {})}
     try:
-        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        made = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     except OSError as error:
         yield f"what it would do is not known: {error}"
         return

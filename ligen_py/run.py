@@ -21,6 +21,7 @@ from ligen_py import cli
 from ligen_py.config_checks import check_device, checked
 from ligen_py.errors import InputError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile
+from ligen_py.store.campaign.contents import DEEP
 
 log = logging.getLogger("ligen_py")
 
@@ -61,6 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="N",
         help="cores to use on this computer (default: the profile's; 'local': all)",
     )
+    cli.add_deep(parser)
     cli.add_device(parser)
     parser.set_defaults(flags=words[cut + 1 :])
     return cli.run(parser, words[:cut], _run)
@@ -75,6 +77,8 @@ def _run(options: argparse.Namespace) -> None:
         raise UsageError("this config is a part of ligen_py; name a folder: --directory FOLDER")
     if options.device:
         os.environ["LIGEN_DEVICE"] = options.device
+    if options.deep:
+        os.environ[DEEP] = "1"
     checked(options.config)
     if options.profile == LOCAL and not {"--executor", "-e"} & set(options.flags):
         check_device()

@@ -166,17 +166,14 @@ def _file_faults(
         return  # found again when every file is read
     stage = writer(kind)
     wanted: Section
-    given: list[Path] = []
     if kind == "ligands":
         if plan.is_reused(place.library):
             return
-        wanted, given = plan.parse_options(place.library), [plan.source(place.library, place.chunk)]
+        wanted = plan.parse_options(place.library)
     else:
         wanted = getattr(plan.settings, stage.name)
-    if kind == "pocket":
-        given = [plan.receptor(place.target), *plan.site_files(place.target)]
     yield from _unlike(file, used, wanted, stage.name)
-    for source in given:
+    for source in plan.sources(place, kind):
         if source not in sources:
             sources[source] = file_digest(source)
         if sources[source] not in known:

@@ -22,6 +22,9 @@ rule parse:
         runtime=240,
     params:
         part=lambda wildcards: wildcards.chunk.rpartition(".")[2],
+        contents=lambda wildcards: contents.digest(
+            plan.source(wildcards.library, wildcards.chunk)
+        ),
         flags=lambda wildcards: plan.parse_flags(wildcards.library),
         code=stage_digest("parse"),
     message:
@@ -49,6 +52,10 @@ rule reuse:
     localrule: True
     conda:
         "../../envs/ligen.yaml"
+    params:
+        contents=lambda wildcards: contents.digest(
+            plan.source(wildcards.library, wildcards.chunk)
+        ),
     message:
         "Take {wildcards.library}, part {wildcards.chunk}, as another campaign parsed it"
     shell:
