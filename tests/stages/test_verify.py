@@ -16,6 +16,7 @@ from ligen_py.chain import SCREEN
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.campaign import load_campaign
 from ligen_py.store.campaign.manifest import PartFiles
+from tests.edited import edited
 from tests.mini import DHFR, Mini
 from tests.stages.factory import write_manifest
 
@@ -126,12 +127,12 @@ def test_a_sound_campaign_has_no_fault(
 Harm = Callable[[Mini], None]
 
 
-def edited(kind: str, column: str, row: object, new: object, part: int = SECOND) -> Harm:
+def value(kind: str, column: str, row: object, new: object, part: int = SECOND) -> Harm:
     """One value of one file is another."""
 
     def harm(mini: Mini) -> None:
         path: Path = getattr(mini.parts()[part], kind)
-        with h5py.File(path, "r+") as file:
+        with edited(path) as file:
             old = file[column][row]
             file[column][row] = old + new if isinstance(old, np.generic) else new
 
@@ -145,7 +146,7 @@ def campaign(
     """One column of the campaign file is another."""
 
     def harm(mini: Mini) -> None:
-        with h5py.File(mini.campaign, "r+") as file:
+        with edited(mini.campaign) as file:
             values = file[group + column][...]
             change(values)
             file[group + column][...] = values
@@ -187,7 +188,7 @@ def other_chunk(path: Path) -> None:
 
 def attribute(name: str, value: str) -> Callable[[Path], None]:
     def change(path: Path) -> None:
-        with h5py.File(path, "r+") as file:
+        with edited(path) as file:
             file.attrs[name] = value
 
     return change
@@ -195,7 +196,7 @@ def attribute(name: str, value: str) -> Callable[[Path], None]:
 
 def rejected(mini: Mini) -> None:
     """A record is said to have been rejected, in every file after parse, lawfully."""
-    with h5py.File(mini.parts()[SECOND].scores, "r+") as file:
+    with edited(mini.parts()[SECOND].scores) as file:
         file["ledger/status"][0] = Status.REJECTED
         file["ledger/reason"][0] = Reason.TOO_MANY_ATOMS
 
@@ -240,7 +241,7 @@ def forged(kind: str, change: Callable[[h5py.File], None]) -> Harm:
 
     def harm(mini: Mini) -> None:
         part: PartFiles = mini.parts()[SECOND]
-        with h5py.File(getattr(part, kind), "r+") as file:
+        with edited(getattr(part, kind)) as file:
             change(file)
         names = [stage.kind for stage in SCREEN]
         for later in names[names.index(kind) + 1 :]:
@@ -274,20 +275,20 @@ def another_term(file: h5py.File) -> None:
 
 
 CORRUPTIONS = [
-    edited("ligands", "entries/name", 0, "another"),
-    edited("ligands", "ligands/xyz", (0, 0), np.float32(0.001)),
-    edited("ligands", "entries/line", 0, np.int64(1)),
-    edited("pocket", "field/value", (0, 3, 3, 3), np.int8(1)),
-    edited("pocket", "receptor/xyz", (0, 1), np.float32(0.01)),
-    edited("poses", "poses/score", 0, np.int32(1)),
-    edited("poses", "poses/translation", (2, 1), np.float32(1e-4)),
-    edited("kept", "verdicts/cluster", 0, np.int32(1)),
-    edited("kept", "poses/quaternion", (0, 0), np.float32(1e-3)),
-    edited("refined", "poses/torsion", 0, np.float32(1)),
-    edited("refined", "refinement/after", 0, np.float32(-1)),
-    edited("scores", "scores/score", 0, np.float32(1)),
-    edited("scores", "terms/vina/total", 0, np.float32(1)),
-    edited("scores", "scores/score", 0, np.float32(1), part=CONTROL),
+    value("ligands", "entries/name", 0, "another"),
+    value("ligands", "ligands/xyz", (0, 0), np.float32(0.001)),
+    value("ligands", "entries/line", 0, np.int64(1)),
+    value("pocket", "field/value", (0, 3, 3, 3), np.int8(1)),
+    value("pocket", "receptor/xyz", (0, 1), np.float32(0.01)),
+    value("poses", "poses/score", 0, np.int32(1)),
+    value("poses", "poses/translation", (2, 1), np.float32(1e-4)),
+    value("kept", "verdicts/cluster", 0, np.int32(1)),
+    value("kept", "poses/quaternion", (0, 0), np.float32(1e-3)),
+    value("refined", "poses/torsion", 0, np.float32(1)),
+    value("refined", "refinement/after", 0, np.float32(-1)),
+    value("scores", "scores/score", 0, np.float32(1)),
+    value("scores", "terms/vina/total", 0, np.float32(1)),
+    value("scores", "scores/score", 0, np.float32(1), part=CONTROL),
     flipped("ligands", 1),
     flipped("pocket", 2),
     flipped("poses", 3),
