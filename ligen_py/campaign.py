@@ -12,7 +12,8 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,11 +23,12 @@ from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
 from ligen_py.settings.campaign import Campaign, Target
 from ligen_py.settings.check import check
-from ligen_py.settings.document import Source
+from ligen_py.settings.document import Source, to_yaml
 from ligen_py.settings.flags import flags
 from ligen_py.settings.homologs import HomologsSettings, PanelSettings
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
+from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.parsed_library import parsed_chunks
 
@@ -363,6 +365,7 @@ class Workplan:
         """The files that a run makes in the end."""
         docked = ("export", "report.html", "report.txt") if self.pockets else ()
         return [
+            f"{results}/{CONFIG}",
             *(f"{results}/{name}" for name in docked),
             *(f"{results}/homologs/{name}/found/panel.tsv" for name in self.settings.homologs),
         ]
@@ -402,6 +405,21 @@ class Workplan:
         """Settings of `panel` for a search."""
         told = self.settings.homologs[search].model_dump(include=set(PanelSettings.model_fields))
         return flags(PanelSettings(**told))
+
+    def described(self, folder: Path) -> str:
+        """The config as YAML: all settings written out, files as seen from another folder."""
+        values = self.settings.model_dump(mode="json")
+        given = list(self._files())
+        for name, library in self.settings.libraries.items():
+            for key in ("file", "parsed"):
+                if (path := getattr(library, key)) is not None:
+                    given.append((("libraries", name, key), path))
+        for keys, path in given:
+            if not path.startswith(INSTALLED):
+                *above, last = keys
+                below = reduce(getitem, above, values)
+                below[last] = os.path.relpath(self.resolve(path, *keys), folder)
+        return to_yaml(values)
 
     def manifest(self, results: str = "results") -> Manifest:
         """All parts, with their files below the folder `results`."""
@@ -463,5 +481,7 @@ def _check_file(path: Path, where: str) -> None:
     _check_name(path, where)
     if path.is_dir():
         raise InputError(f"{where}: {path} is a folder; give a file")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{where}: {path} is a pipe or a device; give a file")
     if not path.is_file():
         raise InputError(f"{where}: {path} does not exist; correct the path")

@@ -135,6 +135,8 @@ def input_file(path: str) -> Path:
         raise argparse.ArgumentTypeError(f"{path} is a folder; give a file")
     if not result.exists():
         raise argparse.ArgumentTypeError(f"{path} does not exist")
+    if not result.is_file():
+        raise argparse.ArgumentTypeError(f"{path} is a pipe or a device; give a file")
     return result
 
 

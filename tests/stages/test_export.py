@@ -96,7 +96,7 @@ def test_names_are_told_on_one_line_and_no_cell_is_a_formula(campaign: Path) -> 
     assert run(campaign) == 0
     names = [row["name"] for row in table(campaign)]
     assert names[0] == NAMES[0]
-    assert names[1:4] == ["'=HYPERLINK(1)", "'  @sum", "'-5'-deoxy"]
+    assert names[1:4] == ["'=HYPERLINK(1)", "  '@sum", "'-5'-deoxy"]
     assert names[4] == "line break  $$$$ > <x>"
     assert names[5:] == NAMES[5:]
     mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf")))

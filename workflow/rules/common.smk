@@ -15,6 +15,7 @@ from ligen_py.provenance import stage_digest
 from ligen_py.settings.document import read_document
 from ligen_py.settings.flags import flags
 from ligen_py.settings.section import NAME
+from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.contents import DEEP, Contents
 from ligen_py.store.files.text import write_texts
 from snakemake.exceptions import WorkflowError

@@ -18,6 +18,21 @@ rule manifest:
         list_parts(Path(output.table), Path(output.mark))
 
 
+rule config:
+    output:
+        f"<results>/{CONFIG}",
+    log:
+        "<logs>/config.log",
+    localrule: True
+    params:
+        text=plan.described(Path("results")),
+    message:
+        "Keep the config, with all settings written out"
+    run:
+        path = Path(output[0])
+        write_texts(path.parent, {path.name: params.text})
+
+
 rule aggregate:
     input:
         **{kind: plan.paths(path) for kind, path in inputs("aggregate").items()},

@@ -68,10 +68,12 @@ def parse(
     columns: Columns = GUESSED,
     allow_empty: bool = False,
     known: Mapping[str, str] = MappingProxyType({}),
+    lines: frozenset[int] | None = None,
 ) -> Library:
     """Read one part of a library and prepare its molecules in `jobs` processes.
 
-    The result does not depend on `jobs`. Of records with the same parent the first ready one stays
+    With `lines` only the records that begin there are prepared. The result does not depend on
+    `jobs`. Of records with the same parent the first ready one stays
     and the later ones are its duplicates; so are those of parents that are `known` from elsewhere,
     by their content keys and where they stand, in words.
 
@@ -82,7 +84,7 @@ def parse(
     check_patterns(settings.exclude)
     prepared = ordered_map(
         partial(prepare, settings=settings),
-        records(path, part, columns),
+        (one for one in records(path, part, columns) if lines is None or one.line in lines),
         jobs,
         settings.time_limit,
         partial(lost, settings=settings),

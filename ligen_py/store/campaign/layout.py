@@ -14,6 +14,9 @@ from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.scores import Check
 
 CAMPAIGN = Kind("campaign", 1, {})
+CONFIG = "config.yaml"
+"""The config that a run keeps beside the campaign file, all settings written out."""
+
 BLOCK = 1 << 20
 """Rows of a column in memory while a whole column is read or written piece by piece."""
 

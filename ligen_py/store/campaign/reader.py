@@ -1,5 +1,6 @@
 """Read a campaign file; every column of any number of rows is read by block or by row."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.records.column import STRING
+from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import (
     BLOCK,
     CAMPAIGN,
@@ -211,6 +213,9 @@ class CampaignReader:
         names = dataset_of(file, "files", STRING, 1)
         self.files = [str(name) for name in text_rows(names, slice(None))]
         self.targets = list(child(file, "targets"))
+        for name in (*self.targets, *self.libraries):
+            if not re.fullmatch(NAME, name):
+                raise InputError(f"{file.filename}: {name!r} is no name; make the file again")
         self.attributes = {key: str(value) for key, value in file.attrs.items()}
 
     def target(self, name: str) -> TargetReader:

@@ -2,14 +2,16 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ligen_py.errors import InputError
 from ligen_py.store.files.temporary import cannot_write, publish, temporary_for
 
-FORMULA = ("=", "+", "-", "@")
-"""First characters at which a spreadsheet takes a text for a formula."""
+FORMULA = re.compile(r"(?:^|[;\t\r\n])\s*([=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n]*)")
+"""What a spreadsheet takes for a formula: in a cell, or in a part of it where a spreadsheet's
+country separates cells by semicolons. Full-width signs count as plain ones."""
 
 
 def harmless(text: str) -> str:
@@ -17,7 +19,13 @@ def harmless(text: str) -> str:
 
     Numbers such as -1.5 are none. The SDF holds the text as it is.
     """
-    return f"'{text}" if text.lstrip().startswith(FORMULA) and not _is_number(text) else text
+
+    def guarded(found: re.Match[str]) -> str:
+        start = found.start(1) - found.start()
+        whole = found[0]
+        return whole if _is_number(found[1]) else f"{whole[:start]}'{whole[start:]}"
+
+    return FORMULA.sub(guarded, text)
 
 
 def _is_number(text: str) -> bool:
