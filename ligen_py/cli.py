@@ -72,6 +72,8 @@ def _add_settings(group: Any, settings: type[Section]) -> None:
             "nargs": count,
         }
         schema = properties[name]
+        if kind is bool:  # the flag alone means true
+            options |= {"nargs": "?", "const": "True"}
         choices = schema.get("enum") or schema.get("items", {}).get("enum")
         if choices:
             options["choices"] = choices

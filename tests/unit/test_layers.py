@@ -59,6 +59,9 @@ ALLOWED = {
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store"},
     "plan": {*FOR_STAGES, "campaign", "chain", "config_checks", "formats", "paths"},
+    "target_files": FOR_STAGES,
+    "export": {*FOR_STAGES, "target_files"},
+    "pipeline": {"campaign", "chain", "errors", "molecules", "store"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
