@@ -141,9 +141,7 @@ class TargetFiles:
     @staticmethod
     def _receptors(stem: str, pockets: Mapping[str, PartFiles]) -> Files:
         return {
-            f"{stem}-receptor{_dash(part)}.pdb": [
-                receptor_pdb(read(part.pocket, POCKET, Whole), read(part.pocket, POCKET, Ad4Receptor))
-            ]
+            f"{stem}-receptor{_dash(part)}.pdb": [receptor_of(part.pocket)]
             for part in pockets.values()
         }
 
@@ -161,6 +159,11 @@ class TargetFiles:
                 text = ligand_pdbqt(pose.molecule, pose.xyz, pose.items)
                 found[f"{stem}-pdbqt/{name}{number}.pdbqt"] = [text]
         return found
+
+
+def receptor_of(pocket: Path) -> str:
+    """The receptor of a pocket file as PDB."""
+    return receptor_pdb(read(pocket, POCKET, Whole), read(pocket, POCKET, Ad4Receptor))
 
 
 def _dash(part: PartFiles) -> str:

@@ -46,7 +46,8 @@ def ligand_pdbqt(molecule: np.ndarray, xyz: np.ndarray, items: Mapping[str, str]
     number = {atom: place for place, atom in enumerate(atoms, start=1)}
     lines = []
     if "vina.affinity" in items:
-        lines.append(f"REMARK VINA RESULT: {float(items['vina.affinity']):9.3f}      0.000      0.000")
+        affinity = float(items["vina.affinity"])
+        lines.append(f"REMARK VINA RESULT: {affinity:9.3f}      0.000      0.000")
     lines += [f"REMARK  {key} = {_printable(items[key])}"[:LINE] for key in SHOWN if key in items]
     lines += _smiles_remarks(mol, graph, number)
     written = [

@@ -78,4 +78,5 @@ def kind_of(column: str, terms: Sequence[str]) -> type:
     """The type of a column of the table: numbers are `int` or `float`, all else text."""
     if column in ("rank", "states", "line"):
         return int
-    return float if column == "score" or column in (name.replace("/", ".") for name in terms) else str
+    numbers = {"score", *(name.replace("/", ".") for name in terms)}
+    return float if column in numbers else str

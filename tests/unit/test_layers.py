@@ -61,6 +61,8 @@ ALLOWED = {
     "plan": {*FOR_STAGES, "campaign", "chain", "config_checks", "formats", "paths"},
     "target_files": FOR_STAGES,
     "export": {*FOR_STAGES, "target_files"},
+    "api": {*FOR_STAGES, "campaign", "chain", "formats", "pipeline", "target_files"},
+    "dock_command": {"api", "cli", "errors", "formats", "molecules", "settings", "summary"},
     "pipeline": {"campaign", "chain", "errors", "molecules", "store"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }

@@ -25,18 +25,19 @@ def receptor_pdb(whole: Whole, charged: Ad4Receptor) -> str:
     structure, model = gemmi.Structure(), gemmi.Model(1)
     chains: dict[str, gemmi.Chain] = {}
     places: list[tuple[str, str]] = []
+    hydrogen = gemmi.Element("H")
     for i, label in enumerate(whole.label):
-        chain, residue, number, name = str(label).split("/")
-        if not places or places[-1] != (chain, number):
-            places.append((chain, number))
+        chain, residue, place, name = str(label).split("/")
+        if not places or places[-1] != (chain, place):
+            places.append((chain, place))
             new = chains.setdefault(chain, gemmi.Chain(chain)).add_residue(gemmi.Residue())
-            new.name, new.seqid = residue, gemmi.SeqId(number)
+            new.name, new.seqid = residue, gemmi.SeqId(place)
             new.het_flag = "H" if whole.hetero[i] else "A"
         element = gemmi.Element(int(whole.element[i]))
         new.add_atom(_atom(name, element, whole.xyz[i]))
-        count = len(own.get(i, []))
-        for k, xyz in enumerate(own.get(i, []), start=1):
-            new.add_atom(_atom(hydrogen_name(name, element.name, k, count), gemmi.Element("H"), xyz))
+        mine = own.get(i, [])
+        for k, xyz in enumerate(mine, start=1):
+            new.add_atom(_atom(hydrogen_name(name, element.name, k, len(mine)), hydrogen, xyz))
     for one in chains.values():
         model.add_chain(one)
     structure.add_model(model)
@@ -56,8 +57,8 @@ def _atom(name: str, element: gemmi.Element, xyz: np.ndarray) -> gemmi.Atom:
 def hydrogen_name(parent: str, symbol: str, number: int, count: int) -> str:
     """The name of a hydrogen after that of its heavy atom, as in the PDB.
 
-    >>> hydrogen_name("NZ", "N", 2, 3), hydrogen_name("OG1", "O", 1, 1), hydrogen_name("N", "N", 1, 1)
-    ('HZ2', 'HG1', 'H')
+    >>> hydrogen_name("NZ", "N", 2, 3), hydrogen_name("OG1", "O", 1, 1)
+    ('HZ2', 'HG1')
     """
     stem = "H" + parent.upper().removeprefix(symbol.upper())
     return f"{stem}{number}"[:4] if count > 1 else stem[:4]
