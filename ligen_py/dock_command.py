@@ -37,10 +37,14 @@ REASONS = 10
 def main(argv: Sequence[str] | None = None) -> int:
     """Dock from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.dock_command", __doc__, Structure)
+    parser.usage = f"{parser.prog} PROTEIN LIGANDS ... --site LIGAND -o FOLDER [options]"
     parser.add_argument(
-        "receptor", type=cli.input_file, help="protein: PDB or mmCIF file, plain or .gz"
+        "receptor",
+        metavar="PROTEIN",
+        type=cli.input_file,
+        help="protein: PDB or mmCIF file, plain or .gz",
     )
-    parser.add_argument("ligands", nargs="+", help="files, and SMILES in quotes")
+    parser.add_argument("ligands", metavar="LIGANDS", nargs="+", help="files, and SMILES in quotes")
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FOLDER", help="folder to write into"
     )
@@ -181,20 +185,13 @@ def _sides(size: Sequence[float] | None) -> Sequence[float] | float | None:
 
 
 def _require_ligands(ligands: Sequence[str]) -> None:
-    """InputError where a word is neither a file nor a SMILES."""
-    from ligen_py.formats import is_library_name
+    """InputError where a word is neither a library file nor a SMILES."""
+    from ligen_py.api.ligands import file_of
     from ligen_py.molecules.given import is_smiles
 
     for word in ligands:
-        if not is_library_name(word) and not _is_there(word) and not is_smiles(word):
+        if file_of(word) is None and not is_smiles(word):
             raise InputError(f"{word}: no such file, and no SMILES that RDKit can read")
-
-
-def _is_there(word: str) -> bool:
-    try:
-        return Path(word).exists()
-    except OSError:  # too long for a name
-        return False
 
 
 def _require_folder(folder: Path, overwrite: bool) -> None:

@@ -112,7 +112,7 @@ def _opened(inputs: Inputs) -> Iterator[CampaignReader]:
     """The campaign, once it has been compared with the manifest that is given."""
     with open_campaign(inputs.campaign) as campaign:
         if inputs.manifest:
-            listed = read_manifest(inputs.manifest)
+            listed = read_manifest(inputs.manifest).found_from(inputs.manifest)
             _require_manifest(inputs.campaign, campaign, inputs.manifest, listed)
         yield campaign
 

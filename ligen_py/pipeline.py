@@ -4,14 +4,19 @@ A run gives each stage of each part to Snakemake as a job; here a few molecules 
 starting another process. The files are those of a campaign, bit for bit, in the same folders.
 """
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ligen_py.campaign import Workplan
 from ligen_py.chain import SCREEN, STAGES
+from ligen_py.errors import InputError
 from ligen_py.molecules.library.reading import Part
+from ligen_py.records.ligands import LIGANDS
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
+from ligen_py.store.files.read import read_columns
 from ligen_py.store.files.text import write_texts
 
 FOLDER = "results"
@@ -68,7 +73,11 @@ def run(
     STAGES["aggregate"].run(inputs, plan.settings.aggregate, None, campaign)
     # Paths as a run writes them, so that the folder can be moved.
     kept = {part.label for part in parts}
-    listed = tuple(part for part in plan.manifest(FOLDER).parts if part.label in kept)
+    listed = tuple(
+        replace(part, crystal=_within(part.crystal, folder))
+        for part in plan.manifest(FOLDER).parts
+        if part.label in kept
+    )
     write_texts(results, {table.name: [Manifest(listed).text()]})
     return campaign
 
@@ -86,6 +95,7 @@ def make_pocket(plan: Workplan, pocket: str, output: Path) -> None:
 def _parse(plan: Workplan, parts: tuple[PartFiles, ...], jobs: int, watch: Watch) -> None:
     """Parse each chunk of each library once, in their order."""
     files = {(part.library, part.ligands.stem): part.ligands for part in parts}
+    records: Counter[str] = Counter()
     for (library, chunk), output in files.items():
         watch("parse")
         inputs = {
@@ -95,3 +105,13 @@ def _parse(plan: Workplan, parts: tuple[PartFiles, ...], jobs: int, watch: Watch
             "allow_empty": True,
         }
         STAGES["parse"].run(inputs, plan.parse_options(library), None, output, jobs=jobs)
+        records[library] += len(read_columns(output, LIGANDS, ("entries/line",))["entries/line"])
+    for library, chunk in files:
+        if not records[library]:
+            source = plan.source(library, chunk)
+            raise InputError(f"{source}: contains no molecules; give a file with some")
+
+
+def _within(path: Path | None, folder: Path) -> Path | None:
+    """A path relative to the folder, where it lies there."""
+    return path.relative_to(folder) if path is not None and path.is_relative_to(folder) else path

@@ -75,8 +75,8 @@ def dock(
         settings: sections of a config file with the keys that differ from the effort's, such as
             {"parse": {"protonate": False}, "refine": {"rounds": 50}}.
         folder: keep all files here: hits as SDF, CSV and Parquet, the prepared receptor, scripts
-            for PyMOL and ChimeraX, the report, and the campaign in `results/`. By default nothing
-            is kept but what is returned.
+            for PyMOL and ChimeraX, the report, and the campaign in `results/`. By default, and
+            where nothing could be docked, only what is returned is kept.
         watch: called with the name of each stage before it starts.
 
     Returns:
@@ -102,12 +102,16 @@ def dock(
         prepared.parent.mkdir(parents=True)
         shutil.copyfile(pocket.file, prepared)
         campaign = run_pipeline(plan, work, device, jobs or _jobs(sources), redock, watch)
-        if kept is not None:
+        with open_campaign(campaign) as opened:
+            hits = _read(plan, opened, campaign, sources, failures, poses, kept)
+        if kept is not None and len(hits):
             campaign = (work / FOLDER).rename(kept / FOLDER) / campaign.name
             watch("export")
             _write_files(plan, pocket, campaign, kept, poses, pdbqt)
-        with open_campaign(campaign) as opened:
-            return _read(plan, opened, campaign, sources, failures, poses, kept)
+    if kept is not None and not len(hits):
+        with suppress(OSError):  # it contains something
+            kept.rmdir()
+    return hits
 
 
 @contextmanager
@@ -120,7 +124,7 @@ def _working_folder(kept: Path | None) -> Iterator[Path]:
             raise cannot_write(kept, error) from error
     try:
         with tempfile.TemporaryDirectory(prefix=".ligen-", dir=kept) as work:
-            yield Path(work)
+            yield Path(work).absolute()
     except BaseException:
         if kept is not None:
             with suppress(OSError):  # it contains something
@@ -138,7 +142,7 @@ def _plan(
     """The campaign that docks some libraries into one pocket."""
     config = {
         **sections,
-        "targets": {pocket.name: pocket.target()},
+        "targets": {pocket.name: pocket.target(folder / FOLDER / "input")},
         "libraries": {name: source.library for name, source in sources.items()},
         "pocket": pocket.settings,
         "effort": effort,

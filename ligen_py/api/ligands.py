@@ -52,7 +52,7 @@ def sources_of(
     failures: list[Failure] = []
     every: list[tuple[int, Path | Given]] = []
     for index, ligand in enumerate(ligands):
-        file = _file_of(ligand)
+        file = file_of(ligand)
         try:
             every.append((index, given(ligand) if file is None else file))
         except NoMoleculeError as error:
@@ -85,7 +85,7 @@ def _kind(ligand: Path | Given) -> str:
     return "file" if isinstance(ligand, Path) else "blocks" if ligand.is_block else "table"
 
 
-def _file_of(ligand: str | Path | Molecule | None) -> Path | None:
+def file_of(ligand: str | Path | Molecule | None) -> Path | None:
     """The library file that a ligand names, None where it is a molecule itself."""
     if not isinstance(ligand, str | Path):
         return None

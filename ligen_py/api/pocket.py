@@ -118,7 +118,13 @@ class Pocket:
             elif site is not None:
                 keys |= _site_keys(site, Path(folder))
             place = check(Site, keys, "site")
-            return cls(name or plain_name(Path(receptor)), Path(receptor), structure, place, pocket)
+            named = name or plain_name(Path(receptor))
+            try:
+                return cls(named, Path(receptor), structure, place, pocket)
+            except InputError as error:
+                if place.ligand_name is None or place.ligand_name not in str(error):
+                    raise
+                raise InputError(f"{error}; there is no file {site}, either") from error
 
     @property
     def reference(self) -> Path | None:
@@ -136,11 +142,18 @@ class Pocket:
         """Write the receptor as it was prepared, with the polar hydrogens near the site."""
         Path(path).write_text(receptor_of(self.file), encoding="ascii")
 
-    def target(self) -> dict[str, Any]:
-        """The pocket as a target of a campaign's config."""
+    def target(self, folder: Path) -> dict[str, Any]:
+        """The pocket as a target of a campaign's config, whose files are copied into `folder`."""
+        for name in ("receptor", "site"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
         site = self._site.model_dump(mode="json", exclude_defaults=True)
+        for key in ("ligand", "cavities"):
+            if key in site:
+                source = Path(site[key])
+                site[key] = str(shutil.copyfile(source, folder / "site" / source.name))
         structure = self._structure.model_dump(mode="json", exclude_defaults=True)
-        return {"receptor": str(self._receptor), "site": site, **structure}
+        receptor = shutil.copyfile(self._receptor, folder / "receptor" / self._receptor.name)
+        return {"receptor": str(receptor), "site": site, **structure}
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -62,8 +62,8 @@ ALLOWED = {
     "target_files": FOR_STAGES,
     "export": {*FOR_STAGES, "target_files"},
     "api": {*FOR_STAGES, "campaign", "chain", "formats", "pipeline", "target_files"},
-    "dock_command": {"api", "cli", "errors", "formats", "molecules", "settings", "summary"},
-    "pipeline": {"campaign", "chain", "errors", "molecules", "store"},
+    "dock_command": {"api", "cli", "errors", "molecules", "settings", "summary"},
+    "pipeline": {"campaign", "chain", "errors", "molecules", "records", "store"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
