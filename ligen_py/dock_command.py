@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "name in the structure, such as STI or A/STI/201; a cube of 20 Angstrom around it",
     )
     site.add_argument(
-        "--autobox", metavar="FILE", help="reference ligand, which the box just holds"
+        "--autobox", metavar="FILE", help="reference ligand; the box is as large as it needs"
     )
     site.add_argument("--center", type=float, nargs=3, metavar=("X", "Y", "Z"), help="in Angstrom")
     site.add_argument(
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         type=float,
         nargs="+",
         metavar="SIDE",
-        help="one side or three, in Angstrom; the cube that holds them is used (default: 20)",
+        help="one side or three, in Angstrom; the cube that contains them is used (default: 20)",
     )
     box.add_argument(
         "--margin",

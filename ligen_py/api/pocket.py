@@ -81,11 +81,11 @@ class Pocket:
                 or the name of a ligand in the structure, such as "STI" or "A/STI/201". It is taken
                 out of the receptor. The box is a cube around its centroid.
             center: centre of the box, Angstrom.
-            autobox: reference ligand as in `site`, but not by name; the box just holds it, with
-                `margin` on all sides.
+            autobox: reference ligand as in `site`, but not by name; the box is as large as it
+                needs, with `margin` on all sides.
             residues: residues that line the site, such as "A/ASP/32" or "A/32".
             cavity: rank of a cavity that is searched in the receptor; 1 is the best.
-            size: side of the box, or three of them, Angstrom; the cube that holds it is used.
+            size: side of the box, or three of them, Angstrom; the cube that contains it is used.
             radius: half the side of the box, Angstrom; the default is 10.
             margin: Angstrom around the ligand of `autobox`.
             name: name of the target; by default from the name of the file.
@@ -211,11 +211,12 @@ def _reference(ligand: str | Path | Molecule, folder: Path, what: str) -> Path:
 
 
 def _half_side(ligand: Path, margin: float) -> float:
-    """Half the side of the cube around a ligand's centroid that holds it with a margin."""
+    """Half the side of the cube around a ligand's centroid that contains it with a margin."""
     xyz = read_heavy_atoms(ligand)
     half = float(np.abs(xyz - xyz.mean(axis=0)).max()) + margin
     if half > LARGEST:
         raise InputError(
-            f"{ligand}: a box around it has half a side of {half:.0f} A, most {LARGEST:g}"
+            f"{ligand}: the box around it would have sides of {2 * half:.0f} A, at most "
+            f"{2 * LARGEST:g}; give a smaller margin, or a centre and a size"
         )
     return max(round(half, 2), SMALLEST)

@@ -10,7 +10,7 @@ import pyarrow.parquet
 ROWS = 10_000
 """Rows of one group."""
 
-TYPES = {int: pyarrow.int64(), float: pyarrow.float32(), str: pyarrow.string()}
+TYPES = {int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
 
 
 def parquet_bytes(kinds: Mapping[str, type], rows: Iterable[Mapping[str, str]]) -> bytes:
