@@ -1,9 +1,10 @@
 """Tables as Parquet, for pandas, Polars, DuckDB and spreadsheets that read it."""
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
+import numpy as np
 import pyarrow
 import pyarrow.parquet
 
@@ -18,15 +19,32 @@ def parquet_bytes(kinds: Mapping[str, type], rows: Iterable[Mapping[str, str]]) 
 
     Args:
         kinds: type of each column: int, float or str.
-        rows: values as text; one that a row lacks is null.
+        rows: values as text. One without a text is null; every row has all numbers.
     """
     schema = pyarrow.schema([(name, TYPES[kind]) for name, kind in kinds.items()])
     stream, source = io.BytesIO(), iter(rows)
     with pyarrow.parquet.ParquetWriter(stream, schema) as writer:
         while some := list(islice(source, ROWS)):
-            columns = [
-                [kind(row[name]) if name in row else None for row in some]
+            arrays = [
+                _texts(row.get(name) for row in some)
+                if kind is str
+                else _numbers([kind(row[name]) for row in some], TYPES[kind])
                 for name, kind in kinds.items()
             ]
-            writer.write_table(pyarrow.table(columns, schema=schema))
+            writer.write_batch(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
     return stream.getvalue()
+
+
+# pyarrow.array would import pandas, which takes half a second, to see whether a list is one of its.
+
+
+def _texts(values: Iterable[str | None]) -> pyarrow.Array:
+    builder = pyarrow.lib.StringBuilder()
+    for value in values:
+        builder.append(value)
+    return builder.finish()
+
+
+def _numbers(values: Sequence[int | float], kind: pyarrow.DataType) -> pyarrow.Array:
+    buffer = pyarrow.py_buffer(np.array(values, kind.to_pandas_dtype()))
+    return pyarrow.Array.from_buffers(kind, len(values), [None, buffer])
