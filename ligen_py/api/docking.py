@@ -206,7 +206,7 @@ def _read(
     found = TargetFiles(campaign, target, EVERY, poses, manifest)
     own = {*columns(target.terms, []), *HIDDEN, "pose", "energy"}
     hits = [_hit(one, sources, target.terms, own) for one in found.hits()]
-    every = [*failures, *_failures(campaign, target, sources)]
+    every = [*failures, *_failures(campaign, target, sources, hits)]
     functions = plan.settings.score.functions
     return Hits(hits, every, target.terms, functions, _redocking(target), folder)
 
@@ -234,14 +234,19 @@ def _hit(
 
 
 def _failures(
-    campaign: CampaignReader, target: TargetReader, sources: Mapping[str, Source]
+    campaign: CampaignReader,
+    target: TargetReader,
+    sources: Mapping[str, Source],
+    hits: Sequence[Hit],
 ) -> Iterator[Failure]:
     left = target.left()
+    ranked = dict(zip(target.best(len(hits)).row.tolist(), hits, strict=True))
     for i, status in enumerate(left.status):
         library, file = campaign.libraries[left.library[i]], campaign.files[left.file[i]]
         source, index = sources[library].where(file, int(left.line[i]))
-        words = Status(status).name.lower()
-        yield Failure(str(left.name[i]), words, str(left.detail[i]), source, index)
+        same = ranked.get(int(left.same_as[i]))
+        why = f"the same molecule as {same.name} ({same.source})" if same else str(left.detail[i])
+        yield Failure(str(left.name[i]), Status(status).name.lower(), why, source, index)
 
 
 def _redocking(target: TargetReader) -> Redocking | None:

@@ -95,7 +95,7 @@ def test_every_ligand_is_a_hit_or_a_failure(mixed: Hits) -> None:
         5: ("nonsense", "failed"),
         7: ("again", "duplicate"),
     }
-    assert "same parent as ethanol" in mixed.failures[-1].reason
+    assert mixed.failures[-1].reason == "the same molecule as ethanol (ligand 1)"
 
 
 def test_a_pose_is_the_molecule_that_was_given_in_its_docked_state(mixed: Hits) -> None:
