@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, overload
 
@@ -153,7 +154,7 @@ class Hits(Sequence[Hit]):
         Raises ImportError where pandas is not installed.
         """
         try:
-            import pandas
+            pandas = import_module("pandas")  # of the user, where it is; nothing here needs it
         except ImportError as error:
             raise ImportError("pandas is not installed: pip install pandas") from error
         kinds = {name: kind_of(name, self._terms) for name in self._columns()}
