@@ -22,12 +22,13 @@ from ligen_py.settings.section import Section
 log = logging.getLogger("ligen_py")
 
 COMMANDS = {
+    "dock": "dock some molecules into a protein, in one line",
     "run": "run a campaign, from its config file to the ranked molecules",
     "plan": "what a campaign would cost, and what a run would do now",
     "doctor": "whether this machine can run a campaign, and on which device",
     "progress": "how far a running campaign is",
     "query": "the best molecules of a finished campaign, or some by name or score",
-    "export": "molecules as SDF and CSV; any pose made again",
+    "export": "the best molecules for other programs; any pose made again",
     "verify": "check all files of a campaign, and dock a sample of it again",
     "tune": "find the fastest launch sizes of a device",
     "homologs": "proteins of a database that are like a query, by Smith-Waterman alignment",
@@ -35,6 +36,9 @@ COMMANDS = {
     "stage": "run a single stage by hand: ligen stage NAME",
 }
 """Modules that are commands of `ligen`; any other is typed as `ligen stage NAME`."""
+
+MODULES = {"dock": "dock_command"}
+"""Commands whose module has another name, because a stage has theirs."""
 
 BROKEN_PIPE = 141
 """Exit code where the reader of the output has gone, as in `ligen query ... | head`."""
@@ -48,8 +52,10 @@ def parser(
     The first paragraph of `description` (the module's docstring) becomes the help's opening.
     """
     name = module.removeprefix("ligen_py.")
+    command = {module: command for command, module in MODULES.items()}.get(name, name)
+    own = command in COMMANDS and (command == name) != (command in MODULES)
     result = argparse.ArgumentParser(
-        prog=f"ligen {name}" if name in COMMANDS else f"ligen stage {name}",
+        prog=f"ligen {command}" if own else f"ligen stage {name}",
         description=(description or "").strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -72,6 +78,8 @@ def _add_settings(group: Any, settings: type[Section]) -> None:
             "nargs": count,
         }
         schema = properties[name]
+        if kind is bool:  # the flag alone means true
+            options |= {"nargs": "?", "const": "True"}
         choices = schema.get("enum") or schema.get("items", {}).get("enum")
         if choices:
             options["choices"] = choices

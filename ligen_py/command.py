@@ -19,7 +19,7 @@ STAGES = {
     "refine": "poses -> refined poses",
     "score": "refined poses -> scores",
     "aggregate": "scores of all parts -> campaign file",
-    "export": "campaign file -> SDF and CSV",
+    "export": "campaign file -> SDF, CSV, receptor, scripts of viewers",
     "report": "campaign file -> report",
     "database": "FASTA file of proteins -> database of `homologs`",
     "panel": "parts of a search -> hits and anti-targets",
@@ -35,6 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if name == "stage":
         parser = _parser("ligen stage", "Run a single stage by hand.", STAGES)
         name, rest = _first(parser, rest, STAGES)
+    else:
+        name = cli.MODULES.get(name, name)
     status: int = import_module(f"ligen_py.{name}").main(rest)
     return status
 

@@ -60,6 +60,11 @@ ALLOWED = {
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store"},
     "plan": {*FOR_STAGES, "campaign", "chain", "config_checks", "formats", "paths"},
+    "target_files": FOR_STAGES,
+    "export": {*FOR_STAGES, "target_files"},
+    "api": {*FOR_STAGES, "campaign", "chain", "formats", "pipeline", "target_files"},
+    "dock_command": {"api", "cli", "errors", "molecules", "settings", "summary"},
+    "pipeline": {"campaign", "chain", "errors", "molecules", "records", "store"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""

@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "tests/**/*.py": [CORE, "test"],
     "tests/workflow/*.py": ["workflow"],
     "tests/unit/test_progress.py": ["workflow"],
+    "tests/stages/test_export.py": ["benchmarks"],
     "tests/data/make_*.py": ["benchmarks"],
     "benchmarks/**/*.py": [CORE, "benchmarks"],
 }

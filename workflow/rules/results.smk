@@ -70,6 +70,7 @@ rule export:
     input:
         **inputs("export"),
         manifest="<results>/manifest.tsv",
+        pockets=plan.paths(made("pocket")),
     output:
         directory(made("export")),
     log:
@@ -86,7 +87,7 @@ rule export:
         flags=flags(plan.settings.export),
         code=stage_digest("export"),
     message:
-        "Write the best molecules as SDF and CSV"
+        "Write the best molecules and the receptors for other programs"
     shell:
         "python -m ligen_py.export"
         " --campaign {input.campaign}"

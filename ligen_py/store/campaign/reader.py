@@ -110,6 +110,10 @@ class TargetReader:
         names_of = (spec.name for spec in fields(Left))
         return Left(**{name: column_rows(group, Left, name, rows) for name in names_of})
 
+    def left(self) -> Left:
+        """Every record that is not ranked."""
+        return read_record(self._group["left"], Left)
+
     def _ranked(self, rows: np.ndarray, rank: np.ndarray) -> Ranked:
         group = self._group["scored"]
         names = (spec.name for spec in fields(Scored))

@@ -43,8 +43,10 @@ def csv_line(cells: Iterable[str]) -> str:
     return stream.getvalue()
 
 
-def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
-    """Write files (name -> pieces of UTF-8 text) into a folder, none named before all are on disk.
+def write_texts(folder: Path, texts: Mapping[str, Iterable[str] | bytes]) -> None:
+    """Write files into a folder, none named before all are on disk.
+
+    `texts` has pieces of UTF-8 text, or bytes, by the file's name, which may name a folder within.
 
     Other files in the folder are left alone. Raises OSError that names the file which cannot be
     written.
@@ -57,6 +59,9 @@ def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
             part = temporary_for(folder / name)
             temporary[part] = folder / name
             try:
+                if isinstance(text, bytes):
+                    part.write_bytes(text)
+                    continue
                 with part.open("w", encoding="utf-8", newline="") as stream:
                     stream.writelines(text)
             except OSError as error:
