@@ -9,6 +9,7 @@ import importlib.resources
 import importlib.util
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,12 +21,16 @@ from ligen_py.chain import FILES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
+from ligen_py.sequences.guides import found_from, read_cas_offinder
 from ligen_py.settings.campaign import Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.flags import flags
+from ligen_py.settings.guides import GuidesSettings
 from ligen_py.settings.homologs import HomologSearch, HomologsSettings, PanelSettings
+from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
+from ligen_py.settings.section import Section
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.parsed_library import parsed_chunks
 
@@ -34,6 +39,9 @@ CONTROL = "control-"
 
 SEARCH_FILES = ("query", "database", "matrix")
 """Keys of a search that name files; a matrix may be a name."""
+
+GENOME_FILES = {"offtargets": ("input", "guides"), "guides": ("cds", "annotation")}
+"""Keys of a search of a genome that name files, beside the genome itself."""
 
 SITE_FILES = ("ligand", "cavities")
 """Keys of a site that name files."""
@@ -126,6 +134,11 @@ class Workplan:
                 )
         for key, given in plan._files():
             _check_file(plan.resolve(given, f"{source}: key '{key}'"), f"{source}: key '{key}'")
+        for (section, name), genome in plan._genome_of.items():
+            where = f"{source}: key '{section}.{name}.genome'"
+            _check_name(genome, where)
+            if not genome.exists():
+                raise InputError(f"{where}: {genome} does not exist; correct the path")
         try:
             plan._chunk_files  # noqa: B018 (looks at every library)
         except InputError as error:
@@ -150,6 +163,13 @@ class Workplan:
                 given = getattr(search, field)
                 if given is not None and (field != "matrix" or self._is_file(given)):
                     yield f"homologs.{name}.{field}", given
+
+        for section, fields in GENOME_FILES.items():
+            for name, search in getattr(self.settings, section).items():
+                for field in fields:
+                    given = getattr(search, field)
+                    if given is not None:
+                        yield f"{section}.{name}.{field}", given
 
     def _is_file(self, given: str) -> bool:
         return self.resolve(given).is_file()
@@ -342,12 +362,75 @@ class Workplan:
         return [
             *(f"{results}/{name}" for name in docked),
             *(f"{results}/homologs/{name}/found/panel.tsv" for name in self.settings.homologs),
+            *(f"{results}/offtargets/{name}/found" for name in self.settings.offtargets),
+            *(f"{results}/guides/{name}/found" for name in self.settings.guides),
         ]
 
-    def search_parts(self, search: str) -> list[str]:
-        """The parts of a search's database."""
-        count = self.settings.homologs[search].chunks
+    def search_parts(self, section: str, search: str) -> list[str]:
+        """The parts of a search's database or genome."""
+        count = getattr(self.settings, section)[search].chunks
         return [f"{number}-of-{count}" for number in range(1, count + 1)]
+
+    @cached_property
+    def _genome_of(self) -> dict[tuple[str, str], Path]:
+        """The genome of each search of one, by section and name."""
+        found = {}
+        for section in GENOME_FILES:
+            for name, search in getattr(self.settings, section).items():
+                if search.genome is not None:
+                    genome = self.resolve(search.genome, f"key '{section}.{name}.genome'")
+                else:
+                    given = self.resolve(search.input)
+                    genome = found_from(given, read_cas_offinder(given).genome)
+                found[section, name] = genome
+        return found
+
+    @cached_property
+    def genomes(self) -> dict[str, Path]:
+        """Every genome that is searched, under a name for its folder of bit planes."""
+        result: dict[str, Path] = {}
+        for genome in dict.fromkeys(self._genome_of.values()):
+            stem = re.sub(r"[^A-Za-z0-9_-]+", "_", genome.name.split(".")[0]).strip("_") or "genome"
+            name, number = stem, 1
+            while name in result:
+                number += 1
+                name = f"{stem}_{number}"
+            result[name] = genome
+        return result
+
+    def genome_folder(self, section: str, search: str, results: str) -> str:
+        """The folder of bit planes that a search reads."""
+        wanted = self._genome_of[section, search]
+        name = next(name for name, genome in self.genomes.items() if genome == wanted)
+        return f"{results}/genomes/{name}"
+
+    def genome_files(self, section: str, search: str, results: str) -> dict[str, str]:
+        """What a search of a genome reads, by the flags of its stage; `cache` are its planes."""
+        settings = getattr(self.settings, section)[search]
+        files = {
+            field: str(self.resolve(given))
+            for field in GENOME_FILES[section]
+            if (given := getattr(settings, field)) is not None
+        }
+        files["genome"] = str(self._genome_of[section, search])
+        return files | {"cache": self.genome_folder(section, search, results)}
+
+    def genome_words(self, section: str, search: str, results: str) -> str:
+        """These files, and the gene, as words of a command line."""
+        files = self.genome_files(section, search, results)
+        words = [word for name, path in files.items() for word in (f"--{name}", path)]
+        gene = getattr(getattr(self.settings, section)[search], "gene", None)
+        return shlex.join([*words, *(["--gene", gene] if gene else [])])
+
+    def offtarget_flags(self, search: str) -> str:
+        """Settings of `offtargets` for a search, but for those that stand in its input file."""
+        settings = self.settings.offtargets[search]
+        told = _only(settings, OfftargetsSettings)
+        return flags(OfftargetsSettings(**told), leave=IN_INPUT if settings.input else ())
+
+    def guide_flags(self, search: str) -> str:
+        """Settings of `guides` for a design."""
+        return flags(GuidesSettings(**_only(self.settings.guides[search], GuidesSettings)))
 
     def search_files(self, search: str, results: str) -> dict[str, str]:
         """What a search reads, by the flags of `homologs`; a matrix only where it is a file."""
@@ -373,15 +456,14 @@ class Workplan:
     def search_flags(self, search: str) -> str:
         """Settings of `homologs` for a search, without the files."""
         settings = self.settings.homologs[search]
-        told = settings.model_dump(include=set(HomologsSettings.model_fields))
+        told = _only(settings, HomologsSettings)
         if self._is_file(settings.matrix):
             told["matrix"] = str(self.resolve(settings.matrix))
         return flags(HomologsSettings(**told))
 
     def panel_flags(self, search: str) -> str:
         """Settings of `panel` for a search."""
-        told = self.settings.homologs[search].model_dump(include=set(PanelSettings.model_fields))
-        return flags(PanelSettings(**told))
+        return flags(PanelSettings(**_only(self.settings.homologs[search], PanelSettings)))
 
     def manifest(self, results: str = "results") -> Manifest:
         """All parts, with their files below the folder `results`."""
@@ -427,6 +509,11 @@ def _before(variable: str, *folders: Path) -> str:
     first = [str(folder) for folder in folders]
     parts = [part for part in os.environ.get(variable, "").split(os.pathsep) if part]
     return os.pathsep.join([*first, *(part for part in parts if part not in first)])
+
+
+def _only(section: Section, model: type[Section]) -> dict[str, Any]:
+    """The values of a section that another one has, too."""
+    return section.model_dump(include=set(model.model_fields))
 
 
 def _receptors(target: Target) -> dict[str, str]:

@@ -22,6 +22,7 @@ STAGES = {
     "export": "campaign file -> SDF and CSV",
     "report": "campaign file -> report",
     "database": "FASTA file of proteins -> database of `homologs`",
+    "genome": "FASTA or .2bit files -> bit planes of `offtargets` and `guides`",
     "panel": "parts of a search -> hits and anti-targets",
 }
 

@@ -103,8 +103,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     Raises InputError, which names the file, where one is no genome, has letters that are none of
     DNA, has a record without a name, or a name that another record has.
     """
-    while _keeping:
-        _keeping.pop().join()
+    finish_keeping()
     files = files_of(path)
     known = Known(cache)
     digests = [known.digest(file) for file in files]
@@ -125,6 +124,12 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
         _keeping.append(threading.Thread(target=_save, args=(cache, genome)))
         _keeping[-1].start()
     return genome
+
+
+def finish_keeping() -> None:
+    """Wait until the genomes that were read are in their cache folders."""
+    while _keeping:
+        _keeping.pop().join()
 
 
 class Known:

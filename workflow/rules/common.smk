@@ -30,6 +30,7 @@ wildcard_constraints:
     target=NAME,
     library=NAME,
     search=NAME,
+    genome=NAME,
     chunk=r"([^/]+\.)?\d+-of-\d+",
 
 
