@@ -29,7 +29,7 @@ from ligen_py.opencl.device import labels, select_all
 from ligen_py.pace import Pace
 from ligen_py.provenance import Input, Run
 from ligen_py.records.column import Record
-from ligen_py.records.guides import GUIDES, Role, Verdict
+from ligen_py.records.guides import GUIDES, GuideRole, GuideVerdict
 from ligen_py.records.offtargets import OFFTARGETS, Chromosomes, OffTargets
 from ligen_py.sequences.genes import Annotation, read_annotation
 from ligen_py.sequences.genome import read_genome
@@ -214,8 +214,8 @@ def _genes(
 
 def _report(found: Designed, settings: GuidesSettings) -> None:
     guides = found.guides
-    of_genes = guides.role == Role.GENE
-    good = of_genes & (guides.verdict == Verdict.GOOD)
+    of_genes = guides.role == GuideRole.GENE
+    good = of_genes & (guides.verdict == GuideVerdict.GOOD)
     controls = int(np.count_nonzero(~of_genes))
     log.info("%d of %d guides are good; %d controls", good.sum(), of_genes.sum(), controls)
     if controls < settings.controls:
@@ -223,7 +223,7 @@ def _report(found: Designed, settings: GuidesSettings) -> None:
             "only %d of %d controls have no site with %d mismatches or fewer; try another seed",
             *(controls, settings.controls, settings.control_mismatches),
         )
-    if (guides.verdict[of_genes] == Verdict.NO_SITE).all():
+    if (guides.verdict[of_genes] == GuideVerdict.NO_SITE).all():
         log.warning("no guide has its own site in the genome; is it the gene's genome?")
 
 

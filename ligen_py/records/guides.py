@@ -9,7 +9,7 @@ from ligen_py.records.column import STRING, Bounds, Kind, Record, column
 from ligen_py.records.offtargets import CLASSES, KINDS, Chromosomes, Strand
 
 
-class Verdict(IntEnum):
+class GuideVerdict(IntEnum):
     """What speaks against a guide; of several the first."""
 
     GOOD = 0
@@ -19,7 +19,7 @@ class Verdict(IntEnum):
     GC = 4
 
 
-class Role(IntEnum):
+class GuideRole(IntEnum):
     """What a guide is for."""
 
     GENE = 0
@@ -31,8 +31,8 @@ class RankedGuides(Record):
     """Every guide of the genes, best first, and behind them the non-targeting controls."""
 
     name: np.ndarray = column(STRING, "guide", doc="gene and number along it, or control")
-    role: np.ndarray = column("u1", "guide", enum=Role, doc="guide of a gene, or control")
-    verdict: np.ndarray = column("u1", "guide", enum=Verdict, doc="what speaks against it")
+    role: np.ndarray = column("u1", "guide", enum=GuideRole, doc="guide of a gene, or control")
+    verdict: np.ndarray = column("u1", "guide", enum=GuideVerdict, doc="what speaks against it")
     gene: np.ndarray = column(STRING, "guide", doc="gene; empty for a control")
     exon: np.ndarray = column("i4", "guide", doc="coding exon, from 1; 0 where it is not known")
     coding_place: np.ndarray = column(
@@ -73,8 +73,8 @@ class RankedGuides(Record):
 
     def bounds(self) -> Bounds:
         """Enumerations are theirs."""
-        yield "role", self.role < len(Role)
-        yield "verdict", self.verdict < len(Verdict)
+        yield "role", self.role < len(GuideRole)
+        yield "verdict", self.verdict < len(GuideVerdict)
         yield "strand", self.strand < len(Strand)
 
 

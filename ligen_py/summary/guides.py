@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ligen_py import __version__
-from ligen_py.records.guides import RankedGuides, Role, Verdict
+from ligen_py.records.guides import GuideRole, GuideVerdict, RankedGuides
 from ligen_py.records.offtargets import Chromosomes, OffTargets
 from ligen_py.store.files.text import harmless
 from ligen_py.summary.offtargets import lines
 
 VERDICTS = {
-    Verdict.GOOD: "good",
-    Verdict.NO_SITE: "no site in the genome",
-    Verdict.REPEATED: "other perfect sites",
-    Verdict.POLY_T: "TTTT",
-    Verdict.GC: "GC content",
+    GuideVerdict.GOOD: "good",
+    GuideVerdict.NO_SITE: "no site in the genome",
+    GuideVerdict.REPEATED: "other perfect sites",
+    GuideVerdict.POLY_T: "TTTT",
+    GuideVerdict.GC: "GC content",
 }
 
 
@@ -35,12 +35,12 @@ def guides_tsv(guides: RankedGuides, chromosomes: Chromosomes, mismatches: int) 
     for row, rank in enumerate(ranks(guides)):
         count = guides.count[row]
         sited = guides.chromosome[row] >= 0
-        of_gene = guides.role[row] == Role.GENE
+        of_gene = guides.role[row] == GuideRole.GENE
         cells = [
             rank,
             harmless(guides.name[row]),
-            Role(guides.role[row]).name.lower(),
-            VERDICTS[Verdict(guides.verdict[row])],
+            GuideRole(guides.role[row]).name.lower(),
+            VERDICTS[GuideVerdict(guides.verdict[row])],
             harmless(guides.gene[row]),
             guides.exon[row] or "",
             guides.coding_place[row] if of_gene else "",
@@ -80,7 +80,7 @@ def guides_bed(guides: RankedGuides, chromosomes: Chromosomes, window: int) -> I
         start = int(guides.position[row])
         known = not math.isnan(guides.specificity[row])
         score = round(10 * guides.specificity[row]) if known else 0
-        colour = "21,128,61" if guides.verdict[row] == Verdict.GOOD else "128,128,128"
+        colour = "21,128,61" if guides.verdict[row] == GuideVerdict.GOOD else "128,128,128"
         yield (
             f"{chromosomes.name[guides.chromosome[row]]}\t{start}\t{start + window}\t"
             f"{guides.name[row]}\t{score}\t{'+-'[guides.strand[row]]}\t{start}\t{start + window}\t"

@@ -226,8 +226,12 @@ def searches(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def sequences(folder: Path) -> Path:
-    for name in ("q.fa", "db.fa", "db.h5", "own.txt"):
+    for name in ("q.fa", "db.fa", "db.h5", "own.txt", "guides.tsv", "cds.fa", "a.gtf"):
         (folder / name).write_text("x")
+    (folder / "hg38.fa").write_text(">chr1\nACGT\n")
+    (folder / "other").mkdir()
+    (folder / "other" / "hg38.fa").write_text(">chr1\nACGT\n")
+    (folder / "in.txt").write_text("other\nNNNNNNRG\nACGTGGNN 3\n")
     return folder
 
 
@@ -235,7 +239,7 @@ def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
     plan = Workplan.of(searches(chunks=2, top=5, min_identity=0.5), "c.yaml", sequences)
     assert plan.parts() == []
     assert plan.final("results") == ["results/homologs/s/found/panel.tsv"]
-    assert plan.search_parts("s") == ["1-of-2", "2-of-2"]
+    assert plan.search_parts("homologs", "s") == ["1-of-2", "2-of-2"]
     assert plan.search_files("s", "results") == {
         "query": str(sequences / "q.fa"),
         "database": "results/homologs/s/database.h5",
@@ -259,10 +263,64 @@ def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     assert f"--matrix {sequences / 'own.txt'}" in plan.search_flags("s")
 
 
+def test_searches_of_genomes(sequences: Path) -> None:
+    search = {"genome": "hg38.fa", "guides": "guides.tsv", "mismatches": 3, "chunks": 2}
+    design = {"genome": "other/hg38.fa", "gene": "EGFR", "annotation": "a.gtf", "controls": 4}
+    given = {
+        "offtargets": {"one": search, "two": {"input": "in.txt", "rows": "all"}},
+        "guides": {"egfr": design},
+    }
+    plan = Workplan.of(given, "c.yaml", sequences)
+    assert plan.final("r") == [
+        "r/offtargets/one/found",
+        "r/offtargets/two/found",
+        "r/guides/egfr/found",
+    ]
+    assert plan.search_parts("offtargets", "one") == ["1-of-2", "2-of-2"]
+    other = sequences / "other"
+    assert plan.genomes == {
+        "hg38": sequences / "hg38.fa", "other": other, "hg38_2": other / "hg38.fa"
+    }  # fmt: skip
+    assert plan.genome_files("offtargets", "two", "r") == {
+        "input": str(sequences / "in.txt"), "genome": str(other), "cache": "r/genomes/other"
+    }  # fmt: skip
+    words = plan.genome_words("guides", "egfr", "r")
+    assert words == (
+        f"--annotation {sequences / 'a.gtf'} --genome {other / 'hg38.fa'} "
+        "--cache r/genomes/hg38_2 --gene EGFR"
+    )
+    assert "--mismatches 3 " in plan.offtarget_flags("one")
+    assert plan.offtarget_flags("two").startswith("--rows all")
+    assert "--controls 4" in plan.guide_flags("egfr")
+
+
+GUIDES = {"genome": "hg38.fa", "cds": "cds.fa"}
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "give 'targets' and 'libraries', or 'homologs'"),
+        ({"offtargets": {"o": {"guides": "guides.tsv"}}}, "'guides' need a 'genome'"),
+        ({"offtargets": {"o": {}}}, "give either 'input' or 'guides'"),
+        ({"offtargets": {"o": {"input": "in.txt", "pattern": "NGG"}}}, "'pattern' stands in the"),
+        ({"offtargets": {"o": {"input": "no.txt"}}}, "'offtargets.o.input': .*no.txt does not"),
+        ({"guides": {"g": GUIDES | {"genome": "no.fa"}}}, "'guides.g.genome': .*no.fa does not"),
+        ({"guides": {"g": GUIDES | {"gene": "EGFR"}}}, "give either 'cds' or 'gene'"),
+        ({"guides": {"g": {"genome": "hg38.fa", "gene": "E"}}}, "'gene' needs an 'annotation'"),
+        ({"guides": {"g": GUIDES | {"pam": "NGX"}}}, "guides.g.pam"),
+    ],
+)
+def test_what_a_search_of_a_genome_lacks(
+    sequences: Path, given: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        Workplan.of(given, "c.yaml", sequences)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "give 'targets' and 'libraries', or 'homologs', 'offtargets' or 'guides'"),
         ({"libraries": {"lib": {"file": "lib.smi"}}}, "key 'targets' names none"),
         (searches(target="b"), "give either 'query' or 'target'"),
         (searches(target="b", query=None), "'homologs.s.target' is none of 'targets'"),

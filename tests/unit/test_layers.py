@@ -71,6 +71,7 @@ ALLOWED = {
 SECTIONS = {
     "docking": {"dock", "filter"},
     "filtering": {"filter"},
+    "offtargets": {"guides"},
     "refinement": {"filter", "refine"},
     "scoring": {"score"},
     "selftest.py": {"dock", "filter"},

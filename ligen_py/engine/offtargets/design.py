@@ -7,7 +7,7 @@ import numpy as np
 
 from ligen_py.engine.offtargets.results import taken
 from ligen_py.engine.offtargets.specificity import LENGTH, hit_scores, specificities
-from ligen_py.records.guides import RankedGuides, Role, Verdict
+from ligen_py.records.guides import GuideRole, GuideVerdict, RankedGuides
 from ligen_py.records.offtargets import CLASSES, KINDS, Chromosomes, OffTargets
 from ligen_py.sequences.genes import Annotation
 from ligen_py.sequences.guides import Guide, Query, checked, in_pattern
@@ -190,17 +190,17 @@ def _near(count: np.ndarray) -> np.ndarray:
 def _verdicts(
     own: np.ndarray, count: np.ndarray, share: np.ndarray, run: np.ndarray, settings: GuidesSettings
 ) -> np.ndarray:
-    """Verdict of each guide of the genes (those that `own` has), GOOD for the candidates."""
-    verdict = np.full(len(count), int(Verdict.GOOD))
+    """GuideVerdict of each guide of the genes (those that `own` has), GOOD for the candidates."""
+    verdict = np.full(len(count), int(GuideVerdict.GOOD))
     number = len(own)
     low, high = settings.min_gc, settings.max_gc
     for value, bad in (
-        (Verdict.GC, (share < low) | (share > high)),
-        (Verdict.POLY_T, run >= POLY_T),
-        (Verdict.REPEATED, count[:, 0, 0] > 0),
+        (GuideVerdict.GC, (share < low) | (share > high)),
+        (GuideVerdict.POLY_T, run >= POLY_T),
+        (GuideVerdict.REPEATED, count[:, 0, 0] > 0),
     ):
         verdict[:number][bad[:number]] = value
-    verdict[:number][own < 0] = Verdict.NO_SITE
+    verdict[:number][own < 0] = GuideVerdict.NO_SITE
     return verdict
 
 
@@ -254,7 +254,7 @@ def _table(
                 exon[row] = annotation.gene_of(stretch).exon_at(place)
     return table | {
         "name": np.array(names, object),
-        "role": np.where(of_gene, Role.GENE, Role.CONTROL).astype(np.uint8),
+        "role": np.where(of_gene, GuideRole.GENE, GuideRole.CONTROL).astype(np.uint8),
         "gene": np.array(genes, object),
         "exon": exon,
         "coding_place": np.array(places, np.int64),
