@@ -15,27 +15,22 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.offtargets.design import Designed, cuts, design, enzyme_of, query_of
+from ligen_py.engine.offtargets.design import Designed, cuts, design, enzyme_of
 from ligen_py.engine.offtargets.results import join, records_of, rows_of
 from ligen_py.engine.offtargets.search import search
 from ligen_py.errors import InputError
-from ligen_py.genome_inputs import add_genome, add_part
+from ligen_py.gene_inputs import Inputs, Task, add_inputs, inputs_of, task_of
 from ligen_py.opencl.device import labels, select_all
 from ligen_py.pace import Pace
-from ligen_py.provenance import Input, Run
+from ligen_py.provenance import Run
 from ligen_py.records.column import Record
 from ligen_py.records.guides import GUIDES, GuideRole, GuideVerdict
 from ligen_py.records.offtargets import OFFTARGETS, Chromosomes, OffTargets
-from ligen_py.sequences.genes import Annotation, read_annotation
-from ligen_py.sequences.genome import read_genome
-from ligen_py.sequences.guides import Query
-from ligen_py.sequences.planes import Genome
-from ligen_py.sequences.spacers import Spacer, of_gene, of_sequences
+from ligen_py.sequences.genes import Annotation
 from ligen_py.settings.guides import GuidesSettings
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.text import write_texts
@@ -45,49 +40,10 @@ from ligen_py.summary.guides import guides_bed, guides_tsv, offtargets_tsv
 log = logging.getLogger("ligen_py")
 
 
-class Inputs(NamedTuple):
-    """What the stage reads."""
-
-    genome: Path
-    cache: Path | None = None
-    cds: Path | None = None
-    annotation: Path | None = None
-    gene: str | None = None
-    part: tuple[int, int] | None = None
-    """Number, and of so many: search this part of the genome, and rank nothing."""
-    sites: tuple[Path, ...] = ()
-    """Offtargets files of all parts, in place of a search."""
-    tables: Path | None = None
-    """Folder for text files."""
-
-
-class Task(NamedTuple):
-    """A checked design."""
-
-    genome: Genome
-    spacers: list[Spacer]
-    query: Query
-    annotation: Annotation | None
-    files: tuple[Path | Input, ...]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.guides", __doc__, GuidesSettings)
-    gene = parser.add_mutually_exclusive_group(required=True)
-    gene.add_argument("--cds", type=cli.input_file, help="FASTA file of the coding sequence")
-    gene.add_argument("--gene", help="gene or transcript of the annotation")
-    parser.add_argument(
-        "--annotation",
-        type=cli.input_file,
-        help="GTF, GFF3 or BED file: exons, and off-targets within coding sequence",
-    )
-    add_genome(parser, required=True)
-    add_part(parser, None, "search only this part of the genome, into an offtargets file")
-    parser.add_argument(
-        "--sites", type=cli.input_file, nargs="+", metavar="FILE", default=(),
-        help="offtargets files of all parts, in place of a search",
-    )  # fmt: skip
+    add_inputs(parser)
     parser.add_argument("--output", type=Path, help="file to write")
     parser.add_argument("--tables", type=Path, help="folder for guides.tsv, .bed, offtargets.tsv")
     cli.add_device(parser, several=True)
@@ -98,14 +54,7 @@ def _stage(options: argparse.Namespace) -> None:
     settings: GuidesSettings = cli.settings_from(GuidesSettings, options)
     if not (options.output or options.tables):
         raise InputError("command line: give --output, --tables, or both")
-    if options.part and (options.sites or not options.output or options.tables):
-        raise InputError("command line: --part needs --output, without --sites or --tables")
-    part = (options.part.index, options.part.count) if options.part else None
-    inputs = Inputs(
-        options.genome, options.cache, options.cds, options.annotation, options.gene, part,
-        tuple(options.sites), options.tables,
-    )  # fmt: skip
-    run(inputs, settings, options.device, options.output)
+    run(inputs_of(options), settings, options.device, options.output)
 
 
 def run(inputs: Inputs, settings: GuidesSettings, device: str | None, output: Path | None) -> None:
@@ -113,7 +62,7 @@ def run(inputs: Inputs, settings: GuidesSettings, device: str | None, output: Pa
 
     Without `output` only the tables are written.
     """
-    task = _task(inputs, settings)
+    task = task_of(inputs, settings)
     used = ""
     if inputs.sites:
         records = _joined(inputs.sites, settings)
@@ -141,31 +90,6 @@ def run(inputs: Inputs, settings: GuidesSettings, device: str | None, output: Pa
             "offtargets.tsv": offtargets_tsv(*listed, found.offtargets, found.own, genes),
         }
         write_texts(inputs.tables, texts)
-
-
-def _task(inputs: Inputs, settings: GuidesSettings) -> Task:
-    if inputs.gene is not None and inputs.annotation is None:
-        raise InputError("command line: --gene needs --annotation; or give --cds")
-    annotation = read_annotation(inputs.annotation) if inputs.annotation else None
-    genome = read_genome(inputs.genome, inputs.cache)
-    enzyme = enzyme_of(settings)
-    if inputs.cds:
-        source, spacers = inputs.cds, of_sequences(inputs.cds, enzyme)
-    else:
-        assert annotation
-        assert inputs.gene
-        source = annotation.path
-        spacers = of_gene(genome, annotation.gene(inputs.gene), source, enzyme)
-    if not spacers:
-        raise InputError(
-            f"{source}: no guide of {enzyme.length} bases with PAM {enzyme.pam} fits the coding "
-            "sequence; give another PAM"
-        )
-    query = query_of(spacers, settings, str(source))
-    log.info("%d guides of %s", len(spacers), ", ".join(dict.fromkeys(s.gene for s in spacers)))
-    files = [path for path in (inputs.cds, inputs.annotation) if path]
-    known = Input(inputs.genome.name, genome.digest())
-    return Task(genome, spacers, query, annotation, (*files, known))
 
 
 def _search(task: Task, part: tuple[int, int], device: str | None) -> tuple[dict[str, Record], str]:

@@ -99,7 +99,7 @@ def test_an_unknown_stage_is_an_error() -> None:
         sources("nothing")
 
 
-SEARCHES = ("database", "homologs", "panel", "offtargets")
+SEARCHES = ("database", "homologs", "panel", "genome", "offtargets", "guides")
 ALL = {*STAGES, *SEARCHES}
 DEVICE = {stage.name for stage in SCREEN}
 REPLANNED: dict[str, set[str]] = {
@@ -112,6 +112,7 @@ REPLANNED: dict[str, set[str]] = {
     "ligen_py/settings/filter.py": {"dock", "filter", "refine"},
     "ligen_py/settings/flags.py": ALL,
     "ligen_py/settings/function.py": {"refine", "score"},
+    "ligen_py/settings/guides.py": {"guides"},
     "ligen_py/settings/homologs.py": {"homologs", "panel"},
     "ligen_py/settings/offtargets.py": {"offtargets"},
     "ligen_py/settings/parse.py": {"parse"},
@@ -129,7 +130,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/batched/vina.cl": {"score"},
     "kernels/latency/dock.cl": {"dock"},
     "kernels/sequences/inter_sequence.cl": {"homologs"},
-    "kernels/sequences/offtargets.cl": {"offtargets"},
+    "kernels/sequences/offtargets.cl": {"guides", "offtargets"},
     "kernels/sequences/traceback.cl": {"homologs"},
     "kernels/sequences/wavefront.cl": {"homologs"},
     "kernels/include/ad4.clh": {"refine", "score"},
