@@ -22,14 +22,16 @@ from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
 from ligen_py.sequences.guides import found_from, read_cas_offinder
+from ligen_py.settings.best import BestSettings
 from ligen_py.settings.campaign import Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.flags import flags
 from ligen_py.settings.guides import GuidesSettings
-from ligen_py.settings.homologs import HomologSearch, HomologsSettings, PanelSettings
+from ligen_py.settings.homologs import HomologsSettings, PanelSettings
 from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
+from ligen_py.settings.searches import AntiTarget, HomologSearch
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.parsed_library import parsed_chunks
@@ -39,6 +41,12 @@ CONTROL = "control-"
 
 SEARCH_FILES = ("query", "database", "matrix")
 """Keys of a search that name files; a matrix may be a name."""
+
+BEST = "best-"
+"""What the name of a library of the best ligands starts with; the search's name follows."""
+
+ANTI = "anti-"
+"""What the name of an anti-target's pocket starts with; search and accession follow."""
 
 GENOME_FILES = {"offtargets": ("input", "guides"), "guides": ("cds", "annotation")}
 """Keys of a search of a genome that name files, beside the genome itself."""
@@ -76,7 +84,7 @@ class Docked(NamedTuple):
     conformation: str
     """Empty where the target has one."""
     receptor: str
-    settings: Target
+    settings: Target | AntiTarget
     site: Site
 
     @property
@@ -120,7 +128,12 @@ class Workplan:
                     f"{source}: key 'libraries.{name}': names that start with '{CONTROL}' are kept "
                     "for the redocking controls; give the library another name"
                 )
-        names = [docked.name for docked in plan._docked()]
+            if name.startswith(BEST) and name.removeprefix(BEST) in plan.selective:
+                raise InputError(
+                    f"{source}: key 'libraries.{name}': is the name of the best ligands that are "
+                    "docked into anti-targets; give the library another name"
+                )
+        names = [docked.name for docked in (*plan._docked(), *plan.antitargets.values())]
         for name in names:
             if len(CONTROL + name) > LONGEST_NAME:
                 raise InputError(
@@ -159,6 +172,12 @@ class Workplan:
                         yield f"targets.{name}.{key}.{field}", given
 
         for name, search in self.settings.homologs.items():
+            for accession, anti in search.structures.items():
+                key = f"homologs.{name}.structures.{accession}"
+                yield f"{key}.receptor", anti.receptor
+                for field in SITE_FILES:
+                    if getattr(anti.site, field) is not None:
+                        yield f"{key}.site.{field}", getattr(anti.site, field)
             for field in SEARCH_FILES:
                 given = getattr(search, field)
                 if given is not None and (field != "matrix" or self._is_file(given)):
@@ -199,13 +218,28 @@ class Workplan:
         """Every pocket of the campaign by name, in the config's order."""
         return {docked.name: docked for docked in self._docked()}
 
+    @cached_property
+    def antitargets(self) -> dict[str, Docked]:
+        """Pockets of the anti-targets, by name; they are no part of the ranking."""
+        found = {}
+        for search, settings in self.settings.homologs.items():
+            for accession, anti in settings.structures.items():
+                name = f"{ANTI}{search}.{accession}"
+                found[name] = Docked(name, "", anti.receptor, anti, anti.site)
+        return found
+
+    @cached_property
+    def every_pocket(self) -> dict[str, Docked]:
+        """The pockets of targets and anti-targets."""
+        return self.pockets | self.antitargets
+
     def receptor(self, pocket: str) -> Path:
         """The structure file of a pocket."""
-        return self.resolve(self.pockets[pocket].receptor)
+        return self.resolve(self.every_pocket[pocket].receptor)
 
     def site_files(self, pocket: str) -> list[Path]:
         """The files that a pocket's site names: a reference ligand, or cavities."""
-        site = self.pockets[pocket].site
+        site = self.every_pocket[pocket].site
         given = (getattr(site, field) for field in SITE_FILES)
         return [self.resolve(path) for path in given if path is not None]
 
@@ -338,12 +372,12 @@ class Workplan:
 
     def structure(self, pocket: str) -> Structure:
         """What of a pocket's structure file belongs to the receptor."""
-        chosen = self.pockets[pocket].settings.model_dump(include=set(Structure.model_fields))
+        chosen = self.every_pocket[pocket].settings.model_dump(include=set(Structure.model_fields))
         return Structure(**chosen)
 
     def site(self, pocket: str) -> Site:
         """A pocket's site, whose files lead somewhere from here."""
-        site = self.pockets[pocket].site
+        site = self.every_pocket[pocket].site
         files = {
             field: str(self.resolve(given))
             for field in SITE_FILES
@@ -362,6 +396,7 @@ class Workplan:
         return [
             *(f"{results}/{name}" for name in docked),
             *(f"{results}/homologs/{name}/found/panel.tsv" for name in self.settings.homologs),
+            *(f"{results}/homologs/{name}/selectivity.tsv" for name in self.selective),
             *(f"{results}/offtargets/{name}/found" for name in self.settings.offtargets),
             *(f"{results}/guides/{name}/found" for name in self.settings.guides),
         ]
@@ -460,6 +495,35 @@ class Workplan:
         if self._is_file(settings.matrix):
             told["matrix"] = str(self.resolve(settings.matrix))
         return flags(HomologsSettings(**told))
+
+    @cached_property
+    def selective(self) -> list[str]:
+        """Searches of homologs with structures of anti-targets."""
+        return [name for name, search in self.settings.homologs.items() if search.structures]
+
+    def any_selective(self) -> str:
+        """A pattern of these names; it may match none."""
+        return "|".join(map(re.escape, self.selective)) or "(?!)"
+
+    def ranked_targets(self, search: str) -> list[str]:
+        """The names under which the target of a search is ranked: one for each of its sites."""
+        settings = self.settings.homologs[search]
+        of = (one.target for one in self.pockets.values() if self._is_of(one, settings))
+        return list(dict.fromkeys(of))
+
+    def best_flags(self, search: str) -> str:
+        """Settings of `best` for a search."""
+        return flags(BestSettings(**_only(self.settings.homologs[search], BestSettings)))
+
+    def antitarget_scores(self, search: str, results: str) -> dict[str, str]:
+        """Scores files of the best ligands in each anti-target, by accession."""
+        path = STAGES["score"].path
+        return {
+            accession: f"{results}/{path}".format(
+                target=f"{ANTI}{search}.{accession}", library=f"{BEST}{search}", chunk="1-of-1"
+            )
+            for accession in self.settings.homologs[search].structures
+        }
 
     def panel_flags(self, search: str) -> str:
         """Settings of `panel` for a search."""

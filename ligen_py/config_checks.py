@@ -39,7 +39,7 @@ def check_files(plan: Workplan, source: str) -> None:
         check_patterns(plan.settings.parse.exclude)
     except InputError as error:
         raise InputError(f"{source}: {error}") from error
-    for name, docked in plan.pockets.items():
+    for name, docked in plan.every_pocket.items():
         try:
             _check_pocket(plan, docked)
         except InputError as error:

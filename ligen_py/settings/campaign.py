@@ -16,14 +16,12 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.settings.filter import FilterSettings
-from ligen_py.settings.guides import GuideDesign
-from ligen_py.settings.homologs import HomologSearch
-from ligen_py.settings.offtargets import OfftargetSearch
 from ligen_py.settings.parse import ParseSettings, Reading
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.report import ReportSettings
 from ligen_py.settings.score import ScoreSettings
+from ligen_py.settings.searches import GuideDesign, HomologSearch, OfftargetSearch
 from ligen_py.settings.section import Name, Section
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
@@ -170,6 +168,11 @@ class Campaign(Method):
         for name, search in self.homologs.items():
             if search.target is not None and search.target not in self.targets:
                 raise ValueError(f"'homologs.{name}.target' is none of 'targets'")
+            if search.structures and self.aggregate.rank_by != "score":
+                raise ValueError(
+                    f"'homologs.{name}.structures' needs 'aggregate.rank_by: score': mean ranks of "
+                    "two targets cannot be compared"
+                )
         return self
 
 

@@ -60,25 +60,3 @@ class GuidesSettings(Section):
         """The PAM of off-targets."""
         pam = self.pam.upper()
         return (self.offtarget_pam or ("NRG" if pam == "NGG" else pam)).upper()
-
-
-class GuideDesign(GuidesSettings):
-    """Guides for a gene, from its coding sequence or its place in a genome."""
-
-    genome: str = Field(description="FASTA or .2bit file, plain or compressed, or a folder of them")
-    cds: str | None = Field(None, description="FASTA file of the gene's coding sequence")
-    gene: str | None = Field(
-        None, description="gene or transcript of the annotation, in place of a coding sequence"
-    )
-    annotation: str | None = Field(
-        None, description="GTF, GFF3 or BED file: exons, and off-targets within coding sequence"
-    )
-    chunks: int = Field(1, ge=1, le=10_000, description="parts of the genome, a job each")
-
-    @model_validator(mode="after")
-    def _one_gene(self) -> Self:
-        if (self.cds is None) == (self.gene is None):
-            raise ValueError("give either 'cds' or 'gene'")
-        if self.gene is not None and self.annotation is None:
-            raise ValueError("'gene' needs an 'annotation'")
-        return self

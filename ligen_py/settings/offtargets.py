@@ -1,8 +1,8 @@
 """What the off-target search looks for."""
 
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from ligen_py.settings.section import Section
 
@@ -39,29 +39,3 @@ class OfftargetsSettings(Section):
         description="rows kept of a guide, the first ones; its counts stay whole and its ledger "
         "says so; 0: all",
     )
-
-
-class OfftargetSearch(OfftargetsSettings):
-    """Off-targets of some guides in a genome."""
-
-    input: str | None = Field(
-        None, description="input file of Cas-OFFinder, in place of genome, guides and pattern"
-    )
-    genome: str | None = Field(
-        None, description="FASTA or .2bit file, plain or compressed, or a folder of them"
-    )
-    guides: str | None = Field(
-        None, description="guides: FASTA, or a table of id, sequence and perhaps mismatch limit"
-    )
-    chunks: int = Field(1, ge=1, le=10_000, description="parts of the genome, a job each")
-
-    @model_validator(mode="after")
-    def _one_query(self) -> Self:
-        if (self.input is None) == (self.guides is None):
-            raise ValueError("give either 'input' or 'guides'")
-        if self.guides is not None and self.genome is None:
-            raise ValueError("'guides' need a 'genome'")
-        told = set(IN_INPUT) & self.model_fields_set
-        if self.input is not None and told:
-            raise ValueError(f"'{min(told)}' stands in the file of 'input'; leave it out")
-        return self

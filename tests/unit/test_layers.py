@@ -59,7 +59,7 @@ ALLOWED = {
     "genome": {"cli", "errors", "sequences"},
     "gene_inputs": {*FOR_STAGES, "genome_inputs"},
     "guides": {*FOR_STAGES, "gene_inputs"},
-    "summary": {"records", "store"},
+    "summary": {"errors", "records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain"},
     "doctor": {"cli", "engine", "errors", "opencl"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},

@@ -99,11 +99,21 @@ def test_an_unknown_stage_is_an_error() -> None:
         sources("nothing")
 
 
-SEARCHES = ("database", "homologs", "panel", "genome", "offtargets", "guides")
+SEARCHES = (
+    "database",
+    "homologs",
+    "panel",
+    "genome",
+    "offtargets",
+    "guides",
+    "best",
+    "selectivity",
+)
 ALL = {*STAGES, *SEARCHES}
 DEVICE = {stage.name for stage in SCREEN}
 REPLANNED: dict[str, set[str]] = {
     "ligen_py/settings/aggregate.py": {"aggregate"},
+    "ligen_py/settings/best.py": {"best", "selectivity"},
     "ligen_py/settings/campaign.py": set(),
     "ligen_py/settings/check.py": ALL,
     "ligen_py/settings/dock.py": {"dock"},
@@ -120,6 +130,7 @@ REPLANNED: dict[str, set[str]] = {
     "ligen_py/settings/refine.py": {"refine"},
     "ligen_py/settings/report.py": {"report"},
     "ligen_py/settings/score.py": {"score"},
+    "ligen_py/settings/searches.py": set(),
     "ligen_py/settings/section.py": ALL,
     "kernels/batched/ad4.cl": {"score"},
     "kernels/batched/dock.cl": {"dock"},

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ligen_py.campaign import Workplan, stage_environment
+from ligen_py.campaign import BEST, Workplan, stage_environment
 from ligen_py.chain import STAGES, writer
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.progress import follow

@@ -96,6 +96,87 @@ rule panel:
         " > {log} 2>&1"
 
 
+ruleorder: best > reuse > parse
+
+
+rule best:
+    input:
+        campaign=made("campaign"),
+        manifest="<results>/manifest.tsv",
+    output:
+        f"<results>/ligands/{BEST}{{search}}/1-of-1.h5",
+    log:
+        "<logs>/best/{search}.log",
+    benchmark:
+        "<benchmarks>/best/{search}.tsv"
+    wildcard_constraints:
+        search=plan.any_selective(),
+    conda:
+        "../../envs/ligen.yaml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 8000 * attempt,
+        runtime=60,
+    params:
+        targets=lambda wildcards: shlex.join(plan.ranked_targets(wildcards.search)),
+        flags=lambda wildcards: plan.best_flags(wildcards.search),
+        code=stage_digest("best"),
+    message:
+        "Choose the best ligands for the anti-targets of {wildcards.search}"
+    shell:
+        "python -m ligen_py.best"
+        " --campaign {input.campaign}"
+        " --manifest {input.manifest}"
+        " --targets {params.targets}"
+        " --output {output}"
+        " {params.flags}"
+        " > {log} 2>&1"
+
+
+rule selectivity:
+    input:
+        campaign=made("campaign"),
+        ligands=f"<results>/ligands/{BEST}{{search}}/1-of-1.h5",
+        panel="<results>/homologs/{search}/found/panel.tsv",
+        scores=lambda wildcards: list(
+            plan.antitarget_scores(wildcards.search, "<results>").values()
+        ),
+    output:
+        "<results>/homologs/{search}/selectivity.tsv",
+    log:
+        "<logs>/selectivity/{search}.log",
+    benchmark:
+        "<benchmarks>/selectivity/{search}.tsv"
+    wildcard_constraints:
+        search=plan.any_selective(),
+    conda:
+        "../../envs/ligen.yaml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=60,
+    params:
+        targets=lambda wildcards: shlex.join(plan.ranked_targets(wildcards.search)),
+        names=lambda wildcards: shlex.join(
+            plan.antitarget_scores(wildcards.search, "results")
+        ),
+        flags=lambda wildcards: plan.best_flags(wildcards.search),
+        code=stage_digest("selectivity"),
+    message:
+        "Compare scores in target and anti-targets of {wildcards.search}"
+    shell:
+        "python -m ligen_py.selectivity"
+        " --campaign {input.campaign}"
+        " --ligands {input.ligands}"
+        " --panel {input.panel:q}"
+        " --targets {params.targets}"
+        " --names {params.names}"
+        " --scores {input.scores:q}"
+        " --output {output}"
+        " {params.flags}"
+        " > {log} 2>&1"
+
+
 rule genome:
     input:
         lambda wildcards: plan.genomes[wildcards.genome],
