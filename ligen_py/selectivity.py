@@ -22,7 +22,7 @@ from ligen_py.store.campaign.best import best_molecules, origins
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read, read_columns
 from ligen_py.store.files.text import write_texts
-from ligen_py.summary.selectivity import Row, table
+from ligen_py.summary.antitargets import Row, table
 
 log = logging.getLogger("ligen_py")
 
