@@ -24,7 +24,7 @@ from ligen_py.molecules.library.parsing import assemble
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import POCKET, Field
+from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.store.files.read import read
@@ -143,7 +143,7 @@ def datasets(names: Sequence[tuple[int, int]], count: int) -> list[Ligands]:
         return list(pool.map(dataset, *zip(*names, strict=True), repeat(count)))
 
 
-def benchmark_field() -> Field:
+def benchmark_field() -> GeometricField:
     """The field of Candida albicans DHFR (PDB 1IA1), from files of the posebusters package."""
     folder = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
     with tempfile.TemporaryDirectory() as work:
@@ -152,4 +152,4 @@ def benchmark_field() -> Field:
         site = Site(ligand=str(folder / "1ia1_ligand.sdf"))
         inputs = {"receptor": receptor, "structure": Structure(), "site": site}
         STAGES["pocket"].run(inputs, PocketSettings(), None, output)
-        return read(output, POCKET, Field)
+        return read(output, POCKET, GeometricField)

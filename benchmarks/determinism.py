@@ -8,33 +8,42 @@ final scores after each device's own refinement. All files remain in FOLDER.
 """
 
 import argparse
-import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # runs from a checkout as it is
 
+from ligen_py.chain import STAGES
 from ligen_py.opencl.device import devices
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES
+from ligen_py.settings.dock import DockSettings
+from ligen_py.settings.filter import FilterSettings
+from ligen_py.settings.parse import ParseOptions
+from ligen_py.settings.pocket import PocketSettings, Site, Structure
+from ligen_py.settings.refine import RefineSettings
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.settings.section import Section
 from ligen_py.store.files.read import read, read_columns
 from ligen_py.store.files.terms import read_terms
 
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 FUNCTIONS = ("vina", "vinardo", "ad4", "xscore")
-FLAGS = ("--functions", *FUNCTIONS, "--rank-by", "first")
 
 
-def stage(module: str, output: Path, *words: object) -> Path:
+def made(
+    stage: str, output: Path, inputs: dict[str, Any], settings: Section, device: str | None = None
+) -> Path:
     """Run a stage unless its file is there; return the file."""
     if not output.exists():
-        command = [sys.executable, "-m", f"ligen_py.{module}", "--quiet", "--output", str(output)]
-        subprocess.run([*command, *map(str, words)], check=True, cwd=ROOT)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        STAGES[stage].run(inputs, settings, device, output)
     return output
 
 
@@ -42,22 +51,24 @@ class Chain:
     """The files of one device."""
 
     def __init__(self, folder: Path, selector: str, restarts: int) -> None:
-        self.folder, self.device = folder, ("--device", selector)
-        site = ("--ligands", folder.parent / "ligands.h5", "--pocket", folder.parent / "pocket.h5")
-        self.poses = self._run("dock", "poses", *site, "--num-restart", restarts)
-        self.kept = self._run("filter", "kept", *site[:2], "--poses", self.poses)
-        self.site = site
+        self.folder, self.device = folder, selector
+        self.ligands = {"ligands": folder.parent / "ligands.h5"}
+        self.site = self.ligands | {"pocket": folder.parent / "pocket.h5"}
+        poses = self._made("dock", "poses", self.site, DockSettings(num_restart=restarts))
+        self.poses = poses
+        self.kept = self._made("filter", "kept", self.ligands | {"poses": poses}, FilterSettings())
 
-    def _run(self, module: str, name: str, *words: object) -> Path:
-        return stage(module, self.folder / f"{name}.h5", *words, *self.device)
+    def _made(self, stage: str, name: str, inputs: dict[str, Path], settings: Section) -> Path:
+        return made(stage, self.folder / f"{name}.h5", inputs, settings, self.device)
 
     def refine(self, name: str, kept: Path) -> Path:
         """Refine the poses of a file on this device."""
-        return self._run("refine", name, *self.site, "--poses", kept, "--rounds", 10)
+        return self._made("refine", name, self.site | {"poses": kept}, RefineSettings(rounds=10))
 
     def score(self, name: str, poses: Path) -> Path:
         """Score the poses of a file on this device, with every function."""
-        return self._run("score", name, *self.site, "--poses", poses, *FLAGS)
+        settings = ScoreSettings(functions=FUNCTIONS, rank_by="first")
+        return self._made("score", name, self.site | {"poses": poses}, settings)
 
 
 def differences(first: Path, second: Path, kind: str) -> list[str]:
@@ -104,12 +115,14 @@ def main() -> None:
     options = parser.parse_args()
     folder: Path = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    drugs = (ROOT / "config/demo/drugs.smi").read_text(encoding="utf-8").splitlines()
-    (folder / "drugs.smi").write_text("\n".join(drugs[: options.ligands]), encoding="utf-8")
-    stage("parse", folder / "ligands.h5", "--input", folder / "drugs.smi")
-    receptor, ligand = DHFR / "1ia1_protein_one_lig_removed.pdb", DHFR / "1ia1_ligand.sdf"
-    words = ("--receptor", receptor, "--chains", "B", "--ligand", ligand)
-    stage("pocket", folder / "pocket.h5", *words)
+    lines = (ROOT / "config/demo/drugs.smi").read_text(encoding="utf-8").splitlines()
+    (folder / "drugs.smi").write_text("\n".join(lines[: options.ligands]), encoding="utf-8")
+    drugs = {"input": folder / "drugs.smi"}
+    made("parse", folder / "ligands.h5", drugs, ParseOptions())
+    receptor = DHFR / "1ia1_protein_one_lig_removed.pdb"
+    site = Site(ligand=str(DHFR / "1ia1_ligand.sdf"))
+    target = {"receptor": receptor, "structure": Structure(chains=("B",)), "site": site}
+    made("pocket", folder / "pocket.h5", target, PocketSettings())
     usable = [device for device in devices() if not device.is_simulator and device.fault is None]
     found = [device.handle.platform.name for device in usable]
     names = options.device or found

@@ -39,8 +39,7 @@ from ligen_py.opencl.program import Program
 from ligen_py.provenance import file_digest, stage_digest
 from ligen_py.records.column import Record
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, Receptor
-from ligen_py.records.pocket import Field as PocketField
+from ligen_py.records.pocket import POCKET, GeometricField, Receptor
 from ligen_py.records.poses import Poses
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.records.scores import Scores
@@ -168,7 +167,7 @@ class Target:
     """A pocket as the engine needs it."""
 
     receptor: Receptor
-    field: PocketField
+    field: GeometricField
     typed: dict[str, Record]
     """Group -> the receptor as a scoring function sees it."""
 
@@ -177,7 +176,7 @@ class Target:
         """Read a pocket file."""
         groups = groups_in(file, POCKET)
         typed = {g: read(file, POCKET, r) for g, r in groups.items() if g not in POCKET.fixed}
-        return cls(read(file, POCKET, Receptor), read(file, POCKET, PocketField), typed)
+        return cls(read(file, POCKET, Receptor), read(file, POCKET, GeometricField), typed)
 
     def seen(self, molecules: "LigandsInMemory", functions: Sequence[str]) -> dict[str, Typed]:
         """Ligands and this receptor as some scoring functions see them."""

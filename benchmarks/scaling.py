@@ -30,7 +30,7 @@ from ligen_py.engine.docking.tuning_candidate import Form, Trial
 from ligen_py.opencl.device import Device, select_all
 from ligen_py.opencl.workers import spread
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Field
+from ligen_py.records.pocket import GeometricField
 from ligen_py.settings.dock import DockSettings
 
 USUAL = {"atoms": 63, "fragments": 8, "restarts": 256}
@@ -41,7 +41,7 @@ PIECES = 8
 class Bench:
     """One device and form; molecules and pocket are made once."""
 
-    def __init__(self, device: Device, form: Form, field: Field, quick: bool) -> None:
+    def __init__(self, device: Device, form: Form, field: GeometricField, quick: bool) -> None:
         """`quick` means fewer molecules and runs."""
         self.device, self.form, self.field, self.quick = device, form, field, quick
         self.restarts = 256 if device.kind == "gpu" else 32

@@ -25,13 +25,14 @@ from ligen_py.sequences.guides import found_from, read_cas_offinder
 from ligen_py.settings.best import BestSettings
 from ligen_py.settings.campaign import Campaign, Target
 from ligen_py.settings.check import check
+from ligen_py.settings.document import Source
 from ligen_py.settings.flags import flags
 from ligen_py.settings.guides import GuidesSettings
 from ligen_py.settings.homologs import HomologsSettings, PanelSettings
 from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
-from ligen_py.settings.searches import AntiTarget, HomologSearch
+from ligen_py.settings.searches import AntiTarget
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.parsed_library import parsed_chunks
@@ -108,99 +109,99 @@ class Workplan:
 
     settings: Campaign
     folder: Path
+    config: Source
 
     @classmethod
-    def of(
-        cls,
-        config: Mapping[str, Any],
-        source: str,
-        folder: Path,
-        lines: Mapping[tuple[Any, ...], int] | None = None,
-    ) -> "Workplan":
+    def of(cls, config: Mapping[str, Any], source: Source | str, folder: Path) -> "Workplan":
         """Check a config and the files it names.
 
-        InputError names `source`, the key, and the key's line where `lines` has it.
+        InputError names the source, the key, and the key's line where the source has it.
         """
-        plan = cls(check(Campaign, config, source, lines), folder)
+        source = Source(source) if isinstance(source, str) else source
+        plan = cls(check(Campaign, config, source), folder, source)
         for name in plan.settings.libraries:
             if name.startswith(CONTROL):
                 raise InputError(
-                    f"{source}: key 'libraries.{name}': names that start with '{CONTROL}' are kept "
-                    "for the redocking controls; give the library another name"
+                    f"{source.place('libraries', name)}: names that start with '{CONTROL}' are "
+                    "kept for the redocking controls; give the library another name"
                 )
             if name.startswith(BEST) and name.removeprefix(BEST) in plan.selective:
                 raise InputError(
-                    f"{source}: key 'libraries.{name}': is the name of the best ligands that are "
+                    f"{source.place('libraries', name)}: is the name of the best ligands that are "
                     "docked into anti-targets; give the library another name"
                 )
         names = [docked.name for docked in (*plan._docked(), *plan.antitargets.values())]
-        for name in names:
+        for docked in (*plan._docked(), *plan.antitargets.values()):
+            name, target = docked.name, source.place(*plan.keys(docked))
             if len(CONTROL + name) > LONGEST_NAME:
                 raise InputError(
-                    f"{source}: key 'targets.{name}': give a name of {LONGEST_NAME - len(CONTROL)} "
-                    "characters at most, with those of its sites and conformations"
+                    f"{target}: '{name}' is too long; give names of "
+                    f"{LONGEST_NAME - len(CONTROL)} characters at most in all, with those of sites "
+                    "and conformations"
                 )
             if names.count(name) > 1:
                 raise InputError(
-                    f"{source}: key 'targets': '{name}' is the name of two targets, sites or "
-                    "conformations; rename one"
+                    f"{target}: '{name}' is the name of two targets, sites or conformations; "
+                    "rename one"
                 )
-        for key, given in plan._files():
-            _check_file(plan.resolve(given, f"{source}: key '{key}'"), f"{source}: key '{key}'")
-        for (section, name), genome in plan._genome_of.items():
-            where = f"{source}: key '{section}.{name}.genome'"
+        for keys, given in plan._files():
+            _check_file(plan.resolve(given, *keys), source.place(*keys))
+        for (section, search), genome in plan.genome_searches.items():
+            where = source.place(section, search, "genome")
             _check_name(genome, where)
             if not genome.exists():
                 raise InputError(f"{where}: {genome} does not exist; correct the path")
-        try:
-            plan._chunk_files  # noqa: B018 (looks at every library)
-        except InputError as error:
-            raise InputError(f"{source}: {error}") from error
+        plan._chunk_files  # noqa: B018 (looks at every library)
         return plan
 
-    def _files(self) -> Iterator[tuple[str, str]]:
+    def _files(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """The files that the config names, each with the keys to it."""
         for name, target in self.settings.targets.items():
             for conformation, file in _receptors(target).items():
-                dot = "." if conformation else ""
-                yield f"targets.{name}.receptor{dot}{conformation}", file
-            sites = [("site", target.site)] if target.site else []
-            sites += [(f"sites.{key}", site) for key, site in target.sites.items()]
-            for key, site in sites:
+                below = (conformation,) if conformation else ()
+                yield ("targets", name, "receptor", *below), file
+            sites: dict[tuple[str, ...], Site] = {("site",): target.site} if target.site else {}
+            sites |= {("sites", key): site for key, site in target.sites.items()}
+            for keys, site in sites.items():
                 for field in SITE_FILES:
                     given = getattr(site, field)
                     if given is not None:
-                        yield f"targets.{name}.{key}.{field}", given
+                        yield ("targets", name, *keys, field), given
 
         for name, search in self.settings.homologs.items():
             for accession, anti in search.structures.items():
-                key = f"homologs.{name}.structures.{accession}"
-                yield f"{key}.receptor", anti.receptor
+                above = "homologs", name, "structures", accession
+                yield (*above, "receptor"), anti.receptor
                 for field in SITE_FILES:
-                    if getattr(anti.site, field) is not None:
-                        yield f"{key}.site.{field}", getattr(anti.site, field)
+                    given = getattr(anti.site, field)
+                    if given is not None:
+                        yield (*above, "site", field), given
             for field in SEARCH_FILES:
                 given = getattr(search, field)
                 if given is not None and (field != "matrix" or self._is_file(given)):
-                    yield f"homologs.{name}.{field}", given
+                    yield ("homologs", name, field), given
 
         for section, fields in GENOME_FILES.items():
             for name, search in getattr(self.settings, section).items():
                 for field in fields:
                     given = getattr(search, field)
                     if given is not None:
-                        yield f"{section}.{name}.{field}", given
+                        yield (section, name, field), given
 
     def _is_file(self, given: str) -> bool:
         return self.resolve(given).is_file()
 
-    def resolve(self, given: str, where: str = "config") -> Path:
-        """A path of the config: in an installed package, absolute, or relative to the config."""
+    def resolve(self, given: str, *keys: str) -> Path:
+        """A path of the config: in an installed package, absolute, or relative to the config.
+
+        InputError names the keys that lead to it.
+        """
         if not given.startswith(INSTALLED):
             return self.folder / Path(given).expanduser()
         package, _, inside = given.removeprefix(INSTALLED).partition("/")
         if not package.isidentifier() or importlib.util.find_spec(package) is None:
             raise InputError(
-                f"{where}: the Python package '{package}' is not installed; "
+                f"{self.config.place(*keys)}: the Python package '{package}' is not installed; "
                 "install it or give a path"
             )
         return Path(str(importlib.resources.files(package))) / inside
@@ -232,6 +233,18 @@ class Workplan:
     def every_pocket(self) -> dict[str, Docked]:
         """The pockets of targets and anti-targets."""
         return self.pockets | self.antitargets
+
+    def keys(self, docked: Docked) -> tuple[str, ...]:
+        """The keys of a pocket's target or anti-target in the config."""
+        for name, target in self.settings.targets.items():
+            if target is docked.settings:
+                return "targets", name
+        return next(
+            ("homologs", search, "structures", accession)
+            for search, settings in self.settings.homologs.items()
+            for accession, anti in settings.structures.items()
+            if anti is docked.settings
+        )
 
     def receptor(self, pocket: str) -> Path:
         """The structure file of a pocket."""
@@ -289,8 +302,8 @@ class Workplan:
         settings = self.settings.libraries[library]
         if settings.file is None:
             return self._parsed(library, str(settings.parsed))
-        where = f"key 'libraries.{library}.file'"
-        given = self.resolve(settings.file, where)
+        keys = ("libraries", library, "file")
+        where, given = self.config.place(*keys), self.resolve(settings.file, *keys)
         try:
             files = library_files(given)
         except InputError as error:
@@ -303,17 +316,18 @@ class Workplan:
                 result[f"{file.label}{'.' if file.label else ''}{number}-of-{count}"] = file
         if len(result) > MOST_CHUNKS:
             raise InputError(
-                f"key 'libraries.{library}': {len(result)} parts, at most {MOST_CHUNKS}; give a "
-                "larger chunk_size, or a smaller number of chunks"
+                f"{self.config.place('libraries', library)}: {len(result)} parts, at most "
+                f"{MOST_CHUNKS}; give a larger chunk_size, or a smaller number of chunks"
             )
         return result
 
     def _parsed(self, library: str, given: str) -> dict[str, LibraryFile]:
-        where = f"key 'libraries.{library}.parsed'"
+        keys = ("libraries", library, "parsed")
+        folder = self.resolve(given, *keys)
         try:
-            chunks = parsed_chunks(self.resolve(given, where))
+            chunks = parsed_chunks(folder)
         except InputError as error:
-            raise InputError(f"{where}: {error}") from error
+            raise InputError(f"{self.config.place(*keys)}: {error}") from error
         return {name: LibraryFile(*chunk, "", 0) for name, chunk in chunks.items()}
 
     def before(self, library: str, chunk: str) -> list[tuple[str, str]]:
@@ -326,8 +340,8 @@ class Workplan:
         every = [(name, part) for name in self.settings.libraries for part in self.chunks(name)]
         if len(every) > MOST_IN_TURN:
             raise InputError(
-                f"key 'duplicates': campaign parses {len(every)} parts one after another, at most "
-                f"{MOST_IN_TURN}; give a larger chunk_size, or 'duplicates: chunk'"
+                f"{self.config.place('duplicates')}: campaign parses {len(every)} parts one after "
+                f"another, at most {MOST_IN_TURN}; give a larger chunk_size, or 'duplicates: chunk'"
             )
         return every[: every.index((library, chunk))]
 
@@ -407,13 +421,13 @@ class Workplan:
         return [f"{number}-of-{count}" for number in range(1, count + 1)]
 
     @cached_property
-    def _genome_of(self) -> dict[tuple[str, str], Path]:
+    def genome_searches(self) -> dict[tuple[str, str], Path]:
         """The genome of each search of one, by section and name."""
         found = {}
         for section in GENOME_FILES:
             for name, search in getattr(self.settings, section).items():
                 if search.genome is not None:
-                    genome = self.resolve(search.genome, f"key '{section}.{name}.genome'")
+                    genome = self.resolve(search.genome, section, name, "genome")
                 else:
                     given = self.resolve(search.input)
                     genome = found_from(given, read_cas_offinder(given).genome)
@@ -424,7 +438,7 @@ class Workplan:
     def genomes(self) -> dict[str, Path]:
         """Every genome that is searched, under a name for its folder of bit planes."""
         result: dict[str, Path] = {}
-        for genome in dict.fromkeys(self._genome_of.values()):
+        for genome in dict.fromkeys(self.genome_searches.values()):
             stem = re.sub(r"[^A-Za-z0-9_-]+", "_", genome.name.split(".")[0]).strip("_") or "genome"
             name, number = stem, 1
             while name in result:
@@ -435,7 +449,7 @@ class Workplan:
 
     def genome_folder(self, section: str, search: str, results: str) -> str:
         """The folder of bit planes that a search reads."""
-        wanted = self._genome_of[section, search]
+        wanted = self.genome_searches[section, search]
         name = next(name for name, genome in self.genomes.items() if genome == wanted)
         return f"{results}/genomes/{name}"
 
@@ -447,7 +461,7 @@ class Workplan:
             for field in GENOME_FILES[section]
             if (given := getattr(settings, field)) is not None
         }
-        files["genome"] = str(self._genome_of[section, search])
+        files["genome"] = str(self.genome_searches[section, search])
         return files | {"cache": self.genome_folder(section, search, results)}
 
     def genome_words(self, section: str, search: str, results: str) -> str:
@@ -478,15 +492,14 @@ class Workplan:
         if settings.query is not None:
             found["query"] = str(self.resolve(settings.query))
         else:
-            sites = [name for name, docked in self.pockets.items() if self._is_of(docked, settings)]
+            sites = [
+                n for n, docked in self.pockets.items() if self.keys(docked)[1] == settings.target
+            ]
             found["receptor"] = str(self.receptor(sites[0]))
             found["pocket"] = f"{results}/pockets/{sites[0]}.h5"
         if self._is_file(settings.matrix):
             found["matrix"] = str(self.resolve(settings.matrix))
         return found
-
-    def _is_of(self, docked: Docked, search: HomologSearch) -> bool:
-        return docked.settings is self.settings.targets[str(search.target)]
 
     def search_flags(self, search: str) -> str:
         """Settings of `homologs` for a search, without the files."""
@@ -507,8 +520,8 @@ class Workplan:
 
     def ranked_targets(self, search: str) -> list[str]:
         """The names under which the target of a search is ranked: one for each of its sites."""
-        settings = self.settings.homologs[search]
-        of = (one.target for one in self.pockets.values() if self._is_of(one, settings))
+        target = self.settings.homologs[search].target
+        of = (one.target for one in self.pockets.values() if self.keys(one)[1] == target)
         return list(dict.fromkeys(of))
 
     def best_flags(self, search: str) -> str:

@@ -26,7 +26,7 @@ from ligen_py.pace import Pace
 from ligen_py.provenance import Run
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, Field
+from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import POSES
 from ligen_py.settings.dock import DockSettings
 from ligen_py.store.files.growing import growing, read_pieces
@@ -76,7 +76,7 @@ def run(
     ledger: Ledger = read(inputs.ligands, LIGANDS, Ledger)
     columns = ("ligands/entry", "ligands/first_torsion")
     entry, first_torsion = read_columns(inputs.ligands, LIGANDS, columns).values()
-    field: Field = read(inputs.pocket, POCKET, Field)
+    field: GeometricField = read(inputs.pocket, POCKET, GeometricField)
     plan = Plan.of(field, settings)
     chosen = select_all(device)
 
@@ -116,7 +116,13 @@ Runs = Iterable[tuple[int, int]]
 
 
 def _searcher(
-    device: Device, path: Path, field: Field, plan: Plan, mode: Mode, count: int, pace: Pace
+    device: Device,
+    path: Path,
+    field: GeometricField,
+    plan: Plan,
+    mode: Mode,
+    count: int,
+    pace: Pace,
 ) -> Callable[[Runs], Iterator[Docked]]:
     """The work of a device: read runs of ligands and dock them."""
     form = docker(mode, device, plan, count)

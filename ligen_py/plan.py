@@ -28,7 +28,7 @@ from ligen_py.molecules.library.reading import Columns, Part, count
 from ligen_py.paths import snakefile
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
-from ligen_py.records.pocket import POCKET, Audit, Field, Receptor
+from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.files.read import read, read_columns
@@ -149,7 +149,7 @@ def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
         STAGES["pocket"].run(inputs, plan.settings.pocket, None, output)
         receptor: Receptor = read(output, POCKET, Receptor)
         audit = read(output, POCKET, Audit)
-        anchors = len(read(output, POCKET, Field).anchor)
+        anchors = len(read(output, POCKET, GeometricField).anchor)
         actions = Counter(audit.action.tolist())
         counts = (len(receptor.xyz), anchors, actions["dropped"], actions["noted"])
         yield (name, *map(str, counts))

@@ -24,7 +24,7 @@ from ligen_py.molecules.receptor.preparation import Prepared, open_structure, pr
 from ligen_py.molecules.receptor.selection import Selection
 from ligen_py.molecules.receptor.site import cavities, locate, nearby
 from ligen_py.provenance import Run
-from ligen_py.records.pocket import POCKET, Audit, Field
+from ligen_py.records.pocket import POCKET, Audit, GeometricField
 from ligen_py.settings.pocket import PocketSettings, Structure
 from ligen_py.settings.pocket import Site as SiteSettings
 from ligen_py.store.files.read import read
@@ -104,7 +104,7 @@ def _print_audit(files: Sequence[Path]) -> None:
     print(audits.table(*found) if len(found) == 1 else audits.difference(*found))
 
 
-def _report(prepared: Prepared, field: Field) -> None:
+def _report(prepared: Prepared, field: GeometricField) -> None:
     """Log the audit in short, and the pocket's size."""
     for line in audits.log_lines(prepared.audit):
         log.info("%s", line)

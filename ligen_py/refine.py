@@ -20,7 +20,7 @@ from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT, Verdicts
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, Field
+from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.settings.refine import RefineSettings
@@ -68,7 +68,7 @@ def run(inputs: Inputs, settings: RefineSettings, device: str | None, output: Pa
     typed = read_typed([settings.field], inputs.ligands, inputs.pocket, ligands)
     # Random numbers are a function of Vina's types, too, whatever the field.
     (kinds,) = read_columns(inputs.ligands, LIGANDS, ("vina/type",)).values()
-    field = read(inputs.pocket, POCKET, Field)
+    field = read(inputs.pocket, POCKET, GeometricField)
     ledger: Ledger = read(inputs.poses, KEPT, Ledger)
     kept: Poses = read(inputs.poses, KEPT, Poses)
     verdicts: Verdicts = read(inputs.poses, KEPT, Verdicts)

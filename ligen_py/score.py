@@ -29,7 +29,7 @@ from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, Field
+from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES
 from ligen_py.settings.score import ScoreSettings
@@ -82,7 +82,7 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
     ledger: Ledger = read(inputs.poses, kind, Ledger)
     poses: Poses = read(inputs.poses, kind, Poses)
     require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
-    field: Field = read(inputs.pocket, POCKET, Field)
+    field: GeometricField = read(inputs.pocket, POCKET, GeometricField)
     chosen = select(device)
 
     started = time.perf_counter()

@@ -12,7 +12,7 @@ from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.molecules.receptor.chains import lining, protein_chains
 from ligen_py.paths import cache_folder
 from ligen_py.provenance import Input
-from ligen_py.records.pocket import POCKET, Field, Receptor
+from ligen_py.records.pocket import POCKET, GeometricField, Receptor
 from ligen_py.sequences.fasta import FastaRecord
 from ligen_py.sequences.proteins import Proteins, collect, read_proteins, residue_numbers
 from ligen_py.store.files.read import read
@@ -89,7 +89,7 @@ def _chains(receptor: Path, pocket: Path | None) -> Queries:
     """A receptor's chains, each sequence once."""
     lines: set[str] = set()
     if pocket:
-        atoms, field = read(pocket, POCKET, Receptor), read(pocket, POCKET, Field)
+        atoms, field = read(pocket, POCKET, Receptor), read(pocket, POCKET, GeometricField)
         lines = lining(atoms.label, atoms.xyz, field.anchor)
     chains = {chain.sequence: chain for chain in reversed(protein_chains(receptor))}
     # Of equal chains the one with most of the site.

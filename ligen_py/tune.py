@@ -35,7 +35,7 @@ from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.tuning import LANES, Tuning, names, read_rows, tuned, tuned_folder
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, Field
+from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.settings.dock import DockSettings
 from ligen_py.store.files.read import read
@@ -164,7 +164,7 @@ def _input(
             f"{ligands_file}: no ligand of {least} to {atom_class} atoms; leave {atom_class} "
             "out of --classes, or give other ligands"
         )
-    field: Field = read(pocket, POCKET, Field)
+    field: GeometricField = read(pocket, POCKET, GeometricField)
     settings = DockSettings(num_restart=restarts)
     chosen = subset(ligands, rows_below(ligands, "ligand", rows))
     return chosen, Plan.of(field, settings)

@@ -30,8 +30,8 @@ from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.poses import Poses
 from ligen_py.records.rows import rows_below, subset, unequal
 from ligen_py.records.scores import Checks, Scores
-from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.check import check
+from ligen_py.settings.document import read_document
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.differences import differences
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
@@ -122,9 +122,8 @@ def _plan(config: Path | None) -> Workplan | None:
     """The campaign that a config file describes."""
     if config is None:
         return None
-    return Workplan.of(
-        load_campaign(config).model_dump(exclude_unset=True), str(config), config.parent
-    )
+    document = read_document(config)
+    return Workplan.of(document.values, document.source, config.parent)
 
 
 def _config_faults(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Field
+from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
 
 
@@ -98,10 +98,10 @@ def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
     )
 
 
-def make_field(seed: int = 0, shape: tuple[int, int, int] = (21, 23, 25)) -> Field:
+def make_field(seed: int = 0, shape: tuple[int, int, int] = (21, 23, 25)) -> GeometricField:
     """A random field with a smooth centre, and three anchors."""
     rng = np.random.default_rng(seed)
-    return Field(
+    return GeometricField(
         origin=np.array([-5.3, 2.1, 0.7]),
         spacing=np.array([0.5]),
         value=rng.choice([-12, -2, 0, 8, 9, 12, 14], (2, *shape)).astype("i1"),

@@ -23,7 +23,7 @@ class Receptor(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Field(Record):
+class GeometricField(Record):
     """The geometric field on the pocket's grid (point i, j, k at origin + spacing * (i, j, k))."""
 
     origin: np.ndarray = column("f8", 3, units="angstrom", doc="position of point 0, 0, 0")
@@ -70,6 +70,6 @@ class FoundCavity:
 POCKET = Kind(
     "pocket",
     2,
-    {"receptor": Receptor, "field": Field, "audit": Audit},
+    {"receptor": Receptor, "field": GeometricField, "audit": Audit},
     lambda: typed_records("RECEPTOR"),
 )

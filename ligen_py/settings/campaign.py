@@ -182,7 +182,7 @@ def load_campaign(path: Path) -> Campaign:
     Raises InputError that names the file, the line, the key and what is allowed there.
     """
     document = read_document(path)
-    return check(Campaign, document.values, str(path), document.lines)
+    return check(Campaign, document.values, document.source)
 
 
 def schema() -> str:

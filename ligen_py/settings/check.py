@@ -8,9 +8,9 @@ from typing import Any, TypeVar, get_args, get_origin
 import pydantic
 
 from ligen_py.errors import InputError
+from ligen_py.settings.document import Keys, Source
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
-Keys = tuple[Any, ...]
 
 NAMES = r"^[A-Za-z0-9]"
 """How the pattern of a target's or library's name starts."""
@@ -39,15 +39,15 @@ def _key(path: str) -> str:
 def check(
     model: type[Model],
     values: Mapping[str, Any],
-    where: str,
-    lines: Mapping[Keys, int] | None = None,
+    source: Source | str,
     name: Callable[[str], str] = _key,
 ) -> Model:
     """Validate values against a settings model.
 
-    Raises InputError that names `where` (a file, or the command line), the line of each bad key
-    where `lines` has it, and the key as `name` writes it.
+    Raises InputError that names the source, the line of each bad key where the source has it, and
+    the key as `name` writes it.
     """
+    source = Source(source) if isinstance(source, str) else source
     try:
         return model.model_validate(dict(values))
     except pydantic.ValidationError as error:
@@ -58,8 +58,7 @@ def check(
     for keys, items in found.items():
         # What is wrong with a value's part is not reported again for the whole.
         if not any(other[: len(keys)] == keys != other for other in found):
-            at = f"{where}{_line(lines or {}, keys)}"
-            sentences.append(f"{at}: {_sentence(model, keys, items, name)}")
+            sentences.append(f"{source.at(keys)}: {_sentence(model, keys, items, name)}")
     raise InputError("; ".join(sentences))
 
 
@@ -74,14 +73,6 @@ def _keys(values: Any, item: Any) -> Keys:
             continue
         keys.append(part)
     return tuple(keys)
-
-
-def _line(lines: Mapping[Keys, int], keys: Keys) -> str:
-    """The line of a key, or of the nearest one around it."""
-    for end in range(len(keys), 0, -1):
-        if keys[:end] in lines:
-            return f": line {lines[keys[:end]]}"
-    return ""
 
 
 def _sentence(

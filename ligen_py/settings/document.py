@@ -1,6 +1,7 @@
 """A YAML file as its values, and the line on which each key stands."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,12 +16,31 @@ MERGE = "tag:yaml.org,2002:merge"
 """The key `<<`, which brings in the keys of another mapping."""
 
 
+@dataclass(frozen=True)
+class Source:
+    """Where settings stand: a file or the command line, and the line of each key."""
+
+    name: str
+    lines: Mapping[Keys, int] = field(default_factory=dict)
+    """Line of each key, and of each item of a list, from 1."""
+
+    def place(self, *keys: Any) -> str:
+        """A key as messages name it, with the file and the line."""
+        return f"{self.at(keys)}: key '{'.'.join(map(str, keys))}'"
+
+    def at(self, keys: Keys) -> str:
+        """The file, and the line of a key or of the nearest one around it."""
+        for end in range(len(keys), 0, -1):
+            if keys[:end] in self.lines:
+                return f"{self.name}: line {self.lines[keys[:end]]}"
+        return self.name
+
+
 class Document(NamedTuple):
     """What a config file says, and where."""
 
     values: dict[str, Any]
-    lines: dict[Keys, int]
-    """Line of each key, and of each item of a list, from 1."""
+    source: Source
 
 
 def read_document(path: Path) -> Document:
@@ -53,7 +73,7 @@ def read_document(path: Path) -> Document:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
         raise InputError(f"{path}: contains no settings; see config/README.md for every key")
-    return Document(values, lines)
+    return Document(values, Source(str(path), lines))
 
 
 def _lines(path: Path, node: yaml.Node, above: Keys, seen: set[int]) -> Iterator[tuple[Keys, int]]:

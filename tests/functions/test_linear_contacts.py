@@ -16,7 +16,7 @@ from ligen_py.functions import FUNCTIONS, AtomTypes, Function
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import select
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.pocket import POCKET, Field
+from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Check, Checks
@@ -101,7 +101,7 @@ def test_its_kernels_equal_its_twins(campaign: Mini, row: None) -> None:
     (part,) = campaign.parts()
     given = read(part.ligands, LIGANDS, Ligands)
     seen = read_typed([NAME], part.ligands, part.pocket, given)[NAME]
-    poses, box = read(part.refined, REFINED, Poses), read(part.pocket, POCKET, Field)
+    poses, box = read(part.refined, REFINED, Poses), read(part.pocket, POCKET, GeometricField)
     found = read_terms(part.scores)[NAME]["total"]
     expected = reference.score_poses(seen.ligands, seen.receptor, poses)["total"]
     assert found == pytest.approx(expected, rel=1e-5)

@@ -11,7 +11,7 @@ import pytest
 from ligen_py import pocket
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.records.functions.xscore import XScoreReceptor
-from ligen_py.records.pocket import POCKET, Audit, Field, Receptor
+from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.store.files.read import read, run_record
 
 
@@ -35,7 +35,7 @@ def run_1ia1(output: Path, complexes: Path, *flags: str) -> int:
     )
 
 
-def field_at(field: Field, xyz: np.ndarray) -> np.ndarray:
+def field_at(field: GeometricField, xyz: np.ndarray) -> np.ndarray:
     cell = np.rint((xyz - field.origin) / field.spacing).astype(int)
     inside = ((cell >= 0) & (cell < field.value.shape[1])).all(axis=1)
     return field.value[0][tuple(cell[inside].T)]
@@ -73,7 +73,7 @@ def test_human_dhfr_needs_no_choice(complexes: Path, tmp_path: Path) -> None:
     folder, output = complexes / "1s3v", tmp_path / "pocket.h5"
     receptor = folder / "1s3v_protein_one_lig_removed.pdb"
     assert run(output, receptor, folder / "1s3v_ligand.sdf") == 0
-    field: Field = read(output, POCKET, Field)
+    field: GeometricField = read(output, POCKET, GeometricField)
     assert field.value.shape == (2, 41, 41, 41)
     assert 1 <= len(field.anchor) <= 16
     assert (field_at(field, field.anchor.astype(float)) >= 8).all()
@@ -165,7 +165,7 @@ def test_cavities_are_listed_and_one_becomes_the_site(
     assert np.linalg.norm(center - crystal) < 5
     output = ["--output", str(tmp_path / "pocket.h5")]
     assert pocket.main([*receptor, "--cavity", "1", *output]) == 0
-    field: Field = read(tmp_path / "pocket.h5", POCKET, Field)
+    field: GeometricField = read(tmp_path / "pocket.h5", POCKET, GeometricField)
     assert field.origin == pytest.approx(center - 10, abs=0.01)
     assert pocket.main([*receptor, "--cavity", "99", *output]) == 1
     assert "has no cavity of rank 99; there are" in capsys.readouterr().err
@@ -192,7 +192,7 @@ def test_cavities_of_another_program_become_sites(
     output = ["--output", str(tmp_path / "p.h5")]
     assert pocket.main([*receptor, "--cavities", str(table), "--cavity", "2", *output]) == 0
     assert "cavity 2 of 2 by r_predictions.csv: score 5.25" in capsys.readouterr().err
-    field: Field = read(tmp_path / "p.h5", POCKET, Field)
+    field: GeometricField = read(tmp_path / "p.h5", POCKET, GeometricField)
     assert field.origin == pytest.approx(np.array([x, y, z]) - 10, abs=1e-3)
 
 
@@ -280,7 +280,7 @@ def test_crystal_ligands_lie_in_cavities_and_near_anchors(
     for folder in folders:
         output = tmp_path / f"{folder.name}.h5"
         assert run(output, folder / "protein.pdb", folder / "ligand.sdf", "--quiet") == 0
-        field: Field = read(output, POCKET, Field)
+        field: GeometricField = read(output, POCKET, GeometricField)
         ligand = site_of_ligand(folder / "ligand.sdf", 10.0)
         value = field_at(field, ligand.ligand)
         assert (value > 0).mean() > 0.7, folder.name

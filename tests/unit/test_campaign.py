@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ligen_py import campaign
 from ligen_py.campaign import Part, Workplan, stage_environment
 from ligen_py.errors import InputError
+from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import read_manifest
 
 
@@ -198,9 +200,12 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
 def test_what_cannot_be_used_is_one_sentence(
     folder: Path, changes: dict[str, Any], words: str
 ) -> None:
+    path = folder / "c.yaml"
+    path.write_text(yaml.safe_dump(config(**changes)))
+    document = read_document(path)
     with pytest.raises(InputError, match=words) as caught:
-        Workplan.of(config(**changes), "c.yaml", folder)
-    assert str(caught.value).startswith("c.yaml: key '")
+        Workplan.of(document.values, document.source, folder)
+    assert re.match(rf"{re.escape(str(path))}: line [1-9]\d*: key '", str(caught.value))
 
 
 def test_stages_run_this_package_from_anywhere(tmp_path: Path) -> None:

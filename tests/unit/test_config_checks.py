@@ -1,6 +1,7 @@
 """What is found before a campaign's first job, each as one sentence that says where."""
 
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def write(folder: Path, **changes: Any) -> Path:
 def refused(path: Path) -> str:
     with pytest.raises(InputError) as caught:
         config_checks.checked(path)
-    assert str(caught.value).startswith(f"{path}: ")
+    assert re.match(rf"{re.escape(str(path))}: line [1-9]\d*: key '", str(caught.value))
     return str(caught.value)
 
 
@@ -66,7 +67,7 @@ def test_a_structure_or_site_that_cannot_be_used(
         "site": {"center": [-2.7, 27.8, 3.4]},
     }
     message = refused(write(tmp_path, targets={"dhfr": target | changes}))
-    assert "target 'dhfr': " in message
+    assert "key 'targets.dhfr': " in message
     assert words in message
 
 
@@ -86,7 +87,7 @@ def test_a_library_that_was_cut_short(tmp_path: Path, kept: float) -> None:
     packed = gzip.compress(LIBRARY.encode())
     (tmp_path / "cut.smi.gz").write_bytes(packed[: int(len(packed) * kept)])
     message = refused(write(tmp_path, libraries={"vendor": {"file": "cut.smi.gz"}}))
-    assert "library 'vendor': " in message
+    assert "key 'libraries.vendor': " in message
     assert "cut.smi.gz: the compressed data are damaged or cut short" in message
 
 

@@ -37,11 +37,11 @@ wildcard_constraints:
 def checked_plan():
     """The campaign of this run; what is wrong with it ends Snakemake with one sentence."""
     files = workflow.overwrite_configfiles or workflow.configfiles
-    source = os.path.relpath(files[-1]) if files else "command line"
+    path = os.path.relpath(files[-1]) if files else "command line"
     one = len(files) == 1 and not workflow.config_settings.config
     try:
-        lines = read_document(Path(source)).lines if one else None
-        return Workplan.of(config, source, Path(source).parent, lines)
+        source = read_document(Path(path)).source if one else path
+        return Workplan.of(config, source, Path(path).parent)
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
@@ -94,7 +94,7 @@ onstart:
         if "LIGEN_CHECKED" not in os.environ:
             from ligen_py.config_checks import check_device, check_files
 
-            check_files(plan, "config")
+            check_files(plan)
             if workflow.local_exec:
                 check_device()
     except (InputError, DeviceError) as error:

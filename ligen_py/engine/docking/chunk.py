@@ -12,7 +12,7 @@ from ligen_py.engine.docking.oversized import larger_than_box
 from ligen_py.engine.docking.search import Found
 from ligen_py.pace import Pace
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Field
+from ligen_py.records.pocket import GeometricField
 
 
 class Docked(NamedTuple):
@@ -25,7 +25,7 @@ class Docked(NamedTuple):
 
 
 def dock_runs(
-    form: Docker | LatencyDocker, field: Field, runs: Iterable[Ligands], pace: Pace
+    form: Docker | LatencyDocker, field: GeometricField, runs: Iterable[Ligands], pace: Pace
 ) -> Iterator[Docked]:
     """Dock runs of ligands; the next run may be read before the results of the last are returned.
 

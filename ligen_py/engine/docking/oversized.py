@@ -4,7 +4,7 @@ import numpy as np
 
 from ligen_py.engine.internal_pairs import rigid_pieces
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.pocket import Field
+from ligen_py.records.pocket import GeometricField
 
 
 def largest_piece(ligands: Ligands, number: int) -> float:
@@ -16,7 +16,7 @@ def largest_piece(ligands: Ligands, number: int) -> float:
     return float(distance[piece[:, None] == piece].max())
 
 
-def larger_than_box(ligands: Ligands, field: Field) -> dict[int, str]:
+def larger_than_box(ligands: Ligands, field: GeometricField) -> dict[int, str]:
     """Ligands with a rigid piece longer than the box's diagonal, and the reason in words."""
     edges = (np.array(field.value.shape[1:]) - 1) * field.spacing[0]
     diagonal = float(np.linalg.norm(edges))

@@ -14,7 +14,7 @@ from ligen_py.engine.geometry import from_float4, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_RESTARTS, MAX_TORSIONS
-from ligen_py.records.pocket import Field
+from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.filter import FilterSettings
@@ -137,7 +137,7 @@ class Plan:
     @classmethod
     def of(
         cls,
-        field: Field,
+        field: GeometricField,
         settings: DockSettings,
     ) -> "Plan":
         """Derive all tables from a pocket's field and the search settings."""

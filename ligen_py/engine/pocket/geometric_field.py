@@ -14,7 +14,7 @@ import numpy as np
 
 from ligen_py.engine.constants import BONDI_RADII, CORE, OUTSIDE
 from ligen_py.errors import InputError
-from ligen_py.records.pocket import Field
+from ligen_py.records.pocket import GeometricField
 
 NON_METAL_RADII = BONDI_RADII | {5: 1.92, 33: 1.85, 34: 1.90, 52: 2.06}
 """Van der Waals radii in Angstrom by atomic number."""
@@ -224,7 +224,7 @@ def anchor_points(value: np.ndarray, spacing: float, separation: float, most: in
 
 def make_field(
     box: Box, xyz: np.ndarray, element: np.ndarray, separation: float, max_anchors: int
-) -> Field:
+) -> GeometricField:
     """The field and its anchors; InputError where the box has no cavity at all."""
     value = field_values(box, xyz, element)
     anchor = anchor_points(value[0], box.spacing, separation, max_anchors)
@@ -235,7 +235,7 @@ def make_field(
             f"{box.half_side:g} Angstrom: no point is enclosed by the receptor; check that the "
             "site and the receptor share a frame and chain, or give a larger radius"
         )
-    return Field(
+    return GeometricField(
         origin=box.origin,
         spacing=np.array([box.spacing], np.float64),
         value=value,
@@ -243,6 +243,6 @@ def make_field(
     )
 
 
-def cavity_volume(field: Field) -> float:
+def cavity_volume(field: GeometricField) -> float:
     """Volume of all points with a positive value, cubic Angstrom."""
     return float(np.count_nonzero(field.value[0] > 0) * field.spacing[0] ** 3)

@@ -21,7 +21,7 @@ from ligen_py.pace import Pace
 from ligen_py.records.kept import Verdict, Verdicts
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_TORSIONS
-from ligen_py.records.pocket import Field
+from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import Refinement
 from ligen_py.records.typed import Typed
@@ -303,7 +303,7 @@ def refine_poses(
     device: Device,
     settings: RefineSettings,
     typed: Typed,
-    box: Field,
+    box: GeometricField,
     kept: Poses,
     verdicts: Verdicts,
     kinds: np.ndarray,

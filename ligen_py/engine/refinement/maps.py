@@ -10,7 +10,7 @@ from ligen_py.opencl import buffers
 from ligen_py.opencl.buffers import OutOfMemoryError
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
-from ligen_py.records.pocket import Field
+from ligen_py.records.pocket import GeometricField
 
 GRID = np.dtype(
     [("origin", "f4", 4), ("last", "f4", 4), ("inverse_spacing", "f4")]
@@ -28,7 +28,7 @@ class Grid:
     shape: tuple[int, int, int]
 
     @classmethod
-    def over(cls, field: Field, spacing: float) -> "Grid":
+    def over(cls, field: GeometricField, spacing: float) -> "Grid":
         """The grid of a given spacing over the box of a pocket, at most one cell larger."""
         edges = (np.array(field.value.shape[1:]) - 1) * float(field.spacing[0])
         cells = np.ceil(edges / spacing - 1e-6).astype(int)

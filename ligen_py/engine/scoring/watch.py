@@ -12,7 +12,7 @@ import numpy as np
 from ligen_py.engine.pose_arrays import take
 from ligen_py.engine.scoring.checks import ENOUGH, Row, table
 from ligen_py.functions import load
-from ligen_py.records.pocket import Field
+from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.records.scores import Check, Checks, Scores
@@ -33,7 +33,7 @@ def watch(
     typed: Mapping[str, Typed],
     poses: Poses,
     scores: Scores,
-    field: Field,
+    field: GeometricField,
     terms: Mapping[str, Mapping[str, np.ndarray]],
     every: int,
 ) -> Checks:

@@ -12,7 +12,7 @@ from ligen_py.engine.functions.xscore.constants import (
     TERMS,
     signed_radii,
 )
-from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_table
+from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_table, runs
 from ligen_py.errors import InputError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
@@ -49,8 +49,8 @@ class XScoreLaunch:
         heavy, polar = np.flatnonzero(radius > 0), np.flatnonzero((radius > 0) & bonds)
         names = ("first_heavy", "heavy", "first_polar", "polar")
         table = ligand_table(ligands, first, last, *names)
-        table["first_heavy"], table["heavy"] = _runs(owner[heavy], last - first)
-        table["first_polar"], table["polar"] = _runs(owner[polar], last - first)
+        table["first_heavy"], table["heavy"] = runs(np.searchsorted(heavy, first_atom))
+        table["first_polar"], table["polar"] = runs(np.searchsorted(polar, first_atom))
         atoms = np.column_stack([ligands.xyz[rows], signed_radii(ligands, rows)])
         local = np.arange(len(owner)) - first_atom[owner]
         return cls(
@@ -60,12 +60,6 @@ class XScoreLaunch:
             logp=ligands.logp[rows][heavy],
             polar=_polar_rows(ligands, first, last, polar, local),
         )
-
-
-def _runs(owner: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray]:
-    """First index and length of each owner's run in a sorted array of owners."""
-    count = np.bincount(owner, minlength=owners)
-    return np.cumsum(count) - count, count
 
 
 def _polar_rows(
