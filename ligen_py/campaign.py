@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -406,14 +406,28 @@ class Workplan:
 
     def final(self, results: str) -> list[str]:
         """The files that a run makes in the end."""
-        docked = ("export", "report.html", "report.txt") if self.pockets else ()
+        docked = ("export",) if self.pockets else ()
         return [
-            *(f"{results}/{name}" for name in docked),
+            *(f"{results}/{name}" for name in (*docked, "report.html", "report.txt")),
             *(f"{results}/homologs/{name}/found/panel.tsv" for name in self.settings.homologs),
-            *(f"{results}/homologs/{name}/selectivity.tsv" for name in self.selective),
-            *(f"{results}/offtargets/{name}/found" for name in self.settings.offtargets),
-            *(f"{results}/guides/{name}/found" for name in self.settings.guides),
+            *self.reported(results),
         ]
+
+    def reported(self, results: str) -> list[str]:
+        """The files of searches that the report shows."""
+        settings = self.settings
+        return [
+            *(f"{results}/homologs/{name}/found/homologs.h5" for name in settings.homologs),
+            *(f"{results}/homologs/{name}/selectivity.tsv" for name in self.selective),
+            *(f"{results}/offtargets/{name}/found/offtargets.h5" for name in settings.offtargets),
+            *(f"{results}/guides/{name}/found/guides.h5" for name in settings.guides),
+        ]
+
+    def report_words(self, campaign: str | None, searches: Sequence[str], page: str) -> str:
+        """What the report reads and names, as words of a command line."""
+        words = ["--campaign", campaign, "--exported", f"{Path(page).parent}/export"] if (
+            campaign) else []  # fmt: skip
+        return shlex.join([*words, *(["--searches", *searches] if searches else [])])
 
     def search_parts(self, section: str, search: str) -> list[str]:
         """The parts of a search's database or genome."""

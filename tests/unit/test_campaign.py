@@ -243,7 +243,12 @@ def sequences(folder: Path) -> Path:
 def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
     plan = Workplan.of(searches(chunks=2, top=5, min_identity=0.5), "c.yaml", sequences)
     assert plan.parts() == []
-    assert plan.final("results") == ["results/homologs/s/found/panel.tsv"]
+    assert plan.final("results") == [
+        "results/report.html",
+        "results/report.txt",
+        "results/homologs/s/found/panel.tsv",
+        "results/homologs/s/found/homologs.h5",
+    ]
     assert plan.search_parts("homologs", "s") == ["1-of-2", "2-of-2"]
     assert plan.search_files("s", "results") == {
         "query": str(sequences / "q.fa"),
@@ -258,7 +263,7 @@ def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     given = {"target": "b", "query": None, "database": "db.h5", "matrix": "own.txt"}
     plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
     assert plan.final("r")[0] == "r/export"
-    assert plan.final("r")[-1] == "r/homologs/s/found/panel.tsv"
+    assert plan.final("r")[-1] == "r/homologs/s/found/homologs.h5"
     assert plan.search_files("s", "results") == {
         "receptor": str(sequences / "r.pdb"),
         "pocket": "results/pockets/b.h5",
@@ -277,9 +282,11 @@ def test_searches_of_genomes(sequences: Path) -> None:
     }
     plan = Workplan.of(given, "c.yaml", sequences)
     assert plan.final("r") == [
-        "r/offtargets/one/found",
-        "r/offtargets/two/found",
-        "r/guides/egfr/found",
+        "r/report.html",
+        "r/report.txt",
+        "r/offtargets/one/found/offtargets.h5",
+        "r/offtargets/two/found/offtargets.h5",
+        "r/guides/egfr/found/guides.h5",
     ]
     assert plan.search_parts("offtargets", "one") == ["1-of-2", "2-of-2"]
     other = sequences / "other"
@@ -297,6 +304,52 @@ def test_searches_of_genomes(sequences: Path) -> None:
     assert "--mismatches 3 " in plan.offtarget_flags("one")
     assert plan.offtarget_flags("two").startswith("--rows all")
     assert "--controls 4" in plan.guide_flags("egfr")
+
+
+def test_anti_targets_are_docked_but_not_ranked(sequences: Path) -> None:
+    anti = {"receptor": "r.pdb", "site": {"center": [0, 0, 0], "radius": 8}}
+    given = {"target": "b", "query": None, "structures": {"P1": anti}, "best": 5}
+    plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
+    assert list(plan.antitargets) == ["anti-s.P1"]
+    assert "anti-s.P1" not in plan.pockets
+    assert all(not part.target.startswith("anti-") for part in plan.parts())
+    assert plan.receptor("anti-s.P1") == sequences / "r.pdb"
+    assert plan.site("anti-s.P1").radius == 8
+    assert plan.ranked_targets("s") == ["b"]
+    assert plan.best_flags("s") == "--best 5"
+    assert plan.antitarget_scores("s", "r") == {
+        "P1": "r/scores/anti-s.P1/best-s/1-of-1.h5",
+    }
+    assert "r/homologs/s/selectivity.tsv" in plan.final("r")
+
+
+ANTI = {"P1": {"receptor": "r.pdb", "site": {"center": [0, 0, 0]}}}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (searches(structures=ANTI), "'structures' are docked with the best ligands of a 'target'"),
+        (
+            {**searches(target="b", query=None, structures=ANTI),
+             "aggregate": {"rank_by": "consensus"}},
+            "needs 'aggregate.rank_by: score'",
+        ),
+        (
+            {**searches(target="b", query=None, structures=ANTI),
+             "libraries": {"best-s": {"file": "lib.smi"}}},
+            "'libraries.best-s': is the name of the best ligands",
+        ),
+        (
+            searches(target="b", query=None,
+                     structures={"P1": ANTI["P1"] | {"receptor": "no.pdb"}}),
+            "'homologs.s.structures.P1.receptor': .*no.pdb does not exist",
+        ),
+    ],
+)  # fmt: skip
+def test_what_anti_targets_lack(sequences: Path, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Workplan.of({**config(), **given}, "c.yaml", sequences)
 
 
 GUIDES = {"genome": "hg38.fa", "cds": "cds.fa"}

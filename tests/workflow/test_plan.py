@@ -87,14 +87,17 @@ def test_searches_beside_a_screen_and_alone(tmp_path: Path, campaign: dict[str, 
     assert {"database": 2, "homologs": 4, "panel": 2, "dock": 7}.items() <= found.items()
     result = plan(tmp_path, {"homologs": {"one": searches["one"]}})
     assert result.returncode == 0, result.stdout
-    assert jobs(result.stdout) == {"database": 1, "homologs": 2, "panel": 1, "all": 1}
+    assert jobs(result.stdout) == {
+        **{"database": 1, "homologs": 2, "panel": 1, "report": 1, "all": 1}
+    }
 
 
 def test_searches_of_genomes(tmp_path: Path) -> None:
     result = plan(tmp_path, genome_searches(tmp_path))
     assert result.returncode == 0, result.stdout
     assert jobs(result.stdout) == {
-        **{"genome": 1, "offtargets": 3, "sites": 1, "guide_sites": 2, "guides": 1, "all": 1}
+        **{"genome": 1, "offtargets": 3, "sites": 1, "guide_sites": 2, "guides": 1},
+        **{"report": 1, "all": 1},
     }
 
 

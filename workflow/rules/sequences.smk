@@ -246,7 +246,9 @@ rule sites:
             for part in plan.search_parts("offtargets", wildcards.search)
         ],
     output:
-        directory("<results>/offtargets/{search}/found"),
+        file="<results>/offtargets/{search}/found/offtargets.h5",
+        table="<results>/offtargets/{search}/found/offtargets.tsv",
+        counts="<results>/offtargets/{search}/found/counts.tsv",
     log:
         "<logs>/sites/{search}.log",
     benchmark:
@@ -264,8 +266,8 @@ rule sites:
     shell:
         "python -m ligen_py.offtargets"
         " --join {input:q}"
-        " --output {output}/offtargets.h5"
-        " --tables {output}"
+        " --output {output.file}"
+        " --tables $(dirname {output.file:q})"
         " > {log} 2>&1"
 
 
@@ -315,7 +317,10 @@ rule guides:
             for part in plan.search_parts("guides", wildcards.search)
         ],
     output:
-        directory("<results>/guides/{search}/found"),
+        guides="<results>/guides/{search}/found/guides.h5",
+        table="<results>/guides/{search}/found/guides.tsv",
+        bed="<results>/guides/{search}/found/guides.bed",
+        offtargets="<results>/guides/{search}/found/offtargets.tsv",
     log:
         "<logs>/guides/{search}.log",
     benchmark:
@@ -336,7 +341,7 @@ rule guides:
         "python -m ligen_py.guides"
         " {params.files}"
         " --sites {input.sites:q}"
-        " --output {output}/guides.h5"
-        " --tables {output}"
+        " --output {output.guides}"
+        " --tables $(dirname {output.guides:q})"
         " {params.flags}"
         " > {log} 2>&1"
