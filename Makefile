@@ -13,14 +13,19 @@ CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
 KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-faults test-slurm fuzz lint format bench clean schema lock
+.PHONY: help demo demo-sequences test test-faults test-slurm fuzz lint format bench clean schema lock
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(DEMO) ## Screen 227 approved drugs against two enzymes; results in demo/
 	@$(BIN)/python -m ligen_py run config/demo/config.yaml --directory demo --cores $(CORES)
 	@echo "Read next: demo/results/report.html, and the molecules in demo/results/export/"
+
+demo-sequences: $(DEMO) ## Search made proteins and a made genome; results in demo/sequences/
+	@$(BIN)/python config/demo-sequences/make_data.py demo/sequences
+	@$(BIN)/python -m ligen_py run config/demo-sequences/config.yaml --directory demo/sequences --cores $(CORES)
+	@echo "Read next: demo/sequences/results/report.html, and the tables in demo/sequences/results/*/*/found/"
 
 test: lint ## Run every check and every test
 	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope

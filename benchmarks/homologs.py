@@ -191,6 +191,19 @@ def peer(python: str, folder: Path) -> dict[str, float]:
     return found
 
 
+def _goals(device: Device, found: dict[str, Any]) -> None:
+    """Print figures beside their goals."""
+    cpu = device.kind == "cpu"
+    key, goal = ("GCUPS a core-second", 15.0) if cpu else ("GCUPS", 5300.0)
+    rows = [row for row in found["queries"] if 256 <= row["length"] <= 1000]
+    aims = [(f"{row['length']} residues", row[key], goal) for row in rows]
+    if not cpu:
+        aims.append(("database file to list", found["from file"][-1]["GCUPS"], 4500.0))
+    for what, value, aim in aims:
+        word = "reached" if value >= aim else "missed"
+        print(f"goal {word}: {what} {value:,.1f}, goal {aim:,.1f} {key}", flush=True)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(
@@ -202,6 +215,7 @@ def main() -> None:
     )
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="of queries")
     parser.add_argument("--parasail", metavar="PYTHON", help="interpreter that has parasail")
+    parser.add_argument("--goals", action="store_true", help="print figures beside their goals")
     parser.add_argument("--folder", type=Path, help="for the database file; default: a new one")
     parser.add_argument("--json", type=Path, help="file to write the figures to")
     options = parser.parse_args()
@@ -221,6 +235,8 @@ def main() -> None:
             found["parasail"] = peer(options.parasail, folder)
             found["beside parasail"] = by_length(device, blocks, (256,))
         found["from file"] = from_file(device, blocks, folder)
+    if options.goals:
+        _goals(device, found)
     if options.json:
         options.json.write_text(json.dumps(found, indent=2) + "\n")
 

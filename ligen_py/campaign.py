@@ -9,8 +9,9 @@ import importlib.resources
 import importlib.util
 import os
 import re
+import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import getitem
@@ -21,13 +22,19 @@ from ligen_py.chain import FILES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
+from ligen_py.sequences.guides import found_from, read_cas_offinder
+from ligen_py.settings.best import BestSettings
 from ligen_py.settings.campaign import Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.document import Source, to_yaml
 from ligen_py.settings.flags import flags
+from ligen_py.settings.guides import GuidesSettings
 from ligen_py.settings.homologs import HomologsSettings, PanelSettings
+from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
+from ligen_py.settings.searches import AntiTarget
+from ligen_py.settings.section import Section
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.parsed_library import parsed_chunks
@@ -37,6 +44,15 @@ CONTROL = "control-"
 
 SEARCH_FILES = ("query", "database", "matrix")
 """Keys of a search that name files; a matrix may be a name."""
+
+BEST = "best-"
+"""What the name of a library of the best ligands starts with; the search's name follows."""
+
+ANTI = "anti-"
+"""What the name of an anti-target's pocket starts with; search and accession follow."""
+
+GENOME_FILES = {"offtargets": ("input", "guides"), "guides": ("cds", "annotation")}
+"""Keys of a search of a genome that name files, beside the genome itself."""
 
 SITE_FILES = ("ligand", "cavities")
 """Keys of a site that name files."""
@@ -71,7 +87,7 @@ class Docked(NamedTuple):
     conformation: str
     """Empty where the target has one."""
     receptor: str
-    settings: Target
+    settings: Target | AntiTarget
     site: Site
 
     @property
@@ -111,9 +127,14 @@ class Workplan:
                     f"{source.place('libraries', name)}: names that start with '{CONTROL}' are "
                     "kept for the redocking controls; give the library another name"
                 )
-        names = [docked.name for docked in plan._docked()]
-        for docked in plan._docked():
-            name, target = docked.name, source.place("targets", plan.key(docked))
+            if name.startswith(BEST) and name.removeprefix(BEST) in plan.selective:
+                raise InputError(
+                    f"{source.place('libraries', name)}: is the name of the best ligands that are "
+                    "docked into anti-targets; give the library another name"
+                )
+        names = [docked.name for docked in (*plan._docked(), *plan.antitargets.values())]
+        for docked in (*plan._docked(), *plan.antitargets.values()):
+            name, target = docked.name, source.place(*plan.keys(docked))
             if len(CONTROL + name) > LONGEST_NAME:
                 raise InputError(
                     f"{target}: '{name}' is too long; give names of "
@@ -127,6 +148,11 @@ class Workplan:
                 )
         for keys, given in plan._files():
             _check_file(plan.resolve(given, *keys), source.place(*keys))
+        for (section, search), genome in plan.genome_searches.items():
+            where = source.place(section, search, "genome")
+            _check_name(genome, where)
+            if not genome.exists():
+                raise InputError(f"{where}: {genome} does not exist; correct the path")
         plan._chunk_files  # noqa: B018 (looks at every library)
         return plan
 
@@ -145,10 +171,24 @@ class Workplan:
                         yield ("targets", name, *keys, field), given
 
         for name, search in self.settings.homologs.items():
+            for accession, anti in search.structures.items():
+                above = "homologs", name, "structures", accession
+                yield (*above, "receptor"), anti.receptor
+                for field in SITE_FILES:
+                    given = getattr(anti.site, field)
+                    if given is not None:
+                        yield (*above, "site", field), given
             for field in SEARCH_FILES:
                 given = getattr(search, field)
                 if given is not None and (field != "matrix" or self._is_file(given)):
                     yield ("homologs", name, field), given
+
+        for section, fields in GENOME_FILES.items():
+            for name, search in getattr(self.settings, section).items():
+                for field in fields:
+                    given = getattr(search, field)
+                    if given is not None:
+                        yield (section, name, field), given
 
     def _is_file(self, given: str) -> bool:
         return self.resolve(given).is_file()
@@ -181,18 +221,40 @@ class Workplan:
         """Every pocket of the campaign by name, in the config's order."""
         return {docked.name: docked for docked in self._docked()}
 
-    def key(self, docked: Docked) -> str:
-        """The name of a pocket's target in the config."""
-        targets = self.settings.targets.items()
-        return next(name for name, target in targets if target is docked.settings)
+    @cached_property
+    def antitargets(self) -> dict[str, Docked]:
+        """Pockets of the anti-targets, by name; they are no part of the ranking."""
+        found = {}
+        for search, settings in self.settings.homologs.items():
+            for accession, anti in settings.structures.items():
+                name = f"{ANTI}{search}.{accession}"
+                found[name] = Docked(name, "", anti.receptor, anti, anti.site)
+        return found
+
+    @cached_property
+    def every_pocket(self) -> dict[str, Docked]:
+        """The pockets of targets and anti-targets."""
+        return self.pockets | self.antitargets
+
+    def keys(self, docked: Docked) -> tuple[str, ...]:
+        """The keys of a pocket's target or anti-target in the config."""
+        for name, target in self.settings.targets.items():
+            if target is docked.settings:
+                return "targets", name
+        return next(
+            ("homologs", search, "structures", accession)
+            for search, settings in self.settings.homologs.items()
+            for accession, anti in settings.structures.items()
+            if anti is docked.settings
+        )
 
     def receptor(self, pocket: str) -> Path:
         """The structure file of a pocket."""
-        return self.resolve(self.pockets[pocket].receptor)
+        return self.resolve(self.every_pocket[pocket].receptor)
 
     def site_files(self, pocket: str) -> list[Path]:
         """The files that a pocket's site names: a reference ligand, or cavities."""
-        site = self.pockets[pocket].site
+        site = self.every_pocket[pocket].site
         given = (getattr(site, field) for field in SITE_FILES)
         return [self.resolve(path) for path in given if path is not None]
 
@@ -343,12 +405,12 @@ class Workplan:
 
     def structure(self, pocket: str) -> Structure:
         """What of a pocket's structure file belongs to the receptor."""
-        chosen = self.pockets[pocket].settings.model_dump(include=set(Structure.model_fields))
+        chosen = self.every_pocket[pocket].settings.model_dump(include=set(Structure.model_fields))
         return Structure(**chosen)
 
     def site(self, pocket: str) -> Site:
         """A pocket's site, whose files lead somewhere from here."""
-        site = self.pockets[pocket].site
+        site = self.every_pocket[pocket].site
         files = {
             field: str(self.resolve(given))
             for field in SITE_FILES
@@ -363,17 +425,95 @@ class Workplan:
 
     def final(self, results: str) -> list[str]:
         """The files that a run makes in the end."""
-        docked = ("export", "report.html", "report.txt") if self.pockets else ()
+        docked = ("export",) if self.pockets else ()
         return [
             f"{results}/{CONFIG}",
-            *(f"{results}/{name}" for name in docked),
+            *(f"{results}/{name}" for name in (*docked, "report.html", "report.txt")),
             *(f"{results}/homologs/{name}/found/panel.tsv" for name in self.settings.homologs),
+            *self.reported(results),
         ]
 
-    def search_parts(self, search: str) -> list[str]:
-        """The parts of a search's database."""
-        count = self.settings.homologs[search].chunks
+    def reported(self, results: str) -> list[str]:
+        """The files of searches that the report shows."""
+        settings = self.settings
+        return [
+            *(f"{results}/homologs/{name}/found/homologs.h5" for name in settings.homologs),
+            *(f"{results}/homologs/{name}/selectivity.tsv" for name in self.selective),
+            *(f"{results}/offtargets/{name}/found/offtargets.h5" for name in settings.offtargets),
+            *(f"{results}/guides/{name}/found/guides.h5" for name in settings.guides),
+        ]
+
+    def report_words(self, campaign: str | None, searches: Sequence[str], page: str) -> str:
+        """What the report reads and names, as words of a command line."""
+        words = ["--campaign", campaign, "--exported", f"{Path(page).parent}/export"] if (
+            campaign) else []  # fmt: skip
+        return shlex.join([*words, *(["--searches", *searches] if searches else [])])
+
+    def search_parts(self, section: str, search: str) -> list[str]:
+        """The parts of a search's database or genome."""
+        count = getattr(self.settings, section)[search].chunks
         return [f"{number}-of-{count}" for number in range(1, count + 1)]
+
+    @cached_property
+    def genome_searches(self) -> dict[tuple[str, str], Path]:
+        """The genome of each search of one, by section and name."""
+        found = {}
+        for section in GENOME_FILES:
+            for name, search in getattr(self.settings, section).items():
+                if search.genome is not None:
+                    genome = self.resolve(search.genome, section, name, "genome")
+                else:
+                    given = self.resolve(search.input)
+                    genome = found_from(given, read_cas_offinder(given).genome)
+                found[section, name] = genome
+        return found
+
+    @cached_property
+    def genomes(self) -> dict[str, Path]:
+        """Every genome that is searched, under a name for its folder of bit planes."""
+        result: dict[str, Path] = {}
+        for genome in dict.fromkeys(self.genome_searches.values()):
+            stem = re.sub(r"[^A-Za-z0-9_-]+", "_", genome.name.split(".")[0]).strip("_") or "genome"
+            name, number = stem, 1
+            while name in result:
+                number += 1
+                name = f"{stem}_{number}"
+            result[name] = genome
+        return result
+
+    def genome_folder(self, section: str, search: str, results: str) -> str:
+        """The folder of bit planes that a search reads."""
+        wanted = self.genome_searches[section, search]
+        name = next(name for name, genome in self.genomes.items() if genome == wanted)
+        return f"{results}/genomes/{name}"
+
+    def genome_files(self, section: str, search: str, results: str) -> dict[str, str]:
+        """What a search of a genome reads, by the flags of its stage; `cache` are its planes."""
+        settings = getattr(self.settings, section)[search]
+        files = {
+            field: str(self.resolve(given))
+            for field in GENOME_FILES[section]
+            if (given := getattr(settings, field)) is not None
+        }
+        files["genome"] = str(self.genome_searches[section, search])
+        return files | {"cache": self.genome_folder(section, search, results)}
+
+    def genome_words(self, section: str, search: str, results: str) -> str:
+        """These files, and the gene, as words of a command line."""
+        files = self.genome_files(section, search, results)
+        words = [word for name, path in files.items() for word in (f"--{name}", path)]
+        gene = getattr(getattr(self.settings, section)[search], "gene", None)
+        return shlex.join([*words, *(["--gene", gene] if gene else [])])
+
+    def offtarget_flags(self, search: str) -> str:
+        """Settings of `offtargets` for a search, but for those that stand in its input file."""
+        settings = self.settings.offtargets[search]
+        told = _only(settings, OfftargetsSettings)
+        return flags(OfftargetsSettings(**told), leave=IN_INPUT if settings.input else ())
+
+    def guide_flags(self, search: str) -> str:
+        """Settings of `guides` for a design."""
+        return flags(GuidesSettings(**_only(self.settings.guides[search], GuidesSettings)))
 
     def search_files(self, search: str, results: str) -> dict[str, str]:
         """What a search reads, by the flags of `homologs`; a matrix only where it is a file."""
@@ -386,7 +526,9 @@ class Workplan:
         if settings.query is not None:
             found["query"] = str(self.resolve(settings.query))
         else:
-            sites = [n for n, docked in self.pockets.items() if self.key(docked) == settings.target]
+            sites = [
+                n for n, docked in self.pockets.items() if self.keys(docked)[1] == settings.target
+            ]
             found["receptor"] = str(self.receptor(sites[0]))
             found["pocket"] = f"{results}/pockets/{sites[0]}.h5"
         if self._is_file(settings.matrix):
@@ -396,15 +538,43 @@ class Workplan:
     def search_flags(self, search: str) -> str:
         """Settings of `homologs` for a search, without the files."""
         settings = self.settings.homologs[search]
-        told = settings.model_dump(include=set(HomologsSettings.model_fields))
+        told = _only(settings, HomologsSettings)
         if self._is_file(settings.matrix):
             told["matrix"] = str(self.resolve(settings.matrix))
         return flags(HomologsSettings(**told))
 
+    @cached_property
+    def selective(self) -> list[str]:
+        """Searches of homologs with structures of anti-targets."""
+        return [name for name, search in self.settings.homologs.items() if search.structures]
+
+    def any_selective(self) -> str:
+        """A pattern of these names; it may match none."""
+        return "|".join(map(re.escape, self.selective)) or "(?!)"
+
+    def ranked_targets(self, search: str) -> list[str]:
+        """The names under which the target of a search is ranked: one for each of its sites."""
+        target = self.settings.homologs[search].target
+        of = (one.target for one in self.pockets.values() if self.keys(one)[1] == target)
+        return list(dict.fromkeys(of))
+
+    def best_flags(self, search: str) -> str:
+        """Settings of `best` for a search."""
+        return flags(BestSettings(**_only(self.settings.homologs[search], BestSettings)))
+
+    def antitarget_scores(self, search: str, results: str) -> dict[str, str]:
+        """Scores files of the best ligands in each anti-target, by accession."""
+        path = STAGES["score"].path
+        return {
+            accession: f"{results}/{path}".format(
+                target=f"{ANTI}{search}.{accession}", library=f"{BEST}{search}", chunk="1-of-1"
+            )
+            for accession in self.settings.homologs[search].structures
+        }
+
     def panel_flags(self, search: str) -> str:
         """Settings of `panel` for a search."""
-        told = self.settings.homologs[search].model_dump(include=set(PanelSettings.model_fields))
-        return flags(PanelSettings(**told))
+        return flags(PanelSettings(**_only(self.settings.homologs[search], PanelSettings)))
 
     def described(self, folder: Path) -> str:
         """The config as YAML: all settings written out, files as seen from another folder."""
@@ -414,6 +584,9 @@ class Workplan:
             for key in ("file", "parsed"):
                 if (path := getattr(library, key)) is not None:
                     given.append((("libraries", name, key), path))
+        for section, name in self.genome_searches:
+            if (path := getattr(self.settings, section)[name].genome) is not None:
+                given.append(((section, name, "genome"), path))
         for keys, path in given:
             if not path.startswith(INSTALLED):
                 *above, last = keys
@@ -465,6 +638,11 @@ def _before(variable: str, *folders: Path) -> str:
     first = [str(folder) for folder in folders]
     parts = [part for part in os.environ.get(variable, "").split(os.pathsep) if part]
     return os.pathsep.join([*first, *(part for part in parts if part not in first)])
+
+
+def _only(section: Section, model: type[Section]) -> dict[str, Any]:
+    """The values of a section that another one has, too."""
+    return section.model_dump(include=set(model.model_fields))
 
 
 def _receptors(target: Target) -> dict[str, str]:

@@ -33,6 +33,7 @@ COMMANDS = {
     "tune": "find the fastest launch sizes of a device",
     "homologs": "proteins of a database that are like a query, by Smith-Waterman alignment",
     "offtargets": "sites of a genome that CRISPR guides match with mismatches and bulges",
+    "guides": "guides of a gene, ranked by their off-targets in a genome, with controls",
     "stage": "run a single stage by hand: ligen stage NAME",
 }
 """Modules that are commands of `ligen`; any other is typed as `ligen stage NAME`."""

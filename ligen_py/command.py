@@ -22,6 +22,9 @@ STAGES = {
     "export": "campaign file -> SDF, CSV, receptor, scripts of viewers",
     "report": "campaign file -> report",
     "database": "FASTA file of proteins -> database of `homologs`",
+    "best": "campaign file -> ligands file of the best molecules",
+    "selectivity": "scores in target and anti-targets -> table",
+    "genome": "FASTA or .2bit files -> bit planes of `offtargets` and `guides`",
     "panel": "parts of a search -> hits and anti-targets",
 }
 

@@ -13,7 +13,11 @@ from ligen_py.molecules.library.lines import require_complete
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.receptor.preparation import check_site
 from ligen_py.opencl.device import select_all
+from ligen_py.sequences.genes import read_annotation
+from ligen_py.sequences.guides import as_query
+from ligen_py.sequences.spacers import Enzyme, of_sequences
 from ligen_py.settings.document import read_document
+from ligen_py.settings.offtargets import IN_INPUT
 
 COMPRESSED_LIMIT = 1 << 28
 """Compressed bytes that are unpacked to see whether files are cut short: some seconds."""
@@ -39,13 +43,18 @@ def check_files(plan: Workplan) -> None:
         check_patterns(plan.settings.parse.exclude)
     except InputError as error:
         raise InputError(f"{plan.config.place('parse', 'exclude')}: {error}") from error
-    for name, docked in plan.pockets.items():
+    for name, docked in plan.every_pocket.items():
         try:
             _check_pocket(plan, docked)
         except InputError as error:
-            target = plan.key(docked)
-            which = "" if name == target else f" '{name}':"
-            raise InputError(f"{plan.config.place('targets', target)}:{which} {error}") from error
+            keys = plan.keys(docked)
+            which = "" if name == keys[-1] else f" '{name}':"
+            raise InputError(f"{plan.config.place(*keys)}:{which} {error}") from error
+    for section, name in plan.genome_searches:
+        try:
+            _check_search(plan, section, name)
+        except InputError as error:
+            raise InputError(f"{plan.config.place(section, name)}: {error}") from error
     left = COMPRESSED_LIMIT
     for library, path in _compressed(plan):
         left -= path.stat().st_size
@@ -68,6 +77,24 @@ def _check_pocket(plan: Workplan, docked: Docked) -> None:
     found = {key: str(plan.resolve(given)) for key, given in files.items() if given is not None}
     asked = docked.site.model_copy(update=found)
     check_site(plan.resolve(docked.receptor), docked.settings, asked, plan.settings.pocket)
+
+
+def _check_search(plan: Workplan, section: str, name: str) -> None:
+    """Read the guides of a search, or the gene of a design; the genome itself is not read."""
+    if section == "offtargets":
+        search = plan.settings.offtargets[name]
+        if search.guides is not None:
+            asked = search.model_dump(include=set(IN_INPUT))
+            as_query(plan.resolve(search.guides), **asked)
+        return
+    design = plan.settings.guides[name]
+    if design.annotation is not None:
+        annotation = read_annotation(plan.resolve(design.annotation))
+        if design.gene is not None:
+            annotation.gene(design.gene)
+    if design.cds is not None:
+        enzyme = Enzyme(design.pam.upper(), design.pam_side == "before", design.length)
+        of_sequences(plan.resolve(design.cds), enzyme)
 
 
 def _compressed(plan: Workplan) -> Iterator[tuple[str, Path]]:

@@ -18,16 +18,16 @@ from ligen_py import cli
 from ligen_py.engine.offtargets.results import join, records_of, rows_of
 from ligen_py.engine.offtargets.search import search
 from ligen_py.errors import InputError
-from ligen_py.molecules.library.record import WHOLE, Part
+from ligen_py.genome_inputs import add_genome, add_part
+from ligen_py.molecules.library.record import WHOLE
 from ligen_py.opencl.device import labels, select_all
 from ligen_py.pace import Pace
-from ligen_py.paths import cache_folder
 from ligen_py.provenance import Input, Run
 from ligen_py.records.column import Record
 from ligen_py.records.offtargets import OFFTARGETS
 from ligen_py.sequences.genome import read_genome
-from ligen_py.sequences.guides import Query, as_query, read_cas_offinder
-from ligen_py.settings.offtargets import OfftargetsSettings
+from ligen_py.sequences.guides import Query, as_query, found_from, read_cas_offinder
+from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.text import write_texts
 from ligen_py.store.files.write import write
@@ -40,13 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.offtargets", __doc__, OfftargetsSettings)
     parser.add_argument("--input", type=cli.input_file, help="input file of Cas-OFFinder")
-    parser.add_argument("--genome", type=Path, help="FASTA or .2bit file, or a folder of them")
+    add_genome(parser, required=False)
     parser.add_argument(
         "--guides", type=cli.input_file, help="FASTA, or a table of id, sequence, mismatch limit"
     )
-    parser.add_argument(
-        "--part", type=_part, default=WHOLE, metavar="K-of-N", help="part of the genome to search"
-    )
+    add_part(parser, WHOLE, "part of the genome to search (default: 1-of-1)")
     parser.add_argument(
         "--join",
         type=cli.input_file,
@@ -56,12 +54,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--output", type=Path, help="offtargets file to write")
     parser.add_argument("--tables", type=Path, help="folder for TSV, BED and Cas-OFFinder's rows")
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        default=cache_folder("genomes"),
-        help="folder of genomes as bit planes (default: %(default)s)",
-    )
     cli.add_device(parser, several=True)
     return cli.run(parser, argv, _stage)
 
@@ -113,7 +105,7 @@ def _search(
     )
     source = Input(genome_path.name, genome.digest())
     run = Run("offtargets", settings, (file, source), labels(chosen))
-    return run, records_of(genome, query, rows, settings.max_rows_per_guide)
+    return run, records_of(genome, query, rows, settings.max_rows_per_guide, part)
 
 
 def _asked(
@@ -121,31 +113,19 @@ def _asked(
 ) -> tuple[Query, Path, OfftargetsSettings, Path]:
     """The query, the genome, the settings that hold, and the file of the guides."""
     if options.input:
-        told = {"pattern", "mismatches", "dna_bulge", "rna_bulge"} & settings.model_fields_set
+        told = set(IN_INPUT) & settings.model_fields_set
         if options.guides or told:
             given = "--guides" if options.guides else f"--{min(told).replace('_', '-')}"
             raise InputError(f"command line: {given} stands in the file of --input; leave it out")
         genome, query = read_cas_offinder(options.input)
-        # A relative path is looked up beside the file, too, where it is not here.
-        beside = options.input.parent / genome
-        genome = options.genome or (genome if genome.exists() or not beside.exists() else beside)
+        genome = options.genome or found_from(options.input, genome)
         told_by_file = {"pattern": query.pattern, "dna_bulge": query.dna_bulge}
         told_by_file |= {"rna_bulge": query.rna_bulge}
         return query, genome, settings.model_copy(update=told_by_file), options.input
     if not (options.genome and options.guides):
         raise InputError("command line: give --input, or --genome and --guides, or --join")
-    query = as_query(options.guides, **settings.model_dump(include=QUERY_SETTINGS))
+    query = as_query(options.guides, **settings.model_dump(include=set(IN_INPUT)))
     return query, options.genome, settings, options.guides
-
-
-QUERY_SETTINGS = {"pattern", "mismatches", "dna_bulge", "rna_bulge"}
-
-
-def _part(text: str) -> Part:
-    try:
-        return Part.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 if __name__ == "__main__":

@@ -11,26 +11,39 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py import cli
+from ligen_py.errors import InputError
 from ligen_py.settings.report import ReportSettings
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.text import write_texts
-from ligen_py.summary.facts import effort_of, targets_of
+from ligen_py.summary.facts import Target, effort_of, targets_of
 from ligen_py.summary.page import page_of
+from ligen_py.summary.searches import read_search
+from ligen_py.summary.searches import text_of as searches_text
 from ligen_py.summary.text import text_of
 
 
 class Inputs(NamedTuple):
     """What the stage reads."""
 
-    campaign: Path
+    campaign: Path | None
+    """None for a campaign of searches alone."""
     exported: Path | None = None
     """Folder of `export`, to be named, not read."""
+    searches: tuple[Path, ...] = ()
+    """Files of `panel`, `offtargets`, `guides` and `selectivity`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.report", __doc__, ReportSettings)
-    parser.add_argument("--campaign", type=cli.input_file, required=True, help="file to read")
+    parser.add_argument("--campaign", type=cli.input_file, help="campaign file")
+    parser.add_argument(
+        "--searches",
+        type=cli.input_file,
+        nargs="+",
+        default=(),
+        help="files of searches: homologs.h5, offtargets.h5, guides.h5, selectivity.tsv",
+    )
     parser.add_argument("--output", type=Path, required=True, help="HTML page to write")
     parser.add_argument(
         "--exported", type=Path, help="folder of `export`, if the report is to name it"
@@ -39,20 +52,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stage(options: argparse.Namespace) -> None:
-    inputs = Inputs(options.campaign, options.exported)
+    if not (options.campaign or options.searches):
+        raise InputError("command line: give --campaign, --searches, or both")
+    inputs = Inputs(options.campaign, options.exported, tuple(options.searches))
     run(inputs, cli.settings_from(ReportSettings, options), None, options.output)
 
 
 def run(inputs: Inputs, settings: ReportSettings, device: str | None, output: Path) -> None:
     """Write the page, and print the table."""
-    with open_campaign(inputs.campaign) as campaign:
-        targets = targets_of(campaign, settings.top, settings.groups)
-        runs, effort = campaign.runs(), effort_of(campaign)
-    files = {"every score": str(inputs.campaign), "this report as a page": str(output)}
+    targets: list[Target] = []
+    runs, effort, files = None, "", {"this report as a page": str(output)}
+    if inputs.campaign:
+        with open_campaign(inputs.campaign) as campaign:
+            targets = targets_of(campaign, settings.top, settings.groups)
+            runs, effort = campaign.runs(), effort_of(campaign)
+        files = {"every score": str(inputs.campaign)} | files
     if inputs.exported:
         files["best poses (SDF, CSV)"] = str(inputs.exported)
-    write_texts(output.parent, {output.name: [page_of(targets, runs, files, effort)]})
-    print(text_of(targets, files, effort), end="")
+    searches = [read_search(path) for path in inputs.searches]
+    page = page_of(targets, runs, files, effort, searches)
+    write_texts(output.parent, {output.name: [page]})
+    if targets:
+        print(text_of(targets, files, effort), end="")
+    print("\n".join(["", *searches_text(searches)]) if searches else "", end="")
 
 
 if __name__ == "__main__":

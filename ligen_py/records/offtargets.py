@@ -98,6 +98,15 @@ class OffTargets(Record):
         yield "dna", self.dna < 128
 
 
+@dataclass(frozen=True, slots=True)
+class Searched(Record):
+    """How much of the genome was searched for this file."""
+
+    part: np.ndarray = column("i4", 2, doc="part k of n that was searched; 1, 1: the whole")
+
+
 OFFTARGETS = Kind(
-    "offtargets", 1, {"guides": Guides, "chromosomes": Chromosomes, "rows": OffTargets}
+    "offtargets",
+    1,
+    {"guides": Guides, "chromosomes": Chromosomes, "rows": OffTargets, "searched": Searched},
 )

@@ -1,5 +1,6 @@
 """Some rows of a record with everything that belongs to them."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -42,6 +43,19 @@ def subset(record: R, rows: Rows) -> R:
         else:
             columns[spec.name] = values[rows[dim]]
     return type(record)(**columns)
+
+
+def concatenated(records: Sequence[R]) -> R:
+    """The rows of several records one after another; offsets are counted on."""
+    columns = {}
+    for spec in _specs(records[0]):
+        values = [getattr(record, spec.name) for record in records]
+        if str(spec.metadata["dims"][0]).endswith("+1"):
+            counts = np.concatenate([np.diff(one) for one in values])
+            columns[spec.name] = np.concatenate([[0], np.cumsum(counts)]).astype(values[0].dtype)
+        else:
+            columns[spec.name] = np.concatenate(values)
+    return type(records[0])(**columns)
 
 
 def unequal(one: Record, other: Record) -> list[str]:

@@ -32,7 +32,7 @@ from ligen_py.sequences.planes import WORD, Genome, layout
 
 log = logging.getLogger("ligen_py")
 
-BLOCK = 1 << 17
+BLOCK = 1 << 19
 """Letters that a thread packs at a time: they and what is made of them stay in its core's cache."""
 
 HASHED_AT_ONCE = 8
@@ -103,8 +103,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     Raises InputError, which names the file, where one is no genome, has letters that are none of
     DNA, has a record without a name, or a name that another record has.
     """
-    while _keeping:
-        _keeping.pop().join()
+    finish_keeping()
     files = files_of(path)
     known = Known(cache)
     digests = [known.digest(file) for file in files]
@@ -125,6 +124,12 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
         _keeping.append(threading.Thread(target=_save, args=(cache, genome)))
         _keeping[-1].start()
     return genome
+
+
+def finish_keeping() -> None:
+    """Wait until the genomes that were read are in their cache folders."""
+    while _keeping:
+        _keeping.pop().join()
 
 
 class Known:
@@ -392,23 +397,52 @@ def _pack_lines(
     if len(tail) > width or (lines[:, -1] != NEWLINE).any():
         target.uneven.add(name)
         return
-    letters = lines[:, :width].ravel()
-    _pack(path, name, np.concatenate([letters, tail]) if len(tail) else letters, target, at)
+    size = lines.shape[0] * width
+    letters = _scratch.some(size + len(tail)).letters
+    letters[:size].reshape(-1, width)[:] = lines[:, :width]
+    letters[size:] = tail
+    _pack(path, name, letters, target, at)
+
+
+class _Scratch(threading.local):
+    """Arrays of a thread that are used again for each block.
+
+    New arrays for each step would give their pages back to the system and take new ones.
+    """
+
+    size = 0
+
+    def some(self, size: int) -> "_Scratch":
+        """Arrays of so many letters, with what they held before."""
+        if size > self.size:
+            self.size = max(size, BLOCK)
+            self._arrays = [np.empty(self.size, np.uint8) for _ in range(4)]
+        self.letters, self.upper, one, two = (array[:size] for array in self._arrays)
+        self.one, self.two = one.view(bool), two.view(bool)
+        return self
+
+
+_scratch = _Scratch()
 
 
 def _pack(path: Path, name: str, letters: np.ndarray, target: Target, at: int) -> None:
     """Pack letters of a record from place `at` on, a multiple of 32, into its planes."""
-    upper = letters & np.uint8(0xDF)
+    made = _scratch.some(len(letters))
+    upper, valid, some = made.upper, made.one, made.two
+    np.bitwise_and(letters, np.uint8(0xDF), out=upper)
     # 'A' 41, 'C' 43, 'G' 47, 'T' 54, 'U' 55, hexadecimal: bits 1 and 2 are the code.
-    valid = (upper == 0x41) | (upper == 0x43) | (upper == 0x47) | (upper == 0x54)
+    np.equal(upper, 0x41, out=valid)
+    for letter in (0x43, 0x47, 0x54):
+        np.equal(upper, letter, out=some)
+        np.logical_or(valid, some, out=valid)
     if not valid.all():
         _keep_others(path, name, letters, upper, valid, target, at)
     planes = target.planes[:, at // WORD : at // WORD + -(-len(letters) // WORD)]
-    for plane, bits in zip(planes, (upper & 4, upper & 2, valid), strict=True):
-        packed = np.packbits(bits, bitorder="little")
-        if len(packed) % 4:
-            packed = np.concatenate([packed, np.zeros(-len(packed) % 4, np.uint8)])
-        plane[:] = packed.view("<u4")
+    for plane, bit in zip(planes, (4, 2, 0), strict=True):
+        if bit:
+            np.bitwise_and(upper, np.uint8(bit), out=some.view(np.uint8))
+        packed = np.packbits(some.view(np.uint8) if bit else valid, bitorder="little")
+        plane.view(np.uint8)[: len(packed)] = packed
     planes[:2] &= planes[2]
 
 

@@ -140,6 +140,12 @@ def read_cas_offinder(path: Path) -> CasOffinderFile:
     return CasOffinderFile(Path(lines[0]), checked(query, str(path), numbers))
 
 
+def found_from(source: Path, genome: Path) -> Path:
+    """The genome that an input file names: as it stands, or beside the file."""
+    beside = source.parent / genome
+    return genome if genome.exists() or not beside.exists() else beside
+
+
 def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
     """Guides of a file: names, sequences (upper case) and limits where they are given.
 

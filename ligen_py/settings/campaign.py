@@ -16,12 +16,12 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.settings.filter import FilterSettings
-from ligen_py.settings.homologs import HomologSearch
 from ligen_py.settings.parse import ParseSettings, Reading
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.report import ReportSettings
 from ligen_py.settings.score import ScoreSettings
+from ligen_py.settings.searches import GuideDesign, HomologSearch, OfftargetSearch
 from ligen_py.settings.section import Name, Section
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
@@ -119,12 +119,19 @@ NOT_EMPTY: dict[str, Any] = {"json_schema_extra": {"minProperties": 1}}
 """Of a key that is left out or names something; a campaign in memory may have it empty."""
 
 
+SEARCHES = ("homologs", "offtargets", "guides")
+"""Keys of searches of sequences, which a campaign may have beside targets and libraries."""
+
+
+ANY_SEARCH: list[Any] = [{"required": [search]} for search in SEARCHES]
+
+
 class Campaign(Method):
     """The whole config file: targets and libraries, or searches of sequences, or both."""
 
     model_config = pydantic.ConfigDict(
         json_schema_extra={
-            "anyOf": [{"required": ["targets", "libraries"]}, {"required": ["homologs"]}]
+            "anyOf": [{"required": ["targets", "libraries"]}, *ANY_SEARCH],
         }
     )
 
@@ -132,6 +139,12 @@ class Campaign(Method):
     libraries: dict[Name, Library] = Field({}, description="libraries by name", **NOT_EMPTY)
     homologs: dict[Name, HomologSearch] = Field(
         {}, description="searches for homologs of proteins, by name", **NOT_EMPTY
+    )
+    offtargets: dict[Name, OfftargetSearch] = Field(
+        {}, description="searches for off-targets of CRISPR guides, by name", **NOT_EMPTY
+    )
+    guides: dict[Name, GuideDesign] = Field(
+        {}, description="designs of CRISPR guides for a gene, by name", **NOT_EMPTY
     )
     duplicates: Literal["chunk", "campaign"] = Field(
         "chunk",
@@ -148,11 +161,18 @@ class Campaign(Method):
         if bool(self.targets) != bool(self.libraries):
             missing = "libraries" if self.targets else "targets"
             raise ValueError(f"key '{missing}' names none; libraries are docked into targets")
-        if not self.targets and not self.homologs:
-            raise ValueError("give 'targets' and 'libraries', or 'homologs'")
+        if not self.targets and not any(getattr(self, search) for search in SEARCHES):
+            raise ValueError(
+                "give 'targets' and 'libraries', or 'homologs', 'offtargets' or 'guides'"
+            )
         for name, search in self.homologs.items():
             if search.target is not None and search.target not in self.targets:
                 raise ValueError(f"'homologs.{name}.target' is none of 'targets'")
+            if search.structures and self.aggregate.rank_by != "score":
+                raise ValueError(
+                    f"'homologs.{name}.structures' needs 'aggregate.rank_by: score': mean ranks of "
+                    "two targets cannot be compared"
+                )
         return self
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any
 
@@ -19,10 +20,13 @@ def flag(model: type[Section], name: str) -> str:
     return renamed.get(name, "--" + name.replace("_", "-"))
 
 
-def flags(section: Section) -> str:
-    """A section as command-line flags, for the rules and for logs: every setting with a value."""
+def flags(section: Section, leave: Collection[str] = ()) -> str:
+    """A section as command-line flags, for the rules and for logs: every setting with a value.
+
+    Settings of the names in `leave` are left out.
+    """
     words = []
-    for name, value in section.model_dump(mode="json").items():
+    for name, value in section.model_dump(mode="json", exclude=set(leave)).items():
         values = value if isinstance(value, list) else [] if value is None else [value]
         if values:
             words += [flag(type(section), name), *map(_word, values)]

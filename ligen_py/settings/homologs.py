@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from ligen_py.settings.section import Name, Section
+from ligen_py.settings.section import Section
 
 
 class HomologsSettings(Section):
@@ -41,20 +41,3 @@ class PanelSettings(Section):
     max_evalue: float = Field(
         1e-5, ge=0, description="largest E-value, where the matrix and gaps have one"
     )
-
-
-class HomologSearch(HomologsSettings, PanelSettings):
-    """Homologs of some proteins, or of a target's receptor, in a database."""
-
-    query: str | None = Field(None, description="FASTA file, plain or compressed")
-    target: Name | None = Field(
-        None, description="target whose receptor's chains are the queries, in place of a file"
-    )
-    database: str = Field(description="FASTA file, plain or compressed, or a database file")
-    chunks: int = Field(1, ge=1, le=10_000, description="parts of the database, a job each")
-
-    @model_validator(mode="after")
-    def _one_query(self) -> Self:
-        if (self.query is None) == (self.target is None):
-            raise ValueError("give either 'query' or 'target'")
-        return self

@@ -6,6 +6,9 @@ from pydantic import Field
 
 from ligen_py.settings.section import Section
 
+IN_INPUT = ("pattern", "mismatches", "dna_bulge", "rna_bulge")
+"""Settings that an input file of Cas-OFFinder has."""
+
 
 class OfftargetsSettings(Section):
     """Which sites of a genome count as off-targets of a guide."""

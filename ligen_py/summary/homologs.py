@@ -139,15 +139,14 @@ def blast_table(queries: Queries, hits: Hits) -> Iterator[str]:
 def panel_table(
     queries: Queries, hits: Hits, min_identity: float, max_evalue: float
 ) -> Iterator[str]:
-    """The anti-targets: hits like a query, but for the query itself, with a header."""
+    """The anti-targets with a header."""
     yield _line(PANEL_COLUMNS)
+    chosen = set(antitargets(queries, hits, min_identity, max_evalue))
     for query, _, row in _rows(queries):
+        if row not in chosen:
+            continue
         length = int(queries.residues[query])
         same, aligned = int(hits.identities[row]), int(hits.aligned[row])
-        itself = same == length == hits.residues[row]
-        # Where no E-value is known, NaN exceeds no limit.
-        if itself or same < min_identity * aligned or hits.evalue[row] > max_evalue:
-            continue
         site = int(hits.site_residues[row])
         covered = int(hits.query_end[row]) - int(hits.query_start[row]) + 1
         yield _line(
@@ -163,6 +162,18 @@ def panel_table(
                 hits.residues[row],
             )
         )
+
+
+def antitargets(
+    queries: Queries, hits: Hits, min_identity: float, max_evalue: float
+) -> Iterator[int]:
+    """Rows of hits that are like a query, but for the query itself."""
+    for query, _, row in _rows(queries):
+        same, aligned = int(hits.identities[row]), int(hits.aligned[row])
+        itself = same == int(queries.residues[query]) == hits.residues[row]
+        # Where no E-value is known, NaN exceeds no limit.
+        if not (itself or same < min_identity * aligned or hits.evalue[row] > max_evalue):
+            yield row
 
 
 def _accession(name: str) -> str:

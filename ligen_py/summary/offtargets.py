@@ -48,8 +48,8 @@ class Line(NamedTuple):
         return len(self.dna.replace("-", ""))
 
 
-def lines(guides: Guides, chromosomes: Chromosomes, rows: OffTargets) -> Iterator[Line]:
-    """The rows of a file in its order."""
+def lines(names: np.ndarray, chromosomes: Chromosomes, rows: OffTargets) -> Iterator[Line]:
+    """The rows of a file in its order, with their guides' names."""
     crrna, dna = _texts(rows.crrna), _texts(rows.dna)
     columns = (
         rows.guide.tolist(),
@@ -66,7 +66,7 @@ def lines(guides: Guides, chromosomes: Chromosomes, rows: OffTargets) -> Iterato
     ):
         yield Line(
             guide,
-            guides.name[guide],
+            names[guide],
             kinds[bulge],
             rna,
             letters,
@@ -189,7 +189,7 @@ def texts(records: Mapping[str, Record], pam_first: bool) -> dict[str, Iterator[
     named = any(name != str(row) for row, name in enumerate(guides.name))
 
     def found() -> Iterator[Line]:
-        return lines(guides, chromosomes, rows)
+        return lines(guides.name, chromosomes, rows)
 
     made = {
         "offtargets.tsv": tsv(found(), pam_first),

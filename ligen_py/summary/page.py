@@ -7,6 +7,7 @@ import jinja2
 
 from ligen_py.store.campaign.layout import Runs
 from ligen_py.summary.facts import Group, Target, settings_of
+from ligen_py.summary.searches import Search
 from ligen_py.summary.text import caution, control_words, ranked_words
 
 TEMPLATE = "page.html.j2"
@@ -20,9 +21,16 @@ GOOD_RMSD = 2.0
 
 
 def page_of(
-    targets: Sequence[Target], runs: Runs, files: Mapping[str, str], effort: str = ""
+    targets: Sequence[Target],
+    runs: Runs | None,
+    files: Mapping[str, str],
+    effort: str = "",
+    searches: Sequence[Search] = (),
 ) -> str:
-    """The page as text; everything that comes from data is escaped."""
+    """The page as text; everything that comes from data is escaped.
+
+    A campaign of searches alone has no targets and no `runs`.
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         keep_trailing_newline=True,
@@ -41,7 +49,8 @@ def page_of(
     )
     environment.globals.update(WIDTH=WIDTH, HEIGHT=HEIGHT, FOOT=FOOT, GOOD_RMSD=GOOD_RMSD)
     page = environment.get_template(TEMPLATE)
-    return page.render(targets=targets, runs=_runs(runs), files=files, effort=effort)
+    made = [*(_runs(runs) if runs else ()), *_runs_of(searches)]
+    return page.render(targets=targets, runs=made, files=files, effort=effort, searches=searches)
 
 
 def _bars(target: Target) -> list[tuple[float, float, float, float, str]]:
@@ -81,6 +90,19 @@ def _runs(runs: Runs) -> list[dict[str, str]]:
             "settings": _plain(str(runs.settings[i])),
         }
         for i in range(len(runs.kind))
+    ]
+
+
+def _runs_of(searches: Sequence[Search]) -> list[dict[str, str]]:
+    return [
+        {
+            "kind": f"{search.run['stage']} {search.name}",
+            "device": search.run["device"] or "-",
+            "program": f"{search.run['created-by']}, code {search.run['stage-digest']}",
+            "settings": _plain(search.run["settings"]),
+        }
+        for search in searches
+        if search.run
     ]
 
 

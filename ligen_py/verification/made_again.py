@@ -200,13 +200,15 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         again = Path(folder) / results.name
         again.mkdir()
-        for name in (campaign.name, "manifest.tsv"):
+        searches = [Path(file) for file in plan.reported(results.name)]
+        below = {file.parts[1] for file in searches}
+        for name in (campaign.name, "manifest.tsv", *sorted(below)):
             (again / name).symlink_to(results.resolve() / name)
         seen, printed = Path(results.name), StringIO()
         inputs = {"campaign": seen / campaign.name}
         with chdir(folder), redirect_stdout(printed):
             STAGES["export"].run(inputs, plan.settings.export, None, seen / "export")
-            shown = inputs | {"exported": seen / "export"}
+            shown = inputs | {"exported": seen / "export", "searches": tuple(searches)}
             STAGES["report"].run(shown, plan.settings.report, None, seen / "report.html")
         (again / "report.txt").write_text(printed.getvalue(), encoding="utf-8")
         for file in sorted(again.rglob("*")):

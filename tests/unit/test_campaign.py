@@ -231,16 +231,26 @@ def searches(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def sequences(folder: Path) -> Path:
-    for name in ("q.fa", "db.fa", "db.h5", "own.txt"):
+    for name in ("q.fa", "db.fa", "db.h5", "own.txt", "guides.tsv", "cds.fa", "a.gtf"):
         (folder / name).write_text("x")
+    (folder / "hg38.fa").write_text(">chr1\nACGT\n")
+    (folder / "other").mkdir()
+    (folder / "other" / "hg38.fa").write_text(">chr1\nACGT\n")
+    (folder / "in.txt").write_text("other\nNNNNNNRG\nACGTGGNN 3\n")
     return folder
 
 
 def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
     plan = Workplan.of(searches(chunks=2, top=5, min_identity=0.5), "c.yaml", sequences)
     assert plan.parts() == []
-    assert plan.final("results") == ["results/config.yaml", "results/homologs/s/found/panel.tsv"]
-    assert plan.search_parts("s") == ["1-of-2", "2-of-2"]
+    assert plan.final("results") == [
+        "results/config.yaml",
+        "results/report.html",
+        "results/report.txt",
+        "results/homologs/s/found/panel.tsv",
+        "results/homologs/s/found/homologs.h5",
+    ]
+    assert plan.search_parts("homologs", "s") == ["1-of-2", "2-of-2"]
     assert plan.search_files("s", "results") == {
         "query": str(sequences / "q.fa"),
         "database": "results/homologs/s/database.h5",
@@ -254,7 +264,7 @@ def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     given = {"target": "b", "query": None, "database": "db.h5", "matrix": "own.txt"}
     plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
     assert plan.final("r")[:2] == ["r/config.yaml", "r/export"]
-    assert plan.final("r")[-1] == "r/homologs/s/found/panel.tsv"
+    assert plan.final("r")[-1] == "r/homologs/s/found/homologs.h5"
     assert plan.search_files("s", "results") == {
         "receptor": str(sequences / "r.pdb"),
         "pocket": "results/pockets/b.h5",
@@ -264,10 +274,112 @@ def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     assert f"--matrix {sequences / 'own.txt'}" in plan.search_flags("s")
 
 
+def test_searches_of_genomes(sequences: Path) -> None:
+    search = {"genome": "hg38.fa", "guides": "guides.tsv", "mismatches": 3, "chunks": 2}
+    design = {"genome": "other/hg38.fa", "gene": "EGFR", "annotation": "a.gtf", "controls": 4}
+    given = {
+        "offtargets": {"one": search, "two": {"input": "in.txt", "rows": "all"}},
+        "guides": {"egfr": design},
+    }
+    plan = Workplan.of(given, "c.yaml", sequences)
+    assert plan.final("r") == [
+        "r/report.html",
+        "r/report.txt",
+        "r/offtargets/one/found/offtargets.h5",
+        "r/offtargets/two/found/offtargets.h5",
+        "r/guides/egfr/found/guides.h5",
+    ]
+    assert plan.search_parts("offtargets", "one") == ["1-of-2", "2-of-2"]
+    other = sequences / "other"
+    assert plan.genomes == {
+        "hg38": sequences / "hg38.fa", "other": other, "hg38_2": other / "hg38.fa"
+    }  # fmt: skip
+    assert plan.genome_files("offtargets", "two", "r") == {
+        "input": str(sequences / "in.txt"), "genome": str(other), "cache": "r/genomes/other"
+    }  # fmt: skip
+    words = plan.genome_words("guides", "egfr", "r")
+    assert words == (
+        f"--annotation {sequences / 'a.gtf'} --genome {other / 'hg38.fa'} "
+        "--cache r/genomes/hg38_2 --gene EGFR"
+    )
+    assert "--mismatches 3 " in plan.offtarget_flags("one")
+    assert plan.offtarget_flags("two").startswith("--rows all")
+    assert "--controls 4" in plan.guide_flags("egfr")
+
+
+def test_anti_targets_are_docked_but_not_ranked(sequences: Path) -> None:
+    anti = {"receptor": "r.pdb", "site": {"center": [0, 0, 0], "radius": 8}}
+    given = {"target": "b", "query": None, "structures": {"P1": anti}, "best": 5}
+    plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
+    assert list(plan.antitargets) == ["anti-s.P1"]
+    assert "anti-s.P1" not in plan.pockets
+    assert all(not part.target.startswith("anti-") for part in plan.parts())
+    assert plan.receptor("anti-s.P1") == sequences / "r.pdb"
+    assert plan.site("anti-s.P1").radius == 8
+    assert plan.ranked_targets("s") == ["b"]
+    assert plan.best_flags("s") == "--best 5"
+    assert plan.antitarget_scores("s", "r") == {
+        "P1": "r/scores/anti-s.P1/best-s/1-of-1.h5",
+    }
+    assert "r/homologs/s/selectivity.tsv" in plan.final("r")
+
+
+ANTI = {"P1": {"receptor": "r.pdb", "site": {"center": [0, 0, 0]}}}
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "give 'targets' and 'libraries', or 'homologs'"),
+        (searches(structures=ANTI), "'structures' are docked with the best ligands of a 'target'"),
+        (
+            {**searches(target="b", query=None, structures=ANTI),
+             "aggregate": {"rank_by": "consensus"}},
+            "needs 'aggregate.rank_by: score'",
+        ),
+        (
+            {**searches(target="b", query=None, structures=ANTI),
+             "libraries": {"best-s": {"file": "lib.smi"}}},
+            "'libraries.best-s': is the name of the best ligands",
+        ),
+        (
+            searches(target="b", query=None,
+                     structures={"P1": ANTI["P1"] | {"receptor": "no.pdb"}}),
+            "'homologs.s.structures.P1.receptor': .*no.pdb does not exist",
+        ),
+    ],
+)  # fmt: skip
+def test_what_anti_targets_lack(sequences: Path, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Workplan.of({**config(), **given}, "c.yaml", sequences)
+
+
+GUIDES = {"genome": "hg38.fa", "cds": "cds.fa"}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"offtargets": {"o": {"guides": "guides.tsv"}}}, "'guides' need a 'genome'"),
+        ({"offtargets": {"o": {}}}, "give either 'input' or 'guides'"),
+        ({"offtargets": {"o": {"input": "in.txt", "pattern": "NGG"}}}, "'pattern' stands in the"),
+        ({"offtargets": {"o": {"input": "no.txt"}}}, "'offtargets.o.input': .*no.txt does not"),
+        ({"guides": {"g": GUIDES | {"genome": "no.fa"}}}, "'guides.g.genome': .*no.fa does not"),
+        ({"guides": {"g": GUIDES | {"gene": "EGFR"}}}, "give either 'cds' or 'gene'"),
+        ({"guides": {"g": {"genome": "hg38.fa", "gene": "E"}}}, "'gene' needs an 'annotation'"),
+        ({"guides": {"g": GUIDES | {"pam": "NGX"}}}, "guides.g.pam"),
+    ],
+)
+def test_what_a_search_of_a_genome_lacks(
+    sequences: Path, given: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        Workplan.of(given, "c.yaml", sequences)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "give 'targets' and 'libraries', or 'homologs', 'offtargets' or 'guides'"),
         ({"libraries": {"lib": {"file": "lib.smi"}}}, "key 'targets' names none"),
         (searches(target="b"), "give either 'query' or 'target'"),
         (searches(target="b", query=None), "'homologs.s.target' is none of 'targets'"),

@@ -99,11 +99,21 @@ def test_an_unknown_stage_is_an_error() -> None:
         sources("nothing")
 
 
-SEARCHES = ("database", "homologs", "panel", "offtargets")
+SEARCHES = (
+    "database",
+    "homologs",
+    "panel",
+    "genome",
+    "offtargets",
+    "guides",
+    "best",
+    "selectivity",
+)
 ALL = {*STAGES, *SEARCHES}
 DEVICE = {stage.name for stage in SCREEN}
 REPLANNED: dict[str, set[str]] = {
     "ligen_py/settings/aggregate.py": {"aggregate"},
+    "ligen_py/settings/best.py": {"best", "selectivity"},
     "ligen_py/settings/campaign.py": set(),
     "ligen_py/settings/check.py": ALL,
     "ligen_py/settings/dock.py": {"dock"},
@@ -112,6 +122,7 @@ REPLANNED: dict[str, set[str]] = {
     "ligen_py/settings/filter.py": {"dock", "filter", "refine"},
     "ligen_py/settings/flags.py": ALL,
     "ligen_py/settings/function.py": {"refine", "score"},
+    "ligen_py/settings/guides.py": {"guides"},
     "ligen_py/settings/homologs.py": {"homologs", "panel"},
     "ligen_py/settings/offtargets.py": {"offtargets"},
     "ligen_py/settings/parse.py": {"parse"},
@@ -119,6 +130,7 @@ REPLANNED: dict[str, set[str]] = {
     "ligen_py/settings/refine.py": {"refine"},
     "ligen_py/settings/report.py": {"report"},
     "ligen_py/settings/score.py": {"score"},
+    "ligen_py/settings/searches.py": set(),
     "ligen_py/settings/section.py": ALL,
     "kernels/batched/ad4.cl": {"score"},
     "kernels/batched/dock.cl": {"dock"},
@@ -129,7 +141,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/batched/vina.cl": {"score"},
     "kernels/latency/dock.cl": {"dock"},
     "kernels/sequences/inter_sequence.cl": {"homologs"},
-    "kernels/sequences/offtargets.cl": {"offtargets"},
+    "kernels/sequences/offtargets.cl": {"guides", "offtargets"},
     "kernels/sequences/traceback.cl": {"homologs"},
     "kernels/sequences/wavefront.cl": {"homologs"},
     "kernels/include/ad4.clh": {"refine", "score"},

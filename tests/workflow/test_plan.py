@@ -87,18 +87,44 @@ def test_searches_beside_a_screen_and_alone(tmp_path: Path, campaign: dict[str, 
     assert {"database": 2, "homologs": 4, "panel": 2, "dock": 7}.items() <= found.items()
     result = plan(tmp_path, {"homologs": {"one": searches["one"]}})
     assert result.returncode == 0, result.stdout
-    assert jobs(result.stdout) == {"database": 1, "homologs": 2, "panel": 1, "all": 1}
+    assert jobs(result.stdout) == {
+        **{"database": 1, "homologs": 2, "panel": 1, "report": 1, "all": 1}
+    }
+
+
+def test_searches_of_genomes(tmp_path: Path) -> None:
+    result = plan(tmp_path, genome_searches(tmp_path))
+    assert result.returncode == 0, result.stdout
+    assert jobs(result.stdout) == {
+        **{"genome": 1, "offtargets": 3, "sites": 1, "guide_sites": 2, "guides": 1},
+        **{"report": 1, "all": 1},
+    }
+
+
+def genome_searches(folder: Path) -> dict[str, Any]:
+    """A campaign of a search for off-targets and a design of guides in one genome."""
+    for name in ("genome.fa", "cds.fa"):
+        (folder / name).write_text(">chr1\n" + "ACGGTTGACCTGCAGGCATGCAAGG" * 4 + "\n")
+    (folder / "in.txt").write_text("genome.fa\nNNNNNNRG\nACGTGGNN 3\n")
+    design = {"genome": "genome.fa", "cds": "cds.fa", "chunks": 2}
+    return {
+        "offtargets": {"one": {"input": "in.txt", "chunks": 3}},
+        "guides": {"two": design},
+    }
 
 
 def test_stages_know_every_flag_that_the_rules_give(
     tmp_path: Path, campaign: dict[str, Any]
 ) -> None:
-    output = plan(tmp_path, campaign, "--printshellcmds").stdout
+    search = {"query": "db.fa", "database": "db.fa"}
+    (tmp_path / "db.fa").write_text(">p\nMKV\n")
+    whole = campaign | {"homologs": {"h": search}} | genome_searches(tmp_path)
+    output = plan(tmp_path, whole, "--printshellcmds").stdout
     commands = re.findall(r"python -m (ligen_py\.\w+) (.*)", output)
     given: dict[str, set[str]] = {}
     for module, words in commands:
         given.setdefault(module, set()).update(re.findall(r"(?<!\S)(--[a-z-]+)", words))
-    assert len(given) == 9
+    assert len(given) == 9 + 6
     for module, flags in given.items():
         page = subprocess.run(
             [sys.executable, "-m", module, "--help"],

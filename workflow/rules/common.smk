@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ligen_py.campaign import Workplan, stage_environment
+from ligen_py.campaign import BEST, Workplan, stage_environment
 from ligen_py.chain import STAGES, writer
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.progress import follow
@@ -33,6 +33,7 @@ wildcard_constraints:
     target=NAME,
     library=NAME,
     search=NAME,
+    genome=NAME,
     chunk=r"([^/]+\.)?\d+-of-\d+",
 
 

@@ -1,6 +1,3 @@
-ruleorder: reuse > parse
-
-
 rule parse:
     input:
         library=lambda wildcards: plan.source(wildcards.library, wildcards.chunk),

@@ -99,7 +99,8 @@ rule export:
 
 rule report:
     input:
-        **inputs("report"),
+        **(inputs("report") if plan.pockets else {}),
+        searches=plan.reported("<results>"),
     output:
         page=report(
             made("report"),
@@ -119,15 +120,17 @@ rule report:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
+        # The folder of `export` is named in the table, not read: a changed export needs no report.
+        files=lambda wildcards, input, output: plan.report_words(
+            input.get("campaign"), input.searches, output.page
+        ),
         flags=flags(plan.settings.report),
         code=stage_digest("report"),
     message:
-        "Tell what came out"
+        "Report what came out"
     shell:
-        # The folder of `export` is named in the table, not read: a changed export needs no report.
         "python -m ligen_py.report"
-        " --campaign {input.campaign}"
         " --output {output.page}"
-        ' --exported "$(dirname {output.page})/export"'
+        " {params.files}"
         " {params.flags}"
         " > {output.table} 2> {log}"

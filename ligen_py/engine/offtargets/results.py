@@ -16,6 +16,7 @@ from ligen_py.records.offtargets import (
     Guides,
     GuideStatus,
     OffTargets,
+    Searched,
 )
 from ligen_py.sequences.guides import Query
 from ligen_py.sequences.planes import Genome
@@ -55,7 +56,9 @@ def unknown(rows: Alignments) -> np.ndarray:
     return (counted & ~base).any(1)
 
 
-def records_of(genome: Genome, query: Query, rows: Alignments, most: int) -> dict[str, Record]:
+def records_of(
+    genome: Genome, query: Query, rows: Alignments, most: int, part: tuple[int, int] = (1, 1)
+) -> dict[str, Record]:
     """The records of an offtargets file; at most `most` rows of a guide (0: all of them)."""
     kind = np.where(rows.bulge == 2, 2, 0) + rows.size
     count = np.zeros((len(query.guides), KINDS, CLASSES), np.int64)
@@ -83,7 +86,9 @@ def records_of(genome: Genome, query: Query, rows: Alignments, most: int) -> dic
         rows.crrna,
         rows.dna,
     )
-    return truncated({"guides": guides, "chromosomes": chromosomes, "rows": kept}, most)
+    searched = Searched(np.array(part, np.int32))
+    records = {"guides": guides, "chromosomes": chromosomes, "rows": kept, "searched": searched}
+    return truncated(records, most)
 
 
 def truncated(records: dict[str, Record], most: int) -> dict[str, Record]:
@@ -112,8 +117,9 @@ def taken(rows: OffTargets, which: np.ndarray) -> OffTargets:
 def join(parts: Sequence[dict[str, Record]], most: int) -> dict[str, Record]:
     """The records of all parts of a genome as if it had been searched at once.
 
-    InputError where the parts are not of one search.
+    InputError where the parts are not of one search, or not all.
     """
+    _require_all(parts)
     guides = [part["guides"] for part in parts]
     chromosomes = [part["chromosomes"] for part in parts]
     rows = [part["rows"] for part in parts]
@@ -149,4 +155,17 @@ def join(parts: Sequence[dict[str, Record]], most: int) -> dict[str, Record]:
         sum((part.count for part in guides), np.zeros_like(first.count)),  # type: ignore[attr-defined]
     )
     merged = OffTargets(**{name: values[order] for name, values in columns.items()})
-    return truncated({"guides": whole, "chromosomes": chromosomes[0], "rows": merged}, most)
+    records = {"guides": whole, "chromosomes": chromosomes[0], "rows": merged}
+    return truncated(records | {"searched": Searched(np.ones(2, np.int32))}, most)
+
+
+def _require_all(parts: Sequence[dict[str, Record]]) -> None:
+    """InputError where a part of the genome is missing or there twice."""
+    found = sorted(tuple(part["searched"].part.tolist()) for part in parts)  # type: ignore[attr-defined]
+    count = found[0][1]
+    for number in range(1, count + 1):
+        if found.count((number, count)) != 1:
+            fault = "is there twice" if (number, count) in found else "is missing"
+            raise InputError(f"part {number}-of-{count} {fault}; give each part of one search once")
+    if len(found) != count:
+        raise InputError("the parts are not of one search: they were cut differently")

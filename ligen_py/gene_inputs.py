@@ -1,0 +1,101 @@
+"""What a design of guides is given: a gene, a genome, and perhaps sites that were found before."""
+
+import argparse
+import logging
+from pathlib import Path
+from typing import NamedTuple
+
+from ligen_py import cli
+from ligen_py.engine.offtargets.design import enzyme_of, query_of
+from ligen_py.errors import InputError
+from ligen_py.genome_inputs import add_genome, add_part
+from ligen_py.provenance import Input
+from ligen_py.sequences.genes import Annotation, read_annotation
+from ligen_py.sequences.genome import read_genome
+from ligen_py.sequences.guides import Query
+from ligen_py.sequences.planes import Genome
+from ligen_py.sequences.spacers import Spacer, of_gene, of_sequences
+from ligen_py.settings.guides import GuidesSettings
+
+log = logging.getLogger("ligen_py")
+
+
+class Inputs(NamedTuple):
+    """What the stage reads."""
+
+    genome: Path
+    cache: Path | None = None
+    cds: Path | None = None
+    annotation: Path | None = None
+    gene: str | None = None
+    part: tuple[int, int] | None = None
+    """Number, and of so many: search this part of the genome, and rank nothing."""
+    sites: tuple[Path, ...] = ()
+    """Offtargets files of all parts, in place of a search."""
+    tables: Path | None = None
+    """Folder for text files."""
+
+
+class Task(NamedTuple):
+    """A checked design."""
+
+    genome: Genome
+    spacers: list[Spacer]
+    query: Query
+    annotation: Annotation | None
+    files: tuple[Path | Input, ...]
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the gene, the genome and its part."""
+    gene = parser.add_mutually_exclusive_group(required=True)
+    gene.add_argument("--cds", type=cli.input_file, help="FASTA file of the coding sequence")
+    gene.add_argument("--gene", help="gene or transcript of the annotation")
+    parser.add_argument(
+        "--annotation",
+        type=cli.input_file,
+        help="GTF, GFF3 or BED file: exons, and off-targets within coding sequence",
+    )
+    add_genome(parser, required=True)
+    add_part(parser, None, "search only this part of the genome, into an offtargets file")
+    parser.add_argument(
+        "--sites", type=cli.input_file, nargs="+", metavar="FILE", default=(),
+        help="offtargets files of all parts, in place of a search",
+    )  # fmt: skip
+
+
+def inputs_of(options: argparse.Namespace) -> Inputs:
+    """The files that a command line names; InputError where they do not fit together."""
+    if options.part and (options.sites or not options.output or options.tables):
+        raise InputError("command line: --part needs --output, without --sites or --tables")
+    part = (options.part.index, options.part.count) if options.part else None
+    return Inputs(
+        options.genome, options.cache, options.cds, options.annotation, options.gene, part,
+        tuple(options.sites), options.tables,
+    )  # fmt: skip
+
+
+def task_of(inputs: Inputs, settings: GuidesSettings) -> Task:
+    """Read the gene and the genome; InputError where there is no guide to search."""
+    if inputs.gene is not None and inputs.annotation is None:
+        raise InputError("command line: --gene needs --annotation; or give --cds")
+    annotation = read_annotation(inputs.annotation) if inputs.annotation else None
+    genome = read_genome(inputs.genome, inputs.cache)
+    enzyme = enzyme_of(settings)
+    if inputs.cds:
+        source, spacers = inputs.cds, of_sequences(inputs.cds, enzyme)
+    else:
+        assert annotation
+        assert inputs.gene
+        source = annotation.path
+        spacers = of_gene(genome, annotation.gene(inputs.gene), source, enzyme)
+    if not spacers:
+        raise InputError(
+            f"{source}: no guide of {enzyme.length} bases with PAM {enzyme.pam} fits the coding "
+            "sequence; give another PAM"
+        )
+    query = query_of(spacers, settings, str(source))
+    log.info("%d guides of %s", len(spacers), ", ".join(dict.fromkeys(s.gene for s in spacers)))
+    files = [path for path in (inputs.cds, inputs.annotation) if path]
+    known = Input(inputs.genome.name, genome.digest())
+    return Task(genome, spacers, query, annotation, (*files, known))

@@ -1,0 +1,235 @@
+"""Coding exons of genes: GTF, GFF3 and BED files, plain or compressed.
+
+Places count from 0, and an end is the first base behind, as in BED.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.sequences.fasta import open_unpacked
+
+NAMES = ("gene_name", "gene", "Name", "gene_id", "locus_tag")
+"""Attributes that name a line's gene, the best first."""
+
+ALIASES = (*NAMES, "transcript_id", "transcript_name", "ID", "Parent", "protein_id")
+"""Attributes by which a gene may be asked for."""
+
+SOME = 5
+"""Names that a message lists."""
+
+
+class Exon(NamedTuple):
+    """A stretch of a gene that is translated."""
+
+    start: int
+    end: int
+
+
+class Gene(NamedTuple):
+    """The coding exons of a gene, joined over its transcripts, in the gene's direction."""
+
+    name: str
+    chromosome: str
+    strand: int
+    """0 forward, 1 reverse."""
+    exons: tuple[Exon, ...]
+
+    def exon_at(self, place: int) -> int:
+        """The number, from 1, of the exon that a place on the chromosome is in; 0 for none."""
+        return next(
+            (n for n, exon in enumerate(self.exons, start=1) if exon.start <= place < exon.end), 0
+        )
+
+    def coding_place(self, place: int) -> int:
+        """Coding bases in front of a place on the chromosome, which is in an exon."""
+        number = self.exon_at(place)
+        exon = self.exons[number - 1]
+        inside = exon.end - 1 - place if self.strand else place - exon.start
+        return sum(one.end - one.start for one in self.exons[: number - 1]) + inside
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """Coding stretches of a genome, in the order of their file."""
+
+    path: Path
+    chromosome: np.ndarray
+    """object (stretches): names."""
+    start: np.ndarray
+    """int64."""
+    end: np.ndarray
+    """int64."""
+    strand: np.ndarray
+    """uint8: 0 forward, 1 reverse."""
+    name: np.ndarray
+    """object: the gene."""
+    aliases: tuple[frozenset[str], ...]
+    """Every name by which the gene or transcript of a stretch may be asked for."""
+    _known: dict[tuple[str, str, int], Gene] = field(default_factory=dict)
+
+    def gene(self, asked: str) -> Gene:
+        """The gene or transcript of a name, with or without its version (NM_000001.4).
+
+        InputError where there is none, or where its exons are on two chromosomes or strands.
+        """
+        rows = np.flatnonzero([asked in names for names in self.aliases])
+        if not len(rows):
+            known = sorted(set(self.name))[:SOME]
+            raise InputError(
+                f"{self.path}: has no coding sequence of a gene {asked!r}; it has genes such as "
+                f"{', '.join(known)}"
+            )
+        places = {(self.chromosome[row], int(self.strand[row])) for row in rows}
+        if len(places) > 1:
+            where = ", ".join(f"{chromosome} ({'+-'[strand]})" for chromosome, strand in places)
+            raise InputError(
+                f"{self.path}: {asked!r} has coding sequences on {where}; name a transcript"
+            )
+        return self._of_rows(asked, rows)
+
+    def gene_of(self, stretch: int) -> Gene:
+        """The gene that a stretch belongs to, on its chromosome and strand."""
+        key = self.name[stretch], self.chromosome[stretch], int(self.strand[stretch])
+        if key not in self._known:
+            same = (self.name == key[0]) & (self.chromosome == key[1]) & (self.strand == key[2])
+            self._known[key] = self._of_rows(key[0], np.flatnonzero(same))
+        return self._known[key]
+
+    def _of_rows(self, name: str, rows: np.ndarray) -> Gene:
+        exons = joined([Exon(int(self.start[row]), int(self.end[row])) for row in rows])
+        strand = int(self.strand[rows[0]])
+        ordered = tuple(exons[::-1] if strand else exons)
+        return Gene(name, self.chromosome[rows[0]], strand, ordered)
+
+    def coding(self, chromosomes: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """The stretch (int64) that each place is in, the first of several; -1 for none."""
+        found = np.full(len(places), -1)
+        for name in np.unique(chromosomes.astype(str)) if len(places) else ():
+            mine = np.flatnonzero(self.chromosome == name)
+            mine = mine[np.argsort(self.start[mine], kind="stable")]
+            asked = np.flatnonzero(chromosomes == name)
+            if not len(mine):
+                continue
+            # Where stretches overlap, an earlier one may reach further than those after it.
+            reach = np.maximum.accumulate(self.end[mine])
+            last = np.searchsorted(self.start[mine], places[asked], side="right") - 1
+            inside = (last >= 0) & (reach[last] > places[asked])
+            for row in np.flatnonzero(inside):
+                first = int(np.searchsorted(reach, places[asked[row]], side="right"))
+                some = mine[first : last[row] + 1]
+                found[asked[row]] = some[self.end[some] > places[asked[row]]][0]
+        return found
+
+
+def joined(exons: list[Exon]) -> list[Exon]:
+    """Exons in their order on the chromosome; those that overlap or touch become one."""
+    result: list[Exon] = []
+    for exon in sorted(exons):
+        if result and exon.start <= result[-1].end:
+            result[-1] = Exon(result[-1].start, max(result[-1].end, exon.end))
+        else:
+            result.append(exon)
+    return result
+
+
+def read_annotation(path: Path) -> Annotation:
+    """The coding stretches of a file.
+
+    GTF and GFF3: its lines CDS; its lines exon where it has no CDS. BED: each line, with 12 columns
+    each block, cut to the thick part where there is one; the fourth column names the gene.
+
+    Raises InputError, which names the file and the line.
+    """
+    coding: list[_Row] = []
+    exons: list[_Row] = []
+    for number, words in _lines(path):
+        try:
+            if len(words) >= 9 and not words[1].isdecimal():
+                if words[2] in ("CDS", "exon"):
+                    (coding if words[2] == "CDS" else exons).append(_of_gtf(words))
+            else:
+                coding += _of_bed(words)
+        except (ValueError, IndexError) as error:
+            raise InputError(
+                f"{path}, line {number}: is neither GTF, GFF3 nor BED of 4 or 12 columns; "
+                "give the annotation of a genome"
+            ) from error
+    rows = coding or exons
+    if not rows:
+        raise InputError(f"{path}: has no line CDS or exon; give the annotation of a genome")
+    chromosomes, starts, ends, strands, names, aliases = zip(*rows, strict=True)
+    return Annotation(
+        path,
+        np.array(chromosomes, object),
+        np.array(starts, np.int64),
+        np.array(ends, np.int64),
+        np.array(strands, np.uint8),
+        np.array(names, object),
+        aliases,
+    )
+
+
+_Row = tuple[str, int, int, int, str, frozenset[str]]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Numbers and words of the lines that are no comments; GFF3's sequences are left out."""
+    with open_unpacked(path) as stream:
+        for number, line in enumerate(_every_line(stream), start=1):
+            if line.startswith(b"##FASTA"):
+                return
+            if line.strip() and not line.startswith((b"#", b"track", b"browser")):
+                yield number, line.decode("utf-8", "replace").rstrip("\r").split("\t")
+
+
+def _every_line(stream: BinaryIO) -> Iterator[bytes]:
+    rest = b""
+    while block := stream.read(1 << 24):
+        *lines, rest = (rest + block).split(b"\n")
+        yield from lines
+    yield rest
+
+
+def _of_gtf(words: list[str]) -> _Row:
+    found: dict[str, str] = {}
+    for item in words[8].split(";"):
+        key, _, value = item.strip().partition("=" if "=" in item.split('"')[0] else " ")
+        if key in ALIASES and value:
+            found.setdefault(key, unquote(value.strip().strip('"')))
+    name = next((found[key] for key in NAMES if key in found), found.get("Parent", ""))
+    start, end = int(words[3]) - 1, int(words[4])
+    if not 0 <= start < end:
+        raise ValueError(words)
+    return words[0], start, end, int(words[6] == "-"), name, _known_as(found.values())
+
+
+def _of_bed(words: list[str]) -> list[_Row]:
+    start, end, name = int(words[1]), int(words[2]), words[3]
+    strand = int(len(words) > 5 and words[5] == "-")
+    exons = [Exon(start, end)]
+    if len(words) >= 12:
+        sizes, starts = ([int(n) for n in words[k].split(",") if n] for k in (10, 11))
+        exons = [Exon(start + s, start + s + z) for s, z in zip(starts, sizes, strict=True)]
+        thick = int(words[6]), int(words[7])
+        if thick[0] < thick[1]:
+            exons = [Exon(max(one.start, thick[0]), min(one.end, thick[1])) for one in exons]
+    if not 0 <= start < end:
+        raise ValueError(words)
+    known = _known_as([name])
+    return [(words[0], *exon, strand, name, known) for exon in exons if exon.start < exon.end]
+
+
+def _known_as(values: Iterable[str]) -> frozenset[str]:
+    """Names, with and without their versions and Ensembl's prefixes (transcript:ENST...)."""
+    found: set[str] = set()
+    for value in values:
+        for name in (value, value.rpartition(":")[2]):
+            head, dot, version = name.rpartition(".")
+            found |= {name, head} if dot and version.isdecimal() else {name}
+    return frozenset(found)

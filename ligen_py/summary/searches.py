@@ -1,0 +1,182 @@
+"""Searches of sequences in a report: what each looked for, and its first rows."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.records.column import Kind
+from ligen_py.records.guides import GUIDES, GuideRole, GuideVerdict, RankedGuides
+from ligen_py.records.homologs import HOMOLOGS, Hits, Queries, SearchSpace
+from ligen_py.records.offtargets import OFFTARGETS, Chromosomes, Guides, GuideStatus
+from ligen_py.store.files.read import kind_of, read, run_record
+from ligen_py.summary.antitargets import read_table
+from ligen_py.summary.guides import VERDICTS, ranks
+from ligen_py.summary.homologs import antitargets
+from ligen_py.summary.table import cut, readable, table
+
+FIRST = 10
+"""Rows of each query, of each gene, or of a list."""
+
+KINDS = (HOMOLOGS, OFFTARGETS, GUIDES)
+"""Files of searches."""
+
+SELECTIVITY = "selectivity.tsv"
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search as a report shows it."""
+
+    what: str
+    """Kind of the search."""
+    name: str
+    """In the config."""
+    summary: str
+    """One sentence."""
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    numbers: frozenset[int]
+    """Columns that are numbers."""
+    file: Path
+    run: dict[str, str]
+    """Its run record; empty for a table."""
+
+
+def read_search(path: Path) -> Search:
+    """A file of `panel`, `offtargets`, `guides` or `selectivity`.
+
+    Raises InputError, which names the file, where it is none.
+    """
+    if path.name == SELECTIVITY:
+        return _selectivity(path)
+    kind = kind_of(path, KINDS)
+    make = {HOMOLOGS: _homologs, OFFTARGETS: _offtargets, GUIDES: _guides}[kind]
+    return make(path, _name(path), run_record(path, kind))
+
+
+def text_of(searches: Sequence[Search]) -> Iterator[str]:
+    """The searches as lines for a terminal."""
+    for search in searches:
+        title = f"{search.what} {search.name}: {search.summary}"
+        yield from (title, "=" * len(title), "")
+        align = "".join("<>"[n in search.numbers] for n in range(len(search.columns)))
+        cells = [[cut(readable(cell)) for cell in row] for row in search.rows]
+        if cells:
+            yield from (*table([search.columns, *cells], align), "")
+
+
+def _name(path: Path) -> str:
+    """The search that a campaign's file belongs to; else the file's own name."""
+    return path.parent.parent.name if path.parent.name == "found" else path.stem
+
+
+def _homologs(path: Path, name: str, run: dict[str, str]) -> Search:
+    queries, hits = read(path, HOMOLOGS, Queries), read(path, HOMOLOGS, Hits)
+    space = read(path, HOMOLOGS, SearchSpace)
+    settings = json.loads(run["settings"])
+    limits = settings.get("min_identity", 0.0), settings.get("max_evalue", math.inf)
+    like = set(antitargets(queries, hits, *limits)) if "min_identity" in settings else set()
+    rows = []
+    for query, first in enumerate(queries.first_hit[:-1]):
+        for row in range(int(first), int(min(first + FIRST, queries.first_hit[query + 1]))):
+            site = int(hits.site_residues[row])
+            rows.append(
+                (
+                    queries.name[query],
+                    str(row - int(first) + 1),
+                    hits.header[row],
+                    str(hits.score[row]),
+                    "" if math.isnan(hits.evalue[row]) else f"{hits.evalue[row]:.1e}",
+                    _percent(int(hits.identities[row]), int(hits.aligned[row])),
+                    _percent(int(hits.site_identities[row]), site),
+                    "yes" if row in like else "",
+                )
+            )
+    size = f"{int(space.sequences[0]):,} proteins"
+    words = f"{len(hits.score)} hits in {size}, {len(like)} of them anti-targets"
+    columns = ("query", "rank", "protein", "score", "E-value", "identity", "site", "anti-target")
+    return Search("Homologs", name, words, columns, rows, frozenset({1, 3, 4, 5, 6}), path, run)
+
+
+def _offtargets(path: Path, name: str, run: dict[str, str]) -> Search:
+    guides = read(path, OFFTARGETS, Guides)
+    most = int(guides.limit.max(initial=0))
+    rows = []
+    for row in range(min(FIRST, len(guides.name))):
+        count = guides.count[row]
+        numbers = [*count[0, : most + 1], count[1:3].sum(), count[3:5].sum()]
+        status = guides.detail[row] if guides.status[row] == GuideStatus.TRUNCATED else ""
+        rows.append((guides.name[row], guides.sequence[row], *map(str, numbers), status))
+    words = f"{int(guides.count.sum())} sites of {len(guides.name)} guides in {_bases(path)}"
+    if len(guides.name) > FIRST:
+        words += f"; the first {FIRST} guides"
+    mismatches = tuple(f"{n} mm" for n in range(most + 1))
+    columns = ("guide", "sequence", *mismatches, "DNA bulge", "RNA bulge", "note")
+    numeric = frozenset(range(2, len(columns) - 1))
+    return Search("Off-targets", name, words, columns, rows, numeric, path, run)
+
+
+def _guides(path: Path, name: str, run: dict[str, str]) -> Search:
+    guides = read(path, GUIDES, RankedGuides)
+    mismatches = int(json.loads(run["settings"])["mismatches"])
+    rows = []
+    for row, rank in enumerate(ranks(guides)):
+        if rank > FIRST:
+            continue
+        known = not math.isnan(guides.specificity[row])
+        rows.append(
+            (
+                str(rank),
+                guides.name[row],
+                guides.spacer[row],
+                guides.pam[row],
+                str(guides.exon[row] or ""),
+                f"{100 * guides.gc[row]:.0f} %",
+                *map(str, guides.count[row, 0, : mismatches + 1]),
+                str(guides.coding[row]) if guides.coding[row] >= 0 else "",
+                f"{guides.specificity[row]:.1f}" if known else "",
+                VERDICTS[GuideVerdict(guides.verdict[row])],
+            )
+        )
+    of_genes = guides.role == GuideRole.GENE
+    good = np.count_nonzero(of_genes & (guides.verdict == GuideVerdict.GOOD))
+    words = (
+        f"{good} good guides of {np.count_nonzero(of_genes)}, and "
+        f"{np.count_nonzero(~of_genes)} controls, in {_bases(path, GUIDES)}"
+    )
+    mm = tuple(f"{n} mm" for n in range(mismatches + 1))
+    columns = (
+        *("rank", "guide", "spacer", "PAM", "exon", "GC"),
+        *(*mm, "coding", "specificity", "verdict"),
+    )
+    numeric = frozenset({0, *range(4, len(columns) - 1)})
+    return Search("Guides", name, words, columns, rows, numeric, path, run)
+
+
+def _selectivity(path: Path) -> Search:
+    found = read_table(path)
+    rows, seen = [], dict.fromkeys((row.target for row in found), 0)
+    for row in found:
+        seen[row.target] += 1
+        if seen[row.target] <= FIRST:
+            name, score = row.best
+            values = row.score, score, row.difference
+            told = ["" if math.isnan(value) else f"{value:.2f}" for value in values]
+            rows.append((row.target, str(row.rank), row.ligand, told[0], name, *told[1:]))
+    higher = sum(row.difference < 0 for row in found)
+    words = f"{higher} of {len(found)} molecules score higher in an anti-target than in the target"
+    columns = ("target", "rank", "ligand", "score", "anti-target", "score there", "difference")
+    numeric = frozenset({1, 3, 5, 6})
+    return Search("Selectivity", path.parent.name, words, columns, rows, numeric, path, {})
+
+
+def _bases(path: Path, kind: Kind = OFFTARGETS) -> str:
+    return f"{int(read(path, kind, Chromosomes).length.sum()):,} bases"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else ""

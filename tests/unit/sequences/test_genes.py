@@ -1,0 +1,118 @@
+"""Coding exons of annotations: GTF, GFF3, BED."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py.errors import InputError
+from ligen_py.sequences.genes import Exon, joined, read_annotation
+
+GTF = """\
+#!genome-build test
+chr1\tx\tgene\t101\t900\t.\t+\t.\tgene_id "G1.7"; gene_name "ONE";
+chr1\tx\tCDS\t101\t200\t.\t+\t0\tgene_id "G1.7"; gene_name "ONE"; transcript_id "T1.2";
+chr1\tx\tCDS\t151\t250\t.\t+\t0\tgene_id "G1.7"; gene_name "ONE"; transcript_id "T2.1";
+chr1\tx\tCDS\t401\t500\t.\t+\t0\tgene_id "G1.7"; gene_name "ONE"; transcript_id "T1.2";
+chr2\tx\tCDS\t11\t40\t.\t-\t0\tgene_id "G2"; gene_name "TWO";
+chr2\tx\tCDS\t61\t80\t.\t-\t0\tgene_id "G2"; gene_name "TWO";
+chr2\tx\texon\t1\t95\t.\t-\t0\tgene_id "G2"; gene_name "TWO";
+"""
+GFF = """\
+##gff-version 3
+chr1\tx\tCDS\t101\t200\t.\t+\t0\tID=cds:P1;Parent=transcript:T1;gene=ONE%2CA
+chr1\tx\tCDS\t401\t500\t.\t+\t0\tID=cds:P1;Parent=transcript:T1;gene=ONE%2CA
+##FASTA
+>chr1
+ACGT
+"""
+BED = "chr1\t100\t500\tONE\t0\t-\t120\t450\t0\t2\t60,100,\t0,300,\n"
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("asked", ["ONE", "G1", "G1.7"])
+def test_exons_of_all_transcripts_are_joined(tmp_path: Path, asked: str) -> None:
+    gene = read_annotation(written(tmp_path / "a.gtf", GTF)).gene(asked)
+    assert (gene.chromosome, gene.strand) == ("chr1", 0)
+    assert gene.exons == (Exon(100, 250), Exon(400, 500))
+    assert [gene.exon_at(place) for place in (99, 100, 249, 250, 400)] == [0, 1, 1, 0, 2]
+    assert [gene.coding_place(place) for place in (100, 249, 400)] == [0, 149, 150]
+
+
+def test_a_transcript_of_its_own(tmp_path: Path) -> None:
+    annotation = read_annotation(written(tmp_path / "a.gtf", GTF.replace("\n", "\r\n")))
+    assert annotation.gene("T1").exons == (Exon(100, 200), Exon(400, 500))
+
+
+def test_exons_of_the_other_strand_are_numbered_backwards(tmp_path: Path) -> None:
+    gene = read_annotation(written(tmp_path / "a.gtf", GTF)).gene("TWO")
+    assert gene.exons == (Exon(60, 80), Exon(10, 40))
+    assert [gene.exon_at(place) for place in (79, 10)] == [1, 2]
+    assert [gene.coding_place(place) for place in (79, 60, 39, 10)] == [0, 19, 20, 49]
+
+
+def test_gff3_compressed(tmp_path: Path) -> None:
+    path = tmp_path / "a.gff3.gz"
+    path.write_bytes(gzip.compress(GFF.encode()))
+    annotation = read_annotation(path)
+    assert set(annotation.name) == {"ONE,A"}
+    for asked in ("ONE,A", "T1", "transcript:T1", "P1"):
+        assert annotation.gene(asked).exons == (Exon(100, 200), Exon(400, 500))
+
+
+def test_bed_with_blocks_is_cut_to_its_thick_part(tmp_path: Path) -> None:
+    gene = read_annotation(written(tmp_path / "a.bed", BED)).gene("ONE")
+    assert gene.exons == (Exon(400, 450), Exon(120, 160))
+    plain = written(tmp_path / "b.bed", "track name=x\nchr1\t5\t9\tONE\nchr1\t9\t12\tONE")
+    assert read_annotation(plain).gene("ONE").exons == (Exon(5, 12),)
+
+
+def test_exons_alone_count_where_there_is_no_cds(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.gtf", 'c\tx\texon\t1\t9\t.\t+\t.\tgene_id "G";\n')
+    assert read_annotation(path).gene("G").exons == (Exon(0, 9),)
+
+
+def test_the_stretch_at_a_place_is_that_of_a_plain_scan(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    lines = []
+    for number in range(60):
+        start = int(rng.integers(0, 900))
+        end = start + int(rng.integers(1, 150))
+        lines.append(f"chr{rng.integers(1, 3)}\t{start}\t{end}\tgene{number}\n")
+    annotation = read_annotation(written(tmp_path / "a.bed", "".join(lines)))
+    names = np.array([f"chr{n}" for n in rng.integers(1, 4, 2000)], object)
+    places = rng.integers(0, 1100, 2000)
+    found = annotation.coding(names, places)
+    for name, place, stretch in zip(names, places, found, strict=True):
+        inside = np.flatnonzero(
+            (annotation.chromosome == name) & (annotation.start <= place) & (annotation.end > place)
+        )
+        assert (stretch in inside) if len(inside) else stretch == -1
+    assert (found >= 0).sum() > 500
+
+
+def test_joined() -> None:
+    exons = [Exon(5, 9), Exon(0, 3), Exon(3, 4), Exon(6, 7)]
+    assert joined(exons) == [Exon(0, 4), Exon(5, 9)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nonsense\n", "line 1: is neither GTF"),
+        ("c\tx\tCDS\tten\t9\t.\t+\t.\tgene_id 1\n", "line 1: is neither GTF"),
+        ("c\tx\tCDS\t10\t9\t.\t+\t.\tgene_id 1\n", "line 1: is neither GTF"),
+        ("# nothing\n", "has no line CDS or exon"),
+        (GTF, "has no coding sequence of a gene 'THREE'; it has genes such as ONE, TWO"),
+        ("c\t1\t9\tTHREE\nd\t1\t9\tTHREE\n", r"coding sequences on .*c \(\+\)"),
+    ],
+)
+def test_what_cannot_be_used(tmp_path: Path, text: str, words: str) -> None:
+    path = written(tmp_path / "a.txt", text)
+    with pytest.raises(InputError, match=words):
+        read_annotation(path).gene("THREE")

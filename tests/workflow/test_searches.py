@@ -1,0 +1,96 @@
+"""Searches of sequences in a campaign: beside a screen, with anti-targets, and in the report."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ligen_py.campaign import Workplan
+from ligen_py.molecules.receptor.chains import protein_chains
+from tests.workflow.small import LIBRARY, campaign, contents, run_local
+
+SITE = {"center": [-2.7, 27.8, 3.4], "radius": 8}
+CDS = "ATGGCTGGACCTGACTTCAGGCATCGTACGGTTGACCTGCAGGCATGCAAGCTTGGCACTGGCCGTCGTTTTACAACGTCGTGACTGGGAA"
+
+
+def config(folder: Path) -> dict[str, Any]:
+    """The small campaign, whose target is its own anti-target; off-targets, and guides."""
+    settings = campaign(2)
+    receptor = settings["targets"]["dhfr"]["receptor"]
+    sequence = protein_chains(Workplan.of(settings, "c.yaml", folder).receptor("dhfr"))[0].sequence
+    like = sequence[:30] + "AAAA" + sequence[34:]
+    (folder / "db.fa").write_text(f">SELF\n{sequence}\n>sp|P00001|LIKE like it\n{like}\n")
+    (folder / "genome.fa").write_text(f">chr1\n{CDS * 2}{CDS[:40]}\n>chr2\n{CDS[::-1]}\n")
+    (folder / "cds.fa").write_text(f">GENE\n{CDS[:60]}\n")
+    (folder / "in.txt").write_text(f"genome.fa\n{'N' * 21}RG\n{CDS[:20]}NNN 4 one\n")
+    anti = {"receptor": receptor, "site": SITE}
+    search = {"target": "dhfr", "database": "db.fa", "best": 3, "structures": {"P00001": anti}}
+    settings["homologs"] = {"like": search}
+    settings["offtargets"] = {"cas": {"input": "in.txt", "chunks": 3}}
+    settings["guides"] = {"gene": {"cds": "cds.fa", "genome": "genome.fa", "chunks": 2,
+                                   "controls": 2}}  # fmt: skip
+    return settings
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("searches")
+    (folder / "drugs.smi").write_text(LIBRARY)
+    (folder / "c.yaml").write_text(yaml.safe_dump(config(folder)))
+    result = run_local(folder)
+    assert result.returncode == 0, result.stdout
+    return folder
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    lines = [line.split("\t") for line in path.read_text().splitlines() if line[0] != "#"]
+    return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+
+
+def test_equal_structures_give_equal_scores(finished: Path) -> None:
+    results = finished / "results"
+    found = rows(results / "homologs" / "like" / "selectivity.tsv")
+    assert [row["rank"] for row in found] == ["1", "2", "3"]
+    for row in found:
+        assert row["antitarget_score"] == row["score"] == row["P00001"]
+        assert (row["best_antitarget"], float(row["difference"])) == ("P00001", 0)
+    (anti,) = rows(results / "homologs" / "like" / "found" / "panel.tsv")
+    assert anti["accession"] == "P00001"
+    assert "anti-" not in (results / "manifest.tsv").read_text()
+
+
+def test_the_report_has_a_section_each(finished: Path) -> None:
+    for name in ("report.html", "report.txt"):
+        text = (finished / "results" / name).read_text()
+        for what in ("Homologs", "Selectivity", "Off-targets", "Guides"):
+            assert what in text, (name, what)
+        assert "GENE_0001" in text
+        assert "control_001" in text
+
+
+def test_tables_of_the_searches(finished: Path) -> None:
+    results = finished / "results"
+    guides = rows(results / "guides" / "gene" / "found" / "guides.tsv")
+    assert {row["role"] for row in guides} == {"gene", "control"}
+    counts = rows(results / "offtargets" / "cas" / "found" / "counts.tsv")
+    assert [row["guide_id"] for row in counts] == ["one"]
+    assert len(list((results / "genomes").iterdir())) == 1
+
+
+def test_other_parts_give_the_same_tables(finished: Path, tmp_path: Path) -> None:
+    settings = yaml.safe_load((finished / "c.yaml").read_text())
+    settings = {name: settings[name] for name in ("offtargets", "guides")}
+    settings["offtargets"]["cas"]["chunks"], settings["guides"]["gene"]["chunks"] = 1, 4
+    for name in ("genome.fa", "cds.fa", "in.txt"):
+        shutil.copy(finished / name, tmp_path)
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(settings))
+    result: subprocess.CompletedProcess[str] = run_local(tmp_path)
+    assert result.returncode == 0, result.stdout
+    before, after = contents(finished), contents(tmp_path)
+    tables = [name for name in after if "/found/" in name and not name.endswith(".h5")]
+    assert len(tables) >= 6
+    assert {name: after[name] for name in tables} == {name: before[name] for name in tables}
+    assert (tmp_path / "results" / "report.html").stat().st_size > 1000
