@@ -26,7 +26,7 @@ COMMANDS = {
     "plan": "what a campaign would cost, and what a run would do now",
     "doctor": "whether this machine can run a campaign, and on which device",
     "progress": "how far a running campaign is",
-    "query": "the best molecules of a finished campaign, or some by name or score",
+    "query": "molecules of a finished campaign, by conditions, substructure or contacts",
     "export": "molecules as SDF and CSV; any pose made again",
     "verify": "check all files of a campaign, and dock a sample of it again",
     "tune": "find the fastest launch sizes of a device",

@@ -53,13 +53,13 @@ ALLOWED = {
     "homologs": {*FOR_STAGES, "search_inputs"},
     "engine": {"errors", "functions", "opencl", "pace", "records", "sequences", "settings"},
     "offtargets": FOR_STAGES,
-    "summary": {"records", "store"},
+    "summary": {"errors", "records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain"},
     "doctor": {"cli", "engine", "errors", "opencl"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store"},
     "plan": {*FOR_STAGES, "campaign", "chain", "config_checks", "formats", "paths"},
-    "query": {"cli", "errors", "records", "store", "summary"},
+    "query": {"cli", "errors", "molecules", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
 

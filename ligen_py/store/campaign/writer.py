@@ -13,6 +13,8 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
 from ligen_py.records.ledger import REASON_STAGE, Reason, Status
+from ligen_py.records.properties import Properties
+from ligen_py.records.rows import subset
 from ligen_py.records.scores import Check, Checks
 from ligen_py.store.campaign.layout import (
     BLOCK,
@@ -47,6 +49,7 @@ class TargetWriter:
         self._elsewhere: dict[int, str] = {}
         """Rows of `left` that are duplicates of another part's record, and their keys."""
         self._scored = Table(group.create_group("scored"), Scored)
+        self._properties = Table(group.create_group("properties"), Properties)
         self._left = Table(group.create_group("left"), Left)
         self._watched = Table(group.create_group("watched"), Watched)
         self._top = Table(group.create_group("top"), Top)
@@ -76,6 +79,7 @@ class TargetWriter:
                 line=part.line[records],
                 name=part.name[records],
                 key=part.key[records],
+                smiles=part.smiles[records],
                 note=part.note[records],
                 score=part.score[ligands],
                 states=part.states()[records],
@@ -84,6 +88,7 @@ class TargetWriter:
                 duplicate=np.zeros(len(ligands), dtype="u1"),
             )
         )
+        self._properties.append(subset(part.properties, {"row": records}))
         out = np.flatnonzero(part.status != Status.SCORED)
         same_as = [
             ranked.get(key, -1) if status == Status.DUPLICATE else -1
