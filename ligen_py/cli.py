@@ -27,6 +27,7 @@ COMMANDS = {
     "doctor": "whether this machine can run a campaign, and on which device",
     "progress": "how far a running campaign is",
     "query": "molecules of a finished campaign, by conditions, substructure or contacts",
+    "compare": "the same molecules in two campaigns, or in two targets of one",
     "export": "molecules as SDF and CSV; any pose made again",
     "verify": "check all files of a campaign, and dock a sample of it again",
     "tune": "find the fastest launch sizes of a device",

@@ -59,6 +59,7 @@ ALLOWED = {
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store"},
     "plan": {*FOR_STAGES, "campaign", "chain", "config_checks", "formats", "paths"},
+    "compare": {"cli", "errors", "store", "summary"},
     "query": {"cli", "errors", "molecules", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
