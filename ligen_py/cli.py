@@ -23,6 +23,7 @@ log = logging.getLogger("ligen_py")
 
 COMMANDS = {
     "run": "run a campaign, from its config file to the ranked molecules",
+    "validate": "dock the controls of a campaign alone, before the libraries",
     "plan": "what a campaign would cost, and what a run would do now",
     "doctor": "whether this machine can run a campaign, and on which device",
     "progress": "how far a running campaign is",

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.settings.check import check
+from ligen_py.settings.controls import Control
 from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
@@ -132,6 +133,9 @@ class Campaign(Method):
     libraries: dict[Name, Library] = Field({}, description="libraries by name", **NOT_EMPTY)
     homologs: dict[Name, HomologSearch] = Field(
         {}, description="searches for homologs of proteins, by name", **NOT_EMPTY
+    )
+    controls: dict[Name, Control] = Field(
+        {}, description="known binders and decoys that are docked before the libraries, by target"
     )
     duplicates: Literal["chunk", "campaign"] = Field(
         "chunk",

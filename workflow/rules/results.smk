@@ -22,6 +22,7 @@ rule aggregate:
     input:
         **{kind: plan.paths(path) for kind, path in inputs("aggregate").items()},
         manifest="<results>/manifest.tsv",
+        verdicts=verdicts("json"),
     output:
         made("campaign"),
     log:
@@ -46,6 +47,7 @@ rule aggregate:
         " --manifest {input.manifest}"
         " --parts {params.parts}"
         " --effort {params.effort}"
+        " --verdicts {input.verdicts}"
         " --output {output}"
         " {params.flags}"
         " > {log} 2>&1"

@@ -152,13 +152,25 @@ class Provenance(Record):
     records: np.ndarray = column("i8", "row", doc="input records of the part")
 
 
+@dataclass(frozen=True, slots=True)
+class Verdicts(Record):
+    """What the controls of each target showed before the libraries were docked."""
+
+    target: np.ndarray = column(STRING, "row", doc="name of the target")
+    passed: np.ndarray = column("u1", "row", doc="1 where no limit was missed")
+    sentence: np.ndarray = column(STRING, "row", doc="the verdict in one sentence")
+    document: np.ndarray = column(
+        STRING, "row", doc="all figures, as in `controls.json`: a JSON object"
+    )
+
+
 TARGET_GROUPS: dict[str, type[Record]] = {
     "scored": Scored, "properties": Properties, "left": Left, "counts": Counts,
     "watched": Watched, "top": Top, "control": Control
 }  # fmt: skip
 """Records in each group `targets/{target}`; beside them `ranking` and `terms/{function}/{term}`."""
 
-ROOT_GROUPS: dict[str, type[Record]] = {"runs": Runs, "parts": Provenance}
+ROOT_GROUPS: dict[str, type[Record]] = {"runs": Runs, "parts": Provenance, "verdicts": Verdicts}
 """Records at the root; beside them the texts `libraries` and `files`."""
 
 

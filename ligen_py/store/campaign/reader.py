@@ -24,6 +24,7 @@ from ligen_py.store.campaign.layout import (
     Provenance,
     Runs,
     Scored,
+    Verdicts,
     Watched,
     columns_of,
 )
@@ -268,6 +269,10 @@ class CampaignReader:
     def runs(self) -> Runs:
         """The distinct run records of all parts."""
         return read_record(child(self._file, "runs"), Runs)
+
+    def verdicts(self) -> Verdicts:
+        """What the controls of each target showed; no rows where they were not judged."""
+        return read_record(child(self._file, "verdicts"), Verdicts)
 
     def parts(self) -> Provenance:
         """The run that made each file of each part."""

@@ -27,6 +27,7 @@ from ligen_py.store.campaign.layout import (
     Runs,
     Scored,
     Top,
+    Verdicts,
     Watched,
 )
 from ligen_py.store.campaign.part import Part
@@ -34,6 +35,9 @@ from ligen_py.store.files.table import Table, column_rows, extend, growing_colum
 from ligen_py.store.files.write import TEXT, new_file, write_column, write_record
 
 log = logging.getLogger("ligen_py")
+
+_NONE = np.empty(0, object)
+NO_VERDICTS = Verdicts(_NONE, np.empty(0, "u1"), _NONE, _NONE)
 
 NAME_LENGTH = 80
 """Characters of another record's name that the detail of a duplicate repeats."""
@@ -294,12 +298,19 @@ class CampaignWriter:
         """Append the provenance of some parts."""
         self._parts.append(parts)
 
-    def finish(self, libraries: list[str], files: list[str], runs: Runs) -> None:
-        """Write the names of the libraries and their files, and the distinct run records."""
+    def finish(
+        self,
+        libraries: list[str],
+        files: list[str],
+        runs: Runs,
+        verdicts: Verdicts = NO_VERDICTS,
+    ) -> None:
+        """Write the names of the libraries and their files, the run records and the verdicts."""
         for name, texts in (("libraries", libraries), ("files", files)):
             dataset = write_column(self._file, name, np.array(texts, dtype=object), TEXT)
             dataset.attrs["doc"] = f"names of the {name}"
         write_record(self._file.create_group("runs"), runs)
+        write_record(self._file.create_group("verdicts"), verdicts)
 
 
 @contextmanager
