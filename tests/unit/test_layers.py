@@ -62,7 +62,7 @@ ALLOWED = {
     "verify": {*FOR_STAGES, "campaign", "chain"},
     "doctor": {"cli", "engine", "errors", "opencl"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
-    "progress": {"cli", "errors", "records", "store"},
+    "progress": {"cli", "errors", "records", "store", "summary"},
     "plan": {*FOR_STAGES, "campaign", "chain", "config_checks", "formats", "paths"},
     "compare": {"cli", "errors", "store", "summary"},
     "query": {"cli", "errors", "molecules", "records", "store", "summary"},
