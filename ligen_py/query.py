@@ -64,10 +64,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--name", nargs="+", metavar="NAME", help="molecules of these names, ranked or not"
     )
     parser.add_argument(
-        "--smarts", action="append", default=[], help="molecules with this substructure"
+        "--smarts",
+        action="append",
+        default=[],
+        metavar="SMARTS",
+        help="molecules with this substructure",
     )
     parser.add_argument(
-        "--not-smarts", action="append", default=[], help="molecules without this substructure"
+        "--not-smarts",
+        action="append",
+        default=[],
+        metavar="SMARTS",
+        help="molecules without this substructure",
     )
     parser.add_argument(
         "--interacts",
@@ -322,7 +330,9 @@ def _reading(molecules: Molecules, expression: Expression) -> Columns:
             return molecules.column(name)
         except KeyError:
             close = cli.close_to(name, molecules.names)
-            raise UsageError(f"{expression.flag}: no column '{name}'{close}") from None
+            raise UsageError(
+                f"{expression.flag}: no column '{name}'{close}; texts stand in quotes"
+            ) from None
 
     return column
 

@@ -7,7 +7,12 @@ rule manifest:
     input:
         crystals=plan.crystals(),
     output:
-        table="<results>/manifest.tsv",
+        table=report(
+            "<results>/manifest.tsv",
+            caption="../report/manifest.rst",
+            category="Files",
+            labels={"what": "parts of the campaign"},
+        ),
         mark=LISTED,
     log:
         "<logs>/manifest.log",
@@ -58,7 +63,12 @@ rule export:
         **inputs("export"),
         manifest="<results>/manifest.tsv",
     output:
-        directory(made("export")),
+        report(
+            directory(made("export")),
+            patterns=["{target}.csv", "{target}.sdf"],
+            caption="../report/export.rst",
+            category="Molecules",
+        ),
     log:
         log_of("export"),
     benchmark:
@@ -93,7 +103,12 @@ rule report:
             category="Campaign",
             labels={"what": "ranking, controls and ledger"},
         ),
-        table="<results>/report.txt",
+        table=report(
+            "<results>/report.txt",
+            caption="../report/table.rst",
+            category="Campaign",
+            labels={"what": "the same as text"},
+        ),
     log:
         log_of("report"),
     benchmark:
