@@ -24,10 +24,12 @@ log = logging.getLogger("ligen_py")
 COMMANDS = {
     "dock": "dock some molecules into a protein, in one line",
     "run": "run a campaign, from its config file to the ranked molecules",
+    "validate": "dock the controls of a campaign alone, before the libraries",
     "plan": "what a campaign would cost, and what a run would do now",
     "doctor": "whether this machine can run a campaign, and on which device",
     "progress": "how far a running campaign is",
-    "query": "the best molecules of a finished campaign, or some by name or score",
+    "query": "molecules of a finished campaign, by conditions, substructure or contacts",
+    "compare": "the same molecules in two campaigns, or in two targets of one",
     "export": "the best molecules for other programs; any pose made again",
     "verify": "check all files of a campaign, and dock a sample of it again",
     "tune": "find the fastest launch sizes of a device",

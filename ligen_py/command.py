@@ -14,10 +14,13 @@ from ligen_py.cli import COMMANDS
 STAGES = {
     "parse": "library file -> ligands",
     "pocket": "structure and site -> pocket",
+    "decoys": "known actives and a library -> decoys",
     "dock": "ligands and pocket -> poses",
     "filter": "poses -> the poses worth refining",
     "refine": "poses -> refined poses",
     "score": "refined poses -> scores",
+    "controls": "scores of controls -> verdict on a target",
+    "accept": "verdict -> whether the libraries are docked",
     "aggregate": "scores of all parts -> campaign file",
     "export": "campaign file -> SDF, CSV, receptor, scripts of viewers",
     "report": "campaign file -> report",

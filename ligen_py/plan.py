@@ -2,7 +2,8 @@
 
 Prints every setting, the receptor atoms in each box, what becomes of a sample of each library, the
 speed of each stage on this device, and from these the jobs, hours and disk of the whole campaign;
-then what a run would do now, and why. Nothing of the campaign is written.
+then what a run would do now, and why. Nothing is written but the speed, with which a run begins to
+estimate its time.
 """
 
 import argparse
@@ -21,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.campaign import CONTROL, Workplan
+from ligen_py.campaign import Workplan
 from ligen_py.chain import SCREEN, STAGES, Stage
 from ligen_py.config_checks import checked
+from ligen_py.errors import InputError
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
 from ligen_py.molecules.library.reading import Columns, Part, count
 from ligen_py.paths import snakefile
@@ -33,6 +35,7 @@ from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.contents import DEEP, Contents
+from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.part import input_digests
 from ligen_py.store.files.read import read, read_columns, run_record
@@ -125,8 +128,19 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
             _show(_sum(plan, samples, speed, work), "<>")
             for line in _advice(plan, samples, speed):
                 print(line)
+            _keep(_folder(options), samples, speed)
         else:
             print("\nNo ligand of the samples can be docked: see the reasons above")
+
+
+def _keep(folder: Path, samples: dict[str, Sample], speed: dict[str, float]) -> None:
+    """Note the time of a record in one pocket: a run begins with it to say how long it takes."""
+    records = sum(sample.records for sample in samples.values())
+    expected = Expected(_ligands(samples) / max(records, 1) * _device_seconds(speed))
+    try:
+        expected.write(folder)
+    except (InputError, OSError) as error:
+        log.warning("not noted for the run: %s", error)
 
 
 def _show(rows: Iterable[tuple[str, ...]], align: str) -> None:
@@ -272,14 +286,15 @@ def _ligands(samples: dict[str, Sample]) -> float:
 def _sum(
     plan: Workplan, samples: dict[str, Sample], speed: dict[str, float], work: Path
 ) -> Iterator[tuple[str, str]]:
-    """Jobs, hours and disk; the controls, one molecule each, count as jobs alone."""
+    """Jobs, hours and disk; the controls, some molecules each, count as jobs alone."""
     docked = _ligands(samples) * len(plan.pockets)
-    controls = sum(part.library.startswith(CONTROL) for part in plan.parts())
+    controls = [files for target in plan.ranked for *_, files in plan.control_parts(target)]
     chunks = sum(sample.parts for sample in samples.values())
-    yield "parse jobs", f"{chunks + controls:,}"
-    yield "pocket jobs", f"{len(plan.pockets):,}"
+    yield "parse jobs", f"{chunks + len({files.ligands for files in controls}):,}"
+    yield "pocket jobs", f"{len(plan.pockets) + len(plan.variants):,}"
     chain = ", ".join(stage.name for stage in SCREEN)
-    yield f"chunk jobs ({chain})", f"{len(plan.parts()):,}"
+    yield f"chunk jobs ({chain})", f"{chunks * len(plan.pockets) + len(controls):,}"
+    yield "of these for controls, which come first", f"{len(controls):,}"
     cores = sum(s.records * (s.seconds or 0) / s.seen for s in samples.values() if s.seen)
     yield "parse, core hours", f"{cores / 3600:,.2f}"
     yield "chunks, hours of this device", f"{docked * _device_seconds(speed) / 3600:,.2f}"

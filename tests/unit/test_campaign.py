@@ -172,7 +172,7 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
         ({"libraries": {"lib": {"file": "{x}.smi"}}}, "braces for wildcards"),
         ({"libraries": {"lib": {"file": "r.*"}}}, "r.pdb: format unknown"),
         ({"libraries": {"lib": {"file": "l*", "chunks": 10000, "chunk_size": 0}}}, "chunk_size"),
-        ({"libraries": {"control-a": {"file": "lib.smi"}}}, "kept for the redocking controls"),
+        ({"libraries": {"control-a": {"file": "lib.smi"}}}, "kept for the controls"),
         ({"libraries": {"lib": {"file": "package:nosuchpackage/x"}}}, "is not installed"),
         ({"libraries": {"lib": {"file": "package:../x"}}}, "is not installed"),
         ({"targets": {"a" * 60: {"receptor": "r.pdb", "site": {"ligand": "l.sdf"}}}}, "at most"),

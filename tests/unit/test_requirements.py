@@ -26,6 +26,8 @@ DECLARED = {
 MAY_IMPORT = {
     "ligen_py/**/*.py": [CORE],
     "ligen_py/tune.py": ["tune"],
+    "ligen_py/summary/queries/sql.py": ["sql"],
+    "docs/*.py": ["test"],
     "ligen_py/progress.py": ["workflow"],
     "Snakefile": ["workflow"],
     "workflow/**/*.smk": ["workflow"],

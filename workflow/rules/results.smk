@@ -7,7 +7,12 @@ rule manifest:
     input:
         crystals=plan.crystals(),
     output:
-        table="<results>/manifest.tsv",
+        table=report(
+            "<results>/manifest.tsv",
+            caption="../report/manifest.rst",
+            category="Files",
+            labels={"what": "parts of the campaign"},
+        ),
         mark=LISTED,
     log:
         "<logs>/manifest.log",
@@ -37,6 +42,7 @@ rule aggregate:
     input:
         **{kind: plan.paths(path) for kind, path in inputs("aggregate").items()},
         manifest="<results>/manifest.tsv",
+        verdicts=verdicts("json"),
     output:
         made("campaign"),
     log:
@@ -61,6 +67,7 @@ rule aggregate:
         " --manifest {input.manifest}"
         " --parts {params.parts}"
         " --effort {params.effort}"
+        " --verdicts {input.verdicts}"
         " --output {output}"
         " {params.flags}"
         " > {log} 2>&1"
@@ -72,7 +79,12 @@ rule export:
         manifest="<results>/manifest.tsv",
         pockets=plan.paths(made("pocket")),
     output:
-        directory(made("export")),
+        report(
+            directory(made("export")),
+            patterns=["{target}.csv", "{target}.sdf"],
+            caption="../report/export.rst",
+            category="Molecules",
+        ),
     log:
         log_of("export"),
     benchmark:
@@ -108,7 +120,12 @@ rule report:
             category="Campaign",
             labels={"what": "ranking, controls and ledger"},
         ),
-        table="<results>/report.txt",
+        table=report(
+            "<results>/report.txt",
+            caption="../report/table.rst",
+            category="Campaign",
+            labels={"what": "the same as text"},
+        ),
     log:
         log_of("report"),
     benchmark:

@@ -28,6 +28,7 @@ from ligen_py.records.column import Record as Stored
 from ligen_py.records.column import extended, own_columns
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import Entries, Ligands
+from ligen_py.records.properties import Properties
 from ligen_py.settings.parse import ParseSettings
 
 SIZES: dict[str, Callable[[State], int]] = {
@@ -52,12 +53,13 @@ class Library:
     ligands: Ligands
     typed: dict[str, Ligands]
     """Group -> the ligands as a scoring function sees them."""
+    properties: Properties
 
     @property
     def groups(self) -> dict[str, Stored]:
         """All groups of the file."""
         own = {"entries": self.entries, "ledger": self.ledger, "ligands": self.ligands}
-        return {**own, **self.typed}
+        return {**own, "properties": self.properties, **self.typed}
 
 
 def parse(
@@ -108,6 +110,7 @@ def assemble(
     entries: list[tuple[str, int, str, str, str, str]] = []
     ledger: list[tuple[Status, Reason, str]] = []
     states: list[State] = []
+    properties: list[tuple[float, ...]] = []
     rows: list[int] = []
     first = dict(known)
     pace = Pace("records read")
@@ -124,8 +127,14 @@ def assemble(
             states += result.states
         entry = record.name, record.line, result.smiles, result.key, result.note, record.extra
         entries.append(entry)
+        properties.append(result.properties)
         pace.add(1, result.status == Status.FAILED)
-    return Library(_table(Entries, entries), _table(Ledger, ledger), *_ligands(rows, states))
+    return Library(
+        _table(Entries, entries),
+        _table(Ledger, ledger),
+        *_ligands(rows, states),
+        _table(Properties, properties),
+    )
 
 
 def _table(record: type[Any], rows: list[Any]) -> Any:
