@@ -49,6 +49,8 @@ ALLOWED = {
     "molecules": {"errors", "formats", "functions", "pace", "records", "settings"},
     "opencl": {"errors", "paths"},
     "sequences": {"errors"},
+    "best_poses": FOR_STAGES,
+    "aggregate": {*FOR_STAGES, "best_poses"},
     "search_inputs": {*FOR_STAGES, "database"},
     "homologs": {*FOR_STAGES, "search_inputs"},
     "engine": {"errors", "functions", "opencl", "pace", "records", "sequences", "settings"},

@@ -12,6 +12,7 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.records.column import STRING
+from ligen_py.records.site import Site
 from ligen_py.store.campaign.layout import (
     BLOCK,
     CAMPAIGN,
@@ -21,6 +22,7 @@ from ligen_py.store.campaign.layout import (
     Left,
     Pose,
     Provenance,
+    Reference,
     Runs,
     Scored,
     Watched,
@@ -139,6 +141,7 @@ class TargetReader:
         unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
         names = ("smiles", "state", "extra", "conformation")
         texts = [some_rows(group[name], unique) for name in names]
+        gap = some_rows(group["gap"], unique)
         for number, (row, i) in enumerate(zip(rows, places, strict=True)):
             if i == len(stored) or stored[i] != row:
                 raise ValueError(f"the pose of row {row} is not stored")
@@ -150,6 +153,7 @@ class TargetReader:
                 xyz=group["xyz"][first_atom[i] : first_atom[i + 1]],
                 molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
                 conformation=conformation,
+                gap=float(gap[inverse[number]]),
             )
 
     def input_columns(self, count: int, most: int) -> list[str]:
@@ -199,6 +203,14 @@ class TargetReader:
     def control(self) -> Control:
         """The redocking control; no rows where the target has none."""
         return read_record(self._group["control"], Control)
+
+    def site(self) -> Site:
+        """The receptor atoms around the site, of all conformations."""
+        return read_record(self._group["site"], Site)
+
+    def reference(self) -> Reference:
+        """Poses of the reference ligand; no rows where the target has none."""
+        return read_record(self._group["reference"], Reference)
 
 
 class CampaignReader:

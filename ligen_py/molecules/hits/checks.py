@@ -1,0 +1,146 @@
+"""Whether a pose is physically plausible: tests and limits of PoseBusters, computed here.
+
+M. Buttenschoen, G. M. Morris, C. M. Deane, Chem. Sci. 2024, 15, 3130; limits of version 0.4. Of the
+tests of a pose by itself and against a receptor these are all but two: its energy against other
+conformers takes seconds a molecule (`strain` stands beside), and what a docked molecule cannot fail
+(connectivity, radicals).
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from rdkit import Chem
+from rdkit.Chem import rdDistGeom
+
+from ligen_py.molecules.graph import matches
+from ligen_py.molecules.interactions.receptor import Surroundings
+
+CHECKS = {
+    "stereo": "stereocentres and double bonds are those of the docked state",
+    "bonds": "bond lengths and angles are within 25 % of what distance geometry allows",
+    "clash": "no two atoms of the ligand are 30 % nearer than distance geometry allows",
+    "flat": "aromatic rings and double bonds are flat to 0.25 Å",
+    "contact": "no atom is nearer to the receptor than 0.75 of the sum of the radii",
+    "overlap": "at most 7.5 % of the ligand's volume lies inside the receptor",
+}
+"""Name of each check, and what passes it."""
+
+WIDER_BONDS, WIDER_CLASH = 0.25, 0.30
+FLAT = 0.25
+NEAREST, MOST_OVERLAP, SHRUNK = 0.75, 0.075, 0.8
+FLAT_SYSTEMS = (
+    "[ar5^2]1[ar5^2][ar5^2][ar5^2][ar5^2]1",
+    "[ar6^2]1[ar6^2][ar6^2][ar6^2][ar6^2][ar6^2]1",
+    "[C;X3;^2](*)(*)=[C;X3;^2](*)(*)",
+)
+
+GRID = 0.4
+"""Distance of the points at which volumes are measured, Angstrom."""
+
+TABLE = Chem.GetPeriodicTable()
+RADIUS = np.array([1.5, *(TABLE.GetRvdw(number) for number in range(1, 119))])
+"""Van der Waals radii by atomic number, Angstrom."""
+COVALENT = np.array([1.0, *(TABLE.GetRcovalent(number) for number in range(1, 119))])
+
+
+def checks(mol: Chem.Mol, state: str, around: Surroundings | None) -> Mapping[str, bool]:
+    """Name of each check -> whether a pose passes it.
+
+    Args:
+        mol: molecule with hydrogens and one conformer, the pose.
+        state: SMILES of the state that was docked.
+        around: the receptor; without one only the checks of the pose itself are made.
+    """
+    heavy = Chem.RemoveHs(mol)
+    bonds, clash = _distances(heavy)
+    found = {
+        "stereo": _stereo(mol, state),
+        "bonds": bonds,
+        "clash": clash,
+        "flat": _flat(heavy),
+    }
+    if around is not None:
+        xyz = heavy.GetConformer().GetPositions()
+        element = np.array([atom.GetAtomicNum() for atom in heavy.GetAtoms()])
+        found |= {"contact": _contact(xyz, element, around)}
+        found |= {"overlap": overlap(xyz, element, around) <= MOST_OVERLAP}
+    return found
+
+
+def _stereo(mol: Chem.Mol, state: str) -> bool:
+    built = Chem.Mol(mol)
+    Chem.AssignStereochemistryFrom3D(built)
+    wanted = Chem.MolFromSmiles(state)
+    return wanted is not None and _canonical(built) == Chem.MolToSmiles(wanted)
+
+
+def _canonical(mol: Chem.Mol) -> str:
+    """Canonical SMILES without hydrogens that only the coordinates name."""
+    smiles = Chem.MolToSmiles(Chem.RemoveHs(mol))
+    again = Chem.MolFromSmiles(smiles)
+    return smiles if again is None else Chem.MolToSmiles(again)
+
+
+def _distances(heavy: Chem.Mol) -> tuple[bool, bool]:
+    """Whether bonds and angles are right, and whether atoms farther apart do not clash."""
+    bounds = rdDistGeom.GetMoleculeBoundsMatrix(
+        heavy, set15bounds=True, scaleVDW=True, doTriangleSmoothing=True
+    )
+    apart = Chem.Get3DDistanceMatrix(heavy)
+    steps = Chem.GetDistanceMatrix(heavy)
+    one, two = np.triu_indices(len(apart), 1)
+    high, low, found, far = bounds[one, two], bounds[two, one], apart[one, two], steps[one, two]
+    near = far <= 2
+    right = (found >= low * (1 - WIDER_BONDS)) & (found <= high * (1 + WIDER_BONDS))
+    free = found >= low * (1 - WIDER_CLASH)
+    return bool(right[near].all()), bool(free[~near].all())
+
+
+def _flat(heavy: Chem.Mol) -> bool:
+    xyz = heavy.GetConformer().GetPositions()
+    systems = [match for smarts in FLAT_SYSTEMS for match in matches(heavy, smarts)]
+    for system in systems:
+        places = xyz[list(system)] - xyz[list(system)].mean(axis=0)
+        normal = np.linalg.svd(places)[2][2]
+        if np.abs(places @ normal).max() > FLAT:
+            return False
+    return True
+
+
+def _contact(xyz: np.ndarray, element: np.ndarray, around: Surroundings) -> bool:
+    places, kinds = around.groups.xyz, np.minimum(around.element, len(RADIUS) - 1)
+    metal = np.zeros(len(places), bool)
+    metal[around.groups.metals] = True
+    apart = np.linalg.norm(xyz[:, None] - places, axis=2)
+    sums = np.where(
+        metal,
+        COVALENT[element][:, None] + COVALENT[kinds],
+        RADIUS[element][:, None] + RADIUS[kinds],
+    )
+    return bool((apart >= NEAREST * sums).all())
+
+
+def overlap(xyz: np.ndarray, element: np.ndarray, around: Surroundings) -> float:
+    """Share of a ligand's volume (atoms, 3) inside the receptor, of radii scaled by 0.8."""
+    mine = SHRUNK * RADIUS[element]
+    low, high = xyz.min(axis=0) - mine.max(), xyz.max(axis=0) + mine.max()
+    axes = [np.arange(a, b + GRID, GRID) for a, b in zip(low, high, strict=True)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    inside = _inside(points, xyz, mine)
+    points = points[inside]
+    metal = np.zeros(len(around.element), bool)
+    metal[around.groups.metals] = True
+    chosen = ~metal & ~around.water
+    places, kinds = around.groups.xyz[chosen], np.minimum(around.element[chosen], len(RADIUS) - 1)
+    near = ((places > low - 2) & (places < high + 2)).all(axis=1)
+    taken = _inside(points, places[near], SHRUNK * RADIUS[kinds[near]])
+    return float(taken.mean()) if len(points) else 0.0
+
+
+def _inside(points: np.ndarray, xyz: np.ndarray, radius: np.ndarray) -> np.ndarray:
+    """Which points lie in a sphere about one of some atoms: bool (points,)."""
+    found = np.zeros(len(points), bool)
+    for place, size in zip(xyz, radius, strict=True):
+        near = np.abs(points - place).max(axis=1) <= size
+        found[near] |= ((points[near] - place) ** 2).sum(axis=1) <= size**2
+    return found
