@@ -68,17 +68,18 @@ def checks(mol: Chem.Mol, state: str, around: Surroundings | None) -> Mapping[st
 
 
 def _stereo(mol: Chem.Mol, state: str) -> bool:
+    """Whether the pose has the stereo that its state names; where none is named, any passes."""
+    wanted = Chem.MolFromSmiles(state)
+    if wanted is None:
+        return False
+    return bool(Chem.RemoveHs(from_coordinates(mol)).HasSubstructMatch(wanted, useChirality=True))
+
+
+def from_coordinates(mol: Chem.Mol) -> Chem.Mol:
+    """A molecule with the stereo that its coordinates have."""
     built = Chem.Mol(mol)
     Chem.AssignStereochemistryFrom3D(built)
-    wanted = Chem.MolFromSmiles(state)
-    return wanted is not None and _canonical(built) == Chem.MolToSmiles(wanted)
-
-
-def _canonical(mol: Chem.Mol) -> str:
-    """Canonical SMILES without hydrogens that only the coordinates name."""
-    smiles = Chem.MolToSmiles(Chem.RemoveHs(mol))
-    again = Chem.MolFromSmiles(smiles)
-    return smiles if again is None else Chem.MolToSmiles(again)
+    return built
 
 
 def _distances(heavy: Chem.Mol) -> tuple[bool, bool]:

@@ -1,7 +1,8 @@
 """When two groups interact: distances in Angstrom, angles in degrees, and the geometry behind them.
 
 The limits are those of ProLIF 2 (C. Bouysset, S. Fiorucci, J. Cheminform. 2021, 13, 72), which
-follow PLIP (S. Salentin et al., Nucleic Acids Res. 2015, 43, W443) and, for halogen bonds,
+follow PLIP (S. Salentin et al., Nucleic Acids Res. 2015, 43, W443), whose nonpolar atoms and their
+limit are taken here, and, for halogen bonds,
 P. Auffinger et al., Proc. Natl. Acad. Sci. USA 2004, 101, 16789. Water bridges: polar atoms within
 the distance of a hydrogen bond of one water oxygen, as hydrogens of crystal waters are unknown.
 """
@@ -12,8 +13,8 @@ HYDROGEN_BOND = 3.5
 """Donor to acceptor."""
 HYDROGEN_BOND_ANGLE = 130.0
 """Least angle donor, hydrogen, acceptor."""
-HYDROPHOBIC = 4.5
-"""Between two nonpolar atoms."""
+HYDROPHOBIC = 4.0
+"""Between two nonpolar atoms; PLIP's limit."""
 SALT_BRIDGE = 4.5
 """Between atoms that carry opposite charges."""
 CATION_PI = 4.5, 30.0

@@ -75,7 +75,6 @@ def surroundings(site: Site) -> Surroundings:
     water = np.array([kind in WATERS for kind in kinds], bool)
     metal = role == Interaction.METAL
     rings = list(_rings(xyz, element, atoms, kinds, site.residue[heavy], around))
-    aromatic = {atom for ring in rings for atom in ring.atoms}
     held = [hydrogens[_near(hydrogens, place, NEAR)] for place in xyz]
     numbers = range(len(heavy))
     takes = [
@@ -90,12 +89,17 @@ def surroundings(site: Site) -> Surroundings:
         donors=donors,
         acceptors=takes,
         hydrophobic=[
-            row for row in numbers if _hydrophobic(row, element, around, row in aromatic, water)
+            row for row in numbers if _hydrophobic(row, element, around)
         ],
         positive=[*_charged(POSITIVE, kinds, atoms), *_histidines(kinds, atoms, names, held)],
         negative=[*_charged(NEGATIVE, kinds, atoms), *_acids(element, kinds, around, held)],
         rings=rings,
-        halogen_acceptors=[(row, around[row][0]) for row in takes if around[row]],
+        halogen_acceptors=[
+            (row, other)
+            for row in numbers
+            if element[row] == 16 or row in takes
+            for other in around[row]
+        ],
         metals=np.flatnonzero(metal).tolist(),
     )
     polar = np.isin(role, [*GIVES, *TAKES, Interaction.METAL]) & ~water
@@ -137,14 +141,13 @@ def _donor(
     return Donor(row, places, around[row][0] if turns else None)  # type: ignore[arg-type]
 
 
-def _hydrophobic(
-    row: int, element: np.ndarray, around: list[list[int]], aromatic: bool, water: np.ndarray
-) -> bool:
+def _hydrophobic(row: int, element: np.ndarray, around: list[list[int]]) -> bool:
+    """Carbons beside carbon and hydrogen alone, thioethers, heavy halogens."""
     if element[row] == 16:
         return len(around[row]) == 2
     if element[row] != 6:
         return bool(element[row] in (17, 35, 53))
-    return aromatic or not any(element[other] in (7, 8, 9) for other in around[row])
+    return all(element[other] == 6 for other in around[row])
 
 
 def _charged(table: dict[str, tuple[str, ...]], kinds: list[str], atoms: list[str]) -> list[int]:

@@ -46,6 +46,25 @@ class Ranked:
     """'function/term' -> f4 of the best pose."""
 
 
+EVERY = ("score", "heavy", "library", "file", "line")
+"""Columns of `scored` that are read of all molecules at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Numbers of all ranked molecules of a target; columns have one value a molecule."""
+
+    row: np.ndarray
+    """Rows of `scored`, ascending."""
+    score: np.ndarray
+    heavy: np.ndarray
+    library: np.ndarray
+    file: np.ndarray
+    line: np.ndarray
+    totals: dict[str, np.ndarray]
+    """Scoring function -> its score of the best pose."""
+
+
 class TargetReader:
     """Reads the results of one target."""
 
@@ -203,6 +222,25 @@ class TargetReader:
     def control(self) -> Control:
         """The redocking control; no rows where the target has none."""
         return read_record(self._group["control"], Control)
+
+    def every(self) -> Every:
+        """Numbers of all ranked molecules, in the order of their rows."""
+        group = self._group["scored"]
+        ranked = group["duplicate"][...] == 0
+        columns = {name: np.asarray(group[name][...])[ranked] for name in EVERY}
+        totals = {
+            name.removesuffix("/total"): np.asarray(self._group["terms"][name][...])[ranked]
+            for name in self.terms
+            if name.endswith("/total")
+        }
+        return Every(row=np.flatnonzero(ranked), totals=totals, **columns)
+
+    def structures(self, rows: np.ndarray) -> dict[int, str]:
+        """SMILES of the parents of those of some scored rows whose pose is stored."""
+        stored, *_ = self._top
+        places = np.flatnonzero(np.isin(stored, rows))
+        texts = some_rows(self._group["top"]["smiles"], places)
+        return dict(zip(stored[places].tolist(), map(str, texts), strict=True))
 
     def site(self) -> Site:
         """The receptor atoms around the site, of all conformations."""
