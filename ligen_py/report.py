@@ -5,15 +5,19 @@ settings name rank among all others, as measured, good or bad, and what became o
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.settings.report import ReportSettings
 from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.campaign.times import read_times
 from ligen_py.store.files.text import write_texts
+from ligen_py.summary.dossier import dossier_of
 from ligen_py.summary.facts import effort_of, targets_of
 from ligen_py.summary.page import page_of
 from ligen_py.summary.text import text_of
@@ -25,6 +29,8 @@ class Inputs(NamedTuple):
     campaign: Path
     exported: Path | None = None
     """Folder of `export`, to be named, not read."""
+    times: Path | None = None
+    """Folder of Snakemake's measurements, for the page's table of times."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,23 +41,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--exported", type=Path, help="folder of `export`, if the report is to name it"
     )
+    parser.add_argument(
+        "--times", type=Path, help="folder of Snakemake's benchmarks, for a table of times"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=cli.at_least(1),
+        default=len(os.sched_getaffinity(0)),
+        metavar="N",
+        help="processes that analyse hits (default: one for each processor)",
+    )
     return cli.run(parser, argv, _stage)
 
 
 def _stage(options: argparse.Namespace) -> None:
-    inputs = Inputs(options.campaign, options.exported)
-    run(inputs, cli.settings_from(ReportSettings, options), None, options.output)
+    inputs = Inputs(options.campaign, options.exported, options.times)
+    settings = cli.settings_from(ReportSettings, options)
+    run(inputs, settings, None, options.output, jobs=options.jobs)
 
 
-def run(inputs: Inputs, settings: ReportSettings, device: str | None, output: Path) -> None:
+def run(
+    inputs: Inputs, settings: ReportSettings, device: str | None, output: Path, jobs: int = 1
+) -> None:
     """Write the page, and print the table."""
     with open_campaign(inputs.campaign) as campaign:
         targets = targets_of(campaign, settings.top, settings.groups)
         runs, effort = campaign.runs(), effort_of(campaign)
+        dossiers = [dossier_of(campaign, one, settings.hits, jobs) for one in targets]
+    changed = datetime.fromtimestamp(inputs.campaign.stat().st_mtime, UTC)
+    times = read_times(inputs.times) if inputs.times else []
     files = {"every score": str(inputs.campaign), "this report as a page": str(output)}
     if inputs.exported:
         files["best poses (SDF, CSV)"] = str(inputs.exported)
-    write_texts(output.parent, {output.name: [page_of(targets, runs, files, effort)]})
+    page = page_of(dossiers, runs, files, effort, f"{changed:%-d %B %Y}", times)
+    write_texts(output.parent, {output.name: [page]})
     print(text_of(targets, files, effort), end="")
 
 

@@ -96,6 +96,15 @@ class Dossier:
         return next((row for row in self.rows if row.reference), None)
 
     @property
+    def place(self) -> str:
+        """Where the site is, in words: its chains, and how many residues line it."""
+        labels = [str(label).split("/") for label in self.site.label[self.site.element > 1]]
+        chains = sorted({label[0] for label in labels if label[0]})
+        ligand = f"of {self.target.control.name}" if self.target.control else "as configured"
+        count = len({tuple(label[:3]) for label in labels})
+        return f"{ligand}; chain {', '.join(chains)}; {count} residues around the box"
+
+    @property
     def hits(self) -> list[Row]:
         """The rows without the reference."""
         return [row for row in self.rows if not row.reference]
@@ -306,18 +315,19 @@ def _matrix(rows: Sequence[Row]) -> Matrix:
             count[residue] += 3 if residue in strong else 1
     chosen = [residue for residue, _ in count.most_common(RESIDUES)]
     chosen.sort(key=_place)
-    cells = []
-    for number, row in enumerate(rows):
-        letters = [
-            "".join(
-                letter
-                for kind, letter in KINDS.items()
-                if any(c.residue == residue and c.kind == kind for c in row.analysis.contacts)
-            )
-            for residue in chosen
-        ]
-        cells.append((number, letters))
+    cells = [(number, letters_of(row.analysis, chosen)) for number, row in enumerate(rows)]
     return Matrix(chosen, cells)
+
+
+def letters_of(found: Analysis, residues: Sequence[str]) -> list[str]:
+    """Letters of the interactions with each of some residues."""
+    kinds: dict[str, set[str]] = {}
+    for one in found.contacts:
+        kinds.setdefault(one.residue, set()).add(one.kind)
+    return [
+        "".join(letter for kind, letter in KINDS.items() if kind in kinds.get(residue, ()))
+        for residue in residues
+    ]
 
 
 def _place(residue: str) -> tuple[str, int, str]:

@@ -55,7 +55,7 @@ ALLOWED = {
     "homologs": {*FOR_STAGES, "search_inputs"},
     "engine": {"errors", "functions", "opencl", "pace", "records", "sequences", "settings"},
     "offtargets": FOR_STAGES,
-    "summary": {"records", "store"},
+    "summary": {"molecules", "records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain"},
     "doctor": {"cli", "engine", "errors", "opencl"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},

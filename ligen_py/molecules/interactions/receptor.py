@@ -88,9 +88,7 @@ def surroundings(site: Site) -> Surroundings:
         xyz=xyz,
         donors=donors,
         acceptors=takes,
-        hydrophobic=[
-            row for row in numbers if _hydrophobic(row, element, around)
-        ],
+        hydrophobic=[row for row in numbers if _hydrophobic(row, element, around)],
         positive=[*_charged(POSITIVE, kinds, atoms), *_histidines(kinds, atoms, names, held)],
         negative=[*_charged(NEGATIVE, kinds, atoms), *_acids(element, kinds, around, held)],
         rings=rings,
