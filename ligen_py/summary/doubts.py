@@ -42,7 +42,7 @@ def doubts(found: Analysis, gap: float, shares: Mapping[str, float]) -> list[str
             "no nitrogen, oxygen or other polar atom: its score comes from contact area alone"
         )
     elif not kinds & POLAR:
-        reasons.append("no hydrogen bond, salt bridge or other polar contact with the receptor")
+        reasons.append("no hydrogen bond or other polar contact with the receptor")
     reasons += [FAILED[name] for name, passed in found.checks.items() if not passed]
     low, high = WEIGHT
     if known.weight < low:

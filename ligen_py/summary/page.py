@@ -159,8 +159,8 @@ def _throughput(dossiers: Sequence[Dossier], times: Sequence[Time]) -> str:
         return ""
     rate = 3600 * docked / seconds
     return (
-        f"{docked:,} molecules were docked, refined and scored in {seconds / 3600:.2f} hours of jobs: "
-        f"{rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million would take "
+        f"{docked:,} molecules were docked, refined and scored in {seconds / 3600:.2f} hours of "
+        f"jobs: {rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million would take "
         f"{1e6 / rate:,.0f} hours on the same device. Jobs that ran at one time shared it."
     )
 

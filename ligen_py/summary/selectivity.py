@@ -121,5 +121,5 @@ def _figure(
     return scatter(f"score in {one.target.name}", f"score in {two.target.name}", xs, ys, marks)
 
 
-def _mark(hit: Row, x: float, y: float) -> tuple[float, float, str, str]:
+def _mark(hit: Row, x: np.ndarray, y: np.ndarray) -> tuple[float, float, str, str]:
     return float(x), float(y), "hit", f"{hit.name}: {x:.2f} and {y:.2f}"

@@ -19,7 +19,7 @@ def _poses(target: Target) -> tuple[str, str]:
     name = cut(control.name)
     if control.rmsd is None or control.rmsd_kept is None:
         return "bad", f"Poses: the control failed ({name}: {control.detail}), so check each by eye."
-    near, kept = f"{control.rmsd:.1f} Å", f"{control.rmsd_kept:.1f} Å"
+    near, kept = f"{control.rmsd:.2f} Å", f"{control.rmsd_kept:.2f} Å"
     if control.rmsd <= FOUND:
         words = f"Poses: {name} came back to {near} from where the crystal has it, so trust them"
         return "good", f"{words} as a start."

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from rdkit import Chem, DataStructs, rdBase
@@ -13,7 +14,8 @@ LIKE = 0.5
 
 RADIUS, BITS = 2, 2048
 
-Fingerprint = DataStructs.ExplicitBitVect
+Fingerprint: TypeAlias = Any
+"""A bit vector of RDKit."""
 
 
 def fingerprints(smiles: Iterable[str]) -> list[Fingerprint]:
@@ -47,7 +49,7 @@ def clusters(prints: Sequence[Fingerprint], like: float = LIKE) -> list[int]:
             continue
         number = found.max(initial=-1) + 1
         free = np.flatnonzero(found < 0)
-        near = np.array(DataStructs.BulkTanimotoSimilarity(own, [prints[i] for i in free]))
+        near = np.array(DataStructs.BulkTanimotoSimilarity(own, [prints[int(i)] for i in free]))
         found[free[near >= like]] = number
         found[row] = number
     return [int(number) for number in found]

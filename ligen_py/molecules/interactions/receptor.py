@@ -1,6 +1,6 @@
 """The groups of a prepared receptor: from its atoms' roles, names, hydrogens and distances."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -148,7 +148,7 @@ def _hydrophobic(row: int, element: np.ndarray, around: list[list[int]]) -> bool
     return all(element[other] == 6 for other in around[row])
 
 
-def _charged(table: dict[str, tuple[str, ...]], kinds: list[str], atoms: list[str]) -> list[int]:
+def _charged(table: Mapping[str, Sequence[str]], kinds: list[str], atoms: list[str]) -> list[int]:
     pairs = enumerate(zip(kinds, atoms, strict=True))
     return [row for row, (kind, atom) in pairs if atom in table.get(kind, ())]
 
