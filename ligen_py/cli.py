@@ -28,6 +28,7 @@ COMMANDS = {
     "progress": "how far a running campaign is",
     "query": "the best molecules of a finished campaign, or some by name or score",
     "export": "molecules as SDF and CSV; any pose made again",
+    "pick": "the best molecules to buy, no two too much alike",
     "verify": "check all files of a campaign, and dock a sample of it again",
     "tune": "find the fastest launch sizes of a device",
     "homologs": "proteins of a database that are like a query, by Smith-Waterman alignment",

@@ -266,7 +266,7 @@ def _finished(row: Row, pose: Pose, found: Analysis, facts: Target, every: Every
         analysis=found,
         efficiency=total / heavy if heavy else math.nan,
         size_rank=size_rank,
-        doubts=doubts(found, row.gap, shares),
+        doubts=doubts(found, row.gap, row.rank / max(1, len(every.score)), shares),
     )
 
 

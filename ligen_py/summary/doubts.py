@@ -11,8 +11,8 @@ LOGP = 6.0
 ALERTS = 3
 STRAIN = 12.0
 GAP = 0.2
-DISAGREE = 0.5
-"""A function that ranks a hit behind this share of the molecules disagrees."""
+DISAGREE, FARTHER = 0.5, 0.25
+"""A function disagrees that ranks a hit behind half of the molecules, and much behind its rank."""
 
 FAILED = {
     "stereo": "its stereo is not that of the docked state",
@@ -24,12 +24,13 @@ FAILED = {
 }
 
 
-def doubts(found: Analysis, gap: float, shares: Mapping[str, float]) -> list[str]:
+def doubts(found: Analysis, gap: float, share: float, shares: Mapping[str, float]) -> list[str]:
     """Reasons to doubt a hit, the gravest first.
 
     Args:
         found: its analysis.
         gap: kcal/mol to the best other pose; NaN without one.
+        share: share of the molecules that rank before this one.
         shares: scoring function -> share of the molecules that it ranks before this one.
     """
     known = found.properties
@@ -60,7 +61,8 @@ def doubts(found: Analysis, gap: float, shares: Mapping[str, float]) -> list[str
         reasons.append(f"strained: {found.strain:.0f} kcal/mol, above {STRAIN:g}")
     if not math.isnan(gap) and gap < GAP:
         reasons.append(f"uncertain pose: another, elsewhere, is only {gap:.1f} kcal/mol worse")
-    for name, share in shares.items():
-        if share > DISAGREE:
-            reasons.append(f"{name} ranks it behind {100 * share:.0f} % of the molecules")
+    others = [name for name, behind in shares.items() if behind > max(DISAGREE, share + FARTHER)]
+    if others:
+        verb = "ranks" if len(others) == 1 else "rank"
+        reasons.append(f"{' and '.join(others)} {verb} it behind half of the molecules")
     return reasons

@@ -107,7 +107,7 @@ def page_of(
 
 def _number(value: float, digits: int = 2) -> str:
     """A number, or a dash where there is none."""
-    return f"{value:.{digits}f}" if math.isfinite(value) else "–"
+    return f"{round(value, digits) + 0.0:.{digits}f}" if math.isfinite(value) else "–"
 
 
 def _drawn(row: Row) -> Markup:

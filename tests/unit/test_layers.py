@@ -61,6 +61,7 @@ ALLOWED = {
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store"},
     "plan": {*FOR_STAGES, "campaign", "chain", "config_checks", "formats", "paths"},
+    "pick": {"cli", "errors", "molecules", "store", "summary"},
     "query": {"cli", "errors", "records", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
