@@ -7,7 +7,6 @@ import h5py
 
 from ligen_py import aggregate
 from ligen_py.records.kinds import KINDS, SEQUENCE_KINDS
-from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import CAMPAIGN, ROOT_GROUPS, TARGET_GROUPS
 from tests.format.tables import DOCUMENT, rendered
 from tests.stages.factory import Molecule, write_manifest, write_part
