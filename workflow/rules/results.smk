@@ -89,7 +89,7 @@ rule report:
             made("report"),
             caption="../report/page.rst",
             category="Campaign",
-            labels={"what": "ranking, controls and ledger"},
+            labels={"what": "hits, poses, controls and ledger"},
         ),
         table="<results>/report.txt",
     log:
@@ -98,7 +98,7 @@ rule report:
         times_of("report")
     conda:
         "../../envs/ligen.yaml"
-    threads: 1
+    threads: 2
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
@@ -113,5 +113,7 @@ rule report:
         " --campaign {input.campaign}"
         " --output {output.page}"
         ' --exported "$(dirname {output.page})/export"'
+        " --times benchmarks"
+        " --jobs {threads}"
         " {params.flags}"
         " > {output.table} 2> {log}"
