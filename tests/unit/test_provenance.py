@@ -133,6 +133,7 @@ REPLANNED: dict[str, set[str]] = {
     "ligen_py/settings/score.py": {"score"},
     "ligen_py/settings/searches.py": set(),
     "ligen_py/settings/section.py": ALL,
+    "ligen_py/settings/source.py": ALL,
     "kernels/batched/ad4.cl": {"score"},
     "kernels/batched/dock.cl": {"dock"},
     "kernels/batched/filter.cl": {"filter", "refine"},
