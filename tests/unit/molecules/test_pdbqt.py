@@ -7,9 +7,9 @@ from rdkit import Chem
 from rdkit.Chem import AllChem
 
 from ligen_py.molecules.pdbqt import ligand_pdbqt, receptor_pdbqt, type_name
-from ligen_py.records.functions.ad4 import Ad4Type
+from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
+from ligen_py.records.pocket import Receptor
 from tests import pdbqt
-from tests.stages.factory import RECEPTOR
 
 SMILES = [
     "C",
@@ -50,8 +50,8 @@ def test_meeko_restores_the_molecule_and_its_pose(smiles: str) -> None:
 @pytest.mark.parametrize("smiles", SMILES[:-2])
 def test_atoms_types_charges_and_torsions_are_meekos(smiles: str) -> None:
     mol = shuffled(smiles)
+    ours = pdbqt.read_lines(written(mol).splitlines())  # first: Meeko changes the molecule's rings
     text, _, _ = PDBQTWriterLegacy.write_string(MoleculePreparation().prepare(mol)[0])
-    ours = pdbqt.read_lines(written(mol).splitlines())
     theirs = pdbqt.read_lines(text.splitlines())
     assert len(ours.cuts) == len(theirs.cuts)
     place = {tuple(xyz): i for i, xyz in enumerate(theirs.xyz.tolist())}
@@ -72,9 +72,23 @@ def test_remarks_are_what_vina_writes_and_plain_text() -> None:
 
 
 def test_a_receptor_has_its_hydrogens_behind_their_atoms() -> None:
-    text = receptor_pdbqt(RECEPTOR["receptor"], RECEPTOR["ad4"])  # type: ignore[arg-type]
-    assert [line[12:16].strip() for line in text.splitlines()] == ["CA", "CB", "OG", "H"]
-    assert text.splitlines()[3] == (
+    receptor = Receptor(
+        xyz=np.array([[0, 0, 0], [1.5, 0, 0], [2.0, 1.4, 0]], "f4"),
+        element=np.array([6, 6, 8], "u1"),
+        residue=np.zeros(3, "i4"),
+        label=np.array(["A/SER/12/CA", "A/SER/12/CB", "A/SER/12/OG"], object),
+    )
+    charged = Ad4Receptor(
+        xyz=np.concatenate([receptor.xyz, np.array([[2.9, 1.5, 0]], "f4")]),
+        type=np.array([Ad4Type.C, Ad4Type.C, Ad4Type.OA, Ad4Type.HD], "u1"),
+        partial_charge=np.array([0.2, 0.1, -0.4, 0.2], "f4"),
+        axis=np.zeros((4, 3), "f4"),
+        normal=np.zeros((4, 3), "f4"),
+        exponent=np.zeros(4, "u1"),
+    )
+    lines = receptor_pdbqt(receptor, charged).splitlines()
+    assert [line[12:16].strip() for line in lines] == ["CA", "CB", "OG", "H"]
+    assert lines[3] == (
         "ATOM      4  H   SER A  12       2.900   1.500   0.000  1.00  0.00    +0.200 HD"
     )
 
