@@ -13,7 +13,7 @@ CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
 KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-sequences test test-faults test-slurm fuzz lint format bench clean schema lock
+.PHONY: help demo demo-sequences test test-faults test-slurm fuzz lint format bench docs clean schema lock
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,8 +57,11 @@ bench: $(TESTS) ## Redock the complexes of a folder: make bench FOLDER=...
 	@test -d "$(FOLDER)" || { echo "give a folder of complexes: make bench FOLDER=..."; exit 2; }
 	$(BIN)/python benchmarks/redock.py "$(FOLDER)"
 
+docs: $(TESTS) ## Build the documents as a site that opens from files: site/index.html
+	$(BIN)/python -m mkdocs build --strict --quiet
+
 clean: ## Remove the demo's results and all caches, not .venv
-	rm -rf demo .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf demo site .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 schema: $(DEMO) ## Write the config's JSON schema anew, after a change of ligen_py/settings/

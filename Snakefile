@@ -12,6 +12,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/ligands.smk"
 include: "workflow/rules/pocket.smk"
 include: "workflow/rules/screen.smk"
+include: "workflow/rules/controls.smk"
 include: "workflow/rules/results.smk"
 include: "workflow/rules/sequences.smk"
 

@@ -45,11 +45,11 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
-from benchmarks.early import MEASURES, mean_rank, measure
 from benchmarks.redock import FAILURES, box_radius, find
 from ligen_py.opencl.device import Device
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.store.files.read import read
+from ligen_py.summary.early import MEASURES, mean_rank, measure
 
 GROUPS = ("actives", "decoys")
 

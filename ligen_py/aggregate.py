@@ -19,14 +19,14 @@ from ligen_py.engine.geometry import rebuild
 from ligen_py.engine.scoring.drift import Drift
 from ligen_py.engine.scoring.ranking import consensus, duplicates, hash_keys, ranking
 from ligen_py.errors import InputError
-from ligen_py.molecules.export import symmetric_rmsd
 from ligen_py.provenance import Run
-from ligen_py.records.ledger import Status
+from ligen_py.redocking import redock
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.store.campaign.layout import Control, Pose
 from ligen_py.store.campaign.lineage import Lineage
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.campaign.part import Poses, read_best
+from ligen_py.store.campaign.verdicts import read_verdicts
 from ligen_py.store.campaign.writer import CampaignWriter, TargetWriter, control_of, new_campaign
 
 log = logging.getLogger("ligen_py")
@@ -41,6 +41,8 @@ class Inputs(NamedTuple):
     """Digest of the parts that the config describes; None: the manifest is used as it is."""
     effort: str = ""
     """Effort of the config, to be stored."""
+    verdicts: Sequence[Path] = ()
+    """What the controls showed, to be stored."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,11 +59,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--effort", default="", metavar="NAME", help="effort of the config, to be stored"
     )
+    parser.add_argument(
+        "--verdicts",
+        type=cli.input_file,
+        nargs="*",
+        default=(),
+        metavar="FILE",
+        help="JSON files of `controls`, to be stored",
+    )
     return cli.run(parser, argv, _stage)
 
 
 def _stage(options: argparse.Namespace) -> None:
-    inputs = Inputs(options.manifest, options.parts, options.effort)
+    inputs = Inputs(options.manifest, options.parts, options.effort, options.verdicts)
     run(inputs, cli.settings_from(AggregateSettings, options), None, options.output)
 
 
@@ -94,7 +104,8 @@ def run(inputs: Inputs, settings: AggregateSettings, device: str | None, output:
             _store_poses(writer, np.sort(order[: settings.top_poses]), starts)
             writer.finish(order, _control(campaign, lineage, manifest.control(target)))
             log.info("%s: ranked %d molecules of %d parts", target, len(order), len(starts))
-        campaign.finish(manifest.libraries, names, lineage.runs())
+        verdicts = read_verdicts(inputs.verdicts)
+        campaign.finish(manifest.libraries, names, lineage.runs(), verdicts)
 
 
 def _manifest(inputs: Inputs) -> Manifest:
@@ -132,25 +143,9 @@ def _control(campaign: CampaignWriter, lineage: Lineage, members: Sequence[PartF
     """Redock a target's reference ligand: the first record of the control's ligands file."""
     if not members or members[0].crystal is None:
         return control_of(None)
-    part, crystal = read_best(members), members[0].crystal
-    campaign.append_parts(lineage.add(members, len(part.status)))
-    if not len(part.status):
-        raise InputError(f"{members[0].ligands}: contains no reference ligand; check {crystal}")
-    if part.status[0] != Status.SCORED:
-        return control_of(part)
-    best, found = int(part.scored()[0]), list[np.ndarray | None]()
-    for number, files in enumerate(members):
-        with Poses(files) as poses:
-            for ligand in np.flatnonzero(part.entry == 0).tolist():
-                kept = poses.kept(ligand)
-                if kept:
-                    xyz = rebuild(*poses.genotypes(ligand, kept))
-                    found.append(symmetric_rmsd(poses.molecule(ligand), xyz, crystal))
-                if (number, ligand) == (part.member[best], best):
-                    of_best, place = found[-1], part.best[best] - kept.start
-    if of_best is None:
-        return control_of(part, problem=f"{crystal.name} contains another molecule")
-    return control_of(part, rmsd=(of_best[place], min(r.min() for r in found if r is not None)))
+    found = redock(members)
+    campaign.append_parts(lineage.add(members, len(found.part.status)))
+    return control_of(found.part, rmsd=found.rmsd, problem=found.problem)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 A part is one chunk of one library against one target. Beside the config's own libraries every
 target whose site names a reference ligand as SDF has the control library ``control-{target}``:
-that ligand from scratch, docked into its own target only.
+that ligand from scratch, docked into its own target only. A target in the section ``controls`` has
+the libraries ``actives-of-{target}`` and ``decoys-of-{target}`` beside: they are docked before all
+others and are no part of the ranking, nor of the manifest.
 """
 
 import importlib.resources
@@ -13,7 +15,8 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +28,8 @@ from ligen_py.sequences.guides import found_from, read_cas_offinder
 from ligen_py.settings.best import BestSettings
 from ligen_py.settings.campaign import Campaign, Target
 from ligen_py.settings.check import check
-from ligen_py.settings.document import Source
+from ligen_py.settings.controls import AcceptSettings, Control, ControlsSettings, DecoysSettings
+from ligen_py.settings.document import Source, to_yaml
 from ligen_py.settings.flags import flags
 from ligen_py.settings.guides import GuidesSettings
 from ligen_py.settings.homologs import HomologsSettings, PanelSettings
@@ -34,11 +38,27 @@ from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
 from ligen_py.settings.searches import AntiTarget
 from ligen_py.settings.section import Section
+from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.parsed_library import parsed_chunks
 
 CONTROL = "control-"
 """What the name of a redocking control's library starts with."""
+
+ACTIVES, DECOYS = "actives-of-", "decoys-of-"
+"""What the names of the libraries of known binders and of decoys start with."""
+
+OURS = (CONTROL, ACTIVES, DECOYS)
+"""How no library of a config may start."""
+
+CONTROL_FILES = ("actives", "decoys")
+"""Keys of a control that name files."""
+
+CONTROL_CHUNK = 1000
+"""Actives or decoys of one part."""
+
+UNFILTERED: dict[str, Any] = {"properties": {}, "alerts": (), "exclude": {}}
+"""How `parse` treats known binders and decoys: no filter removes them."""
 
 SEARCH_FILES = ("query", "database", "matrix")
 """Keys of a search that name files; a matrix may be a name."""
@@ -120,11 +140,12 @@ class Workplan:
         source = Source(source) if isinstance(source, str) else source
         plan = cls(check(Campaign, config, source), folder, source)
         for name in plan.settings.libraries:
-            if name.startswith(CONTROL):
-                raise InputError(
-                    f"{source.place('libraries', name)}: names that start with '{CONTROL}' are "
-                    "kept for the redocking controls; give the library another name"
-                )
+            for first in OURS:
+                if name.startswith(first):
+                    raise InputError(
+                        f"{source.place('libraries', name)}: names that start with '{first}' are "
+                        "kept for the controls; give the library another name"
+                    )
             if name.startswith(BEST) and name.removeprefix(BEST) in plan.selective:
                 raise InputError(
                     f"{source.place('libraries', name)}: is the name of the best ligands that are "
@@ -143,6 +164,17 @@ class Workplan:
                 raise InputError(
                     f"{target}: '{name}' is the name of two targets, sites or conformations; "
                     "rename one"
+                )
+        for name in plan.settings.controls:
+            if name not in plan.ranked:
+                raise InputError(
+                    f"{source.place('controls', name)}: no target is ranked under this name; there "
+                    f"are: {', '.join(plan.ranked)}"
+                )
+            if len(ACTIVES + name) > LONGEST_NAME:
+                raise InputError(
+                    f"{source.place('controls', name)}: a target with controls has a name of "
+                    f"{LONGEST_NAME - len(ACTIVES)} characters at most"
                 )
         for keys, given in plan._files():
             _check_file(plan.resolve(given, *keys), source.place(*keys))
@@ -168,6 +200,11 @@ class Workplan:
                     if given is not None:
                         yield ("targets", name, *keys, field), given
 
+        for name, control in self.settings.controls.items():
+            for field in CONTROL_FILES:
+                given = getattr(control, field)
+                if given is not None:
+                    yield ("controls", name, field), given
         for name, search in self.settings.homologs.items():
             for accession, anti in search.structures.items():
                 above = "homologs", name, "structures", accession
@@ -246,19 +283,54 @@ class Workplan:
             if anti is docked.settings
         )
 
+    @cached_property
+    def variants(self) -> dict[str, tuple[str, str]]:
+        """Pockets for controls alone: name -> the campaign's pocket, and how waters are treated."""
+        result: dict[str, tuple[str, str]] = {}
+        for pocket, docked in self.pockets.items():
+            control = self.settings.controls.get(docked.target, Control())
+            for waters in control.waters:
+                if waters != self.settings.pocket.waters:
+                    result[f"{docked.target}.waters-{waters}{_dotted(docked.conformation)}"] = (
+                        pocket,
+                        waters,
+                    )
+        return result
+
+    def _docked_into(self, pocket: str) -> Docked:
+        """What a pocket is, also one for controls alone."""
+        return self.every_pocket[self.variants.get(pocket, (pocket,))[0]]
+
     def receptor(self, pocket: str) -> Path:
         """The structure file of a pocket."""
-        return self.resolve(self.every_pocket[pocket].receptor)
+        return self.resolve(self._docked_into(pocket).receptor)
 
     def site_files(self, pocket: str) -> list[Path]:
         """The files that a pocket's site names: a reference ligand, or cavities."""
-        site = self.every_pocket[pocket].site
+        site = self._docked_into(pocket).site
         given = (getattr(site, field) for field in SITE_FILES)
         return [self.resolve(path) for path in given if path is not None]
 
+    def pocket_sources(self, pocket: str) -> list[Path]:
+        """The files from outside the campaign that a pocket is made from."""
+        return [self.receptor(pocket), *self.site_files(pocket)]
+
+    def sources(self, part: Part, kind: str) -> list[Path]:
+        """The files from outside the campaign that a part's file of a kind is made from."""
+        if kind == "pocket":
+            return self.pocket_sources(part.target)
+        if kind == "ligands" and not self.is_drawn(part.library):
+            return [self.source(part.library, part.chunk)]
+        return []
+
+    def every_source(self) -> list[Path]:
+        """The files from outside that the campaign's pockets and ligands are made from."""
+        found = (self.sources(part, kind) for part in self.parts() for kind in FILES)
+        return list(dict.fromkeys(path for paths in found for path in paths))
+
     def crystal(self, pocket: str) -> Path | None:
         """The reference ligand of a pocket's site, where it has one."""
-        ligand = self.pockets[pocket].site.ligand
+        ligand = self._docked_into(pocket).site.ligand
         return None if ligand is None else self.resolve(ligand)
 
     def control(self, pocket: str) -> str | None:
@@ -296,7 +368,25 @@ class Workplan:
             crystal, control = self.crystal(pocket), self.control(pocket)
             if crystal is not None and control is not None:
                 result[control] = {"1-of-1": LibraryFile(crystal, crystal.name, "", 0)}
+        for target, given in self.settings.controls.items():
+            if given.actives is not None:
+                result[ACTIVES + target] = self._cut_control(target, "actives", given.actives)
+                drawn = Path(f"<results>/controls/{target}/decoys.smi")
+                result[DECOYS + target] = (
+                    {"1-of-1": LibraryFile(drawn, drawn.name, "", 0)}
+                    if given.decoys is None
+                    else self._cut_control(target, "decoys", given.decoys)
+                )
         return result
+
+    def _cut_control(self, target: str, field: str, given: str) -> dict[str, LibraryFile]:
+        keys = ("controls", target, field)
+        try:
+            (file,) = library_files(self.resolve(given, *keys))
+        except InputError as error:
+            raise InputError(f"{self.config.place(*keys)}: {error}") from error
+        count = parts_of(file, CONTROL_CHUNK)
+        return {f"{number}-of-{count}": file for number in range(1, count + 1)}
 
     def _cut(self, library: str) -> dict[str, LibraryFile]:
         settings = self.settings.libraries[library]
@@ -335,7 +425,7 @@ class Workplan:
 
         InputError where the campaign has too many to be parsed one after another.
         """
-        if self.settings.duplicates == "chunk" or library.startswith(CONTROL):
+        if self.settings.duplicates == "chunk" or library.startswith(OURS):
             return []
         every = [(name, part) for name in self.settings.libraries for part in self.chunks(name)]
         if len(every) > MOST_IN_TURN:
@@ -376,6 +466,8 @@ class Workplan:
         parse = self.settings.parse.model_dump()
         if library.startswith(CONTROL):
             return ParseOptions(**parse | AS_DRAWN)
+        if library.startswith(OURS):
+            return ParseOptions(**parse | UNFILTERED)
         reading = self.settings.libraries[library].model_dump(include=set(Reading.model_fields))
         return ParseOptions(**parse, **reading)
 
@@ -386,12 +478,12 @@ class Workplan:
 
     def structure(self, pocket: str) -> Structure:
         """What of a pocket's structure file belongs to the receptor."""
-        chosen = self.every_pocket[pocket].settings.model_dump(include=set(Structure.model_fields))
+        chosen = self._docked_into(pocket).settings.model_dump(include=set(Structure.model_fields))
         return Structure(**chosen)
 
     def site(self, pocket: str) -> Site:
         """A pocket's site, whose files lead somewhere from here."""
-        site = self.every_pocket[pocket].site
+        site = self._docked_into(pocket).site
         files = {
             field: str(self.resolve(given))
             for field in SITE_FILES
@@ -401,13 +493,16 @@ class Workplan:
 
     def pocket_flags(self, pocket: str) -> str:
         """Flags of `pocket`: what of the structure, and which site; then settings."""
-        sections = (self.structure(pocket), self.site(pocket), self.settings.pocket)
+        waters = self.variants.get(pocket, ("", self.settings.pocket.waters))[1]
+        settings = self.settings.pocket.model_copy(update={"waters": waters})
+        sections = (self.structure(pocket), self.site(pocket), settings)
         return " ".join(filter(None, map(flags, sections)))
 
     def final(self, results: str) -> list[str]:
         """The files that a run makes in the end."""
         docked = ("export",) if self.pockets else ()
         return [
+            f"{results}/{CONFIG}",
             *(f"{results}/{name}" for name in (*docked, "report.html", "report.txt")),
             *(f"{results}/homologs/{name}/found/panel.tsv" for name in self.settings.homologs),
             *self.reported(results),
@@ -556,6 +651,24 @@ class Workplan:
         """Settings of `panel` for a search."""
         return flags(PanelSettings(**_only(self.settings.homologs[search], PanelSettings)))
 
+    def described(self, folder: Path) -> str:
+        """The config as YAML: all settings written out, files as seen from another folder."""
+        values = self.settings.model_dump(mode="json")
+        given = list(self._files())
+        for name, library in self.settings.libraries.items():
+            for key in ("file", "parsed"):
+                if (path := getattr(library, key)) is not None:
+                    given.append((("libraries", name, key), path))
+        for section, name in self.genome_searches:
+            if (path := getattr(self.settings, section)[name].genome) is not None:
+                given.append(((section, name, "genome"), path))
+        for keys, path in given:
+            if not path.startswith(INSTALLED):
+                *above, last = keys
+                below = reduce(getitem, above, values)
+                below[last] = os.path.relpath(self.resolve(path, *keys), folder)
+        return to_yaml(values)
+
     def manifest(self, results: str = "results") -> Manifest:
         """All parts, with their files below the folder `results`."""
         return Manifest(tuple(self._files_of(part, results) for part in self.parts()))
@@ -577,6 +690,99 @@ class Workplan:
             control=control,
             crystal=self.crystal(part.target) if control else None,
         )
+
+    @property
+    def ranked(self) -> list[str]:
+        """Names under which molecules are ranked: targets, and sites of those that have several."""
+        return list(dict.fromkeys(docked.target for docked in self.pockets.values()))
+
+    def control_of(self, target: str) -> Control:
+        """The controls of a target; one without an entry has the redocking alone."""
+        return self.settings.controls.get(target, Control())
+
+    def control_parts(self, target: str) -> list[tuple[str, str, PartFiles]]:
+        """Group, form of the pocket, and files of every part of a target's controls."""
+        forms = {name: target for name, docked in self.pockets.items() if docked.target == target}
+        for name, (pocket, waters) in self.variants.items():
+            if self.pockets[pocket].target == target:
+                forms[name] = f"waters {waters}"
+        result = []
+        for pocket, form in forms.items():
+            control = self.control(self.variants.get(pocket, (pocket,))[0])
+            for group, library in (
+                ("crystal", control),
+                ("actives", ACTIVES + target),
+                ("decoys", DECOYS + target),
+            ):
+                for chunk in self._chunk_files.get(library or "", ()):
+                    files = self._control_files(Part(pocket, str(library), chunk), group)
+                    result.append((group, form, files))
+        return result
+
+    def is_drawn(self, library: str) -> bool:
+        """Whether a library is one of decoys that the campaign draws."""
+        target = library.removeprefix(DECOYS)
+        return library != target and self.control_of(target).decoys is None
+
+    def _control_files(self, part: Part, group: str) -> PartFiles:
+        paths = {stage.kind: stage.path for stage in STAGES.values() if stage.kind in FILES}
+        named = part._asdict()
+        files: dict[str, Any] = {
+            kind: Path("<results>", path.format(**named)) for kind, path in paths.items()
+        }
+        return PartFiles(
+            target=part.target,
+            library=part.library,
+            **files,
+            control=group == "crystal",
+            crystal=self.crystal(part.target) if group == "crystal" else None,
+            conformation=self._docked_into(part.target).conformation,
+        )
+
+    def control_inputs(self, target: str) -> list[str]:
+        """The files that the verdict on a target is made from."""
+        return [
+            str(path)
+            for _, _, files in self.control_parts(target)
+            for path in (files.ligands, files.refined, files.scores, files.crystal)
+            if path is not None
+        ]
+
+    def control_flags(self, target: str) -> str:
+        """Flags of `controls`, with the files below the folder `results`."""
+        words = ["--target", target, "--origin", self._origin(target)]
+        for group, form, files in self.control_parts(target):
+            paths = (files.ligands, files.refined, files.scores, files.crystal or "")
+            words += ["--part", group, form, files.conformation]
+            words += [str(path).replace("<results>", "results") for path in paths]
+        limits = self.control_of(target).model_dump(include=set(ControlsSettings.model_fields))
+        return f"{shlex.join(words)} {flags(ControlsSettings(**limits))}"
+
+    def _origin(self, target: str) -> str:
+        if self.control_of(target).decoys is not None:
+            return "given in a file"
+        return f"drawn from the library {next(iter(self.settings.libraries))}"
+
+    def accept_flags(self, target: str) -> str:
+        """Flags of `accept`."""
+        return flags(AcceptSettings(below=self.control_of(target).below))
+
+    def before_libraries(self, pocket: str, library: str) -> list[str]:
+        """What must exist before a part is docked: of libraries, the verdict on their target."""
+        if library.startswith(OURS):
+            return []
+        return [f"<results>/controls/{self.pockets[pocket].target}/accepted.txt"]
+
+    def decoys_library(self) -> Path:
+        """The file from which decoys are drawn: the first of the first library."""
+        return self.files(next(iter(self.settings.libraries)))[0].path
+
+    def decoys_flags(self, target: str) -> str:
+        """Flags of `decoys`."""
+        control = self.control_of(target).model_dump(include=set(DecoysSettings.model_fields))
+        library = next(iter(self.settings.libraries.values()))
+        reading = Reading(**library.model_dump(include=set(Reading.model_fields)))
+        return f"{flags(DecoysSettings(**control))} {flags(reading)}"
 
     def crystals(self) -> list[Path]:
         """The reference ligands of all controls."""
@@ -607,6 +813,10 @@ def _only(section: Section, model: type[Section]) -> dict[str, Any]:
     return section.model_dump(include=set(model.model_fields))
 
 
+def _dotted(conformation: str) -> str:
+    return f".{conformation}" if conformation else ""
+
+
 def _receptors(target: Target) -> dict[str, str]:
     """Structure files by conformation, whose name is empty where there is one."""
     return target.receptor if isinstance(target.receptor, dict) else {"": target.receptor}
@@ -621,5 +831,7 @@ def _check_file(path: Path, where: str) -> None:
     _check_name(path, where)
     if path.is_dir():
         raise InputError(f"{where}: {path} is a folder; give a file")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{where}: {path} is a pipe or a device; give a file")
     if not path.is_file():
         raise InputError(f"{where}: {path} does not exist; correct the path")

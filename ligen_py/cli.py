@@ -22,12 +22,15 @@ from ligen_py.settings.section import Section
 log = logging.getLogger("ligen_py")
 
 COMMANDS = {
+    "dock": "dock some molecules into a protein, in one line",
     "run": "run a campaign, from its config file to the ranked molecules",
+    "validate": "dock the controls of a campaign alone, before the libraries",
     "plan": "what a campaign would cost, and what a run would do now",
     "doctor": "whether this machine can run a campaign, and on which device",
     "progress": "how far a running campaign is",
-    "query": "the best molecules of a finished campaign, or some by name or score",
-    "export": "molecules as SDF and CSV; any pose made again",
+    "query": "molecules of a finished campaign, by conditions, substructure or contacts",
+    "compare": "the same molecules in two campaigns, or in two targets of one",
+    "export": "the best molecules for other programs; any pose made again",
     "verify": "check all files of a campaign, and dock a sample of it again",
     "tune": "find the fastest launch sizes of a device",
     "homologs": "proteins of a database that are like a query, by Smith-Waterman alignment",
@@ -36,6 +39,9 @@ COMMANDS = {
     "stage": "run a single stage by hand: ligen stage NAME",
 }
 """Modules that are commands of `ligen`; any other is typed as `ligen stage NAME`."""
+
+MODULES = {"dock": "dock_command"}
+"""Commands whose module has another name, because a stage has theirs."""
 
 BROKEN_PIPE = 141
 """Exit code where the reader of the output has gone, as in `ligen query ... | head`."""
@@ -49,8 +55,10 @@ def parser(
     The first paragraph of `description` (the module's docstring) becomes the help's opening.
     """
     name = module.removeprefix("ligen_py.")
+    command = {module: command for command, module in MODULES.items()}.get(name, name)
+    own = command in COMMANDS and (command == name) != (command in MODULES)
     result = argparse.ArgumentParser(
-        prog=f"ligen {name}" if name in COMMANDS else f"ligen stage {name}",
+        prog=f"ligen {command}" if own else f"ligen stage {name}",
         description=(description or "").strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -73,6 +81,8 @@ def _add_settings(group: Any, settings: type[Section]) -> None:
             "nargs": count,
         }
         schema = properties[name]
+        if kind is bool:  # the flag alone means true
+            options |= {"nargs": "?", "const": "True"}
         choices = schema.get("enum") or schema.get("items", {}).get("enum")
         if choices:
             options["choices"] = choices
@@ -119,6 +129,16 @@ def add_device(arguments: argparse.ArgumentParser, several: bool = False) -> Non
     )
 
 
+def add_deep(arguments: argparse.ArgumentParser) -> None:
+    """Add --deep, shared by the commands that compare a campaign with its sources."""
+    arguments.add_argument(
+        "--deep",
+        action="store_true",
+        help="read every library and structure again to see whether it has changed (default: "
+        "those whose size or time differs from the last run's)",
+    )
+
+
 def input_file(path: str) -> Path:
     """Type of an argument that must be an existing file."""
     result = Path(path)
@@ -126,6 +146,8 @@ def input_file(path: str) -> Path:
         raise argparse.ArgumentTypeError(f"{path} is a folder; give a file")
     if not result.exists():
         raise argparse.ArgumentTypeError(f"{path} does not exist")
+    if not result.is_file():
+        raise argparse.ArgumentTypeError(f"{path} is a pipe or a device; give a file")
     return result
 
 

@@ -14,12 +14,15 @@ from ligen_py.cli import COMMANDS
 STAGES = {
     "parse": "library file -> ligands",
     "pocket": "structure and site -> pocket",
+    "decoys": "known actives and a library -> decoys",
     "dock": "ligands and pocket -> poses",
     "filter": "poses -> the poses worth refining",
     "refine": "poses -> refined poses",
     "score": "refined poses -> scores",
+    "controls": "scores of controls -> verdict on a target",
+    "accept": "verdict -> whether the libraries are docked",
     "aggregate": "scores of all parts -> campaign file",
-    "export": "campaign file -> SDF and CSV",
+    "export": "campaign file -> SDF, CSV, receptor, scripts of viewers",
     "report": "campaign file -> report",
     "database": "FASTA file of proteins -> database of `homologs`",
     "best": "campaign file -> ligands file of the best molecules",
@@ -38,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if name == "stage":
         parser = _parser("ligen stage", "Run a single stage by hand.", STAGES)
         name, rest = _first(parser, rest, STAGES)
+    else:
+        name = cli.MODULES.get(name, name)
     status: int = import_module(f"ligen_py.{name}").main(rest)
     return status
 

@@ -1,8 +1,10 @@
-"""Write the best poses of a campaign for people and other programs: SDF and CSV per target.
+"""Write the best poses of a campaign for people and other programs: a set of files per target.
 
-Reads a campaign file, writes `{target}.sdf` and `{target}.csv` into a folder: the best ligands,
-best first. Files of other names in the folder are left alone. With --pose any single pose is made
-again from its genotype and written as `{target}-pose.sdf`.
+Reads a campaign file and the manifest beside it, writes into a folder: the best ligands, best
+first, as `{target}.sdf`, `.csv` and `.parquet`, the receptor as it was prepared (PDB), the
+reference ligand, and scripts that show all of it in PyMOL (.pml) and ChimeraX (.cxc). Files of
+other names in the folder are left alone. With --pose any single pose is made again from its
+genotype and written as `{target}-pose.sdf`.
 """
 
 import argparse
@@ -11,24 +13,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
 from ligen_py.errors import InputError
-from ligen_py.molecules.export import one_line, sdf_record
+from ligen_py.molecules.export import sdf_record
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.any_pose import find_poses
-from ligen_py.store.campaign.layout import Pose
-from ligen_py.store.campaign.manifest import read_manifest
+from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
-from ligen_py.store.files.text import csv_line, harmless, write_texts
-from ligen_py.summary.molecule import MOST_COLUMNS, columns, facts
+from ligen_py.store.files.text import write_texts
+from ligen_py.target_files import Files, TargetFiles
 
 log = logging.getLogger("ligen_py")
-
-PIECE = 1000
-"""Ligands read and written at a time."""
 
 
 class Inputs(NamedTuple):
@@ -36,7 +34,11 @@ class Inputs(NamedTuple):
 
     campaign: Path
     manifest: Path | None = None
-    """If given, what the campaign must be made from."""
+    """If given, what the campaign must be made from; else the one beside it is used."""
+    name: str | None = None
+    """What the names of the files start with, of a campaign of one target: not the target's."""
+    reference: Path | None = None
+    """Reference ligand that the scripts show where the campaign has no control."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -67,16 +69,35 @@ def _stage(options: argparse.Namespace) -> None:
 
 
 def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Path) -> None:
-    """Write the best ligands of every target into the folder `output`."""
-    texts: dict[str, Iterator[str]] = {}
+    """Write the files of every target into the folder `output`."""
+    texts: Files = {}
     with _opened(inputs) as campaign:
+        manifest = _manifest(inputs, campaign, settings)
         for name in campaign.targets:
             target = campaign.target(name)
             _require_poses(inputs.campaign, name, target, settings.count)
-            texts[f"{name}.sdf"] = _sdf(name, campaign, target, settings.count)
-            texts[f"{name}.csv"] = _csv(name, campaign, target, settings.count)
+            found = TargetFiles(campaign, target, settings.count, settings.poses, manifest)
+            texts |= found.files(inputs.name or name, inputs.reference, settings.pdbqt)
         write_texts(output, texts)
-    log.info("wrote %s into %s", ", ".join(texts), output)
+    log.info("wrote %d files into %s", len(texts), output)
+
+
+def _manifest(
+    inputs: Inputs, campaign: CampaignReader, settings: ExportSettings
+) -> Manifest | None:
+    """The campaign's manifest with paths that lead somewhere; None where it is not here."""
+    path = inputs.manifest or inputs.campaign.with_name("manifest.tsv")
+    try:
+        if not path.is_file():
+            raise InputError(f"{path}: does not exist")
+        manifest = read_manifest(path).found_from(path)
+        _require_manifest(inputs.campaign, campaign, path, manifest)
+    except InputError as error:
+        if inputs.manifest or settings.poses > 1 or settings.pdbqt:
+            raise
+        log.warning("%s; receptor and scripts are left out", error)
+        return None
+    return manifest
 
 
 def _write_pose(inputs: Inputs, pose: Sequence[str], output: Path) -> None:
@@ -91,13 +112,16 @@ def _opened(inputs: Inputs) -> Iterator[CampaignReader]:
     """The campaign, once it has been compared with the manifest that is given."""
     with open_campaign(inputs.campaign) as campaign:
         if inputs.manifest:
-            _require_manifest(inputs.campaign, campaign, inputs.manifest)
+            listed = read_manifest(inputs.manifest).found_from(inputs.manifest)
+            _require_manifest(inputs.campaign, campaign, inputs.manifest, listed)
         yield campaign
 
 
-def _require_manifest(path: Path, campaign: CampaignReader, manifest: Path) -> None:
-    if read_manifest(manifest).digest() not in campaign.attributes["inputs"]:
-        raise InputError(f"{path}: was not made from {manifest} as it is now; run aggregate again")
+def _require_manifest(
+    path: Path, campaign: CampaignReader, source: Path, manifest: Manifest
+) -> None:
+    if manifest.digest() not in campaign.attributes["inputs"]:
+        raise InputError(f"{path}: was not made from {source} as it is now; run aggregate again")
 
 
 def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> None:
@@ -106,31 +130,6 @@ def _require_poses(path: Path, name: str, target: TargetReader, count: int) -> N
             f"{path}: contains {target.stored} poses of target {name}, fewer than the {count} "
             f"asked for; give a smaller --count, or run aggregate again with --top-poses {count}"
         )
-
-
-def _rows(
-    name: str, campaign: CampaignReader, target: TargetReader, count: int
-) -> Iterator[tuple[dict[str, str], Pose]]:
-    """What is reported of each ligand, and its best pose."""
-    for start in range(0, min(count, target.size), PIECE):
-        best = target.ranked(start, min(start + PIECE, count))
-        others = target.others(best.row)
-        for i, pose in enumerate(target.poses(start + len(best.rank), start)):
-            names = others.get(int(best.row[i]), [])
-            yield facts(name, campaign, best, i, pose, names), pose
-
-
-def _sdf(*of: Any) -> Iterator[str]:
-    for row, pose in _rows(*of):
-        yield sdf_record(pose.molecule, pose.xyz, row["name"], row)
-
-
-def _csv(*of: Any) -> Iterator[str]:
-    target, count = of[2:]
-    header = columns(target.terms, target.input_columns(count, MOST_COLUMNS))
-    yield csv_line(map(harmless, header))
-    for row, _ in _rows(*of):
-        yield csv_line(harmless(one_line(row.get(key, ""))) for key in header)
 
 
 def _any_pose(inputs: Inputs, pose: Sequence[str]) -> Iterator[str]:

@@ -61,6 +61,15 @@ def format_of(path: Path) -> str:
     return found
 
 
+def is_library_name(name: str) -> bool:
+    """Whether a text has the ending of a library file; no SMILES has one.
+
+    >>> is_library_name("vendor.sdf.gz"), is_library_name("CC(=O)O.[Na]")
+    (True, False)
+    """
+    return _format(name) is not None
+
+
 def _format(name: str) -> str | None:
     ending = _ending(name)
     return next((kind for kind, endings in SUFFIXES.items() if ending in endings), None)

@@ -37,6 +37,8 @@ class Inputs(NamedTuple):
     """Ligands files of earlier parts, whose molecules are duplicates here."""
     allow_empty: bool = False
     """Whether a file without a usable molecule is no error."""
+    lines: frozenset[int] | None = None
+    """First lines of the records to prepare; None: of all."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -79,7 +81,7 @@ def run(
     started = time.perf_counter()
     known = {key: place for path in inputs.after for key, place in _ready(path)}
     reading = inputs.input, inputs.part, settings, jobs, columns
-    library = parse(*reading, inputs.allow_empty, known)
+    library = parse(*reading, inputs.allow_empty, known, inputs.lines)
     seconds = time.perf_counter() - started
 
     others = hashlib.sha256("".join(known).encode()).hexdigest()

@@ -2,11 +2,13 @@
 
 Prints every setting, the receptor atoms in each box, what becomes of a sample of each library, the
 speed of each stage on this device, and from these the jobs, hours and disk of the whole campaign;
-then what a run would do now, and why. Nothing of the campaign is written.
+then what a run would do now, and why. Nothing is written but the speed, with which a run begins to
+estimate its time.
 """
 
 import argparse
 import logging
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,18 +22,23 @@ from typing import Any
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.campaign import CONTROL, Workplan
+from ligen_py.campaign import Workplan
 from ligen_py.chain import SCREEN, STAGES, Stage
 from ligen_py.config_checks import checked
+from ligen_py.errors import InputError
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
 from ligen_py.molecules.library.reading import Columns, Part, count
 from ligen_py.paths import snakefile
+from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.settings.section import Section
+from ligen_py.store.campaign.contents import DEEP, Contents
+from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
-from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.campaign.part import input_digests
+from ligen_py.store.files.read import read, read_columns, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.summary.table import table
 
@@ -78,6 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--directory", type=Path, help="folder of the campaign (default: that of the config file)"
     )
+    cli.add_deep(parser)
     cli.add_device(parser)
     return cli.run(parser, argv, _plan)
 
@@ -96,7 +104,7 @@ def _plan(options: argparse.Namespace) -> None:
         _docking(plan, options)
     print("\nA run now")
     if plan.pockets:
-        for line in _stale(plan, _folder(options) / "results" / "manifest.tsv"):
+        for line in (*_stale_list(plan, _folder(options)), *_stale_files(plan, options)):
             print(f"  {line}")
     for line in _pending(options):
         print(f"  {line}")
@@ -120,8 +128,19 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
             _show(_sum(plan, samples, speed, work), "<>")
             for line in _advice(plan, samples, speed):
                 print(line)
+            _keep(_folder(options), samples, speed)
         else:
             print("\nNo ligand of the samples can be docked: see the reasons above")
+
+
+def _keep(folder: Path, samples: dict[str, Sample], speed: dict[str, float]) -> None:
+    """Note the time of a record in one pocket: a run begins with it to say how long it takes."""
+    records = sum(sample.records for sample in samples.values())
+    expected = Expected(_ligands(samples) / max(records, 1) * _device_seconds(speed))
+    try:
+        expected.write(folder)
+    except (InputError, OSError) as error:
+        log.warning("not noted for the run: %s", error)
 
 
 def _show(rows: Iterable[tuple[str, ...]], align: str) -> None:
@@ -267,14 +286,15 @@ def _ligands(samples: dict[str, Sample]) -> float:
 def _sum(
     plan: Workplan, samples: dict[str, Sample], speed: dict[str, float], work: Path
 ) -> Iterator[tuple[str, str]]:
-    """Jobs, hours and disk; the controls, one molecule each, count as jobs alone."""
+    """Jobs, hours and disk; the controls, some molecules each, count as jobs alone."""
     docked = _ligands(samples) * len(plan.pockets)
-    controls = sum(part.library.startswith(CONTROL) for part in plan.parts())
+    controls = [files for target in plan.ranked for *_, files in plan.control_parts(target)]
     chunks = sum(sample.parts for sample in samples.values())
-    yield "parse jobs", f"{chunks + controls:,}"
-    yield "pocket jobs", f"{len(plan.pockets):,}"
+    yield "parse jobs", f"{chunks + len({files.ligands for files in controls}):,}"
+    yield "pocket jobs", f"{len(plan.pockets) + len(plan.variants):,}"
     chain = ", ".join(stage.name for stage in SCREEN)
-    yield f"chunk jobs ({chain})", f"{len(plan.parts()):,}"
+    yield f"chunk jobs ({chain})", f"{chunks * len(plan.pockets) + len(controls):,}"
+    yield "of these for controls, which come first", f"{len(controls):,}"
     cores = sum(s.records * (s.seconds or 0) / s.seen for s in samples.values() if s.seen)
     yield "parse, core hours", f"{cores / 3600:,.2f}"
     yield "chunks, hours of this device", f"{docked * _device_seconds(speed) / 3600:,.2f}"
@@ -301,8 +321,9 @@ def _advice(plan: Workplan, samples: dict[str, Sample], speed: dict[str, float])
             )
 
 
-def _stale(plan: Workplan, path: Path) -> Iterator[str]:
+def _stale_list(plan: Workplan, folder: Path) -> Iterator[str]:
     """Whether the list of parts of an earlier run is that of this config."""
+    path = folder / "results" / "manifest.tsv"
     if not path.exists():
         return
     found = plan.manifest().differences(read_manifest(path))
@@ -311,13 +332,37 @@ def _stale(plan: Workplan, path: Path) -> Iterator[str]:
         yield f"{path} is stale: it {found[0]}{more}; a run makes it again"
 
 
+def _stale_files(plan: Workplan, options: argparse.Namespace) -> Iterator[str]:
+    """Files of an earlier run that were made from other contents than their sources have now."""
+    folder = _folder(options)
+    contents = Contents(folder, deep=options.deep)
+    seen: set[Path] = set()
+    files = plan.manifest(str(folder / "results")).parts
+    for part, place in zip(files, plan.parts(), strict=True):
+        for kind in ("pocket", "ligands"):
+            file: Path = getattr(part, kind)
+            reused = kind == "ligands" and plan.is_reused(place.library)
+            if file in seen or reused or not file.is_file():
+                continue
+            seen.add(file)
+            known = input_digests(file, run_record(file, KINDS[kind]))
+            for source in plan.sources(place, kind):
+                if contents.digest(source) not in known:
+                    name = place.library if kind == "ligands" else place.target
+                    yield (
+                        f"{source} has changed: {file}, and all results of '{name}', are stale; "
+                        "a run makes them again"
+                    )
+
+
 def _pending(options: argparse.Namespace) -> Iterator[str]:
     """What Snakemake would run in the campaign's folder, rule by rule, and its reasons."""
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1"]
     command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.absolute())]
     command += ["--directory", str(_folder(options))]
+    environment = {**os.environ, **({DEEP: "1"} if options.deep else {})}
     try:
-        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        made = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     except OSError as error:
         yield f"what it would do is not known: {error}"
         return

@@ -84,8 +84,8 @@ def run(inputs: Inputs, settings: PocketSettings, device: str | None, output: Pa
     )
     files = (Path(file) for file in (asked.ligand, asked.cavities) if file)
     made_by = Run("pocket", settings, (inputs.receptor, *files))
-    records = {"receptor": prepared.receptor, "field": field, "audit": prepared.audit}
-    write(output, POCKET, made_by, {**records, **prepared.typed})
+    records = {"receptor": prepared.receptor, "whole": prepared.whole, "field": field}
+    write(output, POCKET, made_by, {**records, "audit": prepared.audit, **prepared.typed})
     _report(prepared, field)
 
 

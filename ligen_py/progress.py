@@ -28,8 +28,10 @@ from ligen_py.records.column import Kind
 from ligen_py.records.ledger import Reason
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
+from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
 from ligen_py.store.files.read import read_columns
+from ligen_py.summary.table import cut, readable
 
 MINUTE = 60.0
 GLANCE = 5.0
@@ -53,12 +55,18 @@ class State:
     """Seconds; None while nobody knows."""
     lost: Counter[str]
     """Records without a score, by reason."""
+    best: str = ""
+    """The best score so far and its molecule, in words."""
+    planned: bool = False
+    """Whether `left` is what `plan` expected, because nothing is finished yet."""
 
     @property
     def speed(self) -> str:
         """Rate and time left in words; empty while nobody knows."""
         if self.left is None:
             return ""
+        if self.planned:
+            return f"{_span(self.left)} expected by plan"
         return f"{self.rate:.3g} records/s, {_span(self.left)} left"
 
     @property
@@ -72,7 +80,7 @@ class State:
         of = f" of {'' if self.exact else 'about '}{self.all_records:.0f}"
         words = f"{self.parts} of {self.all_parts} parts, "
         words += f"{self.records}{of if self.all_records else ''} records done"
-        return "; ".join(filter(None, (words, self.speed, self.losses)))
+        return "; ".join(filter(None, (words, self.speed, self.losses, self.best)))
 
 
 @dataclass
@@ -81,10 +89,13 @@ class Progress:
 
     manifest: Manifest
     clock: Callable[[], float] = time.monotonic
+    expected: Expected | None = None
     _sizes: dict[Path, int] = field(default_factory=dict)
     _done: dict[Path, int] = field(default_factory=dict)
     _lost: Counter[str] = field(default_factory=Counter)
     _work: "_Work | None" = None
+    _best: dict[str, tuple[float, str]] = field(default_factory=dict)
+    _accepted: set[str] = field(default_factory=set)
 
     def look(self) -> State:
         """Where the campaign stands now."""
@@ -92,8 +103,12 @@ class Progress:
         for part in parts:
             self._size(part.ligands)
             if part.scores not in self._done and part.scores.exists():
-                self._count(part.scores)
+                self._count(part)
         done = sum(self._done.values())
+        if accepted := self._controls() - self._accepted:
+            # What was done before the libraries could begin says nothing of their speed.
+            self._accepted |= accepted
+            self._work = None
         if self._work is None and any(self._can_start(part) for part in parts):
             self._work = _Work(now, now, len(self._done), done, done)
         if self._work and done > self._work.records:
@@ -104,9 +119,29 @@ class Progress:
         if self._work and rate:
             # What runs now has been worked at since the last part was finished.
             left = max(max(expected - done, 0) / rate - (now - self._work.last), 0.0)
+        planned = left is None and self.expected is not None and bool(expected)
+        if planned and self.expected:
+            left = max(expected - done, 0) * self.expected.seconds
         exact = all(part.ligands in self._sizes for part in parts)
         size = len(self._done), len(parts)
-        return State(*size, done, expected, exact, rate, left, Counter(self._lost))
+        lost, best = Counter(self._lost), self._words()
+        return State(*size, done, expected, exact, rate, left, lost, best, planned)
+
+    def _controls(self) -> set[str]:
+        """Targets whose controls were accepted, so that libraries are docked into them."""
+        places = {
+            part.target: part.pocket.parent.parent / "controls" for part in self.manifest.parts
+        }
+        return {name for name, place in places.items() if (place / name / "accepted.txt").exists()}
+
+    def _words(self) -> str:
+        """The best score so far of each target, and its molecule."""
+        several = len(self.manifest.targets) > 1
+        found = [
+            f"{score:.2f} {cut(readable(name))}{f' in {target}' if several else ''}"
+            for target, (score, name) in self._best.items()
+        ]
+        return f"best so far {', '.join(found)}" if found else ""
 
     def _can_start(self, part: PartFiles) -> bool:
         ready = part.ligands in self._sizes and part.pocket.exists()
@@ -116,12 +151,25 @@ class Progress:
         if path not in self._sizes and path.exists():
             self._sizes[path] = len(_column(path, LIGANDS, "ledger/status"))
 
-    def _count(self, path: Path) -> None:
+    def _count(self, part: PartFiles) -> None:
+        path = part.scores
         status = _column(path, SCORES, "ledger/status")
         reason = _column(path, SCORES, "ledger/reason")
         self._done[path] = len(status)
         for value, count in zip(*np.unique(reason[reason > 0], return_counts=True), strict=True):
             self._lost[Reason(value).name.lower().replace("_", " ")] += int(count)
+        if not part.control:
+            self._compare(part)
+
+    def _compare(self, part: PartFiles) -> None:
+        """Is the best molecule of a part the best of its target so far?"""
+        scores = read_columns(part.scores, SCORES, ("scores/best", "scores/score"))
+        score = np.where(scores["scores/best"] >= 0, scores["scores/score"], -np.inf)
+        if not len(score) or not score.max() > self._best.get(part.target, (-np.inf, ""))[0]:
+            return
+        columns = read_columns(part.ligands, LIGANDS, ("entries/name", "ligands/entry"))
+        row = columns["ligands/entry"][score.argmax()]
+        self._best[part.target] = float(score.max()), str(columns["entries/name"][row])
 
     def _expected(self) -> float:
         """Records of all parts; of files that are not there yet the mean of their library's."""
@@ -211,7 +259,16 @@ class Bars:
             self._records,
             completed=state.records,
             total=state.all_records or None,
-            words=f"{state.records} of {about}{state.all_records:.0f}; {state.losses}",
+            words="; ".join(
+                filter(
+                    None,
+                    (
+                        f"{state.records} of {about}{state.all_records:.0f}",
+                        state.losses,
+                        state.best,
+                    ),
+                )
+            ),
         )
 
     def stop(self) -> None:
@@ -252,7 +309,8 @@ def follow(
                 if found != known:
                     known = found
                     parts = read_manifest(manifest).parts
-                    progress = Progress(Manifest(tuple(part.moved(here) for part in parts)))
+                    moved = Manifest(tuple(part.moved(here) for part in parts))
+                    progress = Progress(moved, expected=Expected.read(here))
             state = progress.look() if progress else None
         if bars and state:
             bars.show(state)

@@ -1,26 +1,36 @@
-"""Ask a finished campaign: the best molecules, molecules by name, molecules by score.
+"""Ask a finished campaign: choose columns, filter, sort, and write the answer in any format.
 
-Prints one line a molecule, tab-separated, best first; reads only the rows that it prints (by name:
-the column of names, piece by piece). A record that is not ranked has a dash for its rank and its
-score, and the reason in its last column.
+    ligen query results/campaign.h5 --where "score > 4 and mw < 450" --sort logp --limit 20
+
+Without filters: the best molecules of every target. Columns of numbers are read whole, which takes
+a second for millions of molecules; texts, structures and poses only of what passes the filters on
+numbers, best first, until --limit is reached.
 """
 
 import argparse
-import logging
+import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
 
 from ligen_py import cli
 from ligen_py.errors import InputError, UsageError
 from ligen_py.records.ledger import Status
-from ligen_py.store.campaign.layout import Left
-from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader, open_campaign
+from ligen_py.records.pocket import POCKET, Receptor
+from ligen_py.store.campaign.reader import CampaignReader, open_campaign
+from ligen_py.store.files.read import read
+from ligen_py.summary.queries.answer import FORMATS, format_of, write_answer, write_lines
+from ligen_py.summary.queries.columns import TEXTS, Molecules, joined
+from ligen_py.summary.queries.expression import Columns, Expression, Texts
 from ligen_py.summary.table import readable
 
-log = logging.getLogger("ligen_py")
+LIMIT = 10
 
-PIECE = 10_000
-"""Molecules read and printed at a time."""
+PIECE = 2000
+"""Molecules whose structures or poses are looked at together."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,95 +38,357 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = cli.parser("ligen_py.query", __doc__)
     parser.add_argument("campaign", type=cli.input_file, help="campaign file of `aggregate`")
     parser.add_argument("--target", metavar="NAME", help="one target (default: every one)")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
+    parser.add_argument(
+        "--columns",
+        nargs="+",
+        metavar="NAME",
+        help="columns to show: 'all', or names, such as: rank name score vina.total weight (or mw) "
+        "logp tpsa donors acceptors rotatable rings heavy charge library smiles input.price",
+    )
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="EXPRESSION",
+        help='condition on columns: "score > 4 and mw < 450", "library == \'vendor\'"',
+    )
+    parser.add_argument(
+        "--match",
+        action="append",
+        default=[],
+        metavar="[COLUMN=]REGEX",
+        help="text that contains this regular expression, upper and lower case alike; by default "
+        "in the name",
+    )
+    parser.add_argument(
+        "--name", nargs="+", metavar="NAME", help="molecules of these names, ranked or not"
+    )
+    parser.add_argument(
+        "--smarts",
+        action="append",
+        default=[],
+        metavar="SMARTS",
+        help="molecules with this substructure",
+    )
+    parser.add_argument(
+        "--not-smarts",
+        action="append",
+        default=[],
+        metavar="SMARTS",
+        help="molecules without this substructure",
+    )
+    parser.add_argument(
+        "--interacts",
+        action="append",
+        default=[],
+        metavar="RESIDUE",
+        help="molecules whose best pose touches a residue, such as ASP168 or A/ASP/168: heavy "
+        "atoms nearer than 4 Angstrom; only of poses that the campaign stores "
+        "(aggregate.top_poses)",
+    )
+    parser.add_argument(
+        "--sort", metavar="EXPRESSION", help="smallest value first, such as: score / heavy"
+    )
+    parser.add_argument("--descending", action="store_true", help="largest value first")
+    parser.add_argument(
+        "--limit",
         "--top",
         type=cli.at_least(0),
-        default=10,
         metavar="N",
-        help="the N best (default: %(default)s)",
+        help=f"molecules of each target; 0: all of them (default: {LIMIT}; with --name: all)",
     )
-    what.add_argument("--name", nargs="+", metavar="NAME", help="molecules of these names")
-    what.add_argument(
-        "--score",
-        type=float,
-        nargs=2,
-        metavar=("LOW", "HIGH"),
-        help="every molecule with a score from LOW to HIGH, both included",
+    parser.add_argument(
+        "--sql",
+        metavar="STATEMENT",
+        help="ask in SQL instead, over the table `molecules`; dots in names are underscores there",
     )
+    parser.add_argument(
+        "--format", choices=FORMATS, help="default: as the output's ending says, else a table"
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default: the terminal")
     return cli.run(parser, argv, _answer)
 
 
 def _answer(options: argparse.Namespace) -> None:
-    if options.score and options.score[0] > options.score[1]:
-        low, high = options.score
-        raise UsageError(f"--score {low:g} {high:g}: give the lower score first")
+    if options.descending and not options.sort:
+        raise UsageError("--descending: needs --sort")
+    question = Question.of(options)
+    form = format_of(options.format, options.output)
     with open_campaign(options.campaign) as campaign:
-        chosen = [options.target] if options.target else campaign.targets
-        met: set[str] = set()
-        for number, name in enumerate(chosen):
-            for line in _lines(campaign, name, options, met, header=not number):
-                print(line)
-    unknown = [name for name in options.name or () if name not in met]
+        names = [options.target] if options.target else campaign.targets
+        targets = [Molecules(campaign, campaign.target(name)) for name in names]
+        if options.sql is not None:
+            _sql(options, targets, form)
+            return
+        found = [question.rows(molecules) for molecules in targets]
+        _require_known_names(options, targets)
+        if form == "sdf":
+            write_lines(_sdf(campaign, targets, found), options.output)
+            return
+        parts = []
+        for molecules, rows in zip(targets, found, strict=True):
+            columns = _columns(options.columns, molecules, targets)
+            part = molecules.some(columns, rows)
+            parts.append(_with_unranked(part, molecules, options) if options.name else part)
+        write_answer(joined(parts), form, options.output)
+
+
+def _sql(options: argparse.Namespace, targets: list[Molecules], form: str) -> None:
+    from ligen_py.summary.queries.sql import ask_sql
+
+    others = ("columns", "where", "match", "name", "smarts", "not_smarts", "interacts", "sort")
+    given = [name for name in (*others, "limit") if getattr(options, name) not in (None, [])]
+    if given:
+        raise UsageError(f"--sql: write --{given[0].replace('_', '-')} as a part of the statement")
+    if form == "sdf":
+        raise UsageError("--format sdf: an answer in SQL has no poses; use --where")
+    write_answer(ask_sql(targets, options.sql), form, options.output)
+
+
+def _require_known_names(options: argparse.Namespace, targets: list[Molecules]) -> None:
+    wanted = frozenset(options.name or ())
+    if not wanted:
+        return
+    met: set[str] = set()
+    for molecules in targets:
+        met.update(molecules.target.left_named(wanted).name)
+        met.update(molecules.target.named(wanted).scored.name)
+    unknown = [name for name in dict.fromkeys(options.name) if name not in met]
     if unknown:
-        names = ", ".join(readable(name) for name in dict.fromkeys(unknown))
+        names = ", ".join(readable(name) for name in unknown)
         where = f" for the target {options.target}" if options.target else ""
         raise InputError(f"{options.campaign}: contains no record{where} named {names}")
 
 
-def _lines(
-    campaign: CampaignReader,
-    name: str,
-    options: argparse.Namespace,
-    met: set[str],
-    header: bool,
+def _columns(given: list[str] | None, molecules: Molecules, targets: list[Molecules]) -> list[str]:
+    """The columns to show; that of the target only where there are several."""
+    words = [word for item in given or () for word in item.split(",") if word]
+    if not words:
+        shown = molecules.default
+        return shown if len(targets) > 1 else [name for name in shown if name != "target"]
+    if words == ["all"]:
+        return molecules.names
+    return list(dict.fromkeys(_plain(molecules, word, "--columns") for word in words))
+
+
+def _plain(molecules: Molecules, name: str, flag: str) -> str:
+    try:
+        return molecules.plain(name)
+    except KeyError:
+        close = cli.close_to(name, molecules.names)
+        raise UsageError(f"{flag}: no column '{name}'{close}") from None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What molecules are asked for, and in which order."""
+
+    where: tuple[Expression, ...]
+    sort: Expression | None
+    options: argparse.Namespace
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> "Question":
+        """The question of a command line; UsageError names the flag that is wrong."""
+        where = tuple(Expression.parse(text, "--where") for text in options.where)
+        sort = Expression.parse(options.sort, "--sort") if options.sort else None
+        return cls(where, sort, options)
+
+    def rows(self, molecules: Molecules) -> np.ndarray:
+        """Scored rows of a target that are the answer, in its order."""
+        target, options = molecules.target, self.options
+        chosen = molecules.rank > 0
+        for condition in self.where:
+            chosen &= condition.condition(_reading(molecules, condition))
+        if options.name:
+            named = np.zeros(len(chosen), bool)
+            named[target.named(frozenset(options.name)).row] = True
+            chosen &= named
+        for text in options.match:
+            chosen &= self._matching(molecules, text, chosen)
+        order = target.order()
+        rows = order[chosen[order]]
+        if self.sort is not None:
+            values = self.sort.numbers(_reading(molecules, self.sort))[rows]
+            # Without a value last, whichever the direction; equal values in the order of ranks.
+            rows = rows[np.argsort(-values if options.descending else values, kind="stable")]
+        limit = options.limit if options.limit is not None else (0 if options.name else LIMIT)
+        if options.smarts or options.not_smarts or options.interacts:
+            return self._looked_at(molecules, rows, limit or len(rows))
+        return rows[: limit or len(rows)]
+
+    def _matching(self, molecules: Molecules, text: str, chosen: np.ndarray) -> np.ndarray:
+        column, equals, pattern = text.partition("=")
+        if not equals or column not in TEXTS:
+            column, pattern = "name", text
+        try:
+            search = re.compile(pattern, re.IGNORECASE).search
+        except re.error as error:
+            raise UsageError(f"--match '{text}': no regular expression: {error}") from error
+        rows = np.flatnonzero(chosen)
+        texts = molecules.some([column], rows)[column]
+        result = np.zeros(len(chosen), bool)
+        result[rows] = np.fromiter((bool(search(one)) for one in texts), bool, len(rows))
+        return result
+
+    def _looked_at(self, molecules: Molecules, rows: np.ndarray, limit: int) -> np.ndarray:
+        """The first rows whose structures and poses fit."""
+        from ligen_py.molecules.patterns import Pattern
+
+        with_it = [Pattern(text, "--smarts") for text in self.options.smarts]
+        without = [Pattern(text, "--not-smarts") for text in self.options.not_smarts]
+        contacts = _Contacts(self.options, molecules) if self.options.interacts else None
+        found: list[np.ndarray] = []
+        count = 0
+        for start in range(0, len(rows), PIECE):
+            piece = rows[start : start + PIECE]
+            if with_it or without:
+                smiles = molecules.target.column("smiles", piece)
+                keep = np.ones(len(piece), bool)
+                for pattern in with_it:
+                    keep &= pattern.matches(smiles)
+                for pattern in without:
+                    keep &= ~pattern.matches(smiles)
+                piece = piece[keep]
+            if contacts:
+                piece = contacts.fitting(piece)
+            found.append(piece)
+            count += len(piece)
+            if count >= limit:
+                break
+        if contacts:
+            contacts.note()
+        return np.concatenate([np.empty(0, "i8"), *found])[:limit]
+
+
+class _Contacts:
+    """Which poses of a target touch all residues that --interacts names."""
+
+    def __init__(self, options: argparse.Namespace, molecules: Molecules) -> None:
+        self._options, self._molecules = options, molecules
+        self._pockets: dict[str, tuple[Receptor, list[set[str]]]] = {}
+        self._without = 0
+
+    def fitting(self, rows: np.ndarray) -> np.ndarray:
+        """Those of some rows whose stored pose touches every residue."""
+        from ligen_py.molecules.contacts import residues_in_contact
+
+        stored = self._molecules.target.has_pose(rows)
+        self._without += int((~stored).sum())
+        rows = rows[stored]
+        keep = []
+        for pose in self._molecules.target.poses_of(rows):
+            receptor, wanted = self._pocket(pose.conformation)
+            touched = residues_in_contact(pose.molecule, pose.xyz, receptor)
+            keep.append(all(residues & touched for residues in wanted))
+        return rows[np.array(keep, bool)]
+
+    def note(self) -> None:
+        """Report what could not be looked at."""
+        if self._without:
+            print(
+                f"{self._molecules.target.name}: {self._without} molecules that fit otherwise have "
+                "no stored pose and were left out; aggregate.top_poses stores more",
+                file=sys.stderr,
+            )
+
+    def _pocket(self, conformation: str) -> tuple[Receptor, list[set[str]]]:
+        if conformation not in self._pockets:
+            self._pockets[conformation] = self._read(conformation)
+        return self._pockets[conformation]
+
+    def _read(self, conformation: str) -> tuple[Receptor, list[set[str]]]:
+        from ligen_py.molecules.contacts import residue_of, residues_named
+
+        place = ".".join(filter(None, (self._molecules.target.name, conformation)))
+        path = self._options.campaign.parent / "pockets" / f"{place}.h5"
+        if not path.is_file():
+            raise InputError(
+                f"--interacts: {path} does not exist; leave the campaign file in its folder of "
+                "results, beside the folder pockets"
+            )
+        receptor: Receptor = read(path, POCKET, Receptor)
+        wanted = []
+        for given in self._options.interacts:
+            residues = residues_named(given, receptor)
+            if not residues:
+                known = dict.fromkeys(residue_of(label) for label in receptor.label)
+                short = [residue.split("/", 1)[1].replace("/", "") for residue in known]
+                raise UsageError(
+                    f"--interacts {given}: no residue of the pocket {place}"
+                    f"{cli.close_to(given, short)}"
+                )
+            wanted.append(residues)
+        return receptor, wanted
+
+
+def _reading(molecules: Molecules, expression: Expression) -> Columns:
+    """Columns by name; UsageError names the flag where there is none."""
+
+    def column(name: str) -> np.ndarray | Texts:
+        try:
+            return molecules.column(name)
+        except KeyError:
+            close = cli.close_to(name, molecules.names)
+            raise UsageError(
+                f"{expression.flag}: no column '{name}'{close}; texts stand in quotes"
+            ) from None
+
+    return column
+
+
+def _with_unranked(
+    part: dict[str, np.ndarray], molecules: Molecules, options: argparse.Namespace
+) -> dict[str, np.ndarray]:
+    """The rows, and below them the named records that are not ranked, with the reason."""
+    left = molecules.target.left_named(frozenset(options.name))
+    count = len(left.name)
+    campaign = molecules.campaign
+    texts = {
+        "target": [molecules.target.name] * count,
+        "name": list(left.name),
+        "library": [campaign.libraries[number] for number in left.library],
+        "file": [campaign.files[number] for number in left.file],
+    }
+    result = {}
+    for name, values in part.items():
+        if values.dtype == object:
+            more = np.empty(count, object)
+            more[:] = texts.get(name, [None] * count)
+        else:
+            more = left.line if name == "line" else np.full(count, np.nan)
+        result[name] = np.concatenate([values, more])
+    status = ["scored"] * len(next(iter(part.values())))
+    status += [
+        f"{Status(code).name.lower()}: {readable(detail)}"
+        for code, detail in zip(left.status, left.detail, strict=True)
+    ]
+    result["status"] = np.empty(len(status), object)
+    result["status"][:] = status
+    return result
+
+
+def _sdf(
+    campaign: CampaignReader, targets: list[Molecules], found: list[np.ndarray]
 ) -> Iterator[str]:
-    target = campaign.target(name)
-    if header:
-        columns = (
-            "target",
-            "rank",
-            "name",
-            "score",
-            *target.terms,
-            "library",
-            "file",
-            "line",
-            "status",
-        )
-        yield "\t".join(columns)
-    for found in _found(target, options):
-        met.update(found.scored.name if options.name else ())
-        for i, rank in enumerate(found.rank):
-            row = found.scored
-            terms = (f"{values[i]:.4f}" for values in found.terms.values())
-            words = (name, str(rank), readable(row.name[i]), f"{row.score[i]:.4f}", *terms)
-            where = campaign.libraries[row.library[i]], campaign.files[row.file[i]]
-            yield "\t".join((*words, *where, str(row.line[i]), "scored"))
-    if options.name:
-        left = target.left_named(frozenset(options.name))
-        met.update(left.name)
-        yield from _left(name, campaign, left, len(target.terms))
+    from ligen_py.molecules.export import sdf_record
+    from ligen_py.summary.molecule import facts
 
-
-def _found(target: TargetReader, options: argparse.Namespace) -> Iterator[Ranked]:
-    if options.name:
-        yield target.named(frozenset(options.name))
-        return
-    first, last = 0, min(options.top, target.size)
-    if options.score:
-        first, last = target.ranks_between(*options.score)
-    for start in range(first, last, PIECE):
-        yield target.ranked(start, min(start + PIECE, last))
-
-
-def _left(name: str, campaign: CampaignReader, left: Left, terms: int) -> Iterator[str]:
-    for i, status in enumerate(left.status):
-        why = f"{Status(status).name.lower()}: {readable(left.detail[i])}"
-        none = ["-"] * terms
-        words = (name, "-", readable(left.name[i]), "-", *none)
-        where = campaign.libraries[left.library[i]], campaign.files[left.file[i]]
-        yield "\t".join((*words, *where, str(left.line[i]), why))
+    for molecules, every in zip(targets, found, strict=True):
+        target = molecules.target
+        lacking = int((~target.has_pose(every)).sum())
+        if lacking:
+            raise InputError(
+                f"--format sdf: {lacking} of {len(every)} molecules of target {target.name} have "
+                "no stored pose; give a smaller --limit, or make aggregate.top_poses larger"
+            )
+        for start in range(0, len(every), PIECE):
+            rows = every[start : start + PIECE]
+            best, others = target.chosen(rows, molecules.rank[rows]), target.others(rows)
+            for i, pose in enumerate(target.poses_of(rows)):
+                names = others.get(int(rows[i]), [])
+                row = facts(target.name, campaign, best, i, pose, names)
+                yield sdf_record(pose.molecule, pose.xyz, row["name"], row)
 
 
 if __name__ == "__main__":

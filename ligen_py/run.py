@@ -21,6 +21,7 @@ from ligen_py import cli
 from ligen_py.config_checks import check_device, checked
 from ligen_py.errors import InputError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile
+from ligen_py.store.campaign.contents import DEEP
 
 log = logging.getLogger("ligen_py")
 
@@ -36,9 +37,14 @@ TAIL = 1 << 14
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a campaign from a command line; returns the exit code."""
+    return command("run", __doc__, argv)
+
+
+def command(name: str, description: str | None, argv: Sequence[str] | None) -> int:
+    """Run the whole campaign, `run`, or its controls alone, `validate`; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     cut = words.index("--") if "--" in words else len(words)
-    parser = cli.parser("ligen_py.run", __doc__)
+    parser = cli.parser(f"ligen_py.{name}", description)
     parser.usage = f"{parser.prog} CONFIG [options] [-- FLAGS OF SNAKEMAKE]"
     parser.epilog = f"Example campaigns are in {examples()}."
     parser.add_argument("config", type=cli.input_file, help="config file of the campaign")
@@ -61,8 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="N",
         help="cores to use on this computer (default: the profile's; 'local': all)",
     )
+    cli.add_deep(parser)
     cli.add_device(parser)
-    parser.set_defaults(flags=words[cut + 1 :])
+    parser.set_defaults(flags=words[cut + 1 :], only_controls=name == "validate")
     return cli.run(parser, words[:cut], _run)
 
 
@@ -75,7 +82,11 @@ def _run(options: argparse.Namespace) -> None:
         raise UsageError("this config is a part of ligen_py; name a folder: --directory FOLDER")
     if options.device:
         os.environ["LIGEN_DEVICE"] = options.device
-    checked(options.config)
+    if options.deep:
+        os.environ[DEEP] = "1"
+    plan = checked(options.config)
+    if options.only_controls and not plan.pockets:
+        raise InputError(f"{options.config}: has no target, so there is no control")
     if options.profile == LOCAL and not {"--executor", "-e"} & set(options.flags):
         check_device()
     _require_writable(folder)
@@ -86,7 +97,7 @@ def _run(options: argparse.Namespace) -> None:
     if status:
         raise InputError(_why(folder, before))
     if not NO_RUN & set(options.flags):
-        _show(folder)
+        _show(folder, options.only_controls)
 
 
 def _profile(name: str) -> Path:
@@ -123,6 +134,7 @@ def _snakemake(options: argparse.Namespace, chosen: Path, folder: Path) -> tuple
     command += ["--cores", str(options.cores)] if options.cores else []
     sys.stdout.flush()
     environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/common.smk reads it
+    command += ["validate"] if options.only_controls else []
     command += options.flags
     with subprocess.Popen(command, env=environment) as process, _passed_on(process) as signals:
         return process.wait(), bool(signals)
@@ -190,13 +202,15 @@ def _error_at_the_end(path: Path) -> str:
     return ""
 
 
-def _show(folder: Path) -> None:
-    """Print the table of the report, and where the files that it names are."""
-    table = folder / "results" / "report.txt"
-    if table.is_file():
-        print(
-            table.read_text(encoding="utf-8"), f"\nThese files are in {folder.absolute()}", sep=""
-        )
+def _show(folder: Path, only_controls: bool) -> None:
+    """Print the table of the report and the controls, and where the files that it names are."""
+    results = folder / "results"
+    table = results / "report.txt"
+    if table.is_file() and not only_controls:
+        print(table.read_text(encoding="utf-8"))
+    for verdict in sorted(results.glob("controls/*/controls.txt")):
+        print(verdict.read_text(encoding="utf-8"))
+    print(f"These files are in {folder.absolute()}")
 
 
 if __name__ == "__main__":

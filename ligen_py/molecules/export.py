@@ -44,6 +44,21 @@ def sdf_record(
     return f"{_value(name)[:TITLE_LENGTH].rstrip()}\n{block}{items}$$$$\n"
 
 
+def posed(molecule: np.ndarray, xyz: np.ndarray, items: Mapping[str, str]) -> Chem.Mol:
+    """A docked molecule with hydrogens, bond orders and one conformer, its items as properties.
+
+    Args:
+        molecule: RDKit binary molecule, u1.
+        xyz: positions (atoms, 3) in the molecule's order, Angstrom.
+        items: properties; `name` is the title, too.
+    """
+    mol = _with_poses(molecule, xyz[None])
+    mol.SetProp("_Name", items.get("name", ""))
+    for key, value in items.items():
+        mol.SetProp(key, value)
+    return mol
+
+
 def _value(text: str) -> str:
     """One line that no reader mistakes for a delimiter, a data header or the end of a value."""
     line = one_line(text)

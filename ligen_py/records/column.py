@@ -104,7 +104,7 @@ class Kind:
     fixed: dict[str, type[Record]]
     """Groups that every file has."""
     typed: Callable[[], dict[str, type[Record]]] = dict
-    """Groups of scoring functions: a file made before a function was added lacks its group."""
+    """Groups that came later: a file made before a scoring function was added lacks its group."""
 
     @property
     def groups(self) -> dict[str, type[Record]]:

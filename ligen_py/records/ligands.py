@@ -7,6 +7,7 @@ import numpy as np
 from ligen_py.functions import typed_records
 from ligen_py.records.column import STRING, Bounds, Kind, Record, column
 from ligen_py.records.ledger import Ledger
+from ligen_py.records.properties import Properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,5 +102,5 @@ LIGANDS = Kind(
     "ligands",
     2,
     {"entries": Entries, "ledger": Ledger, "ligands": Ligands},
-    lambda: typed_records("LIGANDS"),
+    lambda: {"properties": Properties, **typed_records("LIGANDS")},
 )

@@ -23,6 +23,20 @@ class Receptor(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Whole(Record):
+    """All heavy atoms of the receptor that were kept, also those too far from the box to score."""
+
+    xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position")
+    element: np.ndarray = column("u1", "atom", doc="atomic number")
+    label: np.ndarray = column(STRING, "atom", doc="chain/residue name/number/atom name")
+    hetero: np.ndarray = column("u1", "atom", doc="1 for what is no residue of a chain")
+
+    def bounds(self) -> Bounds:
+        """Finite positions."""
+        yield "xyz", np.isfinite(self.xyz)
+
+
+@dataclass(frozen=True, slots=True)
 class GeometricField(Record):
     """The geometric field on the pocket's grid (point i, j, k at origin + spacing * (i, j, k))."""
 
@@ -69,7 +83,7 @@ class FoundCavity:
 
 POCKET = Kind(
     "pocket",
-    2,
-    {"receptor": Receptor, "field": GeometricField, "audit": Audit},
+    3,
+    {"receptor": Receptor, "whole": Whole, "field": GeometricField, "audit": Audit},
     lambda: typed_records("RECEPTOR"),
 )

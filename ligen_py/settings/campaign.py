@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.settings.check import check
+from ligen_py.settings.controls import Control
 from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
@@ -145,6 +146,9 @@ class Campaign(Method):
     )
     guides: dict[Name, GuideDesign] = Field(
         {}, description="designs of CRISPR guides for a gene, by name", **NOT_EMPTY
+    )
+    controls: dict[Name, Control] = Field(
+        {}, description="known binders and decoys that are docked before the libraries, by target"
     )
     duplicates: Literal["chunk", "campaign"] = Field(
         "chunk",

@@ -101,3 +101,8 @@ def _lines(path: Path, node: yaml.Node, above: Keys, seen: set[int]) -> Iterator
         first[key.value] = line
         yield (*above, key.value), line
         yield from _lines(path, value, (*above, key.value), seen)
+
+
+def to_yaml(values: Mapping[str, Any]) -> str:
+    """Settings as a YAML file, in their order."""
+    return str(yaml.safe_dump(dict(values), sort_keys=False, allow_unicode=True))

@@ -9,3 +9,12 @@ class ExportSettings(Section):
     """What is exported for people and other programs."""
 
     count: int = Field(100, ge=1, le=1_000_000, description="best ligands per target to write")
+    poses: int = Field(
+        1,
+        ge=1,
+        le=1000,
+        description="poses of each ligand in the SDF: those of its best state, lowest energy first",
+    )
+    pdbqt: bool = Field(
+        False, description="also write the receptor and every pose as PDBQT, for Vina and Meeko"
+    )

@@ -1,9 +1,9 @@
 """What is reported of a ranked molecule, as text: items of its SDF record, cells of its line."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from ligen_py.store.campaign.layout import Pose, columns_of
-from ligen_py.store.campaign.reader import CampaignReader, Ranked
+from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.table import readable
 
 HIDDEN = ("target", "key", "restart")
@@ -12,8 +12,23 @@ HIDDEN = ("target", "key", "restart")
 MOST_COLUMNS = 256
 """Most columns of the input in the table; the SDF holds all of each molecule."""
 
+PIECE = 1000
+"""Molecules read at a time."""
+
 BRACKETS = str.maketrans("<>", "()")
 """What would end the name of an item."""
+
+
+def ranked(
+    campaign: CampaignReader, target: TargetReader, count: int
+) -> Iterator[tuple[dict[str, str], Pose]]:
+    """Everything of the best `count` molecules of a target, and the best pose of each."""
+    for start in range(0, min(count, target.size), PIECE):
+        best = target.ranked(start, min(start + PIECE, count))
+        others = target.others(best.row)
+        for i, pose in enumerate(target.poses(start + len(best.rank), start)):
+            names = others.get(int(best.row[i]), [])
+            yield facts(target.name, campaign, best, i, pose, names), pose
 
 
 def facts(
@@ -57,3 +72,11 @@ def columns(terms: Sequence[str], given: Sequence[str]) -> list[str]:
     scores = (name.replace("/", ".") for name in terms)
     own = [*first, *scores, "smiles", "state", "states", "conformation", *last]
     return [*own, *(_apart(name, {*own, *HIDDEN}) for name in given)]
+
+
+def kind_of(column: str, terms: Sequence[str]) -> type:
+    """The type of a column of the table: numbers are `int` or `float`, all else text."""
+    if column in ("rank", "states", "line"):
+        return int
+    numbers = {"score", *(name.replace("/", ".") for name in terms)}
+    return float if column in numbers else str

@@ -24,8 +24,11 @@ def test_the_tables_are_those_of_the_records() -> None:
 def test_every_kind_has_its_section_and_version() -> None:
     for kind in (*KINDS.values(), *SEQUENCE_KINDS.values(), CAMPAIGN):
         assert f"\n## {kind.name}\n" in document()
-        assert kind.version == {"ligands": 2, "pocket": 2}.get(kind.name, 1)
-    assert "Layout version 2 of ligands and pocket files, 1 of every other kind" in document()
+        assert kind.version == {"ligands": 2, "pocket": 2, "campaign": 2}.get(kind.name, 1)
+    assert (
+        "Layout version 2 of ligands, pocket and campaign files, 1 of every other kind"
+        in document()
+    )
     assert f"`^{NAME}$`" in document()
 
 
@@ -41,7 +44,7 @@ def test_files_hold_what_the_document_says(tmp_path: Path) -> None:
         for name, record in TARGET_GROUPS.items():
             assert set(file[f"targets/t/{name}"]) == set(record.__dataclass_fields__)
         attributes = dict(file.attrs)
-    assert attributes.pop("encoding-version") == 1
+    assert attributes.pop("encoding-version") == 2
     for name in attributes:
         assert re.search(rf"`{name}`", document()), name
     for kind, file_of in (

@@ -10,13 +10,15 @@ import numpy as np
 from ligen_py.chain import FILES
 from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
-from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.library.reading import Record as Read
 from ligen_py.molecules.ligands.preparation import Prepared, prepare
 from ligen_py.provenance import Run
+from ligen_py.records.column import Record
+from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS
-from ligen_py.records.pocket import POCKET
+from ligen_py.records.pocket import POCKET, Receptor, Whole
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Checks, Scores
@@ -25,12 +27,31 @@ from ligen_py.settings.pocket import PocketSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.manifest import COLUMNS, PartFiles
-from ligen_py.store.files.write import new_file, write
+from ligen_py.store.files.write import new_file, write, write_record
 
 POSES = 3
 """Kept poses of every ligand; the second one is the best."""
 
 NO_CHECKS = table([])
+
+_PLACES = np.array([[0, 0, 0], [1.5, 0, 0], [2.0, 1.4, 0], [30, 0, 0]], "f4")
+_LABELS = np.array(["A/SER/12/CA", "A/SER/12/CB", "A/SER/12/OG", "A/GLY/40/CA"], object)
+_ELEMENTS = np.array([6, 6, 8, 6], "u1")
+RECEPTOR: dict[str, Record] = {
+    "receptor": Receptor(
+        xyz=_PLACES[:3], element=_ELEMENTS[:3], residue=np.zeros(3, "i4"), label=_LABELS[:3]
+    ),
+    "whole": Whole(xyz=_PLACES, element=_ELEMENTS, label=_LABELS, hetero=np.zeros(4, "u1")),
+    "ad4": Ad4Receptor(
+        xyz=np.concatenate([_PLACES[:3], np.array([[2.9, 1.5, 0]], "f4")]),
+        type=np.array([Ad4Type.C, Ad4Type.C, Ad4Type.OA, Ad4Type.HD], "u1"),
+        partial_charge=np.array([0.2, 0.1, -0.4, 0.2], "f4"),
+        axis=np.zeros((4, 3), "f4"),
+        normal=np.zeros((4, 3), "f4"),
+        exponent=np.zeros(4, "u1"),
+    ),
+}
+"""Three atoms near the site with a polar hydrogen, and one far from it."""
 
 SETTINGS = ParseSettings(**AS_GIVEN)
 """Molecules as drawn, one state each."""
@@ -64,7 +85,7 @@ class Molecule:
 
 @cache
 def prepared(smiles: str) -> Prepared:
-    return prepare(Record(1, "", smiles), SETTINGS)
+    return prepare(Read(1, "", smiles), SETTINGS)
 
 
 def library_of(
@@ -75,7 +96,7 @@ def library_of(
     return assemble(
         (
             (
-                Record(first_line + i, molecule.name, molecule.smiles, extra=molecule.extra),
+                Read(first_line + i, molecule.name, molecule.smiles, extra=molecule.extra),
                 molecule.prepared,
             )
             for i, molecule in enumerate(molecules)
@@ -151,6 +172,8 @@ def write_part(
     if not part.pocket.exists():
         with new_file(part.pocket, POCKET, Run("pocket", PocketSettings())) as file:
             file.attrs["target"] = target
+            for name, record in RECEPTOR.items():
+                write_record(file.create_group(name), record, POCKET.groups[name])
     if not part.ligands.exists():
         write(part.ligands, LIGANDS, Run("parse", ParseSettings()), parsed.groups)
     poses = poses_of(parsed, first_line)

@@ -21,6 +21,7 @@ from ligen_py.records.refined import REFINED
 from ligen_py.store.campaign.manifest import PartFiles, read_manifest
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read
+from tests.edited import edited
 from tests.stages.factory import POSES, Molecule, prepared, write_manifest, write_part
 
 FIRST = [
@@ -177,7 +178,7 @@ def test_consensus_of_two_functions_ranks_and_is_reported(
     second = {"1-of-2": [9, 1, 0], "2-of-2": [9, 5, 2]}
     for part in made.parts:
         values = np.repeat(np.array(second.get(part.ligands.stem, [0]), "f4"), POSES)
-        with h5py.File(part.scores, "a") as file:
+        with edited(part.scores) as file:
             file["terms/second/total"] = values
     assert made.run("--rank-by", "consensus") == 0
     with open_campaign(made.output) as campaign:
@@ -476,7 +477,7 @@ def test_a_part_without_ligands_is_no_harm(tmp_path: Path) -> None:
 
 def edit(dataset: str, row: int, value: object) -> Callable[[PartFiles], None]:
     def change(part: PartFiles) -> None:
-        with h5py.File(part.scores, "r+") as file:
+        with edited(part.scores) as file:
             file[dataset][row] = value
 
     return change
@@ -487,7 +488,7 @@ def cut_short(part: PartFiles) -> None:
 
 
 def newer(part: PartFiles) -> None:
-    with h5py.File(part.scores, "r+") as file:
+    with edited(part.scores) as file:
         file.attrs["encoding-version"] = 99
 
 
@@ -513,35 +514,35 @@ def other_target(part: PartFiles) -> None:
 
 
 def parsed_again(part: PartFiles) -> None:
-    with h5py.File(part.ligands, "r+") as file:
+    with edited(part.ligands) as file:
         file["entries/name"][0] = "renamed"
 
 
 def other_settings(part: PartFiles) -> None:
-    with h5py.File(part.scores, "r+") as file:
+    with edited(part.scores) as file:
         file.attrs["settings"] = '{"functions": ["other"]}'
 
 
 def other_code(part: PartFiles) -> None:
-    with h5py.File(part.refined, "r+") as file:
+    with edited(part.refined) as file:
         file.attrs["stage-digest"] = "0" * 16
-    with h5py.File(part.scores, "r+") as file:
+    with edited(part.scores) as file:
         file.attrs["inputs"] = "[]"
 
 
 def other_terms(part: PartFiles) -> None:
-    with h5py.File(part.scores, "r+") as file:
+    with edited(part.scores) as file:
         del file["terms/xscore/half"]
 
 
 def short_term(part: PartFiles) -> None:
-    with h5py.File(part.scores, "r+") as file:
+    with edited(part.scores) as file:
         del file["terms/xscore/half"]
         file["terms/xscore/half"] = np.zeros(2, "f4")
 
 
 def unreadable_record(part: PartFiles) -> None:
-    with h5py.File(part.scores, "r+") as file:
+    with edited(part.scores) as file:
         file.attrs["inputs"] = "not JSON"
 
 
@@ -598,7 +599,7 @@ def test_a_record_that_was_lost_and_came_back_breaks_the_law(
     made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
     part = made.parts[0]
-    with h5py.File(part.scores, "r+") as file:
+    with edited(part.scores) as file:
         file["ledger/status"][1] = Status.REJECTED
     assert made.run() == 1
     said = capsys.readouterr().err

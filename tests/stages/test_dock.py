@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 
@@ -19,6 +18,7 @@ from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.write import write
+from tests.edited import edited
 
 FAST = ("--num-restart", "6", "--num-iterations", "1")
 
@@ -193,7 +193,7 @@ def spoil_cut(path: Path) -> None:
 
 
 def spoil_newer(path: Path) -> None:
-    with h5py.File(path, "a") as file:
+    with edited(path) as file:
         file.attrs["encoding-version"] = 99
 
 
@@ -202,12 +202,12 @@ def spoil_text(path: Path) -> None:
 
 
 def spoil_column(path: Path) -> None:
-    with h5py.File(path, "a") as file:
+    with edited(path) as file:
         del file["ligands/xyz"]
 
 
 def spoil_offsets(path: Path) -> None:
-    with h5py.File(path, "a") as file:
+    with edited(path) as file:
         file["ligands/first_atom"][1] = 10**12
 
 

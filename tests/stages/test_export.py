@@ -2,13 +2,20 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
+import gemmi
+import numpy as np
+import pyarrow.parquet
 import pytest
+from meeko import PDBQTMolecule, RDKitMolCreate
 from rdkit import Chem
 
 from ligen_py import aggregate, export
-from tests.stages.factory import Molecule, write_manifest, write_part
+from ligen_py.summary import molecule as summary
+from tests import pdbqt
+from tests.stages.factory import POSES, Molecule, write_manifest, write_part
 
 NAMES = [
     'quote " comma , slash / and \\',
@@ -55,7 +62,8 @@ def table(campaign: Path) -> list[dict[str, str]]:
 def test_sdf_and_csv_say_the_same(campaign: Path) -> None:
     assert run(campaign) == 0
     files = sorted(path.name for path in (campaign.parent / "export").iterdir())
-    assert files == ["a.csv", "a.sdf", "b.csv", "b.sdf"]
+    endings = ("-receptor.pdb", ".csv", ".cxc", ".parquet", ".pml", ".sdf")
+    assert files == [f"{target}{ending}" for target in "ab" for ending in endings]
     rows = table(campaign)
     mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf"), removeHs=False))
     assert len(mols) == len(rows) == 10
@@ -92,11 +100,104 @@ def test_columns_of_the_input_stand_beside_the_scores(campaign: Path) -> None:
     assert not mols[1].HasProp("price")
 
 
+def test_parquet_has_the_table_with_numbers_as_numbers(campaign: Path) -> None:
+    assert run(campaign) == 0
+    found = pyarrow.parquet.read_table(campaign.parent / "export/a.parquet").to_pylist()
+    rows = table(campaign)
+    assert list(found[0]) == list(rows[0])
+    for mine, row in zip(found, rows, strict=True):
+        assert (mine["rank"], mine["line"]) == (int(row["rank"]), int(row["line"]))
+        assert mine["score"] == float(row["score"])
+        assert mine["xscore.half"] == float(row["xscore.half"])
+    assert [one["name"] for one in found] == NAMES
+    assert (found[0]["price"], found[0]["a(b) c"]) == ("-12.5", "=SUM(A1)\nx")
+    assert found[1]["price"] is None
+
+
+def test_the_receptor_is_written_as_it_was_prepared(campaign: Path) -> None:
+    assert run(campaign) == 0
+    [model] = gemmi.read_structure(str(campaign.parent / "export/a-receptor.pdb"))
+    [chain] = model
+    serine, glycine = chain
+    assert [atom.name for atom in serine] == ["CA", "CB", "OG", "HG"]
+    assert (serine.name, serine.seqid.num, glycine.name, glycine.seqid.num) == (
+        "SER",
+        12,
+        "GLY",
+        40,
+    )
+    assert serine["OG"][0].pos.tolist() == pytest.approx([2.0, 1.4, 0])
+    assert serine["HG"][0].element.name == "H"
+
+
+def test_more_poses_stand_best_first(campaign: Path) -> None:
+    assert run(campaign) == 0
+    best = list(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf"), removeHs=False))
+    assert run(campaign, "--poses", "2") == 0
+    mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf"), removeHs=False))
+    assert len(mols) == 2 * len(best)
+    for i, first in enumerate(best):
+        one, two = mols[2 * i : 2 * i + 2]
+        assert [mol.GetProp("pose") for mol in (one, two)] == ["1", "2"]
+        assert np.array_equal(
+            one.GetConformer().GetPositions(), first.GetConformer().GetPositions()
+        )
+        assert not np.allclose(one.GetConformer().GetPositions(), two.GetConformer().GetPositions())
+        assert one.GetProp("restart") == first.GetProp("restart") == "20"
+        assert float(two.GetProp("xscore.total")) == MOLECULES[i].score - 1
+        assert float(one.GetProp("energy")) < float(two.GetProp("energy"))
+        assert one.GetProp("score") == two.GetProp("score") == first.GetProp("score")
+    assert len(table(campaign)) == len(best)
+    assert run(campaign, "--poses", "9", "--count", "1") == 0
+    assert len(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf"))) == POSES
+
+
+def test_pdbqt_is_a_file_a_pose(campaign: Path) -> None:
+    assert run(campaign, "--pdbqt", "--count", "3") == 0
+    folder = campaign.parent / "export"
+    names = sorted(path.name for path in (folder / "a-pdbqt").iterdir())
+    assert names == ["1-quote_comma_slash_and.pdbqt", "2-HYPERLINK_1.pdbqt", "3-sum.pdbqt"]
+    for name, mol in zip(names, Chem.SDMolSupplier(str(folder / "a.sdf")), strict=True):
+        [found] = RDKitMolCreate.from_pdbqt_mol(
+            PDBQTMolecule((folder / "a-pdbqt" / name).read_text(), skip_typing=True)
+        )
+        assert Chem.MolToSmiles(Chem.RemoveHs(found)) == Chem.MolToSmiles(mol)
+    receptor = pdbqt.read(folder / "a-receptor.pdbqt")
+    assert receptor.kind == ["C", "C", "OA", "HD"]
+    assert receptor.charge.tolist() == pytest.approx([0.2, 0.1, -0.4, 0.2])
+    assert run(campaign, "--pdbqt", "--poses", "2", "--count", "1") == 0
+    assert (folder / "a-pdbqt" / "1-quote_comma_slash_and-2.pdbqt").is_file()
+
+
+def test_the_scripts_open_what_is_there(campaign: Path) -> None:
+    assert run(campaign) == 0
+    folder = campaign.parent / "export"
+    for script in ("a.pml", "a.cxc"):
+        text = (folder / script).read_text()
+        opened = set(re.findall(r"[\w.-]+\.(?:pdb|sdf)", text))
+        assert opened == {"a-receptor.pdb", "a.sdf"}
+        assert str(folder) not in text
+
+
+@pytest.mark.parametrize("gone", ["manifest.tsv", "ligands/lib/1-of-1.h5"])
+def test_without_the_other_files_of_the_campaign_only_the_hits_are_written(
+    campaign: Path, capsys: pytest.CaptureFixture[str], gone: str
+) -> None:
+    (campaign.parent / gone).unlink()
+    assert run(campaign) == 0
+    assert "receptor and scripts are left out" in capsys.readouterr().err
+    files = sorted(path.name for path in (campaign.parent / "export").iterdir())
+    assert files == ["a.csv", "a.parquet", "a.sdf", "b.csv", "b.parquet", "b.sdf"]
+    for flags in (("--poses", "2"), ("--pdbqt",)):
+        assert run(campaign, *flags) == 1
+        assert "manifest.tsv" in capsys.readouterr().err
+
+
 def test_names_are_told_on_one_line_and_no_cell_is_a_formula(campaign: Path) -> None:
     assert run(campaign) == 0
     names = [row["name"] for row in table(campaign)]
     assert names[0] == NAMES[0]
-    assert names[1:4] == ["'=HYPERLINK(1)", "'  @sum", "'-5'-deoxy"]
+    assert names[1:4] == ["'=HYPERLINK(1)", "  '@sum", "'-5'-deoxy"]
     assert names[4] == "line break  $$$$ > <x>"
     assert names[5:] == NAMES[5:]
     mols = list(Chem.SDMolSupplier(str(campaign.parent / "export/a.sdf")))
@@ -118,7 +219,7 @@ def test_other_files_in_the_folder_are_left_alone(campaign: Path) -> None:
     assert run(campaign) == 0
     assert (folder / "mine.txt").read_text() == "precious"
     assert len(table(campaign)) == 10
-    assert len(list(folder.iterdir())) == 5
+    assert len(list(folder.iterdir())) == 13
 
 
 def test_equal_runs_write_equal_bytes(campaign: Path) -> None:
@@ -169,7 +270,7 @@ def test_bad_input_is_a_sentence(campaign: Path, capsys: pytest.CaptureFixture[s
 def test_pieces_join_without_a_seam(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for size in (1000, 3):
-        monkeypatch.setattr(export, "PIECE", size)
+        monkeypatch.setattr(summary, "PIECE", size)
         assert run(campaign, "--count", "8") == 0
         found.append([p.read_bytes() for p in sorted((campaign.parent / "export").iterdir())])
     assert found[0] == found[1]

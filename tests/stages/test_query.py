@@ -1,15 +1,25 @@
 """Questions to a campaign of seven records, and to one large enough to be read in pieces."""
 
+import csv
+import json
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
+from pyarrow import parquet
+from rdkit import Chem
 
 from ligen_py import aggregate, query
+from ligen_py.molecules.contacts import residues_in_contact
+from ligen_py.molecules.patterns import Pattern
+from ligen_py.records.pocket import Receptor
+from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
+from ligen_py.store.files.seal import seal
 from ligen_py.store.files.table import some_rows
-from ligen_py.store.files.write import TEXT, write_column
+from ligen_py.store.files.write import TEXT, write_column, write_record
+from ligen_py.summary.queries.answer import table_of
 from tests.stages.factory import Molecule, write_manifest, write_part
 
 MOLECULES = [
@@ -33,57 +43,209 @@ def campaign(tmp_path: Path) -> Path:
 
 
 def ask(campaign: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[list[str]]:
-    assert query.main([str(campaign), *words]) == 0
+    """The answer as cells: the header, then a row a molecule."""
+    assert query.main([str(campaign), *words, "--format", "tsv"]) == 0
     return [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+
+
+def names(rows: list[list[str]]) -> list[str]:
+    place = rows[0].index("name")
+    return [row[place] for row in rows[1:]]
 
 
 def test_the_best_of_every_target(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     header, *rows = ask(campaign, capsys, "--top", "2")
     assert header == [
-        *("target", "rank", "name", "score", "xscore/half", "xscore/total"),
-        *("library", "file", "line", "status"),
+        *("target", "rank", "name", "score", "xscore.total", "weight", "logp", "library"),
     ]
-    best = ["1", "ether", "7.2500", "3.6250", "7.2500", "lib", "lib.smi", "5", "scored"]
-    second = ["2", "butane", "6.5000", "3.2500", "6.5000", "lib", "lib.smi", "3", "scored"]
+    best = ["1", "ether", "7.25", "7.25", "74.073166", "1.0428", "lib"]
+    second = ["2", "butane", "6.5", "6.5", "58.07825", "1.8064", "lib"]
     assert rows == [[target, *row] for target in "ab" for row in (best, second)]
-    assert len(ask(campaign, capsys, "--target", "b", "--top", "99")) == 1 + 5
+    every = ask(campaign, capsys, "--target", "b", "--limit", "0")
+    assert names(every) == ["ether", "butane", "amine", "ethanol", "acid"]
+    assert "target" not in every[0]
 
 
 def test_by_name_ranked_or_not(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = ask(campaign, capsys, "--target", "a", "--name", "ethanol", "cut\x1b[31m")
-    assert [(row[1], row[2], row[-1].partition(":")[0]) for row in rows[1:]] == [
-        ("4", "ethanol", "scored"),
-        ("-", "cut [31m", "failed"),
-        ("-", "ethanol", "duplicate"),
+    words = ("--target", "a", "--name", "ethanol", "cut\x1b[31m", "--columns", "rank,name", "line")
+    rows = ask(campaign, capsys, *words)
+    assert [(row[1], row[2], row[3].partition(":")[0]) for row in rows[1:]] == [
+        ("ethanol", "1", "scored"),
+        ("cut [31m", "2", "failed"),
+        ("ethanol", "6", "duplicate"),
     ]
     assert query.main([str(campaign), "--name", "ethanol", "nobody"]) == 1
-    printed = capsys.readouterr()
-    assert "\tethanol\t" in printed.out
-    assert printed.err.endswith("campaign.h5: contains no record named nobody\n")
+    assert capsys.readouterr().err.endswith("campaign.h5: contains no record named nobody\n")
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "expected"),
+    ("words", "expected"),
     [
-        ("6.5", "6.5", ["butane", "amine"]),
-        ("-10", "5", ["ethanol", "acid"]),
-        ("6.6", "99", ["ether"]),
-        ("-1000", "1000", ["ether", "butane", "amine", "ethanol", "acid"]),
-        ("8", "9", []),
+        (["--where", "6.5 <= score <= 6.5"], ["butane", "amine"]),
+        (["--where", "score <= 5"], ["ethanol", "acid"]),
+        (["--where", "score > 4 and mw < 60 and logp > 0"], ["butane"]),
+        (["--where", "tpsa > 0", "--where", "score > 6"], ["ether", "amine"]),
+        (["--where", "library == 'other'"], []),
+        (["--where", "xscore.total > 7 or xscore.half < 0"], ["ether", "acid"]),
+        (["--sort", "mw"], ["amine", "ethanol", "butane", "acid", "ether"]),
+        (["--sort", "score / heavy", "--descending", "--limit", "2"], ["amine", "ethanol"]),
+        (["--match", "^E"], ["ether", "ethanol"]),
+        (["--match", "smiles=O$", "--match", "an"], ["ethanol"]),
+        (["--smarts", "[OX2]"], ["ether", "ethanol", "acid"]),
+        (["--smarts", "[OX2]", "--not-smarts", "C=O", "--limit", "1"], ["ether"]),
+        (["--smarts", "O", "--smarts", "C=O"], ["acid"]),
     ],
 )
-def test_by_score(
-    campaign: Path, capsys: pytest.CaptureFixture[str], low: str, high: str, expected: list[str]
+def test_filters_and_order(
+    campaign: Path, capsys: pytest.CaptureFixture[str], words: list[str], expected: list[str]
 ) -> None:
-    rows = ask(campaign, capsys, "--target", "a", "--score", low, high)
-    assert [row[2] for row in rows[1:]] == expected
+    assert names(ask(campaign, capsys, "--target", "a", *words)) == expected
 
 
-def test_bad_questions_are_sentences(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert query.main([str(campaign), "--target", "c"]) == 1
-    assert "contains no target c; it has a, b" in capsys.readouterr().err
-    assert query.main([str(campaign), "--score", "9", "5"]) == 2
-    assert capsys.readouterr().err.endswith("--score 9 5: give the lower score first\n")
+def test_structures_are_looked_at_until_there_are_enough(
+    campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def matches(pattern: Pattern, smiles: np.ndarray) -> np.ndarray:
+        seen.append(len(smiles))
+        return np.ones(len(smiles), bool)
+
+    monkeypatch.setattr(query, "PIECE", 2)
+    monkeypatch.setattr(Pattern, "matches", matches)
+    rows = ask(campaign, capsys, "--target", "a", "--smarts", "C", "--limit", "3")
+    assert names(rows) == ["ether", "butane", "amine"]
+    assert seen == [2, 2]
+
+
+def test_interactions_are_those_of_the_stored_pose(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_campaign(campaign) as found:
+        poses = list(found.target("a").poses(5))
+    beside = [poses[1].xyz[0] + [3.9, 0, 0], poses[0].xyz[0] + [300, 0, 0]]
+    receptor = Receptor(
+        xyz=np.array(beside, "f4"),
+        element=np.array([8, 6], "u1"),
+        residue=np.array([0, 1], "i4"),
+        label=np.array(["A/ASP/168/OD1", "B/LEU/9/CA"], object),
+    )
+    with h5py.File(campaign.parent / "pockets/a.h5", "a") as file:
+        write_record(file.create_group("receptor"), receptor)
+    seal(campaign.parent / "pockets/a.h5")
+    expected = [
+        str(name)
+        for name, pose in zip(["ether", "butane", "amine", "ethanol", "acid"], poses, strict=True)
+        if residues_in_contact(pose.molecule, pose.xyz, receptor)
+    ]
+    assert "butane" in expected
+    for word in ("ASP168", "asp168", "A/ASP168", "A/ASP/168", "168", "A/168"):
+        assert names(ask(campaign, capsys, "--target", "a", "--interacts", word)) == expected, word
+    assert names(ask(campaign, capsys, "--target", "a", "--interacts", "LEU9")) == []
+    assert query.main([str(campaign), "--target", "a", "--interacts", "ASP169"]) == 2
+    assert "--interacts ASP169: no residue of the pocket a; did you mean 'ASP168'?" in (
+        capsys.readouterr().err
+    )
+    assert query.main([str(campaign), "--interacts", "B/ASP168", "--target", "a"]) == 2
+
+
+def test_every_format_has_the_same_answer(
+    campaign: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [str(campaign), "--target", "a", "--columns", "name", "score", "charge", "--quiet"]
+    expected = {
+        "name": ["ether", "butane", "amine", "ethanol", "acid"],
+        "score": [7.25, 6.5, 6.5, 5.0, -2.0],
+        "charge": [0] * 5,
+    }
+    for name in ("a.parquet", "a.csv", "a.jsonl", "a.tsv", "a.sdf"):
+        assert query.main([*asked, "--output", str(tmp_path / name)]) == 0
+    assert parquet.read_table(tmp_path / "a.parquet").to_pydict() == expected
+    rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert {name: [row[name] for row in rows] for name in expected} == expected
+    for name, delimiter in (("a.csv", ","), ("a.tsv", "\t")):
+        with (tmp_path / name).open(newline="") as stream:
+            found = list(csv.DictReader(stream, delimiter=delimiter))
+        assert [row["name"] for row in found] == expected["name"]
+        assert [float(row["score"]) for row in found] == expected["score"]
+    molecules = list(Chem.SDMolSupplier(str(tmp_path / "a.sdf")))
+    assert [mol.GetProp("_Name") for mol in molecules] == expected["name"]
+    assert query.main(asked) == 0
+    assert capsys.readouterr().out.splitlines()[1].split() == ["ether", "7.25", "0"]
+    assert query.main([*asked, "--format", "parquet"]) == 2
+    assert "name a file: --output FILE" in capsys.readouterr().err
+
+
+def test_a_spreadsheet_evaluates_no_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = write_part(tmp_path, "a", "lib", "1-of-1", [Molecule('=1+1,"x"', "CCO", 5.0)])
+    manifest = write_manifest(tmp_path / "m.tsv", [part])
+    output = tmp_path / "c.h5"
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
+    assert query.main([str(output), "--format", "csv", "--columns", "name"]) == 0
+    assert list(csv.reader(capsys.readouterr().out.splitlines())) == [["name"], ['\'=1+1,"x"']]
+
+
+def test_a_table_fits_the_terminal() -> None:
+    answer = {
+        "rank": np.arange(1, 4),
+        "name": np.array(["short", "x" * 60, None], object),
+        "score": np.array([1.0, 2.0, np.nan]),
+        "smiles": np.array(["C" * 50] * 3, object),
+    }
+    for width in (40, 60, 80, 200):
+        *lines, last = table_of(answer, width)
+        assert all(len(line) <= width for line in lines)
+        assert ("1 more" in last) == (width == 40)
+    assert len(list(table_of(answer, None))) == 4
+    assert list(table_of({}, 80)) == []
+
+
+def test_sql(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    words = "SELECT target, count(*) AS n, max(xscore_total) best FROM molecules GROUP BY target"
+    rows = ask(campaign, capsys, "--sql", f"{words} ORDER BY target")
+    assert rows == [["target", "n", "best"], ["a", "5", "7.25"], ["b", "5", "7.25"]]
+    every = ask(campaign, capsys, "--target", "a", "--sql", "SELECT * FROM molecules")
+    assert len(every) == 6
+    assert {"rank", "weight", "xscore_half", "smiles"} <= set(every[0])
+    for statement in ("SELEC 1", "SELECT * FROM 'x.csv'", "COPY molecules TO 'x.csv'"):
+        assert query.main([str(campaign), "--sql", statement]) == 1
+        assert "error: --sql: " in capsys.readouterr().err
+    assert query.main([str(campaign), "--sql", "SELECT 1", "--limit", "3"]) == 2
+    assert "--sql: write --limit as a part of the statement" in capsys.readouterr().err
+
+
+def test_sql_without_duckdb_is_a_sentence(
+    campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert query.main([str(campaign), "--sql", "SELECT 1"]) == 2
+    assert "DuckDB is missing; install it: pip install 'ligen_py[sql]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--target", "c"], 1, "contains no target c; it has a, b"),
+        (["--columns", "scor"], 2, "--columns: no column 'scor'; did you mean 'score'?"),
+        (["--where", "weigt > 3"], 2, "--where: no column 'weigt'; did you mean 'weight'?"),
+        (["--where", "score = 3"], 2, "--where 'score = 3': write == to compare"),
+        (["--sort", "name"], 2, "--sort 'name': gives no number for each molecule"),
+        (["--sort", "nonsense"], 2, "--sort: no column 'nonsense'"),
+        (["--descending"], 2, "--descending: needs --sort"),
+        (["--match", "("], 2, "--match '(': no regular expression"),
+        (["--smarts", "C("], 2, "--smarts 'C(': no SMARTS"),
+        (["--not-smarts", ""], 2, "--not-smarts '': no SMARTS"),
+        (["--format", "sdf", "--limit", "0"], 0, ""),
+    ],
+)
+def test_bad_questions_are_sentences(
+    campaign: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, said: str
+) -> None:
+    assert query.main([str(campaign), *words]) == code
+    assert said in capsys.readouterr().err
     with pytest.raises(SystemExit) as stop:
         query.main([str(campaign), "--top", "-1"])
     assert stop.value.code == 2

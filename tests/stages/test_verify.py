@@ -3,6 +3,8 @@
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import chdir, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import h5py
@@ -12,15 +14,20 @@ import yaml
 
 from ligen_py import aggregate, verify
 from ligen_py.campaign import Workplan
-from ligen_py.chain import SCREEN
+from ligen_py.chain import SCREEN, STAGES
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.campaign import load_campaign
+from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import PartFiles
+from tests.edited import edited
 from tests.mini import DHFR, Mini
 from tests.stages.factory import write_manifest
 
 SECOND, CONTROL = 1, 2
 """Places of the second chunk and of the control among the parts."""
+
+NOTHING_DOCKED = ("--hits", "0", "--sample", "0")
+"""Flags without which molecules are docked again."""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +74,7 @@ def described(mini: Mini, **changes: object) -> list[str]:
     mini.campaign.unlink()
     words = ["--manifest", str(mini.manifest), "--output", str(mini.campaign), "--quiet"]
     assert aggregate.main([*words, "--effort", "standard"]) == 0
-    return ["--config", str(path), "--sample", "0"]
+    return ["--config", str(path), *NOTHING_DOCKED]
 
 
 def test_a_campaign_is_compared_with_its_config(
@@ -107,7 +114,7 @@ def test_a_campaign_is_compared_with_its_config(
 def test_without_a_config_a_line_says_that_nothing_was_compared(
     mini: Mini, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert verify.main([str(mini.campaign), "--sample", "0"]) == 0
+    assert verify.main([str(mini.campaign), *NOTHING_DOCKED]) == 0
     assert "not compared with a config; give it by --config" in capsys.readouterr().err
 
 
@@ -126,12 +133,12 @@ def test_a_sound_campaign_has_no_fault(
 Harm = Callable[[Mini], None]
 
 
-def edited(kind: str, column: str, row: object, new: object, part: int = SECOND) -> Harm:
+def value(kind: str, column: str, row: object, new: object, part: int = SECOND) -> Harm:
     """One value of one file is another."""
 
     def harm(mini: Mini) -> None:
         path: Path = getattr(mini.parts()[part], kind)
-        with h5py.File(path, "r+") as file:
+        with edited(path) as file:
             old = file[column][row]
             file[column][row] = old + new if isinstance(old, np.generic) else new
 
@@ -145,7 +152,7 @@ def campaign(
     """One column of the campaign file is another."""
 
     def harm(mini: Mini) -> None:
-        with h5py.File(mini.campaign, "r+") as file:
+        with edited(mini.campaign) as file:
             values = file[group + column][...]
             change(values)
             file[group + column][...] = values
@@ -187,7 +194,7 @@ def other_chunk(path: Path) -> None:
 
 def attribute(name: str, value: str) -> Callable[[Path], None]:
     def change(path: Path) -> None:
-        with h5py.File(path, "r+") as file:
+        with edited(path) as file:
             file.attrs[name] = value
 
     return change
@@ -195,7 +202,7 @@ def attribute(name: str, value: str) -> Callable[[Path], None]:
 
 def rejected(mini: Mini) -> None:
     """A record is said to have been rejected, in every file after parse, lawfully."""
-    with h5py.File(mini.parts()[SECOND].scores, "r+") as file:
+    with edited(mini.parts()[SECOND].scores) as file:
         file["ledger/status"][0] = Status.REJECTED
         file["ledger/reason"][0] = Reason.TOO_MANY_ATOMS
 
@@ -240,7 +247,7 @@ def forged(kind: str, change: Callable[[h5py.File], None]) -> Harm:
 
     def harm(mini: Mini) -> None:
         part: PartFiles = mini.parts()[SECOND]
-        with h5py.File(getattr(part, kind), "r+") as file:
+        with edited(getattr(part, kind)) as file:
             change(file)
         names = [stage.kind for stage in SCREEN]
         for later in names[names.index(kind) + 1 :]:
@@ -269,25 +276,21 @@ def lower_energy(file: h5py.File) -> None:
     file["refinement/after"][...] -= np.float32(1e-5)
 
 
-def another_term(file: h5py.File) -> None:
-    file["terms/xscore/total"][1] += np.float32(1e-4)
-
-
 CORRUPTIONS = [
-    edited("ligands", "entries/name", 0, "another"),
-    edited("ligands", "ligands/xyz", (0, 0), np.float32(0.001)),
-    edited("ligands", "entries/line", 0, np.int64(1)),
-    edited("pocket", "field/value", (0, 3, 3, 3), np.int8(1)),
-    edited("pocket", "receptor/xyz", (0, 1), np.float32(0.01)),
-    edited("poses", "poses/score", 0, np.int32(1)),
-    edited("poses", "poses/translation", (2, 1), np.float32(1e-4)),
-    edited("kept", "verdicts/cluster", 0, np.int32(1)),
-    edited("kept", "poses/quaternion", (0, 0), np.float32(1e-3)),
-    edited("refined", "poses/torsion", 0, np.float32(1)),
-    edited("refined", "refinement/after", 0, np.float32(-1)),
-    edited("scores", "scores/score", 0, np.float32(1)),
-    edited("scores", "terms/vina/total", 0, np.float32(1)),
-    edited("scores", "scores/score", 0, np.float32(1), part=CONTROL),
+    value("ligands", "entries/name", 0, "another"),
+    value("ligands", "ligands/xyz", (0, 0), np.float32(0.001)),
+    value("ligands", "entries/line", 0, np.int64(1)),
+    value("pocket", "field/value", (0, 3, 3, 3), np.int8(1)),
+    value("pocket", "receptor/xyz", (0, 1), np.float32(0.01)),
+    value("poses", "poses/score", 0, np.int32(1)),
+    value("poses", "poses/translation", (2, 1), np.float32(1e-4)),
+    value("kept", "verdicts/cluster", 0, np.int32(1)),
+    value("kept", "poses/quaternion", (0, 0), np.float32(1e-3)),
+    value("refined", "poses/torsion", 0, np.float32(1)),
+    value("refined", "refinement/after", 0, np.float32(-1)),
+    value("scores", "scores/score", 0, np.float32(1)),
+    value("scores", "terms/vina/total", 0, np.float32(1)),
+    value("scores", "scores/score", 0, np.float32(1), part=CONTROL),
     flipped("ligands", 1),
     flipped("pocket", 2),
     flipped("poses", 3),
@@ -321,7 +324,6 @@ FORGERIES = [
     forged("poses", fewer_bumps),
     forged("kept", another_verdict),
     forged("refined", lower_energy),
-    forged("scores", another_term),
 ]
 
 
@@ -330,7 +332,7 @@ def test_every_corruption_is_found(
     mini: Mini, harm: Harm, capsys: pytest.CaptureFixture[str]
 ) -> None:
     harm(mini)
-    assert run(mini, "--sample", "0") == 1
+    assert run(mini, *NOTHING_DOCKED) == 1
     said = capsys.readouterr()
     assert "FAULT " in said.out
     assert "Traceback" not in said.err
@@ -341,9 +343,132 @@ def test_wrong_results_with_right_hashes_are_found_by_docking_again(
     mini: Mini, harm: Harm, capsys: pytest.CaptureFixture[str]
 ) -> None:
     harm(mini)
-    assert run(mini, "--sample", "0") == 0
-    assert run(mini, "--sample", "100") == 1
+    assert run(mini, *NOTHING_DOCKED) == 0
+    assert run(mini) == 1
     assert "docked again: not equal" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def kept_config(sound: Mini, tmp_path_factory: pytest.TempPathFactory) -> Mini:
+    """A campaign with all that a run leaves: config, exported molecules, report."""
+    mini = Mini(tmp_path_factory.mktemp("whole") / "copy", chunks=2, control=True)
+    shutil.copytree(sound.folder, mini.folder)
+    described(mini)
+    written(mini)
+    return mini
+
+
+def written(mini: Mini) -> None:
+    """Keep the config, export and report, as the rules do it in the campaign's folder."""
+    path = mini.folder / "c.yaml"
+    document = read_document(path)
+    plan = Workplan.of(document.values, document.source, mini.folder)
+    results = mini.campaign.parent
+    (results / "config.yaml").write_text(plan.described(results))
+    printed = StringIO()
+    with chdir(mini.folder), redirect_stdout(printed):
+        inputs = {"campaign": Path("results/campaign.h5")}
+        exported = Path("results/export")
+        STAGES["export"].run(inputs, plan.settings.export, None, exported)
+        page = Path("results/report.html")
+        STAGES["report"].run(inputs | {"exported": exported}, plan.settings.report, None, page)
+    (results / "report.txt").write_text(printed.getvalue())
+
+
+@pytest.fixture
+def whole(kept_config: Mini, tmp_path: Path) -> Mini:
+    shutil.copytree(kept_config.folder, tmp_path / "copy")
+    copy = Mini(tmp_path / "copy", chunks=2, control=True)
+    described(copy)
+    written(copy)
+    return copy
+
+
+def honest(mini: Mini, kind: str, change: Callable[[h5py.File], None]) -> None:
+    """Change the file of a part; all that follows is made from it as it should be."""
+    part: PartFiles = mini.parts()[SECOND]
+    with edited(getattr(part, kind)) as file:
+        change(file)
+    if kind in ("pocket", "ligands"):
+        later = [stage.kind for stage in SCREEN]
+    else:
+        names = [stage.kind for stage in SCREEN]
+        later = names[names.index(kind) + 1 :]
+    concerned = mini.parts() if kind == "pocket" else [part]
+    for one in concerned:
+        for name in later:
+            getattr(one, name).unlink()
+    mini.run()
+    described(mini)
+    written(mini)
+
+
+def better_score(file: h5py.File) -> None:
+    file["scores/score"][0] += np.float32(3)
+
+
+def better_term(file: h5py.File) -> None:
+    terms = file["terms/xscore"]
+    other = next(name for name in terms if name != "total")
+    for term in (other, "total"):
+        terms[term][0] += np.float32(3)
+
+
+def names_swapped(file: h5py.File) -> None:
+    names = file["entries/name"][...]
+    ready = np.flatnonzero(file["ledger/status"][...] == Status.READY)[:2]
+    names[ready] = names[ready[::-1]]
+    file["entries/name"][...] = names
+
+
+def receptor_moved(file: h5py.File) -> None:
+    file["receptor/xyz"][:, 0] += np.float32(1)
+
+
+def without_chunk(mini: Mini) -> None:
+    lines = mini.manifest.read_text().splitlines()
+    mini.manifest.write_text("\n".join(lines[:2] + lines[3:]) + "\n")
+    mini.campaign.unlink()
+    words = ["--manifest", str(mini.manifest), "--output", str(mini.campaign), "--quiet"]
+    assert aggregate.main([*words, "--effort", "standard"]) == 0
+    written(mini)
+
+
+def renamed_hit(name: str) -> Harm:
+    def harm(mini: Mini) -> None:
+        path = mini.campaign.parent / name
+        text = path.read_text()
+        assert "trimethoprim" in text
+        path.write_text(text.replace("trimethoprim", "trimethoprix"))
+
+    return harm
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (lambda mini: honest(mini, "scores", better_score), "does not follow from the terms"),
+        (lambda mini: honest(mini, "scores", better_term), "is not what its poses give"),
+        (lambda mini: honest(mini, "ligands", names_swapped), "is called"),
+        (lambda mini: honest(mini, "pocket", receptor_moved), "receptor/xyz is not what"),
+        (without_chunk, "2-of-2: is not in the manifest"),
+        *(
+            (renamed_hit(name), f"{name}: is not what")
+            for name in ("export/dhfr.csv", "export/dhfr.sdf", "report.html", "report.txt")
+        ),
+    ],
+    ids=["score", "term", "names", "pocket", "chunk", "csv", "sdf", "html", "txt"],
+)
+def test_what_was_forged_and_sealed_again_is_found(
+    whole: Mini, harm: Harm, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harm(whole)
+    assert run(whole) == 1
+    assert words in capsys.readouterr().out
+
+
+def test_a_whole_campaign_has_no_fault(whole: Mini, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(whole) == 0, capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

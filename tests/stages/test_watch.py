@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 
@@ -10,6 +9,7 @@ from ligen_py import score
 from ligen_py.engine.functions.vina import scorer as vina_scorer
 from ligen_py.records.scores import SCORES, Check, Checks
 from ligen_py.store.files.read import read
+from tests.edited import edited
 from tests.mini import Mini
 
 CHAINS = "".join(
@@ -64,7 +64,7 @@ def test_poses_out_of_the_box_fail_the_chunk(
 ) -> None:
     away = Mini(tmp_path, library=CHAINS).run()
     (part,) = away.parts()
-    with h5py.File(part.refined, "r+") as file:
+    with edited(part.refined) as file:
         file["poses/translation"][...] += np.float32(500)
     assert rescore(away, tmp_path / "s.h5") == 1
     said = capsys.readouterr().err

@@ -172,7 +172,7 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
         ({"libraries": {"lib": {"file": "{x}.smi"}}}, "braces for wildcards"),
         ({"libraries": {"lib": {"file": "r.*"}}}, "r.pdb: format unknown"),
         ({"libraries": {"lib": {"file": "l*", "chunks": 10000, "chunk_size": 0}}}, "chunk_size"),
-        ({"libraries": {"control-a": {"file": "lib.smi"}}}, "kept for the redocking controls"),
+        ({"libraries": {"control-a": {"file": "lib.smi"}}}, "kept for the controls"),
         ({"libraries": {"lib": {"file": "package:nosuchpackage/x"}}}, "is not installed"),
         ({"libraries": {"lib": {"file": "package:../x"}}}, "is not installed"),
         ({"targets": {"a" * 60: {"receptor": "r.pdb", "site": {"ligand": "l.sdf"}}}}, "at most"),
@@ -244,6 +244,7 @@ def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
     plan = Workplan.of(searches(chunks=2, top=5, min_identity=0.5), "c.yaml", sequences)
     assert plan.parts() == []
     assert plan.final("results") == [
+        "results/config.yaml",
         "results/report.html",
         "results/report.txt",
         "results/homologs/s/found/panel.tsv",
@@ -262,7 +263,7 @@ def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
 def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     given = {"target": "b", "query": None, "database": "db.h5", "matrix": "own.txt"}
     plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
-    assert plan.final("r")[0] == "r/export"
+    assert plan.final("r")[:2] == ["r/config.yaml", "r/export"]
     assert plan.final("r")[-1] == "r/homologs/s/found/homologs.h5"
     assert plan.search_files("s", "results") == {
         "receptor": str(sequences / "r.pdb"),
@@ -390,3 +391,19 @@ def test_what_a_search_of_a_genome_lacks(
 def test_what_a_search_lacks(sequences: Path, given: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         Workplan.of(given, "c.yaml", sequences)
+
+
+def test_the_kept_config_describes_the_same_campaign_from_another_folder(folder: Path) -> None:
+    given = config(duplicates="campaign", effort="draft")
+    plan = Workplan.of(given, "c.yaml", folder)
+    results = folder / "results"
+    results.mkdir()
+    (results / "config.yaml").write_text(plan.described(results))
+    document = read_document(results / "config.yaml")
+    again = Workplan.of(document.values, document.source, results)
+    assert again.settings.model_dump(exclude={"targets", "libraries"}) == plan.settings.model_dump(
+        exclude={"targets", "libraries"}
+    )
+    assert again.manifest().digest() == plan.manifest().digest()
+    mine, theirs = ([path.resolve() for path in one.every_source()] for one in (plan, again))
+    assert mine == theirs

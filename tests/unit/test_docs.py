@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ligen_py.cli import MODULES as MODULES_OF_COMMANDS
 from ligen_py.settings.campaign import Campaign
 from tests.unit.test_layers import ALLOWED, FOR_STAGES, MODULES, PACKAGE
 
@@ -131,12 +132,13 @@ def test_commands_and_their_flags_exist(path: Path) -> None:
         for command in re.split(r"[|;#]|&&", line):
             flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", command))
             module = re.search(r"\bligen_py\.(\w+)(?=\s|$)", command)
-            typed = re.match(r"\s*(?:\w+=\w+ )?ligen (?:stage )?([a-z]+)(?=\s|$)", command)
+            typed = re.match(r"\s*(?:\w+=\w+ )?ligen (stage )?([a-z]+)(?=\s|$)", command)
             script = re.search(r"\bbenchmarks/(\w+)\.py", command)
             if module and "python -m" in command:
                 assert flags <= offered(module[1]), command
-            elif typed and typed[1] != "stage":
-                assert flags - behind(command) <= offered(typed[1]), command
+            elif typed and typed[2] != "stage":
+                name = typed[2] if typed[1] else MODULES_OF_COMMANDS.get(typed[2], typed[2])
+                assert flags - behind(command) <= offered(name), command
             elif script:
                 assert flags <= of_script(script[1]), command
             for target in re.findall(r"^\s*make ([a-z-]+)", command):

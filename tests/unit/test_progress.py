@@ -10,6 +10,7 @@ import pytest
 
 from ligen_py import progress
 from ligen_py.progress import Bars, Progress, State, follow
+from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
 from tests.stages.factory import Molecule, write_manifest, write_part
 
@@ -31,7 +32,8 @@ def test_records_rate_time_left_and_losses(tmp_path: Path) -> None:
     hidden[0].rename(parts[0].scores)
     now[0] += 0.02
     assert str(tracker.look()) == (
-        "1 of 3 parts, 2 of about 6 records done; 100 records/s, 0 min left; 1 unparsable"
+        "1 of 3 parts, 2 of about 6 records done; 100 records/s, 0 min left; 1 unparsable; "
+        "best so far 6.00 butane"
     )
     hidden[1].rename(parts[1].scores)
     now[0] += 4 * 3600
@@ -39,7 +41,7 @@ def test_records_rate_time_left_and_losses(tmp_path: Path) -> None:
     assert said.startswith(
         "2 of 3 parts, 4 of about 6 records done; 0.000278 records/s, 2 h 00 min left"
     )
-    assert said.endswith("1 unparsable, 1 no finite score")
+    assert said.endswith("1 unparsable, 1 no finite score; best so far 6.00 butane")
 
 
 def test_time_left_counts_down_without_jumps(tmp_path: Path) -> None:
@@ -61,6 +63,55 @@ def test_time_left_counts_down_without_jumps(tmp_path: Path) -> None:
         left.append(tracker.look().left)
     assert left[:5] == [None] * 5  # nothing is finished yet
     assert left[5:] == [pytest.approx(360 - second) for second in range(60, 361, 10)]
+
+
+def test_plan_says_how_long_it_takes_before_a_part_is_finished(tmp_path: Path) -> None:
+    parts = [write_part(tmp_path, "t", "lib", f"{n}-of-2", GOOD, first_line=n) for n in (1, 2)]
+    manifest = read_manifest(write_manifest(tmp_path / "m.tsv", parts))
+    hidden = [part.scores.rename(part.scores.with_suffix(".later")) for part in parts]
+    Expected(900.0).write(tmp_path)
+    now = [0.0]
+    tracker = Progress(manifest, lambda: now[0], Expected.read(tmp_path))
+    assert str(tracker.look()) == (
+        "0 of 2 parts, 0 of 4 records done; 1 h 00 min expected by plan; none lost"
+    )
+    hidden[0].rename(parts[0].scores)
+    now[0] = 60.0
+    assert "; 0.0333 records/s, 1 min left; " in str(tracker.look())
+    for damaged in ("", "{}", '{"seconds": "x"}', '{"seconds": -1}', "[1]"):
+        (tmp_path / ".snakemake/ligen_expected.json").write_text(damaged)
+        assert Expected.read(tmp_path) is None
+
+
+def test_time_of_the_controls_is_not_that_of_the_libraries(tmp_path: Path) -> None:
+    parts = [write_part(tmp_path, "t", "lib", f"{n}-of-2", GOOD, first_line=n) for n in (1, 2)]
+    manifest = read_manifest(write_manifest(tmp_path / "m.tsv", parts))
+    hidden = [part.scores.rename(part.scores.with_suffix(".later")) for part in parts]
+    now = [0.0]
+    tracker = Progress(manifest, lambda: now[0])
+    tracker.look()
+    now[0] = 1000.0
+    accepted = tmp_path / "controls/t/accepted.txt"
+    accepted.parent.mkdir(parents=True)
+    accepted.touch()
+    tracker.look()
+    now[0] = 1060.0
+    hidden[0].rename(parts[0].scores)
+    assert tracker.look().rate == pytest.approx(2 / 60)
+
+
+def test_the_best_so_far_of_each_target(tmp_path: Path) -> None:
+    parts = [
+        write_part(tmp_path, "a", "lib", "1-of-1", GOOD),
+        write_part(tmp_path, "b", "lib", "1-of-1", GOOD),
+        write_part(tmp_path, "a", "lib2", "1-of-1", [Molecule("top", "CCCO", 9.0)]),
+        write_part(tmp_path, "b", "lib2", "1-of-1", BAD),
+        write_part(tmp_path, "a", "control-a", "1-of-1", [Molecule("x", "CO", 99.0)],
+                   crystal=tmp_path / "c.sdf"),
+    ]  # fmt: skip
+    (tmp_path / "c.sdf").write_text("")
+    state = Progress(read_manifest(write_manifest(tmp_path / "m.tsv", parts))).look()
+    assert state.best == "best so far 9.00 top in a, 6.00 butane in b"
 
 
 def test_a_part_that_takes_longer_slows_the_rate(tmp_path: Path) -> None:
@@ -100,11 +151,11 @@ def test_bars_show_parts_records_and_losses() -> None:
     bars = Bars([log], Console(file=screen, force_terminal=True, width=120))
     assert log.stream is not before
     lost = Counter({"unparsable": 2})
-    bars.show(State(3, 8, 300, 800.0, False, 12.5, 40.0, lost))
+    bars.show(State(3, 8, 300, 800.0, False, 12.5, 40.0, lost, "best so far 6.00 x"))
     bars.stop()
     assert log.stream is before
     assert "3 of 8; 12.5 records/s, 1 min left" in screen.getvalue()
-    assert "300 of about 800; 2 unparsable" in screen.getvalue()
+    assert "300 of about 800; 2 unparsable; best so far 6.00 x" in screen.getvalue()
 
 
 def test_a_follower_writes_a_file_to_tail_and_survives_damage(tmp_path: Path) -> None:

@@ -26,12 +26,15 @@ DECLARED = {
 MAY_IMPORT = {
     "ligen_py/**/*.py": [CORE],
     "ligen_py/tune.py": ["tune"],
+    "ligen_py/summary/queries/sql.py": ["sql"],
+    "docs/*.py": ["test"],
     "ligen_py/progress.py": ["workflow"],
     "Snakefile": ["workflow"],
     "workflow/**/*.smk": ["workflow"],
     "tests/**/*.py": [CORE, "test"],
     "tests/workflow/*.py": ["workflow"],
     "tests/unit/test_progress.py": ["workflow"],
+    "tests/stages/test_export.py": ["benchmarks"],
     "tests/data/make_*.py": ["benchmarks"],
     "benchmarks/**/*.py": [CORE, "benchmarks"],
 }

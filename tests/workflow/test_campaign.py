@@ -30,7 +30,8 @@ CAMPAIGN = {
     "filter": {"max_num_poses": 4},
     "report": {"top": 2, "groups": {"antifolates": ["trimethoprim"]}},
 }
-LAST = {"aggregate": 1, "export": 1, "report": 1, "all": 1}
+LAST = {"controls": 1, "accept": 1, "aggregate": 1, "export": 1, "report": 1, "all": 1}
+"""What follows from new scores: the redocking is judged again, too."""
 STAGED = {"dock": 3, "filter": 3, "refine": 3, "score": 3, **LAST}
 
 
@@ -74,6 +75,19 @@ def test_the_campaign_tells_what_came_out(finished: Path) -> None:
     assert (results / "report.html").stat().st_size > 1000
     written = {path.suffix for path in (results / "export").rglob("[!.]*") if path.is_file()}
     assert written == {".csv", ".sdf"}
+
+
+def test_snakemakes_report_has_page_tables_and_files_with_captions(finished: Path) -> None:
+    result = run(finished, "--report", "snakemake.html")
+    assert result.returncode == 0, result.stdout
+    page = (finished / "run" / "snakemake.html").read_text(encoding="utf-8")
+    for name in ("report.html", "report.txt", "dhfr.sdf", "dhfr.csv", "controls.txt"):
+        assert f"Adding {name}" in result.stdout
+        assert name in page
+    for caption in (ROOT / "workflow/report").glob("*.rst"):
+        if caption.stem not in ("campaign", "panel"):  # the first page; only of a search
+            first = caption.read_text(encoding="utf-8").split("\n")[0]
+            assert first in page.replace("\\n", "\n"), caption.name
 
 
 def test_every_stage_left_its_log_and_its_figures(finished: Path) -> None:

@@ -1,6 +1,7 @@
 """A campaign that grows or shrinks: what is ranked afterwards is what the config describes."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,19 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(finished: Path, tmp_path: Path) -> Path:
     """A copy of the finished campaign, with the times of its files and Snakemake's records."""
     return Path(shutil.copytree(finished, tmp_path / "copy"))
+
+
+def ligen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder; all that it prints is in stdout."""
+    return subprocess.run(
+        [sys.executable, "-m", "ligen_py", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
 
 
 def ranked(folder: Path) -> dict[str, set[str]]:
@@ -137,6 +151,40 @@ def test_a_stale_list_is_never_merged(folder: Path) -> None:
     done = run_local(folder, "--rerun-triggers", "mtime")
     assert done.returncode == 0, done.stdout
     assert ranked(folder) == {"dhfr": BEFORE - {"acetamide"}}
+
+
+OLD = 1_000_000_000
+"""A time of change before every file of a campaign, as copies that keep times have it."""
+
+
+def replaced(path: Path, text: str) -> None:
+    """Replace a file by one that is older than what was made from it."""
+    path.write_text(text)
+    os.utime(path, (OLD, OLD))
+
+
+def test_a_library_replaced_by_an_older_file_is_noticed(folder: Path) -> None:
+    replaced(folder / "library/a.smi", "CCC(N)=O propionamide\n")
+    planned = ligen(folder, "plan", "c.yaml", "--sample", "1")
+    assert re.search(r"library/a\.smi has changed: .*'drugs', are stale", planned.stdout)
+    assert "b.smi has changed" not in planned.stdout
+    assert run_local(folder).returncode == 0
+    assert ranked(folder) == {"dhfr": BEFORE - {"acetamide"} | {"propionamide"}}
+    assert "has changed" not in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
+
+
+def test_equal_size_and_time_are_noticed_by_deep_alone(folder: Path) -> None:
+    path = folder / "library/a.smi"
+    assert run_local(folder).returncode == 0  # remembers where this copy's files lie
+    times = path.stat().st_mtime_ns
+    path.write_text(path.read_text().replace("acetamide", "acetamine"))
+    os.utime(path, ns=(times, times))
+    assert "has changed" not in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
+    planned = ligen(folder, "plan", "c.yaml", "--sample", "1", "--deep")
+    assert "a.smi has changed" in planned.stdout
+    done = ligen(folder, "run", "c.yaml", "--deep", "--cores", "2")
+    assert done.returncode == 0, done.stdout
+    assert ranked(folder) == {"dhfr": BEFORE - {"acetamide"} | {"acetamine"}}
 
 
 def test_params_of_every_rule_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """What all rules share: the checked campaign, the interpreter, the shapes of names."""
 
+import atexit
 import os
 import shlex
 import subprocess
@@ -14,6 +15,8 @@ from ligen_py.provenance import stage_digest
 from ligen_py.settings.document import read_document
 from ligen_py.settings.flags import flags
 from ligen_py.settings.section import NAME
+from ligen_py.store.campaign.layout import CONFIG
+from ligen_py.store.campaign.contents import DEEP, Contents
 from ligen_py.store.files.text import write_texts
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -76,6 +79,16 @@ def list_parts(table, mark):
 
 
 plan = checked_plan()
+contents = Contents(Path.cwd(), deep=DEEP in os.environ)
+
+
+@atexit.register  # a run with nothing to do calls no handler of Snakemake's
+def keep_contents():
+    """Note the contents of the campaign's files for the next run."""
+    if workflow.is_main_process and not workflow.dryrun:
+        contents.keep()
+
+
 os.environ.update(stage_environment())
 
 
@@ -114,6 +127,10 @@ onstart:
             "jobs of an earlier run in this folder are in Slurm's queue; wait until they end, "
             f"or cancel them: scancel {' '.join(submitted_before())}"
         )
+    try:
+        contents.digests(plan.every_source())
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
     # For whoever watches: bars on a terminal or a line a minute, and a file that can be tailed.
     shown = [
         one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr

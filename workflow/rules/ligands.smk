@@ -1,6 +1,6 @@
 rule parse:
     input:
-        library=lambda wildcards: plan.source(wildcards.library, wildcards.chunk),
+        library=lambda wildcards: str(plan.source(wildcards.library, wildcards.chunk)),
         after=lambda wildcards: [
             fmade("ligands")
             for library, chunk in plan.before(wildcards.library, wildcards.chunk)
@@ -19,6 +19,12 @@ rule parse:
         runtime=240,
     params:
         part=lambda wildcards: wildcards.chunk.rpartition(".")[2],
+        contents=lambda wildcards: (
+            # What the campaign draws itself, Snakemake compares.
+            ""
+            if plan.is_drawn(wildcards.library)
+            else contents.digest(plan.source(wildcards.library, wildcards.chunk))
+        ),
         flags=lambda wildcards: plan.parse_flags(wildcards.library),
         code=stage_digest("parse"),
     message:
@@ -46,6 +52,10 @@ rule reuse:
     localrule: True
     conda:
         "../../envs/ligen.yaml"
+    params:
+        contents=lambda wildcards: contents.digest(
+            plan.source(wildcards.library, wildcards.chunk)
+        ),
     message:
         "Take {wildcards.library}, part {wildcards.chunk}, as another campaign parsed it"
     shell:

@@ -15,6 +15,9 @@ rule pocket:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
+        contents=lambda wildcards: contents.digests(
+            plan.pocket_sources(wildcards.target)
+        ),
         flags=lambda wildcards: plan.pocket_flags(wildcards.target),
         code=stage_digest("pocket"),
     message:

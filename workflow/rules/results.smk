@@ -7,7 +7,12 @@ rule manifest:
     input:
         crystals=plan.crystals(),
     output:
-        table="<results>/manifest.tsv",
+        table=report(
+            "<results>/manifest.tsv",
+            caption="../report/manifest.rst",
+            category="Files",
+            labels={"what": "parts of the campaign"},
+        ),
         mark=LISTED,
     log:
         "<logs>/manifest.log",
@@ -18,10 +23,26 @@ rule manifest:
         list_parts(Path(output.table), Path(output.mark))
 
 
+rule config:
+    output:
+        f"<results>/{CONFIG}",
+    log:
+        "<logs>/config.log",
+    localrule: True
+    params:
+        text=plan.described(Path("results")),
+    message:
+        "Keep the config, with all settings written out"
+    run:
+        path = Path(output[0])
+        write_texts(path.parent, {path.name: params.text})
+
+
 rule aggregate:
     input:
         **{kind: plan.paths(path) for kind, path in inputs("aggregate").items()},
         manifest="<results>/manifest.tsv",
+        verdicts=verdicts("json"),
     output:
         made("campaign"),
     log:
@@ -46,6 +67,7 @@ rule aggregate:
         " --manifest {input.manifest}"
         " --parts {params.parts}"
         " --effort {params.effort}"
+        " --verdicts {input.verdicts}"
         " --output {output}"
         " {params.flags}"
         " > {log} 2>&1"
@@ -55,8 +77,14 @@ rule export:
     input:
         **inputs("export"),
         manifest="<results>/manifest.tsv",
+        pockets=plan.paths(made("pocket")),
     output:
-        directory(made("export")),
+        report(
+            directory(made("export")),
+            patterns=["{target}.csv", "{target}.sdf"],
+            caption="../report/export.rst",
+            category="Molecules",
+        ),
     log:
         log_of("export"),
     benchmark:
@@ -71,7 +99,7 @@ rule export:
         flags=flags(plan.settings.export),
         code=stage_digest("export"),
     message:
-        "Write the best molecules as SDF and CSV"
+        "Write the best molecules and the receptors for other programs"
     shell:
         "python -m ligen_py.export"
         " --campaign {input.campaign}"
@@ -92,7 +120,12 @@ rule report:
             category="Campaign",
             labels={"what": "ranking, controls and ledger"},
         ),
-        table="<results>/report.txt",
+        table=report(
+            "<results>/report.txt",
+            caption="../report/table.rst",
+            category="Campaign",
+            labels={"what": "the same as text"},
+        ),
     log:
         log_of("report"),
     benchmark:

@@ -72,7 +72,12 @@ rule panel:
         listing="<results>/homologs/{search}/found/hits.txt",
         hits="<results>/homologs/{search}/found/hits.tsv",
         blast="<results>/homologs/{search}/found/hits.blast.tsv",
-        panel="<results>/homologs/{search}/found/panel.tsv",
+        panel=report(
+            "<results>/homologs/{search}/found/panel.tsv",
+            caption="../report/panel.rst",
+            category="Homologs",
+            labels={"what": "anti-targets of {search}"},
+        ),
     log:
         "<logs>/panel/{search}.log",
     benchmark:

@@ -28,6 +28,7 @@ from ligen_py.records.column import Record as Stored
 from ligen_py.records.column import extended, own_columns
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import Entries, Ligands
+from ligen_py.records.properties import Properties
 from ligen_py.settings.parse import ParseSettings
 
 SIZES: dict[str, Callable[[State], int]] = {
@@ -52,12 +53,13 @@ class Library:
     ligands: Ligands
     typed: dict[str, Ligands]
     """Group -> the ligands as a scoring function sees them."""
+    properties: Properties
 
     @property
     def groups(self) -> dict[str, Stored]:
         """All groups of the file."""
         own = {"entries": self.entries, "ledger": self.ledger, "ligands": self.ligands}
-        return {**own, **self.typed}
+        return {**own, "properties": self.properties, **self.typed}
 
 
 def parse(
@@ -68,10 +70,12 @@ def parse(
     columns: Columns = GUESSED,
     allow_empty: bool = False,
     known: Mapping[str, str] = MappingProxyType({}),
+    lines: frozenset[int] | None = None,
 ) -> Library:
     """Read one part of a library and prepare its molecules in `jobs` processes.
 
-    The result does not depend on `jobs`. Of records with the same parent the first ready one stays
+    With `lines` only the records that begin there are prepared. The result does not depend on
+    `jobs`. Of records with the same parent the first ready one stays
     and the later ones are its duplicates; so are those of parents that are `known` from elsewhere,
     by their content keys and where they stand, in words.
 
@@ -82,7 +86,7 @@ def parse(
     check_patterns(settings.exclude)
     prepared = ordered_map(
         partial(prepare, settings=settings),
-        records(path, part, columns),
+        (one for one in records(path, part, columns) if lines is None or one.line in lines),
         jobs,
         settings.time_limit,
         partial(lost, settings=settings),
@@ -106,6 +110,7 @@ def assemble(
     entries: list[tuple[str, int, str, str, str, str]] = []
     ledger: list[tuple[Status, Reason, str]] = []
     states: list[State] = []
+    properties: list[tuple[float, ...]] = []
     rows: list[int] = []
     first = dict(known)
     pace = Pace("records read")
@@ -122,8 +127,14 @@ def assemble(
             states += result.states
         entry = record.name, record.line, result.smiles, result.key, result.note, record.extra
         entries.append(entry)
+        properties.append(result.properties)
         pace.add(1, result.status == Status.FAILED)
-    return Library(_table(Entries, entries), _table(Ledger, ledger), *_ligands(rows, states))
+    return Library(
+        _table(Entries, entries),
+        _table(Ledger, ledger),
+        *_ligands(rows, states),
+        _table(Properties, properties),
+    )
 
 
 def _table(record: type[Any], rows: list[Any]) -> Any:

@@ -8,6 +8,7 @@ from rdkit.Chem import Crippen, FilterCatalog, rdMolDescriptors
 
 from ligen_py.errors import InputError
 from ligen_py.records.ledger import Reason
+from ligen_py.records.properties import PROPERTY_NAMES
 from ligen_py.settings.parse import Property
 
 PROPERTIES: dict[str, Callable[[Chem.Mol], float]] = {
@@ -22,6 +23,11 @@ PROPERTIES: dict[str, Callable[[Chem.Mol], float]] = {
     "charge": Chem.GetFormalCharge,
 }
 """Properties of the parent, all by RDKit, by their names in the settings."""
+
+
+def properties(mol: Chem.Mol) -> tuple[float, ...]:
+    """All properties of a parent, in the order of `PROPERTY_NAMES`."""
+    return tuple(float(PROPERTIES[name](mol)) for name in PROPERTY_NAMES)
 
 
 def objection(

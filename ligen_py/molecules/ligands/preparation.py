@@ -7,6 +7,7 @@ stands in a library and however the library is cut.
 
 import hashlib
 import logging
+import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.graph import Graph, matches
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.conformers import NoConformerError, can_exist, embed, has_conformer
-from ligen_py.molecules.ligands.filters import objection
+from ligen_py.molecules.ligands.filters import objection, properties
 from ligen_py.molecules.ligands.rotatable_bonds import (
     neighbours_of,
     pair_mask,
@@ -46,6 +47,7 @@ from ligen_py.molecules.typing.input import LigandAtoms
 from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
 from ligen_py.molecules.workers import OUT_OF_MEMORY
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.properties import PROPERTY_NAMES
 from ligen_py.settings.parse import ParseSettings
 
 RULES = frozenset(
@@ -106,6 +108,8 @@ class Prepared:
     note: str = ""
     states: tuple[State, ...] = ()
     """Of a ready record."""
+    properties: tuple[float, ...] = (math.nan,) * len(PROPERTY_NAMES)
+    """Of the parent, in the order of `PROPERTY_NAMES`."""
 
     @property
     def status(self) -> Status:
@@ -137,7 +141,8 @@ def prepare(record: Record, settings: ParseSettings) -> Prepared:
             key = content_key(smiles)
             _require_wanted(parent, notes, settings)
             states = _states(largest_fragment(drawn)[0], parent, smiles, settings, notes)
-            return Prepared(smiles, key, note=_short("; ".join(notes)), states=states)
+            note, values = _short("; ".join(notes)), properties(parent)
+            return Prepared(smiles, key, note=note, states=states, properties=values)
         except _UnusableError as error:
             detail, note = _short(str(error)), _short("; ".join(notes))
             return Prepared(smiles, key, error.reason, detail, note)

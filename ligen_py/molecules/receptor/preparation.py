@@ -29,7 +29,7 @@ from ligen_py.molecules.typing.xscore_cofactors import cofactor_types
 from ligen_py.molecules.typing.xscore_residues import ReceptorType, is_standard, receptor_type
 from ligen_py.records.column import STRING, Record, base_of, extended
 from ligen_py.records.functions.xscore import Interaction
-from ligen_py.records.pocket import Audit, Receptor
+from ligen_py.records.pocket import Audit, Receptor, Whole
 from ligen_py.settings.pocket import PocketSettings, Structure
 from ligen_py.settings.pocket import Site as SiteSettings
 
@@ -74,8 +74,10 @@ class Prepared:
     """Atoms near the box, in whole residues."""
     typed: dict[str, Record]
     """Group -> the receptor as a scoring function sees it."""
+    whole: Whole
+    """All kept heavy atoms, however far."""
     xyz: np.ndarray
-    """All kept heavy atoms (atoms, 3), Angstrom, float64, however far: they make the field."""
+    """Their positions (atoms, 3), Angstrom, float64: they make the field."""
     element: np.ndarray
     """Their atomic numbers (atoms,), u1."""
     audit: Audit
@@ -169,6 +171,7 @@ def prepare(
     return Prepared(
         atoms.common,
         _typed(atoms),
+        _whole(selection, np.flatnonzero(kept)),
         selection.xyz[kept],
         selection.atoms.element[kept],
         _balanced(selection),
@@ -390,7 +393,7 @@ def _receptor(
         xyz=selection.xyz[index].astype("f4"),
         element=atoms.element[index],
         residue=np.unique(selection.residue[index], return_inverse=True)[1].astype("i4"),
-        label=np.array([f"{atoms.place[atom]}/{atoms.name[atom]}" for atom in index], STRING),
+        label=_labels(selection, index),
     )
     charged = _charged(selection, index, bonded, typed, hydrogens)
     found = ReceptorAtoms(
@@ -403,6 +406,23 @@ def _receptor(
         charged.receptor,
     )
     return found, charged
+
+
+def _whole(selection: Selection, index: np.ndarray) -> Whole:
+    """The atoms `index` with their names."""
+    atoms = selection.atoms
+    return Whole(
+        xyz=selection.xyz[index].astype("f4"),
+        element=atoms.element[index],
+        label=_labels(selection, index),
+        hetero=(~selection.polymer[selection.residue[index]]).astype("u1"),
+    )
+
+
+def _labels(selection: Selection, index: np.ndarray) -> np.ndarray:
+    """Chain, residue and name of atoms, as text."""
+    atoms = selection.atoms
+    return np.array([f"{atoms.place[atom]}/{atoms.name[atom]}" for atom in index], STRING)
 
 
 def _typed(atoms: ReceptorAtoms) -> dict[str, Record]:

@@ -24,6 +24,9 @@ MOST_ATOMS = 1024
 """A file with more heavy atoms than this is not a ligand."""
 
 
+LIGAND_FILES = (".sdf", ".mol", ".mol2", ".pdb", ".ent")
+"""Endings of a reference ligand's file, before that of a compressed one."""
+
 HERE = 4.0
 """A group with an atom this near (Angstrom) to a point is reported as being there."""
 

@@ -11,9 +11,13 @@ import numpy as np
 
 from ligen_py.records.column import STRING, Kind, Record, column
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.properties import Properties
 from ligen_py.records.scores import Check
 
-CAMPAIGN = Kind("campaign", 1, {})
+CAMPAIGN = Kind("campaign", 2, {})
+CONFIG = "config.yaml"
+"""The config that a run keeps beside the campaign file, all settings written out."""
+
 BLOCK = 1 << 20
 """Rows of a column in memory while a whole column is read or written piece by piece."""
 
@@ -27,6 +31,7 @@ class Scored(Record):
     line: np.ndarray = column("i8", "row", doc="first line of the record in its file, from 1")
     name: np.ndarray = column(STRING, "row", doc="name as given in the input, or record number")
     key: np.ndarray = column(STRING, "row", doc="content key of the molecule")
+    smiles: np.ndarray = column(STRING, "row", doc="canonical isomeric SMILES of the parent")
     note: np.ndarray = column(STRING, "row", doc="what was removed, chosen or excluded, in words")
     score: np.ndarray = column(
         "f4",
@@ -150,13 +155,25 @@ class Provenance(Record):
     records: np.ndarray = column("i8", "row", doc="input records of the part")
 
 
+@dataclass(frozen=True, slots=True)
+class Verdicts(Record):
+    """What the controls of each target showed before the libraries were docked."""
+
+    target: np.ndarray = column(STRING, "row", doc="name of the target")
+    passed: np.ndarray = column("u1", "row", doc="1 where no limit was missed")
+    sentence: np.ndarray = column(STRING, "row", doc="the verdict in one sentence")
+    document: np.ndarray = column(
+        STRING, "row", doc="all figures, as in `controls.json`: a JSON object"
+    )
+
+
 TARGET_GROUPS: dict[str, type[Record]] = {
-    "scored": Scored, "left": Left, "counts": Counts, "watched": Watched, "top": Top,
-    "control": Control
+    "scored": Scored, "properties": Properties, "left": Left, "counts": Counts,
+    "watched": Watched, "top": Top, "control": Control
 }  # fmt: skip
 """Records in each group `targets/{target}`; beside them `ranking` and `terms/{function}/{term}`."""
 
-ROOT_GROUPS: dict[str, type[Record]] = {"runs": Runs, "parts": Provenance}
+ROOT_GROUPS: dict[str, type[Record]] = {"runs": Runs, "parts": Provenance, "verdicts": Verdicts}
 """Records at the root; beside them the texts `libraries` and `files`."""
 
 

@@ -20,10 +20,19 @@ from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.records.refined import REFINED
 from ligen_py.records.scores import SCORES, Checks
 from ligen_py.store.campaign.manifest import PartFiles
-from ligen_py.store.files.read import column_of, open_file, read_column, read_columns, run_record
+from ligen_py.store.files.read import (
+    column_of,
+    groups_in,
+    open_file,
+    read,
+    read_column,
+    read_columns,
+    run_record,
+)
 from ligen_py.store.files.table import text_at
 from ligen_py.store.files.terms import read_terms
 
@@ -41,7 +50,10 @@ class Part:
     """Text, one an input record."""
     line: np.ndarray
     key: np.ndarray
+    smiles: np.ndarray
     note: np.ndarray
+    properties: Properties
+    """One row an input record; not a number in files from before they were stored."""
     status: np.ndarray
     """u1 `Status` after the last stage, one an input record; never READY."""
     reason: np.ndarray
@@ -92,7 +104,7 @@ def read_part(files: PartFiles) -> Part:
         files.ligands,
         LIGANDS,
         (
-            *(f"entries/{name}" for name in ("name", "line", "key", "note")),
+            *(f"entries/{name}" for name in ("name", "line", "key", "smiles", "note")),
             *("ledger/status", "ligands/entry"),
         ),
     )
@@ -117,7 +129,9 @@ def read_part(files: PartFiles) -> Part:
         name=ligands["entries/name"],
         line=ligands["entries/line"],
         key=ligands["entries/key"],
+        smiles=ligands["entries/smiles"],
         note=ligands["entries/note"],
+        properties=_properties(files.ligands, len(ligands["entries/name"])),
         status=scores["ledger/status"],
         reason=scores["ledger/reason"],
         detail=scores["ledger/detail"],
@@ -133,6 +147,15 @@ def read_part(files: PartFiles) -> Part:
         member=np.zeros(len(best), "i4"),
         checks=Checks(*(scores[f"checks/{name}"] for name in CHECKS)),
     )
+
+
+def _properties(path: Path, records: int) -> Properties:
+    if "properties" in groups_in(path, LIGANDS):
+        found: Properties = read(path, LIGANDS, Properties)
+        if len(found.weight) != records:
+            raise InputError(f"{path}: has properties of other records; parse the library again")
+        return found
+    return Properties(*np.full((len(PROPERTY_NAMES), records), np.nan, "f4"))
 
 
 def read_best(members: Sequence[PartFiles]) -> Part:
@@ -156,8 +179,8 @@ def read_best(members: Sequence[PartFiles]) -> Part:
     scored = np.stack([part.status == Status.SCORED for part in parts]).argmax(axis=0)
     return replace(
         first,
-        **{name: _chosen(parts, name, scored) for name in ("status", "reason", "detail")},
-        **{name: _chosen(parts, name, member) for name in ("score", "best", "poses", "restart")},
+        **{name: _chosen(parts, name, scored) for name in ("status", "reason", "detail")},  # type: ignore[arg-type]
+        **{name: _chosen(parts, name, member) for name in ("score", "best", "poses", "restart")},  # type: ignore[arg-type]
         terms={
             name: np.stack([part.terms[name] for part in parts])[member, np.arange(len(member))]
             for name in first.terms

@@ -1,5 +1,6 @@
 """Read a campaign file; every column of any number of rows is read by block or by row."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.records.column import STRING
+from ligen_py.records.properties import Properties
+from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import (
     BLOCK,
     CAMPAIGN,
@@ -23,6 +26,7 @@ from ligen_py.store.campaign.layout import (
     Provenance,
     Runs,
     Scored,
+    Verdicts,
     Watched,
     columns_of,
 )
@@ -60,8 +64,32 @@ class TargetReader:
             dataset_of(group, f"terms/{term}", np.dtype("f4"), 1)
         self.size = len(group["ranking"])
         """Ranked molecules."""
+        self.scored = len(group["scored/score"])
+        """Scored records, those that are not ranked as duplicates included."""
         self.stored = len(group["top/row"])
         """Molecules whose best pose is stored: the first of the ranking."""
+
+    def order(self) -> np.ndarray:
+        """Rows of `scored`, best first (i8)."""
+        return np.asarray(self._group["ranking"][...])
+
+    def column(self, name: str, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """A column of the scored records, or some rows of it in any order.
+
+        `name` is one of `Scored`, a property, or a score term as 'function/term' or
+        'function.term'; KeyError where there is none.
+        """
+        for group, record in (("scored", Scored), ("properties", Properties)):
+            if name in record.__dataclass_fields__:
+                return column_rows(self._group[group], record, name, rows)
+        term = name.replace(".", "/")
+        if term not in self.terms:
+            raise KeyError(name)
+        dataset = self._group["terms"][term]
+        if isinstance(rows, slice):
+            return np.asarray(dataset[rows])
+        unique, inverse = np.unique(rows, return_inverse=True)
+        return some_rows(dataset, unique)[inverse]
 
     @property
     def terms(self) -> list[str]:
@@ -76,7 +104,7 @@ class TargetReader:
     def ranked(self, first: int, last: int) -> Ranked:
         """Molecules at places first <= place < last of the ranking, from 0."""
         rows = self._group["ranking"][first:last]
-        return self._ranked(rows, np.arange(first + 1, first + 1 + len(rows)))
+        return self.chosen(rows, np.arange(first + 1, first + 1 + len(rows)))
 
     def ranks_between(self, low: float, high: float) -> tuple[int, int]:
         """Places of the ranking with low <= score <= high: the first, and one past the last.
@@ -99,7 +127,7 @@ class TargetReader:
             places = np.flatnonzero(np.isin(block, wanted))
             ranks.append(places + start + 1)
             rows.append(block[places])
-        return self._ranked(np.concatenate(rows), np.concatenate(ranks))
+        return self.chosen(np.concatenate(rows), np.concatenate(ranks))
 
     def left_named(self, names: frozenset[str]) -> Left:
         """Records that are not ranked and whose name is one of `names`."""
@@ -108,7 +136,12 @@ class TargetReader:
         names_of = (spec.name for spec in fields(Left))
         return Left(**{name: column_rows(group, Left, name, rows) for name in names_of})
 
-    def _ranked(self, rows: np.ndarray, rank: np.ndarray) -> Ranked:
+    def left(self) -> Left:
+        """Every record that is not ranked."""
+        return read_record(self._group["left"], Left)
+
+    def chosen(self, rows: np.ndarray, rank: np.ndarray) -> Ranked:
+        """Molecules by their rows of `scored`, whose ranks are given."""
         group = self._group["scored"]
         names = (spec.name for spec in fields(Scored))
         columns = {name: column_rows(group, Scored, name, rows) for name in names}
@@ -133,7 +166,18 @@ class TargetReader:
 
         Raises ValueError at the first whose pose is not stored.
         """
-        group, rows = self._group["top"], self._group["ranking"][first:last]
+        return self.poses_of(self._group["ranking"][first:last])
+
+    def has_pose(self, rows: np.ndarray) -> np.ndarray:
+        """Of which scored rows the best pose is stored: bool (rows,)."""
+        return np.isin(rows, self._top[0])
+
+    def poses_of(self, rows: np.ndarray) -> Iterator[Pose]:
+        """Best poses of some scored rows, in their order.
+
+        Raises ValueError at the first whose pose is not stored.
+        """
+        group = self._group["top"]
         stored, first_atom, first_byte = self._top
         places = np.searchsorted(stored, rows)
         unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
@@ -151,6 +195,14 @@ class TargetReader:
                 molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
                 conformation=conformation,
             )
+
+    def inputs(self, rows: np.ndarray) -> list[dict[str, str]]:
+        """Further columns of the input of some scored rows; none where no pose is stored."""
+        stored, *_ = self._top
+        places = np.flatnonzero(np.isin(stored, rows))
+        texts = some_rows(self._group["top"]["extra"], places)
+        known = dict(zip(stored[places].tolist(), texts, strict=True))
+        return [columns_of(str(known.get(row, ""))) for row in rows.tolist()]
 
     def input_columns(self, count: int, most: int) -> list[str]:
         """Names of further columns of the input that the best `count` molecules have, `most`."""
@@ -211,6 +263,9 @@ class CampaignReader:
         names = dataset_of(file, "files", STRING, 1)
         self.files = [str(name) for name in text_rows(names, slice(None))]
         self.targets = list(child(file, "targets"))
+        for name in (*self.targets, *self.libraries):
+            if not re.fullmatch(NAME, name):
+                raise InputError(f"{file.filename}: {name!r} is no name; make the file again")
         self.attributes = {key: str(value) for key, value in file.attrs.items()}
 
     def target(self, name: str) -> TargetReader:
@@ -223,6 +278,10 @@ class CampaignReader:
     def runs(self) -> Runs:
         """The distinct run records of all parts."""
         return read_record(child(self._file, "runs"), Runs)
+
+    def verdicts(self) -> Verdicts:
+        """What the controls of each target showed; no rows where they were not judged."""
+        return read_record(child(self._file, "verdicts"), Verdicts)
 
     def parts(self) -> Provenance:
         """The run that made each file of each part."""

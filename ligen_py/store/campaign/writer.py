@@ -13,6 +13,8 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
 from ligen_py.records.ledger import REASON_STAGE, Reason, Status
+from ligen_py.records.properties import Properties
+from ligen_py.records.rows import subset
 from ligen_py.records.scores import Check, Checks
 from ligen_py.store.campaign.layout import (
     BLOCK,
@@ -25,6 +27,7 @@ from ligen_py.store.campaign.layout import (
     Runs,
     Scored,
     Top,
+    Verdicts,
     Watched,
 )
 from ligen_py.store.campaign.part import Part
@@ -32,6 +35,9 @@ from ligen_py.store.files.table import Table, column_rows, extend, growing_colum
 from ligen_py.store.files.write import TEXT, new_file, write_column, write_record
 
 log = logging.getLogger("ligen_py")
+
+_NONE = np.empty(0, object)
+NO_VERDICTS = Verdicts(_NONE, np.empty(0, "u1"), _NONE, _NONE)
 
 NAME_LENGTH = 80
 """Characters of another record's name that the detail of a duplicate repeats."""
@@ -47,6 +53,7 @@ class TargetWriter:
         self._elsewhere: dict[int, str] = {}
         """Rows of `left` that are duplicates of another part's record, and their keys."""
         self._scored = Table(group.create_group("scored"), Scored)
+        self._properties = Table(group.create_group("properties"), Properties)
         self._left = Table(group.create_group("left"), Left)
         self._watched = Table(group.create_group("watched"), Watched)
         self._top = Table(group.create_group("top"), Top)
@@ -76,6 +83,7 @@ class TargetWriter:
                 line=part.line[records],
                 name=part.name[records],
                 key=part.key[records],
+                smiles=part.smiles[records],
                 note=part.note[records],
                 score=part.score[ligands],
                 states=part.states()[records],
@@ -84,6 +92,7 @@ class TargetWriter:
                 duplicate=np.zeros(len(ligands), dtype="u1"),
             )
         )
+        self._properties.append(subset(part.properties, {"row": records}))
         out = np.flatnonzero(part.status != Status.SCORED)
         same_as = [
             ranked.get(key, -1) if status == Status.DUPLICATE else -1
@@ -289,12 +298,19 @@ class CampaignWriter:
         """Append the provenance of some parts."""
         self._parts.append(parts)
 
-    def finish(self, libraries: list[str], files: list[str], runs: Runs) -> None:
-        """Write the names of the libraries and their files, and the distinct run records."""
+    def finish(
+        self,
+        libraries: list[str],
+        files: list[str],
+        runs: Runs,
+        verdicts: Verdicts = NO_VERDICTS,
+    ) -> None:
+        """Write the names of the libraries and their files, the run records and the verdicts."""
         for name, texts in (("libraries", libraries), ("files", files)):
             dataset = write_column(self._file, name, np.array(texts, dtype=object), TEXT)
             dataset.attrs["doc"] = f"names of the {name}"
         write_record(self._file.create_group("runs"), runs)
+        write_record(self._file.create_group("verdicts"), verdicts)
 
 
 @contextmanager

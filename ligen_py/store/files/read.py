@@ -12,7 +12,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.records.column import STRING, Kind, Record, base_of, extended, own_columns
 from ligen_py.store.files.guard import child, dataset_of
-from ligen_py.store.files.seal import is_broken
+from ligen_py.store.files.seal import SEALED, has_line, is_broken
 from ligen_py.store.files.table import text_rows
 
 R = TypeVar("R", bound=Record)
@@ -41,6 +41,8 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
     with file:
         try:
             _require_kind(path, file, kind, cure)
+            if SEALED in file.attrs and not has_line(path):
+                raise InputError(f"{path}: damaged (its checksum is missing); {cure}")
             yield file
         except (OSError, LookupError, RuntimeError, ValueError, OverflowError) as error:
             # Of what the block does beside reading, such as writing; HDF5's errors have no number.

@@ -2,16 +2,21 @@
 
 HDF5's own checksums do not cover texts and much of its metadata: a single wrong bit there can
 remain unnoticed, or cause an endless loop in the library. HDF5 ignores the line, and drops it when
-a program changes the file.
+a program changes the file. So the root of the file says that the line must be there: a file whose
+end was lost, zeroed or written anew by another program is not one without a line.
 """
 
 import hashlib
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
 MAGIC = b"ligen_py sha256 "
 LENGTH = len(MAGIC) + 64 + 1
+
+SEALED = "sealed"
+"""Attribute of the root group: 1 where the file must end with the line."""
 
 BLOCK = 1 << 24
 """Bytes that are hashed separately, so that several cores can work on a large file."""
@@ -37,11 +42,20 @@ def is_broken(path: Path) -> bool:
     return _is_broken(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
 
+def has_line(path: Path) -> bool:
+    """Whether a file ends with the line, matching or not."""
+    return path.stat().st_size > LENGTH and _last(path).startswith(MAGIC)
+
+
+def _last(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        stream.seek(-LENGTH, os.SEEK_END)
+        return stream.read()
+
+
 @lru_cache(maxsize=64)
 def _is_broken(path: Path, size: int, changed: int, number: int) -> bool:
-    with path.open("rb") as stream:
-        stream.seek(size - LENGTH)
-        line = stream.read()
+    line = _last(path)
     if not line.startswith(MAGIC):
         return False
     return line[len(MAGIC) : -1] != _digest(path, size - LENGTH).encode()

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.provenance import Run
-from ligen_py.records.column import Record
+from ligen_py.records.column import Record, base_of
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.rows import concatenated, rows_below, subset
@@ -74,5 +74,7 @@ def _some(source: Path, records: np.ndarray) -> tuple[dict[str, Record], np.ndar
     }
     for name, types in groups_in(source, LIGANDS).items():
         if name not in LIGANDS.fixed:
-            groups[name] = subset(read(source, LIGANDS, types, ligands), below)
+            extends = base_of(types) is not None
+            record = read(source, LIGANDS, types, ligands if extends else None)
+            groups[name] = subset(record, below if extends else {"row": records})
     return groups, rows

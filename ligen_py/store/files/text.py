@@ -2,14 +2,16 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ligen_py.errors import InputError
 from ligen_py.store.files.temporary import cannot_write, publish, temporary_for
 
-FORMULA = ("=", "+", "-", "@")
-"""First characters at which a spreadsheet takes a text for a formula."""
+FORMULA = re.compile(r"(?:^|[;\t\r\n])\s*([=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n]*)")
+"""What a spreadsheet takes for a formula: in a cell, or in a part of it where a spreadsheet's
+country separates cells by semicolons. Full-width signs count as plain ones."""
 
 
 def harmless(text: str) -> str:
@@ -17,7 +19,13 @@ def harmless(text: str) -> str:
 
     Numbers such as -1.5 are none. The SDF holds the text as it is.
     """
-    return f"'{text}" if text.lstrip().startswith(FORMULA) and not _is_number(text) else text
+
+    def guarded(found: re.Match[str]) -> str:
+        start = found.start(1) - found.start()
+        whole = found[0]
+        return whole if _is_number(found[1]) else f"{whole[:start]}'{whole[start:]}"
+
+    return FORMULA.sub(guarded, text)
 
 
 def _is_number(text: str) -> bool:
@@ -35,8 +43,10 @@ def csv_line(cells: Iterable[str]) -> str:
     return stream.getvalue()
 
 
-def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
-    """Write files (name -> pieces of UTF-8 text) into a folder, none named before all are on disk.
+def write_texts(folder: Path, texts: Mapping[str, Iterable[str] | bytes]) -> None:
+    """Write files into a folder, none named before all are on disk.
+
+    `texts` has pieces of UTF-8 text, or bytes, by the file's name, which may name a folder within.
 
     Other files in the folder are left alone. Raises OSError that names the file which cannot be
     written.
@@ -49,6 +59,9 @@ def write_texts(folder: Path, texts: Mapping[str, Iterable[str]]) -> None:
             part = temporary_for(folder / name)
             temporary[part] = folder / name
             try:
+                if isinstance(text, bytes):
+                    part.write_bytes(text)
+                    continue
                 with part.open("w", encoding="utf-8", newline="") as stream:
                     stream.writelines(text)
             except OSError as error:

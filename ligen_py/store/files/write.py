@@ -12,7 +12,7 @@ import numpy as np
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING, Kind, Record, own_columns
 from ligen_py.store.files.disk import Disk, writing
-from ligen_py.store.files.seal import seal
+from ligen_py.store.files.seal import SEALED, seal
 from ligen_py.store.files.temporary import publish, temporary_for
 
 CHUNK_BYTES = 1 << 18
@@ -47,6 +47,7 @@ def new_file_on_disk(path: Path, kind: Kind, run: Run) -> Iterator[tuple[h5py.Fi
             attributes = thread.submit(run.attributes)  # reads all inputs
             file.attrs["encoding-type"] = f"ligen_py.{kind.name}"
             file.attrs["encoding-version"] = kind.version
+            file.attrs[SEALED] = 1
             yield file, disk
             for key, value in attributes.result().items():
                 file.attrs[key] = value

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import h5py
 import pytest
 
 from ligen_py import parse
 from ligen_py.errors import InputError
 from ligen_py.store.campaign.parsed_library import parsed_chunks
+from tests.edited import edited
 
 
 @pytest.fixture
@@ -29,12 +29,12 @@ def test_chunks_come_in_order_with_the_file_they_are_from(folder: Path) -> None:
 
 def test_what_cannot_be_used_is_named(folder: Path) -> None:
     second = folder / "2-of-2.h5"
-    with h5py.File(second, "r+") as file:
+    with edited(second) as file:
         recorded = dict(file.attrs)
         file.attrs["settings"] = '{"seed": 2}'
     with pytest.raises(InputError, match=r"2-of-2\.h5: was parsed with other settings than"):
         parsed_chunks(folder)
-    with h5py.File(second, "r+") as file:
+    with edited(second) as file:
         file.attrs["settings"] = recorded["settings"]
         del file.attrs["stage-digest"]
     with pytest.raises(InputError, match=r"2-of-2\.h5: does not say how it was made"):

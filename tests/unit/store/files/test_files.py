@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import h5py
@@ -23,9 +24,11 @@ from ligen_py.store.campaign.layout import CAMPAIGN, Control, Scored
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.writer import new_campaign
 from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.files.seal import LENGTH
 from ligen_py.store.files.table import Table
 from ligen_py.store.files.text import write_texts
 from ligen_py.store.files.write import new_file, write
+from tests.edited import edited
 from tests.stages.factory import Molecule, library_of
 
 RUN = Run("score", ScoreSettings())
@@ -122,6 +125,43 @@ def test_a_changed_letter_is_noticed(tmp_path: Path) -> None:
         read(path, LIGANDS, Entries)
 
 
+def zeroed(path: Path, last: int = LENGTH + 5) -> None:
+    """The last bytes are 0, as a disk leaves them that lost power."""
+    with path.open("r+b") as stream:
+        stream.seek(-last, os.SEEK_END)
+        stream.write(bytes(last))
+
+
+def rewritten(path: Path) -> None:
+    with h5py.File(path, "r+") as file:
+        file["scores/score"][0] += 1
+
+
+def without_line(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - LENGTH)
+
+
+def torn_line(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[: -LENGTH + 3] + b"?" + data[-LENGTH + 4 :])
+
+
+@pytest.mark.parametrize("harm", [zeroed, rewritten, without_line, torn_line])
+def test_a_seal_cannot_be_lost(tmp_path: Path, harm: Callable[[Path], None]) -> None:
+    path = write_scores(tmp_path / "s.h5", 5000)
+    harm(path)
+    with pytest.raises(InputError, match=r"s\.h5: damaged \(its checksum is missing\); make it"):
+        read(path, SCORES, Scores)
+
+
+@pytest.mark.parametrize("last", [512, 4096, 8192, 16384])
+def test_zeroed_blocks_are_noticed(tmp_path: Path, last: int) -> None:
+    path = write_scores(tmp_path / "s.h5", 5000)
+    zeroed(path, last)
+    with pytest.raises(InputError, match=r"s\.h5: "):
+        read(path, SCORES, Scores)
+
+
 def test_a_writer_that_was_killed_leaves_nothing_behind_its_successor(tmp_path: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
@@ -142,7 +182,7 @@ def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> 
         read(tmp_path, SCORES, Scores)
     with pytest.raises(InputError, match="does not exist"):
         read(tmp_path / "none.h5", SCORES, Scores)
-    with h5py.File(path, "r+") as file:
+    with edited(path) as file:
         file.attrs["encoding-version"] = SCORES.version + 1
     with pytest.raises(InputError, match=r"layout version 2.*update ligen_py"):
         read(path, SCORES, Scores)
@@ -153,11 +193,11 @@ def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> 
 
 def test_a_missing_or_misshapen_column_is_a_sentence(tmp_path: Path) -> None:
     path = write_scores(tmp_path / "s.h5")
-    with h5py.File(path, "r+") as file:
+    with edited(path) as file:
         del file["scores/score"]
     with pytest.raises(InputError, match="/scores/score is missing"):
         read_columns(path, SCORES, ["scores/score"])
-    with h5py.File(path, "r+") as file:
+    with edited(path) as file:
         file["scores/score"] = np.zeros(3, "f8")
     with pytest.raises(InputError, match="type float64, not float32"):
         read_columns(path, SCORES, ["scores/score"])
@@ -203,6 +243,7 @@ def test_texts_appear_together_or_not_at_all(tmp_path: Path) -> None:
 FULL = """
 import resource, signal
 import numpy as np
+from collections.abc import Callable
 from pathlib import Path
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run

@@ -14,6 +14,7 @@ from ligen_py.records.ledger import Reason
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.store.campaign.part import Poses, read_part
 from ligen_py.store.files.read import read, read_columns
+from tests.edited import edited
 from tests.stages.factory import Molecule, write_manifest, write_part
 
 MOLECULES = [
@@ -173,7 +174,7 @@ HOSTILE: list[tuple[Callable[[h5py.File], None], str]] = [
 def test_a_hostile_ligands_file_is_a_sentence_and_costs_no_memory(
     path: Path, harm: Callable[[h5py.File], None], sentence: str
 ) -> None:
-    with h5py.File(path, "r+", libver=("v110", "v110")) as file:
+    with edited(path, libver=("v110", "v110")) as file:
         harm(file)
     tracemalloc.start()
     with pytest.raises(InputError) as caught:
@@ -186,7 +187,7 @@ def test_a_hostile_ligands_file_is_a_sentence_and_costs_no_memory(
 
 
 def test_columns_of_one_group_have_one_length(path: Path) -> None:
-    with h5py.File(path, "r+") as file:
+    with edited(path) as file:
         replaced(file, "entries/line", data=[1], dtype="i8", chunks=(1,))
     with pytest.raises(InputError, match="has 1 rows; others of its group have not"):
         read_columns(path, LIGANDS, ("entries/name", "entries/line"))
@@ -194,11 +195,11 @@ def test_columns_of_one_group_have_one_length(path: Path) -> None:
 
 def test_poses_that_lead_out_of_their_file_are_a_sentence(tmp_path: Path) -> None:
     part = write_part(tmp_path, "t", "lib", "1-of-1", MOLECULES)
-    with h5py.File(part.refined, "r+") as file:
+    with edited(part.refined) as file:
         file["poses/first_torsion"][3] = 10**12
     with pytest.raises(InputError, match="damaged"), Poses(part) as poses:
         poses.genotypes(0, poses.kept(0))
-    with h5py.File(part.scores, "r+") as file:
+    with edited(part.scores) as file:
         file.attrs["inputs"] = "[" * 100_000
         file["ledger/reason"][2] = max(Reason) + 1
     with pytest.raises(InputError, match="has no meaning"):
@@ -214,7 +215,7 @@ def test_a_hostile_campaign_is_a_sentence(
     part = write_part(tmp_path, "t", "lib", "1-of-1", MOLECULES)
     manifest, output = write_manifest(tmp_path / "m.tsv", [part]), tmp_path / "c.h5"
     assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
-    with h5py.File(output, "r+") as file:
+    with edited(output) as file:
         group = file["targets/t"]
         if column == "terms/x/total":
             group.create_dataset(column, shape=(10**12,), dtype="f4", chunks=(1024,))

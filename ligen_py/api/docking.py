@@ -1,0 +1,262 @@
+"""Dock molecules into a pocket, from whatever they are given as to the hits."""
+
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from ligen_py.api.hits import Failure, Hit, Hits, Redocking
+from ligen_py.api.ligands import Source, sources_of
+from ligen_py.api.pocket import Pocket
+from ligen_py.campaign import Workplan
+from ligen_py.chain import STAGES
+from ligen_py.cli import close_to
+from ligen_py.errors import InputError
+from ligen_py.molecules.given import Molecule
+from ligen_py.pipeline import FOLDER, Watch
+from ligen_py.pipeline import run as run_pipeline
+from ligen_py.records.ledger import Status
+from ligen_py.settings.campaign import Campaign
+from ligen_py.settings.export import ExportSettings
+from ligen_py.store.campaign.manifest import read_manifest
+from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
+from ligen_py.store.files.temporary import cannot_write
+from ligen_py.summary.molecule import HIDDEN, columns
+from ligen_py.target_files import Posed, TargetFiles
+
+Effort = Literal["draft", "standard", "thorough"]
+
+EVERY = 1_000_000
+"""Most molecules and poses that are read."""
+
+SEEDS = ("parse", "refine")
+"""Sections with a seed."""
+
+PER_PROCESS = 16
+"""Molecules for which another process to parse is worth its start."""
+
+
+def dock(
+    pocket: Pocket,
+    ligands: str | Path | Molecule | Iterable[str | Path | Molecule | None],
+    *,
+    effort: Effort = "standard",
+    poses: int = 1,
+    seed: int = 1,
+    ph: float = 7.4,
+    device: str | None = None,
+    jobs: int | None = None,
+    redock: bool = False,
+    pdbqt: bool = False,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    folder: str | Path | None = None,
+    watch: Watch = lambda stage: None,
+) -> Hits:
+    """Dock molecules into a pocket; the hits come best first.
+
+    Args:
+        pocket: where to dock.
+        ligands: SMILES, with a name behind a blank or without; RDKit molecules, of which those with
+            3-D coordinates keep their ring conformation; files (SMILES, CSV, Parquet, SDF, MOL2,
+            plain or compressed). One of them, or any number.
+        effort: "draft", "standard" or "thorough".
+        poses: poses of each molecule, at most; a campaign's `export.poses`.
+        seed: seed of conformers and of the refinement.
+        ph: pH of the protonation states.
+        device: OpenCL device as words of its name, such as "gpu" or "intel:cpu"; by default the
+            first GPU, else the processor.
+        jobs: processes that prepare ligands; by default as many as are worth it.
+        redock: whether the reference ligand is docked, too (`Hits.redocking`).
+        pdbqt: whether poses are written as PDBQT, too, where a `folder` is named.
+        settings: sections of a config file with the keys that differ from the effort's, such as
+            {"parse": {"protonate": False}, "refine": {"rounds": 50}}.
+        folder: keep all files here: hits as SDF, CSV and Parquet, the prepared receptor, scripts
+            for PyMOL and ChimeraX, the report, and the campaign in `results/`. By default, and
+            where nothing could be docked, only what is returned is kept.
+        watch: called with the name of each stage before it starts.
+
+    Returns:
+        The hits. Molecules that cannot be docked are in `Hits.failures`.
+
+    Raises:
+        InputError: a file or setting cannot be used.
+        DeviceError: there is no such device, or it failed.
+    """
+    kept = None if folder is None else Path(folder)
+    if kept is not None and (kept / FOLDER).exists():
+        raise InputError(f"{kept}: contains results already; name another folder, or delete them")
+    with _working_folder(kept) as work:
+        sources, failures = sources_of(ligands, work / FOLDER / "input")
+        if not sources:
+            return Hits([], failures, [], [], None, None)
+        plan = _plan(pocket, sources, effort, _sections(settings, seed, ph), work)
+        if redock and plan.control(pocket.name) is None:
+            raise InputError(
+                "redock: needs a reference ligand as SDF; of other files bonds are not known"
+            )
+        prepared = work / FOLDER / "pockets" / f"{pocket.name}.h5"
+        prepared.parent.mkdir(parents=True)
+        shutil.copyfile(pocket.file, prepared)
+        campaign = run_pipeline(plan, work, device, jobs or _jobs(sources), redock, watch)
+        with open_campaign(campaign) as opened:
+            hits = _read(plan, opened, campaign, sources, failures, poses, kept)
+        if kept is not None and len(hits):
+            campaign = (work / FOLDER).rename(kept / FOLDER) / campaign.name
+            watch("export")
+            _write_files(plan, pocket, campaign, kept, poses, pdbqt)
+    if kept is not None and not len(hits):
+        with suppress(OSError):  # it contains something
+            kept.rmdir()
+    return hits
+
+
+@contextmanager
+def _working_folder(kept: Path | None) -> Iterator[Path]:
+    """A folder that is deleted in the end; inside the one that keeps the results, if there is."""
+    if kept is not None:
+        try:
+            kept.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(kept, error) from error
+    try:
+        with tempfile.TemporaryDirectory(prefix=".ligen-", dir=kept) as work:
+            yield Path(work).absolute()
+    except BaseException:
+        if kept is not None:
+            with suppress(OSError):  # it contains something
+                kept.rmdir()
+        raise
+
+
+def _plan(
+    pocket: Pocket,
+    sources: Mapping[str, Source],
+    effort: str,
+    sections: Mapping[str, Mapping[str, Any]],
+    folder: Path,
+) -> Workplan:
+    """The campaign that docks some libraries into one pocket."""
+    config = {
+        **sections,
+        "targets": {pocket.name: pocket.target(folder / FOLDER / "input")},
+        "libraries": {name: source.library for name, source in sources.items()},
+        "pocket": pocket.settings,
+        "effort": effort,
+        "duplicates": "campaign",
+        "aggregate": {**sections.get("aggregate", {}), "top_poses": EVERY},
+    }
+    return Workplan.of(config, "dock", folder)
+
+
+def _sections(
+    settings: Mapping[str, Mapping[str, Any]] | None, seed: int, ph: float
+) -> dict[str, dict[str, Any]]:
+    """Sections of a config with the keys that are asked for."""
+    known = [name for name in Campaign.model_fields if name in STAGES and name != "pocket"]
+    found = {name: dict(keys) for name, keys in (settings or {}).items()}
+    for name in found:
+        if name not in known:
+            raise InputError(f"settings: unknown section '{name}'{close_to(name, known)}")
+    for name in SEEDS:
+        found[name] = {"seed": seed} | found.get(name, {})
+    found["parse"] = {"ph": ph} | found["parse"]
+    return found
+
+
+def _jobs(sources: Mapping[str, Source]) -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    few = all(source.places for source in sources.values())
+    molecules = sum(len(source.places) for source in sources.values())
+    worth = -(-molecules // PER_PROCESS) if few else cores
+    return max(1, min(cores, worth))
+
+
+def _write_files(
+    plan: Workplan, pocket: Pocket, campaign: Path, folder: Path, poses: int, pdbqt: bool
+) -> None:
+    inputs = {
+        "campaign": campaign,
+        "manifest": campaign.with_name("manifest.tsv"),
+        "name": "hits",
+        "reference": pocket.reference,
+    }
+    settings = ExportSettings(count=EVERY, poses=poses, pdbqt=pdbqt)
+    STAGES["export"].run(inputs, settings, None, folder)
+    with redirect_stdout(io.StringIO()):
+        shown = {"campaign": campaign, "exported": folder}
+        STAGES["report"].run(shown, plan.settings.report, None, folder / "report.html")
+
+
+def _read(
+    plan: Workplan,
+    campaign: CampaignReader,
+    path: Path,
+    sources: Mapping[str, Source],
+    failures: Sequence[Failure],
+    poses: int,
+    folder: Path | None,
+) -> Hits:
+    (name,) = campaign.targets
+    target, table = campaign.target(name), path.with_name("manifest.tsv")
+    manifest = read_manifest(table).found_from(table)
+    found = TargetFiles(campaign, target, EVERY, poses, manifest)
+    own = {*columns(target.terms, []), *HIDDEN, "pose", "energy"}
+    hits = [_hit(one, sources, target.terms, own) for one in found.hits()]
+    every = [*failures, *_failures(campaign, target, sources, hits)]
+    functions = plan.settings.score.functions
+    return Hits(hits, every, target.terms, functions, _redocking(target), folder)
+
+
+def _hit(
+    poses: list[Posed], sources: Mapping[str, Source], terms: Sequence[str], own: set[str]
+) -> Hit:
+    row = poses[0].items
+    source, index = sources[row["library"]].where(row["file"], int(row["line"]))
+    return Hit(
+        rank=int(row["rank"]),
+        name=row["name"],
+        score=float(row["score"]),
+        terms={key: float(row[key]) for key in (name.replace("/", ".") for name in terms)},
+        smiles=row["smiles"],
+        state=row["state"],
+        states=int(row["states"]),
+        note=row["note"],
+        others=row["other_names"].split("; ") if row["other_names"] else [],
+        columns={key: text for key, text in row.items() if key not in own},
+        source=source,
+        index=index,
+        _posed=poses,
+    )
+
+
+def _failures(
+    campaign: CampaignReader,
+    target: TargetReader,
+    sources: Mapping[str, Source],
+    hits: Sequence[Hit],
+) -> Iterator[Failure]:
+    left = target.left()
+    ranked = dict(zip(target.best(len(hits)).row.tolist(), hits, strict=True))
+    for i, status in enumerate(left.status):
+        library, file = campaign.libraries[left.library[i]], campaign.files[left.file[i]]
+        source, index = sources[library].where(file, int(left.line[i]))
+        same = ranked.get(int(left.same_as[i]))
+        why = f"the same molecule as {same.name} ({same.source})" if same else str(left.detail[i])
+        yield Failure(str(left.name[i]), Status(status).name.lower(), why, source, index)
+
+
+def _redocking(target: TargetReader) -> Redocking | None:
+    found = target.control()
+    if not len(found.name):
+        return None
+    return Redocking(
+        name=str(found.name[0]),
+        score=float(found.score[0]) if len(found.score) else None,
+        rmsd=float(found.rmsd[0]) if len(found.rmsd) else None,
+        rmsd_kept=float(found.rmsd_kept[0]) if len(found.rmsd_kept) else None,
+        problem=str(found.detail[0]),
+    )

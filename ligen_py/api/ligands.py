@@ -1,0 +1,123 @@
+"""What is docked: files as they are; molecules given one by one become files of their own."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from ligen_py.api.hits import Failure
+from ligen_py.campaign import CONTROL
+from ligen_py.errors import InputError
+from ligen_py.formats import format_of, is_library_name
+from ligen_py.molecules.given import (
+    Given,
+    Molecule,
+    NoMoleculeError,
+    given,
+    is_molecule,
+    write_library,
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A library of a few molecules that were given, or a file."""
+
+    file: Path
+    places: dict[int, int]
+    """Line of a record -> its place among the ligands; empty for a file."""
+
+    @property
+    def library(self) -> dict[str, Any]:
+        """Its keys in a config."""
+        tabled = self.places and self.file.suffix == ".csv"
+        names = {"smiles_column": "smiles", "name_column": "name"} if tabled else {}
+        return {"file": str(self.file.absolute()), **names}
+
+    def where(self, file: str, line: int) -> tuple[str, int | None]:
+        """Where a record was given, in words, and its place among the ligands."""
+        if not self.places:
+            return f"{file}, line {line}", None
+        return f"ligand {self.places[line] + 1}", self.places[line]
+
+
+def sources_of(
+    ligands: str | Path | Molecule | Iterable[str | Path | Molecule | None], folder: Path
+) -> tuple[dict[str, Source], list[Failure]]:
+    """Name of a library -> the molecules or the file, in their order; what is no molecule."""
+    if isinstance(ligands, str | Path) or is_molecule(ligands):
+        ligands = [ligands]
+    failures: list[Failure] = []
+    every: list[tuple[int, Path | Given]] = []
+    for index, ligand in enumerate(ligands):
+        file = file_of(ligand)
+        try:
+            every.append((index, given(ligand) if file is None else file))
+        except NoMoleculeError as error:
+            said = (
+                str(ligand) if isinstance(ligand, str) and ligand.strip() else f"ligand {index + 1}"
+            )
+            why = str(error)
+            failures.append(Failure(said, "failed", why, f"ligand {index + 1}", index))
+    if not every and not failures:
+        raise InputError("no ligand was given")
+    sources: dict[str, Source] = {}
+    for kind, some in groupby(every, lambda one: _kind(one[1])):
+        members = list(some)
+        if kind == "file":
+            for _, path in members:
+                name = _distinct(plain_name(Path(str(path))), sources)
+                sources[name] = Source(Path(str(path)), {})
+            continue
+        name = _distinct("given", sources)
+        folder.mkdir(parents=True, exist_ok=True)
+        molecules = [one for _, one in members if isinstance(one, Given)]
+        file, lines = write_library(molecules, folder / name)
+        places = dict(zip(lines, (index for index, _ in members), strict=True))
+        sources[name] = Source(file, places)
+    return sources, failures
+
+
+def _kind(ligand: Path | Given) -> str:
+    """What stands in one library: files are apart, and so are tables and SDF records."""
+    return "file" if isinstance(ligand, Path) else "blocks" if ligand.is_block else "table"
+
+
+def file_of(ligand: str | Path | Molecule | None) -> Path | None:
+    """The library file that a ligand names, None where it is a molecule itself."""
+    if not isinstance(ligand, str | Path):
+        return None
+    path = Path(ligand)
+    named = isinstance(ligand, Path) or is_library_name(ligand)
+    if not named and not _exists(path):
+        return None
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; give its files")
+    if not path.exists():
+        raise InputError(f"{path}: does not exist")
+    format_of(path)
+    return path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a SMILES may be too long for a name
+        return False
+
+
+def plain_name(path: Path) -> str:
+    """A file's name without its endings, as the name of a target or library."""
+    stem = path.name.split(".")[0]
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", stem).strip("_-")[: 64 - 2 * len(CONTROL)]
+    return f"input-{plain}" if plain.startswith(CONTROL) else plain or "input"
+
+
+def _distinct(name: str, taken: Mapping[str, object]) -> str:
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}-{number}"
+    return found

@@ -1,0 +1,180 @@
+"""Compare the same molecules in two campaigns, or in two targets of one.
+
+    ligen compare before/results/campaign.h5 after/results/campaign.h5
+    ligen compare results/campaign.h5:kinase results/campaign.h5:other --sort selectivity
+
+Molecules are matched by name, and by canonical structure where the names differ. Prints how many
+are matched, the correlation of their ranks, who came into the best and who left them, and a table.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py import cli
+from ligen_py.errors import InputError, UsageError
+from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.summary.queries.answer import FORMATS, Answer, format_of, write_answer
+from ligen_py.summary.queries.comparison import (
+    Pairs,
+    Ranking,
+    correlation,
+    pairs_of,
+    selectivity,
+)
+from ligen_py.summary.table import cut, readable
+
+SORTS = {
+    "best": "better rank of the two, best first",
+    "rise": "largest rise of the rank first",
+    "fall": "largest fall of the rank first",
+    "selectivity": "most selective for A first",
+    "anti": "most selective for B first",
+}
+
+NAMED = 10
+"""Molecules that came or went whose names are printed."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compare two rankings from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.compare", __doc__)
+    for name in "AB":
+        parser.add_argument(
+            name.lower(),
+            metavar=name,
+            help="campaign file, with :TARGET behind it where it has several targets",
+        )
+    parser.add_argument(
+        "--best",
+        type=cli.at_least(1),
+        default=100,
+        metavar="N",
+        help="size of the best part in which molecules come and go (default: %(default)s)",
+    )
+    sorts = "; ".join(f"{name}: {meaning}" for name, meaning in SORTS.items())
+    parser.add_argument("--sort", choices=SORTS, default="best", help=f"{sorts} (default: best)")
+    parser.add_argument(
+        "--limit",
+        type=cli.at_least(0),
+        default=20,
+        metavar="N",
+        help="molecules in the table; 0: all of them (default: %(default)s)",
+    )
+    forms = [form for form in FORMATS if form != "sdf"]
+    parser.add_argument(
+        "--format", choices=forms, help="default: as the output's ending says, else a table"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="file of the table (default: the terminal)"
+    )
+    return cli.run(parser, argv, _compare)
+
+
+def _compare(options: argparse.Namespace) -> None:
+    form = format_of(options.format, options.output)
+    if form == "sdf":
+        raise UsageError("--output: a comparison has no poses; give .csv, .tsv, .jsonl or .parquet")
+    one, other = _ranking(options.a, "A"), _ranking(options.b, "B")
+    pairs = pairs_of(one, other)
+    if not len(pairs.one):
+        raise InputError(f"{one.label} and {other.label}: no molecule is ranked in both")
+    # What is read by a program is alone on the standard output.
+    to = sys.stdout if form == "table" or options.output else sys.stderr
+    for line in _words(one, other, pairs, options.best):
+        print(line, file=to)
+    write_answer(_table(one, other, pairs, options), form, options.output)
+
+
+def _ranking(given: str, which: str) -> Ranking:
+    """The ranking that an argument names: a file, or a file and a target."""
+    path, target = Path(given), ""
+    if not path.exists() and ":" in given:
+        file, _, target = given.rpartition(":")
+        path = Path(file)
+    if not path.is_file():
+        raise UsageError(f"{which}: {path} does not exist; give a campaign file, or FILE:TARGET")
+    with open_campaign(path) as campaign:
+        if not target and len(campaign.targets) > 1:
+            raise UsageError(
+                f"{which}: {path} has several targets; choose one as {path}:{campaign.targets[0]} "
+                f"(there are: {', '.join(campaign.targets)})"
+            )
+        found = campaign.target(target or campaign.targets[0])
+        order = found.order()
+        columns = (found.column(name)[order] for name in ("name", "key", "score"))
+        return Ranking(f"{path}:{found.name}", *columns)
+
+
+def _words(one: Ranking, other: Ranking, pairs: Pairs, best: int) -> Iterator[str]:
+    """What the comparison found, in sentences."""
+    yield f"A  {one.label}: {len(one.name)} molecules ranked"
+    yield f"B  {other.label}: {len(other.name)} molecules ranked"
+    count, named = len(pairs.one), int(pairs.by_name.sum())
+    yield f"In both: {count}; {named} matched by name, {count - named} by canonical structure"
+    strange = int((pairs.by_name & ~pairs.same_structure).sum())
+    if strange:
+        yield f"Of those matched by name {strange} have another structure in B"
+    yield f"Only in A: {len(one.name) - count}; only in B: {len(other.name) - count}"
+    found = correlation(pairs)
+    if found:
+        yield (
+            f"Rank correlation (Spearman) {found.value:.3f}, 95 % interval {found.low:.3f} to "
+            f"{found.high:.3f}"
+        )
+    else:
+        yield "Rank correlation: too few common molecules"
+    size = min(best, len(one.name), len(other.name))
+    common = int(((pairs.one < size) & (pairs.other < size)).sum())
+    yield f"Best {size}: {common} are in both"
+    came = _not_among(np.arange(size), pairs.other[pairs.one < size])
+    went = _not_among(np.arange(size), pairs.one[pairs.other < size])
+    yield f"  came into the best of B: {_names(other, came)}"
+    yield f"  left the best of A: {_names(one, went)}"
+    yield ""
+
+
+def _not_among(places: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return places[~np.isin(places, others)]
+
+
+def _names(ranking: Ranking, places: np.ndarray) -> str:
+    names = [cut(readable(name)) for name in ranking.name[places[:NAMED]]]
+    more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
+    return f"{len(places)} ({', '.join(names)}{more})" if names else "none"
+
+
+def _table(one: Ranking, other: Ranking, pairs: Pairs, options: argparse.Namespace) -> Answer:
+    """The common molecules; a shift is positive for a molecule that ranks better in B."""
+    i, j = pairs.one, pairs.other
+    shift, selective = i - j, selectivity(one.score[i], other.score[j])
+    keys = {
+        "best": np.minimum(i, j),
+        "rise": -shift,
+        "fall": shift,
+        "selectivity": -selective,
+        "anti": selective,
+    }
+    order = np.argsort(keys[options.sort], kind="stable")[: options.limit or len(i)]
+    i, j = i[order], j[order]
+    columns = {
+        "name": one.name[i],
+        "name_b": other.name[j],
+        "rank_a": i + 1,
+        "rank_b": j + 1,
+        "shift": shift[order],
+        "score_a": one.score[i],
+        "score_b": other.score[j],
+        "difference": other.score[j] - one.score[i],
+        "selectivity": selective[order],
+    }
+    if pairs.by_name.all():
+        del columns["name_b"]
+    return columns
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,280 @@
+"""Dock some molecules into a protein, in one line: from files to poses, scores and a report.
+
+Ligands are files (SMILES, CSV, Parquet, SDF, MOL2, plain or compressed) and SMILES in quotes, with
+a name behind a blank or without. The folder gets the hits (hits.sdf, hits.csv, hits.parquet), the
+prepared receptor, scripts for PyMOL (hits.pml) and ChimeraX (hits.cxc), report.html and, in
+results/, a campaign that `ligen query`, `ligen export` and `ligen verify` read.
+
+  ligen dock protein.pdb ligands.sdf --site reference.sdf -o out
+  ligen dock protein.pdb "CCO ethanol" --center 10 36.5 -18 --size 22 20 20 -o out
+"""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ligen_py import cli
+from ligen_py.errors import InputError, UsageError
+from ligen_py.settings.pocket import Structure
+from ligen_py.summary.table import cut, readable, table
+
+if TYPE_CHECKING:
+    from ligen_py.api import Hits
+
+WAYS = ("site", "autobox", "center", "residues", "cavity")
+"""Flags that say where to dock."""
+
+SHOWN = 10
+"""Hits of the table on the screen."""
+
+REASONS = 10
+"""Failures that are listed."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Dock from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.dock_command", __doc__, Structure)
+    parser.usage = f"{parser.prog} PROTEIN LIGANDS ... --site LIGAND -o FOLDER [options]"
+    parser.add_argument(
+        "receptor",
+        metavar="PROTEIN",
+        type=cli.input_file,
+        help="protein: PDB or mmCIF file, plain or .gz",
+    )
+    parser.add_argument("ligands", metavar="LIGANDS", nargs="+", help="files, and SMILES in quotes")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FOLDER", help="folder to write into"
+    )
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace the results that the folder contains"
+    )
+    site = parser.add_argument_group("where to dock, in one of these ways")
+    site.add_argument(
+        "--site",
+        metavar="LIGAND",
+        help="reference ligand, in whose place others are docked: an SDF, MOL2 or PDB file, or its "
+        "name in the structure, such as STI or A/STI/201; a cube of 20 Angstrom around it",
+    )
+    site.add_argument(
+        "--autobox", metavar="FILE", help="reference ligand; the box is as large as it needs"
+    )
+    site.add_argument("--center", type=float, nargs=3, metavar=("X", "Y", "Z"), help="in Angstrom")
+    site.add_argument(
+        "--residues", nargs="+", metavar="RESIDUE", help="that line the site, such as A/ASP/32"
+    )
+    site.add_argument(
+        "--cavity", type=cli.at_least(1), metavar="N", help="the N-th best cavity of the protein"
+    )
+    box = parser.add_argument_group("the box")
+    box.add_argument(
+        "--size",
+        type=float,
+        nargs="+",
+        metavar="SIDE",
+        help="one side or three, in Angstrom; the cube that contains them is used (default: 20)",
+    )
+    box.add_argument(
+        "--margin",
+        type=float,
+        default=4.0,
+        metavar="X",
+        help="around the ligand of --autobox, in Angstrom (default: %(default)s)",
+    )
+    how = parser.add_argument_group("how")
+    how.add_argument(
+        "--effort", choices=("draft", "standard", "thorough"), default="standard",
+        help="how thoroughly (default: %(default)s)",
+    )  # fmt: skip
+    how.add_argument(
+        "--count", type=cli.at_least(1), default=1, metavar="N",
+        help="poses of each molecule in hits.sdf (default: %(default)s)",
+    )  # fmt: skip
+    how.add_argument(
+        "--ph", type=float, default=7.4, metavar="X",
+        help="pH of the ligands' protonation states (default: %(default)s)",
+    )  # fmt: skip
+    how.add_argument(
+        "--as-drawn", action="store_true",
+        help="dock each ligand as it is given: no salts removed, no other protonation states, "
+        "stereoisomers or ring conformers",
+    )  # fmt: skip
+    how.add_argument(
+        "--waters", choices=("none", "near", "all"), default="none",
+        help="crystal waters to keep (default: %(default)s)",
+    )  # fmt: skip
+    how.add_argument(
+        "--redock", action="store_true",
+        help="dock the reference ligand, too, and report its distance from the crystal pose",
+    )  # fmt: skip
+    how.add_argument(
+        "--pdbqt", action="store_true", help="also write PDBQT files, for Vina and Meeko"
+    )
+    how.add_argument(
+        "--seed", type=cli.at_least(0), default=1, metavar="N",
+        help="of conformers and refinement (default: %(default)s)",
+    )  # fmt: skip
+    how.add_argument(
+        "--jobs", type=cli.at_least(1), metavar="N",
+        help="processes that prepare ligands (default: all cores, for many ligands)",
+    )  # fmt: skip
+    cli.add_device(parser)
+    return cli.run(parser, argv, _dock)
+
+
+def _dock(options: argparse.Namespace) -> None:
+    _require_one_site(options)
+    _require_ligands(options.ligands)
+    _require_folder(options.output, options.overwrite)
+    # What takes a second to import comes after what is wrong with the command line.
+    from ligen_py.api import Pocket, dock
+    from ligen_py.settings.parse import AS_GIVEN
+
+    progress = _Progress(options.quiet)
+    progress("pocket")
+    structure: Structure = cli.settings_from(Structure, options)
+    pocket = Pocket.from_pdb(
+        options.receptor,
+        **{way: value for way in WAYS if (value := getattr(options, way)) is not None},
+        size=_sides(options.size),
+        margin=options.margin,
+        waters=options.waters,
+        **structure.model_dump(exclude_defaults=True),
+    )
+    hits = dock(
+        pocket,
+        options.ligands,
+        effort=options.effort,
+        poses=options.count,
+        seed=options.seed,
+        ph=options.ph,
+        device=options.device,
+        jobs=options.jobs,
+        redock=options.redock,
+        pdbqt=options.pdbqt,
+        settings={"parse": AS_GIVEN} if options.as_drawn else None,
+        folder=options.output,
+        watch=progress,
+    )
+    progress.end()
+    _show(hits, options.output)
+
+
+def _require_one_site(options: argparse.Namespace) -> None:
+    given = [f"--{way}" for way in WAYS if getattr(options, way) is not None]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} both say where to dock; give one of them")
+    if not given:
+        raise UsageError(
+            "say where to dock: --site with a reference ligand, --center with --size, --residues, "
+            f"or --cavity 1; `ligen stage pocket --receptor {options.receptor} --list` lists "
+            "cavities"
+        )
+    if options.size and (options.autobox or len(options.size) not in (1, 3)):
+        raise UsageError(
+            "--size: --autobox makes its own box, give --margin"
+            if options.autobox
+            else f"--size: give one side or three, not {len(options.size)}"
+        )
+
+
+def _sides(size: Sequence[float] | None) -> Sequence[float] | float | None:
+    return size[0] if size and len(size) == 1 else size
+
+
+def _require_ligands(ligands: Sequence[str]) -> None:
+    """InputError where a word is neither a library file nor a SMILES."""
+    from ligen_py.api.ligands import file_of
+    from ligen_py.molecules.given import is_smiles
+
+    for word in ligands:
+        if file_of(word) is None and not is_smiles(word):
+            raise InputError(f"{word}: no such file, and no SMILES that RDKit can read")
+
+
+def _require_folder(folder: Path, overwrite: bool) -> None:
+    """InputError where results would be overwritten unasked; else they are removed."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder to write into")
+    results = folder / "results"
+    if results.exists() and not overwrite:
+        raise InputError(
+            f"{folder}: contains results already; name another folder, or give --overwrite to "
+            "replace them"
+        )
+    if results.exists():
+        if not (results / "pockets").is_dir():
+            raise InputError(f"{results}: is not of ligen dock; name another folder")
+        shutil.rmtree(results)
+
+
+class _Progress:
+    """The stage that runs, on a line of the terminal that the next one overwrites."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._on = sys.stderr.isatty() and not quiet
+
+    def __call__(self, stage: str) -> None:
+        if self._on:
+            print(f"\r\033[K{stage} ...", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._on:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _show(hits: "Hits", folder: Path) -> None:
+    """Print the best hits, what failed and where the files are; InputError without any hit."""
+    for line in _table(hits, shutil.get_terminal_size((100, 24)).columns):
+        print(line)
+    for line in _failures(hits):
+        print(line, file=sys.stdout if len(hits) else sys.stderr)
+    if not len(hits):
+        raise InputError("no ligand could be docked; the reasons are above")
+    if hits.redocking:
+        found = hits.redocking
+        words = found.problem
+        if found.rmsd is not None and found.rmsd_kept is not None:
+            words = f"best-scored pose {found.rmsd:.1f} Å from the crystal's, "
+            words += f"nearest of the kept ones {found.rmsd_kept:.1f} Å"
+        print(f"\nReference ligand {readable(found.name)} redocked: {words}")
+    print(f"\nPoses {folder / 'hits.sdf'}, report {folder / 'report.html'},")
+    print(f"in PyMOL {folder / 'hits.pml'}, in ChimeraX {folder / 'hits.cxc'}")
+
+
+def _table(hits: "Hits", width: int) -> list[str]:
+    """The best hits in lines of at most `width` characters, as far as numbers allow."""
+    names = [f"{name} (pKd)" if name == "xscore" else name for name in hits.functions]
+    head = ["rank", "score", *names, "states", "name"]
+    rows = []
+    for hit in hits[:SHOWN]:
+        totals = [f"{hit.terms[f'{name}.total']:.2f}" for name in hits.functions]
+        numbers = [str(hit.rank), f"{hit.score:.2f}", *totals, str(hit.states)]
+        rows.append([*numbers, cut(readable(hit.name))])
+    lines = table([head, *rows], ">" * (len(head) - 1) + "<") if rows else []
+    more = len(hits) - SHOWN
+    lines += [f"  and {more} more in hits.csv"] if more > 0 else []
+    return [line if len(line) <= width else f"{line[: max(width, 20) - 1]}…" for line in lines]
+
+
+def _failures(hits: "Hits") -> list[str]:
+    """What was not docked, a line each, but for duplicates, which are counted."""
+    lost = [one for one in hits.failures if one.status != "duplicate"]
+    same = len(hits.failures) - len(lost)
+    lines = [
+        f"  {cut(readable(one.name))} ({one.source}): {one.status}, {readable(one.reason)}"
+        for one in lost[:REASONS]
+    ]
+    if len(lost) > REASONS:
+        lines.append(f"  and {len(lost) - REASONS} more; results/campaign.h5 has all")
+    if lost:
+        lines = ["", f"Not docked: {len(lost)}", *lines]
+    if same:
+        lines += ["", f"Given more than once: {same}; each is docked once"]
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())

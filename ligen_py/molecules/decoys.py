@@ -1,0 +1,114 @@
+"""Decoys that are like the actives in size and polarity, and unlike them in structure.
+
+The idea is that of DUD-E (M. M. Mysinger et al., J. Med. Chem. 55 (2012) 6582-6594): properties are
+matched, so that size alone does not separate actives from decoys, and similar structures are
+excluded, because they may bind, too.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from rdkit import Chem, DataStructs, rdBase
+from rdkit.Chem import rdFingerprintGenerator
+
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.filters import PROPERTIES
+from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
+
+WIDTHS = {
+    "weight": 25.0,
+    "logp": 0.5,
+    "rotatable": 1.0,
+    "donors": 1.0,
+    "acceptors": 1.0,
+    "charge": 0.5,
+}
+"""Matched properties, and how far apart in each two molecules are equally unlike."""
+
+RADIUS, BITS = 2, 2048
+"""Of the Morgan fingerprint: ECFP4."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Molecules with their properties (molecules, `WIDTHS`) in widths, and fingerprints."""
+
+    name: list[str]
+    smiles: list[str]
+    place: np.ndarray
+    prints: list[DataStructs.ExplicitBitVect]
+
+
+def candidates_of(records: Iterable[Record | tuple[str, str]]) -> Candidates:
+    """Molecules that RDKit can read, each structure once; of a mixture the largest part.
+
+    A record is one of a library, or name and SMILES.
+    """
+    generator = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=BITS)
+    names, smiles, places, prints = [], [], [], []
+    seen: set[str] = set()
+    with rdBase.BlockLogs():
+        for name, mol in _molecules(records):
+            text = canonical_smiles(mol)
+            if text in seen:
+                continue
+            seen.add(text)
+            names.append(name)
+            smiles.append(text)
+            places.append([PROPERTIES[key](mol) / width for key, width in WIDTHS.items()])
+            prints.append(generator.GetFingerprint(mol))
+    return Candidates(names, smiles, np.array(places).reshape(-1, len(WIDTHS)), prints)
+
+
+def _molecules(records: Iterable[Record | tuple[str, str]]) -> Iterator[tuple[str, Chem.Mol]]:
+    for record in records:
+        name, kind, text = (
+            (record.name, record.kind, record.text)
+            if isinstance(record, Record)
+            else (record[0], "smiles", record[1])
+        )
+        try:
+            if kind == "mol":
+                mol = Chem.MolFromMolBlock(text)
+            elif kind == "mol2":
+                mol = Chem.MolFromMol2Block(text)
+            else:
+                mol = Chem.MolFromSmiles(text)
+            if mol is not None and mol.GetNumAtoms():
+                yield name, largest_fragment(mol)[0]
+        except (RuntimeError, ValueError):  # what RDKit cannot read is no decoy
+            continue
+
+
+def draw(
+    actives: Candidates, library: Candidates, per_active: int, max_similarity: float
+) -> list[int]:
+    """Rows of `library` that are decoys, at most `per_active` for each active.
+
+    In turns every active takes the nearest molecule that is left, by the distance of their
+    properties in `WIDTHS`. Molecules more similar than `max_similarity` (Tanimoto) to any active
+    are left out.
+    """
+    unlike = np.array(
+        [
+            max(DataStructs.BulkTanimotoSimilarity(bits, actives.prints)) <= max_similarity
+            for bits in library.prints
+        ],
+        bool,
+    )
+    left = np.flatnonzero(unlike)
+    gaps = np.linalg.norm(library.place[left][None] - actives.place[:, None], axis=2)
+    order = np.argsort(gaps, axis=1, kind="stable")
+    taken, next_one = np.zeros(len(left), bool), np.zeros(len(order), "i8")
+    chosen: list[int] = []
+    for _ in range(per_active):
+        for active in range(len(order)):
+            while next_one[active] < len(left) and taken[order[active, next_one[active]]]:
+                next_one[active] += 1
+            if next_one[active] == len(left):
+                return chosen
+            row = order[active, next_one[active]]
+            taken[row] = True
+            chosen.append(int(left[row]))
+    return chosen

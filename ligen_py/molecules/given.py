@@ -1,0 +1,107 @@
+"""Molecules that are given one by one, as SMILES or RDKit molecules, made into library files."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rdkit import Chem, rdBase
+
+from ligen_py.molecules.export import one_line, sdf_record
+from ligen_py.molecules.library.record import smiles_record
+from ligen_py.records.ledger import Reason
+
+Molecule = Chem.Mol
+"""An RDKit molecule."""
+
+
+class Given(NamedTuple):
+    """A molecule as a line of a table, or as an SDF record where it has 3-D coordinates."""
+
+    name: str
+    text: str
+    """SMILES, or the record."""
+    is_block: bool = False
+    items: dict[str, str] = {}  # noqa: RUF012 (never changed)
+    """Its properties, by name."""
+
+
+class NoMoleculeError(ValueError):
+    """What is given is no molecule; the message says why."""
+
+
+def is_molecule(value: Any) -> bool:
+    """Whether a value is an RDKit molecule."""
+    return isinstance(value, Chem.Mol)
+
+
+def is_smiles(text: str) -> bool:
+    """Whether RDKit reads a text as SMILES, with or without a name behind it."""
+    with rdBase.BlockLogs():
+        record = smiles_record(1, "", text, "")
+        return record.reason == Reason.NONE and Chem.MolFromSmiles(record.text) is not None
+
+
+def given(value: Any) -> Given:
+    """A SMILES, with a name behind it or not, or an RDKit molecule.
+
+    A molecule without a name is named by its SMILES. Raises NoMoleculeError where there is none.
+    """
+    if value is None:
+        raise NoMoleculeError("no molecule (None)")
+    if isinstance(value, str):
+        return _of_text(value)
+    if not is_molecule(value):
+        raise TypeError(
+            f"a ligand is a SMILES, a file or an RDKit molecule, not {type(value).__name__}"
+        )
+    try:
+        return _of_molecule(value)
+    except (RuntimeError, ValueError) as error:
+        raise NoMoleculeError(f"RDKit cannot write it: {one_line(str(error))}") from error
+
+
+def _of_text(text: str) -> Given:
+    words = one_line(text).strip()
+    smiles = smiles_record(1, "", words, "")
+    if smiles.reason != Reason.NONE:
+        raise NoMoleculeError(smiles.text)
+    name = words[len(smiles.text) :].strip()
+    return Given(name or smiles.text, smiles.text)
+
+
+def _of_molecule(mol: Chem.Mol) -> Given:
+    if not mol.GetNumAtoms():
+        raise NoMoleculeError("a molecule without atoms")
+    items = {key: one_line(str(value)) for key, value in mol.GetPropsAsDict().items()}
+    smiles = Chem.MolToSmiles(Chem.RemoveHs(mol, sanitize=False))
+    name = one_line(mol.GetProp("_Name")).strip() if mol.HasProp("_Name") else ""
+    placed = [one for one in mol.GetConformers() if one.Is3D() and one.GetPositions()[:, 2].any()]
+    if not placed:
+        return Given(name or smiles, smiles, items=items)
+    binary = np.frombuffer(Chem.Mol(mol).ToBinary(), "u1")
+    text = sdf_record(binary, placed[0].GetPositions(), name or smiles, items)
+    return Given(name or smiles, text, True, items)
+
+
+def write_library(molecules: Sequence[Given], stem: Path) -> tuple[Path, list[int]]:
+    """Write molecules of one kind as CSV or SDF; gives the file and the line of each record."""
+    if molecules[0].is_block:
+        path, lines, text = stem.with_suffix(".sdf"), [], ""
+        for one in molecules:
+            lines.append(text.count("\n") + 1)
+            text += one.text
+        path.write_text(text, encoding="utf-8")
+        return path, lines
+    path = stem.with_suffix(".csv")
+    names = list(dict.fromkeys(name for one in molecules for name in one.items))
+    names = [name for name in names if name not in ("smiles", "name")]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["smiles", "name", *map(one_line, names)])
+    for one in molecules:
+        writer.writerow([one.text, one.name, *(one.items.get(name, "") for name in names)])
+    path.write_text(stream.getvalue(), encoding="utf-8")
+    return path, list(range(2, len(molecules) + 2))

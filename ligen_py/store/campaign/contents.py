@@ -1,0 +1,70 @@
+"""The contents of the files that a campaign is made from, known again by size and time of change.
+
+Snakemake compares times only. A file that was replaced by an older one, as `cp -p`, `rsync -a` and
+`tar` do, is newer than nothing that was made from it. Here its contents count: the rules give them
+to Snakemake as a parameter, so that what was made from other contents is made again.
+"""
+
+import json
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from ligen_py.errors import InputError
+from ligen_py.provenance import file_digest
+from ligen_py.store.files.text import write_texts
+
+KEPT = Path(".snakemake", "ligen_contents.json")
+"""Where a campaign's folder has what was read before; it may be deleted at any time."""
+
+DEEP = "LIGEN_DEEP"
+"""Environment variable: where it is set, every file is read, whatever its size and time."""
+
+THREADS = 8
+
+
+class Contents:
+    """SHA-256 of files, each read once; later runs read it again where size or time differ."""
+
+    def __init__(self, folder: Path, deep: bool = False) -> None:
+        """`folder` is the campaign's; with `deep` all files are read again."""
+        self._store = folder / KEPT
+        self._before, self._deep = _read(self._store), deep
+        self._now: dict[str, list[str | int]] = {}
+
+    def digest(self, path: Path) -> str:
+        """SHA-256 of a file. Raises InputError where it cannot be read."""
+        name = str(path.absolute())
+        if name not in self._now:
+            try:
+                status = path.stat()
+                seen: list[str | int] = [status.st_size, status.st_mtime_ns]
+                before = None if self._deep else self._before.get(name)
+                known = before[2:] if before and before[:2] == seen else [file_digest(path)]
+            except OSError as error:
+                raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+            self._now[name] = [*seen, *known]
+        return str(self._now[name][2])
+
+    def digests(self, paths: Iterable[Path]) -> list[str]:
+        """SHA-256 of several files, of which some are read at a time."""
+        with ThreadPoolExecutor(THREADS) as pool:
+            return list(pool.map(self.digest, paths))
+
+    def keep(self) -> None:
+        """Write what is known for the next run; where that fails, it reads the files again."""
+        known = self._before | self._now
+        if known == self._before:
+            return
+        try:
+            write_texts(self._store.parent, {self._store.name: json.dumps(known)})
+        except (OSError, InputError):
+            return
+
+
+def _read(store: Path) -> dict[str, list[str | int]]:
+    try:
+        found = json.loads(store.read_text(encoding="utf-8"))
+        return {str(name): [size, time, str(sha)] for name, (size, time, sha) in found.items()}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}

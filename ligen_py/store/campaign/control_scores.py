@@ -1,0 +1,72 @@
+"""Scores of known actives and decoys: one row a molecule, whatever became of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.records.ledger import Status
+from ligen_py.records.properties import PROPERTY_NAMES
+from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.campaign.part import read_best
+
+
+@dataclass(frozen=True)
+class ControlScores:
+    """Columns have one value a molecule; a score is -inf where there is none."""
+
+    is_active: np.ndarray
+    score: np.ndarray
+    totals: dict[str, np.ndarray]
+    """Function -> its score of the best pose."""
+    properties: dict[str, np.ndarray]
+
+
+def read_controls(actives: Sequence[PartFiles], decoys: Sequence[PartFiles]) -> ControlScores:
+    """Read the parts of both, each with all conformations of the target.
+
+    Left out are duplicates, and decoys that are actives. Raises InputError for a damaged part.
+    """
+    known: set[str] = set()
+    pieces = [
+        piece
+        for is_active, parts in ((True, actives), (False, decoys))
+        for members in _chunks(parts)
+        for piece in [_piece(members, is_active, known)]
+    ]
+    names = list(pieces[0]) if pieces else []
+    columns = {name: np.concatenate([piece[name] for piece in pieces]) for name in names}
+    totals = {
+        name.removesuffix("/total"): values
+        for name, values in columns.items()
+        if name.endswith("/total")
+    }
+    properties = {name: columns[name] for name in PROPERTY_NAMES}
+    return ControlScores(columns["is_active"], columns["score"], totals, properties)
+
+
+def _chunks(parts: Sequence[PartFiles]) -> list[list[PartFiles]]:
+    chunks: dict[Path, list[PartFiles]] = {}
+    for files in parts:
+        chunks.setdefault(files.ligands, []).append(files)
+    return list(chunks.values())
+
+
+def _piece(members: list[PartFiles], is_active: bool, known: set[str]) -> dict[str, np.ndarray]:
+    part = read_best(members)
+    rows = []
+    for row, key in enumerate(part.key):
+        # What could not be read has no key.
+        if part.status[row] != Status.DUPLICATE and (not key or key not in known):
+            rows.append(row)
+            known.add(key)
+    chosen, scored = np.array(rows, "i8"), part.scored()
+    result = {"is_active": np.full(len(rows), is_active)}
+    for name, values in {"score": part.score, **part.terms}.items():
+        by_record = np.full(len(part.status), -np.inf)
+        by_record[part.entry[scored]] = values[scored]
+        result[name] = by_record[chosen]
+    for name in PROPERTY_NAMES:
+        result[name] = getattr(part.properties, name)[chosen]
+    return result

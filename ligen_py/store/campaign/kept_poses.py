@@ -1,0 +1,102 @@
+"""The kept poses of ranked molecules, best first; the campaign file has only the best of each."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.scores import SCORES
+from ligen_py.store.campaign.manifest import Manifest, PartFiles
+from ligen_py.store.campaign.part import Genotypes, Part, Poses, read_best
+from ligen_py.store.files.read import read_columns, run_record
+from ligen_py.store.files.terms import read_terms
+
+Terms = Mapping[str, Mapping[str, np.ndarray]]
+Energy = Callable[[Terms, Mapping[str, float]], np.ndarray]
+"""The energy that chooses a pose, from the terms of all poses and the functions' weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPose:
+    """One kept pose of a molecule's best state."""
+
+    genotype: Genotypes
+    restart: int
+    energy: float
+    """What chooses the pose, lower is better; kcal/mol where the functions' energies are."""
+    terms: dict[str, float]
+    """'function/term' -> value."""
+
+
+class KeptPoses:
+    """Finds the kept poses of molecules of one target by where their records stand."""
+
+    def __init__(self, manifest: Manifest, target: str, energy: Energy) -> None:
+        self._energy = energy
+        self._chunks: dict[tuple[str, str], list[list[PartFiles]]] = {}
+        for library in manifest.libraries:
+            for members in manifest.chunks(target, library):
+                self._chunks.setdefault((library, members[0].file), []).append(members)
+        self._lines = cache(self._read_lines)
+        self._part = cache(self._read_part)
+        self._terms = cache(self._read_terms)
+
+    def of(self, library: str, file: str, line: int, count: int) -> list[KeptPose]:
+        """The `count` best poses of the record at a line of a library's file, best first.
+
+        Raises InputError where no part has this record.
+        """
+        for members in self._chunks.get((library, file), ()):
+            files = tuple(members)
+            entries = np.flatnonzero(self._lines(files[0]) == line)
+            if len(entries):
+                return list(self._best(files, int(entries[0]), count))
+        raise InputError(f"library {library}: no part contains the record at line {line} of {file}")
+
+    def _best(self, members: tuple[PartFiles, ...], entry: int, count: int) -> Iterator[KeptPose]:
+        part = self._part(members)
+        ligand = next(row for row in part.scored() if part.entry[row] == entry)
+        files = members[part.member[ligand]]
+        terms, energy = self._terms(files)
+        with Poses(files) as poses:
+            rows = poses.kept(int(ligand))
+            order = [rows[i] for i in np.argsort(energy[rows.start : rows.stop], kind="stable")]
+            best = int(part.best[ligand])
+            order.sort(key=lambda row: row != best)
+            for row in order[:count]:
+                yield KeptPose(
+                    genotype=poses.genotypes(int(ligand), range(row, row + 1)),
+                    restart=int(self._restarts(files)[row]),
+                    energy=float(energy[row]),
+                    terms={name: float(values[row]) for name, values in terms.items()},
+                )
+
+    @staticmethod
+    def _read_lines(files: PartFiles) -> np.ndarray:
+        return read_columns(files.ligands, LIGANDS, ("entries/line",))["entries/line"]
+
+    @staticmethod
+    def _read_part(members: Sequence[PartFiles]) -> Part:
+        return read_best(members)
+
+    @staticmethod
+    def _restarts(files: PartFiles) -> np.ndarray:
+        return read_columns(files.scores, SCORES, ("scores/restart",))["scores/restart"]
+
+    def _read_terms(self, files: PartFiles) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """'function/term' -> one value a pose, and the energy of every pose."""
+        settings = json.loads(run_record(files.scores, SCORES).get("settings", "{}"))
+        functions = settings.get("functions", ())
+        found = read_terms(files.scores)
+        known = [*(name for name in functions if name in found), *found]
+        terms = {name: found[name] for name in known}
+        flat = {
+            f"{function}/{term}": values
+            for function, columns in terms.items()
+            for term, values in columns.items()
+        }
+        return flat, self._energy(terms, settings.get("pose_weights", {}))

@@ -1,0 +1,43 @@
+"""The verdicts that `controls` writes, a JSON file for each target."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.store.campaign.layout import Verdicts
+
+KEYS = {"target": str, "passed": bool, "sentence": str}
+
+
+def read_verdict(path: Path) -> dict[str, Any]:
+    """A verdict; InputError where the file is none."""
+    try:
+        verdict = json.loads(path.read_text(encoding="utf-8"))
+        fine = all(isinstance(verdict[key], kind) for key, kind in KEYS.items())
+    except (ValueError, KeyError, TypeError):
+        fine = False
+    if not fine:
+        raise InputError(f"{path}: no verdict of `controls`; delete it and run the campaign again")
+    return dict(verdict)
+
+
+def read_verdicts(paths: Sequence[Path]) -> Verdicts:
+    """All verdicts, to be stored in a campaign file."""
+    found = [read_verdict(path) for path in paths]
+    documents = [json.dumps(verdict, ensure_ascii=False) for verdict in found]
+    return Verdicts(
+        target=_texts([verdict["target"] for verdict in found]),
+        passed=np.array([verdict["passed"] for verdict in found], "u1"),
+        sentence=_texts([verdict["sentence"] for verdict in found]),
+        document=_texts(documents),
+    )
+
+
+def _texts(values: list[str]) -> np.ndarray:
+    result = np.empty(len(values), object)
+    result[:] = values
+    return result

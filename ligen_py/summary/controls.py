@@ -1,0 +1,278 @@
+"""What controls show: how early known actives are in rankings, and which ranking to choose."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ligen_py.summary.early import log_auc, mean_rank, measure, ranked
+from ligen_py.summary.table import cut, table
+
+OURS = "score"
+"""The ranking score of the campaign."""
+
+MEAN_RANK = "mean rank"
+"""The mean of the ranks by all functions."""
+
+NULLS = {"heavy": "heavy atoms", "logp": "logP"}
+"""Property -> ranking by it alone, the larger first; a useful score is better than both."""
+
+FOLDS, REPEATS = 5, 20
+"""Of the cross-validation behind a choice."""
+
+LEAST_ACTIVES = 5
+"""With fewer actives nothing is chosen."""
+
+
+@dataclass(frozen=True)
+class Docked:
+    """Actives and decoys docked into one form of a pocket; columns have one value a molecule."""
+
+    pocket: str
+    is_active: np.ndarray
+    score: dict[str, np.ndarray]
+    """By the ranking score (`OURS`) and each function, larger is better; -inf where there is none.
+    """
+    properties: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Redocked:
+    """The reference ligand in one form of a pocket. Angstrom; None where not measured."""
+
+    pocket: str
+    name: str
+    problem: str
+    rmsd: float | None
+    nearest: float | None
+    poses: int
+
+    def __str__(self) -> str:
+        if self.rmsd is None or self.nearest is None:
+            return f"{cut(self.name)}: not measured, {self.problem}"
+        return (
+            f"{cut(self.name)}: best-scored pose {self.rmsd:.2f} Å from the crystal pose, nearest "
+            f"of {self.poses} kept poses {self.nearest:.2f} Å"
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """Figures of one ranking: measure -> value and the ends of its interval of 95 %."""
+
+    pocket: str
+    by: str
+    is_null: bool
+    figures: dict[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The ranking that finds actives earliest (logAUC), chosen by cross-validation."""
+
+    pocket: str
+    by: str
+    value: float
+    """logAUC on all molecules, which is too high for a chosen ranking."""
+    validated: float
+    """Mean logAUC on molecules that had no part in the choice."""
+    agreement: float
+    """Share of the choices that were this ranking."""
+    candidates: int
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A limit and what was measured."""
+
+    words: str
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Everything that the controls of a target show."""
+
+    target: str
+    redocked: list[Redocked] = field(default_factory=list)
+    actives: int = 0
+    decoys: int = 0
+    origin: str = ""
+    """Where the decoys come from, in words."""
+    rows: list[Row] = field(default_factory=list)
+    choice: Choice | None = None
+    bars: list[Bar] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no limit is missed; also where nothing was measured."""
+        return all(bar.passed for bar in self.bars)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        failed = [bar.words for bar in self.bars if not bar.passed]
+        if failed:
+            return f"controls of {self.target} failed: {'; '.join(failed)}"
+        if not self.bars:
+            return f"{self.target} has no control"
+        return f"controls of {self.target} passed: {'; '.join(bar.words for bar in self.bars)}"
+
+
+def rankings(docked: Docked) -> dict[str, np.ndarray]:
+    """Every ranking of some molecules that uses a score, by name; larger is better."""
+    functions = [scores for name, scores in docked.score.items() if name != OURS]
+    found = dict(docked.score)
+    if len(functions) > 1:
+        found[MEAN_RANK] = mean_rank(functions)
+    return found
+
+
+def figures_of(every: Sequence[Docked]) -> list[Row]:
+    """Figures of all rankings in all pockets, and of the null rankings once."""
+    rows = [
+        Row(docked.pocket, by, False, measure(scores, docked.is_active))
+        for docked in every
+        for by, scores in rankings(docked).items()
+    ]
+    for name, said in NULLS.items():
+        values = np.nan_to_num(every[0].properties[name].astype("f8"), nan=-np.inf)
+        rows.append(Row("", said, True, measure(values, every[0].is_active)))
+    return rows
+
+
+def choose(every: Sequence[Docked]) -> Choice | None:
+    """The ranking with the largest logAUC, and what it is worth on molecules it was not chosen on.
+
+    Repeated stratified cross-validation: the ranking that is best on four fifths of the molecules
+    is measured on the other fifth. None for fewer than `LEAST_ACTIVES` actives or decoys, or a
+    single ranking.
+    """
+    labels = every[0].is_active
+    least = min(np.count_nonzero(labels), np.count_nonzero(~labels))
+    candidates = {(d.pocket, by): scores for d in every for by, scores in rankings(d).items()}
+    if least < LEAST_ACTIVES or len(candidates) < 2:
+        return None
+    rng = np.random.default_rng(0)
+    names, scores = list(candidates), np.stack(list(candidates.values()))
+    chosen, values = [], []
+    for _ in range(REPEATS):
+        fold = _folds(labels, rng)
+        for number in range(FOLDS):
+            test = fold == number
+            best = int(np.argmax(_log_auc(scores[:, ~test], labels[~test], rng)))
+            chosen.append(best)
+            values.append(float(_log_auc(scores[[best]][:, test], labels[test], rng)[0]))
+    of_all = _log_auc(scores, labels, rng)
+    best = int(np.argmax(of_all))
+    return Choice(
+        *names[best],
+        value=float(of_all[best]),
+        validated=float(np.mean(values)),
+        agreement=chosen.count(best) / len(chosen),
+        candidates=len(names),
+    )
+
+
+def _folds(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A fold for each molecule, with equal shares of actives and of decoys."""
+    fold = np.empty(len(labels), "i8")
+    for kind in (True, False):
+        rows = rng.permutation(np.flatnonzero(labels == kind))
+        fold[rows] = np.arange(len(rows)) % FOLDS
+    return fold
+
+
+def _log_auc(scores: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    order = ranked(scores, np.broadcast_to(labels, scores.shape), rng)
+    return np.asarray(log_auc(order))
+
+
+def text_of(verdict: Verdict) -> str:
+    """The verdict for a terminal."""
+    return "".join(f"{line}\n" for line in _lines(verdict))
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    title = f"Controls of {verdict.target}: {_outcome(verdict)}"
+    yield from (title, "=" * len(title), "")
+    for bar in verdict.bars:
+        yield f"  {'passed' if bar.passed else 'FAILED'}  {bar.words}"
+    if verdict.bars:
+        yield ""
+    if len(verdict.redocked) > 1:
+        yield "Redocking"
+        yield from (f"  {one.pocket}: {one}" for one in verdict.redocked)
+        yield ""
+    if verdict.rows:
+        yield f"{verdict.actives} actives among {verdict.decoys} decoys, {verdict.origin}"
+        yield from table(list(_cells(verdict.rows)), "<<" + ">" * len(verdict.rows[0].figures))
+        yield "  in brackets: 95 % bootstrap interval; chance: AUC 0.5, logAUC 0.145, EF 1"
+        yield ""
+    if verdict.choice:
+        yield from _choice(verdict.choice)
+    yield from verdict.notes
+
+
+def _outcome(verdict: Verdict) -> str:
+    if not verdict.bars:
+        return "none"
+    return "passed" if verdict.passed else "FAILED"
+
+
+def _cells(rows: Sequence[Row]) -> Iterator[list[str]]:
+    several = len({row.pocket for row in rows if not row.is_null}) > 1
+    yield ["ranked by", "pocket" if several else "", *rows[0].figures]
+    for row in rows:
+        pocket = row.pocket if several else ""
+        if row.is_null:
+            pocket = "(null)"
+        figures = (f"{v:.2f} ({low:.2f} to {high:.2f})" for v, low, high in row.figures.values())
+        yield [row.by, pocket, *figures]
+
+
+def _choice(choice: Choice) -> Iterator[str]:
+    yield (
+        f"Chosen of {choice.candidates} rankings: {choice.by} in {choice.pocket}, logAUC "
+        f"{choice.value:.2f}; the value on molecules"
+    )
+    yield (
+        f"that had no part in the choice is {choice.validated:.2f} (cross-validation; "
+        f"{100 * choice.agreement:.0f} % of the choices agree)."
+    )
+    yield "The campaign ranks by its settings, not by this choice."
+    yield ""
+
+
+def document(verdict: Verdict) -> dict[str, Any]:
+    """The verdict as JSON values."""
+    return {
+        "target": verdict.target,
+        "passed": verdict.passed,
+        "sentence": verdict.sentence,
+        "bars": [{"words": bar.words, "passed": bar.passed} for bar in verdict.bars],
+        "redocking": [_plain(one.__dict__) for one in verdict.redocked],
+        "actives": verdict.actives,
+        "decoys": verdict.decoys,
+        "origin": verdict.origin,
+        "rankings": [
+            {
+                "pocket": row.pocket,
+                "by": row.by,
+                "null": row.is_null,
+                "figures": {
+                    name: dict(zip(("value", "low", "high"), values, strict=True))
+                    for name, values in row.figures.items()
+                },
+            }
+            for row in verdict.rows
+        ],
+        "choice": _plain(verdict.choice.__dict__) if verdict.choice else None,
+        "notes": verdict.notes,
+    }
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(values)

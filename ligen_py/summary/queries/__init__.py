@@ -1,0 +1,1 @@
+"""Questions to a campaign: expressions, columns, and the forms of an answer."""

@@ -1,0 +1,177 @@
+"""An answer in the form that was asked for: a table, CSV, TSV, JSON lines or Parquet."""
+
+import io
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ligen_py.errors import UsageError
+from ligen_py.store.files.text import csv_line, harmless, write_texts
+from ligen_py.summary.table import NAME_WIDTH, cut, readable, table
+
+FORMATS = ("table", "csv", "tsv", "jsonl", "parquet", "sdf")
+
+SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".parquet": "parquet", ".sdf": "sdf"}
+"""Endings of a file that name its format."""
+
+LEAST_NAME = 12
+"""Characters to which texts of a table are cut before columns are left out."""
+
+Answer = Mapping[str, np.ndarray]
+"""Columns by name: numbers, or texts as `object`; NaN or None where there is no value."""
+
+
+def format_of(given: str | None, output: Path | None) -> str:
+    """The format that is asked for: by its flag, else by the ending of its file, else a table."""
+    if given:
+        return given
+    if output is None or output.suffix.lower() not in SUFFIXES:
+        return "table"
+    return SUFFIXES[output.suffix.lower()]
+
+
+def write_answer(answer: Answer, form: str, output: Path | None) -> None:
+    """Write an answer to a file, or print it; UsageError where a terminal cannot show it."""
+    if form == "parquet":
+        _write_parquet(answer, output)
+        return
+    if form == "table":
+        width = None
+        if output is None and sys.stdout.isatty():
+            width = shutil.get_terminal_size().columns
+        lines: Iterator[str] = (f"{line}\n" for line in table_of(answer, width))
+    else:
+        lines = {"csv": _csv, "tsv": _tsv, "jsonl": _jsonl}[form](answer)
+    write_lines(lines, output)
+
+
+def write_lines(lines: Iterator[str], output: Path | None) -> None:
+    """Write text to a file, or print it."""
+    if output is None:
+        sys.stdout.writelines(lines)
+    else:
+        write_texts(output.parent, {output.name: lines})
+
+
+def table_of(answer: Answer, width: int | None) -> Iterator[str]:
+    """A table that is at most so many characters wide; the last line names what was left out."""
+    names = list(answer)
+    if not names:
+        return
+    cells = {name: [cut(_word(value)) for value in answer[name].tolist()] for name in names}
+    shown, longest = names, NAME_WIDTH
+    while width is not None and _width(cells, shown, longest) > width:
+        if longest > LEAST_NAME:
+            longest -= 1
+        elif len(shown) > 1:
+            shown = shown[:-1]
+        else:
+            break
+    rows = [list(shown)]
+    rows += [
+        list(row)
+        for row in zip(
+            *([_cut(cell, longest) for cell in cells[name]] for name in shown), strict=True
+        )
+    ]
+    align = "".join("<" if answer[name].dtype == object else ">" for name in shown)
+    yield from table(rows, align)
+    if left := names[len(shown) :]:
+        yield f"  ({len(left)} more in a wider window, or by --columns: {', '.join(left)})"
+
+
+def _width(cells: Mapping[str, list[str]], names: list[str], longest: int) -> int:
+    widths = [
+        max([len(name), *(min(len(cell), longest) for cell in cells[name])]) for name in names
+    ]
+    return sum(widths) + 2 * len(widths)
+
+
+def _cut(cell: str, longest: int) -> str:
+    return cell if len(cell) <= longest else f"{cell[: longest - 1]}…"
+
+
+def _word(value: Any) -> str:
+    """A value in a table: two decimals; a dash where there is none."""
+    if value is None or (isinstance(value, float) and value != value):
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.2f}" if abs(value) < 1e6 else f"{value:.4g}"
+    return readable(str(value))
+
+
+def arrow(answer: Answer) -> Any:
+    """The answer as a table of Arrow, with nulls where there is no value."""
+    import pyarrow  # takes a third of a second to load
+
+    columns = {}
+    for name, values in answer.items():
+        missing = None if values.dtype.kind != "f" else np.isnan(values)
+        columns[name] = pyarrow.array(values, mask=missing)
+    return pyarrow.table(columns)
+
+
+def _csv(answer: Answer) -> Iterator[str]:
+    from pyarrow import csv
+
+    plain = {name: _plain(values) for name, values in answer.items()}
+    if plain:
+        stream = io.BytesIO()
+        csv.write_csv(arrow(plain), stream, csv.WriteOptions(include_header=False))
+        yield csv_line(map(harmless, plain))
+        yield stream.getvalue().decode("utf-8")
+
+
+def _tsv(answer: Answer) -> Iterator[str]:
+    yield "\t".join(map(harmless, answer)) + "\n"
+    for row in zip(*(_values(_plain(values)) for values in answer.values()), strict=True):
+        yield "\t".join("" if value is None else str(value) for value in row) + "\n"
+
+
+def _plain(values: np.ndarray) -> np.ndarray:
+    """Texts on one line, which no spreadsheet evaluates."""
+    if values.dtype != object:
+        return values
+    texts = [None if text is None else harmless(readable(str(text))) for text in values]
+    result = np.empty(len(texts), object)
+    result[:] = texts
+    return result
+
+
+def _jsonl(answer: Answer) -> Iterator[str]:
+    for row in zip(*map(_values, answer.values()), strict=True):
+        yield json.dumps(dict(zip(answer, row, strict=True)), ensure_ascii=False) + "\n"
+
+
+def _values(values: np.ndarray) -> list[Any]:
+    """A column as texts and numbers; None where there is no value."""
+    if values.dtype == object:
+        return [None if text is None else str(text) for text in values]
+    return [_number(value) for value in values]
+
+
+def _number(value: Any) -> int | float | None:
+    if value.dtype.kind != "f":
+        return int(value)
+    return None if np.isnan(value) else float(str(value))  # the shortest digits of a float32
+
+
+def _write_parquet(answer: Answer, output: Path | None) -> None:
+    from pyarrow import parquet
+
+    from ligen_py.store.files.temporary import publish, temporary_for
+
+    if output is None:
+        raise UsageError("--format parquet: is no text; name a file: --output FILE")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    part = temporary_for(output)
+    try:
+        parquet.write_table(arrow(answer), part)
+        publish([(part, output)])
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,135 @@
+"""The columns of a target's ranked molecules, by the names that a question uses."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ligen_py.records.properties import PROPERTY_NAMES
+from ligen_py.store.campaign.reader import CampaignReader, TargetReader
+from ligen_py.summary.queries.expression import Column, Texts
+
+NUMBERS = ("rank", "score", "states", "poses", "restart", "line")
+TEXTS = ("target", "name", "library", "file", "smiles", "key", "note")
+
+ALIASES = {"mw": "weight", "hbd": "donors", "hba": "acceptors", "rotb": "rotatable"}
+"""Short names that the field uses."""
+
+COUNTS = ("donors", "acceptors", "rotatable", "rings", "heavy", "charge")
+"""Properties that are whole numbers."""
+
+INPUT = "input."
+"""What the name of a further column of the input starts with."""
+
+
+@dataclass
+class Molecules:
+    """All scored molecules of a target: whole columns are read when they are asked for."""
+
+    campaign: CampaignReader
+    target: TargetReader
+    _read: dict[str, Column] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Every column, in the order in which all of them are shown."""
+        terms = [name.replace("/", ".") for name in self.target.terms]
+        return [
+            "target",
+            "rank",
+            "name",
+            "score",
+            *terms,
+            *PROPERTY_NAMES,
+            *TEXTS[2:],
+            *NUMBERS[2:],
+        ]
+
+    @property
+    def default(self) -> list[str]:
+        """The columns that are shown where none are chosen."""
+        totals = [name.replace("/", ".") for name in self.target.terms if name.endswith("/total")]
+        return ["target", "rank", "name", "score", *totals, "weight", "logp", "library"]
+
+    def plain(self, name: str) -> str:
+        """A column's own name; KeyError where there is none."""
+        name = ALIASES.get(name.lower(), name.replace("/", "."))
+        if name not in self.names and not (name.startswith(INPUT) and len(name) > len(INPUT)):
+            raise KeyError(name)
+        return name
+
+    def column(self, name: str) -> Column:
+        """A whole column, one value a scored record; KeyError where there is none."""
+        name = self.plain(name)
+        if name.startswith(INPUT):
+            raise KeyError(name)
+        if name not in self._read:
+            self._read[name] = self._whole(name)
+        return self._read[name]
+
+    def _whole(self, name: str) -> Column:
+        if name == "rank":
+            return self.rank
+        if name == "target":
+            return Texts(np.zeros(self.target.scored, "u1"), [self.target.name])
+        if name in ("library", "file"):
+            names = self.campaign.libraries if name == "library" else self.campaign.files
+            return Texts(self.target.column(name), names)
+        values = self.target.column(name)
+        return Texts(values) if name in TEXTS else values
+
+    @property
+    def rank(self) -> np.ndarray:
+        """Ranks from 1 (i8), 0 of what is not ranked."""
+        if "rank" not in self._read:
+            ranks, order = np.zeros(self.target.scored, "i8"), self.target.order()
+            ranks[order] = np.arange(1, len(order) + 1)
+            self._read["rank"] = ranks
+        found = self._read["rank"]
+        assert isinstance(found, np.ndarray)
+        return found
+
+    def some(self, names: list[str], rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Columns of some rows: numbers, or texts as `object`; None where there is no text."""
+        return {name: self._some(name, rows) for name in names}
+
+    def _some(self, name: str, rows: np.ndarray) -> np.ndarray:
+        if name == "rank":
+            return self.rank[rows]
+        if name == "target":
+            return np.full(len(rows), self.target.name, object)
+        if name.startswith(INPUT):
+            found = self.target.inputs(rows)
+            return _objects([columns.get(name.removeprefix(INPUT)) for columns in found])
+        values = self.target.column(name, rows)
+        if name in COUNTS and np.isfinite(values).all():
+            return values.astype("i4")
+        if name in ("library", "file"):
+            names = self.campaign.libraries if name == "library" else self.campaign.files
+            return _objects([names[number] for number in values])
+        return values
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    result = np.empty(len(values), object)
+    result[:] = values
+    return result
+
+
+def joined(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The columns of several targets one below the other, in the order of their first mention.
+
+    A column that a target lacks is empty there.
+    """
+    names = list(dict.fromkeys(name for part in parts for name in part))
+    sizes = [len(next(iter(part.values()))) if part else 0 for part in parts]
+    result = {}
+    for name in names:
+        pieces = [
+            part[name] if name in part else np.full(size, np.nan)
+            for part, size in zip(parts, sizes, strict=True)
+        ]
+        text = any(piece.dtype == object for piece in pieces)
+        result[name] = np.concatenate([piece.astype(object) if text else piece for piece in pieces])
+    return result

@@ -1,0 +1,69 @@
+"""SQL over a campaign, by DuckDB: one table, `molecules`, of all ranked molecules of all targets.
+
+Dots in the names of columns are underscores here: `vina_total`. The database lives in memory and
+can neither read nor write files.
+"""
+
+import importlib.util
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ligen_py.errors import InputError, UsageError
+from ligen_py.summary.queries.answer import Answer, arrow
+from ligen_py.summary.queries.columns import Molecules, joined
+
+
+def ask_sql(targets: Sequence[Molecules], statement: str) -> dict[str, np.ndarray]:
+    """The answer to one statement.
+
+    Raises UsageError where DuckDB is missing, InputError where it refuses the statement.
+    """
+    if importlib.util.find_spec("duckdb") is None:
+        raise UsageError("--sql: DuckDB is missing; install it: pip install 'ligen_py[sql]'")
+    import duckdb
+
+    with duckdb.connect(config={"enable_external_access": "false"}) as database:
+        database.execute("SET lock_configuration = true")
+        database.register("molecules", arrow(_mentioned(targets, statement)))
+        try:
+            found = database.sql(statement)
+            if found is None:
+                raise InputError("--sql: the statement gives no rows; begin it with SELECT")
+            return _columns(found.to_arrow_table())
+        except duckdb.Error as error:
+            raise InputError(f"--sql: {str(error).strip().splitlines()[0]}") from error
+
+
+def _mentioned(targets: Sequence[Molecules], statement: str) -> Answer:
+    """The columns that a statement names; all where it names all by `*`."""
+    words = set(re.findall(r"\w+", statement.lower()))
+    parts = []
+    for molecules in targets:
+        every = "*" in re.sub(r"count\s*\(\s*\*\s*\)", "", statement, flags=re.IGNORECASE)
+        names = {name.replace(".", "_"): name for name in molecules.names}
+        chosen = [name for plain, name in names.items() if every or plain.lower() in words]
+        found = molecules.some(chosen or ["rank"], molecules.target.order())
+        parts.append({name.replace(".", "_"): values for name, values in found.items()})
+    return joined(parts)
+
+
+def _columns(table: Any) -> dict[str, np.ndarray]:
+    import pyarrow
+
+    result: dict[str, np.ndarray] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pyarrow.types.is_decimal(column.type):
+            column = column.cast(pyarrow.float64())
+        if pyarrow.types.is_integer(column.type) and column.null_count:
+            column = column.cast(pyarrow.float64())
+        numeric = pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type)
+        if numeric:
+            result[name] = column.to_numpy()
+        else:
+            texts = np.empty(len(column), object)
+            texts[:] = [None if item is None else str(item) for item in column.to_pylist()]
+            result[name] = texts
+    return result

@@ -1,0 +1,175 @@
+"""The hits of one target as molecules with all that is known of them, and as files."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.scoring.scores import choice_energy
+from ligen_py.molecules.export import one_line, sdf_record
+from ligen_py.molecules.pdbqt import ligand_pdbqt, receptor_pdbqt
+from ligen_py.molecules.receptor.structure import read_text
+from ligen_py.molecules.receptor.writing import receptor_pdb
+from ligen_py.records.functions.ad4 import Ad4Receptor
+from ligen_py.records.pocket import POCKET, Receptor, Whole
+from ligen_py.store.campaign.kept_poses import KeptPoses
+from ligen_py.store.campaign.manifest import Manifest, PartFiles
+from ligen_py.store.campaign.reader import CampaignReader, TargetReader
+from ligen_py.store.files.parquet import parquet_bytes
+from ligen_py.store.files.read import read
+from ligen_py.store.files.text import csv_line, harmless
+from ligen_py.summary.molecule import MOST_COLUMNS, columns, kind_of, ranked
+from ligen_py.summary.scripts import Scene, chimerax, pymol
+
+NAME_LENGTH = 40
+"""Characters of a molecule's name in the name of its PDBQT file."""
+
+Files = dict[str, Iterable[str] | bytes]
+"""Name of a file -> its content."""
+
+
+@dataclass(frozen=True)
+class Posed:
+    """One pose of a hit."""
+
+    molecule: np.ndarray
+    """RDKit binary molecule, u1."""
+    xyz: np.ndarray
+    """(atoms, 3) in the molecule's order, Angstrom."""
+    items: dict[str, str]
+    """Everything known of it, by the names that SDF and CSV give it."""
+
+
+@dataclass(frozen=True)
+class TargetFiles:
+    """The best molecules of a target."""
+
+    campaign: CampaignReader
+    target: TargetReader
+    count: int
+    """Molecules."""
+    poses: int = 1
+    """Poses of each."""
+    manifest: Manifest | None = None
+    """Where the campaign's files are: needed for more than one pose, receptor and scripts."""
+
+    def hits(self) -> Iterator[list[Posed]]:
+        """The poses of each molecule, best first; molecules in the order of their ranks."""
+        for row, pose in ranked(self.campaign, self.target, self.count):
+            if self.poses == 1:
+                yield [Posed(pose.molecule, pose.xyz, row)]
+                continue
+            where = row["library"], row["file"], int(row["line"])
+            kept = self._kept.of(*where, self.poses)
+            xyz = [pose.xyz, *(rebuild(*other.genotype)[0] for other in kept[1:])]
+            items = [
+                row
+                | {name.replace("/", "."): str(np.float32(v)) for name, v in one.terms.items()}
+                | {"restart": str(one.restart), "pose": str(number), "energy": f"{one.energy:.4f}"}
+                for number, one in enumerate(kept, start=1)
+            ]
+            yield [Posed(pose.molecule, *each) for each in zip(xyz, items, strict=True)]
+
+    @cached_property
+    def _kept(self) -> KeptPoses:
+        if self.manifest is None:
+            raise ValueError("kept poses are found by the manifest")
+        return KeptPoses(self.manifest, self.target.name, choice_energy)
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of the tables."""
+        given = self.target.input_columns(self.count, MOST_COLUMNS)
+        return columns(self.target.terms, given)
+
+    def sdf(self) -> Iterator[str]:
+        """An SDF record for each pose."""
+        for poses in self.hits():
+            for pose in poses:
+                yield sdf_record(pose.molecule, pose.xyz, pose.items["name"], pose.items)
+
+    def csv(self) -> Iterator[str]:
+        """A line for each molecule, in which no cell is a formula."""
+        header = self.columns
+        yield csv_line(map(harmless, header))
+        for row in self.rows():
+            yield csv_line(harmless(one_line(row.get(key, ""))) for key in header)
+
+    def rows(self) -> Iterator[dict[str, str]]:
+        """What is known of each molecule."""
+        for row, _ in ranked(self.campaign, self.target, self.count):
+            yield row
+
+    def parquet(self) -> bytes:
+        """The table of `csv` as Parquet: numbers as numbers, texts as they are."""
+        kinds = {name: kind_of(name, self.target.terms) for name in self.columns}
+        return parquet_bytes(kinds, self.rows())
+
+    def files(self, stem: str, reference: Path | None = None, pdbqt: bool = False) -> Files:
+        """All files of the target, named after `stem`."""
+        found: Files = {
+            f"{stem}.sdf": self.sdf(),
+            f"{stem}.csv": self.csv(),
+            f"{stem}.parquet": self.parquet(),
+        }
+        if self.manifest is None:
+            return found
+        pockets = {part.place: part for part in self._parts()}
+        receptors = self._receptors(stem, pockets)
+        scene = Scene(
+            title=f"{self.target.name}: prepared receptor and hits",
+            receptors=list(receptors),
+            hits=f"{stem}.sdf",
+            records=min(self.count, self.target.size),
+        )
+        shown = reference or next((p.crystal for p in self._parts() if p.crystal), None)
+        if shown is not None and shown.is_file():
+            kind = Path(shown.name.lower().removesuffix(".gz")).suffix
+            scene = scene.with_reference(f"{stem}-reference{kind}")
+            found[str(scene.reference)] = [read_text(shown)]
+        scripts = {f"{stem}.pml": [pymol(scene)], f"{stem}.cxc": [chimerax(scene)]}
+        return found | receptors | scripts | (self._pdbqt(stem, pockets) if pdbqt else {})
+
+    def _parts(self) -> list[PartFiles]:
+        parts = self.manifest.parts if self.manifest else ()
+        return [part for part in parts if part.target == self.target.name]
+
+    @staticmethod
+    def _receptors(stem: str, pockets: Mapping[str, PartFiles]) -> Files:
+        return {
+            f"{stem}-receptor{_dash(part)}.pdb": [receptor_of(part.pocket)]
+            for part in pockets.values()
+        }
+
+    def _pdbqt(self, stem: str, pockets: Mapping[str, PartFiles]) -> Files:
+        """The receptor as far as it is scored, and each pose as a file of its own."""
+        found: Files = {}
+        for part in pockets.values():
+            seen = read(part.pocket, POCKET, Receptor), read(part.pocket, POCKET, Ad4Receptor)
+            found[f"{stem}-receptor{_dash(part)}.pdbqt"] = [receptor_pdbqt(*seen)]
+        digits = len(str(min(self.count, self.target.size)))
+        for poses in self.hits():
+            for pose in poses:
+                name = f"{int(pose.items['rank']):0{digits}}-{_plain(pose.items['name'])}"
+                number = f"-{pose.items['pose']}" if self.poses > 1 else ""
+                text = ligand_pdbqt(pose.molecule, pose.xyz, pose.items)
+                found[f"{stem}-pdbqt/{name}{number}.pdbqt"] = [text]
+        return found
+
+
+def receptor_of(pocket: Path) -> str:
+    """The receptor of a pocket file as PDB."""
+    return receptor_pdb(read(pocket, POCKET, Whole), read(pocket, POCKET, Ad4Receptor))
+
+
+def _dash(part: PartFiles) -> str:
+    return f"-{part.conformation}" if part.conformation else ""
+
+
+def _plain(name: str) -> str:
+    """A molecule's name as a part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", name)[:NAME_LENGTH].strip("._-") or "ligand"

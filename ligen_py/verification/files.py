@@ -1,0 +1,68 @@
+"""Whether the files of a campaign are complete, sound, and made from each other."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ligen_py.chain import FILES, SCREEN
+from ligen_py.errors import InputError
+from ligen_py.provenance import file_digest
+from ligen_py.records.kinds import KINDS
+from ligen_py.store.campaign.manifest import Manifest, PartFiles
+from ligen_py.store.campaign.part import RECORDED, input_digests, read_part
+from ligen_py.store.files.read import groups_in, read, run_record
+
+CHUNK = re.compile(r"(?P<label>.*?)(?P<number>\d+)-of-(?P<count>\d+)")
+"""Name of a chunk: that of its file within the library, if there are several, and which part."""
+
+
+def missing_chunks(manifest: Manifest) -> Iterator[str]:
+    """Chunks that a manifest lacks: another chunk of the same file says how many there are."""
+    found: dict[tuple[str, str, str, int], set[int]] = {}
+    for part in manifest.parts:
+        name = CHUNK.fullmatch(part.ligands.stem)
+        if name is None:
+            yield f"{part.label}: the chunk's name does not say which part of how many it is"
+            continue
+        key = part.place, part.library, name["label"], int(name["count"])
+        found.setdefault(key, set()).add(int(name["number"]))
+    for (place, library, label, count), numbers in found.items():
+        for number in sorted(set(range(1, count + 1)) - numbers):
+            yield f"{place}/{library}/{label}{number}-of-{count}: is not in the manifest"
+
+
+def part_faults(
+    part: PartFiles, known: dict[tuple[str, ...], str], digests: dict[Path, str]
+) -> Iterator[str]:
+    """Checksums, content and provenance of the files of one part, and its ledger."""
+    label = (part.place, part.library, part.ligands.stem)
+    sound = True
+    for kind in FILES:
+        path: Path = getattr(part, kind)
+        if path in digests:
+            continue
+        if not path.is_file():
+            yield f"{path}: is missing"
+            return
+        digests[path] = file_digest(path)
+        try:
+            for record in groups_in(path, KINDS[kind]).values():
+                read(path, KINDS[kind], record)
+        except InputError as error:
+            sound = False
+            yield str(error)
+    for kind in RECORDED:
+        if known.get((*label, kind)) != digests[getattr(part, kind)]:
+            yield f"{getattr(part, kind)}: is not the file that the campaign was made from"
+    if not sound:
+        return
+    try:
+        for stage in SCREEN:
+            path = getattr(part, stage.kind)
+            inputs = input_digests(path, run_record(path, KINDS[stage.kind]))
+            for source in stage.inputs.values():
+                if digests[getattr(part, source)] not in inputs:
+                    yield f"{path}: was not made from {getattr(part, source)} as it is now"
+        read_part(part)
+    except InputError as error:
+        yield str(error)

@@ -1,0 +1,222 @@
+"""Results made again from what stands before them: ranking, scores, pockets, molecules, files."""
+
+import json
+import logging
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.campaign import Workplan
+from ligen_py.chain import STAGES
+from ligen_py.engine.scoring.scores import best_poses, pose_scores
+from ligen_py.errors import InputError
+from ligen_py.molecules.library.reading import Columns, Part
+from ligen_py.molecules.library.reading import records as records_of
+from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.pocket import POCKET
+from ligen_py.records.poses import Poses
+from ligen_py.records.refined import REFINED
+from ligen_py.records.rows import unequal
+from ligen_py.records.scores import SCORES, Scores
+from ligen_py.settings.check import check
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.store.campaign.differences import differences
+from ligen_py.store.campaign.manifest import Manifest, PartFiles
+from ligen_py.store.files.read import groups_in, read, run_record
+from ligen_py.store.files.some_ligands import write_some
+from ligen_py.store.files.terms import read_terms
+from ligen_py.verification.redocked import device_class
+
+log = logging.getLogger("ligen_py")
+
+POSES_SCORED = 1_000_000
+"""Poses that are scored again: some minutes of a processor, some seconds of a GPU."""
+
+
+def merge_faults(
+    campaign: Path, path: Path, manifest: Manifest, attributes: Mapping[str, str]
+) -> Iterator[str]:
+    """Whether merging the parts again gives the campaign file: ranking, ledger, poses, controls."""
+    stage = STAGES["aggregate"]
+    settings = check(stage.settings, json.loads(attributes["settings"]), str(campaign))
+    with tempfile.TemporaryDirectory() as name:
+        table, again = Path(name) / path.name, Path(name) / "campaign.h5"
+        table.write_text(manifest.text(), encoding="utf-8")
+        inputs = {"manifest": table, "effort": attributes.get("effort", "")}
+        try:
+            stage.run(inputs, settings, None, again)
+        except InputError as error:
+            yield f"{campaign}: its parts cannot be merged: {error}"
+            return
+        try:
+            for what in differences(campaign, again):
+                yield f"{campaign}: {what} is not what its parts give"
+        except InputError as error:
+            yield str(error)
+
+
+def ranking_faults(part: PartFiles) -> Iterator[str]:
+    """Whether the best pose and the score of each ligand follow from the stored terms."""
+    record = run_record(part.scores, SCORES)
+    settings = check(ScoreSettings, json.loads(record["settings"]), str(part.scores))
+    ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
+    poses: Poses = read(part.refined, REFINED, Poses)
+    stored: Scores = read(part.scores, SCORES, Scores)
+    again = best_poses(poses, *pose_scores(ligands, poses, read_terms(part.scores), settings))
+    for column in unequal(stored, again):
+        yield f"{part.scores}: scores/{column} does not follow from the terms"
+
+
+def scoring_faults(manifest: Manifest, seed: int, device: str | None, label: str) -> Iterator[str]:
+    """Score the poses of the parts again, of as many as have `POSES_SCORED` together, or one.
+
+    `label` is that of the device; parts that another class of device scored are left out.
+    """
+    left, parts = POSES_SCORED, 0
+    for place in np.random.default_rng(seed).permutation(len(manifest.parts)):
+        part = manifest.parts[place]
+        record = run_record(part.scores, SCORES)
+        if device_class(record["device"]) != device_class(label):
+            log.warning("%s: not compared, as it was made on %s", part.scores, record["device"])
+            continue
+        poses: Poses = read(part.refined, REFINED, Poses)
+        left -= len(poses.restart)
+        if left < 0 and parts:
+            log.info("scored the poses of %d of %d parts again", parts, len(manifest.parts))
+            return
+        parts += 1
+        yield from _scored_again(part, record, device)
+
+
+def _scored_again(part: PartFiles, record: Mapping[str, str], device: str | None) -> Iterator[str]:
+    stage = STAGES["score"]
+    settings = check(stage.settings, json.loads(record["settings"]), str(part.scores))
+    inputs = {flag: getattr(part, kind) for flag, kind in stage.inputs.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        again = Path(folder) / "scores.h5"
+        try:
+            stage.run(inputs, settings, device, again)
+        except InputError as error:
+            yield f"{part.scores}: its poses cannot be scored again: {error}"
+            return
+        stored, made = read_terms(part.scores), read_terms(again)
+        for function, columns in stored.items():
+            for term, values in columns.items():
+                if values.tobytes() != made[function][term].tobytes():
+                    yield f"{part.scores}: terms/{function}/{term} is not what its poses give"
+
+
+def pocket_faults(plan: Workplan, manifest: Manifest) -> Iterator[str]:
+    """Prepare every pocket again from its structure, and compare all columns."""
+    stage = STAGES["pocket"]
+    files = {part.place: part.pocket for part in manifest.parts}
+    for name, path in files.items():
+        if name not in plan.pockets:
+            continue  # another fault says so
+        inputs = {
+            "receptor": plan.receptor(name),
+            "structure": plan.structure(name),
+            "site": plan.site(name),
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            again = Path(folder) / path.name
+            try:
+                stage.run(inputs, plan.settings.pocket, None, again)
+            except InputError as error:
+                yield f"{path}: cannot be made again: {error}"
+                continue
+            for group, record in groups_in(path, POCKET).items():
+                for column in unequal(read(path, POCKET, record), read(again, POCKET, record)):
+                    yield f"{path}: {group}/{column} is not what {inputs['receptor']} gives"
+
+
+def library_faults(plan: Workplan, manifest: Manifest, chosen: list[np.ndarray]) -> Iterator[str]:
+    """Read the names of all molecules again from the library, and prepare the chosen ones again."""
+    described = plan.manifest().parts
+    places = {part.label: place for part, place in zip(described, plan.parts(), strict=True)}
+    records: dict[Path, np.ndarray] = {}
+    for part, rows in zip(manifest.parts, chosen, strict=True):
+        records[part.ligands] = np.union1d(records.get(part.ligands, rows), rows)
+    for part in {part.ligands: part for part in manifest.parts}.values():
+        place = places.get(part.label)
+        if place is None or plan.is_reused(place.library):
+            continue
+        yield from _read_again(plan, place.library, place.chunk, part)
+        if len(records[part.ligands]):
+            rows = records[part.ligands].astype("i8")
+            yield from _parsed_again(plan, place.library, place.chunk, part, rows)
+
+
+def _read_again(plan: Workplan, library: str, chunk: str, part: PartFiles) -> Iterator[str]:
+    """Compare line, name and further columns of all records with the library's file."""
+    entries: Entries = read(part.ligands, LIGANDS, Entries)
+    options, source = plan.parse_options(library), plan.source(library, chunk)
+    columns = Columns(**options.model_dump(include=set(Columns._fields)))
+    found = list(records_of(source, Part.parse(chunk.rpartition(".")[2]), columns))
+    if len(found) != len(entries.line):
+        yield f"{part.ligands}: contains {len(entries.line)} records, {source} has {len(found)}"
+        return
+    stored = zip(entries.line.tolist(), entries.name, entries.extra, strict=True)
+    for row, record in zip(stored, found, strict=True):
+        if row != (record.line, record.name, record.extra):
+            yield (
+                f"{part.ligands}: the record of line {row[0]} is called {row[1]!r}, in {source} "
+                f"line {record.line} is called {record.name!r}, or has other columns"
+            )
+
+
+def _parsed_again(
+    plan: Workplan, library: str, chunk: str, part: PartFiles, records: np.ndarray
+) -> Iterator[str]:
+    """Compare some records of a ligands file with what their lines in the library give."""
+    entries: Entries = read(part.ligands, LIGANDS, Entries)
+    lines = frozenset(entries.line[records].tolist())
+    source = plan.source(library, chunk)
+    inputs = {"input": source, "part": Part.parse(chunk.rpartition(".")[2]), "lines": lines}
+    with tempfile.TemporaryDirectory() as folder:
+        some, again = Path(folder) / "some.h5", Path(folder) / "again.h5"
+        write_some(part.ligands, records, some)
+        try:
+            STAGES["parse"].run(inputs, plan.parse_options(library), None, again)
+        except InputError as error:
+            yield f"{part.ligands}: cannot be made again: {error}"
+            return
+        for group, record in groups_in(some, LIGANDS).items():
+            stored, made = read(some, LIGANDS, record), read(again, LIGANDS, record)
+            for column in unequal(stored, made):
+                yield f"{part.ligands}: {group}/{column} is not what {source} gives"
+
+
+def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
+    """Write the exported molecules and the report again, and compare them with those that lie here.
+
+    Names of files stand in the report as seen from the campaign's folder.
+    """
+    results = campaign.parent
+    with tempfile.TemporaryDirectory() as folder:
+        again = Path(folder) / results.name
+        again.mkdir()
+        searches = [Path(file) for file in plan.reported(results.name)]
+        below = {file.parts[1] for file in searches}
+        for name in (campaign.name, "manifest.tsv", *sorted(below)):
+            (again / name).symlink_to(results.resolve() / name)
+        seen, printed = Path(results.name), StringIO()
+        inputs = {"campaign": seen / campaign.name}
+        with chdir(folder), redirect_stdout(printed):
+            STAGES["export"].run(inputs, plan.settings.export, None, seen / "export")
+            shown = inputs | {"exported": seen / "export", "searches": tuple(searches)}
+            STAGES["report"].run(shown, plan.settings.report, None, seen / "report.html")
+        (again / "report.txt").write_text(printed.getvalue(), encoding="utf-8")
+        for file in sorted(again.rglob("*")):
+            part = file.relative_to(again)
+            here = results / part
+            if file.is_symlink() or file.is_dir() or not (results / part.parts[0]).exists():
+                continue
+            if not here.is_file():
+                yield f"{here}: is missing"
+            elif here.read_bytes() != file.read_bytes():
+                yield f"{here}: is not what {campaign} gives"

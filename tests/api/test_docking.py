@@ -1,0 +1,188 @@
+"""Docking from Python: the same bits as a campaign, and nothing given is lost."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import AllChem
+
+from ligen_py import export, query, verify
+from ligen_py.api import Hits, InputError, Pocket, dock
+from tests.api.conftest import FAST
+from tests.mini import Mini
+
+
+def exported(mini: Mini, *flags: str) -> list[Chem.Mol]:
+    folder = mini.folder / "export"
+    assert export.main(["--campaign", str(mini.campaign), "--output", str(folder), *flags]) == 0
+    return list(Chem.SDMolSupplier(str(folder / "dhfr.sdf"), removeHs=False))
+
+
+def test_hits_are_those_of_a_campaign_bit_for_bit(library_hits: Hits, mini: Mini) -> None:
+    mols = exported(mini, "--poses", "3", "--quiet")
+    mine = [pose for hit in library_hits for pose in hit.poses]
+    assert len(mine) == len(mols) > 2 * len(library_hits)
+    same = ("rank", "name", "score", "state", "restart", "pose", "energy", "line", "key")
+    for one, other in zip(mine, mols, strict=True):
+        for item in (*same, *(name for name in other.GetPropNames() if name.startswith("vina"))):
+            assert one.GetProp(item) == other.GetProp(item), item
+        written = Chem.MolFromMolBlock(Chem.MolToMolBlock(one), removeHs=False)
+        assert Chem.MolToMolBlock(written) == Chem.MolToMolBlock(other)
+
+
+def test_the_reference_is_redocked_as_a_campaign_does(
+    library_hits: Hits, mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = library_hits.redocking
+    assert found is not None
+    assert found.rmsd is not None
+    assert found.rmsd_kept is not None
+    assert 0 < found.rmsd_kept <= found.rmsd < 30
+    with query.open_campaign(mini.campaign) as campaign:
+        control = campaign.target("dhfr").control()
+    assert found.rmsd == control.rmsd[0]
+    assert (found.name, found.score) == (control.name[0], control.score[0])
+
+
+def test_what_is_no_hit_is_a_failure_with_a_reason(library_hits: Hits) -> None:
+    told = {one.name: (one.status, one.source) for one in library_hits.failures}
+    assert told == {
+        "is no molecule": ("failed", "lib.smi, line 3"),
+        "ether again": ("duplicate", "lib.smi, line 7"),
+    }
+    assert all(one.reason for one in library_hits.failures)
+    assert len(library_hits) + len(library_hits.failures) == 7
+
+
+@pytest.fixture(scope="module")
+def mixed(pocket: Pocket, tmp_path_factory: pytest.TempPathFactory) -> Hits:
+    placed = Chem.AddHs(Chem.MolFromSmiles("OC(=O)Cc1ccccc1"))
+    AllChem.EmbedMolecule(placed, randomSeed=1)
+    placed.SetProp("_Name", "phenylacetic acid\n$$$$")
+    placed.SetProp("price", "12")
+    flat = Chem.MolFromSmiles("CCOCC")
+    flat.SetProp("note", 'x;y, "z"')
+    file = tmp_path_factory.mktemp("mixed") / "more.smi"
+    file.write_text("CCCO propanol\nCCN\n")
+    given = ["CCO ethanol", placed, None, flat, "", "nonsense", file, "OCC again", "C[C@H](F)Cl"]
+    return dock(pocket, given, settings=FAST, seed=3)
+
+
+def test_anything_can_be_docked_and_keeps_its_place(mixed: Hits) -> None:
+    found = {hit.index: hit for hit in mixed if hit.index is not None}
+    assert {index: hit.name for index, hit in found.items()} == {
+        0: "ethanol",
+        1: "phenylacetic acid $$$$",
+        3: "CCOCC",
+        8: "C[C@H](F)Cl",
+    }
+    assert found[1].columns == {"price": "12"}
+    assert found[3].columns == {"input.note": 'x;y, "z"'}
+    assert found[0].others == ["again"]
+    assert found[0].source == "ligand 1"
+    of_file = {hit.name: hit.source for hit in mixed if hit.index is None}
+    assert of_file == {"propanol": "more.smi, line 1", "line-2": "more.smi, line 2"}
+    assert [hit.rank for hit in mixed] == list(range(1, 7))
+    assert [hit.score for hit in mixed] == sorted((hit.score for hit in mixed), reverse=True)
+
+
+def test_every_ligand_is_a_hit_or_a_failure(mixed: Hits) -> None:
+    lost = {one.index: (one.name, one.status) for one in mixed.failures}
+    assert lost == {
+        2: ("ligand 3", "failed"),
+        4: ("ligand 5", "failed"),
+        5: ("nonsense", "failed"),
+        7: ("again", "duplicate"),
+    }
+    assert mixed.failures[-1].reason == "the same molecule as ethanol (ligand 1)"
+
+
+def test_a_pose_is_the_molecule_that_was_given_in_its_docked_state(mixed: Hits) -> None:
+    for hit in mixed:
+        pose = hit.pose
+        assert Chem.CanonSmiles(hit.state) == Chem.MolToSmiles(Chem.RemoveHs(pose))
+        assert pose.GetNumConformers() == 1
+        assert pose.GetNumAtoms() == Chem.AddHs(Chem.MolFromSmiles(hit.state)).GetNumAtoms()
+        assert pose.GetProp("_Name") == hit.name
+        assert float(pose.GetProp("score")) == pytest.approx(hit.score)
+        assert hit.poses == [pose]
+    acid = next(hit for hit in mixed if hit.index == 1)
+    assert acid.state == "O=C([O-])Cc1ccccc1"
+    assert acid.smiles == "O=C(O)Cc1ccccc1"
+
+
+def test_equal_calls_are_equal_and_a_seed_counts(pocket: Pocket) -> None:
+    def places(seed: int) -> np.ndarray:
+        hits = dock(pocket, "CCOCCc1ccccc1", settings=FAST, seed=seed)
+        return hits[0].pose.GetConformer().GetPositions()
+
+    assert np.array_equal(places(1), places(1))
+    assert not np.array_equal(places(1), places(2))
+
+
+def test_nothing_docked_is_no_error_but_nothing_given_is(pocket: Pocket, tmp_path: Path) -> None:
+    hits = dock(pocket, ["nonsense"], settings=FAST, folder=tmp_path / "out")
+    assert (len(hits), len(hits.failures)) == (0, 1)
+    assert not (tmp_path / "out").exists()
+    assert not len(dock(pocket, [None]))
+    with pytest.raises(InputError, match="no ligand was given"):
+        dock(pocket, [])
+    empty = tmp_path / "empty.sdf"
+    empty.touch()
+    with pytest.raises(InputError, match=r"empty\.sdf: contains no molecules"):
+        dock(pocket, ["CCO", empty])
+
+
+@pytest.mark.parametrize(
+    ("ligands", "sentence"),
+    [
+        ("nothing.sdf", "nothing.sdf: does not exist"),
+        (Path("nothing"), "nothing: does not exist"),
+        (Path(__file__), "format unknown"),
+        (Path(__file__).parent, "is a folder; give its files"),
+    ],
+)
+def test_a_file_that_is_none_is_a_sentence(
+    pocket: Pocket, ligands: str | Path, sentence: str
+) -> None:
+    with pytest.raises(InputError, match=sentence):
+        dock(pocket, ligands)
+
+
+def test_settings_are_those_of_a_config(pocket: Pocket) -> None:
+    with pytest.raises(InputError, match=r"unknown section 'docc'; did you mean 'dock'\?"):
+        dock(pocket, "C", settings={"docc": {}})
+    with pytest.raises(InputError, match=r"unknown key 'refine\.round'; did you mean"):
+        dock(pocket, "C", settings={"refine": {"round": 1}})
+    with pytest.raises(InputError, match=r"key 'parse\.ph'"):
+        dock(pocket, "C", ph=20)
+    with pytest.raises(TypeError, match="not int"):
+        dock(pocket, [3])  # type: ignore[list-item]
+
+
+def test_a_folder_gets_all_files_and_is_a_campaign(
+    kept: Path, pocket: Pocket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {path.name for path in kept.iterdir()}
+    endings = ("sdf", "csv", "parquet", "pml", "cxc")
+    assert names == {
+        *(f"hits.{ending}" for ending in endings),
+        *("hits-receptor.pdb", "hits-receptor.pdbqt", "hits-reference.sdf", "hits-pdbqt"),
+        *("report.html", "results"),
+    }
+    assert len(Chem.SDMolSupplier(str(kept / "hits.sdf"))) == 4
+    moved = kept.rename(tmp_path / "moved")
+    campaign = moved / "results/campaign.h5"
+    assert verify.main([str(campaign)]) == 0
+    assert "no fault" in capsys.readouterr().out
+    flags = ["--campaign", str(campaign), "--output", str(tmp_path / "again"), "--quiet"]
+    assert export.main([*flags, "--poses", "2"]) == 0
+    ours, theirs = moved / "hits.sdf", tmp_path / "again/dhfr.sdf"
+    assert ours.read_bytes() == theirs.read_bytes()
+    assert (moved / "hits-receptor.pdb").read_bytes() == (
+        tmp_path / "again/dhfr-receptor.pdb"
+    ).read_bytes()
+    moved.rename(kept)
+    with pytest.raises(InputError, match="contains results already"):
+        dock(pocket, "CCO", folder=kept)

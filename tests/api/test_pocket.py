@@ -1,0 +1,97 @@
+"""Pockets from Python: five ways to say where, and what is wrong in a sentence."""
+
+from pathlib import Path
+from typing import Any
+
+import gemmi
+import pytest
+from rdkit import Chem
+
+from ligen_py.api import InputError, Pocket, dock
+from ligen_py.molecules.receptor.site import read_heavy_atoms
+from ligen_py.records.pocket import POCKET, GeometricField
+from ligen_py.store.files.read import read
+from tests.api.conftest import FAST, PROTEIN, REFERENCE
+
+
+def box(pocket: Pocket) -> tuple[list[float], float]:
+    field: GeometricField = read(pocket.file, POCKET, GeometricField)
+    half = field.spacing[0] * (field.value.shape[1] - 1) / 2
+    return (field.origin + half).tolist(), float(half)
+
+
+def test_sites_are_where_they_are_said_to_be(pocket: Pocket) -> None:
+    centre = read_heavy_atoms(REFERENCE).mean(axis=0).tolist()
+    assert box(pocket)[0] == pytest.approx(centre, abs=1e-3)
+    mol = Chem.MolFromMolFile(str(REFERENCE))
+    as_molecule = Pocket.from_pdb(PROTEIN, site=mol, chains=["B"], radius=8)
+    assert box(as_molecule)[0] == pytest.approx(box(pocket)[0], abs=1e-3)
+    at_point = Pocket.from_pdb(PROTEIN, center=centre, size=16, chains="B")
+    assert box(at_point)[1] == pytest.approx(box(pocket)[1])
+    assert as_molecule.reference is not None
+    assert at_point.reference is None
+
+
+def test_an_autobox_contains_its_ligand_with_the_margin() -> None:
+    xyz = read_heavy_atoms(REFERENCE)
+    centre, half = box(Pocket.from_pdb(PROTEIN, autobox=REFERENCE, margin=3, chains="B"))
+    reach = float(abs(xyz - xyz.mean(axis=0)).max())
+    assert centre == pytest.approx(xyz.mean(axis=0).tolist(), abs=0.5)  # a step of the grid
+    assert half == pytest.approx(reach + 3, abs=0.5)
+    with pytest.raises(InputError, match="give a smaller margin"):
+        Pocket.from_pdb(PROTEIN, autobox=REFERENCE, margin=29)
+
+
+def test_a_pocket_outlives_its_files(tmp_path: Path) -> None:
+    protein, ligand = tmp_path / "p.pdb", tmp_path / "l.sdf"
+    protein.write_bytes(PROTEIN.read_bytes())
+    ligand.write_bytes(REFERENCE.read_bytes())
+    pocket = Pocket.from_pdb(protein, site=ligand, chains="B", radius=8)
+    protein.unlink()
+    ligand.unlink()
+    assert len(dock(pocket, "CCO", settings=FAST)) == 1
+    assert pocket.name == "p"
+    assert repr(pocket).startswith("<Pocket p: ")
+    assert any("reference" in line or "site" in line for line in pocket.audit)
+
+
+def test_the_prepared_receptor_is_a_pdb_with_hydrogens(pocket: Pocket, tmp_path: Path) -> None:
+    pocket.to_pdb(tmp_path / "receptor.pdb")
+    [model] = gemmi.read_structure(str(tmp_path / "receptor.pdb"))
+    assert [chain.name for chain in model] == ["B"]
+    source = gemmi.read_structure(str(PROTEIN))[0]["B"]
+    heavy = sum(a.element.name != "H" for residue in model["B"] for a in residue)
+    waters = sum(len(residue) for residue in source if residue.is_water())
+    assert heavy == sum(len(residue) for residue in source) - waters
+    lysine = next(residue for residue in model["B"] if residue.name == "LYS" and "HZ1" in residue)
+    assert {"HZ1", "HZ2", "HZ3", "H"} <= {atom.name for atom in lysine}
+    assert {residue.name for residue in model["B"] if residue.het_flag == "H"} == {"NDP"}
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({}, "say where to dock: give one of site, center, autobox, residues, cavity"),
+        ({"site": REFERENCE, "center": (1, 2, 3)}, "not site and center"),
+        ({"site": "nothing.sdf"}, "nothing.sdf: does not exist"),
+        ({"site": "XYZ"}, "no residue is called XYZ; there is no file XYZ, either"),
+        ({"site": Chem.MolFromSmiles("C")}, "site: the molecule has no 3-D coordinates"),
+        ({"center": (100, 100, 100)}, "no receptor atom lies in the box"),
+        ({"center": (1, 2)}, "give 3 numbers"),
+        ({"site": REFERENCE, "watr": "near"}, "unknown setting 'watr'; did you mean 'waters'"),
+        ({"site": REFERENCE, "waters": "some"}, "key 'waters'"),
+        ({"site": REFERENCE, "chains": "Z"}, "has no chain Z; its chains are A, B"),
+        ({"cavity": 0}, "key 'cavity'"),
+    ],
+)
+def test_what_is_wrong_is_a_sentence(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence) as caught:
+        Pocket.from_pdb(PROTEIN, **given)
+    assert "ligen-" not in str(caught.value)
+
+
+def test_a_receptor_that_is_none_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"gone\.pdb: does not exist"):
+        Pocket.from_pdb(tmp_path / "gone.pdb", center=(0, 0, 0))
+    with pytest.raises(InputError, match="contains no atoms"):
+        Pocket.from_pdb(REFERENCE, center=(0, 0, 0))

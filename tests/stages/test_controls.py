@@ -1,0 +1,152 @@
+"""The stages of controls, by hand: parts made by hand, figures worked out, sentences."""
+
+import json
+from pathlib import Path
+
+import pytest
+from rdkit import Chem
+from rdkit.Chem import AllChem
+
+from ligen_py import accept, controls, decoys
+from ligen_py.settings.controls import ControlsSettings
+from ligen_py.store.campaign.manifest import PartFiles
+from tests.stages.factory import Molecule, write_part
+
+ACTIVES = [
+    Molecule("first", "CCO", 9.0),
+    Molecule("second", "CCN", 5.0),
+    Molecule("lost", "CCCN", None),
+    Molecule("first again", "OCC", 1.0),
+]
+DECOYS = [
+    Molecule("d1", "CCC", 6.0),
+    Molecule("d2", "CCCC", 4.0),
+    Molecule("d3", "CCCCC", 3.0),
+    Molecule("d4", "CCCCCC", 2.0),
+    Molecule("an active", "CCO", 99.0),
+]
+
+
+def part_words(group: str, files: PartFiles, pocket: str = "t") -> list[str]:
+    paths = (files.ligands, files.refined, files.scores, files.crystal or "")
+    return ["--part", group, pocket, "", *map(str, paths)]
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[str]:
+    actives = write_part(tmp_path, "t", "actives-of-t", "1-of-1", ACTIVES)
+    others = write_part(tmp_path, "t", "decoys-of-t", "1-of-1", DECOYS)
+    return ["--target", "t", *part_words("actives", actives), *part_words("decoys", others)]
+
+
+def test_actives_among_decoys(words: list[str], tmp_path: Path) -> None:
+    output = tmp_path / "controls.json"
+    assert controls.main([*words, "--origin", "made up", "--output", str(output)]) == 0
+    found = json.loads(output.read_text())
+    # Three actives (a duplicate is none) at 9, 5 and nowhere; four decoys at 6, 4, 3, 2: of the
+    # twelve pairs 4 + 3 + 0 are right.
+    assert (found["actives"], found["decoys"], found["origin"]) == (3, 4, "made up")
+    by = {row["by"]: row["figures"] for row in found["rankings"]}
+    assert set(by) == {"score", "xscore", "heavy atoms", "logP"}
+    for name in ("score", "xscore"):
+        assert by[name]["ROC AUC"]["value"] == pytest.approx(7 / 12)
+    assert found["passed"] is False
+    assert "ROC AUC 0.58" in found["sentence"]
+    assert any("3 actives" in note for note in found["notes"])
+    text = output.with_suffix(".txt").read_text()
+    assert text.startswith("Controls of t: FAILED\n")
+    assert controls.main([*words, "--min-auc", "0.5", "--output", str(output)]) == 0
+    assert json.loads(output.read_text())["passed"] is True
+
+
+def test_redocking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    crystal = tmp_path / "x.sdf"
+    mol = Chem.MolFromSmiles("CCO")
+    AllChem.EmbedMolecule(mol, randomSeed=1)
+    crystal.write_text(Chem.MolToMolBlock(mol) + "$$$$\n")
+    lig = [Molecule("LIG", "CCO", 4.0)]
+    files = write_part(tmp_path, "t", "control-t", "1-of-1", lig, crystal=crystal)
+    output = tmp_path / "controls.json"
+    words = ["--target", "t", *part_words("crystal", files), "--output", str(output)]
+    assert controls.main(words) == 0
+    found = json.loads(output.read_text())
+    (one,) = found["redocking"]
+    assert one["nearest"] <= one["rmsd"]
+    assert found["passed"] == (one["rmsd"] <= ControlsSettings().max_rmsd)
+    assert controls.main([*words, "--max-rmsd", "20"]) == 0
+    assert json.loads(output.read_text())["passed"] is True
+    lost = write_part(tmp_path, "t", "control-u", "1-of-1", [Molecule("LIG", "CCO", None)],
+                      crystal=crystal)  # fmt: skip
+    assert controls.main(["--target", "t", *part_words("crystal", lost), *words[-2:]]) == 0
+    assert "not measured, no pose has a finite score" in json.loads(output.read_text())["sentence"]
+
+
+def test_a_target_without_controls_passes(tmp_path: Path) -> None:
+    output = tmp_path / "controls.json"
+    assert controls.main(["--target", "t", "--output", str(output)]) == 0
+    assert json.loads(output.read_text())["sentence"] == "t has no control"
+
+
+def test_actives_that_are_all_unusable_are_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    some = write_part(tmp_path, "t", "actives-of-t", "1-of-1", DECOYS[:2])
+    same = write_part(tmp_path, "t", "decoys-of-t", "1-of-1", DECOYS[:2])
+    words = [*part_words("actives", some), *part_words("decoys", same)]
+    assert controls.main(["--target", "t", *words, "--output", str(tmp_path / "x.json")]) == 1
+    assert "2 actives and 0 decoys can be compared" in capsys.readouterr().err
+    words[1] = "friends"
+    assert controls.main(["--target", "t", *words, "--output", str(tmp_path / "x.json")]) == 2
+    assert "--part friends: give one of crystal, actives, decoys" in capsys.readouterr().err
+
+
+def test_a_failed_control_warns_or_stops(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdict, output = tmp_path / "controls.json", tmp_path / "accepted.txt"
+    verdict.write_text('{"target": "t", "passed": false, "sentence": "controls of t failed: x"}')
+    words = ["--verdict", str(verdict), "--output", str(output)]
+    assert accept.main([*words, "--below", "stop"]) == 1
+    said = capsys.readouterr().err
+    assert "accept: error: controls of t failed: x; see" in said
+    assert "{below: warn}" in said
+    assert not output.exists()
+    assert accept.main(words) == 0
+    assert "controls of t failed: x" in capsys.readouterr().err
+    assert output.exists()
+    verdict.write_text("{}")
+    assert accept.main(words) == 1
+    assert "controls.json: no verdict of `controls`" in capsys.readouterr().err
+
+
+def test_decoys_are_drawn_from_a_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    actives, library, output = (tmp_path / name for name in ("a.smi", "lib.smi", "d.smi"))
+    actives.write_text("CCO one\nc1ccccc1O two\n")
+    library.write_text("".join(f"{'C' * n}N{'C' * n}Cl m{n}\n" for n in range(1, 40)))
+    words = ["--actives", str(actives), "--library", str(library), "--output", str(output)]
+    assert decoys.main([*words, "--per-active", "8"]) == 0
+    lines = output.read_text().splitlines()
+    assert len(lines) == len(set(lines)) == 16
+    assert {line.split()[1] for line in lines} <= {f"m{n}" for n in range(1, 40)}
+    first = output.read_bytes()
+    assert decoys.main([*words, "--per-active", "8"]) == 0
+    assert output.read_bytes() == first
+    library.write_text("CCCCCC few\n")
+    assert decoys.main(words) == 1
+    assert "has 1 molecules that can be decoys, fewer than 10" in capsys.readouterr().err
+    actives.write_text("C( broken\n")
+    assert decoys.main(words) == 1
+    assert "contains no molecule; give a file of known binders" in capsys.readouterr().err
+
+
+def test_decoys_are_drawn_from_parsed_ligands(tmp_path: Path) -> None:
+    files = write_part(tmp_path, "t", "lib", "1-of-1", [
+        Molecule(f"m{n}", f"{'C' * n}NCl", 1.0) for n in range(1, 20)
+    ])  # fmt: skip
+    actives, output = tmp_path / "a.smi", tmp_path / "d.smi"
+    actives.write_text("CCO one\n")
+    words = ["--actives", str(actives), "--library", str(files.ligands), "--output", str(output)]
+    assert decoys.main([*words, "--per-active", "12"]) == 0
+    assert len(output.read_text().splitlines()) == 12

@@ -1,0 +1,121 @@
+"""The one line: what a stranger types, and what is wrong with it in a sentence."""
+
+from pathlib import Path
+
+import pytest
+from rdkit import Chem
+
+from ligen_py import command
+from ligen_py.dock_command import main
+from tests.api.conftest import PROTEIN, REFERENCE
+
+SITE = ("--site", str(REFERENCE), "--chains", "B", "--effort", "draft")
+
+
+@pytest.fixture(scope="module")
+def docked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docked")
+    (folder / "more.smi").write_text("c1ccccc1 benzene\nxx wrong\nOCC again\n")
+    words = [str(PROTEIN), "CCO ethanol", str(folder / "more.smi"), *SITE]
+    assert main([*words, "-o", str(folder / "out"), "--count", "2", "--redock"]) == 0
+    return folder / "out"
+
+
+def test_the_folder_has_hits_report_and_scripts(docked: Path) -> None:
+    mols = list(Chem.SDMolSupplier(str(docked / "hits.sdf"), removeHs=False))
+    assert {mol.GetProp("_Name") for mol in mols} == {"ethanol", "benzene"}
+    assert [mol.GetProp("pose") for mol in mols] == ["1", "2", "1", "2"]
+    assert "ethanol" in (docked / "hits.csv").read_text()
+    assert "benzene" in (docked / "report.html").read_text()
+    assert (docked / "hits-reference.sdf").read_bytes() == REFERENCE.read_bytes()
+    assert (docked / "results/campaign.h5").is_file()
+    assert not [path for path in docked.iterdir() if path.name.startswith(".")]
+
+
+def test_the_table_fits_and_says_what_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    words = ["dock", str(PROTEIN), f"CCO {'long ' * 20}", "OCC again", "c1ccccc1O", *SITE]
+    assert command.main([*words, "-o", str(tmp_path / "out")]) == 0
+    out = capsys.readouterr().out
+    rows = out.splitlines()
+    assert rows[0].split() == ["rank", "score", "vina", "ad4", "states", "name"]
+    assert max(len(row) for row in rows[:3]) <= 60
+    assert "c1ccccc1O" in out
+    assert "Given more than once: 1; each is docked once" in out
+    assert f"Poses {tmp_path / 'out/hits.sdf'}" in out
+
+
+def test_results_are_replaced_only_if_asked(
+    docked: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(PROTEIN), "CCCO", *SITE, "-o", str(docked)]
+    before = (docked / "hits.sdf").read_bytes()
+    assert main(words) == 1
+    assert "contains results already; name another folder, or give --overwrite" in (
+        capsys.readouterr().err
+    )
+    assert (docked / "hits.sdf").read_bytes() == before
+    assert main([*words, "--overwrite"]) == 0
+    [mol] = Chem.SDMolSupplier(str(docked / "hits.sdf"))
+    assert mol.GetProp("_Name") == "CCCO"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "sentence"),
+    [
+        (["CCO"], 2, "say where to dock: --site with a reference ligand"),
+        (["CCO", "--site", "l.sdf", "--center", "1", "2", "3"], 2, "--site and --center both say"),
+        (["nothing.sdf", *SITE], 1, "nothing.sdf: does not exist"),
+        (["ligand.xyz", *SITE], 1, "ligand.xyz: no such file, and no SMILES"),
+        ([str(PROTEIN), *SITE], 1, "format unknown; name it *.smi"),
+        (["CCO", "--site", "ligand.sdf"], 1, "ligand.sdf: does not exist"),
+        (["CCO", "--site", "XYZ"], 1, "no residue is called XYZ"),
+        (["CCO", "--center", "99", "99", "99"], 1, "no receptor atom lies in the box"),
+        (["CCO", *SITE, "--size", "20", "20"], 2, "--size: give one side or three, not 2"),
+        (["CCO", "--autobox", "l.sdf", "--size", "20"], 2, "--autobox makes its own box"),
+        (["CCO", *SITE, "--device", "abacus"], 2, "no OpenCL device matches 'abacus'"),
+        (["CCO", "--center", "10", "36", "18", "--redock"], 1, "redock: needs a reference ligand"),
+    ],
+)
+def test_what_is_wrong_is_the_last_line(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    status: int,
+    sentence: str,
+) -> None:
+    assert main([str(PROTEIN), *words, "-o", str(tmp_path / "out")]) == status
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("ligen dock: error: ")
+    assert sentence in last
+    assert not (tmp_path / "out").exists()
+
+
+def test_files_without_a_usable_molecule_are_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty, bad, file = tmp_path / "empty.sdf", tmp_path / "bad.smi", tmp_path / "file"
+    empty.touch()
+    file.touch()
+    bad.write_text("xx wrong\n")
+    out = str(tmp_path / "out")
+    assert main([str(PROTEIN), str(empty), *SITE, "-o", out]) == 1
+    assert "empty.sdf: contains no molecules" in capsys.readouterr().err
+    assert main([str(PROTEIN), str(bad), *SITE, "-o", out]) == 1
+    said = capsys.readouterr().err
+    assert "wrong (bad.smi, line 1): failed, SMILES Parse Error" in said
+    assert "no ligand could be docked" in said.splitlines()[-1]
+    assert not Path(out).exists()
+    assert main([str(PROTEIN), "CCO", *SITE, "-o", str(file)]) == 1
+    assert "is a file; give a folder to write into" in capsys.readouterr().err
+
+
+def test_the_stage_of_the_same_name_is_the_stage_still(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words, prog in ((["dock"], "ligen dock"), (["stage", "dock"], "ligen stage dock")):
+        with pytest.raises(SystemExit):
+            command.main([*words, "--help"])
+        assert capsys.readouterr().out.startswith(f"usage: {prog} ")

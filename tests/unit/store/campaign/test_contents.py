@@ -1,0 +1,94 @@
+"""What is known of files' contents from one run to the next."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ligen_py.errors import InputError
+from ligen_py.provenance import file_digest
+from ligen_py.store.campaign import contents
+from ligen_py.store.campaign.contents import KEPT, Contents
+
+TIME = 10**18
+
+
+def written(path: Path, text: str, time: int = TIME) -> Path:
+    path.write_text(text)
+    os.utime(path, ns=(time, time))
+    return path
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the files that are read."""
+    names: list[str] = []
+
+    def noted(path: Path) -> str:
+        names.append(path.name)
+        return file_digest(path)
+
+    monkeypatch.setattr(contents, "file_digest", noted)
+    return names
+
+
+def test_a_file_is_read_once_until_its_size_or_time_differs(
+    tmp_path: Path, read: list[str]
+) -> None:
+    path = written(tmp_path / "a", "one")
+    for _ in range(2):
+        known = Contents(tmp_path)
+        assert known.digests([path, path]) == [file_digest(path)] * 2
+        known.keep()
+    assert read == ["a"]
+    written(path, "two", TIME - 1)
+    known = Contents(tmp_path)
+    assert known.digest(path) == file_digest(path)
+    known.keep()
+    written(path, "longer", TIME - 1)
+    assert Contents(tmp_path).digest(path) == file_digest(path)
+    assert read == ["a"] * 3
+
+
+def test_equal_size_and_time_are_seen_only_when_deep(tmp_path: Path) -> None:
+    path = written(tmp_path / "a", "one")
+    known = Contents(tmp_path)
+    before = known.digest(path)
+    known.keep()
+    written(path, "two")
+    assert Contents(tmp_path).digest(path) == before
+    assert Contents(tmp_path, deep=True).digest(path) == file_digest(path)
+
+
+def test_what_one_run_does_not_look_at_stays_known(tmp_path: Path, read: list[str]) -> None:
+    first, second = written(tmp_path / "a", "one"), written(tmp_path / "b", "two")
+    for path in (first, second):
+        known = Contents(tmp_path)
+        known.digest(path)
+        known.keep()
+    Contents(tmp_path).digests([first, second])
+    assert read == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"/a": 1}', '{"/a": [1, 2]}', "[" * 9999, "\x00", "null"]
+)
+def test_a_damaged_note_is_as_none(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path / "a", "one")
+    (tmp_path / KEPT).parent.mkdir()
+    (tmp_path / KEPT).write_text(text)
+    assert Contents(tmp_path).digest(path) == file_digest(path)
+
+
+def test_where_nothing_can_be_noted_files_are_read_again(tmp_path: Path) -> None:
+    path = written(tmp_path / "a", "one")
+    (tmp_path / KEPT.parts[0]).write_text("a file where the folder should be")
+    known = Contents(tmp_path)
+    known.digest(path)
+    known.keep()
+    assert Contents(tmp_path).digest(path) == file_digest(path)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="gone: cannot be read"):
+        Contents(tmp_path).digest(tmp_path / "gone")

@@ -1,0 +1,40 @@
+"""The order in which a file becomes durable, so that a power failure leaves the old or the new."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ligen_py.store.files.temporary import publish, temporary_for
+
+
+def test_contents_come_before_names_and_names_before_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that loses what was not synced has, at each moment, no file or all of it."""
+    calls: list[tuple[str, str]] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def traced_fsync(handle: int) -> None:
+        calls.append(("fsync", str(Path(f"/proc/self/fd/{handle}").readlink())))
+        fsync(handle)
+
+    def traced_replace(self: Path, target: Any) -> Path:
+        calls.append(("rename", f"{self} -> {target}"))
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", traced_fsync)
+    monkeypatch.setattr(Path, "replace", traced_replace)
+    pairs = []
+    for name in ("a", "b"):
+        temporary = temporary_for(tmp_path / name)
+        temporary.write_text(name)
+        pairs.append((temporary, tmp_path / name))
+    publish(pairs)
+    assert calls == [
+        *(("fsync", str(temporary)) for temporary, _ in pairs),
+        *(("rename", f"{temporary} -> {path}") for temporary, path in pairs),
+        ("fsync", str(tmp_path)),
+    ]
+    assert [path.read_text() for _, path in pairs] == ["a", "b"]

@@ -1,0 +1,91 @@
+"""The choice among rankings is not fooled by chance; the verdict is a sentence."""
+
+import json
+
+import numpy as np
+
+from ligen_py.summary.controls import (
+    Bar,
+    Docked,
+    Redocked,
+    Verdict,
+    choose,
+    document,
+    figures_of,
+    rankings,
+    text_of,
+)
+
+LABELS = np.arange(220) < 20
+
+
+def docked(pocket: str, **score: np.ndarray) -> Docked:
+    rng = np.random.default_rng(9)
+    properties = {"heavy": rng.normal(size=220), "logp": np.full(220, np.nan)}
+    return Docked(pocket, LABELS, score, properties)
+
+
+def noise(seed: int, signal: float = 0.0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=220) + signal * LABELS
+
+
+def test_the_better_function_and_pocket_are_chosen() -> None:
+    dry = docked("a", score=noise(1), vina=noise(2), ad4=noise(3, 0.5))
+    wet = docked("waters near", score=noise(4), vina=noise(5), ad4=noise(6, 3.0))
+    choice = choose([dry, wet])
+    assert choice is not None
+    assert (choice.pocket, choice.by, choice.candidates) == ("waters near", "ad4", 8)
+    assert choice.agreement > 0.9
+    assert abs(choice.value - choice.validated) < 0.1
+
+
+def test_a_choice_among_noise_is_worth_nothing_after_validation() -> None:
+    """On the mean of many screens without any signal; what chance gives is about 0.15."""
+    found = []
+    for start in range(0, 600, 30):
+        names = {f"f{i}": noise(start + i) for i in range(1, 30)}
+        choice = choose([docked("a", score=noise(start), **names)])
+        assert choice is not None
+        found.append((choice.value, choice.validated, choice.agreement))
+    value, validated, agreement = np.mean(found, axis=0)
+    assert value > 0.22
+    assert 0.13 < validated < 0.19
+    assert agreement < 0.9
+
+
+def test_nothing_is_chosen_of_few_or_one() -> None:
+    few = np.arange(220) < 4
+    assert choose([Docked("a", few, {"score": noise(1), "vina": noise(2)}, {})]) is None
+    assert choose([docked("a", score=noise(1))]) is None
+
+
+def test_rows_are_all_rankings_and_the_null_ones() -> None:
+    every = [docked("a", score=noise(1), vina=noise(2), ad4=noise(3))]
+    assert list(rankings(every[0])) == ["score", "vina", "ad4", "mean rank"]
+    rows = figures_of(every)
+    names = ["score", "vina", "ad4", "mean rank", "heavy atoms", "logP"]
+    assert [row.by for row in rows] == names
+    assert [row.is_null for row in rows] == 4 * [False] + 2 * [True]
+    # Without a value all are equal: chance.
+    assert abs(rows[-1].figures["ROC AUC"][0] - 0.5) < 0.01
+
+
+def test_the_verdict_in_words_and_as_json() -> None:
+    redocked = Redocked("t", "LIG", "", 3.1, 0.9, 12)
+    bars = [Bar("RMSD 3.10", False), Bar("ROC AUC 0.80", True)]
+    rows = figures_of([docked("t", score=noise(1, 2.0))])
+    verdict = Verdict("t", [redocked], 20, 200, "given in a file", rows, None, bars, ["Caution."])
+    assert not verdict.passed
+    assert verdict.sentence == "controls of t failed: RMSD 3.10"
+    text = text_of(verdict)
+    assert "FAILED  RMSD 3.10" in text
+    assert "passed  ROC AUC 0.80" in text
+    assert "heavy atoms  (null)" in text
+    assert "20 actives among 200 decoys, given in a file" in text
+    found = json.loads(json.dumps(document(verdict)))
+    assert found["passed"] is False
+    assert found["rankings"][0]["figures"]["ROC AUC"]["value"] > 0.8
+    assert found["redocking"][0]["rmsd"] == 3.1
+    nothing = Verdict("t")
+    assert nothing.passed
+    assert nothing.sentence == "t has no control"

@@ -1,0 +1,95 @@
+"""Controls of each target: docked by the same rules as a library, before all libraries."""
+
+
+def verdicts(ending):
+    """The verdicts on all targets, as `json` or `txt`."""
+    return [f"<results>/controls/{target}/controls.{ending}" for target in plan.ranked]
+
+
+rule decoys:
+    input:
+        actives=lambda wildcards: str(
+            plan.resolve(plan.control_of(wildcards.target).actives)
+        ),
+        # A library that grows draws no new decoys.
+        library=ancient(lambda wildcards: str(plan.decoys_library())),
+    output:
+        "<results>/controls/{target}/decoys.smi",
+    log:
+        "<logs>/decoys/{target}.log",
+    localrule: True
+    conda:
+        "../../envs/ligen.yaml"
+    params:
+        flags=lambda wildcards: plan.decoys_flags(wildcards.target),
+        contents=lambda wildcards: contents.digest(
+            plan.resolve(plan.control_of(wildcards.target).actives)
+        ),
+        code=stage_digest("decoys"),
+    message:
+        "Draw decoys for the actives of {wildcards.target}"
+    shell:
+        "python -m ligen_py.decoys"
+        " --actives {input.actives:q}"
+        " --library {input.library:q}"
+        " --output {output}"
+        " {params.flags}"
+        " > {log} 2>&1"
+
+
+rule controls:
+    input:
+        lambda wildcards: plan.control_inputs(wildcards.target),
+    output:
+        json="<results>/controls/{target}/controls.json",
+        text=report(
+            "<results>/controls/{target}/controls.txt",
+            caption="../report/controls.rst",
+            category="Controls",
+            labels={"what": "{target}"},
+        ),
+    log:
+        "<logs>/controls/{target}.log",
+    localrule: True
+    conda:
+        "../../envs/ligen.yaml"
+    params:
+        flags=lambda wildcards: plan.control_flags(wildcards.target),
+        code=stage_digest("controls"),
+    message:
+        "Judge the controls of {wildcards.target}"
+    shell:
+        "python -m ligen_py.controls"
+        " {params.flags}"
+        " --output {output.json}"
+        " > {log} 2>&1"
+
+
+rule accept:
+    input:
+        "<results>/controls/{target}/controls.json",
+    output:
+        "<results>/controls/{target}/accepted.txt",
+    log:
+        "<logs>/accept/{target}.log",
+    localrule: True
+    conda:
+        "../../envs/ligen.yaml"
+    params:
+        flags=lambda wildcards: plan.accept_flags(wildcards.target),
+        code=stage_digest("accept"),
+    message:
+        "Compare the controls of {wildcards.target} with their limits"
+    shell:
+        "python -m ligen_py.accept"
+        " --verdict {input}"
+        " --output {output}"
+        " {params.flags}"
+        " > {log} 2>&1"
+
+
+rule validate:
+    input:
+        verdicts("json"),
+        [f"<results>/controls/{target}/accepted.txt" for target in plan.ranked],
+    localrule: True
