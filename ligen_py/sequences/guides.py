@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ligen_py.errors import InputError
 from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.iupac import fault_of
@@ -188,8 +186,8 @@ def in_pattern(sequence: str, pattern: str, pam_first: bool) -> str:
 
 def spacer(guide: Guide) -> tuple[int, int]:
     """First and last place of a guide's letters that are not N."""
-    letters = np.flatnonzero(np.frombuffer(guide.sequence.encode(), np.uint8) != ord("N"))
-    return int(letters[0]), int(letters[-1])
+    letters = guide.sequence
+    return len(letters) - len(letters.lstrip("N")), len(letters.rstrip("N")) - 1
 
 
 def _upper(text: str) -> str:

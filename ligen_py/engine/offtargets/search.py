@@ -369,7 +369,9 @@ class Searcher:
             for batch, first in zip(found, firsts, strict=False)
         ]
         self._bulges = query.dna_bulge + query.rna_bulge > 0
-        self._open = 1.3 * max(one.open_pairs() / len(one.slices[0]) for one in self._batches)
+        self._open = 0.0
+        if self._bulges:
+            self._open = 1.3 * max(one.open_pairs() / len(one.slices[0]) for one in self._batches)
         sets = SETS[np.frombuffer(query.pattern.encode(), np.uint8)]
         share = math.prod(int(bases).bit_count() / 4 for bases in sets)
         self._density = min(1.0, 1.5 * share)
