@@ -8,26 +8,26 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.engine.geometry import rebuild
+from ligen_py.best_poses import reference_poses, store_poses
 from ligen_py.engine.scoring.drift import Drift
 from ligen_py.engine.scoring.ranking import consensus, duplicates, hash_keys, ranking
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
 from ligen_py.redocking import redock
 from ligen_py.settings.aggregate import AggregateSettings
-from ligen_py.store.campaign.layout import Control, Pose
+from ligen_py.store.campaign.layout import Control
 from ligen_py.store.campaign.lineage import Lineage
 from ligen_py.store.campaign.manifest import Manifest, PartFiles, read_manifest
-from ligen_py.store.campaign.part import Poses, read_best
+from ligen_py.store.campaign.part import read_best
+from ligen_py.store.campaign.site import read_site
 from ligen_py.store.campaign.verdicts import read_verdicts
-from ligen_py.store.campaign.writer import CampaignWriter, TargetWriter, control_of, new_campaign
+from ligen_py.store.campaign.writer import CampaignWriter, control_of, new_campaign
 
 log = logging.getLogger("ligen_py")
 Starts = dict[int, list[PartFiles]]
@@ -101,8 +101,11 @@ def run(inputs: Inputs, settings: AggregateSettings, device: str | None, output:
             if settings.rank_by == "consensus":
                 writer.replace_scores(consensus(writer.totals(), out))
             order = ranking(writer.column("score"), *source, out)
-            _store_poses(writer, np.sort(order[: settings.top_poses]), starts)
-            writer.finish(order, _control(campaign, lineage, manifest.control(target)))
+            store_poses(writer, np.sort(order[: settings.top_poses]), starts)
+            members = manifest.control(target)
+            control = _control(campaign, lineage, members)
+            site = read_site(manifest.chunks(target, manifest.libraries[0])[0])
+            writer.finish(order, control, site, reference_poses(members))
             log.info("%s: ranked %d molecules of %d parts", target, len(order), len(starts))
         verdicts = read_verdicts(inputs.verdicts)
         campaign.finish(manifest.libraries, names, lineage.runs(), verdicts)
@@ -118,25 +121,6 @@ def _manifest(inputs: Inputs) -> Manifest:
             "it and run the campaign again"
         )
     return manifest
-
-
-def _store_poses(writer: TargetWriter, rows: np.ndarray, starts: Starts) -> None:
-    """Rebuild the best poses of some scored rows (ascending), one part after the other."""
-    first = np.array(list(starts), dtype="i8")
-    owner = np.searchsorted(first, rows, side="right") - 1
-    for number in np.unique(owner):
-        members, mine = starts[int(first[number])], rows[owner == number]
-        part = read_best(members)
-        found: list[Pose] = []
-        with ExitStack() as stack:
-            opened = [stack.enter_context(Poses(files)) for files in members]
-            for ligand in part.scored()[mine - first[number]]:
-                poses = opened[part.member[ligand]]
-                xyz = rebuild(*poses.genotypes(ligand, part.pose(ligand)))[0]
-                entry, member = part.entry[ligand], members[part.member[ligand]]
-                texts = poses.parent(entry), poses.state(ligand), poses.extra(entry)
-                found.append(Pose(*texts, xyz, poses.molecule(ligand), member.conformation))
-        writer.append_poses(mine, found)
 
 
 def _control(campaign: CampaignWriter, lineage: Lineage, members: Sequence[PartFiles]) -> Control:

@@ -20,6 +20,12 @@ from ligen_py.functions import FUNCTIONS, all_types
 from ligen_py.paths import PACKAGE, kernel_folder
 from ligen_py.settings.section import Section
 
+BESIDE = (".j2", ".css", ".js")
+"""Endings of templates, styles and scripts, which lie beside the module that names them."""
+
+SUFFIXES = (".cl", ".clh", *BESIDE)
+"""Endings of files, other than modules, that a stage may use."""
+
 
 def _module_file(name: str) -> Path | None:
     relative = name.removeprefix("ligen_py").strip(".").replace(".", "/")
@@ -38,7 +44,7 @@ def _named(source: str) -> tuple[list[str], list[str]]:
             modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Constant) and str(node.value).endswith((".cl", ".clh", ".j2")):
+        elif isinstance(node, ast.Constant) and str(node.value).endswith(SUFFIXES):
             files.append(str(node.value))
         elif isinstance(node, ast.Call):
             modules += _loaded(node)
@@ -85,7 +91,7 @@ def sources(stage: str) -> list[Path]:
             folders = {
                 ".cl": kernel_folder(),
                 ".clh": kernel_folder() / "include",
-                ".j2": path.parent,
+                **dict.fromkeys(BESIDE, path.parent),
             }
             named = (folders["." + name.rpartition(".")[2]] / name for name in files)
             waiting += [file for file in named if file.is_file()]

@@ -5,8 +5,10 @@ settings name rank among all others, as measured, good or bad, and what became o
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +16,9 @@ from ligen_py import cli
 from ligen_py.errors import InputError
 from ligen_py.settings.report import ReportSettings
 from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.campaign.times import read_times
 from ligen_py.store.files.text import write_texts
+from ligen_py.summary.dossier import Dossier, dossier_of
 from ligen_py.summary.facts import Target, effort_of, targets_of
 from ligen_py.summary.page import page_of
 from ligen_py.summary.searches import read_search
@@ -31,6 +35,8 @@ class Inputs(NamedTuple):
     """Folder of `export`, to be named, not read."""
     searches: tuple[Path, ...] = ()
     """Files of `panel`, `offtargets`, `guides` and `selectivity`."""
+    times: Path | None = None
+    """Folder of Snakemake's measurements, for the page's table of times."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,29 +54,47 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--exported", type=Path, help="folder of `export`, if the report is to name it"
     )
+    parser.add_argument(
+        "--times", type=Path, help="folder of Snakemake's benchmarks, for a table of times"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=cli.at_least(1),
+        default=len(os.sched_getaffinity(0)),
+        metavar="N",
+        help="processes that analyse hits (default: one for each processor)",
+    )
     return cli.run(parser, argv, _stage)
 
 
 def _stage(options: argparse.Namespace) -> None:
     if not (options.campaign or options.searches):
         raise InputError("command line: give --campaign, --searches, or both")
-    inputs = Inputs(options.campaign, options.exported, tuple(options.searches))
-    run(inputs, cli.settings_from(ReportSettings, options), None, options.output)
+    searches = tuple(options.searches)
+    inputs = Inputs(options.campaign, options.exported, searches, options.times)
+    settings = cli.settings_from(ReportSettings, options)
+    run(inputs, settings, None, options.output, jobs=options.jobs)
 
 
-def run(inputs: Inputs, settings: ReportSettings, device: str | None, output: Path) -> None:
+def run(
+    inputs: Inputs, settings: ReportSettings, device: str | None, output: Path, jobs: int = 1
+) -> None:
     """Write the page, and print the table."""
     targets: list[Target] = []
-    runs, effort, files = None, "", {"this report as a page": str(output)}
+    dossiers: list[Dossier] = []
+    runs, effort, date, files = None, "", "", {"this report as a page": str(output)}
     if inputs.campaign:
         with open_campaign(inputs.campaign) as campaign:
             targets = targets_of(campaign, settings.top, settings.groups)
             runs, effort = campaign.runs(), effort_of(campaign)
+            dossiers = [dossier_of(campaign, one, settings.hits, jobs) for one in targets]
+        date = f"{datetime.fromtimestamp(inputs.campaign.stat().st_mtime, UTC):%-d %B %Y}"
         files = {"every score": str(inputs.campaign)} | files
     if inputs.exported:
         files["best poses (SDF, CSV)"] = str(inputs.exported)
     searches = [read_search(path) for path in inputs.searches]
-    page = page_of(targets, runs, files, effort, searches)
+    times = read_times(inputs.times) if inputs.times else []
+    page = page_of(dossiers, runs, files, effort, date, times, searches)
     write_texts(output.parent, {output.name: [page]})
     if targets:
         print(text_of(targets, files, effort), end="")

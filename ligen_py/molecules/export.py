@@ -2,7 +2,9 @@
 
 import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem, rdBase
@@ -102,6 +104,52 @@ def symmetric_rmsd(molecule: np.ndarray, poses: np.ndarray, crystal: Path) -> np
             except RuntimeError:  # RDKit: no mapping between the two
                 continue
     return None
+
+
+class CrystalPose(NamedTuple):
+    """A reference ligand where the crystal has it."""
+
+    smiles: str
+    """Canonical isomeric SMILES."""
+    xyz: np.ndarray
+    """Positions (atoms, 3), Angstrom, f4; hydrogens stand where RDKit builds them."""
+    molecule: np.ndarray
+    """RDKit binary molecule with hydrogens, atoms in this order, u1."""
+
+
+def crystal_pose(crystal: Path, docked: np.ndarray | None) -> CrystalPose:
+    """The reference ligand of a file, in the state that was docked where the two are one molecule.
+
+    Bond orders and charges of a crystal file are often wrong, those of a PDB file missing: they are
+    taken from `docked` (RDKit binary molecule, u1) where its skeleton is the crystal's.
+
+    Raises InputError where the file cannot be read.
+    """
+    mol = _read_crystal(crystal)
+    model = None if docked is None else Chem.RemoveAllHs(Chem.Mol(docked.tobytes()))
+    for fragment in [] if model is None else _fragments(mol, model.GetNumAtoms()):
+        match = _skeleton(fragment).GetSubstructMatch(_skeleton(model))
+        if match:
+            xyz = fragment.GetConformer().GetPositions()[list(match)]
+            return _placed(model, xyz)
+    chosen = max(
+        Chem.GetMolFrags(Chem.RemoveAllHs(mol, sanitize=False), asMols=True, sanitizeFrags=False),
+        key=Chem.Mol.GetNumAtoms,
+    )
+    with rdBase.BlockLogs(), suppress(ValueError):
+        Chem.SanitizeMol(chosen)
+    chosen.UpdatePropertyCache(strict=False)
+    return _placed(chosen, chosen.GetConformer().GetPositions())
+
+
+def _placed(heavy: Chem.Mol, xyz: np.ndarray) -> CrystalPose:
+    """A molecule of heavy atoms at some positions, with hydrogens built upon them."""
+    mol = _with_poses(np.frombuffer(heavy.ToBinary(), "u1"), xyz[None])
+    full = Chem.AddHs(mol, addCoords=True)
+    places = full.GetConformer().GetPositions().astype("f4")
+    full.RemoveAllConformers()
+    molecule = np.frombuffer(full.ToBinary(), "u1")
+    return CrystalPose(Chem.MolToSmiles(Chem.RemoveAllHs(full)), places, molecule)
 
 
 def _rmsd(docked: Chem.Mol, reference: Chem.Mol) -> np.ndarray:

@@ -8,7 +8,13 @@ from ligen_py.settings.section import Name, Section, from_json
 class ReportSettings(Section):
     """What the report shows, and groups of molecules whose ranks it lists."""
 
-    top: int = Field(10, ge=1, le=1000, description="best ligands per target to show")
+    top: int = Field(10, ge=1, le=1000, description="best ligands per target in the table")
+    hits: int = Field(
+        100,
+        ge=1,
+        le=1000,
+        description="best ligands per target in the page; at most as many as have a stored pose",
+    )
     groups: dict[Name, tuple[str, ...]] = Field(
         default_factory=dict,
         description="groups of molecule names whose ranks are listed; on the command line as JSON",

@@ -1,38 +1,64 @@
-"""A report as one HTML page: no network, no scripts, light and dark."""
+"""A campaign's dossier as one HTML page: no network, light and dark, on paper and on a phone."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jinja2
+from markupsafe import Markup
 
+from ligen_py.molecules.hits.checks import CHECKS
+from ligen_py.molecules.hits.depiction import HEIGHT, WIDTH
+from ligen_py.molecules.interactions.contacts import KINDS
 from ligen_py.store.campaign.layout import Runs
-from ligen_py.summary.facts import Group, Target, settings_of
+from ligen_py.store.campaign.times import Time
+from ligen_py.summary import figures, glossary
+from ligen_py.summary.dossier import Dossier, Row, letters_of
+from ligen_py.summary.embedded import embedded
+from ligen_py.summary.facts import Group, settings_of
+from ligen_py.summary.figures import Figure, distribution, scatter
+from ligen_py.summary.methods import citations, methods
 from ligen_py.summary.searches import Search
+from ligen_py.summary.selectivity import selectivity
 from ligen_py.summary.text import caution, control_words, ranked_words
+from ligen_py.summary.verdict import FOUND, verdict
 
-TEMPLATE = "page.html.j2"
-"""The page as a Jinja template, beside this module."""
+TEMPLATES = "page.html.j2", "figures.html.j2"
+"""The page as Jinja templates, beside this module."""
 
-WIDTH, HEIGHT, FOOT = 720, 150, 26
-"""Size of a figure's plane and of the strip below it, in CSS pixels."""
+ASSETS = "page.css", "viewer.js", "page.js"
+"""Styles and scripts that the page contains."""
 
-GOOD_RMSD = 2.0
-"""A redocked pose nearer than this to the crystal pose counts as found, by convention; Angstrom."""
+ON_PAPER = 60
+"""Rows of the list and of the table of interactions that are printed."""
+
+MATRIX_ROWS = 40
+"""Hits in the table of interactions."""
+
+CLUSTERS = 24
+"""Clusters that are shown with a drawing."""
+
+SCREENED = frozenset(("dock", "filter", "refine", "score"))
+
+POLAR = frozenset("HSMX")
 
 
 def page_of(
-    targets: Sequence[Target],
+    dossiers: Sequence[Dossier],
     runs: Runs | None,
     files: Mapping[str, str],
     effort: str = "",
+    date: str = "",
+    times: Sequence[Time] = (),
     searches: Sequence[Search] = (),
 ) -> str:
     """The page as text; everything that comes from data is escaped.
 
-    A campaign of searches alone has no targets and no `runs`.
+    A campaign of searches alone has no dossiers and no `runs`.
     """
+    here = Path(__file__).parent
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        loader=jinja2.FileSystemLoader(here),
         keep_trailing_newline=True,
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -40,45 +66,149 @@ def page_of(
         lstrip_blocks=True,
     )
     environment.globals.update(
-        bars=_bars,
-        ticks=_ticks,
-        x_of_rank=_x_of_rank,
+        CHECKS=CHECKS,
+        CLUSTERS=CLUSTERS,
+        FOUND=FOUND,
+        KINDS=KINDS,
+        MATRIX_ROWS=MATRIX_ROWS,
+        MOL=f"0 0 {WIDTH} {HEIGHT}",
+        ON_PAPER=ON_PAPER,
+        STRIP=STRIP,
         caution=caution,
-        words=control_words,
+        columns=glossary.columns,
+        crystal_of=_crystal,
+        data=embedded,
+        distribution=_distribution,
+        drawn=_drawn,
+        failed_of=_failed,
+        heads=_heads,
+        number_of=_number,
         ranked_words=ranked_words,
+        sizes=_sizes,
+        strength=_strength,
+        verdict=verdict,
+        words=control_words,
+        x_of_rank=_x_of_rank,
+        **{name: getattr(figures, name) for name in ("HEIGHT", "LEFT", "RIGHT", "WIDTH")},
     )
-    environment.globals.update(WIDTH=WIDTH, HEIGHT=HEIGHT, FOOT=FOOT, GOOD_RMSD=GOOD_RMSD)
-    page = environment.get_template(TEMPLATE)
-    made = [*(_runs(runs) if runs else ()), *_runs_of(searches)]
-    return page.render(targets=targets, runs=made, files=files, effort=effort, searches=searches)
+    known = list(dict.fromkeys(name for one in dossiers for name in one.target.functions))
+    # The files are the program's own; no data are in them.
+    style, *scripts = (Markup((here / name).read_text(encoding="utf-8")) for name in ASSETS)
+    return environment.get_template(TEMPLATES[0]).render(
+        citations=citations(known),
+        date=date,
+        dossiers=dossiers,
+        effort=effort,
+        files=files,
+        methods=methods(dossiers, runs, effort) if runs else [],
+        runs=[*(_runs(runs) if runs else ()), *_runs_of(searches)],
+        scripts=scripts,
+        searches=searches,
+        selectivity=selectivity(dossiers),
+        style=style,
+        throughput=_throughput(dossiers, times),
+        times=times,
+    )
 
 
-def _bars(target: Target) -> list[tuple[float, float, float, float, str]]:
-    """Bars of the score histogram: x, y, width, height, and label."""
-    highest = max(target.bars, default=0)
-    step = (target.highest - target.lowest) / max(len(target.bars), 1)
-    width = WIDTH / max(len(target.bars), 1)
-    result = []
-    for i, count in enumerate(target.bars):
-        if count:
-            height = max(HEIGHT * count / highest, 1)
-            first = target.lowest + i * step
-            said = f"{first:.2f} to {first + step:.2f}: {count}"
-            result.append((i * width + 0.5, HEIGHT - height, width - 1, height, said))
-    return result
+def _number(value: float, digits: int = 2) -> str:
+    """A number, or a dash where there is none."""
+    return f"{round(value, digits) + 0.0:.{digits}f}" if math.isfinite(value) else "–"
 
 
-def _ticks(target: Target) -> list[tuple[float, str, str]]:
-    """Marks of the score axis: x, label, and how the label is anchored."""
-    span = target.highest - target.lowest
-    places = [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
-    return [(WIDTH * at, f"{target.lowest + span * at:.2f}", anchor) for at, anchor in places]
+def _drawn(row: Row) -> Markup:
+    """A drawing; its letters are element symbols and numbers."""
+    return Markup(row.analysis.drawing)
+
+
+def _failed(row: Row) -> list[str]:
+    """What each check that a pose does not pass would show."""
+    return [f"not: {CHECKS[name]}" for name, passed in row.analysis.checks.items() if not passed]
+
+
+def _heads(functions: Sequence[str], vendor: bool) -> list[tuple[str, bool | None, str]]:
+    """Columns of the list: title, whether it is sorted upwards first (None: never), meaning."""
+    words = {one.name: one.words for one in glossary.columns("first", functions)}
+    columns: list[tuple[str, bool | None, str]] = [
+        ("rank", True, "place in the ranking"),
+        ("structure", None, ""),
+        ("name", True, ""),
+        ("score", False, words["Score"]),
+        ("size rank", True, words["Size rank"]),
+        ("LE", False, words["LE"]),
+        ("gap", False, words["Gap"]),
+        ("strain", True, words["Strain"]),
+        ("MW", True, "molecular weight, g/mol"),
+        ("logP", True, words["logP"]),
+        ("TPSA", True, words["TPSA"]),
+        ("HBD", True, "hydrogen-bond donors"),
+        ("HBA", True, "hydrogen-bond acceptors"),
+        ("rot", True, words["Rot"]),
+        ("charge", True, "formal charge of the docked state"),
+        ("alerts", True, words["Alerts"]),
+        ("checks", True, "; ".join(CHECKS.values())),
+        ("library", True, ""),
+    ]
+    return [*columns, ("vendor", True, "further columns of the input")] if vendor else columns
+
+
+def _crystal(dossier: Dossier) -> list[str]:
+    """Letters of the crystal ligand's interactions with the residues of the table."""
+    return [] if dossier.crystal is None else letters_of(dossier.crystal, dossier.matrix.residues)
+
+
+def _throughput(dossiers: Sequence[Dossier], times: Sequence[Time]) -> str:
+    """Molecules by hour over the stages that screen, in words."""
+    seconds = sum(time.seconds for time in times if time.stage in SCREENED)
+    docked = sum(one.target.size for one in dossiers)
+    if not seconds or not docked:
+        return ""
+    rate = 3600 * docked / seconds
+    return (
+        f"{docked:,} molecules were docked, refined and scored in {seconds / 3600:.2f} hours of "
+        f"jobs: {rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million would take "
+        f"{1e6 / rate:,.0f} hours on the same device. Jobs that ran at one time shared it."
+    )
+
+
+def _strength(letters: str) -> str:
+    """Class of a cell of the interactions: polar, other directed, or hydrophobic."""
+    if POLAR & set(letters):
+        return "c1"
+    return "c2" if letters.strip("h") else "c3"
+
+
+STRIP = 720
+"""Width of the strip of ranks."""
 
 
 def _x_of_rank(rank: int, group: Group) -> float:
     """Position of a rank on a strip from the first to the last."""
     size = group.enrichment.size if group.enrichment else 1
-    return WIDTH * (rank - 0.5) / size
+    return STRIP * (rank - 0.5) / size
+
+
+def _distribution(dossier: Dossier) -> Figure:
+    marks = [
+        (member.score, "member", f"{member.name}: {member.score:.2f}")
+        for group in dossier.target.groups[:1]
+        for member in group.ranked
+        if member.score is not None
+    ]
+    if row := dossier.reference:
+        marks.append((row.score, "reference", f"{row.name}, crystal ligand: {row.score:.2f}"))
+    return distribution(dossier.target, marks)
+
+
+def _sizes(dossier: Dossier) -> Figure:
+    marks = []
+    for row in dossier.rows:
+        heavy = sum(number > 1 for number in row.analysis.elements)
+        if heavy and (row.rank <= 10 or row.reference):
+            kind = "reference" if row.reference else "hit"
+            marks.append((heavy, row.score, kind, f"{row.name}: {heavy} atoms, {row.score:.2f}"))
+    every = dossier.every
+    return scatter("heavy atoms", "score", every.heavy, every.score, marks)
 
 
 def _runs(runs: Runs) -> list[dict[str, str]]:

@@ -13,8 +13,9 @@ from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record as Read
 from ligen_py.molecules.ligands.preparation import Prepared, prepare
 from ligen_py.provenance import Run
-from ligen_py.records.column import Record
+from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
+from ligen_py.records.functions.xscore import Interaction, XScoreReceptor
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS
@@ -28,30 +29,20 @@ from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.manifest import COLUMNS, PartFiles
 from ligen_py.store.files.write import new_file, write, write_record
+from tests.goldens import rows
 
 POSES = 3
 """Kept poses of every ligand; the second one is the best."""
 
 NO_CHECKS = table([])
 
-_PLACES = np.array([[0, 0, 0], [1.5, 0, 0], [2.0, 1.4, 0], [30, 0, 0]], "f4")
-_LABELS = np.array(["A/SER/12/CA", "A/SER/12/CB", "A/SER/12/OG", "A/GLY/40/CA"], object)
-_ELEMENTS = np.array([6, 6, 8, 6], "u1")
-RECEPTOR: dict[str, Record] = {
-    "receptor": Receptor(
-        xyz=_PLACES[:3], element=_ELEMENTS[:3], residue=np.zeros(3, "i4"), label=_LABELS[:3]
-    ),
-    "whole": Whole(xyz=_PLACES, element=_ELEMENTS, label=_LABELS, hetero=np.zeros(4, "u1")),
-    "ad4": Ad4Receptor(
-        xyz=np.concatenate([_PLACES[:3], np.array([[2.9, 1.5, 0]], "f4")]),
-        type=np.array([Ad4Type.C, Ad4Type.C, Ad4Type.OA, Ad4Type.HD], "u1"),
-        partial_charge=np.array([0.2, 0.1, -0.4, 0.2], "f4"),
-        axis=np.zeros((4, 3), "f4"),
-        normal=np.zeros((4, 3), "f4"),
-        exponent=np.zeros(4, "u1"),
-    ),
-}
-"""Three atoms near the site with a polar hydrogen, and one far from it."""
+ROLES = {
+    "C": Interaction.HYDROPHOBIC, "A": Interaction.HYDROPHOBIC, "N": Interaction.DONOR,
+    "NA": Interaction.ACCEPTOR, "OA": Interaction.ACCEPTOR, "SA": Interaction.HYDROPHOBIC,
+    "S": Interaction.HYDROPHOBIC, "HD": Interaction.NONE,
+}  # fmt: skip
+ELEMENTS = {"C": 6, "A": 6, "N": 7, "NA": 7, "OA": 8, "S": 16, "SA": 16}
+"""By AutoDock4's type."""
 
 SETTINGS = ParseSettings(**AS_GIVEN)
 """Molecules as drawn, one state each."""
@@ -103,6 +94,61 @@ def library_of(
         ),
         keys,
     )
+
+
+@cache
+def receptor() -> tuple[Receptor, Whole, XScoreReceptor, Ad4Receptor]:
+    """Atoms of dihydrofolate reductase, with what lies around its site moved to the origin."""
+    found = [row for row in rows("pocket_1ia1.tsv") if row["type"] in ROLES]
+    xyz = np.array([[float(row[axis]) for axis in "xyz"] for row in found])
+    xyz = (xyz - xyz.mean(axis=0)).astype("f4")
+    heavy = np.array([row["type"] != "HD" for row in found])
+    hydrogens = xyz[~heavy]
+    atoms = [row for row in found if row["type"] != "HD"]
+    places = [(row["chain"], row["residue"], row["number"]) for row in atoms]
+    gives = [np.linalg.norm(hydrogens - place, axis=1).min() < 1.2 for place in xyz[heavy]]
+    role = [ROLES[row["type"]] for row in atoms]
+    role = [
+        Interaction.DONOR_ACCEPTOR if one == Interaction.ACCEPTOR and gives[i] else one
+        for i, one in enumerate(role)
+    ]
+    common = Receptor(
+        xyz=xyz[heavy],
+        element=np.array([ELEMENTS[row["type"]] for row in atoms], "u1"),
+        residue=np.array([list(dict.fromkeys(places)).index(place) for place in places], "i4"),
+        label=np.array(
+            ["/".join((*where, row["atom"])) for where, row in zip(places, atoms, strict=True)],
+            object,
+        ),
+    )
+    count, none = len(atoms), np.zeros(len(atoms), "u1")
+    scored = extended(
+        common,
+        XScoreReceptor,
+        radius=np.full(count, 1.7, "f4"),
+        interaction=np.array(role, "u1"),
+        logp=np.zeros(count, "f4"),
+        donor=none,
+        acceptor=none,
+        root=np.zeros((count, 3), "f4"),
+        rooted=none,
+    )
+    every = len(hydrogens)
+    charged = Ad4Receptor(
+        xyz=hydrogens,
+        type=np.full(every, Ad4Type.HD, "u1"),
+        partial_charge=np.zeros(every, "f4"),
+        axis=np.zeros((every, 3), "f4"),
+        normal=np.zeros((every, 3), "f4"),
+        exponent=np.zeros(every, "u1"),
+    )
+    whole = Whole(
+        xyz=common.xyz,
+        element=common.element,
+        label=common.label,
+        hetero=np.zeros(len(common.xyz), "u1"),
+    )
+    return common, whole, scored, charged
 
 
 def poses_of(library: Library, seed: int) -> Poses:
@@ -172,8 +218,9 @@ def write_part(
     if not part.pocket.exists():
         with new_file(part.pocket, POCKET, Run("pocket", PocketSettings())) as file:
             file.attrs["target"] = target
-            for name, record in RECEPTOR.items():
-                write_record(file.create_group(name), record, POCKET.groups[name])
+            for record in receptor():
+                group = file.create_group(POCKET.group_of(type(record)))
+                write_record(group, record, type(record))
     if not part.ligands.exists():
         write(part.ligands, LIGANDS, Run("parse", ParseSettings()), parsed.groups)
     poses = poses_of(parsed, first_line)

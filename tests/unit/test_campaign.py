@@ -283,6 +283,7 @@ def test_searches_of_genomes(sequences: Path) -> None:
     }
     plan = Workplan.of(given, "c.yaml", sequences)
     assert plan.final("r") == [
+        "r/config.yaml",
         "r/report.html",
         "r/report.txt",
         "r/offtargets/one/found/offtargets.h5",

@@ -48,7 +48,7 @@ ALLOWED = {
     "command": {"cli"},
     "validate": {"run"},
     "redocking": FOR_STAGES,
-    "aggregate": {*FOR_STAGES, "redocking"},
+    "aggregate": {*FOR_STAGES, "best_poses", "redocking"},
     "controls": {*FOR_STAGES, "redocking"},
     "decoys": {*FOR_STAGES, "formats"},
     "run": {"cli", "config_checks", "errors", "paths", "store"},
@@ -56,6 +56,7 @@ ALLOWED = {
     "molecules": {"errors", "formats", "functions", "pace", "records", "settings"},
     "opencl": {"errors", "paths"},
     "sequences": {"errors"},
+    "best_poses": FOR_STAGES,
     "search_inputs": {*FOR_STAGES, "database"},
     "homologs": {*FOR_STAGES, "search_inputs"},
     "engine": {"errors", "functions", "opencl", "pace", "records", "sequences", "settings"},
@@ -64,7 +65,7 @@ ALLOWED = {
     "genome": {"cli", "errors", "sequences"},
     "gene_inputs": {*FOR_STAGES, "genome_inputs"},
     "guides": {*FOR_STAGES, "gene_inputs"},
-    "summary": {"errors", "records", "store"},
+    "summary": {"errors", "molecules", "records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain", "verification"},
     "verification": {*FOR_STAGES, "campaign", "chain"},
     "doctor": {"cli", "engine", "errors", "opencl"},
@@ -78,6 +79,7 @@ ALLOWED = {
     "pipeline": {"campaign", "chain", "errors", "molecules", "records", "store"},
     "compare": {"cli", "errors", "store", "summary"},
     "query": {"cli", "errors", "molecules", "records", "store", "summary"},
+    "pick": {"cli", "errors", "molecules", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""
 

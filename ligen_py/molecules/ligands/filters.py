@@ -51,6 +51,12 @@ def objection(
     return None
 
 
+def alerts_of(mol: Chem.Mol, catalog: str) -> list[str]:
+    """Descriptions of all alerts of a catalog, such as `pains`, that a molecule has, in order."""
+    found = (entry.GetDescription() for entry in _catalog(catalog).GetMatches(mol))
+    return list(dict.fromkeys(text.replace("_", " ").partition("(")[0].strip() for text in found))
+
+
 def check_patterns(patterns: Mapping[str, str]) -> None:
     """Raise InputError that names the first pattern that is not a SMARTS."""
     for name, pattern in patterns.items():

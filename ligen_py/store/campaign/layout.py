@@ -5,6 +5,7 @@ the file part by part, `campaign_reader` reads it.
 """
 
 import json
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from ligen_py.records.column import STRING, Kind, Record, column
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.properties import Properties
 from ligen_py.records.scores import Check
+from ligen_py.records.site import Site
 
 CAMPAIGN = Kind("campaign", 2, {})
 CONFIG = "config.yaml"
@@ -42,6 +44,7 @@ class Scored(Record):
     states: np.ndarray = column("i4", "row", doc="states of the molecule that were docked")
     poses: np.ndarray = column("i4", "row", doc="poses kept of the best state")
     restart: np.ndarray = column("i4", "row", doc="restart that made the best pose")
+    heavy: np.ndarray = column("i4", "row", doc="heavy atoms of the best state")
     duplicate: np.ndarray = column(
         "u1", "row", doc="1 where an earlier record is the same molecule: not ranked"
     )
@@ -102,6 +105,13 @@ class Top(Record):
     conformation: np.ndarray = column(
         STRING, "ligand", doc="conformation of the target around the best pose; empty if it has one"
     )
+    gap: np.ndarray = column(
+        "f4",
+        "ligand",
+        units="kcal/mol",
+        doc="how much worse the best other pose of the state is by the energy that chooses; other "
+        "ones lie more than 2 Angstrom away (heavy atoms as numbered); NaN where there is none",
+    )
     first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
     first_byte: np.ndarray = column("i8", "ligand+1", into="byte", doc="offsets of molecules")
     extra: np.ndarray = column(
@@ -128,6 +138,26 @@ class Control(Record):
     rmsd_kept: np.ndarray = column(
         "f4", "measured", units="angstrom", doc="least RMSD to crystal of all kept poses"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Reference(Record):
+    """Poses of a target's reference ligand: as the crystal has it, and as it was docked again."""
+
+    origin: np.ndarray = column(STRING, "pose", doc="`crystal`, or `docked`: its best-scored pose")
+    name: np.ndarray = column(STRING, "pose", doc="name of the reference ligand")
+    state: np.ndarray = column(STRING, "pose", doc="canonical isomeric SMILES")
+    terms: np.ndarray = column(
+        STRING, "pose", doc="score terms, a JSON object 'function/term' -> value; empty for crystal"
+    )
+    conformation: np.ndarray = column(
+        STRING, "pose", doc="conformation of the target around the pose; empty if it has one"
+    )
+    gap: np.ndarray = column("f4", "pose", units="kcal/mol", doc="as in `top`; NaN for crystal")
+    first_atom: np.ndarray = column("i8", "pose+1", into="atom", doc="offsets of atoms")
+    first_byte: np.ndarray = column("i8", "pose+1", into="byte", doc="offsets of molecules")
+    xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position")
+    molecule: np.ndarray = column("u1", "byte", doc="RDKit binary molecule, atoms in this order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +199,7 @@ class Verdicts(Record):
 
 TARGET_GROUPS: dict[str, type[Record]] = {
     "scored": Scored, "properties": Properties, "left": Left, "counts": Counts,
-    "watched": Watched, "top": Top, "control": Control
+    "watched": Watched, "top": Top, "control": Control, "site": Site, "reference": Reference
 }  # fmt: skip
 """Records in each group `targets/{target}`; beside them `ranking` and `terms/{function}/{term}`."""
 
@@ -187,6 +217,8 @@ class Pose:
     xyz: np.ndarray
     molecule: np.ndarray
     conformation: str = ""
+    gap: float = math.nan
+    """As in `Top`."""
 
 
 def columns_of(extra: str) -> dict[str, str]:

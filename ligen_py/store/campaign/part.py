@@ -60,6 +60,8 @@ class Part:
     detail: np.ndarray
     entry: np.ndarray
     """Input record of each ligand (i8), ascending."""
+    heavy: np.ndarray
+    """Heavy atoms of each ligand (i4)."""
     score: np.ndarray
     """f4, one a ligand; finite where it has a best pose."""
     best: np.ndarray
@@ -105,7 +107,7 @@ def read_part(files: PartFiles) -> Part:
         LIGANDS,
         (
             *(f"entries/{name}" for name in ("name", "line", "key", "smiles", "note")),
-            *("ledger/status", "ligands/entry"),
+            *("ledger/status", "ligands/entry", "ligands/heavy"),
         ),
     )
     refined = read_columns(
@@ -136,6 +138,7 @@ def read_part(files: PartFiles) -> Part:
         reason=scores["ledger/reason"],
         detail=scores["ledger/detail"],
         entry=ligands["ligands/entry"],
+        heavy=ligands["ligands/heavy"],
         score=scores["scores/score"],
         best=best,
         poses=np.diff(scores["scores/first_pose"]).astype("i4"),
@@ -367,6 +370,10 @@ class Poses:
     def state(self, ligand: int) -> str:
         """The canonical SMILES of a ligand."""
         return text_at(column_of(self._ligands, LIGANDS, "ligands/smiles"), ligand)
+
+    def heavy(self, ligand: int) -> int:
+        """How many of a ligand's atoms are heavy; they are the first."""
+        return int(column_of(self._ligands, LIGANDS, "ligands/heavy")[ligand])
 
     def kept(self, ligand: int) -> range:
         """Rows of a ligand's poses."""

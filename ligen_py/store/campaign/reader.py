@@ -14,6 +14,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.records.column import STRING
 from ligen_py.records.properties import Properties
+from ligen_py.records.site import Site
 from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import (
     BLOCK,
@@ -24,6 +25,7 @@ from ligen_py.store.campaign.layout import (
     Left,
     Pose,
     Provenance,
+    Reference,
     Runs,
     Scored,
     Verdicts,
@@ -46,6 +48,25 @@ class Ranked:
     scored: Scored
     terms: dict[str, np.ndarray]
     """'function/term' -> f4 of the best pose."""
+
+
+EVERY = ("score", "heavy", "library", "file", "line")
+"""Columns of `scored` that are read of all molecules at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Numbers of all ranked molecules of a target; columns have one value a molecule."""
+
+    row: np.ndarray
+    """Rows of `scored`, ascending."""
+    score: np.ndarray
+    heavy: np.ndarray
+    library: np.ndarray
+    file: np.ndarray
+    line: np.ndarray
+    totals: dict[str, np.ndarray]
+    """Scoring function -> its score of the best pose."""
 
 
 class TargetReader:
@@ -183,6 +204,7 @@ class TargetReader:
         unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
         names = ("smiles", "state", "extra", "conformation")
         texts = [some_rows(group[name], unique) for name in names]
+        gap = some_rows(group["gap"], unique)
         for number, (row, i) in enumerate(zip(rows, places, strict=True)):
             if i == len(stored) or stored[i] != row:
                 raise ValueError(f"the pose of row {row} is not stored")
@@ -194,6 +216,7 @@ class TargetReader:
                 xyz=group["xyz"][first_atom[i] : first_atom[i + 1]],
                 molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
                 conformation=conformation,
+                gap=float(gap[inverse[number]]),
             )
 
     def inputs(self, rows: np.ndarray) -> list[dict[str, str]]:
@@ -251,6 +274,33 @@ class TargetReader:
     def control(self) -> Control:
         """The redocking control; no rows where the target has none."""
         return read_record(self._group["control"], Control)
+
+    def every(self) -> Every:
+        """Numbers of all ranked molecules, in the order of their rows."""
+        group = self._group["scored"]
+        ranked = group["duplicate"][...] == 0
+        columns = {name: np.asarray(group[name][...])[ranked] for name in EVERY}
+        totals = {
+            name.removesuffix("/total"): np.asarray(self._group["terms"][name][...])[ranked]
+            for name in self.terms
+            if name.endswith("/total")
+        }
+        return Every(row=np.flatnonzero(ranked), totals=totals, **columns)
+
+    def structures(self, rows: np.ndarray) -> dict[int, str]:
+        """SMILES of the parents of those of some scored rows whose pose is stored."""
+        stored, *_ = self._top
+        places = np.flatnonzero(np.isin(stored, rows))
+        texts = some_rows(self._group["top"]["smiles"], places)
+        return dict(zip(stored[places].tolist(), map(str, texts), strict=True))
+
+    def site(self) -> Site:
+        """The receptor atoms around the site, of all conformations."""
+        return read_record(self._group["site"], Site)
+
+    def reference(self) -> Reference:
+        """Poses of the reference ligand; no rows where the target has none."""
+        return read_record(self._group["reference"], Reference)
 
 
 class CampaignReader:

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -16,6 +16,7 @@ from ligen_py.records.ledger import REASON_STAGE, Reason, Status
 from ligen_py.records.properties import Properties
 from ligen_py.records.rows import subset
 from ligen_py.records.scores import Check, Checks
+from ligen_py.records.site import Site
 from ligen_py.store.campaign.layout import (
     BLOCK,
     CAMPAIGN,
@@ -24,6 +25,7 @@ from ligen_py.store.campaign.layout import (
     Left,
     Pose,
     Provenance,
+    Reference,
     Runs,
     Scored,
     Top,
@@ -89,6 +91,7 @@ class TargetWriter:
                 states=part.states()[records],
                 poses=part.poses[ligands],
                 restart=part.restart[ligands],
+                heavy=part.heavy[ligands],
                 duplicate=np.zeros(len(ligands), dtype="u1"),
             )
         )
@@ -156,6 +159,7 @@ class TargetWriter:
                 state=np.array([pose.state for pose in poses], dtype=object),
                 conformation=np.array([pose.conformation for pose in poses], dtype=object),
                 extra=np.array([pose.extra for pose in poses], dtype=object),
+                gap=np.array([pose.gap for pose in poses], dtype="f4"),
                 first_atom=np.cumsum([0, *(len(pose.xyz) for pose in poses)], dtype="i8"),
                 first_byte=np.cumsum([0, *(len(pose.molecule) for pose in poses)], dtype="i8"),
                 xyz=np.concatenate([pose.xyz for pose in poses]),
@@ -234,12 +238,16 @@ class TargetWriter:
             place = np.minimum(np.searchsorted(later, block), len(later) - 1)
             same_as[start : start + BLOCK] = np.where(later[place] == block, first[place], block)
 
-    def finish(self, ranking: np.ndarray, control: Control) -> None:
+    def finish(
+        self, ranking: np.ndarray, control: Control, site: Site, reference: Reference
+    ) -> None:
         """Write what is known only at the end; `ranking` holds rows of `scored`, best first."""
         dataset = write_column(self._group, "ranking", ranking)
         dataset.attrs["doc"] = "rows of `scored`, best first; ties by library, then by line"
         write_record(self._group.create_group("counts"), _counts(self._counts))
         write_record(self._group.create_group("control"), control)
+        write_record(self._group.create_group("site"), site)
+        write_record(self._group.create_group("reference"), reference)
 
 
 def _short(name: str) -> str:
@@ -280,6 +288,27 @@ def control_of(
         rmsd=np.array(best, dtype="f4"),
         rmsd_kept=np.array(least, dtype="f4"),
     )
+
+
+def reference_of(poses: Mapping[str, tuple[Pose, str, str]]) -> Reference:
+    """Poses of a reference ligand by origin, each with its name and its terms as JSON."""
+    every = [pose for pose, _, _ in poses.values()]
+    return Reference(
+        origin=_texts(list(poses)),
+        name=_texts([name for _, name, _ in poses.values()]),
+        state=_texts([pose.state for pose in every]),
+        terms=_texts([terms for _, _, terms in poses.values()]),
+        conformation=_texts([pose.conformation for pose in every]),
+        gap=np.array([pose.gap for pose in every], dtype="f4"),
+        first_atom=np.cumsum([0, *(len(pose.xyz) for pose in every)], dtype="i8"),
+        first_byte=np.cumsum([0, *(len(pose.molecule) for pose in every)], dtype="i8"),
+        xyz=np.concatenate([np.empty((0, 3), "f4"), *(pose.xyz for pose in every)]),
+        molecule=np.concatenate([np.empty(0, "u1"), *(pose.molecule for pose in every)]),
+    )
+
+
+def _texts(values: Sequence[str]) -> np.ndarray:
+    return np.array(values, dtype=object)
 
 
 class CampaignWriter:

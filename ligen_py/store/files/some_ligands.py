@@ -47,8 +47,9 @@ def write_chosen(chosen: Sequence[tuple[Path, int]], run: Run, output: Path) -> 
     place = np.argsort(order)[entry]
     rows = np.argsort(place, kind="stable")
     below = rows_below(ligands, "ligand", rows)
+    of_records = {"entry": order, "row": order}
     groups: dict[str, Record] = {
-        name: subset(record, {"entry": order} if name in ("entries", "ledger") else below)
+        name: subset(record, below if name == "ligands" or base_of(type(record)) else of_records)
         for name, record in whole.items()
     }
     ordered = groups["ligands"]

@@ -1,0 +1,93 @@
+"""The poses that a campaign file contains: the best of each ranked molecule, and the reference's.
+
+For `aggregate`, which ranks them.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+
+import numpy as np
+
+from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.scoring.scores import choice_energy
+from ligen_py.molecules.export import crystal_pose
+from ligen_py.records.ledger import Status
+from ligen_py.records.scores import SCORES
+from ligen_py.store.campaign.layout import Pose, Reference
+from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.campaign.part import Part, Poses, read_best
+from ligen_py.store.campaign.writer import TargetWriter, reference_of
+from ligen_py.store.files.read import run_record
+from ligen_py.store.files.terms import read_terms
+
+ELSEWHERE = 2.0
+"""Another pose lies farther than this from the best one, as no two poses of one cluster do; RMSD in
+Angstrom. Two Angstrom is what counts as the same pose in redocking."""
+
+
+def store_poses(
+    writer: TargetWriter, rows: np.ndarray, starts: Mapping[int, Sequence[PartFiles]]
+) -> None:
+    """Rebuild the best poses of some scored rows (ascending), one part after the other.
+
+    `starts` holds the files of each part by its first scored row.
+    """
+    first = np.array(list(starts), dtype="i8")
+    owner = np.searchsorted(first, rows, side="right") - 1
+    for number in np.unique(owner):
+        members, mine = starts[int(first[number])], rows[owner == number]
+        part = read_best(members)
+        best = part.scored()[mine - first[number]]
+        writer.append_poses(mine, _poses(part, members, best.tolist()))
+
+
+def reference_poses(members: Sequence[PartFiles]) -> Reference:
+    """The poses of a target's reference ligand; `members` are the files of its control, or none."""
+    found: dict[str, tuple[Pose, str, str]] = {}
+    if members and members[0].crystal is not None:
+        part, docked = read_best(members), None
+        name = str(part.name[0]) if len(part.name) else members[0].crystal.stem
+        if len(part.status) and part.status[0] == Status.SCORED:
+            best = int(part.scored()[0])
+            (docked,) = _poses(part, members, [best])
+            terms = {term: float(values[best]) for term, values in part.terms.items()}
+            found["docked"] = docked, name, json.dumps(terms)
+        crystal = crystal_pose(members[0].crystal, None if docked is None else docked.molecule)
+        found["crystal"] = Pose(crystal.smiles, crystal.smiles, "", *crystal[1:]), name, ""
+    return reference_of(found)
+
+
+def _poses(part: Part, members: Sequence[PartFiles], ligands: Sequence[int]) -> list[Pose]:
+    """The best poses of some ligands of a part."""
+    found = []
+    with ExitStack() as stack:
+        opened = [stack.enter_context(Poses(files)) for files in members]
+        energies = [_energies(files) for files in members]
+        for ligand in ligands:
+            member, entry = int(part.member[ligand]), int(part.entry[ligand])
+            poses, best = opened[member], part.pose(ligand)
+            xyz = rebuild(*poses.genotypes(ligand, best))[0]
+            texts = poses.parent(entry), poses.state(ligand), poses.extra(entry)
+            gap = _gap(poses, ligand, best.start, xyz, energies[member])
+            conformation = members[member].conformation
+            found.append(Pose(*texts, xyz, poses.molecule(ligand), conformation, gap))
+    return found
+
+
+def _energies(files: PartFiles) -> np.ndarray:
+    """The energy (poses,) by which the best pose of a ligand was chosen, kcal/mol."""
+    settings = json.loads(run_record(files.scores, SCORES)["settings"])
+    terms = read_terms(files.scores)
+    known = {name: terms[name] for name in settings["functions"] if name in terms}
+    return choice_energy(known, settings["pose_weights"])
+
+
+def _gap(poses: Poses, ligand: int, best: int, xyz: np.ndarray, energy: np.ndarray) -> float:
+    """How much worse the best pose of a ligand is that lies elsewhere; NaN where there is none."""
+    kept, heavy = poses.kept(ligand), poses.heavy(ligand)
+    others = rebuild(*poses.genotypes(ligand, kept))[:, :heavy]
+    square = ((others - xyz[:heavy]) ** 2).sum(axis=2).mean(axis=1)
+    rivals = energy[kept.start : kept.stop][square > ELSEWHERE**2]
+    rivals = rivals[np.isfinite(rivals)]
+    return float(rivals.min() - energy[best]) if len(rivals) else float("nan")

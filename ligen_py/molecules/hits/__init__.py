@@ -1,0 +1,1 @@
+"""What a chemist asks of a ranked molecule: properties, alerts, drawing, strain, checks."""

@@ -1,0 +1,136 @@
+"""All that is computed of one hit: in worker processes, since a thousand of them take a minute."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from rdkit import Chem, rdBase
+from rdkit.Chem import rdCIPLabeler
+
+from ligen_py.molecules.hits.checks import checks, from_coordinates
+from ligen_py.molecules.hits.depiction import drawing
+from ligen_py.molecules.hits.properties import Properties, properties
+from ligen_py.molecules.hits.strain import strain
+from ligen_py.molecules.interactions.contacts import Contact, contacts
+from ligen_py.molecules.interactions.ligand import ligand_groups
+from ligen_py.molecules.interactions.receptor import Surroundings, surroundings
+from ligen_py.molecules.workers import ordered_map
+from ligen_py.records.site import Site
+
+SECONDS, MEBIBYTES = 20.0, 2000
+"""Processor time and memory for one molecule; what needs more has no analysis."""
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A molecule in its pose."""
+
+    parent: str
+    """SMILES."""
+    state: str
+    """SMILES of what was docked."""
+    molecule: np.ndarray
+    """RDKit binary molecule, u1."""
+    xyz: np.ndarray
+    """(atoms, 3), Angstrom."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What was found of a hit; without `properties` the molecule could not be analysed."""
+
+    properties: Properties | None = None
+    drawing: str = ""
+    """Inside of an <svg>."""
+    contacts: Sequence[Contact] = ()
+    checks: Mapping[str, bool] = field(default_factory=dict)
+    strain: float = math.nan
+    """kcal/mol."""
+    open_centres: int = 0
+    """Stereocentres and double bonds that the input left open."""
+    stereo: str = ""
+    """Labels of all centres of the pose where some were open, as 'R, S'."""
+    elements: Sequence[int] = ()
+    """Atomic numbers of the atoms that are drawn: heavy atoms and polar hydrogens."""
+    xyz: Sequence[tuple[float, float, float]] = ()
+    bonds: Sequence[tuple[int, int, int]] = ()
+    """Two of these atoms and the order: 1, 2, 3, or 4 where aromatic."""
+
+
+def analyse(hits: Sequence[Posed], site: Site, jobs: int) -> list[Analysis]:
+    """The analysis of some hits in one receptor, in their order."""
+    if not hits:
+        return []
+    work = partial(_analysis, surroundings(site))
+    jobs = max(1, min(jobs, len(hits)))
+    return [found for _, found in ordered_map(work, hits, jobs, SECONDS, _lost, MEBIBYTES)]
+
+
+def _lost(hit: Posed, late: bool, code: int) -> Analysis:
+    return Analysis()
+
+
+def _analysis(around: Surroundings, hit: Posed) -> Analysis:
+    with rdBase.BlockLogs():
+        try:
+            return _found(around, hit)
+        except (RuntimeError, ValueError):  # RDKit cannot do what a rare molecule would need
+            return Analysis()
+
+
+def _found(around: Surroundings, hit: Posed) -> Analysis:
+    mol, parent = posed(hit), Chem.MolFromSmiles(hit.parent)
+    open_centres, stereo = _left_open(parent, mol)
+    drawn = [
+        atom.GetIdx()
+        for atom in mol.GetAtoms()
+        if atom.GetAtomicNum() > 1 or atom.GetNeighbors()[0].GetAtomicNum() != 6
+    ]
+    number = {atom: row for row, atom in enumerate(drawn)}
+    ends = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), bond) for bond in mol.GetBonds()]
+    return Analysis(
+        properties=properties(parent, Chem.GetFormalCharge(mol)),
+        drawing=drawing(Chem.MolFromSmiles(hit.state)),
+        contacts=contacts(ligand_groups(mol, hit.xyz), around),
+        checks=checks(mol, hit.state, around),
+        open_centres=open_centres,
+        stereo=stereo,
+        elements=[mol.GetAtomWithIdx(atom).GetAtomicNum() for atom in drawn],
+        xyz=[(float(x), float(y), float(z)) for x, y, z in hit.xyz[drawn]],
+        bonds=[
+            (number[one], number[two], _order(bond))
+            for one, two, bond in ends
+            if one in number and two in number
+        ],
+        strain=strain(mol),
+    )
+
+
+def posed(hit: Posed) -> Chem.Mol:
+    """The molecule with one conformer: its pose."""
+    mol = Chem.Mol(hit.molecule.tobytes())
+    mol.RemoveAllConformers()
+    conformer = Chem.Conformer(mol.GetNumAtoms())
+    conformer.SetPositions(hit.xyz.astype(float))
+    mol.AddConformer(conformer, assignId=True)
+    return mol
+
+
+def _order(bond: Chem.Bond) -> int:
+    return 4 if bond.GetIsAromatic() else min(3, max(1, int(bond.GetBondTypeAsDouble())))
+
+
+def _left_open(parent: Chem.Mol, mol: Chem.Mol) -> tuple[int, str]:
+    """How many stereocentres and double bonds the parent leaves open; all labels of the pose."""
+    found = Chem.FindPotentialStereo(parent)
+    count = sum(one.specified == Chem.StereoSpecified.Unspecified for one in found)
+    if not count:
+        return 0, ""
+    docked = Chem.RemoveHs(from_coordinates(mol))
+    rdCIPLabeler.AssignCIPLabels(docked)
+    carbons = [atom for atom in docked.GetAtoms() if atom.GetAtomicNum() != 7]
+    labels = [one.GetProp("_CIPCode") for one in (*carbons, *docked.GetBonds())
+              if one.HasProp("_CIPCode")]  # fmt: skip
+    return count, ", ".join(labels)

@@ -1,0 +1,1 @@
+"""Interactions of a pose with the residues around it, by geometry."""

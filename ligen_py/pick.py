@@ -1,0 +1,148 @@
+"""Pick molecules of a campaign to buy or make: the best of a target, no two too much alike.
+
+Takes the ranking from the best on and leaves out what would be one too many of its scaffold
+(Bemis-Murcko), too similar to a molecule already picked, or, with --undoubted, what the report's
+list would mark with a doubt. Writes CSV, SDF or SMILES, as the ending of --output says, or CSV to
+the terminal.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ligen_py import cli
+from ligen_py.errors import InputError, UsageError
+from ligen_py.molecules.export import one_line, sdf_record
+from ligen_py.molecules.hits.similarity import pick, scaffold
+from ligen_py.store.campaign.layout import Pose
+from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
+from ligen_py.store.files.text import csv_line, harmless, write_texts
+from ligen_py.summary.dossier import dossier_of
+from ligen_py.summary.facts import targets_of
+from ligen_py.summary.molecule import MOST_COLUMNS, columns, facts
+
+log = logging.getLogger("ligen_py")
+
+SUFFIXES = (".csv", ".sdf", ".smi")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    parser = cli.parser("ligen_py.pick", __doc__)
+    parser.add_argument("campaign", type=cli.input_file, help="campaign file")
+    parser.add_argument("--target", help="target whose ranking counts (default: the only one)")
+    parser.add_argument(
+        "--count", type=cli.at_least(1), default=96, metavar="N", help="molecules (default: 96)"
+    )
+    parser.add_argument(
+        "--max-per-scaffold",
+        type=cli.at_least(1),
+        default=3,
+        metavar="N",
+        help="most molecules of one scaffold; those without rings count as one (default: 3)",
+    )
+    parser.add_argument(
+        "--max-similarity",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="largest Tanimoto similarity, of Morgan fingerprints, to a molecule already picked "
+        "(default: 1, any)",
+    )
+    parser.add_argument(
+        "--undoubted",
+        action="store_true",
+        help="leave out what the report's list would mark with a doubt",
+    )
+    parser.add_argument("--output", type=Path, help="file to write: .csv, .sdf or .smi")
+    return cli.run(parser, argv, _run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    output: Path | None = options.output
+    if not 0 < options.max_similarity <= 1:
+        raise UsageError(f"--max-similarity {options.max_similarity:g}: give more than 0, up to 1")
+    if output is not None and output.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"--output {output}: end the name with one of {', '.join(SUFFIXES)}")
+    with open_campaign(options.campaign) as campaign:
+        target = campaign.target(_name(options, campaign))
+        places = _places(options, campaign, target)
+        limits = options.max_per_scaffold, options.max_similarity
+        ranked = target.best(target.stored).row
+        smiles = target.structures(ranked)
+        open_to = [smiles[int(ranked[place])] for place in places]
+        chosen = [places[i] for i in pick(open_to, options.count, *limits)]
+        rows = _rows(campaign, target, chosen)
+        if output is None:
+            sys.stdout.writelines(_csv(target, rows))
+        else:
+            kinds = {".csv": lambda: _csv(target, rows), ".sdf": lambda: _sdf(rows)}
+            text = kinds.get(output.suffix.lower(), lambda: _smiles(rows))()
+            write_texts(output.parent, {output.name: text})
+    if len(chosen) < options.count:
+        log.warning(
+            "picked %d, not %d: the campaign contains poses of %d molecules, of which the limits "
+            "leave no more; loosen them, or run aggregate again with more --top-poses",
+            *(len(chosen), options.count, target.stored),
+        )
+    else:
+        log.info("picked %d of %d molecules", len(chosen), target.stored)
+
+
+def _name(options: argparse.Namespace, campaign: CampaignReader) -> str:
+    if options.target:
+        return str(options.target)
+    if len(campaign.targets) > 1:
+        raise UsageError(f"give --target, one of: {', '.join(campaign.targets)}")
+    return campaign.targets[0]
+
+
+def _places(
+    options: argparse.Namespace, campaign: CampaignReader, target: TargetReader
+) -> list[int]:
+    """Places of the ranking, from 0, among which to choose."""
+    if not target.stored:
+        raise InputError(f"{options.campaign}: contains no pose of target {target.name}")
+    if not options.undoubted:
+        return list(range(target.stored))
+    (about,) = (one for one in targets_of(campaign, 1, {}) if one.name == target.name)
+    found = dossier_of(campaign, about, target.stored, len(os.sched_getaffinity(0)))
+    return sorted(row.rank - 1 for row in found.hits if not row.doubts)
+
+
+Rows = Iterator[tuple[dict[str, str], Pose]]
+
+
+def _rows(campaign: CampaignReader, target: TargetReader, places: Sequence[int]) -> Rows:
+    """What is written of each molecule, and its pose."""
+    for place in places:
+        best = target.ranked(place, place + 1)
+        (pose,) = target.poses(place + 1, place)
+        others = target.others(best.row).get(int(best.row[0]), [])
+        row = facts(target.name, campaign, best, 0, pose, others)
+        yield {**row, "scaffold": scaffold(pose.smiles)}, pose
+
+
+def _csv(target: TargetReader, rows: Rows) -> Iterator[str]:
+    header = columns(target.terms, target.input_columns(target.stored, MOST_COLUMNS))
+    header.insert(header.index("smiles") + 1, "scaffold")
+    yield csv_line(map(harmless, header))
+    for row, _ in rows:
+        yield csv_line(harmless(one_line(row.get(name, ""))) for name in header)
+
+
+def _sdf(rows: Rows) -> Iterator[str]:
+    for row, pose in rows:
+        yield sdf_record(pose.molecule, pose.xyz, row["name"], row)
+
+
+def _smiles(rows: Rows) -> Iterator[str]:
+    for row, pose in rows:
+        yield f"{pose.smiles}\t{one_line(row['name'])}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

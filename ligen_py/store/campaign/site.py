@@ -1,0 +1,50 @@
+"""The receptor of a target as the campaign file contains it: from its pocket files."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
+from ligen_py.records.functions.xscore import Interaction, XScoreReceptor
+from ligen_py.records.pocket import POCKET, Receptor
+from ligen_py.records.site import Site
+from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.files.read import groups_in, read
+
+
+def read_site(members: Sequence[PartFiles]) -> Site:
+    """The receptor atoms of a target, all its conformations one after the other.
+
+    Raises InputError where a pocket file is missing or damaged.
+    """
+    parts = [_read(files) for files in members]
+    names = ("xyz", "element", "residue", "label", "role", "conformation")
+    return Site(**{name: np.concatenate([part[name] for part in parts]) for name in names})
+
+
+def _read(files: PartFiles) -> dict[str, np.ndarray]:
+    receptor = read(files.pocket, POCKET, Receptor)
+    known = groups_in(files.pocket, POCKET).values()
+    role = np.zeros(len(receptor.xyz), "u1")
+    if XScoreReceptor in known:
+        role = read(files.pocket, POCKET, XScoreReceptor, receptor).interaction
+    hydrogens, holder = np.empty((0, 3), "f4"), np.empty(0, "i8")
+    if Ad4Receptor in known:
+        charged = read(files.pocket, POCKET, Ad4Receptor)
+        hydrogens = charged.xyz[charged.type == Ad4Type.HD]
+        holder = nearest(hydrogens, receptor.xyz)
+    count = len(receptor.xyz) + len(hydrogens)
+    return {
+        "xyz": np.concatenate([receptor.xyz, hydrogens]),
+        "element": np.concatenate([receptor.element, np.ones(len(hydrogens), "u1")]),
+        "residue": np.concatenate([receptor.residue, receptor.residue[holder]]),
+        "label": np.concatenate([receptor.label, receptor.label[holder]]),
+        "role": np.concatenate([role, np.full(len(hydrogens), Interaction.NONE, "u1")]),
+        "conformation": np.full(count, files.conformation, dtype=object),
+    }
+
+
+def nearest(points: np.ndarray, xyz: np.ndarray) -> np.ndarray:
+    """Row of the atom (atoms, 3) that is nearest to each point (points, 3)."""
+    rows = [int(((xyz - point) ** 2).sum(axis=1).argmin()) for point in points]
+    return np.array(rows, dtype="i8")

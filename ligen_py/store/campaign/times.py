@@ -1,0 +1,51 @@
+"""How long the jobs of a campaign took, as Snakemake measured them."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from ligen_py.chain import STAGES
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """Of all jobs of a stage."""
+
+    stage: str
+    jobs: int
+    seconds: float
+    """Wall-clock seconds, summed over jobs."""
+    memory: float
+    """Most of a job, MiB."""
+
+
+def read_times(folder: Path) -> list[Time]:
+    """The times of each stage, in their order; none where the folder has none or is not there.
+
+    Files that cannot be read are left out: times are no result.
+    """
+    found = []
+    for stage in STAGES:
+        files = [folder / f"{stage}.tsv", *sorted((folder / stage).rglob("*.tsv"))]
+        rows = [row for file in files for row in _rows(file)]
+        if rows:
+            seconds, memory = zip(*rows, strict=True)
+            found.append(Time(stage, len(rows), sum(seconds), max(memory)))
+    return found
+
+
+def _rows(file: Path) -> list[tuple[float, float]]:
+    try:
+        with file.open(encoding="utf-8", newline="") as stream:
+            table = csv.DictReader(stream, delimiter="\t")
+            return [(float(row["s"]), _number(row["max_rss"])) for row in table]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _number(text: str) -> float:
+    """A number; 0 where nothing was measured, as of a job shorter than the interval."""
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

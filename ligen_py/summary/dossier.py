@@ -1,0 +1,337 @@
+"""The facts of the page that a chemist decides from: hits with their chemistry, poses, clusters."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ligen_py.molecules.hits.analysis import Analysis, Posed, analyse
+from ligen_py.molecules.hits.similarity import clusters, fingerprints, nearest, scaffold
+from ligen_py.molecules.interactions.contacts import KINDS
+from ligen_py.records.site import Site
+from ligen_py.store.campaign.layout import Pose, Reference, columns_of
+from ligen_py.store.campaign.reader import CampaignReader, Every, TargetReader
+from ligen_py.summary.doubts import doubts
+from ligen_py.summary.facts import Target
+from ligen_py.summary.glossary import SIZE_POWER, function
+from ligen_py.summary.table import readable
+
+MOST_VENDOR = 12
+"""Columns of the input that the list shows of a molecule."""
+
+RESIDUES = 18
+"""Columns of the table of interactions."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A molecule in the list: a hit, or the reference ligand."""
+
+    name: str
+    rank: int
+    """Of the reference ligand: the rank it would have."""
+    score: float
+    parent: str
+    state: str
+    analysis: Analysis
+    terms: dict[str, float]
+    library: str = ""
+    states: int = 0
+    others: Sequence[str] = ()
+    """Its other names."""
+    note: str = ""
+    conformation: str = ""
+    vendor: dict[str, str] = field(default_factory=dict)
+    gap: float = math.nan
+    efficiency: float = math.nan
+    size_rank: int = 0
+    doubts: Sequence[str] = ()
+    reference: bool = False
+    cluster: int = -1
+    nearest: tuple[str, float] = ("", 0.0)
+    """The most similar known molecule, and its Tanimoto similarity."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Hits that are alike; the first leads."""
+
+    scaffold: str
+    rows: Sequence[int]
+    """Numbers of rows of the list."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Hits by residues."""
+
+    residues: Sequence[str]
+    cells: Sequence[tuple[int, Sequence[str]]]
+    """Number of a row, and for each residue the letters of its interactions."""
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """All of a target that the page shows beside `facts.Target`."""
+
+    target: Target
+    rows: Sequence[Row]
+    """Hits and the reference ligand, best first."""
+    crystal: Analysis | None
+    """The reference ligand where the crystal has it."""
+    site: Site
+    clusters: Sequence[Cluster]
+    matrix: Matrix
+    known: Sequence[str]
+    """Names of the known molecules that hits are compared with."""
+    every: Every
+    libraries: Sequence[str]
+
+    @property
+    def reference(self) -> Row | None:
+        """The reference ligand's row."""
+        return next((row for row in self.rows if row.reference), None)
+
+    @property
+    def place(self) -> str:
+        """Where the site is, in words: its chains, and how many residues line it."""
+        labels = [str(label).split("/") for label in self.site.label[self.site.element > 1]]
+        chains = sorted({label[0] for label in labels if label[0]})
+        ligand = f"of {self.target.control.name}" if self.target.control else "as configured"
+        count = len({tuple(label[:3]) for label in labels})
+        return f"{ligand}; chain {', '.join(chains)}; {count} residues around the box"
+
+    @property
+    def hits(self) -> list[Row]:
+        """The rows without the reference."""
+        return [row for row in self.rows if not row.reference]
+
+    @property
+    def shares(self) -> list[tuple[str, int, int, int]]:
+        """Of each library: molecules ranked, in the best tenth, and among the hits."""
+        order = np.argsort(-self.every.score, kind="stable")
+        best = self.every.library[order[: max(1, math.ceil(len(order) / 10))]]
+        hits = Counter(row.library for row in self.hits)
+        return [
+            (
+                name,
+                int((self.every.library == number).sum()),
+                int((best == number).sum()),
+                hits[name],
+            )
+            for number, name in enumerate(self.libraries)
+        ]
+
+
+def dossier_of(campaign: CampaignReader, facts: Target, count: int, jobs: int) -> Dossier:
+    """The dossier of a target's `count` best molecules, computed in `jobs` processes."""
+    target = campaign.target(facts.name)
+    site, every = target.site(), target.every()
+    known = _known(target, facts)
+    rows = _rows(campaign, target, facts, count, every)
+    reference = target.reference()
+    poses = _reference_poses(reference)
+    posed = [Posed(p.parent, p.state, pose.molecule, pose.xyz) for p, pose in rows]
+    places = [p.conformation for p, _ in rows]
+    for pose in poses.values():
+        posed.append(Posed(pose.smiles, pose.state, pose.molecule, pose.xyz))
+        places.append(pose.conformation)
+    found = _analysed(posed, places, site, jobs)
+    hits = [
+        _finished(row, pose, analysis, facts, every)
+        for (row, pose), analysis in zip(rows, found[: len(rows)], strict=True)
+    ]
+    of_reference = dict(zip(poses, found[len(rows) :], strict=True))
+    if "docked" in poses and facts.control and facts.control.score is not None:
+        row = _reference_row(reference, poses["docked"], facts, every)
+        known = {f"{row.name} (crystal ligand)": row.parent, **known}
+        hits.append(_finished(row, poses["docked"], of_reference["docked"], facts, every))
+    hits = _compared(sorted(hits, key=lambda row: (-row.score, row.rank)), known)
+    return Dossier(
+        target=facts,
+        rows=hits,
+        crystal=of_reference.get("crystal"),
+        site=site,
+        clusters=_clusters(hits),
+        matrix=_matrix(hits),
+        known=list(known),
+        every=every,
+        libraries=campaign.libraries,
+    )
+
+
+def _rows(
+    campaign: CampaignReader, target: TargetReader, facts: Target, count: int, every: Every
+) -> list[tuple[Row, Pose]]:
+    """Rows of the best molecules as the campaign has them, and their poses."""
+    best = target.best(min(count, target.stored))
+    others = target.others(best.row)
+    poses = target.poses(len(best.rank))
+    result = []
+    for i, pose in enumerate(poses):
+        scored = best.scored
+        vendor = list(columns_of(pose.extra).items())[:MOST_VENDOR]
+        row = Row(
+            name=readable(scored.name[i]),
+            rank=int(best.rank[i]),
+            score=float(scored.score[i]),
+            parent=pose.smiles,
+            state=pose.state,
+            analysis=Analysis(),
+            terms={name: float(values[i]) for name, values in best.terms.items()},
+            library=campaign.libraries[scored.library[i]],
+            states=int(scored.states[i]),
+            others=[readable(name) for name in others.get(int(best.row[i]), [])],
+            note=readable(scored.note[i]),
+            conformation=pose.conformation,
+            vendor={readable(name): readable(text) for name, text in vendor},
+            gap=pose.gap,
+        )
+        result.append((row, pose))
+    return result
+
+
+def _reference_poses(found: Reference) -> dict[str, Pose]:
+    """Poses of the reference ligand by origin."""
+    atoms, octets = found.first_atom, found.first_byte
+    return {
+        str(origin): Pose(
+            smiles=str(found.state[i]),
+            state=str(found.state[i]),
+            extra="",
+            xyz=found.xyz[atoms[i] : atoms[i + 1]],
+            molecule=found.molecule[octets[i] : octets[i + 1]],
+            conformation=str(found.conformation[i]),
+            gap=float(found.gap[i]),
+        )
+        for i, origin in enumerate(found.origin)
+    }
+
+
+def _reference_row(found: Reference, pose: Pose, facts: Target, every: Every) -> Row:
+    number = list(found.origin).index("docked")
+    control = facts.control
+    assert control is not None
+    assert control.score is not None
+    return Row(
+        name=readable(found.name[number]),
+        rank=int((every.score > control.score).sum()) + 1,
+        score=control.score,
+        parent=pose.smiles,
+        state=pose.state,
+        analysis=Analysis(),
+        terms={name: float(value) for name, value in json.loads(found.terms[number]).items()},
+        library="crystal ligand, docked again",
+        conformation=pose.conformation,
+        gap=pose.gap,
+        reference=True,
+    )
+
+
+def _analysed(
+    posed: Sequence[Posed], places: Sequence[str], site: Site, jobs: int
+) -> list[Analysis]:
+    """The analyses in order, each in the receptor of its conformation."""
+    found = [Analysis()] * len(posed)
+    for place in dict.fromkeys(places):
+        mine = [number for number, name in enumerate(places) if name == place]
+        done = analyse([posed[number] for number in mine], site.of(place), jobs)
+        for number, analysis in zip(mine, done, strict=True):
+            found[number] = analysis
+    return found
+
+
+def _finished(row: Row, pose: Pose, found: Analysis, facts: Target, every: Every) -> Row:
+    """A row with what follows from its analysis and from all scores."""
+    shares = {}
+    for name in facts.functions:
+        totals = every.totals[name]
+        if f"{name}/total" in row.terms and len(totals):
+            shares[function(name).name] = float((totals > row.terms[f"{name}/total"]).mean())
+    first = facts.functions[0] if facts.functions else ""
+    total, heavy = row.terms.get(f"{first}/total", math.nan), 0
+    if found.properties is not None:
+        heavy = sum(number > 1 for number in found.elements)
+    size_rank = 0
+    if heavy and first:
+        scaled = every.totals[first] / every.heavy.astype(float) ** SIZE_POWER
+        # Its own value is rounded like the others', so that it is not counted before itself.
+        own = float(np.float32(total)) / float(heavy) ** SIZE_POWER
+        size_rank = int((scaled > own + 1e-9).sum()) + 1
+    return replace(
+        row,
+        analysis=found,
+        efficiency=total / heavy if heavy else math.nan,
+        size_rank=size_rank,
+        doubts=doubts(found, row.gap, row.rank / max(1, len(every.score)), shares),
+    )
+
+
+def _known(target: TargetReader, facts: Target) -> dict[str, str]:
+    """Members of the groups of known molecules by name, with their SMILES where they are stored."""
+    names = frozenset(member.name for group in facts.groups for member in group.ranked)
+    if not names:
+        return {}
+    found = target.named(names)
+    smiles = target.structures(found.row)
+    return {
+        readable(found.scored.name[i]): smiles[int(row)]
+        for i, row in enumerate(found.row)
+        if int(row) in smiles
+    }
+
+
+def _compared(rows: Sequence[Row], known: dict[str, str]) -> list[Row]:
+    """Rows with their clusters and the most similar known molecule other than themselves."""
+    prints = fingerprints(row.parent for row in rows)
+    names, references = list(known), fingerprints(known.values())
+    numbers = clusters(prints)
+    result = []
+    for row, own, number in zip(rows, prints, numbers, strict=True):
+        others = [i for i, name in enumerate(names) if known[name] != row.parent]
+        best, similarity = nearest(own, [references[i] for i in others])
+        like = (names[others[best]], similarity) if best >= 0 else ("", 0.0)
+        result.append(replace(row, cluster=number, nearest=like))
+    return result
+
+
+def _clusters(rows: Sequence[Row]) -> list[Cluster]:
+    found: dict[int, list[int]] = {}
+    for number, row in enumerate(rows):
+        found.setdefault(row.cluster, []).append(number)
+    return [Cluster(scaffold(rows[own[0]].parent), own) for own in found.values()]
+
+
+def _matrix(rows: Sequence[Row]) -> Matrix:
+    """The residues that most hits interact with, other than by touching, and who does."""
+    count: Counter[str] = Counter()
+    for row in rows:
+        strong = {one.residue for one in row.analysis.contacts if one.kind != "hydrophobic"}
+        every = {one.residue for one in row.analysis.contacts}
+        for residue in every:
+            count[residue] += 3 if residue in strong else 1
+    chosen = [residue for residue, _ in count.most_common(RESIDUES)]
+    chosen.sort(key=_place)
+    cells = [(number, letters_of(row.analysis, chosen)) for number, row in enumerate(rows)]
+    return Matrix(chosen, cells)
+
+
+def letters_of(found: Analysis, residues: Sequence[str]) -> list[str]:
+    """Letters of the interactions with each of some residues."""
+    kinds: dict[str, set[str]] = {}
+    for one in found.contacts:
+        kinds.setdefault(one.residue, set()).add(one.kind)
+    return [
+        "".join(letter for kind, letter in KINDS.items() if kind in kinds.get(residue, ()))
+        for residue in residues
+    ]
+
+
+def _place(residue: str) -> tuple[str, int, str]:
+    """Chain and number of a residue such as `ASP27 A`."""
+    name, _, chain = residue.partition(" ")
+    digits = "".join(c for c in name[3:] if c.isdigit())
+    return chain, int(digits or 0), name

@@ -1,0 +1,109 @@
+"""The methods paragraph, ready to paste: what was done, with versions, settings and citations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ligen_py.store.campaign.layout import Runs
+from ligen_py.summary.dossier import Dossier
+from ligen_py.summary.facts import settings_of
+from ligen_py.summary.glossary import CITATIONS, function
+
+LIGEN = "L. Crisci et al., Future Gener. Comput. Syst. 2024, doi:10.1016/j.future.2024.03.045"
+
+
+def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
+    """Sentences on preparation, docking, scoring and analysis, then the literature."""
+    chosen = _settings(runs)
+    pocket, parse, dock, refine, score = (
+        chosen.get(kind, {}) for kind in ("pocket", "ligands", "poses", "refined", "scores")
+    )
+    program = next((str(name) for name in runs.created_by), "ligen_py")
+    devices = sorted({str(name) for name in runs.device if name})
+    names = [function(name).name for name in dossiers[0].target.functions] if dossiers else []
+    records = sum(balance.records for balance in dossiers[0].target.ledger) if dossiers else 0
+    scored = ", ".join(f"{one.target.size:,} for {one.target.name}" for one in dossiers)
+    text = [
+        f"Virtual screening was done with {program}"
+        + (f" on {', '.join(devices)}" if devices else "")
+        + (f", at the effort '{effort}'" if effort else "")
+        + f". Of {records:,} input records, molecules ranked were {scored}.",
+        _ligands(parse),
+        _receptors(pocket),
+        "Ligands were docked by LiGen's geometric search [1]"
+        + _value(dock, "num_restart", " from {} starts")
+        + ", poses were filtered and clustered, refined"
+        + _field(refine)
+        + f", and scored by {_joined(names)}{_marks(dossiers)}.",
+    ]
+    weights = score.get("pose_weights")
+    if isinstance(weights, dict) and score.get("rank_by") == "energy":
+        parts = [f"{value:g} {function(name).name}" for name, value in weights.items() if value]
+        text.append(
+            f"The pose of lowest energy ({' + '.join(parts)}) was chosen; molecules were ranked by "
+            "that energy divided by (1 + 0.02 torsions) x heavy atoms^0.4."
+        )
+    text.append(
+        "Interactions follow the criteria of ProLIF and PLIP, pose checks those of PoseBusters; "
+        "properties, alerts (PAINS, Brenk), scaffolds and Morgan fingerprints are RDKit's."
+    )
+    return text
+
+
+def citations(functions: Sequence[str]) -> list[str]:
+    """The literature in the order of its numbers."""
+    own = [CITATIONS[name] for name in functions if name in CITATIONS]
+    return [
+        LIGEN,
+        *own,
+        "C. Bouysset, S. Fiorucci, J. Cheminform. 2021, 13, 72 (ProLIF)",
+        "S. Salentin et al., Nucleic Acids Res. 2015, 43, W443 (PLIP)",
+        "M. Buttenschoen, G. M. Morris, C. M. Deane, Chem. Sci. 2024, 15, 3130 (PoseBusters)",
+        "J. B. Baell, G. A. Holloway, J. Med. Chem. 2010, 53, 2719 (PAINS)",
+        "R. Brenk et al., ChemMedChem 2008, 3, 435 (alerts)",
+        "RDKit: open-source cheminformatics, www.rdkit.org",
+    ]
+
+
+def _settings(runs: Runs) -> dict[str, dict[str, Any]]:
+    """Settings of the first run record of each kind of file."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind, text in zip(runs.kind, runs.settings, strict=True):
+        found.setdefault(str(kind), settings_of(str(text)))
+    return found
+
+
+def _ligands(parse: Mapping[str, Any]) -> str:
+    words = (
+        "Molecules were standardised" if parse.get("standardise", True) else "Molecules as drawn"
+    )
+    if parse.get("protonate", True):
+        words += _value(parse, "ph", ", protonated at pH {}")
+    words += _value(parse, "stereoisomers", ", expanded to up to {} stereoisomers")
+    return words + _value(parse, "conformers", " and up to {} start conformers a state") + "."
+
+
+def _receptors(pocket: Mapping[str, Any]) -> str:
+    words = "Receptors were prepared"
+    if pocket.get("protonation") == "propka":
+        words += _value(pocket, "ph", " with PDB2PQR and PROPKA at pH {}")
+    return words + _value(pocket, "waters", "; crystal waters: {}") + "."
+
+
+def _field(refine: Mapping[str, Any]) -> str:
+    return f" in the field of {function(str(refine['field'])).name}" if "field" in refine else ""
+
+
+def _value(settings: Mapping[str, Any], name: str, words: str) -> str:
+    if name not in settings:
+        return ""
+    value = settings[name]
+    return words.format(_joined([str(one) for one in value]) if isinstance(value, list) else value)
+
+
+def _marks(dossiers: Sequence[Dossier]) -> str:
+    known = [name for name in dossiers[0].target.functions if name in CITATIONS] if dossiers else []
+    return f" [{', '.join(str(number + 2) for number in range(len(known)))}]" if known else ""
+
+
+def _joined(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

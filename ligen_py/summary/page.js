@@ -1,0 +1,175 @@
+"use strict";
+
+// The list of hits: sorting, filters, search, and the panel of one hit. Text is only ever set as
+// text, never as markup.
+class Dossier {
+  constructor(section) {
+    this.section = section;
+    this.data = JSON.parse(section.querySelector("script[type='application/json']").textContent);
+    this.rows = [...section.querySelectorAll(".hits tbody tr")];
+    this.list = section.querySelector(".hits tbody");
+    this.find = (name) => section.querySelector(`[data-part='${name}']`);
+    const canvas = section.querySelector("canvas");
+    this.viewer = canvas ? new Viewer(canvas, this.data) : null;
+    this.words = this.rows.map((row) => this.wordsOf(Number(row.dataset.i)));
+    this.listen();
+    this.filter();
+    if (this.rows.length) this.open(Number(this.rows[0].dataset.i));
+  }
+
+  wordsOf(number) {
+    const hit = this.data.hits[number];
+    return [hit.n, hit.state, hit.library, ...hit.others, ...hit.vendor.flat(), ...hit.doubts].join("\n").toLowerCase();
+  }
+
+  listen() {
+    for (const button of this.section.querySelectorAll(".hits thead button")) {
+      button.addEventListener("click", () => this.sort(button.closest("th")));
+    }
+    for (const input of this.section.querySelectorAll(".filters input, .filters select")) {
+      input.addEventListener("input", () => this.filter());
+    }
+    this.list.addEventListener("click", (event) => {
+      const row = event.target.closest("tr");
+      if (row) this.open(Number(row.dataset.i), Boolean(event.target.closest(".open")));
+    });
+    for (const link of this.section.querySelectorAll("[data-open]")) {
+      link.addEventListener("click", () => this.open(Number(link.dataset.open), true));
+    }
+    for (const button of this.section.querySelectorAll("[data-do]")) {
+      button.addEventListener("click", () => this.act(button));
+    }
+    if (this.viewer) {
+      this.viewer.canvas.addEventListener("keydown", (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        const step = { n: 1, p: -1, j: 1, k: -1 }[event.key];
+        if (step) this.step(step);
+        const button = this.section.querySelector(`[data-key='${event.key}']`);
+        if (button) this.act(button);
+      });
+    }
+  }
+
+  act(button) {
+    const what = button.dataset.do;
+    if (what === "next") this.step(1);
+    else if (what === "before") this.step(-1);
+    else if (what === "nearer") this.viewer.scale(1.25);
+    else if (what === "farther") this.viewer.scale(0.8);
+    else if (what === "reset") this.viewer.reset();
+    else button.setAttribute("aria-pressed", String(this.viewer.toggle(what)));
+  }
+
+  step(by) {
+    const shown = this.rows.filter((row) => !row.hidden);
+    const at = shown.findIndex((row) => Number(row.dataset.i) === this.chosen);
+    const next = shown[Math.min(shown.length - 1, Math.max(0, at + by))];
+    if (next) this.open(Number(next.dataset.i));
+  }
+
+  sort(head) {
+    const column = [...head.parentElement.children].indexOf(head);
+    const up = head.dataset.first === "up";
+    const now = head.getAttribute("aria-sort");
+    const rising = now === "none" || !now ? up : now === "descending";
+    for (const other of head.parentElement.children) {
+      if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
+    }
+    head.setAttribute("aria-sort", rising ? "ascending" : "descending");
+    const value = (row) => {
+      const cell = row.children[column];
+      const text = cell.dataset.v ?? cell.textContent.trim();
+      return text === "" || Number.isNaN(Number(text)) ? text.toLowerCase() : Number(text);
+    };
+    const missing = (v) => v === "" || v === "–";
+    this.rows = this.rows.map((row, i) => [value(row), i, row]).sort(([a, i], [b, j]) => {
+      if (missing(a) !== missing(b)) return missing(a) ? 1 : -1;
+      const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+      return (rising ? order : -order) || i - j;
+    }).map(([, , row]) => row);
+    this.list.append(...this.rows);
+  }
+
+  filter() {
+    const input = (name) => this.find(name);
+    const words = (input("search")?.value ?? "").trim().toLowerCase();
+    const limit = (name) => (input(name)?.value ? Number(input(name).value) : null);
+    const [low, high, score] = ["least-weight", "most-weight", "least-score"].map(limit);
+    const residue = input("residue")?.value ?? "";
+    const plain = input("undoubted")?.checked;
+    let shown = 0;
+    for (const row of this.rows) {
+      const number = Number(row.dataset.i);
+      const hit = this.data.hits[number];
+      const keep =
+        (!words || this.words[number].includes(words)) &&
+        (low === null || hit.weight >= low) && (high === null || hit.weight <= high) &&
+        (score === null || hit.s >= score) && (!plain || !hit.doubts.length) &&
+        (!residue || hit.c.some((c) => this.data.names[c[1]] === residue && c[0] !== "h"));
+      row.hidden = !keep;
+      shown += keep;
+    }
+    const count = this.find("count");
+    if (count) count.textContent = `${shown} of ${this.rows.length} shown`;
+  }
+
+  open(number, scroll = false) {
+    const hit = this.data.hits[number];
+    this.chosen = number;
+    for (const row of this.rows) row.classList.toggle("on", Number(row.dataset.i) === number);
+    this.fill(hit, number);
+    if (this.viewer && hit.e.length) this.viewer.open(hit);
+    if (scroll) this.section.querySelector(".pose").scrollIntoView({ block: "nearest" });
+  }
+
+  fill(hit, number) {
+    const make = (tag, text, kind) => {
+      const made = document.createElement(tag);
+      if (text !== undefined) made.textContent = text;
+      if (kind) made.className = kind;
+      return made;
+    };
+    const rank = hit.reference ? `would rank ${hit.r}` : `rank ${hit.r}`;
+    const parts = [make("p", hit.n, "title"), make("p", `${rank}, score ${hit.s.toFixed(2)}`, "soft")];
+    const list = make("ul", undefined, "doubts");
+    for (const doubt of hit.doubts) list.append(make("li", doubt));
+    if (hit.doubts.length) parts.push(list);
+    const named = (c) => [this.data.kinds[c[0]], this.data.names[c[1]], `${(c[2] / 100).toFixed(1)} Å`];
+    const table = (heads, rows) => {
+      const made = make("table", undefined, "contacts");
+      for (const row of rows) {
+        const line = make("tr");
+        row.forEach((text) => line.append(make("td", text)));
+        made.append(line);
+      }
+      return made;
+    };
+    const strong = hit.c.filter((c) => c[0] !== "h");
+    parts.push(make("h4", "Interactions"));
+    parts.push(strong.length ? table([], strong.map(named)) : make("p", "none but hydrophobic contacts", "soft"));
+    const greasy = hit.c.filter((c) => c[0] === "h").map((c) => this.data.names[c[1]]);
+    if (greasy.length) parts.push(make("p", `hydrophobic: ${greasy.join(", ")}`, "soft small"));
+    const fold = (title, inside) => {
+      const made = make("details");
+      made.append(make("summary", title), inside);
+      return made;
+    };
+    const terms = this.data.terms.map((name, i) => [name, hit.t[i] === null ? "–" : hit.t[i].toFixed(2)]);
+    parts.push(fold("energy terms", table([], terms)));
+    const origin = [["docked state", hit.state], ["states docked", hit.states], ["library", hit.library]];
+    if (hit.stereo) origin.push(["stereo", hit.stereo]);
+    if (hit.place) origin.push(["conformation", hit.place]);
+    if (hit.note) origin.push(["note", hit.note]);
+    if (hit.others.length) origin.push(["other names", hit.others.join("; ")]);
+    parts.push(fold("origin and state", table([], [...origin, ...hit.vendor])));
+    this.find("known").replaceChildren(...parts);
+    if (this.viewer) this.viewer.canvas.setAttribute("aria-label", `Pose of ${hit.n}; arrow keys turn, + and - zoom, n and p step`);
+  }
+}
+
+const dossiers = [...document.querySelectorAll("section.target")].map((one) => new Dossier(one));
+window.addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll("details[data-print]")) fold.open = true;
+  for (const one of dossiers) one.viewer?.draw();
+});
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,68 @@
+"""The page's first words: what of a target's results to trust."""
+
+from ligen_py.summary.facts import Group, Target
+from ligen_py.summary.text import cut
+
+FOUND = 2.0
+"""A redocked pose up to this far (Angstrom) from the crystal pose counts as found."""
+
+
+def verdict(target: Target) -> list[tuple[str, str]]:
+    """Two sentences, each with `good`, `fair` or `bad`: on the poses, and on the ranking."""
+    return [_poses(target), _ranking(target)]
+
+
+def _poses(target: Target) -> tuple[str, str]:
+    control = target.control
+    if control is None:
+        return "fair", "Poses: nothing was redocked, so nothing shows whether they are right."
+    name = cut(control.name)
+    if control.rmsd is None or control.rmsd_kept is None:
+        return "bad", f"Poses: the control failed ({name}: {control.detail}), so check each by eye."
+    near, kept = f"{control.rmsd:.2f} Å", f"{control.rmsd_kept:.2f} Å"
+    if control.rmsd <= FOUND:
+        words = f"Poses: {name} came back to {near} from where the crystal has it, so trust them"
+        return "good", f"{words} as a start."
+    if control.rmsd_kept <= FOUND:
+        return "fair", (
+            f"Poses: the search found {name}'s crystal pose ({kept}), but another scores better "
+            f"({near} away), so look at the gap and at the contacts before trusting one."
+        )
+    return "bad", (
+        f"Poses: {name} did not come back (best-scored pose {near} away, nearest kept {kept}), so "
+        "trust none without other evidence."
+    )
+
+
+def _ranking(target: Target) -> tuple[str, str]:
+    groups = [group for group in target.groups if group.enrichment is not None]
+    if not groups:
+        return "fair", (
+            "Ranking: no known actives were given, so nothing shows whether it prefers them; "
+            "choose by contacts and chemistry, and by rank last."
+        )
+    return _of_group(groups[0])
+
+
+def _of_group(group: Group) -> tuple[str, str]:
+    found = group.enrichment
+    assert found is not None
+    if found.interval is None:
+        count = "1 member" if found.members == 1 else f"{found.members} members"
+        return "fair", (
+            f"Ranking: {group.name} has {count}, too few to say whether it prefers them "
+            f"(ROC AUC {found.auc:.2f})."
+        )
+    low, high = found.interval
+    measured = f"ROC AUC {found.auc:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    if low > 0.5:
+        return (
+            "good",
+            f"Ranking: it prefers {group.name} ({measured}), so the order means something.",
+        )
+    if high < 0.5:
+        return "bad", f"Ranking: it places {group.name} behind the others ({measured}): ignore it."
+    return "fair", (
+        f"Ranking: it does not separate {group.name} from the others ({measured}), so choose by "
+        "contacts and chemistry, not by rank."
+    )
