@@ -769,7 +769,7 @@ class Workplan:
 
     def before_libraries(self, pocket: str, library: str) -> list[str]:
         """What must exist before a part is docked: of libraries, the verdict on their target."""
-        if library.startswith(OURS):
+        if library.startswith(OURS) or pocket in self.antitargets:
             return []
         return [f"<results>/controls/{self.pockets[pocket].target}/accepted.txt"]
 
