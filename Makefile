@@ -13,7 +13,7 @@ CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
 KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-sequences test test-faults test-slurm fuzz lint format bench docs clean schema lock
+.PHONY: help demo demo-sequences test test-browser test-faults test-slurm fuzz lint format bench docs clean schema lock
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ fuzz: $(TESTS) ## Give every reader 500 times 22 damaged files; `make test` give
 
 test-slurm: $(TESTS) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
 	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q --timeout 14400
+
+test-browser: $(TESTS) ## Look at the report in a headless Chromium (Debian, as root, installs it)
+	command -v chromium > /dev/null || { test "$$(id -u)" = 0 && apt-get install -qq -y chromium > /dev/null; } || true
+	$(BIN)/python -m pytest tests/unit/summary/test_page.py -q -rs
 
 lint: $(TESTS) ## Check formats, types and rules, without running anything
 	$(BIN)/ruff format --check .

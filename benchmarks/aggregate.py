@@ -107,7 +107,8 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
         every = np.arange(options.ligands)
         best = total.argmax(axis=1) + every * options.poses
         ledger = part.ledger.marked(every, Status.SCORED, Reason.NONE, [""] * options.ligands)
-        found = Scores(poses.first_pose, poses.restart, best.astype("i8"), total.max(axis=1))
+        columns = poses.first_pose, poses.restart, -terms["total"], best.astype("i8")
+        found = Scores(*columns, total.max(axis=1))
         run = Run("score", ScoreSettings(), (ligands, pocket, refined), "none")
         write(
             scores,

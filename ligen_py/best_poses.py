@@ -10,7 +10,6 @@ from contextlib import ExitStack
 import numpy as np
 
 from ligen_py.engine.geometry import rebuild
-from ligen_py.engine.scoring.scores import choice_energy
 from ligen_py.molecules.export import crystal_pose
 from ligen_py.records.ledger import Status
 from ligen_py.records.scores import SCORES
@@ -18,8 +17,7 @@ from ligen_py.store.campaign.layout import Pose, Reference
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import Part, Poses, read_best
 from ligen_py.store.campaign.writer import TargetWriter, reference_of
-from ligen_py.store.files.read import run_record
-from ligen_py.store.files.terms import read_terms
+from ligen_py.store.files.read import read_columns
 
 ELSEWHERE = 2.0
 """Another pose lies farther than this from the best one, as no two poses of one cluster do; RMSD in
@@ -77,10 +75,7 @@ def _poses(part: Part, members: Sequence[PartFiles], ligands: Sequence[int]) -> 
 
 def _energies(files: PartFiles) -> np.ndarray:
     """The energy (poses,) by which the best pose of a ligand was chosen, kcal/mol."""
-    settings = json.loads(run_record(files.scores, SCORES)["settings"])
-    terms = read_terms(files.scores)
-    known = {name: terms[name] for name in settings["functions"] if name in terms}
-    return choice_energy(known, settings["pose_weights"])
+    return read_columns(files.scores, SCORES, ("scores/energy",))["scores/energy"]
 
 
 def _gap(poses: Poses, ligand: int, best: int, xyz: np.ndarray, energy: np.ndarray) -> float:

@@ -29,7 +29,7 @@ from ligen_py.settings.best import BestSettings
 from ligen_py.settings.campaign import SEARCHES, Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.controls import AcceptSettings, Control, ControlsSettings, DecoysSettings
-from ligen_py.settings.document import Source, to_yaml
+from ligen_py.settings.document import to_yaml
 from ligen_py.settings.flags import flags
 from ligen_py.settings.guides import GuidesSettings
 from ligen_py.settings.homologs import HomologsSettings, PanelSettings
@@ -38,6 +38,7 @@ from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
 from ligen_py.settings.searches import AntiTarget
 from ligen_py.settings.section import Section
+from ligen_py.settings.source import Source
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.parsed_library import parsed_chunks

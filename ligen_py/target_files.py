@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.engine.geometry import rebuild
-from ligen_py.engine.scoring.scores import choice_energy
 from ligen_py.molecules.export import one_line, sdf_record
 from ligen_py.molecules.pdbqt import ligand_pdbqt, receptor_pdbqt
 from ligen_py.molecules.receptor.structure import read_text
@@ -78,7 +77,7 @@ class TargetFiles:
     def _kept(self) -> KeptPoses:
         if self.manifest is None:
             raise ValueError("kept poses are found by the manifest")
-        return KeptPoses(self.manifest, self.target.name, choice_energy)
+        return KeptPoses(self.manifest, self.target.name)
 
     @property
     def columns(self) -> list[str]:

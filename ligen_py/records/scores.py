@@ -27,6 +27,12 @@ class Scores(Record):
 
     first_pose: np.ndarray = column("i8", "ligand+1", into="pose", doc="offsets of scored poses")
     restart: np.ndarray = column("i4", "pose", doc="restart that made the pose")
+    energy: np.ndarray = column(
+        "f4",
+        "pose",
+        units="kcal/mol",
+        doc="energy that chooses a ligand's pose, lower is better; not finite where unknown",
+    )
     best: np.ndarray = column("i8", "ligand", doc="row of the best pose, -1 where none")
     score: np.ndarray = column(
         "f4", "ligand", doc="score of the best pose; not valid where `best` is -1"

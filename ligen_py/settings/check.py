@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import pydantic
 
 from ligen_py.errors import InputError
-from ligen_py.settings.document import Keys, Source
+from ligen_py.settings.source import Keys, Source
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 

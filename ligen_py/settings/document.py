@@ -1,39 +1,16 @@
 """A YAML file as its values, and the line on which each key stands."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
 from ligen_py.errors import InputError
-
-Keys = tuple[Any, ...]
-"""Keys and places in lists, from the outermost: ("libraries", "vendor", "file")."""
+from ligen_py.settings.source import Keys, Source
 
 MERGE = "tag:yaml.org,2002:merge"
 """The key `<<`, which brings in the keys of another mapping."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where settings stand: a file or the command line, and the line of each key."""
-
-    name: str
-    lines: Mapping[Keys, int] = field(default_factory=dict)
-    """Line of each key, and of each item of a list, from 1."""
-
-    def place(self, *keys: Any) -> str:
-        """A key as messages name it, with the file and the line."""
-        return f"{self.at(keys)}: key '{'.'.join(map(str, keys))}'"
-
-    def at(self, keys: Keys) -> str:
-        """The file, and the line of a key or of the nearest one around it."""
-        for end in range(len(keys), 0, -1):
-            if keys[:end] in self.lines:
-                return f"{self.name}: line {self.lines[keys[:end]]}"
-        return self.name
 
 
 class Document(NamedTuple):

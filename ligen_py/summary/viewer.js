@@ -172,7 +172,7 @@ class Viewer {
     pen.clearRect(0, 0, width, height);
     pen.lineCap = "round";
     const colour = this.colours();
-    const unit = (0.36 * Math.min(width, height * 1.25) / this.reach) * this.zoom;
+    const unit = (0.33 * Math.min(width, height * 1.25) / this.reach) * this.zoom;
     const far = this.reach * 5;
     const place = (p) => {
       const q = p.map((v, k) => v - this.centre[k]);

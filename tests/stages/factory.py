@@ -185,7 +185,13 @@ def scores_of(
     words = ["no pose has a finite score"] * len(lost)
     ledger = library.ledger.marked(lost, Status.FAILED, Reason.NO_FINITE_SCORE, words)
     ledger = ledger.marked(scored, Status.SCORED, Reason.NONE, [""] * len(scored))
-    scores = Scores(first_pose=poses.first_pose, restart=poses.restart, best=best, score=score)
+    scores = Scores(
+        first_pose=poses.first_pose,
+        restart=poses.restart,
+        energy=-total.astype("f4"),
+        best=best,
+        score=score,
+    )
     return ledger, scores, {"half": total / 2, "total": total}
 
 

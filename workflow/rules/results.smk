@@ -118,7 +118,7 @@ rule report:
             made("report"),
             caption="../report/page.rst",
             category="Campaign",
-            labels={"what": "ranking, controls and ledger"},
+            labels={"what": "hits, poses, controls and ledger"},
         ),
         table=report(
             "<results>/report.txt",
@@ -132,7 +132,7 @@ rule report:
         times_of("report")
     conda:
         "../../envs/ligen.yaml"
-    threads: 1
+    threads: 2
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
@@ -149,5 +149,7 @@ rule report:
         "python -m ligen_py.report"
         " --output {output.page}"
         " {params.files}"
+        " --times benchmarks"
+        " --jobs {threads}"
         " {params.flags}"
         " > {output.table} 2> {log}"

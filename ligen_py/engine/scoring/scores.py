@@ -172,7 +172,13 @@ def best_poses(poses: Poses, score: np.ndarray, energy: np.ndarray) -> Scores:
     rows = rows[rank[rows] == highest[owner[rows]]]
     winners, first = np.unique(owner[rows], return_index=True)
     best[winners], value[winners] = rows[first], score[rows[first]]
-    return Scores(first_pose=poses.first_pose, restart=poses.restart, best=best, score=value)
+    return Scores(
+        first_pose=poses.first_pose,
+        restart=poses.restart,
+        energy=energy.astype(np.float32),
+        best=best,
+        score=value,
+    )
 
 
 def settle(ledger: Ledger, ligands: Ligands, scores: Scores) -> Ledger:

@@ -1,7 +1,6 @@
 """The kept poses of ranked molecules, best first; the campaign file has only the best of each."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,12 +11,8 @@ from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import Genotypes, Part, Poses, read_best
-from ligen_py.store.files.read import read_columns, run_record
+from ligen_py.store.files.read import read_columns
 from ligen_py.store.files.terms import read_terms
-
-Terms = Mapping[str, Mapping[str, np.ndarray]]
-Energy = Callable[[Terms, Mapping[str, float]], np.ndarray]
-"""The energy that chooses a pose, from the terms of all poses and the functions' weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +30,7 @@ class KeptPose:
 class KeptPoses:
     """Finds the kept poses of molecules of one target by where their records stand."""
 
-    def __init__(self, manifest: Manifest, target: str, energy: Energy) -> None:
-        self._energy = energy
+    def __init__(self, manifest: Manifest, target: str) -> None:
         self._chunks: dict[tuple[str, str], list[list[PartFiles]]] = {}
         for library in manifest.libraries:
             for members in manifest.chunks(target, library):
@@ -89,14 +83,10 @@ class KeptPoses:
 
     def _read_terms(self, files: PartFiles) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """'function/term' -> one value a pose, and the energy of every pose."""
-        settings = json.loads(run_record(files.scores, SCORES).get("settings", "{}"))
-        functions = settings.get("functions", ())
-        found = read_terms(files.scores)
-        known = [*(name for name in functions if name in found), *found]
-        terms = {name: found[name] for name in known}
+        terms = read_terms(files.scores)
         flat = {
             f"{function}/{term}": values
             for function, columns in terms.items()
             for term, values in columns.items()
         }
-        return flat, self._energy(terms, settings.get("pose_weights", {}))
+        return flat, read_columns(files.scores, SCORES, ("scores/energy",))["scores/energy"]

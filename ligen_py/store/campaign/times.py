@@ -20,12 +20,12 @@ class Time:
 
 
 def read_times(folder: Path) -> list[Time]:
-    """The times of each stage, in their order; none where the folder has none or is not there.
+    """The times of each stage up to the ranking; none where the folder has none or is not there.
 
     Files that cannot be read are left out: times are no result.
     """
     found = []
-    for stage in STAGES:
+    for stage in list(STAGES)[: list(STAGES).index("export")]:
         files = [folder / f"{stage}.tsv", *sorted((folder / stage).rglob("*.tsv"))]
         rows = [row for file in files for row in _rows(file)]
         if rows:

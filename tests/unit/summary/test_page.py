@@ -84,8 +84,8 @@ CONTRAST = """(() => {
 
 INK = """(() => {
   const c = document.querySelector("canvas");
-  const plain = new OffscreenCanvas(c.width, c.height);
-  const copy = plain.getContext("2d", { willReadFrequently: true });
+  const often = { willReadFrequently: true };
+  const copy = new OffscreenCanvas(c.width, c.height).getContext("2d", often);
   copy.drawImage(c, 0, 0);
   const d = copy.getImageData(0, 0, c.width, c.height).data;
   const colours = new Map();

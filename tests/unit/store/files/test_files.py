@@ -43,6 +43,7 @@ def write_scores(path: Path, count: int = 3) -> Path:
     scores = Scores(
         first_pose=np.arange(count + 1, dtype="i8"),
         restart=np.zeros(count, "i4"),
+        energy=np.linspace(-4, -8, count).astype("f4"),
         best=np.arange(count, dtype="i8"),
         score=np.linspace(4, 8, count).astype("f4"),
     )
