@@ -76,12 +76,15 @@ def checked(query: Query, source: str, lines: Sequence[int] = ()) -> Query:
     if not query.guides:
         stop("no guides; give at least one")
     for number, guide in enumerate(query.guides):
+        shown = (
+            guide.sequence if len(guide.sequence) <= LONGEST else f"{guide.sequence[:LONGEST]}..."
+        )
         fault = fault_of(guide.sequence)
         if fault is not None:
-            stop(f"guide {guide.sequence}: {fault!r} is no IUPAC letter of DNA", number)
+            stop(f"guide {shown}: {fault!r} is no IUPAC letter of DNA", number)
         if len(guide.sequence) != len(pattern):
             stop(
-                f"guide {guide.sequence} has {len(guide.sequence)} letters, the pattern {pattern} "
+                f"guide {shown} has {len(guide.sequence)} letters, the pattern {pattern} "
                 f"{len(pattern)}; write N for letters that do not count",
                 number,
             )
