@@ -20,6 +20,7 @@ def searches(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     (folder / "q.fa").write_text(f">q <b>query</b>\n{PROTEIN}\n>r\n{PROTEIN[:20]}\n")
     (folder / "db.fa").write_text(f">a <i>like</i>\n{PROTEIN[:15]}A{PROTEIN[16:]}\n>b\nWWWW\n")
     cache = ["--cache", str(folder / "cache"), "--quiet"]
+    files = {"homologs": "homologs.h5", "offtargets": "offtargets.h5", "guides": "guides.h5"}
     found = {name: folder / name / "mine" / "found" for name in files}
     hits = ["--query", str(folder / "q.fa"), "--database", str(folder / "db.fa")]
     assert homologs.main([*hits, "--output", str(folder / "h.h5"), *cache]) == 0
