@@ -26,7 +26,7 @@ from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
 from ligen_py.sequences.guides import found_from, read_cas_offinder
 from ligen_py.settings.best import BestSettings
-from ligen_py.settings.campaign import Campaign, Target
+from ligen_py.settings.campaign import SEARCHES, Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.controls import AcceptSettings, Control, ControlsSettings, DecoysSettings
 from ligen_py.settings.document import to_yaml
@@ -530,6 +530,15 @@ class Workplan:
         count = getattr(self.settings, section)[search].chunks
         return [f"{number}-of-{count}" for number in range(1, count + 1)]
 
+    def search_part_files(self, results: str) -> list[str]:
+        """The files of all parts of all searches."""
+        return [
+            f"{results}/{section}/{search}/{part}.h5"
+            for section in SEARCHES
+            for search in getattr(self.settings, section)
+            for part in self.search_parts(section, search)
+        ]
+
     @cached_property
     def genome_searches(self) -> dict[tuple[str, str], Path]:
         """The genome of each search of one, by section and name."""
@@ -770,7 +779,7 @@ class Workplan:
 
     def before_libraries(self, pocket: str, library: str) -> list[str]:
         """What must exist before a part is docked: of libraries, the verdict on their target."""
-        if library.startswith(OURS):
+        if library.startswith(OURS) or pocket in self.antitargets:
             return []
         return [f"<results>/controls/{self.pockets[pocket].target}/accepted.txt"]
 

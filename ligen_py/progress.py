@@ -236,14 +236,20 @@ class Bars:
             rich.TextColumn("{task.fields[words]}"),
             console=console,
         )
-        rows = ("parts", "records")
-        self._parts, self._records = (
-            self._bars.add_task(row, total=None, words="") for row in rows
+        # A row appears when there is something to show in it.
+        self._parts, self._records, self._searches = (
+            self._bars.add_task(row, total=None, words="", visible=False)
+            for row in ("parts", "records", "searches")
         )
         self._streams = [(handler, handler.stream) for handler in streams]
         self._bars.start()
         for handler, _ in self._streams:
             handler.setStream(sys.stderr)
+
+    def show_searches(self, done: int, of: int) -> None:
+        """Draw how many parts of searches are done."""
+        words = f"{done} of {of} parts"
+        self._bars.update(self._searches, completed=done, total=of, words=words, visible=True)
 
     def show(self, state: State) -> None:
         """Draw a new state."""
@@ -254,11 +260,13 @@ class Bars:
             completed=state.parts,
             total=state.all_parts,
             words="; ".join(filter(None, words)),
+            visible=True,
         )
         self._bars.update(
             self._records,
             completed=state.records,
             total=state.all_records or None,
+            visible=True,
             words="; ".join(
                 filter(
                     None,
@@ -284,23 +292,29 @@ def follow(
     report: Callable[[str], object],
     streams: Sequence[Any] = (),
     pause: float = MINUTE,
+    searches: Sequence[Path] = (),
 ) -> None:
     """Start to report how far a campaign is, until this process ends.
 
     On a terminal bars show it, if `streams` names the log handlers that write there; else a line
     goes to `report` once a `pause` (seconds). A line a `pause` goes to the end of `log` in both
-    cases, and one at the end. A campaign never stops because of this.
+    cases, and one at the end. `searches` are the files of all parts of searches of sequences. A
+    campaign never stops because of this.
     """
     # What runs at the end may find itself in another folder.
     here = Path.cwd()
     manifest, log = here / manifest, here / log
+    searched = [here / path for path in searches]
     bars = Bars(streams) if streams and sys.stderr.isatty() else None
     lock = threading.Lock()
     known: tuple[int, int] | None = None
     progress: Progress | None = None
 
-    def look() -> State | None:
-        """Count what is finished; a list of parts that was made again is read again."""
+    def look() -> str:
+        """Count what is finished; a list of parts that was made again is read again.
+
+        Returns a line, which is empty before there is anything to count.
+        """
         nonlocal known, progress
         with lock:
             if manifest.exists():
@@ -312,29 +326,33 @@ def follow(
                     moved = Manifest(tuple(part.moved(here) for part in parts))
                     progress = Progress(moved, expected=Expected.read(here))
             state = progress.look() if progress else None
+        done = sum(path.exists() for path in searched)
         if bars and state:
             bars.show(state)
-        return state
+        if bars and searched:
+            bars.show_searches(done, len(searched))
+        words = f"{done} of {len(searched)} parts of searches" if searched else ""
+        return "; ".join(filter(None, (str(state) if state else "", words)))
 
     def run() -> None:
         written = -math.inf
         while True:
-            state = None
+            line = ""
             try:
-                state = look()
-                if state and time.monotonic() - written >= pause:
+                line = look()
+                if line and time.monotonic() - written >= pause:
                     written = time.monotonic()
-                    _append(log, str(state))
+                    _append(log, line)
                     if not bars:
-                        report(str(state))
+                        report(line)
             except (InputError, OSError) as error:
                 report(f"progress: {error}")
-            time.sleep(min(pause, GLANCE if bars else pause) if state else min(pause, 1.0))
+            time.sleep(min(pause, GLANCE if bars else pause) if line else min(pause, 1.0))
 
     def finish() -> None:
         with suppress(InputError, OSError):
-            if state := look():
-                _append(log, str(state))
+            if line := look():
+                _append(log, line)
         if bars:
             bars.stop()
 

@@ -1,5 +1,8 @@
 """Proteins for the tests of alignments, and what other programs say of them."""
 
+import hashlib
+from typing import Any
+
 import numpy as np
 
 from ligen_py.engine.alignment.packing import NO_SEQUENCE
@@ -31,3 +34,29 @@ def by_record(blocks: Blocks, scores: np.ndarray, count: int) -> np.ndarray:
     found = np.zeros(count, "i4")
     found[record[record != NO_SEQUENCE]] = scores[record != NO_SEQUENCE]
     return found
+
+
+def families(number: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A random query of up to 90 residues, and 97 targets, every other one a relative of it."""
+    query = np.random.default_rng(1000 + number).integers(0, 24, 10 + 7 * number % 83).astype("u1")
+    return query, relatives(query, 97, 90, 2000 + number)
+
+
+FAMILIES = 104
+"""Families that are compared with parasail: 13 for each matrix, 10,088 pairs."""
+
+
+def long_proteins() -> tuple[np.ndarray, list[np.ndarray]]:
+    """A query of 5,478 residues, and targets: 35,213 residues, scores beyond 32,767, and short."""
+    rng = np.random.default_rng(77)
+    query = np.concatenate([rng.integers(0, 20, 1978), np.full(3500, 17)]).astype("u1")
+    titin = rng.integers(0, 20, 35_213).astype("u1")
+    titin[20_000:21_978] = query[:1978]
+    runs = [np.full(length, 17, "u1") for length in (22, 23, 24, 2978, 2979, 3500)]
+    return query, [titin, *runs, query[:0], query[:1], query]
+
+
+def summed(found: np.ndarray) -> dict[str, Any]:
+    """What is kept of many scores."""
+    digest = hashlib.sha256(found.astype("<i4").tobytes()).hexdigest()
+    return {"count": len(found), "sha256": digest, "first": found[:20].tolist()}

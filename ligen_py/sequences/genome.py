@@ -115,11 +115,12 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
         if found is not None:
             return found
     # Nothing waits for the digests of new files but the run record and the cache.
-    hashing = ThreadPoolExecutor(1)
-    digest = hashing.submit(lambda: _together(known.hash_all(files)))
+    hashing = ThreadPoolExecutor(HASHED_AT_ONCE)
+    hashed = [hashing.submit(known.hash, file) for file in files]
     hashing.shutdown(wait=False)
     with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
-        genome = replace(_read(files, pool), digest=digest.result)
+        genome = _read(files, pool)
+    genome = replace(genome, digest=lambda: _together([one.result() for one in hashed]))
     if cache is not None:
         _keeping.append(threading.Thread(target=_save, args=(cache, genome)))
         _keeping[-1].start()

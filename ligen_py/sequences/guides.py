@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ligen_py.errors import InputError
 from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.iupac import fault_of
@@ -78,12 +76,15 @@ def checked(query: Query, source: str, lines: Sequence[int] = ()) -> Query:
     if not query.guides:
         stop("no guides; give at least one")
     for number, guide in enumerate(query.guides):
+        shown = (
+            guide.sequence if len(guide.sequence) <= LONGEST else f"{guide.sequence[:LONGEST]}..."
+        )
         fault = fault_of(guide.sequence)
         if fault is not None:
-            stop(f"guide {guide.sequence}: {fault!r} is no IUPAC letter of DNA", number)
+            stop(f"guide {shown}: {fault!r} is no IUPAC letter of DNA", number)
         if len(guide.sequence) != len(pattern):
             stop(
-                f"guide {guide.sequence} has {len(guide.sequence)} letters, the pattern {pattern} "
+                f"guide {shown} has {len(guide.sequence)} letters, the pattern {pattern} "
                 f"{len(pattern)}; write N for letters that do not count",
                 number,
             )
@@ -188,8 +189,8 @@ def in_pattern(sequence: str, pattern: str, pam_first: bool) -> str:
 
 def spacer(guide: Guide) -> tuple[int, int]:
     """First and last place of a guide's letters that are not N."""
-    letters = np.flatnonzero(np.frombuffer(guide.sequence.encode(), np.uint8) != ord("N"))
-    return int(letters[0]), int(letters[-1])
+    letters = guide.sequence
+    return len(letters) - len(letters.lstrip("N")), len(letters.rstrip("N")) - 1
 
 
 def _upper(text: str) -> str:

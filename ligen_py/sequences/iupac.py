@@ -21,6 +21,8 @@ for _letter, _bases in _SETS.items():
     _value = sum(1 << BASES.index(base) for base in _bases)
     SETS[ord(_letter)] = SETS[ord(_letter.lower())] = _value
 
+_LETTERS = "".join(_SETS) + "".join(_SETS).lower()
+
 ANY = 15
 """The set of all bases: N."""
 
@@ -45,4 +47,5 @@ def complement_set(sets: np.ndarray) -> np.ndarray:
 
 def fault_of(sequence: str) -> str | None:
     """The first letter that is none of DNA, or None."""
-    return next((letter for letter in sequence if ord(letter) > 255 or not SETS[ord(letter)]), None)
+    rest = sequence.lstrip(_LETTERS)
+    return rest[0] if rest else None

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import pydantic
 
 from ligen_py.errors import InputError
+from ligen_py.settings.section import IUPAC
 from ligen_py.settings.source import Keys, Source
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
@@ -131,6 +132,8 @@ def _wanted(item: Any, field: Any) -> str:
         return f"give {context['max_length']} at most"
     if kind == "string_pattern_mismatch" and context["pattern"].startswith(NAMES):
         return "give a name of letters, digits, _ . and -, 64 at most, that starts with no sign"
+    if kind == "string_pattern_mismatch" and context["pattern"] == IUPAC:
+        return "give 1 to 10 IUPAC letters of DNA, such as NGG"
     if kind == "string_pattern_mismatch":
         return "give a residue as NAME, CHAIN/NUMBER or CHAIN/NAME/NUMBER, without spaces"
     message = item["msg"].removeprefix("Value error, ")

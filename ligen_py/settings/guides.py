@@ -4,9 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from ligen_py.settings.section import Section
-
-IUPAC = r"^[ACGTRYSWKMBDHVNacgtryswkmbdhvn]{1,10}$"
+from ligen_py.settings.section import IUPAC, Section
 
 
 class GuidesSettings(Section):

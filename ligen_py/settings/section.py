@@ -13,6 +13,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 """A target or library name: it becomes part of file names, so letters, digits, _ . - only."""
 
+IUPAC = r"^[ACGTRYSWKMBDHVNacgtryswkmbdhvn]{1,10}$"
+"""A PAM."""
+
 Name = Annotated[str, Field(pattern=f"^{NAME}$")]
 
 

@@ -67,6 +67,27 @@ def test_rows_of_cas_offinder(case: Path) -> None:
     ]
 
 
+def test_a_guide_without_sites_has_a_row_of_zeros(case: Path) -> None:
+    tables = case / "none"
+    (case / "in.txt").write_text(f"genome.fa\n{PATTERN}\n{'A' * 20}NNN 0 x\n")
+    assert run("--input", case / "in.txt", "--tables", tables, "--cache", case / "cache") == 0
+    assert (tables / "counts.tsv").read_text().splitlines()[1].split("\t")[-1] == "0"
+    assert (tables / "offtargets.bed").read_text() == ""
+
+
+def test_genomes_with_windows_line_ends_and_no_last_one_are_the_same(case: Path) -> None:
+    found = []
+    for name, text in (
+        ("plain", (case / "genome.fa").read_bytes()),
+        ("windows", (case / "genome.fa").read_bytes().replace(b"\n", b"\r\n")),
+        ("ended", (case / "genome.fa").read_bytes() + b"\n"),
+    ):
+        (case / "genome.fa").write_bytes(text)
+        assert run("--input", case / "in.txt", "--tables", case / name) == 0
+        found.append((case / name / "cas-offinder-3.txt").read_bytes())
+    assert found[0] == found[1] == found[2]
+
+
 def test_parts_are_the_whole(case: Path) -> None:
     flags = ["--input", case / "in.txt", "--cache", case / "cache", "--max-rows-per-guide", "2"]
     assert run(*flags, "--output", case / "whole.h5") == 0

@@ -291,6 +291,11 @@ def test_searches_of_genomes(sequences: Path) -> None:
         "r/guides/egfr/found/guides.h5",
     ]
     assert plan.search_parts("offtargets", "one") == ["1-of-2", "2-of-2"]
+    assert plan.search_part_files("r") == [
+        *(f"r/offtargets/one/{n}-of-2.h5" for n in (1, 2)),
+        "r/offtargets/two/1-of-1.h5",
+        "r/guides/egfr/1-of-1.h5",
+    ]
     other = sequences / "other"
     assert plan.genomes == {
         "hg38": sequences / "hg38.fa", "other": other, "hg38_2": other / "hg38.fa"

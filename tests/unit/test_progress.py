@@ -176,6 +176,25 @@ def test_a_follower_writes_a_file_to_tail_and_survives_damage(tmp_path: Path) ->
     wait_for(lambda: any("the first line must contain" in line for line in shown))
 
 
+def test_parts_of_searches_are_counted_without_a_manifest(tmp_path: Path) -> None:
+    from rich.console import Console
+
+    files, log = [tmp_path / "a.h5", tmp_path / "b.h5"], tmp_path / "logs/progress.log"
+    shown: list[str] = []
+    files[0].touch()
+    follow(tmp_path / "none.tsv", log, shown.append, pause=0.01, searches=files)
+    wait_for(lambda: "1 of 2 parts of searches" in shown)
+    files[1].touch()
+    wait_for(lambda: "2 of 2 parts of searches" in log.read_text())
+    screen = io.StringIO()
+    bars = Bars([], Console(file=screen, force_terminal=True, width=120))
+    bars.show_searches(1, 2)
+    bars.stop()
+    assert "searches" in screen.getvalue()
+    assert "1 of 2 parts" in screen.getvalue()
+    assert "records" not in screen.getvalue()
+
+
 def wait_for(true: object) -> None:
     while not true():  # type: ignore[operator]
         time.sleep(0.01)  # the limit of every test ends it

@@ -136,5 +136,9 @@ onstart:
         one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr
     ]
     follow(
-        Path("results/manifest.tsv"), Path("logs/progress.log"), logger.info, shown
+        Path("results/manifest.tsv"),
+        Path("logs/progress.log"),
+        logger.info,
+        shown,
+        searches=[Path(path) for path in plan.search_part_files("results")],
     )

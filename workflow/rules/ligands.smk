@@ -11,6 +11,8 @@ rule parse:
         log_of("parse"),
     benchmark:
         times_of("parse")
+    wildcard_constraints:
+        library=f"(?!{BEST}(?:{plan.any_selective()})/){NAME}",
     conda:
         "../../envs/ligen.yaml"
     threads: 8

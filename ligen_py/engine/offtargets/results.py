@@ -39,7 +39,7 @@ def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: boo
     # A guide and its site stay together, for the canonical one is chosen among all their kinds.
     starts = np.flatnonzero(new)
     marks = np.searchsorted(starts, np.arange(AT_ONCE, len(order), AT_ONCE))
-    cuts = [0, *np.unique(starts[marks[marks < len(starts)]]), len(order)]
+    cuts = [0, *sorted(set(starts[marks[marks < len(starts)]].tolist())), len(order)]
     for first, last in itertools.pairwise(cuts):
         part = align(genome, query, sites.taken(order[first:last]))
         part = part if every else canonical(query, part)

@@ -237,22 +237,26 @@ class BatchOnDevice:
     def open_pairs(self) -> float:
         """The share of pairs of a random site and a guide that `comparer` leaves to `bulges`.
 
-        Each letter mismatches in both its places with a chance of 9/16.
+        A letter mismatches in one place with a chance of 3/4, in both its places with 9/16. The
+        sum is over the two halves in which a bulge may be.
         """
-        sizes = [0] * self._query.dna_bulge + list(range(1, self._query.rna_bulge + 1))
-        share = 0.0
+        query, length = self._query, self.batch.length
+        far = max(length // 2, query.rna_bulge + 1)
+        near, share = length - far, 0.0
+        sizes = [0] * query.dna_bulge + list(range(1, query.rna_bulge + 1))
         for limit, guides in zip(*np.unique(self.batch.limits, return_counts=True), strict=True):
             for size in sizes:
-                letters = self.batch.length - size
-                share += (
-                    guides
-                    * sum(
-                        math.comb(letters, wrong) * 9.0**wrong * 7.0 ** (letters - wrong)
-                        for wrong in range(min(int(limit), letters) + 1)
-                    )
-                    / 16.0**letters
-                )
+                for in_both, in_one in ((far - size, near), (near, far - size)):
+                    counts = np.convolve(_binomial(in_both, 9 / 16), _binomial(in_one, 3 / 4))
+                    share += float(guides * counts[: int(limit) + 1].sum())
         return share
+
+
+def _binomial(number: int, chance: float) -> np.ndarray:
+    """Chances of 0, 1, ... of a number of independent events."""
+    return np.array([
+        math.comb(number, n) * chance**n * (1 - chance) ** (number - n) for n in range(number + 1)
+    ])  # fmt: skip
 
 
 def fitting(form: Form, device: Device, planes: int) -> Form:
@@ -365,7 +369,9 @@ class Searcher:
             for batch, first in zip(found, firsts, strict=False)
         ]
         self._bulges = query.dna_bulge + query.rna_bulge > 0
-        self._open = 1.3 * max(one.open_pairs() / len(one.slices[0]) for one in self._batches)
+        self._open = 0.0
+        if self._bulges:
+            self._open = 1.3 * max(one.open_pairs() / len(one.slices[0]) for one in self._batches)
         sets = SETS[np.frombuffer(query.pattern.encode(), np.uint8)]
         share = math.prod(int(bases).bit_count() / 4 for bases in sets)
         self._density = min(1.0, 1.5 * share)

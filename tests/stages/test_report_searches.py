@@ -1,0 +1,77 @@
+"""The report of searches of sequences, without a screen."""
+
+from pathlib import Path
+
+import pytest
+
+from ligen_py import guides, homologs, offtargets, panel, report
+
+CDS = "ATGGCTGGACCTGACTTCAGGCATCGTACGGTTGACCTGCAGGCATGCAAGCTTGGCACTGGCCGTCGTTTTACAACGTCG"
+PROTEIN = "MKVLAWTRPHGCDEFILMNQSTVYWKRHAD"
+
+
+@pytest.fixture(scope="module")
+def searches(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Files of a panel, off-targets and guides, and a table of selectivity, as in a campaign."""
+    folder = tmp_path_factory.mktemp("searches")
+    (folder / "genome.fa").write_text(f">chr1\n{CDS}\n")
+    (folder / "cds.fa").write_text(f">GENE<1>\n{CDS}\n")
+    (folder / "in.txt").write_text(f"genome.fa\n{'N' * 21}RG\n{CDS[:20]}NNN 4 one\n")
+    (folder / "q.fa").write_text(f">q <b>query</b>\n{PROTEIN}\n>r\n{PROTEIN[:20]}\n")
+    (folder / "db.fa").write_text(f">a <i>like</i>\n{PROTEIN[:15]}A{PROTEIN[16:]}\n>b\nWWWW\n")
+    cache = ["--cache", str(folder / "cache"), "--quiet"]
+    files = {"homologs": "homologs.h5", "offtargets": "offtargets.h5", "guides": "guides.h5"}
+    found = {name: folder / name / "mine" / "found" for name in files}
+    hits = ["--query", str(folder / "q.fa"), "--database", str(folder / "db.fa")]
+    assert homologs.main([*hits, "--output", str(folder / "h.h5"), *cache]) == 0
+    words = [
+        "--hits",
+        str(folder / "h.h5"),
+        "--output",
+        str(found["homologs"]),
+        "--max-evalue",
+        "9",
+    ]
+    assert panel.main([*words, "--quiet"]) == 0
+    words = ["--input", str(folder / "in.txt"), *cache]
+    assert offtargets.main([*words, "--output", str(found["offtargets"] / "offtargets.h5")]) == 0
+    words = ["--cds", str(folder / "cds.fa"), "--genome", str(folder / "genome.fa"), *cache]
+    assert guides.main([*words, "--output", str(found["guides"] / "guides.h5")]) == 0
+    table = folder / "homologs" / "mine" / "selectivity.tsv"
+    header = "target rank ligand library score best_antitarget antitarget_score difference P1 P2"
+    rows = [
+        "t 1 aspirin drugs 5.0 P1 6.0 -1.0 6.0 3.0",
+        "t 2 caffeine drugs 4.0 P2 2.0 2.0  2.0",
+    ]
+    lines = [header.split(" "), rows[0].split(" "), rows[1].split(" ")]
+    table.write_text("".join("\t".join(line) + "\n" for line in lines))
+    return [*(found[name] / file for name, file in files.items()), table]
+
+
+def test_a_section_for_each_search(
+    searches: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "report.html"
+    assert report.main(["--searches", *map(str, searches), "--output", str(page)]) == 0
+    printed, html = capsys.readouterr().out, page.read_text(encoding="utf-8")
+    for what in ("Homologs mine", "Off-targets mine", "Guides mine", "Selectivity mine"):
+        assert f"{what}: " in printed
+        assert what.replace(" mine", ": mine") in html
+    assert "hits in 2 proteins" in printed
+    assert "1 of 2 molecules score higher in an anti-target" in printed
+    assert "GENE<1>_0001" in printed
+    assert "GENE&lt;1&gt;_0001" in html
+    assert "<i>like</i>" not in html
+    assert "offtargets mine" in html  # how it was made
+
+
+def test_what_is_no_search_is_refused(
+    searches: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = str(tmp_path / "report.html")
+    assert report.main(["--output", page]) == 1
+    assert "give --campaign, --searches, or both" in capsys.readouterr().err
+    wrong = tmp_path / "selectivity.tsv"
+    wrong.write_text("a\tb\n1\t2\n")
+    assert report.main(["--searches", str(wrong), "--output", page]) == 1
+    assert "is no table of selectivity" in capsys.readouterr().err
