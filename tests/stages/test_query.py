@@ -1,7 +1,9 @@
 """Questions to a campaign of seven records, and to one large enough to be read in pieces."""
 
 import csv
+import importlib.util
 import json
+import shlex
 from pathlib import Path
 
 import h5py
@@ -10,10 +12,11 @@ import pytest
 from pyarrow import parquet
 from rdkit import Chem
 
-from ligen_py import aggregate, query
+from ligen_py import aggregate, compare, query
 from ligen_py.molecules.contacts import residues_in_contact
 from ligen_py.molecules.patterns import Pattern
 from ligen_py.records.pocket import Receptor
+from ligen_py.store.campaign.layout import Pose
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
 from ligen_py.store.files.seal import seal
@@ -118,11 +121,10 @@ def test_structures_are_looked_at_until_there_are_enough(
     assert seen == [2, 2]
 
 
-def test_interactions_are_those_of_the_stored_pose(
-    campaign: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def write_receptor(campaign: Path, target: str) -> tuple[Receptor, list[Pose]]:
+    """Two residues beside the pose of the second molecule; and all poses."""
     with open_campaign(campaign) as found:
-        poses = list(found.target("a").poses(5))
+        poses = list(found.target(target).poses(5))
     beside = [poses[1].xyz[0] + [3.9, 0, 0], poses[0].xyz[0] + [300, 0, 0]]
     receptor = Receptor(
         xyz=np.array(beside, "f4"),
@@ -130,9 +132,45 @@ def test_interactions_are_those_of_the_stored_pose(
         residue=np.array([0, 1], "i4"),
         label=np.array(["A/ASP/168/OD1", "B/LEU/9/CA"], object),
     )
-    with h5py.File(campaign.parent / "pockets/a.h5", "a") as file:
+    path = campaign.parent / "pockets" / f"{target}.h5"
+    with h5py.File(path, "a") as file:
         write_record(file.create_group("receptor"), receptor)
-    seal(campaign.parent / "pockets/a.h5")
+    seal(path)
+    return receptor, poses
+
+
+def test_the_commands_of_the_document_work_as_they_stand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("results", "before/results", "after/results"):
+        targets = ("kinase", "other") if folder == "results" else ("kinase",)
+        place = tmp_path / folder
+        molecules = [*MOLECULES, Molecule("aspirin", "CC(=O)Oc1ccccc1C(=O)O", 8.0)]
+        parts = [write_part(place, target, "lib", "1-of-1", molecules) for target in targets]
+        manifest, output = write_manifest(place / "m.tsv", parts), place / "campaign.h5"
+        words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
+        assert aggregate.main(words) == 0
+        for target in targets:
+            write_receptor(output, target)
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[2] / "docs/queries.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("ligen ")]
+    assert len(lines) >= 9
+    for line in lines:
+        _, command, *words = shlex.split(line)
+        if "--sql" in words and importlib.util.find_spec("duckdb") is None:
+            continue
+        assert {"query": query, "compare": compare}[command].main(words) == 0, line
+        if "--output" in words:
+            assert Path(words[words.index("--output") + 1]).stat().st_size > 0
+        else:
+            assert capsys.readouterr().out, line
+
+
+def test_interactions_are_those_of_the_stored_pose(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    receptor, poses = write_receptor(campaign, "a")
     expected = [
         str(name)
         for name, pose in zip(["ether", "butane", "amine", "ethanol", "acid"], poses, strict=True)
