@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import json
 import shlex
+from collections import Counter
 from pathlib import Path
 
 import h5py
@@ -13,15 +14,13 @@ from pyarrow import parquet
 from rdkit import Chem
 
 from ligen_py import aggregate, compare, query
-from ligen_py.molecules.contacts import residues_in_contact
+from ligen_py.molecules.interactions.receptor import surroundings
+from ligen_py.molecules.interactions.residues import interactions_of
 from ligen_py.molecules.patterns import Pattern
-from ligen_py.records.pocket import Receptor
-from ligen_py.store.campaign.layout import Pose
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
-from ligen_py.store.files.seal import seal
 from ligen_py.store.files.table import some_rows
-from ligen_py.store.files.write import TEXT, write_column, write_record
+from ligen_py.store.files.write import TEXT, write_column
 from ligen_py.summary.queries.answer import table_of
 from tests.stages.factory import Molecule, write_manifest, write_part
 
@@ -121,24 +120,6 @@ def test_structures_are_looked_at_until_there_are_enough(
     assert seen == [2, 2]
 
 
-def write_receptor(campaign: Path, target: str) -> tuple[Receptor, list[Pose]]:
-    """Two residues beside the pose of the second molecule; and all poses."""
-    with open_campaign(campaign) as found:
-        poses = list(found.target(target).poses(5))
-    beside = [poses[1].xyz[0] + [3.9, 0, 0], poses[0].xyz[0] + [300, 0, 0]]
-    receptor = Receptor(
-        xyz=np.array(beside, "f4"),
-        element=np.array([8, 6], "u1"),
-        residue=np.array([0, 1], "i4"),
-        label=np.array(["A/ASP/168/OD1", "B/LEU/9/CA"], object),
-    )
-    path = campaign.parent / "pockets" / f"{target}.h5"
-    with h5py.File(path, "a") as file:
-        write_record(file.create_group("receptor"), receptor)
-    seal(path)
-    return receptor, poses
-
-
 def test_the_commands_of_the_document_work_as_they_stand(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,8 +131,6 @@ def test_the_commands_of_the_document_work_as_they_stand(
         manifest, output = write_manifest(place / "m.tsv", parts), place / "campaign.h5"
         words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
         assert aggregate.main(words) == 0
-        for target in targets:
-            write_receptor(output, target)
     monkeypatch.chdir(tmp_path)
     text = (Path(__file__).parents[2] / "docs/queries.md").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.startswith("ligen ")]
@@ -170,21 +149,29 @@ def test_the_commands_of_the_document_work_as_they_stand(
 def test_interactions_are_those_of_the_stored_pose(
     campaign: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    receptor, poses = write_receptor(campaign, "a")
-    expected = [
-        str(name)
-        for name, pose in zip(["ether", "butane", "amine", "ethanol", "acid"], poses, strict=True)
-        if residues_in_contact(pose.molecule, pose.xyz, receptor)
-    ]
-    assert "butane" in expected
-    for word in ("ASP168", "asp168", "A/ASP168", "A/ASP/168", "168", "A/168"):
+    every = ["ether", "butane", "amine", "ethanol", "acid"]
+    with open_campaign(campaign) as found:
+        around = surroundings(found.target("a").site())
+        of = [interactions_of(p.molecule, p.xyz, around) for p in found.target("a").poses(5)]
+    counts = Counter(residue for one in of for residue in {residue for _, residue in one})
+    residue = next(name for name, count in counts.items() if count < 5)
+    name, chain = residue.split()
+    kind = next(kind for one in of for kind, other in one if other == residue)
+    expected = [m for m, one in zip(every, of, strict=True) if residue in {r for _, r in one}]
+    of_kind = [m for m, one in zip(every, of, strict=True) if (kind, residue) in one]
+    number = name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    words = (name, name.lower(), f"{chain}/{name}", f"{chain}/{name[:3]}/{number}", number)
+    for word in words:
         assert names(ask(campaign, capsys, "--target", "a", "--interacts", word)) == expected, word
-    assert names(ask(campaign, capsys, "--target", "a", "--interacts", "LEU9")) == []
-    assert query.main([str(campaign), "--target", "a", "--interacts", "ASP169"]) == 2
-    assert "--interacts ASP169: no residue of the pocket a; did you mean 'ASP168'?" in (
-        capsys.readouterr().err
-    )
-    assert query.main([str(campaign), "--interacts", "B/ASP168", "--target", "a"]) == 2
+    asked = ask(campaign, capsys, "--target", "a", "--interacts", f"{kind}:{name}")
+    assert names(asked) == of_kind
+    for word, said in (
+        ("ASP9999", "--interacts ASP9999: no residue of the pocket of a; "),
+        (f"Q/{name}", "no residue of the pocket"),
+        (f"magic:{name}", "no kind of interaction; there are: hydrogen bond, salt bridge"),
+    ):
+        assert query.main([str(campaign), "--target", "a", "--interacts", word]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_every_format_has_the_same_answer(
