@@ -205,6 +205,7 @@ def test_every_kind_has_a_letter_of_its_own() -> None:
     assert len(set(KINDS.values())) == len(KINDS)
 
 
+STANDARD = frozenset(gemmi.expand_one_letter_sequence("ACDEFGHIKLMNPQRSTVWY", gemmi.ResidueKind.AA))
 COMPARED = ("hydrogen bond", "pi stacking", "halogen bond", "hydrophobic")
 
 
@@ -223,7 +224,7 @@ def both(
     return {
         (one.residue, one.kind)
         for one in found
-        if one.kind in COMPARED and gemmi.find_tabulated_residue(one.residue[:3]).is_amino_acid()
+        if one.kind in COMPARED and one.residue[:3] in STANDARD
     }
 
 
