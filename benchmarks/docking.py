@@ -229,7 +229,7 @@ class Clock:
             return noted(kernel_of(program, kernel_name))
 
         class TimedQueue(cl.CommandQueue):
-            """A queue that times its events; a class, as pyopencl asks what is one of its queues."""
+            """A queue that times its events; a class, as pyopencl looks for its instances."""
 
             def __init__(self, context: cl.Context, *arguments: Any, **options: Any) -> None:
                 profiling = cl.command_queue_properties.PROFILING_ENABLE
