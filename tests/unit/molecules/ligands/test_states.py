@@ -136,7 +136,7 @@ def test_states_that_cannot_be_are_reported() -> None:
         SETTINGS.model_copy(update={"protonate": False, "stereoisomers": 16}),
     )
     assert 2 <= len(found.states) < 16
-    assert "states left out, the first for: no conformer in 2 x 20 attempts" in found.note
+    assert "states left out, the first for: its stereocentres exclude each other" in found.note
 
 
 def test_isomers_drawn_by_lot_do_not_depend_on_the_writing() -> None:
