@@ -25,6 +25,7 @@ from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, has_conformer
 from ligen_py.molecules.ligands.filters import objection, properties
+from ligen_py.molecules.ligands.protonation import protonated
 from ligen_py.molecules.ligands.rotatable_bonds import (
     neighbours_of,
     pair_mask,
@@ -41,7 +42,6 @@ from ligen_py.molecules.ligands.standardising import (
 )
 from ligen_py.molecules.ligands.states import (
     inverted,
-    protomers,
     stereoisomers,
     tautomers,
     undefined_stereo,
@@ -69,6 +69,12 @@ RULES = frozenset(
 
 MORE_ISOMERS = 2
 """Stereoisomers tried for each one asked for: those of bridged rings may be impossible."""
+
+RT = 0.5925
+"""kcal/mol at 298.15 K."""
+TAUTOMER_COST = RT * math.log(10)
+"""Cost of a tautomer that is not the one drawn, kcal/mol: what a tenth of the drawn one's share
+costs. The true share is not known."""
 
 MOST = ("protomers", "tautomers", "stereoisomers", "conformers", "macrocycle_conformers")
 """Settings that limit how many states and conformers a molecule has."""
@@ -325,7 +331,7 @@ def _built(
     states: dict[str, list[State]] = {}
     problems: dict[str, _UnusableError] = {}
     as_drawn = canonical_smiles(drawn) if placed else ""
-    for form in _forms(parent, settings):
+    for form, cost in _forms(parent, settings):
         before = len(states)
         for isomer in [form] if placed else _isomers(form, settings):
             built = len(states) - before
@@ -338,6 +344,10 @@ def _built(
                     states[smiles] = _ligands(start, smiles, placed, settings, shapes, notes)
             except _UnusableError as error:
                 problems[smiles] = error
+        made = list(states.values())[before:]
+        for ligand in (ligand for ligands in made for ligand in ligands):
+            ligand.shape["state_cost"] = np.array([cost], "f4")
+            ligand.shape["isomers"] = np.array([len(made)], "u2")
     return states, list(problems.values())
 
 
@@ -362,13 +372,16 @@ def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> boo
     return can_exist(*_bare(form, ordered), _shape_cache(settings, shapes))
 
 
-def _forms(parent: Chem.Mol, settings: ParseSettings) -> Iterator[Chem.Mol]:
-    """Tautomers of a parent, each in its protonation states."""
-    for tautomer in tautomers(parent, settings.tautomers):
-        if settings.protonate:
-            yield from protomers(tautomer, settings.ph, settings.ph_range, settings.protomers)
-        else:
-            yield tautomer
+def _forms(parent: Chem.Mol, settings: ParseSettings) -> Iterator[tuple[Chem.Mol, float]]:
+    """Tautomers of a parent, each in its protonation states, with their costs in kcal/mol."""
+    for number, tautomer in enumerate(tautomers(parent, settings.tautomers)):
+        cost = TAUTOMER_COST if number else 0.0
+        if not settings.protonate:
+            yield tautomer, cost
+            continue
+        found = protonated(tautomer, settings.ph, settings.min_population, settings.protomers)
+        for mol, population in found:
+            yield mol, cost + RT * math.log(found[0].population / population)
 
 
 def _isomers(form: Chem.Mol, settings: ParseSettings) -> Iterator[Chem.Mol]:
