@@ -62,6 +62,7 @@ def test_one_job_for_each_part_and_stage(tmp_path: Path, campaign: dict[str, Any
     result = plan(tmp_path, campaign)
     assert result.returncode == 0, result.stdout
     assert jobs(result.stdout) == {
+        "config": 1,
         "manifest": 1,
         "parse": 3 + 1,
         "pocket": 2,
