@@ -91,7 +91,7 @@ def test_searches_beside_a_screen_and_alone(tmp_path: Path, campaign: dict[str, 
     result = plan(tmp_path, {"homologs": {"one": searches["one"]}})
     assert result.returncode == 0, result.stdout
     assert jobs(result.stdout) == {
-        **{"database": 1, "homologs": 2, "panel": 1, "report": 1, "all": 1}
+        **{"config": 1, "database": 1, "homologs": 2, "panel": 1, "report": 1, "all": 1}
     }
 
 
@@ -100,7 +100,7 @@ def test_searches_of_genomes(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stdout
     assert jobs(result.stdout) == {
         **{"genome": 1, "offtargets": 3, "sites": 1, "guide_sites": 2, "guides": 1},
-        **{"report": 1, "all": 1},
+        **{"config": 1, "report": 1, "all": 1},
     }
 
 
