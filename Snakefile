@@ -21,4 +21,5 @@ rule all:
     default_target: True
     input:
         [LISTED] if plan.pockets else [],
+        accepted(),
         plan.final("<results>"),

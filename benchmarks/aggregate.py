@@ -28,7 +28,7 @@ from ligen_py.provenance import Run
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.ligands import LIGANDS
-from ligen_py.records.pocket import POCKET
+from ligen_py.records.pocket import POCKET, Receptor
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Scores
@@ -37,7 +37,7 @@ from ligen_py.settings.pocket import PocketSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.manifest import COLUMNS
-from ligen_py.store.files.write import new_file, write
+from ligen_py.store.files.write import new_file, write, write_record
 
 SMILES = (
     "CC(C)Cc1ccc(cc1)C(C)C(=O)O",
@@ -45,6 +45,16 @@ SMILES = (
     "COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC",
     "CC(C)(C)NCC(O)c1ccc(O)c(CO)c1",
 )
+
+
+def receptor() -> Receptor:
+    """A receptor of one atom: nothing is docked."""
+    return Receptor(
+        xyz=np.zeros((1, 3), "f4"),
+        element=np.full(1, 6, "u1"),
+        residue=np.zeros(1, "i4"),
+        label=np.array(["A/ALA/1/CB"], object),
+    )
 
 
 def library(number: int, size: int, models: list[Prepared]) -> Library:
@@ -84,8 +94,8 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
     settings = ParseSettings(**AS_GIVEN)
     models = [prepare(Record(1, "", smiles), settings) for smiles in SMILES]
     pocket = folder / "pocket.h5"
-    with new_file(pocket, POCKET, Run("pocket", PocketSettings())):
-        pass
+    with new_file(pocket, POCKET, Run("pocket", PocketSettings())) as file:
+        write_record(file.create_group("receptor"), receptor())
     for number in range(options.parts):
         rng = np.random.default_rng(number)
         paths = [folder / kind / f"{number}.h5" for kind in ("ligands", "refined", "scores")]

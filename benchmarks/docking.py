@@ -210,7 +210,7 @@ class Clock:
         events: list[cl.Event] = []
         built = 0.0
         make, kernel_of = Program.__init__, Program.kernel
-        enqueue, queue_of = cl.enqueue_nd_range_kernel, cl.CommandQueue
+        enqueue = cl.enqueue_nd_range_kernel
 
         def timed_make(program: Program, *arguments: Any) -> None:
             nonlocal built
@@ -228,16 +228,19 @@ class Clock:
         def timed_kernel(program: Program, kernel_name: str) -> Callable[..., cl.Event]:
             return noted(kernel_of(program, kernel_name))
 
-        def timed_queue(context: cl.Context, **options: Any) -> cl.CommandQueue:
-            profiling = cl.command_queue_properties.PROFILING_ENABLE
-            return queue_of(context, **{"properties": profiling} | options)
+        class TimedQueue(cl.CommandQueue):
+            """A queue that times its events; a class, as pyopencl looks for its instances."""
+
+            def __init__(self, context: cl.Context, *arguments: Any, **options: Any) -> None:
+                profiling = cl.command_queue_properties.PROFILING_ENABLE
+                super().__init__(context, *arguments, **{"properties": profiling} | options)
 
         started = time.perf_counter()
         with (
             patch.object(Program, "__init__", timed_make),
             patch.object(Program, "kernel", timed_kernel),
             patch.object(cl, "enqueue_nd_range_kernel", noted(enqueue)),
-            patch.object(cl, "CommandQueue", timed_queue),
+            patch.object(cl, "CommandQueue", TimedQueue),
         ):
             yield
         self.wall[name] += time.perf_counter() - started - built

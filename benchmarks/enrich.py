@@ -6,8 +6,12 @@ FOLDER is that of a target (protein.pdb, crystal_ligand.sdf for the site, active
 decoys.smi), or contains such folders. For the score of a campaign, for each scoring function, and
 for the mean of the functions' ranks where there are several: ROC AUC, logAUC from a false-positive
 rate of 0.001 (chance 0.145), enrichment in the best 1 and 5 %, BEDROC with alpha 20, each with a
-bootstrap interval of 95 %. The row 'heavy atoms' ranks by their number alone: a docking score that
-is not better has no chemical content. A molecule that cannot be docked ranks last.
+bootstrap interval of 95 %. The rows 'heavy atoms' and 'rows' rank by their number alone, of atoms
+and of the states, stereoisomers and conformers that a molecule is docked in: a docking score that
+is not better has no chemical content. 'one row' is the score of each molecule's first row, the
+dominant state in one conformer. A molecule that cannot be docked ranks last. Below the table stand
+the rows a molecule of actives and decoys, and the correlation of score and rows among decoys, which
+is 0 where more draws do not win.
 
 With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, from the first of our
 conformers, or the sample that --peer-sample names, in the same box; our figures are then printed
@@ -59,7 +63,11 @@ PART = 1000
 OURS = "score"
 """The ranking of a campaign."""
 
-NULL = "heavy atoms"
+ONE_ROW = "one row"
+"""The score of each molecule's first row."""
+
+NULLS = ("heavy atoms", "rows")
+"""Rankings by what a molecule is docked as, not by how it docks."""
 
 Peer = dict[tuple[str, str], float]
 """Affinities, kcal/mol, by group and name of the molecule; infinite where it failed."""
@@ -73,13 +81,20 @@ class Molecules:
     name: np.ndarray
     heavy: np.ndarray
     """Heavy atoms; 0 where the record could not be read."""
+    rows: np.ndarray
+    """Ligands that the record is docked as."""
+    one_row: np.ndarray
+    """The score of the first of these; -inf where there is none."""
     score: dict[str, np.ndarray]
     """By the score and by each function, larger is better; -inf where there is none."""
 
-    def rows(self, chosen: np.ndarray) -> "Molecules":
+    def some(self, chosen: np.ndarray) -> "Molecules":
         """Some records."""
-        scores = {name: values[chosen] for name, values in self.score.items()}
-        return Molecules(self.group[chosen], self.name[chosen], self.heavy[chosen], scores)
+        columns = {name: getattr(self, name)[chosen] for name in COLUMNS}
+        return Molecules(**columns, score={k: v[chosen] for k, v in self.score.items()})
+
+
+COLUMNS = ("group", "name", "heavy", "rows", "one_row")
 
 
 @dataclass(frozen=True)
@@ -123,20 +138,23 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
             count = len(entries.name)
             heavy = np.zeros(count, np.int64)
             heavy[ligands.entry] = ligands.heavy
+            rows = np.bincount(ligands.entry, minlength=count)
+            single = np.full(count, -np.inf)
+            entry, first = np.unique(ligands.entry, return_index=True)
+            known = docked.scores.best[first] >= 0
+            single[entry[known]] = docked.scores.score[first[known]]
             score = {OURS: docked.by_record(docked.columns["score"], count)}
             for function in work.settings.score.functions:
                 score[function] = docked.by_record(docked.columns[f"{function}.total"], count)
-            parts.append(Molecules(np.full(count, group), entries.name, heavy, score))
+            groups = np.full(count, group)
+            parts.append(Molecules(groups, entries.name, heavy, rows, single, score))
     return _together(parts)
 
 
 def _together(parts: list[Molecules]) -> Molecules:
-    return Molecules(
-        np.concatenate([part.group for part in parts]),
-        np.concatenate([part.name for part in parts]),
-        np.concatenate([part.heavy for part in parts]),
-        {name: np.concatenate([part.score[name] for part in parts]) for name in parts[0].score},
-    )
+    columns = {n: np.concatenate([getattr(part, n) for part in parts]) for n in COLUMNS}
+    score = {n: np.concatenate([part.score[n] for part in parts]) for n in parts[0].score}
+    return Molecules(**columns, score=score)
 
 
 def peer_scores(
@@ -267,7 +285,26 @@ def rankings(found: Molecules, peer: Peer | None) -> dict[str, np.ndarray]:
     if peer is not None:
         keys = zip(found.group.tolist(), found.name.tolist(), strict=True)
         result["peer vina"] = np.array([-peer[key] for key in keys])
-    result[NULL] = found.heavy.astype(np.float64)
+    result[ONE_ROW] = found.one_row
+    result |= dict(zip(NULLS, (found.heavy.astype(float), found.rows.astype(float)), strict=True))
+    return result
+
+
+def draws(found: Molecules) -> dict[str, float]:
+    """Rows a molecule of actives and decoys, and how score and rows go together among decoys.
+
+    Pearson's correlation, for the score and for the first row's, which has no choice.
+    """
+    docked = found.rows > 0
+    result = {
+        f"rows a molecule, {group}": float(found.rows[docked & (found.group == group)].mean())
+        for group in GROUPS
+    }
+    for name, score in ((OURS, found.score[OURS]), (ONE_ROW, found.one_row)):
+        chosen = (found.group == GROUPS[1]) & np.isfinite(score)
+        varied = len(np.unique(found.rows[chosen])) > 1
+        r = np.corrcoef(score[chosen], found.rows[chosen])[0, 1] if varied else 0.0
+        result[f"r of {name} and rows, decoys"] = float(r)
     return result
 
 
@@ -308,9 +345,9 @@ def plot(found: Molecules, peer: Peer | None, title: str, file: Path) -> None:
         hits = labels[order]
         false = np.concatenate([[0], np.cumsum(~hits) / np.count_nonzero(~hits)])
         true = np.concatenate([[0], np.cumsum(hits) / np.count_nonzero(hits)])
-        style = "--" if name == NULL else "-"
+        style = "--" if name in NULLS else "-"
         for axis in axes:
-            axis.plot(false, true, style, label=name, color="grey" if name == NULL else None)
+            axis.plot(false, true, style, label=name, color="grey" if name in NULLS else None)
     chance = np.linspace(0, 1, 1001)
     for axis in axes:
         axis.plot(chance, chance, ":", color="black", label="chance")
@@ -401,12 +438,14 @@ def one_target(device: Device, work: Work, options: argparse.Namespace) -> dict[
     )
     figures = {"all": table(found, None)}
     print_table(title, figures["all"])
-    result: dict[str, Any] = {"seconds": seconds, "figures": figures}
+    chance = {key: round(value, 3) for key, value in draws(found).items()}
+    print("  " + "; ".join(f"{key} {value:.2f}" for key, value in chance.items()), flush=True)
+    result: dict[str, Any] = {"seconds": seconds, "figures": figures, "rows": chance}
     shown, peer = found, None
     if options.peer:
         sample = sample_of(found, options.peer_sample)
         peer = peer_scores(work, found, sample, options.jobs, options.peer_scores)
-        shown = found.rows(sample)
+        shown = found.some(sample)
         figures["with the peer"] = table(shown, peer)
         actives = int(np.count_nonzero(shown.group == "actives"))
         kept = f", scores kept in {options.peer_scores}" if options.peer_scores else ""
@@ -415,8 +454,9 @@ def one_target(device: Device, work: Work, options: argparse.Namespace) -> dict[
         result["peer"] = [[*key, None if np.isinf(v) else v] for key, v in sorted(peer.items())]
     if options.plots:
         plot(shown, peer, name, options.plots / f"{name}.svg")
-    columns = {"group": found.group, "name": found.name, "heavy": found.heavy}
-    scores = {k: [None if np.isinf(v) else float(v) for v in c] for k, c in found.score.items()}
+    columns = {n: getattr(found, n) for n in ("group", "name", "heavy", "rows")}
+    known = {ONE_ROW: found.one_row} | found.score
+    scores = {k: [None if np.isinf(v) else float(v) for v in c] for k, c in known.items()}
     return result | {"molecules": {k: c.tolist() for k, c in columns.items()} | scores}
 
 

@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from dimorphite_dl.protonate.data import PKaData
 from rdkit import Chem, rdBase
 from rdkit.Chem import rdPartialCharges
 from rdkit.Chem.MolStandardize import rdMolStandardize
@@ -24,7 +23,7 @@ from rdkit.Chem.MolStandardize import rdMolStandardize
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from ligen_py.molecules.library.reading import records
-from ligen_py.molecules.ligands import preparation, standardising, states
+from ligen_py.molecules.ligands import preparation, protonation, standardising
 from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.settings.parse import ParseSettings
 
@@ -35,8 +34,9 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("  remove hydrogens", standardising.chembl, "remove_hs_from_mol"),
     ("  normalise", standardising.chembl, "normalize_mol"),
     ("canonical SMILES", preparation, "canonical_smiles"),
-    ("protonate", preparation, "protomers"),
-    ("  find groups, set charges", states, "protonated"),
+    ("protonate", preparation, "protonated"),
+    ("  find groups, their pKa", protonation, "sites"),
+    ("  populations", protonation, "populations"),
     ("hydrogens, torsions, types", preparation, "_ligands"),
 )
 """Name of a step, and the function that does it."""
@@ -94,9 +94,9 @@ def rdkit(library: Sequence[Any]) -> dict[str, float]:
     least("neutralise charges", rdMolStandardize.Uncharger(canonicalOrder=True).uncharge, bare)
     smiles = least("canonical SMILES", Chem.MolToSmiles, bare)
     least("read a SMILES", Chem.MolFromSmiles, smiles)
-    patterns = [datum.mol for datum in PKaData().get_substructures()]
-    name = f"match Dimorphite's {len(patterns)} patterns"
-    least(name, lambda mol: [mol.HasSubstructMatch(pattern) for pattern in patterns], full)
+    patterns = [family.pattern for family in protonation.families()]
+    name = f"match all {len(patterns)} patterns of pKa"
+    least(name, lambda mol: [mol.HasSubstructMatch(pattern) for pattern in patterns], bare)
     least("Gasteiger charges", rdPartialCharges.ComputeGasteigerCharges, full)
     least("renumber", lambda mol: Chem.RenumberAtoms(mol, list(range(mol.GetNumAtoms()))), full)
     least("pack", lambda mol: mol.ToBinary(preparation.NO_PROPERTIES), full)

@@ -777,12 +777,6 @@ class Workplan:
         """Flags of `accept`."""
         return flags(AcceptSettings(below=self.control_of(target).below))
 
-    def before_libraries(self, pocket: str, library: str) -> list[str]:
-        """What must exist before a part is docked: of libraries, the verdict on their target."""
-        if library.startswith(OURS) or pocket in self.antitargets:
-            return []
-        return [f"<results>/controls/{self.pockets[pocket].target}/accepted.txt"]
-
     def decoys_library(self) -> Path:
         """The file from which decoys are drawn: the first of the first library."""
         return self.files(next(iter(self.settings.libraries)))[0].path

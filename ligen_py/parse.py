@@ -18,6 +18,8 @@ from typing import NamedTuple
 from ligen_py import cli
 from ligen_py.molecules.library.parsing import parse, summary
 from ligen_py.molecules.library.reading import WHOLE, Columns, Part
+from ligen_py.molecules.ligands.shapes import check_file
+from ligen_py.paths import shapes_file
 from ligen_py.provenance import Input, Run
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
@@ -63,6 +65,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--output", type=Path, required=True, help="ligands file to write")
     parser.add_argument(
+        "--shapes",
+        type=Path,
+        default=shapes_file(),
+        metavar="FILE",
+        help="shapes of rigid pieces, which processes share; it changes speed, never results, and "
+        "may be deleted at any time (default: %(default)s)",
+    )
+    parser.add_argument(
         "--jobs", type=_jobs, default=_cores(), metavar="N", help="processes (default: all cores)"
     )
     return cli.run(parser, argv, _stage)
@@ -70,18 +80,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     inputs = Inputs(options.input, options.part, options.after, options.allow_empty)
-    run(inputs, cli.settings_from(ParseOptions, options), None, options.output, options.jobs)
+    settings = cli.settings_from(ParseOptions, options)
+    run(inputs, settings, None, options.output, options.jobs, options.shapes)
 
 
 def run(
-    inputs: Inputs, settings: ParseOptions, device: str | None, output: Path, jobs: int = 1
+    inputs: Inputs,
+    settings: ParseOptions,
+    device: str | None,
+    output: Path,
+    jobs: int = 1,
+    shapes: Path | None = None,
 ) -> None:
-    """Parse a part of a library in `jobs` processes and write its ligands file."""
+    """Parse a part of a library in `jobs` processes and write its ligands file.
+
+    `shapes` is the file of rigid pieces' shapes (default: `paths.shapes_file`).
+    """
     columns = Columns(**settings.model_dump(include=set(Columns._fields)))
     started = time.perf_counter()
     known = {key: place for path in inputs.after for key, place in _ready(path)}
+    shapes = shapes or shapes_file()
+    check_file(shapes)
     reading = inputs.input, inputs.part, settings, jobs, columns
-    library = parse(*reading, inputs.allow_empty, known, inputs.lines)
+    library = parse(*reading, inputs.allow_empty, known, inputs.lines, shapes)
     seconds = time.perf_counter() - started
 
     others = hashlib.sha256("".join(known).encode()).hexdigest()

@@ -41,3 +41,9 @@ def _folder(name: str) -> Path:
 def cache_folder(name: str) -> Path:
     """A folder of the user's cache for what can be made again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ligen_py" / name
+
+
+def shapes_file() -> Path:
+    """The file of rigid pieces' shapes: LIGEN_SHAPES, or one in the user's cache."""
+    given = os.environ.get("LIGEN_SHAPES")
+    return Path(given).expanduser() if given else cache_folder("shapes") / "pieces.sqlite"

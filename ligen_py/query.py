@@ -19,9 +19,7 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.errors import InputError, UsageError
 from ligen_py.records.ledger import Status
-from ligen_py.records.pocket import POCKET, Receptor
 from ligen_py.store.campaign.reader import CampaignReader, open_campaign
-from ligen_py.store.files.read import read
 from ligen_py.summary.queries.answer import FORMATS, format_of, write_answer, write_lines
 from ligen_py.summary.queries.columns import TEXTS, Molecules, joined
 from ligen_py.summary.queries.expression import Columns, Expression, Texts
@@ -81,10 +79,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--interacts",
         action="append",
         default=[],
-        metavar="RESIDUE",
-        help="molecules whose best pose touches a residue, such as ASP168 or A/ASP/168: heavy "
-        "atoms nearer than 4 Angstrom; only of poses that the campaign stores "
-        "(aggregate.top_poses)",
+        metavar="[KIND:]RESIDUE",
+        help="molecules whose best pose interacts with a residue, such as ASP168, A/ASP/168 or "
+        "'hydrogen bond:ASP168'; only of poses that the campaign stores (aggregate.top_poses)",
     )
     parser.add_argument(
         "--sort", metavar="EXPRESSION", help="smallest value first, such as: score / heavy"
@@ -234,10 +231,12 @@ class Question:
     def _looked_at(self, molecules: Molecules, rows: np.ndarray, limit: int) -> np.ndarray:
         """The first rows whose structures and poses fit."""
         from ligen_py.molecules.patterns import Pattern
+        from ligen_py.summary.queries.interacting import Interacting
 
         with_it = [Pattern(text, "--smarts") for text in self.options.smarts]
         without = [Pattern(text, "--not-smarts") for text in self.options.not_smarts]
-        contacts = _Contacts(self.options, molecules) if self.options.interacts else None
+        given = self.options.interacts
+        contacts = Interacting(given, molecules.target) if given else None
         found: list[np.ndarray] = []
         count = 0
         for start in range(0, len(rows), PIECE):
@@ -256,70 +255,13 @@ class Question:
             count += len(piece)
             if count >= limit:
                 break
-        if contacts:
-            contacts.note()
-        return np.concatenate([np.empty(0, "i8"), *found])[:limit]
-
-
-class _Contacts:
-    """Which poses of a target touch all residues that --interacts names."""
-
-    def __init__(self, options: argparse.Namespace, molecules: Molecules) -> None:
-        self._options, self._molecules = options, molecules
-        self._pockets: dict[str, tuple[Receptor, list[set[str]]]] = {}
-        self._without = 0
-
-    def fitting(self, rows: np.ndarray) -> np.ndarray:
-        """Those of some rows whose stored pose touches every residue."""
-        from ligen_py.molecules.contacts import residues_in_contact
-
-        stored = self._molecules.target.has_pose(rows)
-        self._without += int((~stored).sum())
-        rows = rows[stored]
-        keep = []
-        for pose in self._molecules.target.poses_of(rows):
-            receptor, wanted = self._pocket(pose.conformation)
-            touched = residues_in_contact(pose.molecule, pose.xyz, receptor)
-            keep.append(all(residues & touched for residues in wanted))
-        return rows[np.array(keep, bool)]
-
-    def note(self) -> None:
-        """Report what could not be looked at."""
-        if self._without:
+        if contacts and contacts.without:
             print(
-                f"{self._molecules.target.name}: {self._without} molecules that fit otherwise have "
-                "no stored pose and were left out; aggregate.top_poses stores more",
+                f"{molecules.target.name}: {contacts.without} molecules that fit otherwise have no "
+                "stored pose and were left out; aggregate.top_poses stores more",
                 file=sys.stderr,
             )
-
-    def _pocket(self, conformation: str) -> tuple[Receptor, list[set[str]]]:
-        if conformation not in self._pockets:
-            self._pockets[conformation] = self._read(conformation)
-        return self._pockets[conformation]
-
-    def _read(self, conformation: str) -> tuple[Receptor, list[set[str]]]:
-        from ligen_py.molecules.contacts import residue_of, residues_named
-
-        place = ".".join(filter(None, (self._molecules.target.name, conformation)))
-        path = self._options.campaign.parent / "pockets" / f"{place}.h5"
-        if not path.is_file():
-            raise InputError(
-                f"--interacts: {path} does not exist; leave the campaign file in its folder of "
-                "results, beside the folder pockets"
-            )
-        receptor: Receptor = read(path, POCKET, Receptor)
-        wanted = []
-        for given in self._options.interacts:
-            residues = residues_named(given, receptor)
-            if not residues:
-                known = dict.fromkeys(residue_of(label) for label in receptor.label)
-                short = [residue.split("/", 1)[1].replace("/", "") for residue in known]
-                raise UsageError(
-                    f"--interacts {given}: no residue of the pocket {place}"
-                    f"{cli.close_to(given, short)}"
-                )
-            wanted.append(residues)
-        return receptor, wanted
+        return np.concatenate([np.empty(0, "i8"), *found])[:limit]
 
 
 def _reading(molecules: Molecules, expression: Expression) -> Columns:

@@ -31,6 +31,11 @@ LOCAL = "local"
 NO_RUN = frozenset(("-n", "--dry-run", "--unlock", "--lint", "--touch", "--summary", "--report"))
 """Flags with which Snakemake runs no campaign, so that there is no table to show."""
 
+VALIDATE: tuple[str, ...] = ("validate",)
+"""The target of Snakemake that makes the controls and their verdicts."""
+
+EVERYTHING: tuple[str, ...] = ()
+
 TAIL = 1 << 14
 """Bytes at the end of a log in which an error message is sought."""
 
@@ -91,13 +96,18 @@ def _run(options: argparse.Namespace) -> None:
         check_device()
     _require_writable(folder)
     before = _logs(folder)
-    status, asked_to_stop = _snakemake(options, chosen, folder)
-    if asked_to_stop:
-        raise InputError("stopped as asked; the same command goes on from here")
-    if status:
-        raise InputError(_why(folder, before))
+    # In a run of its own: no library is docked before it ends, and none again because of it.
+    runs = [VALIDATE] if plan.settings.controls or options.only_controls else []
+    if not options.only_controls:
+        runs = [*(runs if not NO_RUN & set(options.flags) else []), EVERYTHING]
+    for target in runs:
+        status, asked_to_stop = _snakemake(options, chosen, folder, target)
+        if asked_to_stop:
+            raise InputError("stopped as asked; the same command goes on from here")
+        if status:
+            raise InputError(_why(folder, before))
     if not NO_RUN & set(options.flags):
-        _show(folder, options.only_controls)
+        _show(folder, plan.ranked, options.only_controls)
 
 
 def _profile(name: str) -> Path:
@@ -125,7 +135,9 @@ def _require_writable(folder: Path) -> None:
         ) from error
 
 
-def _snakemake(options: argparse.Namespace, chosen: Path, folder: Path) -> tuple[int, bool]:
+def _snakemake(
+    options: argparse.Namespace, chosen: Path, folder: Path, target: Sequence[str]
+) -> tuple[int, bool]:
     """Run Snakemake in the campaign's folder: its exit code, and whether it was asked to end."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile())]
     # Not resolved: paths in a config are relative to the folder in which it is named.
@@ -134,8 +146,7 @@ def _snakemake(options: argparse.Namespace, chosen: Path, folder: Path) -> tuple
     command += ["--cores", str(options.cores)] if options.cores else []
     sys.stdout.flush()
     environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/common.smk reads it
-    command += ["validate"] if options.only_controls else []
-    command += options.flags
+    command += [*target, *options.flags]
     with subprocess.Popen(command, env=environment) as process, _passed_on(process) as signals:
         return process.wait(), bool(signals)
 
@@ -202,14 +213,16 @@ def _error_at_the_end(path: Path) -> str:
     return ""
 
 
-def _show(folder: Path, only_controls: bool) -> None:
+def _show(folder: Path, targets: Sequence[str], only_controls: bool) -> None:
     """Print the table of the report and the controls, and where the files that it names are."""
     results = folder / "results"
     table = results / "report.txt"
     if table.is_file() and not only_controls:
         print(table.read_text(encoding="utf-8"))
-    for verdict in sorted(results.glob("controls/*/controls.txt")):
-        print(verdict.read_text(encoding="utf-8"))
+    for target in targets:
+        verdict = results / "controls" / target / "controls.txt"
+        if verdict.is_file():
+            print(verdict.read_text(encoding="utf-8"))
     print(f"These files are in {folder.absolute()}")
 
 

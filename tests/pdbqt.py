@@ -105,6 +105,8 @@ def ligands_of(pdbqt: Pdbqt) -> tuple[VinaLigands, Ad4Ligands]:
     common = Ligands(
         smiles=np.array([""], object),
         conformer=np.zeros(1, "u2"),
+        state_cost=np.zeros(1, "f4"),
+        isomers=np.ones(1, "u2"),
         entry=np.zeros(1, "i8"),
         heavy=np.array([heavy], "i4"),
         first_atom=np.array([0, count], "i8"),

@@ -46,6 +46,15 @@ class Ligands(Record):
     conformer: np.ndarray = column(
         "u2", "ligand", doc="number of the start conformer among those of equal `smiles`, from 0"
     )
+    state_cost: np.ndarray = column(
+        "f4",
+        "ligand",
+        units="kcal/mol",
+        doc="free energy of the protonation state and tautomer above the dominant one's in water",
+    )
+    isomers: np.ndarray = column(
+        "u2", "ligand", doc="stereoisomers that are docked of this protonation state and tautomer"
+    )
     heavy: np.ndarray = column("i4", "ligand", doc="heavy atoms; they come before the hydrogens")
     first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
     first_bond: np.ndarray = column("i8", "ligand+1", into="bond", doc="offsets of bonds")
@@ -100,7 +109,7 @@ def heavy_atoms(ligands: Ligands) -> np.ndarray:
 
 LIGANDS = Kind(
     "ligands",
-    2,
+    3,
     {"entries": Entries, "ledger": Ledger, "ligands": Ligands},
     lambda: {"properties": Properties, **typed_records("LIGANDS")},
 )

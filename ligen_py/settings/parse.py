@@ -30,11 +30,11 @@ class ParseSettings(Section):
     )
     protonate: bool = Field(True, description="protonation states at 'ph'; false: as given")
     ph: float = Field(7.4, ge=0, le=14, description="pH of the protonation states")
-    ph_range: float = Field(
-        0.5,
+    min_population: float = Field(
+        0.05,
         ge=0,
-        le=7,
-        description="groups with a pKa at most this far from 'ph' are docked in both forms",
+        le=1,
+        description="protonation states with a smaller share of the molecules are not docked",
     )
     protomers: int = Field(4, ge=1, le=64, description="most protonation states of a tautomer")
     tautomers: int = Field(1, ge=1, le=64, description="most tautomers, the one drawn among them")

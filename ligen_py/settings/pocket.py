@@ -2,9 +2,9 @@
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from ligen_py.settings.section import Column, Section
+from ligen_py.settings.section import Column, Section, from_json
 
 
 class PocketSettings(Section):
@@ -79,6 +79,18 @@ class Structure(Section):
         (), description="residues to keep regardless of the rules, such as A/HOH/301, A/301 or SO4"
     )
     drop: tuple[Residue, ...] = Field((), description="residues to drop regardless of the rules")
+    cofactors: dict[str, str] = Field(
+        default_factory=dict,
+        description="residue names and SMILES, with their charges, of cofactors that are not in "
+        "the table; on the command line as JSON",
+    )
+
+    _mapping = field_validator("cofactors", mode="before")(from_json)
+
+    @field_validator("cofactors")
+    @classmethod
+    def _capitals(cls, value: dict[str, str]) -> dict[str, str]:
+        return {name.upper(): smiles for name, smiles in value.items()}
 
 
 class Site(Section):

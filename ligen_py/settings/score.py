@@ -23,6 +23,19 @@ class ScoreSettings(Section):
         description="a molecule's score: minus the energy that chooses its pose, divided by a "
         "function of torsions and size, or the first function's value",
     )
+    state_cost: bool = Field(
+        True,
+        description="add the cost of a ligand's protonation state and tautomer to the energy by "
+        "which states and molecules compete",
+    )
+    row_cost: float = Field(
+        0.6,
+        ge=0,
+        le=10,
+        description="kcal/mol that are added to that energy, times the natural logarithm of the "
+        "number of stereoisomers and conformers that a state is docked in; 0: the best of many "
+        "wins by chance",
+    )
     check_every: int = Field(
         1000,
         ge=0,

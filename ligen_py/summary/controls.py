@@ -274,5 +274,32 @@ def document(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def from_document(found: Mapping[str, Any]) -> Verdict:
+    """The verdict of JSON values; KeyError, TypeError or ValueError where they are none."""
+    rows = [
+        Row(
+            str(row["pocket"]),
+            str(row["by"]),
+            bool(row["null"]),
+            {
+                str(name): (float(f["value"]), float(f["low"]), float(f["high"]))
+                for name, f in row["figures"].items()
+            },
+        )
+        for row in found["rankings"]
+    ]
+    return Verdict(
+        target=str(found["target"]),
+        redocked=[Redocked(**one) for one in found["redocking"]],
+        actives=int(found["actives"]),
+        decoys=int(found["decoys"]),
+        origin=str(found["origin"]),
+        rows=rows,
+        choice=Choice(**found["choice"]) if found["choice"] else None,
+        bars=[Bar(str(bar["words"]), bool(bar["passed"])) for bar in found["bars"]],
+        notes=[str(note) for note in found["notes"]],
+    )
+
+
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return dict(values)

@@ -11,6 +11,7 @@ from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.scores import Check
 from ligen_py.store.campaign.layout import Control, Counts, Runs, Watched
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
+from ligen_py.summary.controls import Verdict, from_document
 from ligen_py.summary.enrichment import Enrichment, enrichment
 from ligen_py.summary.table import readable
 
@@ -122,6 +123,8 @@ class Target:
     """Scoring functions, the first of the campaign first."""
     best: list[Hit]
     control: Redocking | None
+    judged: Verdict | None
+    """What the controls showed before the libraries were docked."""
     ledger: list[Balance]
     watch: Watch
     groups: list[Group]
@@ -161,6 +164,7 @@ def _target(
         functions=functions,
         best=_hits(target.best(top), campaign.libraries, functions),
         control=_redocking(target.control()),
+        judged=_judged(campaign, name),
         ledger=_ledger(target.counts(), campaign.libraries),
         watch=_watch(target.watched(), campaign.libraries),
         groups=[_group(target, scores, group, names) for group, names in groups.items()],
@@ -219,6 +223,18 @@ def _hits(best: Ranked, libraries: Sequence[str], functions: Sequence[str]) -> l
         )
         for i in range(len(best.rank))
     ]
+
+
+def _judged(campaign: CampaignReader, name: str) -> Verdict | None:
+    """The verdict on a target; none where it had no control, or where nobody can read it."""
+    verdicts = campaign.verdicts()
+    for row in np.flatnonzero(verdicts.target == name):
+        try:
+            found = from_document(json.loads(str(verdicts.document[row])))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+        return found if found.bars else None
+    return None
 
 
 def _redocking(control: Control) -> Redocking | None:

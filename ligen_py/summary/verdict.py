@@ -1,5 +1,6 @@
 """The page's first words: what of a target's results to trust."""
 
+from ligen_py.summary.controls import Verdict
 from ligen_py.summary.facts import Group, Target
 from ligen_py.summary.text import cut
 
@@ -35,6 +36,8 @@ def _poses(target: Target) -> tuple[str, str]:
 
 
 def _ranking(target: Target) -> tuple[str, str]:
+    if target.judged and target.judged.rows:
+        return _of_actives(target.judged)
     groups = [group for group in target.groups if group.enrichment is not None]
     if not groups:
         return "fair", (
@@ -42,6 +45,27 @@ def _ranking(target: Target) -> tuple[str, str]:
             "choose by contacts and chemistry, and by rank last."
         )
     return _of_group(groups[0])
+
+
+def _of_actives(judged: Verdict) -> tuple[str, str]:
+    """By the campaign's score, the first row; a null ranking that is as good takes its worth."""
+    value, low, high = judged.rows[0].figures["ROC AUC"]
+    measured = f"ROC AUC {value:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    among = f"{judged.actives} known actives among {judged.decoys} decoys"
+    nulls = [row for row in judged.rows if row.is_null and row.figures["ROC AUC"][0] >= value]
+    if low > 0.5 and not nulls:
+        return "good", f"Ranking: it prefers {among} ({measured}), so the order means something."
+    if low > 0.5:
+        return "fair", (
+            f"Ranking: it prefers {among} ({measured}), but {nulls[0].by} alone does as well "
+            f"({nulls[0].figures['ROC AUC'][0]:.2f}), so compare molecules of equal size."
+        )
+    if high < 0.5:
+        return "bad", f"Ranking: it places {among} last ({measured}): ignore it."
+    return "fair", (
+        f"Ranking: it does not separate {among} ({measured}), so choose by contacts and chemistry, "
+        "not by rank."
+    )
 
 
 def _of_group(group: Group) -> tuple[str, str]:

@@ -133,11 +133,12 @@ def receptor() -> tuple[Receptor, Whole, XScoreReceptor, Ad4Receptor]:
         root=np.zeros((count, 3), "f4"),
         rooted=none,
     )
-    every = len(hydrogens)
+    order = [*np.flatnonzero(heavy), *np.flatnonzero(~heavy)]
+    every = len(order)
     charged = Ad4Receptor(
-        xyz=hydrogens,
-        type=np.full(every, Ad4Type.HD, "u1"),
-        partial_charge=np.zeros(every, "f4"),
+        xyz=xyz[order],
+        type=np.array([Ad4Type[found[i]["type"].upper()] for i in order], "u1"),
+        partial_charge=np.array([float(found[i]["charge"]) for i in order], "f4"),
         axis=np.zeros((every, 3), "f4"),
         normal=np.zeros((every, 3), "f4"),
         exponent=np.zeros(every, "u1"),

@@ -13,9 +13,10 @@ from meeko import PDBQTMolecule, RDKitMolCreate
 from rdkit import Chem
 
 from ligen_py import aggregate, export
+from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.summary import molecule as summary
 from tests import pdbqt
-from tests.stages.factory import POSES, Molecule, write_manifest, write_part
+from tests.stages.factory import POSES, Molecule, receptor, write_manifest, write_part
 
 NAMES = [
     'quote " comma , slash / and \\',
@@ -117,17 +118,19 @@ def test_parquet_has_the_table_with_numbers_as_numbers(campaign: Path) -> None:
 def test_the_receptor_is_written_as_it_was_prepared(campaign: Path) -> None:
     assert run(campaign) == 0
     [model] = gemmi.read_structure(str(campaign.parent / "export/a-receptor.pdb"))
-    [chain] = model
-    serine, glycine = chain
-    assert [atom.name for atom in serine] == ["CA", "CB", "OG", "HG"]
-    assert (serine.name, serine.seqid.num, glycine.name, glycine.seqid.num) == (
-        "SER",
-        12,
-        "GLY",
-        40,
-    )
-    assert serine["OG"][0].pos.tolist() == pytest.approx([2.0, 1.4, 0])
-    assert serine["HG"][0].element.name == "H"
+    common, _, _, charged = receptor()
+    atoms = [atom for chain in model for residue in chain for atom in residue]
+    heavy = [atom for atom in atoms if atom.element.name != "H"]
+    hydrogens = [atom for atom in atoms if atom.element.name == "H"]
+    assert np.allclose([atom.pos.tolist() for atom in heavy], common.xyz, atol=6e-4)
+    assert [atom.name for atom in heavy] == [label.split("/")[3] for label in common.label]
+    places = charged.xyz[charged.type == Ad4Type.HD]
+    written = np.array([atom.pos.tolist() for atom in hydrogens])
+    apart = np.linalg.norm(written[:, None] - places, axis=2)
+    assert len(written) == len(places)
+    assert apart.min(axis=0).max() < 1e-3
+    lysine = next(r for chain in model for r in chain if r.name == "LYS" and "HZ1" in r)
+    assert {"NZ", "HZ1", "HZ2", "HZ3"} <= {atom.name for atom in lysine}
 
 
 def test_more_poses_stand_best_first(campaign: Path) -> None:
@@ -162,9 +165,14 @@ def test_pdbqt_is_a_file_a_pose(campaign: Path) -> None:
             PDBQTMolecule((folder / "a-pdbqt" / name).read_text(), skip_typing=True)
         )
         assert Chem.MolToSmiles(Chem.RemoveHs(found)) == Chem.MolToSmiles(mol)
-    receptor = pdbqt.read(folder / "a-receptor.pdbqt")
-    assert receptor.kind == ["C", "C", "OA", "HD"]
-    assert receptor.charge.tolist() == pytest.approx([0.2, 0.1, -0.4, 0.2])
+    seen, (common, _, _, charged) = pdbqt.read(folder / "a-receptor.pdbqt"), receptor()
+    heavy = [i for i, kind in enumerate(seen.kind) if kind != "HD"]
+    assert np.allclose(seen.xyz[heavy], common.xyz, atol=6e-4)
+    assert seen.ad4_types()[heavy].tolist() == charged.type[: len(heavy)].tolist()
+    assert seen.charge[heavy].tolist() == pytest.approx(
+        charged.partial_charge[: len(heavy)], abs=6e-4
+    )
+    assert len(seen.kind) == len(charged.xyz)
     assert run(campaign, "--pdbqt", "--poses", "2", "--count", "1") == 0
     assert (folder / "a-pdbqt" / "1-quote_comma_slash_and-2.pdbqt").is_file()
 

@@ -1,7 +1,10 @@
 """Questions to a campaign of seven records, and to one large enough to be read in pieces."""
 
 import csv
+import importlib.util
 import json
+import shlex
+from collections import Counter
 from pathlib import Path
 
 import h5py
@@ -10,15 +13,14 @@ import pytest
 from pyarrow import parquet
 from rdkit import Chem
 
-from ligen_py import aggregate, query
-from ligen_py.molecules.contacts import residues_in_contact
+from ligen_py import aggregate, compare, query
+from ligen_py.molecules.interactions.receptor import surroundings
+from ligen_py.molecules.interactions.residues import interactions_of
 from ligen_py.molecules.patterns import Pattern
-from ligen_py.records.pocket import Receptor
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
-from ligen_py.store.files.seal import seal
 from ligen_py.store.files.table import some_rows
-from ligen_py.store.files.write import TEXT, write_column, write_record
+from ligen_py.store.files.write import TEXT, write_column
 from ligen_py.summary.queries.answer import table_of
 from tests.stages.factory import Molecule, write_manifest, write_part
 
@@ -118,35 +120,58 @@ def test_structures_are_looked_at_until_there_are_enough(
     assert seen == [2, 2]
 
 
+def test_the_commands_of_the_document_work_as_they_stand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("results", "before/results", "after/results"):
+        targets = ("kinase", "other") if folder == "results" else ("kinase",)
+        place = tmp_path / folder
+        molecules = [*MOLECULES, Molecule("aspirin", "CC(=O)Oc1ccccc1C(=O)O", 8.0)]
+        parts = [write_part(place, target, "lib", "1-of-1", molecules) for target in targets]
+        manifest, output = write_manifest(place / "m.tsv", parts), place / "campaign.h5"
+        words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
+        assert aggregate.main(words) == 0
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[2] / "docs/queries.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("ligen ")]
+    assert len(lines) >= 9
+    for line in lines:
+        _, command, *words = shlex.split(line)
+        if "--sql" in words and importlib.util.find_spec("duckdb") is None:
+            continue
+        assert {"query": query, "compare": compare}[command].main(words) == 0, line
+        if "--output" in words:
+            assert Path(words[words.index("--output") + 1]).stat().st_size > 0
+        else:
+            assert capsys.readouterr().out, line
+
+
 def test_interactions_are_those_of_the_stored_pose(
     campaign: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    every = ["ether", "butane", "amine", "ethanol", "acid"]
     with open_campaign(campaign) as found:
-        poses = list(found.target("a").poses(5))
-    beside = [poses[1].xyz[0] + [3.9, 0, 0], poses[0].xyz[0] + [300, 0, 0]]
-    receptor = Receptor(
-        xyz=np.array(beside, "f4"),
-        element=np.array([8, 6], "u1"),
-        residue=np.array([0, 1], "i4"),
-        label=np.array(["A/ASP/168/OD1", "B/LEU/9/CA"], object),
-    )
-    with h5py.File(campaign.parent / "pockets/a.h5", "a") as file:
-        write_record(file.create_group("receptor"), receptor)
-    seal(campaign.parent / "pockets/a.h5")
-    expected = [
-        str(name)
-        for name, pose in zip(["ether", "butane", "amine", "ethanol", "acid"], poses, strict=True)
-        if residues_in_contact(pose.molecule, pose.xyz, receptor)
-    ]
-    assert "butane" in expected
-    for word in ("ASP168", "asp168", "A/ASP168", "A/ASP/168", "168", "A/168"):
+        around = surroundings(found.target("a").site())
+        of = [interactions_of(p.molecule, p.xyz, around) for p in found.target("a").poses(5)]
+    counts = Counter(residue for one in of for residue in {residue for _, residue in one})
+    residue = next(name for name, count in counts.items() if count < 5)
+    name, chain = residue.split()
+    kind = next(kind for one in of for kind, other in one if other == residue)
+    expected = [m for m, one in zip(every, of, strict=True) if residue in {r for _, r in one}]
+    of_kind = [m for m, one in zip(every, of, strict=True) if (kind, residue) in one]
+    number = name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    words = (name, name.lower(), f"{chain}/{name}", f"{chain}/{name[:3]}/{number}", number)
+    for word in words:
         assert names(ask(campaign, capsys, "--target", "a", "--interacts", word)) == expected, word
-    assert names(ask(campaign, capsys, "--target", "a", "--interacts", "LEU9")) == []
-    assert query.main([str(campaign), "--target", "a", "--interacts", "ASP169"]) == 2
-    assert "--interacts ASP169: no residue of the pocket a; did you mean 'ASP168'?" in (
-        capsys.readouterr().err
-    )
-    assert query.main([str(campaign), "--interacts", "B/ASP168", "--target", "a"]) == 2
+    asked = ask(campaign, capsys, "--target", "a", "--interacts", f"{kind}:{name}")
+    assert names(asked) == of_kind
+    for word, said in (
+        ("ASP9999", "--interacts ASP9999: no residue of the pocket of a; "),
+        (f"Q/{name}", "no residue of the pocket"),
+        (f"magic:{name}", "no kind of interaction; there are: hydrogen bond, salt bridge"),
+    ):
+        assert query.main([str(campaign), "--target", "a", "--interacts", word]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_every_format_has_the_same_answer(

@@ -2,9 +2,11 @@
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rdkit import Chem
 
@@ -12,6 +14,8 @@ from ligen_py import aggregate, report
 from ligen_py.engine.scoring.checks import table
 from ligen_py.records.scores import Check
 from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.summary.controls import Bar, Docked, Verdict, choose, document, figures_of
+from ligen_py.summary.facts import targets_of
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
 
 HOSTILE = "<script>alert(1)</script> & \"x\" 'y' \x1b[31m" + "long " * 300
@@ -107,6 +111,38 @@ def test_the_table_names_the_best_the_control_the_ledger_and_the_files(
     assert "results/export" in said
     assert "\x1b" not in said
     assert max(map(len, said.splitlines())) < 200
+
+
+def test_the_page_shows_what_the_controls_showed(campaign: Path) -> None:
+    """A verdict in the campaign file is the page's word on the ranking, and a table."""
+    folder = campaign.parent
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) < 25
+    docked = Docked(
+        "alpha",
+        labels,
+        {"score": rng.normal(size=200) + 1.5 * labels, "xscore": rng.normal(size=200) + labels},
+        {"heavy": rng.normal(size=200), "logp": rng.normal(size=200)},
+    )
+    rows, bars = figures_of([docked]), [Bar("ROC AUC <b>fine</b>", True), Bar("RMSD", False)]
+    judged = Verdict("alpha", [], 25, 175, "made up", rows, choose([docked]), bars, ["A note."])
+    (folder / "controls.json").write_text(json.dumps(document(judged)))
+    words = ["--manifest", str(folder / "manifest.tsv"), "--output", str(campaign), "--quiet"]
+    assert aggregate.main([*words, "--verdicts", str(folder / "controls.json")]) == 0
+    with open_campaign(campaign) as found:
+        alpha, beta = targets_of(found, 5, {})
+    assert alpha.judged == judged
+    assert beta.judged is None
+    assert run(campaign) == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    text = unescape(" ".join(re.sub(r"<[^>]*>", " ", page).split()))
+    assert "it prefers 25 known actives among 175 decoys (ROC AUC 0." in text
+    assert "Before the libraries: failed" in text
+    assert "passed: ROC AUC <b>fine</b>" in text
+    assert "failed: RMSD" in text
+    assert "heavy atoms null ranking" in text
+    assert "On molecules that had no part in the choice" in text
+    assert "A note." in text
 
 
 def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,10 +8,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import crossdock, native, portability, reading, redock, screen
+from benchmarks import crossdock, enrich, native, portability, reading, redock, screen
 from benchmarks.docking import Settings
 from benchmarks.together import together
 from ligen_py.molecules.library.reading import Part, records
+
+
+def test_what_more_draws_win_among_decoys() -> None:
+    rng = np.random.default_rng(0)
+    group = np.repeat(enrich.GROUPS, [50, 400])
+    rows = np.where(group == "actives", 8, rng.integers(1, 5, 450))
+    one = rng.normal(size=450)
+    best = np.array([rng.normal(size=count).max() for count in rows])
+    failed = np.where(np.arange(450) == 449, -np.inf, best)
+    found = enrich.Molecules(group, group, rows, rows, one, {"score": failed})
+    result = enrich.draws(found)
+    assert result["rows a molecule, actives"] == 8
+    assert result["rows a molecule, decoys"] == pytest.approx(2.5, abs=0.3)
+    assert result["r of score and rows, decoys"] > 0.25
+    assert abs(result["r of one row and rows, decoys"]) < 0.15
+    figures = enrich.table(found, None)
+    assert set(figures) == {"score", "one row", "heavy atoms", "rows"}
+    assert figures["score"]["ROC AUC"]["value"] > 0.6
+    assert figures["one row"]["ROC AUC"]["value"] == pytest.approx(0.5, abs=0.1)
 
 
 def test_a_complex_that_failed_is_a_miss_of_every_measure() -> None:

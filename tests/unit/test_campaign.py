@@ -413,3 +413,53 @@ def test_the_kept_config_describes_the_same_campaign_from_another_folder(folder:
     assert again.manifest().digest() == plan.manifest().digest()
     mine, theirs = ([path.resolve() for path in one.every_source()] for one in (plan, again))
     assert mine == theirs
+
+
+def test_controls_are_parts_of_their_own(folder: Path) -> None:
+    given = config()
+    (folder / "known.smi").write_text("CCO x\n")
+    given["controls"] = {"a": {"actives": "known.smi", "waters": ["none", "near"], "below": "stop"}}
+    plan = Workplan.of(given, "c.yaml", folder)
+    assert plan.ranked == ["a", "b"]
+    # `none` is what the campaign does already.
+    assert plan.variants == {"a.waters-near": ("a", "near")}
+    parts = plan.control_parts("a")
+    assert [(group, form, files.place) for group, form, files in parts] == [
+        *((group, "a", "a") for group in ("crystal", "actives", "decoys")),
+        *((group, "waters near", "a.waters-near") for group in ("crystal", "actives", "decoys")),
+    ]
+    assert parts[4][2].scores == Path("<results>/scores/a.waters-near/actives-of-a/1-of-1.h5")
+    assert plan.control_parts("b") == []
+    # They are no part of the ranking.
+    every = [part.library for part in plan.parts()]
+    assert not {"actives-of-a", "decoys-of-a"} & set(every)
+    assert "--waters near" in plan.pocket_flags("a.waters-near")
+    assert "--waters none" in plan.pocket_flags("a")
+    assert plan.accept_flags("a") == "--below stop"
+    assert plan.accept_flags("b") == "--below warn"
+    assert plan.is_drawn("decoys-of-a")
+    assert not plan.is_drawn("actives-of-a")
+    assert plan.sources(Part("a", "decoys-of-a", "1-of-1"), "ligands") == []
+    given["controls"]["a"]["decoys"] = "known.smi"
+    assert not Workplan.of(given, "c.yaml", folder).is_drawn("decoys-of-a")
+
+
+def test_filters_remove_no_active(folder: Path) -> None:
+    given = config()
+    (folder / "known.smi").write_text("CCO x\n")
+    given["controls"] = {"a": {"actives": "known.smi"}}
+    given["parse"] = {"properties": {"weight": [200, 300]}, "alerts": ["pains"], "ph": 6.0}
+    plan = Workplan.of(given, "c.yaml", folder)
+    for library in ("actives-of-a", "decoys-of-a"):
+        options = plan.parse_options(library)
+        assert (options.properties, options.alerts, options.ph) == ({}, (), 6.0)
+        assert options.protonate
+    assert plan.parse_options("lib").alerts == ("pains",)
+
+
+def test_a_library_may_not_be_named_as_a_control(folder: Path) -> None:
+    for name in ("control-a", "actives-of-a", "decoys-of-x"):
+        given = config()
+        given["libraries"][name] = given["libraries"]["lib"]
+        with pytest.raises(InputError, match=f"{name}.*kept for the controls"):
+            Workplan.of(given, "c.yaml", folder)

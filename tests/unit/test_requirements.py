@@ -35,6 +35,8 @@ MAY_IMPORT = {
     "tests/workflow/*.py": ["workflow"],
     "tests/unit/test_progress.py": ["workflow"],
     "tests/stages/test_export.py": ["benchmarks"],
+    "tests/unit/molecules/test_pdbqt.py": ["benchmarks"],
+    "tests/api/test_vina.py": ["benchmarks"],
     "tests/data/make_*.py": ["benchmarks"],
     "benchmarks/**/*.py": [CORE, "benchmarks"],
 }

@@ -69,6 +69,8 @@ def test_one_job_for_each_part_and_stage(tmp_path: Path, campaign: dict[str, Any
         "filter": 2 * 3 + 1,
         "refine": 2 * 3 + 1,
         "score": 2 * 3 + 1,
+        "controls": 2,
+        "accept": 2,
         "aggregate": 1,
         "export": 1,
         "report": 1,
@@ -116,6 +118,7 @@ def genome_searches(folder: Path) -> dict[str, Any]:
 def test_stages_know_every_flag_that_the_rules_give(
     tmp_path: Path, campaign: dict[str, Any]
 ) -> None:
+    campaign["controls"] = {"one": {"actives": "my drugs.smi", "waters": ["near"]}}
     search = {"query": "db.fa", "database": "db.fa"}
     (tmp_path / "db.fa").write_text(">p\nMKV\n")
     whole = campaign | {"homologs": {"h": search}} | genome_searches(tmp_path)
@@ -124,7 +127,7 @@ def test_stages_know_every_flag_that_the_rules_give(
     given: dict[str, set[str]] = {}
     for module, words in commands:
         given.setdefault(module, set()).update(re.findall(r"(?<!\S)(--[a-z-]+)", words))
-    assert len(given) == 9 + 6
+    assert len(given) == 9 + 6 + 3
     for module, flags in given.items():
         page = subprocess.run(
             [sys.executable, "-m", module, "--help"],

@@ -132,7 +132,9 @@ def test_the_commands_of_the_documents_work_as_they_stand(
     for path in DOCUMENTS:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"python -m (ligen_py|snakemake)|bin/snakemake", text), path
-    found = [line for path in DOCUMENTS for line in SOON.findall(path.read_text(encoding="utf-8"))]
+    # tests/stages/test_query.py runs those of queries.md, which name residues and other campaigns.
+    documents = [path for path in DOCUMENTS if path.name != "queries.md"]
+    found = [line for path in documents for line in SOON.findall(path.read_text(encoding="utf-8"))]
     commands = {tuple(shlex.split(line)[1:]) for line in found if "slurm" not in line}
     assert {words[0] for words in commands} >= {"doctor", "plan", "run", "verify"}
     for words in sorted(commands):

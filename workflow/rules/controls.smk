@@ -1,9 +1,19 @@
-"""Controls of each target: docked by the same rules as a library, before all libraries."""
+"""Controls of each target, docked by the same rules as a library.
+
+`ligen run` makes the target `validate` first, and everything else in a second run of Snakemake. No
+rule of a library reads a verdict: what is made again for controls would make the libraries again, or,
+behind `ancient`, hide from Snakemake that a setting of theirs has changed.
+"""
 
 
 def verdicts(ending):
     """The verdicts on all targets, as `json` or `txt`."""
     return [f"<results>/controls/{target}/controls.{ending}" for target in plan.ranked]
+
+
+def accepted():
+    """A file for each target whose controls let the campaign go on."""
+    return [f"<results>/controls/{target}/accepted.txt" for target in plan.ranked]
 
 
 rule decoys:
@@ -90,6 +100,5 @@ rule accept:
 
 rule validate:
     input:
-        verdicts("json"),
-        [f"<results>/controls/{target}/accepted.txt" for target in plan.ranked],
+        accepted(),
     localrule: True

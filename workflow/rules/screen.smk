@@ -8,11 +8,6 @@ largest of their memories.
 rule dock:
     input:
         **inputs("dock"),
-        # Libraries wait for the controls; controls that are made anew dock no library again.
-        controls=lambda wildcards: [
-            ancient(path)
-            for path in plan.before_libraries(wildcards.target, wildcards.library)
-        ],
     output:
         made("poses"),
     log:

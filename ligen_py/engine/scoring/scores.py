@@ -138,6 +138,26 @@ def merit(ligands: Ligands, poses: Poses, energy: np.ndarray) -> np.ndarray:
     return np.where(energy < 0, -energy / scale, -energy).astype(np.float32)
 
 
+MOST_ROWS = 64
+"""Most stereoisomers of a state, and most conformers of one (settings of parse)."""
+
+_LOGS = np.array([0.0, *(float(Decimal(n).ln()) for n in range(1, MOST_ROWS + 1))])
+
+
+def handicap(ligands: Ligands, settings: ScoreSettings) -> np.ndarray:
+    """What is added to the energies of a ligand's poses where ligands compete: float32, kcal/mol.
+
+    The cost of its protonation state and tautomer; and `row_cost` times the logarithm of the number
+    of ligands that differ from it by stereoisomer or conformer only, because the best of many draws
+    is better by chance.
+    """
+    first = ligands.conformer == 0
+    conformers = np.bincount(np.cumsum(first), minlength=1)[np.cumsum(first)]
+    rows = _LOGS[np.minimum(ligands.isomers, MOST_ROWS)] + _LOGS[np.minimum(conformers, MOST_ROWS)]
+    cost = ligands.state_cost if settings.state_cost else np.zeros(len(first))
+    return (cost + settings.row_cost * rows).astype(np.float32)
+
+
 def pose_scores(
     ligands: Ligands,
     poses: Poses,
@@ -147,13 +167,15 @@ def pose_scores(
     """What ranks a molecule by each of its poses, and the energy that chooses one of them.
 
     Both float32 (poses,), from the terms of all functions (`score`).
-    A pose without a finite value of the first function has no finite score.
+    A pose without a finite value of the first function has no finite score. Only the first value
+    knows the ligand's `handicap`.
     """
     energy = choice_energy(terms, settings.pose_weights)
     first = terms[next(iter(terms))]["total"]
     if settings.rank_by == "first":
         return first, energy
-    return np.where(np.isfinite(first), merit(ligands, poses, energy), first), energy
+    compared = energy + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
+    return np.where(np.isfinite(first), merit(ligands, poses, compared), first), energy
 
 
 def best_poses(poses: Poses, score: np.ndarray, energy: np.ndarray) -> Scores:

@@ -71,13 +71,15 @@ def parse(
     allow_empty: bool = False,
     known: Mapping[str, str] = MappingProxyType({}),
     lines: frozenset[int] | None = None,
+    shapes: Path | None = None,
 ) -> Library:
     """Read one part of a library and prepare its molecules in `jobs` processes.
 
     With `lines` only the records that begin there are prepared. The result does not depend on
     `jobs`. Of records with the same parent the first ready one stays
     and the later ones are its duplicates; so are those of parents that are `known` from elsewhere,
-    by their content keys and where they stand, in words.
+    by their content keys and where they stand, in words. `shapes` is a file of rigid pieces' shapes
+    that processes share.
 
     Raises InputError for a file that cannot be read, for a pattern that is no SMARTS and, unless
     `allow_empty`, for a file without records and for a whole file without a usable record. A part
@@ -85,13 +87,13 @@ def parse(
     """
     check_patterns(settings.exclude)
     prepared = ordered_map(
-        partial(prepare, settings=settings),
+        partial(prepare, settings=settings, shapes=shapes),
         (one for one in records(path, part, columns) if lines is None or one.line in lines),
         jobs,
         settings.time_limit,
         partial(lost, settings=settings),
         settings.memory_limit,
-        partial(prepare_one_state, settings=settings),
+        partial(prepare_one_state, settings=settings, shapes=shapes),
     )
     library = assemble(prepared, known)
     if allow_empty:

@@ -8,11 +8,13 @@ stands in a library and however the library is cut.
 import hashlib
 import logging
 import math
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from rdkit import Chem, rdBase
@@ -20,14 +22,17 @@ from rdkit import Chem, rdBase
 from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.graph import Graph, matches
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.conformers import NoConformerError, can_exist, embed, has_conformer
+from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
+from ligen_py.molecules.ligands.conformers import NoConformerError, embed, has_conformer
 from ligen_py.molecules.ligands.filters import objection, properties
+from ligen_py.molecules.ligands.protonation import protonated
 from ligen_py.molecules.ligands.rotatable_bonds import (
     neighbours_of,
     pair_mask,
     rigid_pieces,
     rotatable_bonds,
 )
+from ligen_py.molecules.ligands.shapes import ShapeCache
 from ligen_py.molecules.ligands.standardising import (
     MIXTURE,
     canonical_smiles,
@@ -37,7 +42,6 @@ from ligen_py.molecules.ligands.standardising import (
 )
 from ligen_py.molecules.ligands.states import (
     inverted,
-    protomers,
     stereoisomers,
     tautomers,
     undefined_stereo,
@@ -65,6 +69,12 @@ RULES = frozenset(
 
 MORE_ISOMERS = 2
 """Stereoisomers tried for each one asked for: those of bridged rings may be impossible."""
+
+RT = 0.5925
+"""kcal/mol at 298.15 K."""
+TAUTOMER_COST = RT * math.log(10)
+"""Cost of a tautomer that is not the one drawn, kcal/mol: what a tenth of the drawn one's share
+costs. The true share is not known."""
 
 MOST = ("protomers", "tautomers", "stereoisomers", "conformers", "macrocycle_conformers")
 """Settings that limit how many states and conformers a molecule has."""
@@ -127,8 +137,12 @@ class _UnusableError(Exception):
         self.reason = reason
 
 
-def prepare(record: Record, settings: ParseSettings) -> Prepared:
-    """Make the ligands of a record, or say why it cannot be docked."""
+def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None) -> Prepared:
+    """Make the ligands of a record, or say why it cannot be docked.
+
+    `shapes` is a file of rigid pieces' shapes that processes share (see `ShapeCache`); it changes
+    the time that this takes, never the result.
+    """
     smiles = key = ""
     notes: list[str] = []
     with _rdkit_messages() as messages:
@@ -140,7 +154,8 @@ def prepare(record: Record, settings: ParseSettings) -> Prepared:
             smiles = canonical_smiles(parent)
             key = content_key(smiles)
             _require_wanted(parent, notes, settings)
-            states = _states(largest_fragment(drawn)[0], parent, smiles, settings, notes)
+            states = _states(largest_fragment(drawn)[0], parent, smiles, settings, shapes, notes)
+            _shape_cache(settings, shapes).save()
             note, values = _short("; ".join(notes)), properties(parent)
             return Prepared(smiles, key, note=note, states=states, properties=values)
         except _UnusableError as error:
@@ -153,10 +168,12 @@ def prepare(record: Record, settings: ParseSettings) -> Prepared:
             return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
 
 
-def prepare_one_state(record: Record, settings: ParseSettings) -> Prepared:
+def prepare_one_state(
+    record: Record, settings: ParseSettings, shapes: Path | None = None
+) -> Prepared:
     """Make one ligand of a record on which `prepare` cost a worker its life."""
     one = settings.model_copy(update=dict.fromkeys(MOST, 1))
-    prepared = prepare(record, one)
+    prepared = prepare(record, one, shapes)
     if prepared.status != Status.READY:
         return prepared
     note = "in one state and conformer: all of them passed a limit, or crashed their worker"
@@ -267,7 +284,12 @@ def _require_wanted(parent: Chem.Mol, notes: list[str], settings: ParseSettings)
 
 
 def _states(
-    drawn: Chem.Mol, parent: Chem.Mol, its_smiles: str, settings: ParseSettings, notes: list[str]
+    drawn: Chem.Mol,
+    parent: Chem.Mol,
+    its_smiles: str,
+    settings: ParseSettings,
+    shapes: Path | None,
+    notes: list[str],
 ) -> tuple[State, ...]:
     """Every state of a parent.
 
@@ -281,14 +303,14 @@ def _states(
         raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
     if not placed:  # which isomers are drawn by lot must not depend on how a molecule is written
         parent = Chem.MolFromSmiles(its_smiles) or parent
-    states, problems = _built(drawn, parent, placed, settings)
+    states, problems = _built(drawn, parent, placed, settings, shapes, notes)
     if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
-        possible = _mended(parent, settings, notes)
+        possible = _mended(parent, settings, shapes, notes)
         for mended in possible:
             share = settings.model_copy(
                 update={"stereoisomers": settings.stereoisomers // len(possible)}
             )
-            states |= _built(mended, mended, placed, share)[0]
+            states |= _built(mended, mended, placed, share, shapes, notes)[0]
     elif states and problems:
         notes.append(f"{len(problems)} states left out, the first for: {problems[0]}")
     if not states and problems:
@@ -298,13 +320,18 @@ def _states(
 
 
 def _built(
-    drawn: Chem.Mol, parent: Chem.Mol, placed: bool, settings: ParseSettings
+    drawn: Chem.Mol,
+    parent: Chem.Mol,
+    placed: bool,
+    settings: ParseSettings,
+    shapes: Path | None,
+    notes: list[str],
 ) -> tuple[dict[str, list[State]], list[_UnusableError]]:
     """States of a parent by SMILES, and what was in the way of the others."""
     states: dict[str, list[State]] = {}
     problems: dict[str, _UnusableError] = {}
     as_drawn = canonical_smiles(drawn) if placed else ""
-    for form in _forms(parent, settings):
+    for form, cost in _forms(parent, settings):
         before = len(states)
         for isomer in [form] if placed else _isomers(form, settings):
             built = len(states) - before
@@ -314,18 +341,23 @@ def _built(
             try:
                 if smiles not in states and smiles not in problems:
                     start = drawn if placed and smiles == as_drawn else isomer
-                    states[smiles] = _ligands(start, smiles, placed, settings)
+                    states[smiles] = _ligands(start, smiles, placed, settings, shapes, notes)
             except _UnusableError as error:
                 problems[smiles] = error
+        made = list(states.values())[before:]
+        for ligand in (ligand for ligands in made for ligand in ligands):
+            ligand.shape["state_cost"] = np.array([cost], "f4")
+            ligand.shape["isomers"] = np.array([len(made)], "u2")
     return states, list(problems.values())
 
 
-def _mended(parent: Chem.Mol, settings: ParseSettings, notes: list[str]) -> list[Chem.Mol]:
+def _mended(
+    parent: Chem.Mol, settings: ParseSettings, shapes: Path | None, notes: list[str]
+) -> list[Chem.Mol]:
     """Parents for one whose marked centres exclude each other in space; none: it has no way out."""
     for number, forms in enumerate(inverted(parent), start=1):
-        possible = [form for form in forms if can_exist(form, settings.seed)][
-            : settings.stereoisomers
-        ]
+        possible = [form for form in forms if _exists(form, settings, shapes)]
+        possible = possible[: settings.stereoisomers]
         if possible:
             centres = "a centre" if number == 1 else f"{number} centres"
             notes.append(f"impossible stereocentres; docked with {centres} inverted")
@@ -333,13 +365,23 @@ def _mended(parent: Chem.Mol, settings: ParseSettings, notes: list[str]) -> list
     return []
 
 
-def _forms(parent: Chem.Mol, settings: ParseSettings) -> Iterator[Chem.Mol]:
-    """Tautomers of a parent, each in its protonation states."""
-    for tautomer in tautomers(parent, settings.tautomers):
-        if settings.protonate:
-            yield from protomers(tautomer, settings.ph, settings.ph_range, settings.protomers)
-        else:
-            yield tautomer
+def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> bool:
+    mol = Chem.AddHs(form)
+    graph = Graph.of(mol)
+    ordered = _docking_order(mol, graph, rotatable_bonds(mol, graph))
+    return can_exist(*_bare(form, ordered), _shape_cache(settings, shapes))
+
+
+def _forms(parent: Chem.Mol, settings: ParseSettings) -> Iterator[tuple[Chem.Mol, float]]:
+    """Tautomers of a parent, each in its protonation states, with their costs in kcal/mol."""
+    for number, tautomer in enumerate(tautomers(parent, settings.tautomers)):
+        cost = TAUTOMER_COST if number else 0.0
+        if not settings.protonate:
+            yield tautomer, cost
+            continue
+        found = protonated(tautomer, settings.ph, settings.min_population, settings.protomers)
+        for mol, population in found:
+            yield mol, cost + RT * math.log(found[0].population / population)
 
 
 def _isomers(form: Chem.Mol, settings: ParseSettings) -> Iterator[Chem.Mol]:
@@ -357,11 +399,16 @@ def _note_open_stereo(
         notes.append(f"{count} stereoisomers are open, {settings.stereoisomers} at most docked")
 
 
-def _ligands(isomer: Chem.Mol, smiles: str, placed: bool, settings: ParseSettings) -> list[State]:
+def _ligands(
+    isomer: Chem.Mol,
+    smiles: str,
+    placed: bool,
+    settings: ParseSettings,
+    shapes: Path | None,
+    notes: list[str],
+) -> list[State]:
     """One state in each of its conformers."""
-    mol = isomer if placed else (Chem.MolFromSmiles(smiles) or isomer)
-    if Chem.NeedsHs(mol):
-        mol = Chem.AddHs(mol, addCoords=placed)
+    mol = Chem.AddHs(isomer, addCoords=placed) if Chem.NeedsHs(isomer) else isomer
     if mol.GetNumAtoms() > settings.max_atoms:
         detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {settings.max_atoms}"
         raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
@@ -370,39 +417,102 @@ def _ligands(isomer: Chem.Mol, smiles: str, placed: bool, settings: ParseSetting
     if len(rotatable) > settings.max_torsions:
         detail = f"{len(rotatable)} rotatable bonds, at most {settings.max_torsions}"
         raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
+    ordered = _docking_order(mol, graph, rotatable)
     if not placed:
-        try:
-            limit = settings.macrocycle_conformers if macrocycle(mol) else settings.conformers
+        problem = _give_conformers(isomer, ordered, smiles, settings, shapes)
+        if problem and problem not in notes:
+            notes.append(problem)
+    return _rows(ordered, smiles)
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    """A molecule with hydrogens in docking order."""
+
+    mol: Chem.Mol
+    graph: Graph
+    torsions: Torsions
+    order: list[int]
+    """Old number of each atom."""
+
+    @property
+    def heavy(self) -> int:
+        """How many heavy atoms it has, which are its first."""
+        return int(np.count_nonzero(self.graph.element > 1))
+
+
+def _docking_order(mol: Chem.Mol, graph: Graph, rotatable: list[tuple[int, int]]) -> _Ordered:
+    pieces = rigid_pieces(neighbours_of(graph), rotatable)
+    order, axes, far_sides = pieces.heavy_first(graph.element > 1)
+    renumbered = graph.renumbered(np.array(order))
+    return _Ordered(Chem.RenumberAtoms(mol, order), renumbered, Torsions(axes, far_sides), order)
+
+
+def _give_conformers(
+    isomer: Chem.Mol,
+    ordered: _Ordered,
+    smiles: str,
+    settings: ParseSettings,
+    shapes: Path | None,
+) -> str:
+    """Give a molecule conformers: put together from pieces, or made whole with the reason why."""
+    mol = ordered.mol
+    mol.RemoveAllConformers()
+    limit = settings.macrocycle_conformers if macrocycle(mol) else settings.conformers
+    try:
+        found = assemble(*_bare(isomer, ordered), _shape_cache(settings, shapes), limit)
+        if found is None:
             embed(mol, settings.seed, content_key(smiles), limit)
-        except NoConformerError as error:
-            raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
+            return "conformers made whole, as its rigid pieces cannot be joined"
+    except NoConformerError as error:
+        raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
+    for xyz in found:
+        conformer = Chem.Conformer(len(xyz))
+        conformer.SetPositions(xyz)
+        mol.AddConformer(conformer, assignId=True)
+    return ""
+
+
+def _bare(isomer: Chem.Mol, ordered: _Ordered) -> tuple[Chem.Mol, list[list[int]], Torsions]:
+    """A molecule's heavy atoms in docking order, the neighbours of every atom, and its torsions."""
+    bare = Chem.RenumberAtoms(isomer, ordered.order[: ordered.heavy])
+    return bare, neighbours_of(ordered.graph), ordered.torsions
+
+
+def _shape_cache(settings: ParseSettings, shapes: Path | None) -> ShapeCache:
+    """The shapes of this process; a connection to their file must not pass to a forked one."""
+    limits = settings.conformers, settings.macrocycle_conformers
+    return _shape_cache_of(os.getpid(), shapes, settings.seed, *limits)
+
+
+@cache
+def _shape_cache_of(
+    _process: int, shapes: Path | None, seed: int, limit: int, macrocycles: int
+) -> ShapeCache:
+    return ShapeCache(shapes, seed, limit, macrocycles)
+
+
+def _rows(ordered: _Ordered, smiles: str) -> list[State]:
+    """The columns of a molecule in each of its conformers."""
+    heavy, mol, torsions = ordered.heavy, ordered.mol, ordered.torsions
+    partial = gasteiger(mol)
+    shared = {
+        "smiles": np.array([smiles], object),
+        "heavy": np.array([heavy], "i4"),
+        "torsion_axis": torsions.axes.astype("i2"),
+        "torsion_range": torsions.far_sides.astype("i2"),
+        "pair_mask": pair_mask(ordered.graph.bond, torsions.far_sides, heavy),
+    }
     result = []
     for number, conformer in enumerate(list(mol.GetConformers())):
         single = Chem.Mol(mol, confId=conformer.GetId())
-        result.append(_docking_order(single, graph, rotatable, smiles, number))
+        own = {
+            "conformer": np.array([number], "u2"),
+            "xyz": _centre(single, heavy),
+            "molecule": np.frombuffer(single.ToBinary(NO_PROPERTIES), "u1"),
+        }
+        result.append(State(ordered.graph, partial, shared | own))
     return result
-
-
-def _docking_order(
-    mol: Chem.Mol, graph: Graph, rotatable: list[tuple[int, int]], smiles: str, conformer: int
-) -> State:
-    """Renumber a molecule with hydrogens and a conformer, and take its columns."""
-    pieces = rigid_pieces(neighbours_of(graph), rotatable)
-    order, axes, far_sides = pieces.heavy_first(graph.element > 1)
-    heavy = int(np.count_nonzero(graph.element > 1))
-    mol = Chem.RenumberAtoms(mol, order)
-    graph = graph.renumbered(np.array(order))
-    shape = {
-        "smiles": np.array([smiles], object),
-        "conformer": np.array([conformer], "u2"),
-        "heavy": np.array([heavy], "i4"),
-        "xyz": _centre(mol, heavy),
-        "torsion_axis": axes.astype("i2"),
-        "torsion_range": far_sides.astype("i2"),
-        "pair_mask": pair_mask(graph.bond, far_sides, heavy),
-        "molecule": np.frombuffer(mol.ToBinary(NO_PROPERTIES), "u1"),
-    }
-    return State(graph, gasteiger(mol), shape)
 
 
 Columns = dict[str, dict[str, np.ndarray]]

@@ -1,4 +1,4 @@
-"""Forms in which a parent may bind: tautomers, protonation states, stereoisomers.
+"""Forms in which a parent may bind: tautomers and stereoisomers.
 
 Every function returns the forms in an order that depends on the molecule and the settings alone, at
 most as many as wanted. Heavy atoms keep their numbers and coordinates.
@@ -17,7 +17,6 @@ from rdkit.Chem.EnumerateStereoisomers import (
 from rdkit.Chem.MolStandardize import rdMolStandardize
 
 from ligen_py.molecules.graph import atoms_of
-from ligen_py.molecules.ligands.protomers import protonated
 
 MOST_TAUTOMERS = 64
 """Tautomers that are generated before the best are chosen."""
@@ -49,42 +48,6 @@ def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
     ]
     others.sort(key=lambda item: item[:2])
     return [mol, *(tautomer for _, _, tautomer in others[: limit - 1])]
-
-
-def protomers(mol: Chem.Mol, ph: float, reach: float, limit: int) -> list[Chem.Mol]:
-    """Protonation states of a neutral molecule at `ph`, the `limit` likeliest.
-
-    Groups whose typical pKa (Dimorphite-DL: Ropp et al., J. Cheminform. 11:14, 2019) lies within
-    `reach` of `ph` are returned in both forms, each group separately.
-    """
-    numbered = Chem.Mol(mol)
-    for atom in atoms_of(numbered):
-        atom.SetAtomMapNum(atom.GetIdx() + 1)
-    found = protonated(Chem.MolToSmiles(numbered), ph - reach, ph + reach, limit)
-    states: dict[str, Chem.Mol] = {}
-    for smiles in found:
-        state = _in_order(smiles, mol)
-        if state is not None:
-            states.setdefault(Chem.MolToSmiles(state), state)
-    return list(states.values()) or [mol]
-
-
-def _in_order(smiles: str, mol: Chem.Mol) -> Chem.Mol | None:
-    """A mapped SMILES as molecule with the atoms, and the coordinates, of another one."""
-    state = Chem.MolFromSmiles(smiles)
-    if state is None or state.GetNumAtoms() != mol.GetNumAtoms():
-        return None
-    place = {atom.GetAtomMapNum(): atom.GetIdx() for atom in atoms_of(state)}
-    numbers = range(1, mol.GetNumAtoms() + 1)
-    if set(place) != set(numbers):
-        return None
-    state = Chem.RenumberAtoms(state, [place[number] for number in numbers])
-    for atom in atoms_of(state):
-        atom.SetAtomMapNum(0)
-    for conformer in mol.GetConformers():
-        state.AddConformer(Chem.Conformer(conformer))
-    Chem.AssignStereochemistry(state, cleanIt=True, force=True)
-    return state
 
 
 def undefined_stereo(mol: Chem.Mol) -> int:

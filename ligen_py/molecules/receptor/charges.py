@@ -4,12 +4,12 @@ Amino acids have the Gasteiger charges of their residue within a peptide (J. Gas
 Tetrahedron 36 (1980) 3219-3228) at pH 7, hydrogens on carbon merged into it. Hydrogens of the file
 are used where a residue has polar ones; elsewhere they are built: in the plane or the tetrahedron
 of the bonds, a hydroxyl's and a water's towards the nearest acceptors. A histidine whose nitrogen
-binds a metal has its hydrogen on the other, and a cysteine there has none. What has no template
-(cofactors, modified side chains, nucleotides) is typed by element and neutral, but for metals and
-halide ions.
+binds a metal has its hydrogen on the other, and a cysteine there has none. Cofactors, nucleotides
+and modified side chains that are known by name (`cofactors`) have the Gasteiger charges of their
+molecule. Anything else is typed by element and neutral, but for metals and halide ions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -18,6 +18,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.receptor import cofactors
 from ligen_py.molecules.residues import SAME_AS, WATERS
 from ligen_py.molecules.typing.ad4 import charged_receptor, ligand_types
 from ligen_py.molecules.typing.gasteiger import gasteiger
@@ -128,15 +129,18 @@ class Charged:
     """Number of the residue of each other hydrogen (hydrogens,)."""
     states: list[tuple[int, str]]
     """Residues, by number, whose state is worth a word, and that word."""
+    cofactors: set[int]
+    """Numbers of the residues whose SMILES is known."""
 
 
-def charge(heavy: Heavy, hydrogens: np.ndarray) -> Charged:
+def charge(heavy: Heavy, hydrogens: np.ndarray, smiles: Mapping[str, str] | None = None) -> Charged:
     """Type and charge the heavy atoms, and add their polar hydrogens.
 
-    `hydrogens` are the positions (n, 3) of those that are known, which may be none.
+    `hydrogens` are the positions (n, 3) of those that are known, which may be none; `smiles` are
+    cofactors by residue name, beside those of the table.
     """
     given = _given_hydrogens(heavy, hydrogens)
-    templates, states = _templates(heavy, given)
+    templates, states, found = _templates(heavy, given, smiles or {})
     trusted = {int(heavy.residue[i]) for i in given}
     acceptors = np.array(
         [kind in (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR) for kind in heavy.role]
@@ -157,6 +161,7 @@ def charge(heavy: Heavy, hydrogens: np.ndarray) -> Charged:
         np.array(sorted(one for some in given.values() for one in some), np.int64),
         np.array(built, np.int64),
         states,
+        found,
     )
 
 
@@ -184,14 +189,14 @@ def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]
 
 
 def _templates(
-    heavy: Heavy, given: dict[int, list[int]]
-) -> tuple[list[Template], list[tuple[int, str]]]:
-    """What every heavy atom is, and the states worth a word."""
+    heavy: Heavy, given: dict[int, list[int]], smiles: Mapping[str, str]
+) -> tuple[list[Template], list[tuple[int, str]], set[int]]:
+    """What every heavy atom is, the states worth a word, and residues whose SMILES is known."""
     atoms: dict[int, dict[str, int]] = {}
     for i, name in enumerate(heavy.name):
         atoms.setdefault(int(heavy.residue[i]), {})[OTHER_NAMES.get(name, name)] = i
     result: list[Template | None] = [None] * len(heavy.name)
-    states = []
+    states, found = [], set()
     binding = _binding(heavy)
     for residue, numbers in atoms.items():
         some = next(iter(numbers.values()))
@@ -204,7 +209,42 @@ def _templates(
         known = amino_acid(state, "OXT" in numbers) if state else {}
         for name, i in numbers.items():
             result[i] = known.get(name)
-    return [each or _by_element(i, heavy) for i, each in enumerate(result)], states
+        if state:
+            continue
+        mine = list(numbers.values())
+        row = {i: place for place, i in enumerate(mine)}
+        around = [[row[other] for other in heavy.bonded[i] if other in row] for i in mine]
+        symbols = [heavy.symbol[i] for i in mine]
+        for place, template in cofactor(heavy.residue_name[some], symbols, around, smiles).items():
+            result[mine[place]] = template
+            found.add(residue)
+    return [each or _by_element(i, heavy) for i, each in enumerate(result)], states, found
+
+
+def cofactor(
+    residue: str,
+    symbols: Sequence[str],
+    bonded: Sequence[Sequence[int]],
+    smiles: Mapping[str, str],
+) -> dict[int, Template]:
+    """What the atoms of a residue are by its SMILES; nothing where none is known, or another one.
+
+    `bonded` are the neighbours within the residue, `smiles` those of the config, by name.
+    """
+    name = residue.upper()
+    text = smiles.get(name) or cofactors.known().get(name, "")
+    match = cofactors.placed(text, symbols, bonded) if text else None
+    known = _of_smiles(text) if match else []
+    return {place: known[own] for place, own in (match or {}).items()}
+
+
+@cache
+def _of_smiles(smiles: str) -> list[Template]:
+    """What each heavy atom of a cofactor is, in the order of its SMILES."""
+    mol = cofactors.molecule(smiles)
+    types, charges = ligand_types(Graph.of(mol), gasteiger(mol))
+    heavy = (atom for atom in mol.GetAtoms() if atom.GetAtomicNum() > 1)
+    return [_template(atom, types, charges, "") for atom in heavy]
 
 
 def _binding(heavy: Heavy) -> set[int]:

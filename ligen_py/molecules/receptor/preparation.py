@@ -2,6 +2,7 @@
 
 import logging
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from ligen_py.errors import InputError
 from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
 from ligen_py.molecules.receptor import protonation
-from ligen_py.molecules.receptor.charges import Charged, Heavy, charge, metal_type
+from ligen_py.molecules.receptor.charges import Charged, Heavy, charge, cofactor, metal_type
+from ligen_py.molecules.receptor.cofactors import check_smiles
 from ligen_py.molecules.receptor.inspection import NO_TEMPLATE, bound_to, describe, inspect
 from ligen_py.molecules.receptor.selection import (
     LINKS,
@@ -25,9 +27,10 @@ from ligen_py.molecules.receptor.selection import (
 from ligen_py.molecules.receptor.site import Site, locate
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.molecules.typing.input import ReceptorAtoms
-from ligen_py.molecules.typing.xscore_cofactors import cofactor_types
+from ligen_py.molecules.typing.xscore_cofactors import cofactor_types, with_hydrogens
 from ligen_py.molecules.typing.xscore_residues import ReceptorType, is_standard, receptor_type
 from ligen_py.records.column import STRING, Record, base_of, extended
+from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.pocket import Audit, Receptor, Whole
 from ligen_py.settings.pocket import PocketSettings, Structure
@@ -158,6 +161,7 @@ def prepare(
 
     Raises InputError where a named residue is not there or no atom is left in the box.
     """
+    check_smiles(structure.cofactors)
     wanted, bound = _choose(selection, site, structure, settings)
     hydrogens = None
     if settings.protonation == "propka":
@@ -165,9 +169,9 @@ def prepare(
     kept = selection.open & selection.heavy
     near = _drop_far(selection, site, settings.margin)
     inspect(selection, kept, near, site)
-    atoms, charged = _receptor(selection, kept, near, hydrogens)
+    atoms, charged = _receptor(selection, kept, near, hydrogens, structure.cofactors)
     _settle_hydrogens(selection, charged, hydrogens is None)
-    _keep(selection, site, wanted, bound)
+    _keep(selection, site, wanted, bound, charged.cofactors)
     return Prepared(
         atoms.common,
         _typed(atoms),
@@ -348,7 +352,13 @@ def _settle_hydrogens(selection: Selection, charged: Charged, from_file: bool) -
         selection.note(str(selection.places[number]), state)
 
 
-def _keep(selection: Selection, site: Site, wanted: np.ndarray, bound: dict[int, str]) -> None:
+def _keep(
+    selection: Selection,
+    site: Site,
+    wanted: np.ndarray,
+    bound: dict[int, str],
+    cofactors: set[int],
+) -> None:
     """Rows for everything still open: chains as one part each, hetero groups one by one."""
     chains = selection.polymer[selection.residue]
     selection.settle(chains, "kept", "residue of a chain, within reach of the box", chain)
@@ -358,7 +368,8 @@ def _keep(selection: Selection, site: Site, wanted: np.ndarray, bound: dict[int,
         if kind in ("metal", "ion"):
             selection.note(str(place), metal_type(selection.atoms.symbol[index[0]]))
         elif kind != "water":
-            selection.note(str(place), f"{kind}, {NO_TEMPLATE}")
+            seen = "charges and hydrogens of its SMILES" if number in cofactors else NO_TEMPLATE
+            selection.note(str(place), f"{kind}, {seen}")
         free = kind not in ("metal", "ion", "water") and not wanted[number]
         if free and not len(site.ligand) and not site.distance(xyz).all():
             log.warning(
@@ -372,11 +383,15 @@ def _keep(selection: Selection, site: Site, wanted: np.ndarray, bound: dict[int,
 
 
 def _receptor(
-    selection: Selection, kept: np.ndarray, near: np.ndarray, hydrogens: np.ndarray | None
+    selection: Selection,
+    kept: np.ndarray,
+    near: np.ndarray,
+    hydrogens: np.ndarray | None,
+    cofactors: Mapping[str, str],
 ) -> tuple[ReceptorAtoms, Charged]:
     """The atoms in `near` with what they are typed by; neighbours may be any of the kept atoms.
 
-    `hydrogens` are positions (n, 3); None: those of the file.
+    `hydrogens` are positions (n, 3); None: those of the file. `cofactors` are SMILES by name.
     """
     atoms, index = selection.atoms, np.flatnonzero(near)
     bonds = _bonds(selection, selection.pairs[kept[selection.pairs].all(axis=1)])
@@ -387,7 +402,7 @@ def _receptor(
         bonded.setdefault(two, []).append(one)
     types: dict[int, ReceptorType] = {}
     for _, residue in selection.residues(near):
-        types |= _types(selection, residue, bonded)
+        types |= _types(selection, residue, bonded, cofactors)
     typed = [types[atom] for atom in index.tolist()]
     common = Receptor(
         xyz=selection.xyz[index].astype("f4"),
@@ -395,7 +410,7 @@ def _receptor(
         residue=np.unique(selection.residue[index], return_inverse=True)[1].astype("i4"),
         label=_labels(selection, index),
     )
-    charged = _charged(selection, index, bonded, typed, hydrogens)
+    charged = _charged(selection, index, bonded, typed, hydrogens, cofactors)
     found = ReceptorAtoms(
         common,
         _roles(selection, index, typed),
@@ -454,6 +469,7 @@ def _charged(
     bonded: dict[int, list[int]],
     typed: list[ReceptorType],
     hydrogens: np.ndarray | None,
+    cofactors: Mapping[str, str],
 ) -> Charged:
     """The heavy atoms `index` with the polar hydrogens of their residues, and charges."""
     atoms, row = selection.atoms, {atom: place for place, atom in enumerate(index.tolist())}
@@ -467,7 +483,8 @@ def _charged(
         bonded=[[row[other] for other in bonded.get(atom, ()) if other in row] for atom in row],
     )
     of_file = np.flatnonzero(selection.open & ~selection.heavy)
-    charged = charge(heavy, selection.xyz[of_file] if hydrogens is None else hydrogens)
+    known = selection.xyz[of_file] if hydrogens is None else hydrogens
+    charged = charge(heavy, known, cofactors)
     if hydrogens is not None:
         return charged
     return replace(charged, given=of_file[charged.given])
@@ -493,12 +510,16 @@ def _roots(xyz: np.ndarray, bonds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _types(
-    selection: Selection, index: np.ndarray, bonded: dict[int, list[int]]
+    selection: Selection,
+    index: np.ndarray,
+    bonded: dict[int, list[int]],
+    cofactors: Mapping[str, str],
 ) -> dict[int, ReceptorType]:
     """X-Score types of one residue: from its table, or from its geometry where it has none.
 
     The geometry includes the atoms of other residues that are bound to it. In a modified amino acid
-    the backbone is typed as in any other.
+    the backbone is typed as in any other. Of a known cofactor the hydrogens say which nitrogens and
+    oxygens give and take.
     """
     atoms, place = selection.atoms, selection.atoms.place[index[0]]
     if is_standard(place.residue):
@@ -510,6 +531,14 @@ def _types(
     everyone = inside + outside
     found = cofactor_types(atoms.symbol[everyone].tolist(), selection.xyz[everyone])
     types = dict(zip(inside, found, strict=False))
+    symbols = [atoms.symbol[i] for i in inside]
+    row = {i: place for place, i in enumerate(inside)}
+    around = [[row[other] for other in bonded.get(i, ()) if other in row] for i in inside]
+    for own, template in cofactor(place.residue, symbols, around, cofactors).items():
+        kind, takes = types[inside[own]], template.kind == Ad4Type.NA
+        types[inside[own]] = with_hydrogens(
+            kind, symbols[own], len(around[own]), template.hydrogens, takes
+        )
     if selection.polymer[selection.residue[index[0]]]:
         for i in inside:
             if atoms.name[i] in BACKBONE and atoms.symbol[i] in ("C", "N", "O"):

@@ -154,3 +154,21 @@ def _cofactor_oxygen(
     if symbols[other] != "C" or (other in flat and (short or terminal > 1)):
         return typed(1.55, A, 0.0, ANGLED)
     return typed(1.65, DA, 0.0, ANGLED)
+
+
+def with_hydrogens(
+    kind: ReceptorType, symbol: str, bonds: int, hydrogens: int, accepts: bool
+) -> ReceptorType:
+    """The type of a nitrogen or oxygen whose hydrogens and lone pair are known; others stay.
+
+    `bonds` are to heavy atoms. A hydroxyl gives and takes; a nitrogen does one or the other.
+    """
+    symbol = symbol.strip().upper()
+    if symbol == "O":
+        radius = 1.65 if hydrogens or bonds > 1 else 1.55
+        return typed(radius, DA if hydrogens else A, kind.logp, ANGLED)
+    if symbol != "N":
+        return kind
+    role = D if hydrogens else A if accepts else P
+    aside = ANGLED if hydrogens and bonds == 1 else STRAIGHT if role != P else 0
+    return typed(kind.radius, role, kind.logp, aside)

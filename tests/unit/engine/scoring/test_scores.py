@@ -10,6 +10,7 @@ from ligen_py.engine.scoring.scores import (
     batches,
     best_poses,
     choice_energy,
+    handicap,
     merit,
     pose_scores,
     score,
@@ -149,6 +150,37 @@ def test_the_score_of_a_large_and_of_a_small_ligand_by_hand() -> None:
     # 8 and 30 to the power of 0.4 are 2.2974 and 3.8981; 5 and 10 torsions cost 1.1 and 1.2.
     by_hand = [9 / 1.1 / 2.2974, 9 / 1.2 / 3.8981, -2]
     assert merit(ligands, poses, energy) == pytest.approx(by_hand, rel=1e-4)
+
+
+def test_the_handicap_of_states_and_of_many_rows_by_hand() -> None:
+    """Two states: the dominant one as two isomers with two and one conformers, and another one."""
+    ligands = replace(
+        make_ligands([(10, 5)] * 5),
+        entry=np.array([0, 0, 0, 0, 1]),
+        conformer=np.array([0, 1, 0, 0, 0], "u2"),
+        isomers=np.array([2, 2, 2, 1, 1], "u2"),
+        state_cost=np.array([0, 0, 0, 0.9, 0], "f4"),
+    )
+    ln2 = np.log(2)
+    both = handicap(ligands, ScoreSettings(row_cost=0.5))
+    assert both == pytest.approx([ln2, ln2, ln2 / 2, 0.9, 0])
+    states = handicap(ligands, ScoreSettings(row_cost=0))
+    assert states.tolist() == ligands.state_cost.tolist()
+    rows = handicap(ligands, ScoreSettings(row_cost=1, state_cost=False))
+    assert rows == pytest.approx([2 * ln2, 2 * ln2, ln2, 0, 0])
+    assert handicap(make_ligands([]), ScoreSettings()).tolist() == []
+
+
+def test_the_handicap_counts_between_ligands_and_not_between_poses() -> None:
+    ligands = replace(make_ligands([(10, 5)] * 2), state_cost=np.array([0, 1.5], "f4"))
+    columns = columns_of(vina=[-9, -8, -9])
+    columns["vina"]["total"] = np.array([9, 8, 9], "f4")
+    ranks, energy = pose_scores(ligands, uneven_poses([2, 1]), columns, ScoreSettings())
+    assert energy.tolist() == [-9, -8, -9]
+    assert ranks.tolist() == merit(ligands, uneven_poses([2, 1]), np.array([-9, -8, -7.5])).tolist()
+    without = ScoreSettings(state_cost=False)
+    ranks, _ = pose_scores(ligands, uneven_poses([2, 1]), columns, without)
+    assert ranks.tolist() == merit(ligands, uneven_poses([2, 1]), energy).tolist()
 
 
 def test_what_ranks_is_what_the_settings_say() -> None:

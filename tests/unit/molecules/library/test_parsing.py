@@ -99,13 +99,13 @@ def test_a_failed_record_has_no_duplicates(tmp_path: Path) -> None:
 def test_a_molecule_without_end_costs_only_itself(
     library_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def endless(mol: Any, *arguments: Any) -> None:
-        while mol.GetNumAtoms() == 20:
+    def endless(bare: Any, near: Any, *arguments: Any) -> Any:
+        while len(near) == 20:
             pass
-        embed(mol, *arguments)
+        return assemble(bare, near, *arguments)
 
-    embed = preparation.embed
-    monkeypatch.setattr(preparation, "embed", endless)
+    assemble = preparation.assemble
+    monkeypatch.setattr(preparation, "assemble", endless)
     library = parse(library_file, WHOLE, SETTINGS.model_copy(update={"time_limit": 2.0}), 1)
     timed_out = library.ledger.reason == Reason.TIMED_OUT
     assert library.entries.line[timed_out].tolist() == [4, 6, 8]
@@ -116,13 +116,13 @@ def test_a_molecule_without_end_costs_only_itself(
 def test_a_molecule_of_too_many_states_is_docked_in_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow(mol: Any, seed: int, key: str, limit: int) -> None:
-        while limit > 1:
+    def slow(*arguments: Any) -> Any:
+        while arguments[-1] > 1:
             pass
-        embed(mol, seed, key, limit)
+        return assemble(*arguments)
 
-    embed = preparation.embed
-    monkeypatch.setattr(preparation, "embed", slow)
+    assemble = preparation.assemble
+    monkeypatch.setattr(preparation, "assemble", slow)
     path = tmp_path / "a.smi"
     path.write_text("CC(O)C1CCCCCCCCC1 ring\nCC(O)F plain\n")
     settings = SETTINGS.model_copy(
@@ -137,14 +137,15 @@ def test_a_molecule_of_too_many_states_is_docked_in_one(
 def test_a_molecule_without_measure_costs_only_itself(
     library_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def greedy(mol: Any, *arguments: Any) -> None:
+    def greedy(bare: Any, near: Any, *arguments: Any) -> Any:
         # one block that no worker finds among the freed memory of the process it was forked from
-        hoard = bytes(1 << 30 if mol.GetNumAtoms() == 20 else 1 << 20)
-        embed(mol, *arguments)
+        hoard = bytes(1 << 30 if len(near) == 20 else 1 << 20)
+        found = assemble(bare, near, *arguments)
         assert hoard
+        return found
 
-    embed = preparation.embed
-    monkeypatch.setattr(preparation, "embed", greedy)
+    assemble = preparation.assemble
+    monkeypatch.setattr(preparation, "assemble", greedy)
     library = parse(library_file, WHOLE, SETTINGS.model_copy(update={"memory_limit": 150}), 1)
     swollen = library.ledger.reason == Reason.OUT_OF_MEMORY
     assert library.entries.line[swollen].tolist() == [4, 6, 8]

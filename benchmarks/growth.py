@@ -1,0 +1,147 @@
+"""How the file of rigid pieces' shapes grows with a library, and how fast large ones are parsed.
+
+    python benchmarks/growth.py LIBRARY [LIBRARY ...] [--count N] [--part N] [--jobs N]
+
+The molecules of the libraries are cut into building blocks at the bonds that BRICS names (Degen et
+al., ChemMedChem 3:1503, 2008). New molecules are two end blocks, or two of them at the ends of a
+block with two places, chosen by lot; only places that BRICS joins are joined. They are parsed in
+parts, as in a campaign, with one file of shapes that is empty at first. For each part: molecules a
+second of processor time, pieces and megabytes in the file, and the most memory of a worker. The
+last line is the law that fits best: pieces = factor * molecules ^ exponent.
+"""
+
+import argparse
+import os
+import random
+import resource
+import sqlite3
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from rdkit import Chem, rdBase
+from rdkit.Chem import BRICS
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
+from ligen_py.molecules.library.parsing import parse
+from ligen_py.molecules.library.reading import WHOLE, records
+from ligen_py.settings.parse import ParseSettings
+
+PARTNERS: dict[int, set[int]] = defaultdict(set)
+"""Kind of place -> kinds that BRICS joins to it."""
+for rules in BRICS.reactionDefs:
+    for one, other, _ in rules:
+        first, second = int(one.rstrip("ab")), int(other.rstrip("ab"))
+        PARTNERS[first].add(second)
+        PARTNERS[second].add(first)
+
+HEAVY = (12, 38)
+"""Fewest and most heavy atoms of a new molecule."""
+
+
+def blocks(libraries: Sequence[Path]) -> list[list[Chem.Mol]]:
+    """Building blocks with one place and with two, in a fixed order."""
+    found: set[str] = set()
+    for library in libraries:
+        for record in records(library):
+            mol = Chem.MolFromSmiles(record.text.split(".")[0])
+            if mol is not None and mol.GetNumHeavyAtoms() <= HEAVY[1]:
+                cut = BRICS.BreakBRICSBonds(mol)
+                found |= {Chem.MolToSmiles(part) for part in Chem.GetMolFrags(cut, asMols=True)}
+    mols = [Chem.MolFromSmiles(smiles) for smiles in sorted(found)]
+    return [[mol for mol in mols if len(places(mol)) == count] for count in (1, 2)]
+
+
+def places(mol: Chem.Mol) -> list[int]:
+    """Atoms of a block that stand for what it is joined to."""
+    return [atom.GetIdx() for atom in mol.GetAtoms() if not atom.GetAtomicNum()]
+
+
+def recombined(ends: list[Chem.Mol], links: list[Chem.Mol], seed: int = 1) -> Iterator[str]:
+    """New molecules without end, each once."""
+    chance = random.Random(seed)
+    by_kind: dict[int, list[Chem.Mol]] = defaultdict(list)
+    for end in ends:
+        by_kind[end.GetAtomWithIdx(places(end)[0]).GetIsotope()].append(end)
+    seen: set[str] = set()
+    while True:
+        start = chance.choice(links if chance.random() < 0.5 else ends)
+        joined = start
+        label = 100
+        for place in places(start):
+            kind = start.GetAtomWithIdx(place).GetIsotope()
+            fitting = [each for partner in sorted(PARTNERS[kind]) for each in by_kind[partner]]
+            if not fitting:
+                break
+            end = Chem.Mol(chance.choice(fitting))
+            label += 1
+            end.GetAtomWithIdx(places(end)[0]).SetIsotope(label)
+            joined = Chem.Mol(joined)
+            joined.GetAtomWithIdx(place).SetIsotope(label)
+            joined = Chem.CombineMols(joined, end)
+        else:
+            mol = Chem.molzip(joined, ZIP)
+            smiles = Chem.MolToSmiles(mol)
+            if HEAVY[0] <= mol.GetNumHeavyAtoms() <= HEAVY[1] and smiles not in seen:
+                seen.add(smiles)
+                yield smiles
+
+
+ZIP = Chem.MolzipParams()
+ZIP.label = Chem.MolzipLabel.Isotope
+
+
+def processor_seconds() -> float:
+    """Of this process and those that it has ended."""
+    both = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return sum(one.ru_utime + one.ru_stime for one in both)
+
+
+def main() -> None:
+    """Make the library and parse it part by part."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("library", type=Path, nargs="+")
+    parser.add_argument(
+        "--count", type=int, default=20_000, help="molecules (default: %(default)s)"
+    )
+    parser.add_argument("--part", type=int, default=2_000, help="of a part (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="(default: %(default)s)")
+    parser.add_argument("--keep", type=Path, help="also write the molecules here")
+    options = parser.parse_args()
+    ends, links = blocks(options.library)
+    print(f"{len(ends)} end blocks, {len(links)} blocks between two others")
+    smiles = recombined(ends, links)
+    done, rows = 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        shapes, part = Path(folder) / "shapes.sqlite", Path(folder) / "part.smi"
+        print("| molecules | a second of processor time | pieces | MB | worker, MiB |")
+        print("|---|---|---|---|---|")
+        while done < options.count:
+            lines = [f"{next(smiles)} m{done + n}\n" for n in range(options.part)]
+            part.write_text("".join(lines))
+            if options.keep:
+                with options.keep.open("a") as kept:
+                    kept.writelines(lines)
+            began = processor_seconds()
+            parse(part, WHOLE, ParseSettings(), options.jobs, shapes=shapes)
+            spent = processor_seconds() - began
+            done += len(lines)
+            with sqlite3.connect(shapes) as file:
+                (pieces,) = file.execute("select count(*) from pieces").fetchone()
+            size = shapes.stat().st_size / 1e6
+            memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+            rows.append((done, pieces))
+            rate = len(lines) / spent
+            print(f"| {done} | {rate:.1f} | {pieces} | {size:.1f} | {memory:.0f} |", flush=True)
+    molecules, pieces_made = np.log(np.array(rows, float)).T
+    exponent, factor = np.polyfit(molecules, pieces_made, 1) if len(rows) > 1 else (np.nan, np.nan)
+    print(f"pieces = {np.exp(factor):.3g} * molecules ^ {exponent:.3f}")
+
+
+if __name__ == "__main__":
+    with rdBase.BlockLogs():
+        main()

@@ -1,0 +1,48 @@
+"""Residues as a question names them, and those that a pose interacts with."""
+
+import re
+
+import numpy as np
+from rdkit import Chem
+
+from ligen_py.molecules.interactions.contacts import KINDS, contacts
+from ligen_py.molecules.interactions.ligand import ligand_groups
+from ligen_py.molecules.interactions.receptor import Surroundings
+
+
+def interactions_of(
+    molecule: np.ndarray, xyz: np.ndarray, around: Surroundings
+) -> set[tuple[str, str]]:
+    """Kind and residue (as `ASP27 A`) of every interaction of a pose.
+
+    Args:
+        molecule: RDKit binary molecule, u1.
+        xyz: positions (atoms, 3) in the molecule's order, Angstrom.
+        around: the receptor.
+    """
+    found = contacts(ligand_groups(Chem.Mol(molecule.tobytes()), xyz), around)
+    return {(one.kind, one.residue) for one in found}
+
+
+def wanted_interactions(given: str, around: Surroundings) -> set[tuple[str, str]]:
+    """The interactions that a word names: ASP168, A/ASP168, A/ASP/168 or 'hydrogen bond:ASP168'.
+
+    None where the receptor has no such residue. Raises ValueError for an unknown kind.
+    """
+    kind, colon, place = given.rpartition(":")
+    kind = kind.strip().lower()
+    if colon and kind not in KINDS:
+        raise ValueError(f"no kind of interaction; there are: {', '.join(KINDS)}")
+    kinds = [kind] if colon else list(KINDS)
+    residues = {residue for residue in around.residue if _is(place.strip(), residue)}
+    return {(one, residue) for one in kinds for residue in residues}
+
+
+def _is(given: str, residue: str) -> bool:
+    """Whether a word such as `a/asp/168` names a residue such as `ASP168 A`."""
+    name, _, chain = residue.partition(" ")
+    words = given.split("/")
+    if len(words) > 1 and words[0] == chain:
+        words = words[1:]
+    plain = "".join(words).upper()
+    return plain in (name.upper(), re.sub(r"^[A-Z]+|^\d[A-Z]+", "", name.upper()) or name.upper())

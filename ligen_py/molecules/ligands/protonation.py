@@ -1,0 +1,565 @@
+"""Protonation states of a molecule at a pH: pKa of its groups, microstates, their populations.
+
+A group's pKa is that of its family (`pka.tsv`, a pattern and its source a row; the first pattern
+that takes an atom counts), shifted by the substituents of the molecule (`substituents.tsv`):
+
+- along chains, as in aliphatic amines and acids: a decrement for each polar group, by the bonds
+  between it and the titrated atom, halved with each bond beyond the third. A ring that joins both
+  by two ways counts it twice. (Perrin, Dempsey, Serjeant, "pKa Prediction for Organic Acids and
+  Bases", 1981; Morgenthaler et al., ChemMedChem 2:1100, 2007.)
+- in aromatic rings: Hammett's rho times the sum of sigma (Hansch, Leo, Taft, Chem. Rev. 91:165,
+  1991), in azines with values of ortho substituents of their own.
+
+Charges act on each other by a shift that falls with the bonds between them (`CHARGES`). So every
+combination of protonated and deprotonated groups has a free energy, and with it a share of the
+molecules at a pH.
+"""
+
+import csv
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from rdkit import Chem
+
+from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+
+FAMILIES = Path(__file__).with_name("pka.tsv")
+SUBSTITUENTS = Path(__file__).with_name("substituents.tsv")
+
+CHARGES = (0.0, 9.0, 4.5, 2.4, 1.3, 0.85, 0.55, 0.4, 0.3, 0.2, 0.15)
+"""Shift of a pKa by a charge so many bonds away; none beyond. From the first and second pKa of
+phosphate (2 bonds) and of diamines with 2 to 7 carbons (3 to 8; CRC Handbook). Opposite charges
+nearer than three bonds do not help each other: that form is a tautomer of the uncharged one."""
+OPPOSITE = 0.85
+"""Share of that shift between opposite charges: glycine, 9.8, above its ethyl ester, 7.7."""
+TWO_WAYS = 1.6
+"""What a second way through a ring multiplies that shift by: piperazine, 9.7 and 5.4."""
+
+FALL = (0.0, 0.0, 0.0, 1.0, 0.45, 0.18, 0.08)
+"""Share of a group's decrement over three bonds that is left over so many; none over more."""
+MOST_WAYS = 4
+"""Bonds over which a ring's two ways count twice."""
+FURTHER = (1.0, 0.85, 0.7)
+"""Share of the decrements of the strongest group, of the second and of all others, that counts."""
+REMOTE = 0.4
+"""Share of sigma that a fused ring transmits."""
+SECOND_DONOR = 0.35
+"""Share of a further resonance donor beside the strongest one of an azine."""
+STRONG_DONOR = -0.2
+AZA = {1: (0.54, 0.75), 2: (0.71, 0.62), 3: (0.81, 0.94)}
+"""Sigma of a further ring nitrogen by position (ortho, meta, para): on an azine's nitrogen, and
+on a group at the ring (pyridazine 2.2, pyrimidine 1.3, pyrazine 0.7; hydroxypyridines)."""
+REMOTE_AZA = 0.2
+
+WINDOW = 4.5
+"""Groups whose own pKa is farther than this from the pH, on the side where they carry no charge,
+stay uncharged."""
+MOST_SITES = 10
+"""Groups whose combinations are all enumerated; further ones, those farthest from the pH, are
+fixed in the form that their own pKa gives."""
+
+
+class Family(NamedTuple):
+    """A row of `pka.tsv`."""
+
+    name: str
+    kind: str
+    """acid, base, or none for groups that stay as drawn."""
+    pka: float
+    deviation: float
+    """Standard deviation of its members' pKa about the value predicted."""
+    effects: tuple[tuple[str, float], ...]
+    pattern: Chem.Mol
+    site: int
+    """Atom of the pattern that is titrated (map number 1)."""
+    blocked: tuple[int, ...]
+    """Atoms that share its proton and are not titrated apart (2)."""
+    ring: int
+    """Ring atom whose ring's substituents act (3); -1 for the titrated atom itself."""
+    carbonyl: tuple[int, ...]
+    """Carbon and oxygen that take a carbon acid's charge (4, 5)."""
+    keys: frozenset[str]
+    elements: frozenset[tuple[int, bool]]
+
+
+class Substituent(NamedTuple):
+    """A row of `substituents.tsv`; the first atom of the pattern is the one that is attached."""
+
+    name: str
+    pattern: Chem.Mol
+    elements: frozenset[tuple[int, bool]]
+    alpha: float
+    """Decrement of an aliphatic pKa two bonds away; `beta` three."""
+    beta: float
+    ortho_azine: float
+    meta: float
+    para: float
+    ortho_minus: float
+    para_minus: float
+
+
+class Site(NamedTuple):
+    """A group that can take or lose a proton."""
+
+    atom: int
+    is_acid: bool
+    pka: float
+    """With all other groups uncharged."""
+    family: str
+    carbonyl: tuple[int, ...] = ()
+
+
+class Protomer(NamedTuple):
+    """A protonation state and its share of the molecules."""
+
+    mol: Chem.Mol
+    population: float
+
+
+_KINDS = {
+    "[OX2": ("O",),
+    "[SX2": ("S",),
+    "[NX2": ("N=",),
+    "[NX3": ("N",),
+    "[nH": ("nH",),
+    "[n;X2": ("n",),
+    "[#7;X2": ("n", "N="),
+    "[#7": ("N", "nH"),
+    "[CX4": ("C",),
+    "[PX3": ("P",),
+}
+"""What the titrated atom of a pattern begins with, and the kinds of atoms that it can be.
+
+Kinds are a quick look before patterns are compared. Nitrogens with three bonds differ by
+their hydrogens and by a neighbour with a double-bonded oxygen or sulfur: such are never bases."""
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """Every row of `pka.tsv`, in order."""
+    return tuple(map(_family, _rows(FAMILIES)))
+
+
+@cache
+def substituents() -> tuple[Substituent, ...]:
+    """Every row of `substituents.tsv`, in order."""
+    result = []
+    for row in _rows(SUBSTITUENTS):
+        pattern = Chem.MolFromSmarts(row["smarts"])
+        numbers = (float(row[name]) for name in Substituent._fields[3:])
+        result.append(Substituent(row["name"], pattern, _elements(pattern), *numbers))
+    return tuple(result)
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _family(row: dict[str, str]) -> Family:
+    pattern = Chem.MolFromSmarts(row["smarts"])
+    marked = defaultdict(list)
+    for atom in pattern.GetAtoms():
+        if atom.GetAtomMapNum():
+            marked[atom.GetAtomMapNum()].append(atom.GetIdx())
+            atom.SetAtomMapNum(0)
+    (site,) = marked[1]
+    keys = _kinds(_bracket(row["smarts"], row["smarts"].index(":1]")), row["kind"])
+    effects = [part.split("*") for part in row["effects"].split("+") if part != "-"]
+    return Family(
+        row["name"],
+        row["kind"],
+        float(row["pka"]),
+        float(row["sd"]),
+        tuple((name, float(rho)) for name, rho in effects),
+        pattern,
+        site,
+        tuple(marked[2]),
+        marked[3][0] if marked[3] else -1,
+        (*marked[4], *marked[5]),
+        keys,
+        _elements(pattern),
+    )
+
+
+def _kinds(site: str, kind: str) -> frozenset[str]:
+    """Kinds of atoms that a pattern's titrated atom can be, from its SMARTS."""
+    start = next(start for start in _KINDS if site.startswith(start))
+    own = re.split(r"[$!]", site)[0]
+    hydrogens = re.findall(r"H(\d)", own) or ["0", "1", "2", "3"]
+    result = []
+    for key in _KINDS[start]:
+        if key == "N":
+            result += [f"N{count}" for count in hydrogens]
+            result += [f"acyl N{count}" for count in hydrogens if kind != "base"]
+        else:
+            result.append(key)
+    return frozenset(result)
+
+
+def _bracket(smarts: str, inside: int) -> str:
+    """A SMARTS from the opening bracket of the atom around a place."""
+    depth = 0
+    while depth or smarts[inside] != "[":
+        depth += {"]": 1, "[": -1}.get(smarts[inside], 0)
+        inside -= 1
+    return smarts[inside:]
+
+
+def _elements(pattern: Chem.Mol) -> frozenset[tuple[int, bool]]:
+    """Element and aromaticity of the atoms that every match has."""
+    plain = [atom for atom in pattern.GetAtoms() if not set(atom.GetSmarts()) & set(",!$#*a")]
+    return frozenset((atom.GetAtomicNum(), atom.GetIsAromatic()) for atom in plain)
+
+
+class _Molecule:
+    """What the rules ask about a molecule, fetched once."""
+
+    def __init__(self, mol: Chem.Mol) -> None:
+        self.mol = mol
+        atoms = list(atoms_of(mol))
+        self.element = [atom.GetAtomicNum() for atom in atoms]
+        self.aromatic = [atom.GetIsAromatic() for atom in atoms]
+        self.charge = [atom.GetFormalCharge() for atom in atoms]
+        self.hydrogens = [atom.GetTotalNumHs() for atom in atoms]
+        self.neighbours: list[list[int]] = [[] for _ in atoms]
+        for bond in map(mol.GetBondWithIdx, range(mol.GetNumBonds())):
+            first, second = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+            self.neighbours[first].append(second)
+            self.neighbours[second].append(first)
+        self.degree = [
+            len(near) + hydrogens
+            for near, hydrogens in zip(self.neighbours, self.hydrogens, strict=True)
+        ]
+        self.is_polar = [
+            element != 6 or degree < 4
+            for element, degree in zip(self.element, self.degree, strict=True)
+        ]
+        self.elements = set(zip(self.element, self.aromatic, strict=True))
+        self.rings = [ring for ring in mol.GetRingInfo().AtomRings() if len(ring) < 8]
+        self.arenes = [ring for ring in self.rings if all(self.aromatic[i] for i in ring)]
+        self._groups: dict[int, tuple[Substituent, frozenset[int]]] | None = None
+
+    def kinds(self) -> dict[str, set[int]]:
+        """Atoms that may be titrated, by kind."""
+        result: dict[str, set[int]] = defaultdict(set)
+        for atom, element in enumerate(self.element):
+            if self.charge[atom]:
+                continue
+            hydrogens = self.hydrogens[atom]
+            bonds = self.degree[atom]
+            if element == 7 and self.aromatic[atom]:
+                if hydrogens:
+                    result["nH"].add(atom)
+                elif bonds == 2:
+                    result["n"].add(atom)
+            elif element == 7 and bonds == 2:
+                result["N="].add(atom)
+            elif element == 7 and bonds == 3:
+                acyl = "acyl " if self._is_acyl(atom) else ""
+                result[f"{acyl}N{hydrogens}"].add(atom)
+            elif element in (8, 16) and hydrogens:
+                result["O" if element == 8 else "S"].add(atom)
+            elif element == 6 and hydrogens in (1, 2) and bonds == 4:
+                result["C"].add(atom)
+            elif element == 15 and bonds == 3:
+                result["P"].add(atom)
+        return result
+
+    def _is_acyl(self, nitrogen: int) -> bool:
+        """Whether a neighbour has an oxygen or sulfur at a double bond."""
+        return any(
+            self.element[end] in (8, 16) and self.degree[end] == 1
+            for other in self.neighbours[nitrogen]
+            if self.element[other] in (6, 15, 16)
+            for end in self.neighbours[other]
+        )
+
+    @property
+    def groups(self) -> dict[int, tuple[Substituent, frozenset[int]]]:
+        """The substituent that each atom attaches, with its other polar atoms."""
+        if self._groups is None:
+            self._groups = {}
+            for row in substituents():
+                if not row.elements <= self.elements:
+                    continue
+                for match in self.mol.GetSubstructMatches(row.pattern, uniquify=False):
+                    if match[0] not in self._groups:
+                        members = frozenset(i for i in match[1:] if self.is_polar[i])
+                        self._groups[match[0]] = row, members
+        return self._groups
+
+    def reach(self, start: int, farthest: int) -> tuple[dict[int, int], dict[int, int]]:
+        """Bonds from an atom to those near it, and the number of shortest ways."""
+        far, ways, front = {start: 0}, {start: 1}, [start]
+        for bonds in range(1, farthest + 1):
+            following = []
+            for atom in front:
+                for other in self.neighbours[atom]:
+                    if other not in far:
+                        far[other], ways[other] = bonds, 0
+                        following.append(other)
+                    if far[other] == bonds:
+                        ways[other] += ways[atom]
+            front = following
+        return far, ways
+
+
+def sites(mol: Chem.Mol, ph: float = 7.4, window: float = math.inf) -> list[Site]:
+    """The groups of an uncharged molecule that can take or lose a proton, with their pKa.
+
+    Acids whose pKa lies more than `window` above the pH, and bases more than that below it, are
+    left out.
+    """
+    seen = _Molecule(mol)
+    kinds = seen.kinds()
+    result = []
+    for family in families():
+        if family.keys.isdisjoint(kinds) or not family.elements <= seen.elements:
+            continue
+        free = set().union(*(kinds[key] for key in family.keys if key in kinds))
+        for match in mol.GetSubstructMatches(family.pattern, uniquify=False, maxMatches=10_000):
+            atom = match[family.site]
+            if atom not in free:
+                continue
+            taken = {atom, *(match[i] for i in family.blocked)}
+            free -= taken
+            kinds = {key: left for key, atoms in kinds.items() if (left := atoms - taken)}
+            if family.kind == "none":
+                continue
+            pka = family.pka
+            for name, rho in family.effects:
+                pka -= rho * _effect(seen, name, atom, match, family)
+            is_acid = family.kind == "acid"
+            if (pka - ph if is_acid else ph - pka) <= window:
+                carbonyl = tuple(match[i] for i in family.carbonyl)
+                result.append(Site(atom, is_acid, pka, family.name, carbonyl))
+    return sorted(result)
+
+
+def _effect(mol: _Molecule, name: str, atom: int, match: Sequence[int], family: Family) -> float:
+    own = frozenset(match)
+    if name == "alkyl":
+        return _along_chains(mol, atom, own)
+    return _in_rings(mol, name, match[family.ring] if family.ring >= 0 else atom, own)
+
+
+def _along_chains(mol: _Molecule, atom: int, own: frozenset[int]) -> float:
+    """Sum of the decrements of all polar groups near an atom, in units of pKa."""
+    far, ways = mol.reach(atom, len(FALL) - 1)
+    near = []
+    for place, bonds in far.items():
+        group = mol.groups.get(place) if bonds > 1 and place not in own else None
+        if group is not None and (group[0].alpha or group[0].beta):
+            near.append((bonds, place, *group))
+    sizes, claimed = [], set(own)
+    for bonds, place, row, members in sorted(near, key=lambda item: item[:2]):
+        if place in claimed or members & claimed:
+            continue
+        claimed |= members
+        claimed.add(place)
+        for ring in mol.arenes:
+            if place in ring or not members.isdisjoint(ring):
+                claimed.update(i for i in ring if mol.element[i] == 6)
+        size = row.alpha if bonds == 2 else row.beta * FALL[bonds]
+        sizes.append(size * (ways[place] if bonds <= MOST_WAYS else 1))
+    sizes.sort(reverse=True)
+    last = len(FURTHER) - 1
+    return sum(size * FURTHER[min(rank, last)] for rank, size in enumerate(sizes))
+
+
+def _in_rings(mol: _Molecule, name: str, centre: int, own: frozenset[int]) -> float:
+    """Sum of sigma of the substituents of the aromatic rings of an atom."""
+    sigma: list[float] = []
+    donors: list[float] = []
+    seen = {centre}
+    home = [ring for ring in mol.arenes if centre in ring]
+    inside = name in ("azine", "azole")
+    for ring in home:
+        start = ring.index(centre)
+        for step in range(1, len(ring)):
+            place = ring[(start + step) % len(ring)]
+            position = min(step, len(ring) - step)
+            if place in seen:
+                continue
+            seen.add(place)
+            if mol.element[place] == 7 and len(mol.neighbours[place]) == 2 and place not in own:
+                if not mol.hydrogens[place]:
+                    sigma.append(AZA[position][0 if inside else 1] if name != "azole" else 0.2)
+                continue
+            for row in _substituents_at(mol, place, own):
+                value = _sigma(row, name, position)
+                (donors if name == "azine" and value < STRONG_DONOR else sigma).append(value)
+    for ring in mol.arenes:
+        if ring in home or not any(len(set(ring) & set(other)) > 1 for other in home):
+            continue
+        for place in ring:
+            if place in seen:
+                continue
+            seen.add(place)
+            if mol.element[place] == 7 and len(mol.neighbours[place]) == 2 and place not in own:
+                sigma.append(0.0 if mol.hydrogens[place] else REMOTE_AZA)
+                continue
+            sigma += [REMOTE * row.meta for row in _substituents_at(mol, place, own)]
+    if donors:
+        strongest = min(donors)
+        sigma.append(strongest + SECOND_DONOR * (sum(donors) - strongest))
+    return sum(sigma)
+
+
+def _substituents_at(mol: _Molecule, place: int, own: frozenset[int]) -> Iterator[Substituent]:
+    """Substituents of a ring atom, fused rings apart."""
+    for other in mol.neighbours[place]:
+        if other in own or any(place in ring and other in ring for ring in mol.arenes):
+            continue
+        group = mol.groups.get(other)
+        if group is not None:
+            yield group[0]
+
+
+def _sigma(row: Substituent, name: str, position: int) -> float:
+    if name == "azole":
+        return row.meta
+    if position == 2:
+        return row.meta
+    if position == 1:
+        return row.ortho_azine if name == "azine" else row.ortho_minus
+    return row.para_minus if name == "phenol" else row.para
+
+
+def neutral(mol: Chem.Mol) -> Chem.Mol:
+    """The molecule without the charges that a hydrogen can take away or bring."""
+    if not holds(mol, CHARGED):
+        return mol
+    changed = Chem.RWMol(mol)
+    for atom in atoms_of(changed):
+        charge = atom.GetFormalCharge()
+        if not charge or any(each.GetFormalCharge() * charge < 0 for each in atom.GetNeighbors()):
+            continue
+        hydrogens = atom.GetTotalNumHs()
+        if charge < 0 and atom.GetAtomicNum() in (6, 7, 8, 15, 16):
+            _set(atom, 0, hydrogens - charge)
+        elif charge == 1 and hydrogens and atom.GetAtomicNum() in (7, 15):
+            _set(atom, 0, hydrogens - 1)
+    result = changed.GetMol()
+    Chem.SanitizeMol(result)
+    return result
+
+
+def _set(atom: Chem.Atom, charge: int, hydrogens: int) -> None:
+    atom.SetFormalCharge(charge)
+    atom.SetNoImplicit(True)
+    atom.SetNumExplicitHs(hydrogens)
+
+
+def protonated(mol: Chem.Mol, ph: float, least: float, limit: int) -> list[Protomer]:
+    """The states of a molecule at a pH, the most populated first; at least one.
+
+    Those whose share of the molecules is below `least` are left out, and those beyond `limit`. The
+    populations are shares of all states. Heavy atoms keep their numbers and coordinates; explicit
+    hydrogens become implicit.
+    """
+    base = neutral(Chem.RemoveHs(mol) if holds(mol, "[#1]") else mol)
+    found = sites(base, ph, WINDOW)
+    if not found:
+        return [Protomer(base, 1.0)]
+    charged, shares = populations(base, found, ph)
+    shown = np.flatnonzero(shares >= min(least, shares.max()) / MOST_SITES)
+    states: dict[str, Protomer] = {}
+    for row in shown[np.argsort(-shares[shown], kind="stable")].tolist():
+        state = _state(base, found, charged[row])
+        smiles = Chem.MolToSmiles(state)
+        first = states.get(smiles, Protomer(state, 0.0))
+        states[smiles] = Protomer(first.mol, first.population + float(shares[row]))
+    ranked = sorted(states.values(), key=lambda state: -state.population)
+    return [state for state in ranked[:limit] if state.population >= least] or ranked[:1]
+
+
+def populations(mol: Chem.Mol, found: Sequence[Site], ph: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which sites are charged in each microstate (bool: states, sites), and its share."""
+    gain = np.array([(ph - s.pka if s.is_acid else s.pka - ph) for s in found])
+    sign = np.array([-1.0 if s.is_acid else 1.0 for s in found])
+    shift, fixed = _shifts(mol, found)
+    gain -= sign * fixed
+    order = np.argsort(np.abs(gain), kind="stable")
+    kept, rest = np.sort(order[:MOST_SITES]), order[MOST_SITES:]
+    charged = np.zeros((2 ** len(kept), len(found)), bool)
+    charged[:, kept] = list(product((False, True), repeat=len(kept)))
+    charged[:, rest] = gain[rest] > 0
+    charges = charged * sign
+    energy = -(charged * gain).sum(axis=1) + ((charges @ shift) * charges).sum(axis=1) / 2
+    weight = 10.0 ** -(energy - energy.min())
+    return charged, weight / weight.sum()
+
+
+def _shifts(mol: Chem.Mol, found: Sequence[Site]) -> tuple[np.ndarray, np.ndarray]:
+    """What charges at sites shift each other's pKa by (sites, sites), and permanent charges."""
+    seen = _Molecule(mol)
+    count, most = len(found), len(CHARGES) - 1
+    shift, fixed = np.zeros((count, count)), np.zeros(count)
+    permanent = list(_permanent(mol))
+    for i, site in enumerate(found):
+        far, ways = seen.reach(site.atom, most)
+        for j, other in enumerate(found):
+            bonds = far.get(other.atom, 0)
+            if bonds and site.is_acid == other.is_acid:
+                shift[i, j] = _charge_shift(bonds, ways[other.atom])
+            elif bonds > 2:
+                shift[i, j] = OPPOSITE * _charge_shift(bonds, ways[other.atom])
+        for atom, charge in permanent:
+            if atom in far and atom != site.atom:
+                fixed[i] += charge * _charge_shift(far[atom], ways[atom])
+    return shift, fixed
+
+
+def _charge_shift(bonds: int, ways: int) -> float:
+    return CHARGES[bonds] * (TWO_WAYS if ways > 1 and bonds in (3, 4) else 1.0)
+
+
+def _permanent(mol: Chem.Mol) -> Iterable[tuple[int, int]]:
+    """Atoms with a charge that no neighbour balances."""
+    if not holds(mol, CHARGED):
+        return
+    for atom in atoms_of(mol):
+        charge = atom.GetFormalCharge()
+        if charge and not any(each.GetFormalCharge() * charge < 0 for each in atom.GetNeighbors()):
+            yield atom.GetIdx(), charge
+
+
+def _state(mol: Chem.Mol, found: Sequence[Site], charged: np.ndarray) -> Chem.Mol:
+    """The molecule with some of its sites charged."""
+    if not charged.any():
+        return mol
+    changed = Chem.RWMol(mol)
+    shifted = False
+    for site, is_charged in zip(found, charged.tolist(), strict=True):
+        if not is_charged:
+            continue
+        atom = changed.GetAtomWithIdx(site.atom)
+        hydrogens = atom.GetTotalNumHs()
+        if not site.is_acid:
+            _set(atom, 1, hydrogens + 1)
+        elif not site.carbonyl:
+            _set(atom, -1, hydrogens - 1)
+        else:
+            carbon, oxygen = site.carbonyl
+            _set(atom, 0, hydrogens - 1)
+            atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+            changed.GetBondBetweenAtoms(site.atom, carbon).SetBondType(Chem.BondType.DOUBLE)
+            changed.GetBondBetweenAtoms(carbon, oxygen).SetBondType(Chem.BondType.SINGLE)
+            _set(changed.GetAtomWithIdx(oxygen), -1, 0)
+            shifted = True
+    result = changed.GetMol()
+    if shifted:
+        Chem.SanitizeMol(result)
+    else:
+        result.UpdatePropertyCache(strict=False)
+    Chem.AssignStereochemistry(result, cleanIt=True, force=True)
+    return result

@@ -1,0 +1,142 @@
+"""Checks of a pose, on crystal ligands and what is done to them, beside PoseBusters itself."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+
+from ligen_py.molecules.hits.checks import CHECKS, checks, overlap
+from ligen_py.molecules.interactions.receptor import Surroundings, surroundings
+from ligen_py.records.functions.xscore import Interaction
+from ligen_py.records.site import Site
+from tests.data.sources import ligand, structure_file
+
+posebusters = pytest.importorskip("posebusters")
+
+NAME = "1s3v"
+OURS = {
+    "bonds": ("bond_lengths", "bond_angles"),
+    "clash": ("internal_steric_clash",),
+    "flat": ("aromatic_ring_flatness", "double_bond_flatness"),
+    "contact": ("minimum_distance_to_protein",),
+    "overlap": ("volume_overlap_with_protein",),
+}
+"""Our check -> PoseBusters'; all of them pass where ours does."""
+
+
+@cache
+def protein() -> Surroundings:
+    """All heavy atoms of the protein, without roles: the checks ask for places alone."""
+    mol = Chem.MolFromPDBFile(str(structure_file(NAME)), sanitize=False, removeHs=True)
+    rows = [a.GetIdx() for a in mol.GetAtoms() if not a.GetPDBResidueInfo().GetIsHeteroAtom()]
+    count = len(rows)
+    element = np.array([mol.GetAtomWithIdx(row).GetAtomicNum() for row in rows], "u1")
+    return surroundings(
+        Site(
+            xyz=mol.GetConformer().GetPositions()[rows].astype("f4"),
+            element=element,
+            residue=np.arange(count, dtype="i4"),
+            label=np.array([f"A/UNK/{i}/X" for i in range(count)], object),
+            role=np.full(count, Interaction.POLAR, "u1"),
+            conformation=np.array([""] * count, object),
+        )
+    )
+
+
+def moved(change: Callable[[np.ndarray], np.ndarray]) -> Chem.Mol:
+    mol = Chem.Mol(ligand(NAME))
+    mol.GetConformer().SetPositions(change(mol.GetConformer().GetPositions()))
+    return mol
+
+
+def aside(xyz: np.ndarray) -> np.ndarray:
+    return xyz + np.array([3.0, 0, 0])
+
+
+def squeezed(xyz: np.ndarray) -> np.ndarray:
+    return xyz.mean(axis=0) + 0.7 * (xyz - xyz.mean(axis=0))
+
+
+def buckled(xyz: np.ndarray) -> np.ndarray:
+    mol = ligand(NAME)
+    rings = [list(ring) for ring in mol.GetRingInfo().AtomRings()]
+    ring = next(r for r in rings if all(mol.GetAtomWithIdx(i).GetIsAromatic() for i in r))
+    result = xyz.copy()
+    normal = np.linalg.svd(xyz[ring] - xyz[ring].mean(axis=0))[2][2]
+    result[ring[0]] += 1.2 * normal
+    return result
+
+
+def folded(xyz: np.ndarray) -> np.ndarray:
+    """Its two ends brought together."""
+    result = xyz.copy()
+    heavy = ligand(NAME).GetNumHeavyAtoms()
+    far = int(np.linalg.norm(xyz[:heavy] - xyz[0], axis=1).argmax())
+    result[far] = xyz[0] + [0.9, 0, 0]
+    return result
+
+
+CHANGES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], set[str]]] = {
+    "as in the crystal": (lambda xyz: xyz, set()),
+    "moved aside": (aside, {"contact", "overlap"}),
+    "squeezed": (squeezed, {"bonds", "clash"}),
+    "buckled": (buckled, {"flat"}),  # so far that the sign which PoseBusters keeps does not matter
+    "folded": (folded, {"bonds", "clash"}),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_checks_are_those_of_posebusters(name: str, tmp_path: Path) -> None:
+    change, least = CHANGES[name]
+    mol = moved(change)
+    found = checks(mol, Chem.MolToSmiles(Chem.RemoveHs(ligand(NAME))), protein())
+    file = tmp_path / "pose.sdf"
+    file.write_text(Chem.MolToMolBlock(mol))
+    theirs = posebusters.PoseBusters(config="dock").bust(file, mol_cond=structure_file(NAME))
+    row = theirs.iloc[0]
+    for check, names in OURS.items():
+        assert found[check] == all(bool(row[one]) for one in names), (check, dict(row))
+    assert least <= {check for check, passed in found.items() if not passed}
+
+
+def test_a_centre_turned_over_fails_and_an_open_one_does_not() -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles("C[C@H](N)C(=O)O"))
+    from rdkit.Chem import rdDistGeom
+
+    rdDistGeom.EmbedMolecule(mol, randomSeed=1)
+    assert checks(mol, "C[C@H](N)C(=O)O", None)["stereo"]
+    assert not checks(mol, "C[C@@H](N)C(=O)O", None)["stereo"]
+    assert checks(mol, "CC(N)C(=O)O", None)["stereo"]
+
+
+def test_a_turned_double_bond_fails() -> None:
+    from rdkit.Chem import rdDistGeom
+
+    mol = Chem.AddHs(Chem.MolFromSmiles("C/C=C/C(=O)O"))
+    rdDistGeom.EmbedMolecule(mol, randomSeed=1)
+    assert checks(mol, "C/C=C/C(=O)O", None)["stereo"]
+    assert not checks(mol, "C/C=C\\C(=O)O", None)["stereo"]
+
+
+def test_overlap_is_the_share_of_a_volume() -> None:
+    """Half a carbon's sphere lies in a carbon whose surface goes through its centre."""
+    one = Site(
+        xyz=np.array([[1.36, 0, 0]], "f4"),
+        element=np.array([6], "u1"),
+        residue=np.zeros(1, "i4"),
+        label=np.array(["A/ALA/1/CB"], object),
+        role=np.array([Interaction.HYDROPHOBIC], "u1"),
+        conformation=np.array([""], object),
+    )
+    share = overlap(np.zeros((1, 3)), np.array([6]), surroundings(one))
+    # Two spheres of one radius, one radius apart, share 5/16 of each.
+    assert share == pytest.approx(5 / 16, abs=0.06)
+    assert overlap(np.zeros((1, 3)) + 9, np.array([6]), surroundings(one)) == 0
+
+
+def test_every_check_is_explained() -> None:
+    mol = ligand(NAME)
+    assert set(checks(mol, Chem.MolToSmiles(Chem.RemoveHs(mol)), protein())) == set(CHECKS)

@@ -1,0 +1,278 @@
+"""Interactions: made-up geometries about each limit, and crystal complexes by ProLIF."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gemmi
+import numpy as np
+import pytest
+from rdkit import Chem
+
+from ligen_py import pocket
+from ligen_py.molecules.interactions.contacts import KINDS, contacts
+from ligen_py.molecules.interactions.ligand import ligand_groups
+from ligen_py.molecules.interactions.receptor import surroundings
+from ligen_py.records.functions.xscore import Interaction
+from ligen_py.records.site import Site
+from ligen_py.settings.pocket import PocketSettings, Structure
+from ligen_py.settings.pocket import Site as SiteSettings
+from ligen_py.store.campaign.site import read_site
+from tests.data.sources import COMPLEXES, ligand, ligand_file, structure_file
+from tests.goldens import rows
+
+Atom = tuple[str, int, Sequence[float], Interaction]
+DONOR, ACCEPTOR = Interaction.DONOR, Interaction.ACCEPTOR
+BOTH, GREASY = Interaction.DONOR_ACCEPTOR, Interaction.HYDROPHOBIC
+
+
+def site(*atoms: Atom, hydrogens: Sequence[Sequence[float]] = ()) -> Site:
+    """Atoms by label `A/RES/1/NAME`, element, position and role; then hydrogens."""
+    names = [label.rpartition("/")[0] for label, *_ in atoms]
+    order = list(dict.fromkeys(names))
+    count, bare = len(atoms), len(hydrogens)
+    return Site(
+        xyz=np.array([*(xyz for _, _, xyz, _ in atoms), *hydrogens], "f4"),
+        element=np.array([*(element for _, element, _, _ in atoms), *[1] * bare], "u1"),
+        residue=np.array([*(order.index(name) for name in names), *[0] * bare], "i4"),
+        label=np.array([*(label for label, *_ in atoms), *[atoms[0][0]] * bare], object),
+        role=np.array([*(role for *_, role in atoms), *[Interaction.NONE] * bare], "u1"),
+        conformation=np.array([""] * (count + bare), object),
+    )
+
+
+def kinds(smiles: str, xyz: Iterable[Sequence[float]], around: Site) -> list[tuple[str, str]]:
+    """Kind and residue of the contacts of a ligand, whose hydrogens RDKit builds."""
+    mol = Chem.MolFromSmiles(smiles)
+    conformer = Chem.Conformer(mol.GetNumAtoms())
+    conformer.SetPositions(np.array(list(xyz), float))
+    mol.AddConformer(conformer)
+    mol = Chem.AddHs(mol, addCoords=True)
+    found = contacts(ligand_groups(mol, mol.GetConformer().GetPositions()), surroundings(around))
+    return [(one.kind, one.residue) for one in found]
+
+
+ACETATE = ((0, 0, 0), (1.52, 0, 0), (2.15, 1.08, 0), (2.15, -1.08, 0))
+"""CC(=O)[O-] along x."""
+
+
+@pytest.mark.parametrize(("apart", "bonded"), [(2.8, True), (3.4, True), (3.6, False)])
+def test_a_hydrogen_bond_has_a_distance(apart: float, bonded: bool) -> None:
+    """A backbone nitrogen, with its hydrogen on the line to the ligand's oxygen."""
+    x, y = 2.15 + apart, 1.08
+    around = site(
+        ("A/ALA/7/N", 7, (x, y, 0), DONOR),
+        ("A/ALA/7/CA", 6, (x + 0.7, y + 1.25, 0), Interaction.POLAR),
+        ("A/ALA/6/C", 6, (x + 0.7, y - 1.2, 0), Interaction.POLAR),
+        hydrogens=[(x - 1.0, y, 0)],
+    )
+    found = kinds("CC(=O)[O-]", ACETATE, around)
+    assert (("hydrogen bond", "ALA7 A") in found) == bonded
+
+
+@pytest.mark.parametrize(("degrees", "bonded"), [(0, True), (30, True), (40, False), (180, False)])
+def test_a_hydrogen_bond_has_an_angle(degrees: float, bonded: bool) -> None:
+    """The hydrogen leaves the line by so many degrees at the nitrogen."""
+    x, y, turn = 2.15 + 2.9, 1.08, np.radians(degrees)
+    around = site(
+        ("A/ALA/7/N", 7, (x, y, 0), DONOR),
+        ("A/ALA/7/CA", 6, (x + 0.7, y + 1.25, 0), Interaction.POLAR),
+        ("A/ALA/6/C", 6, (x + 0.7, y - 1.2, 0), Interaction.POLAR),
+        hydrogens=[(x - np.cos(turn), y + np.sin(turn), 0)],
+    )
+    found = kinds("CC(=O)[O-]", ACETATE, around)
+    assert (("hydrogen bond", "ALA7 A") in found) == bonded
+
+
+def test_a_hydroxyl_turns_to_where_it_binds() -> None:
+    """Its hydrogen points away in the file; the angle at the oxygen decides, not the hydrogen."""
+    x, y = 2.15 + 2.8, 1.08
+
+    def serine(carbon: Sequence[float], hydrogen: Sequence[float]) -> Site:
+        return site(
+            ("A/SER/3/OG", 8, (x, y, 0), BOTH),
+            ("A/SER/3/CB", 6, carbon, Interaction.POLAR),
+            hydrogens=[hydrogen],
+        )
+
+    bent = serine((x + 0.5, y + 1.33, 0), (x + 0.3, y - 0.9, 0))
+    assert ("hydrogen bond", "SER3 A") in kinds("CC(=O)[O-]", ACETATE, bent)
+    across = serine((x - 1.3, y + 0.55, 0), (x + 0.3, y - 0.9, 0))  # the carbon is in the way
+    assert ("hydrogen bond", "SER3 A") not in kinds("CC(=O)[O-]", ACETATE, across)
+
+
+@pytest.mark.parametrize(("apart", "bound"), [(3.0, True), (4.4, True), (4.6, False)])
+def test_a_salt_bridge_has_a_distance(apart: float, bound: bool) -> None:
+    around = site(
+        ("A/LYS/5/NZ", 7, (2.15 + apart, 1.08, 0), DONOR),
+        ("A/LYS/5/CE", 6, (3.3 + apart, 2.0, 0), Interaction.POLAR),
+    )
+    assert (("salt bridge", "LYS5 A") in kinds("CC(=O)[O-]", ACETATE, around)) == bound
+    assert ("salt bridge", "LYS5 A") not in kinds("CC(=O)O", ACETATE, around)
+
+
+def hexagon(centre: Sequence[float], across: Sequence[float], up: Sequence[float]) -> np.ndarray:
+    angles = np.radians(60 * np.arange(6))
+    a, b = np.array(across, float), np.array(up, float)
+    return np.array(centre) + 1.39 * (np.cos(angles)[:, None] * a + np.sin(angles)[:, None] * b)
+
+
+X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("centre", "across", "up", "stacked"),
+    [
+        ((0, 0, 3.7), X, Y, True),  # face to face
+        ((1.5, 0, 3.6), X, Y, True),  # with an offset
+        ((4.2, 0, 3.4), X, Y, False),  # beside each other
+        ((0, 0, 6.0), X, Y, False),
+        ((0, 0, 5.0), X, Z, True),  # an edge on a face
+        ((0, 0, 6.8), X, Z, False),
+        ((5.0, 0, 0), X, Y, False),  # in one plane
+    ],
+)
+def test_rings_stack(
+    centre: Sequence[float], across: Sequence[float], up: Sequence[float], stacked: bool
+) -> None:
+    names = ["CG", "CD1", "CE1", "CZ", "CE2", "CD2"]
+    places = hexagon(centre, across, up).tolist()
+    atoms: list[Any] = [
+        (f"A/PHE/9/{name}", 6, xyz, GREASY) for name, xyz in zip(names, places, strict=True)
+    ]
+    found = kinds("c1ccccc1", hexagon((0, 0, 0), X, Y), site(*atoms))
+    assert (("pi stacking", "PHE9 A") in found) == stacked
+
+
+def test_a_charge_above_a_ring() -> None:
+    names = ["CG", "CD1", "CE1", "CZ", "CE2", "CD2"]
+    places = hexagon((0, 0, 0), X, Y).tolist()
+    atoms: list[Any] = [
+        (f"A/PHE/9/{name}", 6, xyz, GREASY) for name, xyz in zip(names, places, strict=True)
+    ]
+
+    def methylammonium(x: float, z: float) -> list[tuple[str, str]]:
+        return kinds("C[NH3+]", [(x, 0, z + 1.48), (x, 0, z)], site(*atoms))
+
+    assert ("cation-pi", "PHE9 A") in methylammonium(0, 3.8)
+    assert ("cation-pi", "PHE9 A") in methylammonium(1.5, 3.6)
+    assert ("cation-pi", "PHE9 A") not in methylammonium(0, 4.7)
+    assert ("cation-pi", "PHE9 A") not in methylammonium(3.4, 2.0)
+    assert ("cation-pi", "PHE9 A") not in kinds(
+        "CN", [(0, 0, 5.3), (0, 0, 3.8)], site(*atoms)
+    )  # fmt: skip
+
+
+def test_a_halogen_bond_is_straight_and_meets_the_lone_pair() -> None:
+    carbonyl = (
+        ("A/GLY/2/O", 8, (3.1, 0, 0), ACCEPTOR),
+        ("A/GLY/2/C", 6, (3.7, 1.05, 0), Interaction.POLAR),
+    )
+    straight = [(-1.9, 0, 0), (0, 0, 0)]
+    bent = [(0.4, 1.85, 0), (0, 0, 0)]
+    assert ("halogen bond", "GLY2 A") in kinds("CBr", straight, site(*carbonyl))
+    assert ("halogen bond", "GLY2 A") not in kinds("CBr", bent, site(*carbonyl))
+    assert ("halogen bond", "GLY2 A") not in kinds("CF", straight, site(*carbonyl))
+    along = (carbonyl[0], ("A/GLY/2/C", 6, (4.33, 0, 0), Interaction.POLAR))
+    assert ("halogen bond", "GLY2 A") not in kinds("CBr", straight, site(*along))
+
+
+def test_a_metal_and_a_water_that_bridges() -> None:
+    metal = site(("A/ZN/1/ZN", 30, (2.15 + 2.1, 1.08, 0), Interaction.METAL))
+    assert kinds("CC(=O)[O-]", ACETATE, metal) == [("metal", "ZN1 A")]
+    water = site(
+        ("A/HOH/8/O", 8, (2.15 + 2.8, 1.08, 0), Interaction.NONE),
+        ("A/ASP/4/OD1", 8, (2.15 + 5.5, 1.08, 0), ACCEPTOR),
+        ("A/ASP/4/CG", 6, (2.15 + 6.7, 1.08, 0), Interaction.POLAR),
+    )
+    found = kinds("CC(=O)[O-]", ACETATE, water)
+    assert found == [("water", "HOH8 A"), ("water bridge", "ASP4 A")]
+
+
+def test_nonpolar_contacts_are_one_a_residue() -> None:
+    around = site(
+        ("A/VAL/1/CB", 6, (0, 3.8, 0), GREASY),
+        ("A/VAL/1/CG1", 6, (1.4, 4.0, 0.5), GREASY),
+        ("A/SER/2/CB", 6, (0, -3.8, 0), Interaction.POLAR),
+        ("A/SER/2/OG", 8, (0, -5.2, 0), BOTH),
+    )
+    assert kinds("CC", [(0, 0, 0), (1.54, 0, 0)], around) == [("hydrophobic", "VAL1 A")]
+
+
+def test_every_kind_has_a_letter_of_its_own() -> None:
+    assert len(set(KINDS.values())) == len(KINDS)
+
+
+STANDARD = frozenset(gemmi.expand_one_letter_sequence("ACDEFGHIKLMNPQRSTVWY", gemmi.ResidueKind.AA))
+COMPARED = ("hydrogen bond", "pi stacking", "halogen bond", "hydrophobic")
+
+
+def both(
+    folder: Path, name: str, structure: Path, crystal: Path, chains: str, mol: Chem.Mol
+) -> set[tuple[str, str]]:
+    """Residues and kinds by this program, of amino acids."""
+    file = folder / f"{name}.h5"
+    asked = pocket.Inputs(
+        structure, Structure(chains=tuple(chains)), SiteSettings(ligand=str(crystal))
+    )
+    pocket.run(asked, PocketSettings(), None, file)
+    part: Any = SimpleNamespace(pocket=file, conformation="")
+    around = surroundings(read_site([part]))
+    found = contacts(ligand_groups(mol, mol.GetConformer().GetPositions()), around)
+    return {
+        (one.residue, one.kind)
+        for one in found
+        if one.kind in COMPARED and one.residue[:3] in STANDARD
+    }
+
+
+def compared(found: dict[str, set[tuple[str, str]]]) -> dict[str, tuple[int, int, int]]:
+    """Of each kind: residues by both programs, by ours only, by ProLIF only."""
+    expected: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for row in rows("prolif.tsv"):
+        expected[row["complex"]].add((row["residue"], row["kind"]))
+    counts = {}
+    for kind in COMPARED:
+        ours = {(name, *one) for name, own in found.items() for one in own if one[1] == kind}
+        theirs = {(name, *one) for name in found for one in expected[name] if one[1] == kind}
+        counts[kind] = len(ours & theirs), len(ours - theirs), len(theirs - ours)
+    return counts
+
+
+def test_crystal_complexes_have_the_interactions_that_prolif_finds(tmp_path: Path) -> None:
+    found = {
+        name: both(tmp_path, name, structure_file(name), ligand_file(name), chains, ligand(name))
+        for name, chains in COMPLEXES.items()
+    }
+    counts = compared(found)
+    shared, ours, theirs = counts["hydrogen bond"]
+    assert shared >= 8
+    assert theirs == 0
+    assert ours <= 3  # hydroxyls that turn
+    assert counts["pi stacking"][2] == 0
+    assert counts["pi stacking"][1] <= 1
+
+
+def test_thirty_complexes_have_the_interactions_that_prolif_finds(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    found = {}
+    for folder in sorted((shared_data / "redock").iterdir()):
+        mol = Chem.MolFromMolFile(str(folder / "ligand.sdf"))
+        mol = Chem.AddHs(mol, addCoords=True)
+        files = folder / "protein.pdb", folder / "ligand.sdf"
+        found[folder.name] = both(tmp_path, folder.name, *files, "", mol)
+    counts = compared(found)
+    for kind, least, most_ours, most_theirs in (
+        ("hydrogen bond", 55, 20, 1),
+        ("pi stacking", 18, 3, 0),
+        ("halogen bond", 2, 0, 0),
+        # PLIP's limit is 4.0 Å, ProLIF's 4.5, and ProLIF leaves methyl groups out.
+        ("hydrophobic", 100, 120, 45),
+    ):
+        shared, ours, theirs = counts[kind]
+        assert shared >= least, (kind, counts[kind])
+        assert ours <= most_ours, (kind, counts[kind])
+        assert theirs <= most_theirs, (kind, counts[kind])

@@ -1,0 +1,263 @@
+"""Conformers from pieces: geometry, stereochemistry, and the file that keeps the shapes."""
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import rdMolTransforms
+
+from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.ligands.assembly import (
+    TOO_NEAR,
+    Torsions,
+    assemble,
+    can_exist,
+    combinations,
+)
+from ligen_py.molecules.ligands.conformers import NoConformerError, embed
+from ligen_py.molecules.ligands.rotatable_bonds import (
+    neighbours_of,
+    rigid_pieces,
+    rotatable_bonds,
+)
+from ligen_py.molecules.ligands.shapes import ShapeCache, Shapes, check_file, make_shapes
+
+MOLECULES = {
+    "imatinib": "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",
+    "atorvastatin": "CC(C)c1c(C(=O)Nc2ccccc2)c(-c2ccccc2)c(-c2ccc(F)cc2)"
+    "n1CC[C@@H](O)C[C@@H](O)CC(=O)O",
+    "penicillin G": "CC1(C)S[C@@H]2[C@H](NC(=O)Cc3ccccc3)C(=O)N2[C@H]1C(=O)O",
+    "sildenafil": "CCCc1nn(C)c2c1nc([nH]c2=O)-c1cc(ccc1OCC)S(=O)(=O)N1CCN(C)CC1",
+    "oseltamivir": "CCOC(=O)C1=C[C@@H](OC(CC)CC)[C@H](NC(C)=O)[C@@H](N)C1",
+    "tamoxifen": "CC/C(=C(\\c1ccccc1)c1ccc(OCCN(C)C)cc1)c1ccccc1",
+    "adenosine phosphate": "Nc1ncnc2c1ncn2[C@@H]1O[C@H](COP(=O)([O-])[O-])[C@@H](O)[C@H]1O",
+    "threonyl-proline": "C[C@@H](O)[C@H]([NH3+])C(=O)N1CCC[C@H]1C(=O)[O-]",
+    "two equal arms": "OC[C@@H](CO)CN1C[C@@H](CO)[C@H](CN)C1",
+}
+"""Flexible and stiff rings, centres that differ only beyond rotatable bonds, charges, E and Z."""
+
+IMPOSSIBLE, POSSIBLE = "CN1[C@H]2CC[C@H]1CCC2", "CN1[C@H]2CC[C@@H]1CCC2"
+"""A bridge excludes one of these isomers."""
+
+
+def made(
+    smiles: str, limit: int = 4, cache: ShapeCache | None = None
+) -> tuple[Chem.Mol, np.ndarray]:
+    """A molecule with hydrogens in docking order, and its conformers."""
+    bare, mol, near, torsions = ordered(smiles)
+    xyz = assemble(bare, near, torsions, cache or ShapeCache(None, 1, limit, limit), limit)
+    assert xyz is not None
+    return mol, xyz
+
+
+def ordered(smiles: str) -> tuple[Chem.Mol, Chem.Mol, list[list[int]], Torsions]:
+    bare = Chem.MolFromSmiles(smiles)
+    mol = Chem.AddHs(bare)
+    graph = Graph.of(mol)
+    pieces = rigid_pieces(neighbours_of(graph), rotatable_bonds(mol, graph))
+    order, axes, far_sides = pieces.heavy_first(graph.element > 1)
+    return (
+        Chem.RenumberAtoms(bare, order[: bare.GetNumAtoms()]),
+        Chem.RenumberAtoms(mol, order),
+        neighbours_of(graph.renumbered(np.array(order))),
+        Torsions(axes, far_sides),
+    )
+
+
+def with_conformer(mol: Chem.Mol, xyz: np.ndarray) -> Chem.Mol:
+    placed = Chem.Mol(mol)
+    placed.RemoveAllConformers()
+    conformer = Chem.Conformer(len(xyz))
+    conformer.SetPositions(np.ascontiguousarray(xyz))
+    placed.AddConformer(conformer, assignId=True)
+    return placed
+
+
+@pytest.mark.parametrize("smiles", MOLECULES.values(), ids=MOLECULES)
+def test_stereochemistry_is_that_of_the_drawing(smiles: str) -> None:
+    mol, conformers = made(smiles)
+    for xyz in conformers:
+        placed = with_conformer(mol, xyz)
+        Chem.AssignStereochemistryFrom3D(placed)
+        assert Chem.MolToSmiles(Chem.RemoveHs(placed)) == Chem.CanonSmiles(smiles)
+
+
+@pytest.mark.parametrize("smiles", MOLECULES.values(), ids=MOLECULES)
+def test_lengths_and_angles_are_those_of_the_whole_molecule(smiles: str) -> None:
+    mol, conformers = made(smiles)
+    whole = Chem.Mol(mol)
+    embed(whole, 1, "key", 4)
+    best = min(
+        (
+            deviations(mol, with_conformer(mol, xyz).GetConformer(), there)
+            for xyz in conformers
+            for there in whole.GetConformers()
+        ),
+        key=lambda both: float(np.median(both[1])),
+    )
+    assert np.median(best[0]) < 0.01
+    assert np.max(best[0]) < 0.06
+    assert np.median(best[1]) < 1.5
+
+
+def deviations(
+    mol: Chem.Mol, here: Chem.Conformer, there: Chem.Conformer
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of the lengths of bonds (Angstrom) and of the angles (degrees) of heavy atoms."""
+    heavy = mol.GetNumHeavyAtoms()
+    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in mol.GetBonds()]
+    lengths = [
+        rdMolTransforms.GetBondLength(here, *bond) - rdMolTransforms.GetBondLength(there, *bond)
+        for bond in bonds
+        if max(bond) < heavy
+    ]
+    near = [[n.GetIdx() for n in a.GetNeighbors() if n.GetIdx() < heavy] for a in mol.GetAtoms()]
+    angles = [
+        rdMolTransforms.GetAngleDeg(here, a, b, c) - rdMolTransforms.GetAngleDeg(there, a, b, c)
+        for b in range(heavy)
+        for a in near[b]
+        for c in near[b]
+        if a < c
+    ]
+    return np.abs(lengths), np.abs(angles)
+
+
+def test_no_atoms_of_two_pieces_clash() -> None:
+    for smiles in MOLECULES.values():
+        mol, conformers = made(smiles)
+        heavy = mol.GetNumHeavyAtoms()
+        distant = Chem.GetDistanceMatrix(mol)[:heavy, :heavy] > 3
+        for xyz in conformers[:, :heavy]:
+            distance = np.linalg.norm(xyz[:, None] - xyz, axis=-1)
+            assert distance[distant].min() >= TOO_NEAR
+
+
+def test_conformers_differ_in_their_rings() -> None:
+    mol, conformers = made("CC1CCCCC1")
+    turns = {
+        round(
+            abs(
+                rdMolTransforms.GetDihedralDeg(with_conformer(mol, xyz).GetConformer(), 0, 1, 2, 3)
+            ),
+            -1,
+        )
+        for xyz in conformers
+    }
+    assert min(turns) < 90  # axial: gauche to the ring
+    assert max(turns) > 150  # equatorial: along the ring
+
+
+def test_the_most_common_shapes_are_combined_first() -> None:
+    assert combinations([2, 1, 3], 4).tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 0, 2]]
+    assert combinations([1, 1], 4).tolist() == [[0, 0]]
+
+
+def test_a_molecule_does_not_depend_on_those_before_it(tmp_path: Path) -> None:
+    alone = {smiles: made(smiles)[1] for smiles in MOLECULES.values()}
+    shared = ShapeCache(tmp_path / "s.sqlite", 1, 4, 4)
+    for smiles in reversed(MOLECULES.values()):
+        assert np.array_equal(made(smiles, cache=shared)[1], alone[smiles])
+
+
+def filled(path: Path) -> tuple[list[str], list[Shapes | None]]:
+    """A file of shapes as one process leaves it, and what it holds: one piece has no shape."""
+    cache = ShapeCache(path, 1, 2, 2)
+    pieces = ["CCO", "CC1CCCCC1", IMPOSSIBLE, "[CH2]C"]
+    shapes = [cache.shapes(piece) for piece in pieces]
+    cache.save()
+    return pieces, shapes
+
+
+def equal(one: Shapes | None, other: Shapes | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one.xyz, other.xyz) and one.first == other.first
+
+
+def test_shapes_pass_through_a_file_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pieces, shapes = filled(tmp_path / "s.sqlite")
+    monkeypatch.setattr("ligen_py.molecules.ligands.shapes.make_shapes", None)  # none is made
+    cache = ShapeCache(tmp_path / "s.sqlite", 1, 2, 2)
+    assert all(equal(cache.shapes(p), s) for p, s in zip(pieces, shapes, strict=True))
+
+
+def test_a_damaged_row_or_file_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    pieces, shapes = filled(path)
+    with sqlite3.connect(path) as file:
+        file.execute(
+            "update pieces set shapes = substr(shapes, 1, 40) || x'00' || substr(shapes, 42)"
+        )
+    cache = ShapeCache(path, 1, 2, 2)
+    assert all(equal(cache.shapes(p), s) for p, s in zip(pieces, shapes, strict=True))
+    path.write_bytes(b"no database at all" * 100)
+    cache = ShapeCache(path, 1, 2, 2)
+    assert equal(cache.shapes(pieces[1]), shapes[1])
+
+
+def test_a_folder_that_cannot_be_written_costs_time_only(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert equal(
+        ShapeCache(tmp_path / "file" / "s", 1, 2, 2).shapes("CCO"), make_shapes("CCO", 1, 2, 2)
+    )
+
+
+def test_two_processes_share_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    one, other = (ShapeCache(path, 1, 2, 2) for _ in range(2))
+    for cache, piece in ((one, "CCO"), (other, "CCN"), (one, "CCC")):
+        cache.shapes(piece)
+        cache.save()
+    with sqlite3.connect(path) as file:
+        rows = file.execute("select piece from pieces").fetchall()
+    assert sorted(row.rpartition("/")[2] for (row,) in rows) == ["CCC", "CCN", "CCO"]
+
+
+def test_a_file_that_others_hold_costs_time_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ligen_py.molecules.ligands.shapes.WAIT", 0.01)
+    path = tmp_path / "s.sqlite"
+    pieces, shapes = filled(path)
+    cache = ShapeCache(path, 1, 2, 2)
+    with sqlite3.connect(path) as holder:
+        holder.execute("begin exclusive")
+        assert all(equal(cache.shapes(p), s) for p, s in zip(pieces, shapes, strict=True))
+        cache.shapes("CCN")
+        cache.save()
+    cache.save()  # what could not be written is tried again
+    with sqlite3.connect(path) as file:
+        (count,) = file.execute("select count(*) from pieces where piece like '%/CCN'").fetchone()
+    assert count == 1
+
+
+def test_a_damaged_file_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "s.sqlite"
+    check_file(path)
+    filled(path)
+    check_file(path)
+    assert not caplog.messages
+    path.write_bytes(b"no database at all" * 100)
+    check_file(path)
+    assert str(path) in caplog.messages[0]
+
+
+def test_a_piece_without_a_shape_has_none() -> None:
+    assert make_shapes("no SMILES", 1, 1, 1) is None
+    assert make_shapes("[CH2]C", 1, 1, 1) is None  # a radical: a fragment cut in the wrong place
+
+
+def test_stereocentres_that_exclude_each_other_are_known_from_the_piece() -> None:
+    shapes = make_shapes(IMPOSSIBLE, 1, 1, 1)
+    assert shapes is not None
+    assert len(shapes.xyz) == 0
+    cache = ShapeCache(None, 1, 1, 1)
+    bare, _, near, torsions = ordered("c1ccccc1CC" + IMPOSSIBLE)
+    with pytest.raises(NoConformerError, match="exclude each other"):
+        assemble(bare, near, torsions, cache, 1)
+    assert not can_exist(bare, near, torsions, cache)
+    assert can_exist(*[ordered("c1ccccc1CC" + POSSIBLE)[i] for i in (0, 2, 3)], cache)

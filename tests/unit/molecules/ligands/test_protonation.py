@@ -1,0 +1,299 @@
+"""Protonation states against measured pKa and the states that textbooks draw."""
+
+import csv
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import rdDistGeom
+
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.preparation import RT, TAUTOMER_COST, prepare
+from ligen_py.molecules.ligands.protonation import (
+    FAMILIES,
+    SUBSTITUENTS,
+    families,
+    neutral,
+    populations,
+    protonated,
+    sites,
+    substituents,
+)
+from ligen_py.settings.parse import ParseSettings
+
+NAMED = {
+    "histamine": ("NCCc1c[nH]cn1", "[NH3+]CCc1c[nH]cn1"),
+    "metformin": ("CN(C)C(=N)NC(=N)N", "CN(C)C(=[NH2+])NC(=N)N"),
+    "imatinib": (
+        "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",
+        "Cc1ccc(NC(=O)c2ccc(CN3CC[NH+](C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",
+    ),
+    "ciprofloxacin": (
+        "O=C(O)c1cn(C2CC2)c2cc(N3CCNCC3)c(F)cc2c1=O",
+        "O=C([O-])c1cn(C2CC2)c2cc(N3CC[NH2+]CC3)c(F)cc2c1=O",
+    ),
+    "paracetamol": ("CC(=O)Nc1ccc(O)cc1", "CC(=O)Nc1ccc(O)cc1"),
+    "salicylic acid": ("O=C(O)c1ccccc1O", "O=C([O-])c1ccccc1O"),
+    "resorcinol": ("Oc1cccc(O)c1", "Oc1cccc(O)c1"),
+    "catechol": ("Oc1ccccc1O", "Oc1ccccc1O"),
+    "warfarin": (
+        "CC(=O)CC(c1ccccc1)c1c(O)c2ccccc2oc1=O",
+        "CC(=O)CC(c1ccccc1)c1c([O-])c2ccccc2oc1=O",
+    ),
+    "barbital": ("CCC1(CC)C(=O)NC(=O)NC1=O", "CCC1(CC)C(=O)NC(=O)NC1=O"),
+    "barbituric acid": ("O=C1CC(=O)NC(=O)N1", "O=C1C=C([O-])NC(=O)N1"),
+    "sulfanilamide": ("Nc1ccc(S(N)(=O)=O)cc1", "Nc1ccc(S(N)(=O)=O)cc1"),
+    "sulfadiazine": (
+        "Nc1ccc(S(=O)(=O)Nc2ncccn2)cc1",
+        "Nc1ccc(S(=O)(=O)[N-]c2ncccn2)cc1",
+    ),
+    "vorinostat": ("O=C(CCCCCCC(=O)Nc1ccccc1)NO", "O=C(CCCCCCC(=O)Nc1ccccc1)NO"),
+    "phenyltetrazole": ("c1ccccc1-c1nn[nH]n1", "c1ccccc1-c1nn[n-]n1"),
+    "phenyltetrazole, 1H": ("c1ccccc1-c1nnn[nH]1", "c1ccccc1-c1nnn[n-]1"),
+    "arginine": ("NC(=N)NCCCC(N)C(=O)O", "NC(=[NH2+])NCCCC([NH3+])C(=O)[O-]"),
+    "4-aminopyridine": ("Nc1ccncc1", "Nc1cc[nH+]cc1"),
+    "2-aminopyridine": ("Nc1ccccn1", "Nc1ccccn1"),
+    "trimethoprim": (
+        "COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC",
+        "COc1cc(Cc2c[nH+]c(N)nc2N)cc(OC)c1OC",
+    ),
+    "methotrexate": (
+        "CN(Cc1cnc2nc(N)nc(N)c2n1)c1ccc(C(=O)NC(CCC(=O)O)C(=O)O)cc1",
+        "CN(Cc1cnc2nc(N)nc(N)c2n1)c1ccc(C(=O)NC(CCC(=O)[O-])C(=O)[O-])cc1",
+    ),
+    "sulfacetamide": ("CC(=O)NS(=O)(=O)c1ccc(N)cc1", "CC(=O)[N-]S(=O)(=O)c1ccc(N)cc1"),
+    "methyl phosphate": ("COP(=O)(O)O", "COP(=O)([O-])[O-]"),
+    "methylphosphonic acid": ("CP(=O)(O)O", "CP(=O)([O-])O"),
+    "acetic acid": ("CC(=O)O", "CC(=O)[O-]"),
+    "ethylamine": ("CCN", "CC[NH3+]"),
+    "aniline": ("Nc1ccccc1", "Nc1ccccc1"),
+    "pyridine": ("c1ccncc1", "c1ccncc1"),
+    "acetamide": ("CC(N)=O", "CC(N)=O"),
+    "phenol": ("Oc1ccccc1", "Oc1ccccc1"),
+    "piperazine": ("C1CNCCN1", "C1C[NH2+]CCN1"),
+    "benzamidine": ("NC(=N)c1ccccc1", "NC(=[NH2+])c1ccccc1"),
+    "clonidine": ("Clc1cccc(Cl)c1NC1=NCCN1", "Clc1cccc(Cl)c1NC1=[NH+]CCN1"),
+    "omeprazole": (
+        "COc1ccc2[nH]c(S(=O)Cc3ncc(C)c(OC)c3C)nc2c1",
+        "COc1ccc2[nH]c(S(=O)Cc3ncc(C)c(OC)c3C)nc2c1",
+    ),
+    "tolbutamide": ("CCCCNC(=O)NS(=O)(=O)c1ccc(C)cc1", "CCCCNC(=O)[N-]S(=O)(=O)c1ccc(C)cc1"),
+    "saccharin": ("O=C1NS(=O)(=O)c2ccccc21", "O=C1[N-]S(=O)(=O)c2ccccc21"),
+    "rosiglitazone": (
+        "CN(CCOc1ccc(CC2SC(=O)NC2=O)cc1)c1ccccn1",
+        "CN(CCOc1ccc(CC2SC(=O)[N-]C2=O)cc1)c1ccccn1",
+    ),
+    "piroxicam": (
+        "CN1C(C(=O)Nc2ccccn2)=C(O)c2ccccc2S1(=O)=O",
+        "CN1C(C(=O)Nc2ccccn2)=C([O-])c2ccccc2S1(=O)=O",
+    ),
+    "betaine": ("C[N+](C)(C)CC(=O)O", "C[N+](C)(C)CC(=O)[O-]"),
+    "ascorbic acid": ("OCC(O)C1OC(=O)C(O)=C1O", "OCC(O)C1OC(=O)C(O)=C1[O-]"),
+    "nitrobenzene": ("[O-][N+](=O)c1ccccc1", "[O-][N+](=O)c1ccccc1"),
+    "tetramethylammonium": ("C[N+](C)(C)C", "C[N+](C)(C)C"),
+    "phenylboronic acid": ("OB(O)c1ccccc1", "OB(O)c1ccccc1"),
+    "methane": ("C", "C"),
+}
+"""Name -> SMILES, and the form that is most frequent at pH 7.4."""
+
+MEASURED = {
+    "pyridine": ("c1ccncc1", 5.2),
+    "4-methoxypyridine": ("COc1ccncc1", 6.6),
+    "3-chloropyridine": ("Clc1cccnc1", 2.8),
+    "4-aminopyridine": ("Nc1ccncc1", 9.1),
+    "2-aminopyrimidine": ("Nc1ncccn1", 3.5),
+    "imidazole": ("c1c[nH]cn1", 7.0),
+    "2-methylimidazole": ("Cc1ncc[nH]1", 7.9),
+    "4-phenylimidazole": ("c1ccc(-c2c[nH]cn2)cc1", 6.1),
+    "aniline": ("Nc1ccccc1", 4.6),
+    "4-nitroaniline": ("Nc1ccc([N+](=O)[O-])cc1", 1.0),
+    "phenol": ("Oc1ccccc1", 10.0),
+    "4-nitrophenol": ("Oc1ccc([N+](=O)[O-])cc1", 7.15),
+    "2,4-dichlorophenol": ("Oc1ccc(Cl)cc1Cl", 7.9),
+    "4-cresol": ("Cc1ccc(O)cc1", 10.3),
+    "thiophenol": ("Sc1ccccc1", 6.6),
+    "chloroacetic acid": ("OC(=O)CCl", 2.9),
+    "benzoic acid": ("OC(=O)c1ccccc1", 4.2),
+    "butylamine": ("CCCCN", 10.6),
+    "benzylamine": ("NCc1ccccc1", 9.3),
+    "morpholine": ("C1COCCN1", 8.5),
+    "N-methylmorpholine": ("CN1CCOCC1", 7.4),
+    "thiomorpholine dioxide": ("O=S1(=O)CCNCC1", 5.4),
+    "2,2,2-trifluoroethylamine": ("NCC(F)(F)F", 5.7),
+    "aminoacetonitrile": ("NCC#N", 5.3),
+    "glycine ethyl ester": ("CCOC(=O)CN", 7.7),
+    "triethanolamine": ("OCCN(CCO)CCO", 7.8),
+    "1-phenylpiperazine, end": ("C1CN(c2ccccc2)CCN1", 8.8),
+    "benzenesulfonamide": ("NS(=O)(=O)c1ccccc1", 10.0),
+    "methanesulfonanilide": ("CS(=O)(=O)Nc1ccccc1", 8.9),
+    "succinimide": ("O=C1CCC(=O)N1", 9.6),
+    "hydantoin": ("O=C1CNC(=O)N1", 9.1),
+    "hydrazine": ("CNN", 7.9),
+    "2-mercaptoethanol": ("OCCS", 9.6),
+}
+"""Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
+
+
+def canonical(mol: Chem.Mol) -> str:
+    return Chem.CanonSmiles(Chem.MolToSmiles(mol))
+
+
+def smiles(text: str, ph: float = 7.4, least: float = 0.05, limit: int = 16) -> list[str]:
+    found = protonated(Chem.MolFromSmiles(text), ph, least, limit)
+    return [canonical(state.mol) for state in found]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_dominant_form_comes_first(name: str) -> None:
+    drawn, expected = NAMED[name]
+    found = smiles(drawn)
+    symmetric = {"trimethoprim"}  # pKa 7.1: nearly as many are neutral
+    assert Chem.CanonSmiles(expected) in (found if name in symmetric else found[:1])
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_pka_is_within_the_spread_of_its_family(name: str) -> None:
+    text, measured = MEASURED[name]
+    found = [site.pka for site in sites(Chem.MolFromSmiles(text))]
+    assert min(abs(pka - measured) for pka in found) < 0.7, found
+
+
+def test_titration_turns_at_the_pka() -> None:
+    assert smiles("CC(=O)O", 2.0) == ["CC(=O)O"]
+    assert smiles("CCN", 13.0) == ["CCN"]
+    (site,) = sites(Chem.MolFromSmiles("CC(=O)O"))
+    both = protonated(Chem.MolFromSmiles("CC(=O)O"), site.pka, 0.05, 4)
+    assert [state.population for state in both] == pytest.approx([0.5, 0.5])
+    acid, base = protonated(Chem.MolFromSmiles("CC(=O)O"), site.pka - 1, 0.05, 4)
+    assert acid.population / base.population == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "first", "second"),
+    [
+        ("ethylenediamine", "NCCN", 9.9, 6.9),
+        ("piperazine", "C1CNCCN1", 9.7, 5.4),
+        ("1,4-diaminobutane", "NCCCCN", 10.7, 9.2),
+        ("methyl phosphate", "COP(=O)(O)O", 6.5, 1.5),
+        ("glycine", "NCC(=O)O", 9.8, 2.4),
+        ("4-aminobutyric acid", "NCCCC(=O)O", 10.6, 4.0),
+    ],
+)
+def test_charges_see_each_other(name: str, text: str, first: float, second: float) -> None:
+    """Macroscopic pKa: where the mean charge passes half a proton (CRC Handbook)."""
+    mol = Chem.MolFromSmiles(text)
+    found = sites(mol)
+    sign = np.array([-1 if site.is_acid else 1 for site in found])
+
+    def charge(ph: float) -> float:
+        charged, share = populations(mol, found, ph)
+        return float((charged * sign).sum(axis=1) @ share)
+
+    assert len(found) == 2
+    levels = np.arange(0, 14, 0.01)
+    curve = np.array([charge(ph) for ph in levels])
+    top = sum(sign[sign > 0])
+    crossings = [levels[np.argmin(abs(curve - (top - half)))] for half in (1.5, 0.5)]
+    assert crossings == pytest.approx([first, second], abs=0.7), name
+
+
+def test_states_below_the_share_and_beyond_the_limit_are_left_out() -> None:
+    mol = Chem.MolFromSmiles("OP(=O)(O)OC[C@H](N)C(=O)O")
+    every = protonated(mol, 7.4, 0.0, 1000)
+    assert sum(state.population for state in every) == pytest.approx(1)
+    some = protonated(mol, 7.4, 0.05, 1000)
+    assert len(some) < len(every)
+    assert [state.population for state in some] == sorted(
+        (state.population for state in every if state.population >= 0.05), reverse=True
+    )
+    assert len(protonated(mol, 7.4, 0.0, 3)) == 3
+    assert len(protonated(mol, 7.4, 1.0, 3)) == 1
+
+
+def test_states_keep_atoms_coordinates_and_stereo() -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles("C[C@H](N)C(=O)OCCc1c[nH]cn1"))
+    rdDistGeom.EmbedMolecule(mol, randomSeed=1)
+    heavy = Chem.RemoveHs(mol)
+    for state in protonated(mol, 7.0, 0.0, 16):
+        assert [a.GetAtomicNum() for a in state.mol.GetAtoms()] == [
+            a.GetAtomicNum() for a in heavy.GetAtoms()
+        ]
+        ours, given = (each.GetConformer().GetPositions() for each in (state.mol, heavy))
+        assert np.array_equal(ours, given)
+        assert "@" in Chem.MolToSmiles(state.mol)
+        assert Chem.MolFromSmiles(Chem.MolToSmiles(state.mol)) is not None
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_states_do_not_depend_on_the_writing(name: str) -> None:
+    mol = Chem.MolFromSmiles(NAMED[name][0])
+    order = list(range(mol.GetNumAtoms()))
+    random.Random(3).shuffle(order)
+    ours = {canonical(s.mol): s.population for s in protonated(mol, 7.4, 0.01, 16)}
+    other = protonated(Chem.RenumberAtoms(mol, order), 7.4, 0.01, 16)
+    assert {canonical(s.mol): s.population for s in other} == pytest.approx(ours)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_any_state_leads_to_the_same_states(name: str) -> None:
+    """Charges of the drawing do not matter."""
+    drawn, charged = NAMED[name]
+    if name == "barbituric acid":
+        pytest.skip("its enolate is another tautomer than the drawing")
+    assert smiles(charged)[0] == smiles(drawn)[0]
+    assert canonical(neutral(Chem.MolFromSmiles(charged))) == Chem.CanonSmiles(drawn)
+
+
+def test_many_groups_are_no_problem() -> None:
+    polyamine = "NCC" + "NCC" * 15 + "N"
+    found = protonated(Chem.MolFromSmiles(polyamine), 7.4, 0.0, 4)
+    assert len(found) == 4
+    assert all(Chem.GetFormalCharge(state.mol) > 4 for state in found)
+
+
+def test_costs_are_relative_to_the_dominant_form() -> None:
+    settings = ParseSettings(conformers=1, min_population=0.01, tautomers=2)
+    states = prepare(Record(1, "x", "CN1CCOCC1"), settings).states
+    cost = {str(state.shape["smiles"][0]): float(state.shape["state_cost"][0]) for state in states}
+    base, acid = protonated(Chem.MolFromSmiles("CN1CCOCC1"), 7.4, 0.01, 4)
+    assert cost[canonical(base.mol)] == 0
+    ratio = base.population / acid.population
+    assert cost[canonical(acid.mol)] == pytest.approx(RT * math.log(ratio))
+    drawn, other = prepare(Record(1, "x", "Oc1ccccn1"), settings).states
+    assert float(drawn.shape["state_cost"][0]) == 0
+    assert float(other.shape["state_cost"][0]) == pytest.approx(TAUTOMER_COST)
+    isomers = prepare(Record(1, "x", "CC(F)C(Cl)Br"), settings).states
+    assert [int(state.shape["isomers"][0]) for state in isomers] == [4] * 4
+
+
+def test_every_row_has_a_source_and_can_be_read() -> None:
+    for file, columns in ((FAMILIES, 7), (SUBSTITUENTS, 10)):
+        with file.open(newline="") as stream:
+            rows = list(csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+        assert {len(row) for row in rows} == {columns}
+        assert all(row[-1] for row in rows)
+    assert len(families()) > 250
+    assert len({family.name for family in families()}) == len(families())
+    assert {family.kind for family in families()} == {"acid", "base", "none"}
+    known = {"alkyl", "azine", "azole", "arene", "phenol"}
+    assert {name for family in families() for name, _ in family.effects} == known
+    assert all(family.deviation > 0 for family in families())
+    assert all(row.pattern is not None for row in substituents())
+
+
+def test_dominant_forms_of_measured_molecules(shared_data: Path) -> None:
+    with (shared_data / "pka/literature_one_site.tsv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t"))
+    among = first = states = 0
+    for row in rows:
+        sign = -1 if row["kind"] == "acidic" else 1
+        is_charged = sign * (float(row["pka"]) - 7.4) > 0
+        found = protonated(Chem.MolFromSmiles(row["smiles"]), 7.4, 0.05, 4)
+        atoms = (state.mol.GetAtomWithIdx(int(row["atom"])) for state in found)
+        right = [(atom.GetFormalCharge() == sign) == is_charged for atom in atoms]
+        among, first, states = among + any(right), first + right[0], states + len(right)
+    assert (among, first) >= (119, 112)
+    assert states <= 1.3 * len(rows)

@@ -1,0 +1,129 @@
+"""Cofactors by name: their atoms, charges and hydrogens, laid over coordinates made by RDKit."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import rdDistGeom
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.receptor import preparation as receptor
+from ligen_py.molecules.receptor.charges import Heavy, charge, cofactor
+from ligen_py.molecules.receptor.cofactors import TABLE, check_smiles, known, molecule, placed
+from ligen_py.molecules.receptor.site import site_of_ligand
+from ligen_py.molecules.typing.xscore_cofactors import with_hydrogens
+from ligen_py.molecules.typing.xscore_residues import typed
+from ligen_py.records.functions.ad4 import Ad4Type
+from ligen_py.records.functions.xscore import Interaction
+from ligen_py.settings.pocket import PocketSettings, Structure
+
+HEAVY_ATOMS = {
+    "NAD": 44, "NAP": 48, "NDP": 48, "FAD": 53, "FMN": 31, "HEM": 42, "SAM": 27, "SAH": 26,
+    "AMP": 23, "ADP": 27, "ATP": 31, "GTP": 32, "UDP": 25, "COA": 48, "ACO": 51, "PLP": 16,
+    "TPP": 26, "BTN": 16, "NAG": 15, "CLR": 28, "PO4": 5, "GOL": 6,
+}  # fmt: skip
+"""Of the components of the Protein Data Bank (haem without its iron)."""
+
+
+def residue(name: str, left_out: frozenset[int] = frozenset()) -> tuple[Heavy, Chem.Mol]:
+    """A residue as a structure file gives it: atoms in another order, bonds without orders."""
+    mol = molecule(known()[name])
+    bare = Chem.RemoveHs(mol)
+    whole = Chem.Mol(mol)
+    assert rdDistGeom.EmbedMolecule(whole, randomSeed=7, useRandomCoords=True) == 0
+    order = [i for i in range(bare.GetNumAtoms())[::-1] if i not in left_out]
+    row = {old: new for new, old in enumerate(order)}
+    symbols = [bare.GetAtomWithIdx(i).GetSymbol() for i in order]
+    near = [[n.GetIdx() for n in bare.GetAtomWithIdx(i).GetNeighbors()] for i in order]
+    heavy = Heavy(
+        xyz=whole.GetConformer().GetPositions()[order],
+        symbol=[symbol.upper() for symbol in symbols],
+        name=[f"{symbol}{i}" for i, symbol in enumerate(symbols)],
+        residue=np.zeros(len(order), int),
+        residue_name=[name] * len(order),
+        role=[Interaction.ACCEPTOR if symbol == "O" else Interaction.POLAR for symbol in symbols],
+        bonded=[[row[other] for other in some if other in row] for some in near],
+    )
+    return heavy, bare
+
+
+def test_every_row_can_be_read_and_names_are_given_once() -> None:
+    with TABLE.open(newline="") as stream:
+        rows = list(csv.reader(stream, delimiter="\t"))[1:]
+    names = [name for row in rows for name in row[0].split()]
+    assert len(names) == len(set(names)) == len(known()) > 120
+    assert all(len(row) == 4 and row[3] for row in rows)
+    check_smiles(known())
+    for name, count in HEAVY_ATOMS.items():
+        assert Chem.MolFromSmiles(known()[name]).GetNumAtoms() == count, name
+
+
+@pytest.mark.parametrize("name", ["NDP", "FAD", "HEM", "SAM", "ATP", "PLP", "COA", "NAG"])
+def test_charges_add_up_and_polar_hydrogens_are_built(name: str) -> None:
+    heavy, bare = residue(name)
+    result = charge(heavy, np.empty((0, 3)))
+    assert result.cofactors == {0}
+    total = float(result.receptor.partial_charge.sum())
+    assert total == pytest.approx(Chem.GetFormalCharge(bare), abs=0.05)
+    polar = sum(
+        atom.GetTotalNumHs() for atom in bare.GetAtoms() if atom.GetSymbol() in ("N", "O", "S")
+    )
+    assert (result.receptor.type == Ad4Type.HD).sum() == polar
+    built = result.receptor.xyz[result.receptor.type == Ad4Type.HD]
+    distance = np.linalg.norm(built[:, None] - heavy.xyz, axis=2).min(axis=1)
+    assert np.all((distance > 0.9) & (distance < 1.4))
+
+
+def test_a_residue_may_lack_atoms_but_not_be_another_molecule() -> None:
+    heavy, _ = residue("NDP", frozenset(range(5)))
+    assert charge(heavy, np.empty((0, 3))).cofactors == {0}
+    other = Heavy(**{n: getattr(heavy, n) for n in Heavy.__dataclass_fields__} | {
+        "residue_name": ["PLP"] * len(heavy.name)
+    })  # fmt: skip
+    found = charge(other, np.empty((0, 3)))
+    assert found.cofactors == set()
+    assert (found.receptor.partial_charge == 0).all()
+    assert placed("CCO", ["ZN"], [[]]) is None
+
+
+def test_a_smiles_of_the_config_is_used_first() -> None:
+    symbols, bonded = ["C", "C", "O"], [[1], [0, 2], [1]]
+    assert cofactor("XYZ", symbols, bonded, {}) == {}
+    acid = cofactor("xyz", symbols, bonded, {"XYZ": "CC=O"})
+    alcohol = cofactor("XYZ", symbols, bonded, {"XYZ": "CCO"})
+    assert (acid[2].hydrogens, alcohol[2].hydrogens) == (0, 1)
+    with pytest.raises(InputError, match=r"the SMILES of XYZ cannot be read: 'C\(C'"):
+        check_smiles({"XYZ": "C(C"})
+    assert Structure(cofactors={"xyz": "CCO"}).cofactors == {"XYZ": "CCO"}
+
+
+def test_hydrogens_decide_what_nitrogens_and_oxygens_do() -> None:
+    both = typed(1.75, Interaction.DONOR_ACCEPTOR, 0.0, 1)
+    assert with_hydrogens(both, "N", 2, 0, True).interaction == Interaction.ACCEPTOR
+    assert with_hydrogens(both, "N", 2, 1, False).interaction == Interaction.DONOR
+    assert with_hydrogens(both, "N", 3, 0, False).interaction == Interaction.POLAR
+    assert with_hydrogens(both, "O", 1, 1, False).interaction == Interaction.DONOR_ACCEPTOR
+    carbonyl = with_hydrogens(both, "O", 1, 0, True)
+    assert (carbonyl.interaction, carbonyl.radius) == (Interaction.ACCEPTOR, 1.55)
+    assert with_hydrogens(both, "C", 3, 0, False) == both
+
+
+def test_a_cofactor_of_a_structure_has_charges_and_the_audit_says_so(shared_data: Path) -> None:
+    folder = shared_data / "redock" / "1IA1"
+    site = site_of_ligand(folder / "ligand.sdf", 10.0)
+    structure = Structure()
+    selection = receptor.open_structure(folder / "protein.pdb", structure)
+    found = receptor.prepare(selection, site, structure, PocketSettings())
+    notes = [
+        reason
+        for part, reason in zip(found.audit.part, found.audit.reason, strict=True)
+        if "NDP" in part
+    ]
+    assert any("charges and hydrogens of its SMILES" in note for note in notes)
+    mine = np.array(["/NDP/" in label for label in found.receptor.label])
+    assert mine.sum() == 48
+    charges = found.typed["ad4"].partial_charge[: len(mine)][mine]
+    assert np.count_nonzero(charges) == 48
+    assert charges.min() < -0.5

@@ -1,0 +1,98 @@
+"""PDBQT of ligands and receptors against Meeko, which reads it back."""
+
+import numpy as np
+import pytest
+from meeko import MoleculePreparation, PDBQTMolecule, PDBQTWriterLegacy, RDKitMolCreate
+from rdkit import Chem
+from rdkit.Chem import AllChem
+
+from ligen_py.molecules.pdbqt import ligand_pdbqt, receptor_pdbqt, type_name
+from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
+from ligen_py.records.pocket import Receptor
+from tests import pdbqt
+
+SMILES = [
+    "C",
+    "COc1ccc(C[NH3+])cc1",
+    "COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC",
+    "OC(=O)C(F)(F)CN1CCN(CC1)S(=O)(=O)c1ccc(Cl)cc1",
+    "O=C(Nc1ccccc1)N(C)CCC#N",
+    "C[C@H](N)C(=O)N[C@@H](Cc1c[nH]c2ccccc12)C(=O)[O-]",
+    "C1CCCCCCCCCCC1",
+    "C/C(=C\\CO)CBr",
+]
+
+
+def shuffled(smiles: str) -> Chem.Mol:
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert AllChem.EmbedMolecule(mol, randomSeed=1) == 0
+    order = np.random.default_rng(0).permutation(mol.GetNumAtoms()).tolist()
+    return Chem.RenumberAtoms(mol, order)
+
+
+def written(mol: Chem.Mol, **items: str) -> str:
+    binary = np.frombuffer(mol.ToBinary(), "u1")
+    return ligand_pdbqt(binary, mol.GetConformer().GetPositions(), items)
+
+
+@pytest.mark.parametrize("smiles", SMILES)
+def test_meeko_restores_the_molecule_and_its_pose(smiles: str) -> None:
+    mol = shuffled(smiles)
+    found = RDKitMolCreate.from_pdbqt_mol(PDBQTMolecule(written(mol), skip_typing=True))[0]
+    assert Chem.MolToSmiles(Chem.RemoveHs(found)) == Chem.CanonSmiles(smiles)
+    bare = Chem.RemoveHs(mol)
+    match = Chem.RemoveHs(found).GetSubstructMatches(bare, useChirality=True, uniquify=False)
+    places = Chem.RemoveHs(found).GetConformer().GetPositions()
+    own = bare.GetConformer().GetPositions()
+    assert min(np.abs(places[list(each)] - own).max() for each in match) < 6e-4
+
+
+@pytest.mark.parametrize("smiles", SMILES[:-2])
+def test_atoms_types_charges_and_torsions_are_meekos(smiles: str) -> None:
+    mol = shuffled(smiles)
+    ours = pdbqt.read_lines(written(mol).splitlines())  # first: Meeko changes the molecule's rings
+    text, _, _ = PDBQTWriterLegacy.write_string(MoleculePreparation().prepare(mol)[0])
+    theirs = pdbqt.read_lines(text.splitlines())
+    assert len(ours.cuts) == len(theirs.cuts)
+    place = {tuple(xyz): i for i, xyz in enumerate(theirs.xyz.tolist())}
+    order = [place[tuple(xyz)] for xyz in ours.xyz.tolist()]
+    assert sorted(order) == list(range(len(theirs.kind)))
+    assert ours.kind == [theirs.kind[i] for i in order]
+    assert ours.charge == pytest.approx(theirs.charge[order], abs=1.5e-3)
+    cuts = {frozenset(order[end] for end in cut) for cut in ours.cuts}
+    assert cuts == {frozenset(cut) for cut in theirs.cuts}
+
+
+def test_remarks_are_what_vina_writes_and_plain_text() -> None:
+    items = {"name": "naïve\n分子", "score": "1.5", "vina.affinity": "-7.1234", "price": "9"}
+    lines = written(shuffled("CCO"), **items).splitlines()
+    assert lines[0] == "REMARK VINA RESULT:    -7.123      0.000      0.000"
+    assert lines[1:3] == ["REMARK  name = na?ve???", "REMARK  score = 1.5"]
+    assert not any("price" in line for line in lines)
+
+
+def test_a_receptor_has_its_hydrogens_behind_their_atoms() -> None:
+    receptor = Receptor(
+        xyz=np.array([[0, 0, 0], [1.5, 0, 0], [2.0, 1.4, 0]], "f4"),
+        element=np.array([6, 6, 8], "u1"),
+        residue=np.zeros(3, "i4"),
+        label=np.array(["A/SER/12/CA", "A/SER/12/CB", "A/SER/12/OG"], object),
+    )
+    charged = Ad4Receptor(
+        xyz=np.concatenate([receptor.xyz, np.array([[2.9, 1.5, 0]], "f4")]),
+        type=np.array([Ad4Type.C, Ad4Type.C, Ad4Type.OA, Ad4Type.HD], "u1"),
+        partial_charge=np.array([0.2, 0.1, -0.4, 0.2], "f4"),
+        axis=np.zeros((4, 3), "f4"),
+        normal=np.zeros((4, 3), "f4"),
+        exponent=np.zeros(4, "u1"),
+    )
+    lines = receptor_pdbqt(receptor, charged).splitlines()
+    assert [line[12:16].strip() for line in lines] == ["CA", "CB", "OG", "H"]
+    assert lines[3] == (
+        "ATOM      4  H   SER A  12       2.900   1.500   0.000  1.00  0.00    +0.200 HD"
+    )
+
+
+def test_every_type_is_spelled_as_autodock_does() -> None:
+    names = {type_name(kind) for kind in Ad4Type if kind}
+    assert names <= set(pdbqt.ELEMENT) | {"Cl", "Br"}

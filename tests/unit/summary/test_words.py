@@ -1,0 +1,158 @@
+"""The dossier's words: verdicts, doubts, methods, figures; and times as Snakemake wrote them."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py.molecules.hits.analysis import Analysis
+from ligen_py.molecules.hits.properties import Properties
+from ligen_py.molecules.interactions.contacts import Contact
+from ligen_py.store.campaign.times import Time, read_times
+from ligen_py.summary.doubts import doubts
+from ligen_py.summary.enrichment import Enrichment
+from ligen_py.summary.facts import Group, Redocking, Target, Watch
+from ligen_py.summary.figures import HEIGHT, MOST_DOTS, WIDTH, Scale, distribution, scatter
+from ligen_py.summary.verdict import verdict
+
+TARGET = Target(
+    name="t", size=10, rank_by="first", functions=["vina"], best=[], control=None, ledger=[],
+    watch=Watch(1, 1, []), groups=[], bars=[1, 4, 2], lowest=1.0, highest=4.0,
+)  # fmt: skip
+FINE = Analysis(
+    properties=Properties(300, 2, 60, 1, 3, 4, 20, 0, 5, ()),
+    contacts=(Contact("hydrogen bond", "ASP1 A", 2.9, (0, 0, 0), (0, 0, 0)),),
+    checks={"stereo": True, "clash": True},
+    strain=2.0,
+)
+
+
+def redocked(best: float | None, kept: float | None) -> Redocking:
+    return Redocking("REF", "scored", "no pose", 5.0, 9, best, kept)
+
+
+@pytest.mark.parametrize(
+    ("control", "level", "words"),
+    [
+        (None, "fair", "nothing was redocked"),
+        (redocked(1.2, 0.8), "good", "came back to 1.20 Å"),
+        (redocked(2.0, 0.8), "good", "came back to 2.00 Å"),
+        (redocked(6.5, 1.1), "fair", "crystal pose (1.10 Å), but another scores better"),
+        (redocked(6.5, 2.02), "bad", "did not come back (best-scored pose 6.50 Å away"),
+        (redocked(None, None), "bad", "the control failed (REF: no pose)"),
+    ],
+)  # fmt: skip
+def test_a_verdict_on_poses(control: Redocking | None, level: str, words: str) -> None:
+    found = verdict(replace(TARGET, control=control))
+    assert found[0][0] == level
+    assert words in found[0][1]
+
+
+@pytest.mark.parametrize(
+    ("interval", "level", "words"),
+    [
+        ((0.6, 0.9), "good", "it prefers actives"),
+        ((0.4, 0.7), "fair", "does not separate actives"),
+        ((0.1, 0.4), "bad", "behind the others"),
+        (None, "fair", "too few to say"),
+    ],
+)
+def test_a_verdict_on_the_ranking(
+    interval: tuple[float, float] | None, level: str, words: str
+) -> None:
+    found = Enrichment(10, 3, 2.0, 0.7, interval, [])
+    group = Group("actives", [], found)
+    _, ranking = verdict(replace(TARGET, groups=[group]))
+    assert ranking[0] == level
+    assert words in ranking[1]
+    assert verdict(TARGET)[1][1].startswith("Ranking: no known actives were given")
+
+
+def test_a_fine_hit_has_no_doubt() -> None:
+    assert doubts(FINE, 1.5, 0.01, {"Vina": 0.02}) == []
+    assert doubts(FINE, math.nan, 0.01, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"polar": 0}, "no nitrogen, oxygen or other polar atom"),
+        ({"weight": 700.0}, "large: 700 g/mol"),
+        ({"weight": 100.0}, "small: 100 g/mol"),
+        ({"logp": 7.0}, "greasy: logP 7.0"),
+        ({"alerts": ("PAINS quinone A",)}, "PAINS quinone A"),
+        ({"alerts": ("Brenk a", "Brenk b", "Brenk c")}, "3 structural alerts"),
+    ],
+)
+def test_properties_raise_doubts(change: dict, words: str) -> None:
+    assert FINE.properties is not None
+    (found,) = doubts(replace(FINE, properties=replace(FINE.properties, **change)), 1.5, 0.0, {})
+    assert words in found
+
+
+def test_poses_raise_doubts() -> None:
+    (found,) = doubts(replace(FINE, contacts=()), 1.5, 0.0, {})
+    assert "no hydrogen bond" in found
+    water = Contact("water", "HOH1 A", 2.9, (0, 0, 0), (0, 0, 0))
+    assert doubts(replace(FINE, contacts=(water,)), 1.5, 0.0, {}) == [found]
+    (found,) = doubts(replace(FINE, checks={"clash": False}), 1.5, 0.0, {})
+    assert "clash" in found
+    (found,) = doubts(replace(FINE, strain=20.0), 1.5, 0.0, {})
+    assert "strained: 20 kcal/mol" in found
+    (found,) = doubts(FINE, 0.1, 0.0, {})
+    assert "only 0.1 kcal/mol worse" in found
+    (found,) = doubts(FINE, 1.5, 0.0, {"Vina": 0.6, "AD4": 0.7, "X-Score": 0.4})
+    assert found == "Vina and AD4 rank it behind half of the molecules"
+    assert doubts(FINE, 1.5, 0.5, {"Vina": 0.6}) == []
+    (found,) = doubts(Analysis(), 1.5, 0.0, {})
+    assert "could not be analysed" in found
+
+
+def test_axes_have_round_ticks_inside() -> None:
+    scale = Scale(-3.7, 12.2, 100, 500)
+    assert scale(-3.7) == 100
+    assert scale(12.2) == 500
+    values = [float(words) for _, words in scale.ticks]
+    assert values == [0, 5, 10]
+    assert [words for _, words in Scale(0.12, 0.19, 0, 1).ticks] == [
+        "0.12", "0.14", "0.16", "0.18",
+    ]  # fmt: skip
+    assert Scale(2.0, 2.0, 0, 10)(2.0) == 0
+
+
+def test_every_molecule_is_in_the_figures() -> None:
+    figure = distribution(TARGET, [(4.5, "reference", "REF")])
+    assert [words.rpartition(" ")[2] for *_, words in figure.cells] == ["1", "4", "2"]
+    assert figure.marks[0].x == WIDTH - 12
+    rng = np.random.default_rng(0)
+    few, many = rng.normal(size=(2, MOST_DOTS)), rng.normal(size=(2, 5 * MOST_DOTS))
+    assert len(scatter("x", "y", *few, []).dots) == MOST_DOTS
+    shaded = scatter("x", "y", *many, [])
+    assert not shaded.dots
+    counted = sum(int(words.split()[0]) for *_, words in shaded.cells)
+    assert counted >= 0.95 * 5 * MOST_DOTS  # the rest lies far below the others
+    for x, y, width, height, shade, _ in shaded.cells:
+        assert 0 <= x <= x + width <= WIDTH + 1
+        assert 0 <= y <= y + height <= HEIGHT
+        assert 0 < shade <= 1
+    empty = scatter("x", "y", np.empty(0), np.empty(0), [])
+    assert empty.dots == []
+
+
+def test_times_are_read_as_snakemake_wrote_them(tmp_path: Path) -> None:
+    head = "s\th:m:s\tmax_rss\tmax_vms\n"
+    for name, text in {
+        "dock/t/lib/1-of-2.tsv": f"{head}10.5\t0:00:10\t200.25\t-\n",
+        "dock/t/lib/2-of-2.tsv": f"{head}20\t0:00:20\t-\t-\n",
+        "report.tsv": f"{head}3.0\t0:00:03\t50\t-\n",
+        "score/t/lib/1-of-2.tsv": "damaged",
+        "other.tsv": f"{head}3.0\t0:00:03\t50\t-\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert read_times(tmp_path) == [
+        Time("dock", 2, 30.5, 200.25), Time("report", 1, 3.0, 50.0),
+    ]  # fmt: skip
+    assert read_times(tmp_path / "nowhere") == []
