@@ -13,7 +13,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import getitem
@@ -518,12 +518,6 @@ class Workplan:
             *(f"{results}/offtargets/{name}/found/offtargets.h5" for name in settings.offtargets),
             *(f"{results}/guides/{name}/found/guides.h5" for name in settings.guides),
         ]
-
-    def report_words(self, campaign: str | None, searches: Sequence[str], page: str) -> str:
-        """What the report reads and names, as words of a command line."""
-        words = ["--campaign", campaign, "--exported", f"{Path(page).parent}/export"] if (
-            campaign) else []  # fmt: skip
-        return shlex.join([*words, *(["--searches", *searches] if searches else [])])
 
     def search_parts(self, section: str, search: str) -> list[str]:
         """The parts of a search's database or genome."""

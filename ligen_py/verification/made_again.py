@@ -26,12 +26,16 @@ from ligen_py.settings.check import check
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.differences import differences
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
+from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import groups_in, read, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.terms import read_terms
 from ligen_py.verification.redocked import device_class
 
 log = logging.getLogger("ligen_py")
+
+TIMES = "benchmarks"
+"""Snakemake's measurements of jobs, which the report shows, in the campaign's folder."""
 
 POSES_SCORED = 1_000_000
 """Poses that are scored again: some minutes of a processor, some seconds of a GPU."""
@@ -46,7 +50,11 @@ def merge_faults(
     with tempfile.TemporaryDirectory() as name:
         table, again = Path(name) / path.name, Path(name) / "campaign.h5"
         table.write_text(manifest.text(), encoding="utf-8")
-        inputs = {"manifest": table, "effort": attributes.get("effort", "")}
+        inputs = {
+            "manifest": table,
+            "effort": attributes.get("effort", ""),
+            "verdicts": _verdicts(campaign),
+        }
         try:
             stage.run(inputs, settings, None, again)
         except InputError as error:
@@ -57,6 +65,13 @@ def merge_faults(
                 yield f"{campaign}: {what} is not what its parts give"
         except InputError as error:
             yield str(error)
+
+
+def _verdicts(campaign: Path) -> list[Path]:
+    """The files of the controls that a campaign was made with."""
+    with open_campaign(campaign) as opened:
+        targets = opened.verdicts().target
+    return [campaign.parent / "controls" / str(name) / "controls.json" for name in targets]
 
 
 def ranking_faults(part: PartFiles) -> Iterator[str]:
@@ -204,11 +219,15 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
         below = {file.parts[1] for file in searches}
         for name in (campaign.name, "manifest.tsv", *sorted(below)):
             (again / name).symlink_to(results.resolve() / name)
+        times = results.resolve().parent / TIMES
+        if times.is_dir():
+            (Path(folder) / TIMES).symlink_to(times)
         seen, printed = Path(results.name), StringIO()
         inputs = {"campaign": seen / campaign.name}
         with chdir(folder), redirect_stdout(printed):
             STAGES["export"].run(inputs, plan.settings.export, None, seen / "export")
-            shown = inputs | {"exported": seen / "export", "searches": tuple(searches)}
+            shown = {"exported": seen / "export", "searches": tuple(searches)}
+            shown |= inputs | ({"times": Path(TIMES)} if times.is_dir() else {})
             STAGES["report"].run(shown, plan.settings.report, None, seen / "report.html")
         (again / "report.txt").write_text(printed.getvalue(), encoding="utf-8")
         for file in sorted(again.rglob("*")):

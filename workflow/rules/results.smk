@@ -109,6 +109,14 @@ rule export:
         " > {log} 2>&1"
 
 
+# The folder of `export` is named in the table, not read: a changed export needs no report.
+REPORTED = [
+    *(["--campaign {input.campaign}"] if plan.pockets else []),
+    *(['--exported "$(dirname {output.page})/export"'] if plan.pockets else []),
+    *(["--searches {input.searches:q}"] if plan.reported("") else []),
+]
+
+
 rule report:
     input:
         **(inputs("report") if plan.pockets else {}),
@@ -137,18 +145,13 @@ rule report:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
-        # The folder of `export` is named in the table, not read: a changed export needs no report.
-        files=lambda wildcards, input, output: plan.report_words(
-            input.get("campaign"), input.searches, output.page
-        ),
         flags=flags(plan.settings.report),
         code=stage_digest("report"),
     message:
         "Report what came out"
     shell:
-        "python -m ligen_py.report"
+        f"python -m ligen_py.report {' '.join(REPORTED)}"
         " --output {output.page}"
-        " {params.files}"
         " --times benchmarks"
         " --jobs {threads}"
         " {params.flags}"
