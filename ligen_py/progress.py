@@ -292,7 +292,7 @@ def follow(
     report: Callable[[str], object],
     streams: Sequence[Any] = (),
     pause: float = MINUTE,
-    searches: Sequence[Path] = (),
+    searches: Sequence[str | Path] = (),
 ) -> None:
     """Start to report how far a campaign is, until this process ends.
 

@@ -25,7 +25,7 @@ from tests.workflow.small import (
     wait_until,
     write_campaign,
 )
-from tests.workflow.test_plan import ROOT
+from tests.workflow.test_plan import ROOT, genome_searches
 
 CHUNKS = 6
 pytestmark = pytest.mark.skipif(
@@ -107,6 +107,26 @@ def test_a_campaign_on_the_cluster_is_that_of_one_computer(
     assert {finished[job]["TimeLimit"] for job in with_card} == {"240"}
     assert {finished[job]["Partition"] for job in with_card} == {"gpu"}
     assert {finished[job]["NodeList"] for job in submitted} == {"n1", "n2"}
+
+
+def test_searches_on_the_cluster_are_those_of_one_computer(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    found = {}
+    for name in ("local", "cluster"):
+        folder = tmp_path / name / "run"
+        folder.mkdir(parents=True)
+        (folder / "c.yaml").write_text(yaml.safe_dump(genome_searches(folder)))
+        if name == "local":
+            done = run_local(folder, extra={"LIGEN_DEVICE": "cpu"})
+        else:
+            extra = {**cluster.environment(), "LIGEN_DEVICE": "cpu"}
+            done = run(folder, *profile(tmp_path / name), extra=extra)
+        assert done.returncode == 0, done.stdout
+        # The cache knows a genome by its path, too.
+        found[name] = {k: v for k, v in contents(folder).items() if not k.startswith("genomes/")}
+    assert found["cluster"] == found["local"]
+    assert len([name for name in found["local"] if name.endswith("-of-3.h5")]) == 3
 
 
 def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluster: Cluster) -> None:

@@ -135,10 +135,5 @@ onstart:
     shown = [
         one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr
     ]
-    follow(
-        Path("results/manifest.tsv"),
-        Path("logs/progress.log"),
-        logger.info,
-        shown,
-        searches=[Path(path) for path in plan.search_part_files("results")],
-    )
+    files = Path("results/manifest.tsv"), Path("logs/progress.log")
+    follow(*files, logger.info, shown, searches=plan.search_part_files("results"))
