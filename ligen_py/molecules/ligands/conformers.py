@@ -91,24 +91,25 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
 def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | None:
     """A rigid piece with hydrogens in up to `limit` conformers that differ in their rings.
 
-    The generator sees heavy atoms alone, which takes a seventh of the time; hydrogens are added to
-    what it makes. The shapes met most often are minimised, and stand in the order of their
+    The generator sees heavy atoms alone, but in cages; that takes a seventh of the time, and
+    hydrogens are added to what it makes. The shapes met most often are minimised, and stand in the order of their
     energies. None where the generator finds nothing.
     """
     systems = flexible_rings(bare) if limit > 1 else []
     way, other = _piece_ways(seed, key)
-    if _is_cage(bare) and rdDistGeom.EmbedMolecule(Chem.AddHs(bare), way):
-        return None
+    cage = _is_cage(bare)
+    if cage:  # without hydrogens it could turn a bridgehead inside out
+        bare = Chem.AddHs(bare)
     with rdBase.BlockLogs():  # it says that there are no hydrogens
         if rdDistGeom.EmbedMolecule(bare, way):
             # Groups that are cut short may not be as flat as those of a crystal.
             way = other
-            if rdDistGeom.EmbedMolecule(bare, way):
+            if cage or rdDistGeom.EmbedMolecule(bare, way):
                 return None
         if systems:
             rdDistGeom.EmbedMultipleConfs(bare, TRIES * limit, way)
             _keep(bare, _distinct(bare, systems, limit))
-    mol = Chem.AddHs(bare, addCoords=True)
+    mol = bare if cage else Chem.AddHs(bare, addCoords=True)
     energies = relax(mol, PIECE_STEPS)
     _keep(mol, sorted(range(len(energies)), key=lambda number: (energies[number], number)))
     if systems:
