@@ -92,8 +92,8 @@ def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | N
     """A rigid piece with hydrogens in up to `limit` conformers that differ in their rings.
 
     The generator sees heavy atoms alone, but in cages; that takes a seventh of the time, and
-    hydrogens are added to what it makes. The shapes met most often are minimised, and stand in the order of their
-    energies. None where the generator finds nothing.
+    hydrogens are added to what it makes. The shapes met most often are minimised, and stand in the
+    order of their energies. None where the generator finds nothing.
     """
     systems = flexible_rings(bare) if limit > 1 else []
     way, other = _piece_ways(seed, key)

@@ -34,6 +34,7 @@ MOLECULES = {
     "tamoxifen": "CC/C(=C(\\c1ccccc1)c1ccc(OCCN(C)C)cc1)c1ccccc1",
     "adenosine phosphate": "Nc1ncnc2c1ncn2[C@@H]1O[C@H](COP(=O)([O-])[O-])[C@@H](O)[C@H]1O",
     "threonyl-proline": "C[C@@H](O)[C@H]([NH3+])C(=O)N1CCC[C@H]1C(=O)[O-]",
+    "a bridged sugar": "CC(=O)N[C@@H]1[C@@H](O)[C@H](NC)[C@H]2CO[C@@H]1O2",
     "two equal arms": "OC[C@@H](CO)CN1C[C@@H](CO)[C@H](CN)C1",
 }
 """Flexible and stiff rings, centres that differ only beyond rotatable bonds, charges, E and Z."""
