@@ -68,11 +68,12 @@ def parser(
     result.add_argument("--quiet", action="store_true", help="only warnings and errors")
     for model in settings:
         title = model.__name__.removesuffix("Settings").lower() if len(settings) > 1 else "settings"
-        _add_settings(result.add_argument_group(title), model)
+        add_settings(result.add_argument_group(title), model)
     return result
 
 
-def _add_settings(group: Any, settings: type[Section]) -> None:
+def add_settings(group: Any, settings: type[Section]) -> None:
+    """Add a flag for each setting of a section to a group of a parser."""
     properties = settings.model_json_schema()["properties"]
     for name, field in settings.model_fields.items():
         kind, count = _kind(field.annotation)

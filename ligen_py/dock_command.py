@@ -36,7 +36,7 @@ REASONS = 10
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Dock from a command line; returns the exit code."""
-    parser = cli.parser("ligen_py.dock_command", __doc__, Structure)
+    parser = cli.parser("ligen_py.dock_command", __doc__)
     parser.usage = f"{parser.prog} PROTEIN LIGANDS ... --site LIGAND -o FOLDER [options]"
     parser.add_argument(
         "receptor",
@@ -83,6 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="X",
         help="around the ligand of --autobox, in Angstrom (default: %(default)s)",
     )
+    cli.add_settings(parser.add_argument_group("the receptor"), Structure)
     how = parser.add_argument_group("how")
     how.add_argument(
         "--effort", choices=("draft", "standard", "thorough"), default="standard",

@@ -62,6 +62,7 @@ def test_one_job_for_each_part_and_stage(tmp_path: Path, campaign: dict[str, Any
     result = plan(tmp_path, campaign)
     assert result.returncode == 0, result.stdout
     assert jobs(result.stdout) == {
+        "config": 1,
         "manifest": 1,
         "parse": 3 + 1,
         "pocket": 2,
@@ -90,7 +91,7 @@ def test_searches_beside_a_screen_and_alone(tmp_path: Path, campaign: dict[str, 
     result = plan(tmp_path, {"homologs": {"one": searches["one"]}})
     assert result.returncode == 0, result.stdout
     assert jobs(result.stdout) == {
-        **{"database": 1, "homologs": 2, "panel": 1, "report": 1, "all": 1}
+        **{"config": 1, "database": 1, "homologs": 2, "panel": 1, "report": 1, "all": 1}
     }
 
 
@@ -99,7 +100,7 @@ def test_searches_of_genomes(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stdout
     assert jobs(result.stdout) == {
         **{"genome": 1, "offtargets": 3, "sites": 1, "guide_sites": 2, "guides": 1},
-        **{"report": 1, "all": 1},
+        **{"config": 1, "report": 1, "all": 1},
     }
 
 

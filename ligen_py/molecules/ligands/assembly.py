@@ -7,6 +7,7 @@ Atoms stand in docking order (`rotatable_bonds`): heavy ones first, and of heavy
 alike those of each piece together, pieces depth first from the root.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -146,7 +147,7 @@ def _pieces(
     heavy = bare.GetNumAtoms()
     surroundings = _Surroundings.of(kekule, near)
     stereo = {atom.GetIdx() for atom in atoms_of(bare) if atom.GetChiralTag()}
-    stereo |= {bond.GetBeginAtomIdx() for bond in bare.GetBonds() if bond.GetStereo()}
+    stereo |= {bond.GetBeginAtomIdx() for bond in _bonds_of(bare) if bond.GetStereo()}
     rank = list(Chem.CanonicalRankAtoms(bare)) if stereo else []
     starts = [0, *torsions.far_sides[:, 0].tolist(), heavy]
     pieces = []
@@ -180,6 +181,11 @@ def _pieces(
     return pieces
 
 
+def _bonds_of(mol: Chem.Mol) -> Iterator[Chem.Bond]:
+    """All bonds, in a third of the time that `GetBonds` takes."""
+    return map(mol.GetBondWithIdx, range(mol.GetNumBonds()))
+
+
 @dataclass(frozen=True)
 class _Surroundings:
     """What belongs to a piece's fragment besides its own atoms."""
@@ -196,7 +202,7 @@ class _Surroundings:
     @classmethod
     def of(cls, kekule: Chem.Mol, near: list[list[int]]) -> "_Surroundings":
         orders = {}
-        for bond in kekule.GetBonds():
+        for bond in _bonds_of(kekule):
             a, b, order = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), bond.GetBondTypeAsDouble()
             orders[a, b] = orders[b, a] = int(order)
         count = kekule.GetNumAtoms()

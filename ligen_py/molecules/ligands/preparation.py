@@ -311,6 +311,8 @@ def _states(
                 update={"stereoisomers": settings.stereoisomers // len(possible)}
             )
             states |= _built(mended, mended, placed, share, shapes, notes)[0]
+        for ligand in (ligand for ligands in states.values() for ligand in ligands):
+            ligand.shape["isomers"] = ligand.shape["isomers"] * np.uint16(len(possible))
     elif states and problems:
         notes.append(f"{len(problems)} states left out, the first for: {problems[0]}")
     if not states and problems:

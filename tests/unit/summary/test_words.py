@@ -11,6 +11,7 @@ from ligen_py.molecules.hits.analysis import Analysis
 from ligen_py.molecules.hits.properties import Properties
 from ligen_py.molecules.interactions.contacts import Contact
 from ligen_py.store.campaign.times import Time, read_times
+from ligen_py.summary.controls import Row, Verdict
 from ligen_py.summary.doubts import doubts
 from ligen_py.summary.enrichment import Enrichment
 from ligen_py.summary.facts import Group, Redocking, Target, Watch
@@ -19,7 +20,7 @@ from ligen_py.summary.verdict import verdict
 
 TARGET = Target(
     name="t", size=10, rank_by="first", functions=["vina"], best=[], control=None, ledger=[],
-    watch=Watch(1, 1, []), groups=[], bars=[1, 4, 2], lowest=1.0, highest=4.0,
+    watch=Watch(1, 1, []), groups=[], bars=[1, 4, 2], lowest=1.0, highest=4.0, judged=None,
 )  # fmt: skip
 FINE = Analysis(
     properties=Properties(300, 2, 60, 1, 3, 4, 20, 0, 5, ()),
@@ -68,6 +69,28 @@ def test_a_verdict_on_the_ranking(
     assert ranking[0] == level
     assert words in ranking[1]
     assert verdict(TARGET)[1][1].startswith("Ranking: no known actives were given")
+
+
+@pytest.mark.parametrize(
+    ("figure", "null", "level"),
+    [
+        ((0.8, 0.7, 0.9), (0.55, 0.4, 0.7), "good"),
+        ((0.55, 0.4, 0.7), (0.5, 0.4, 0.6), "fair"),
+    ],
+)
+def test_actives_of_the_controls_come_before_groups(
+    figure: tuple[float, float, float], null: tuple[float, float, float], level: str
+) -> None:
+    rows = [
+        Row("t", "score", False, {"ROC AUC": figure}),
+        Row("", "heavy atoms", True, {"ROC AUC": null}),
+    ]
+    judged = Verdict("t", actives=20, decoys=400, rows=rows)
+    group = Group("others", [], Enrichment(10, 3, 2.0, 0.7, (0.1, 0.4), []))
+    _, ranking = verdict(replace(TARGET, judged=judged, groups=[group]))
+    assert ranking[0] == level
+    assert "20 known actives" in ranking[1]
+    assert f"{figure[0]:.2f}" in ranking[1]
 
 
 def test_a_fine_hit_has_no_doubt() -> None:
@@ -152,7 +175,5 @@ def test_times_are_read_as_snakemake_wrote_them(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert read_times(tmp_path) == [
-        Time("dock", 2, 30.5, 200.25), Time("report", 1, 3.0, 50.0),
-    ]  # fmt: skip
+    assert read_times(tmp_path) == [Time("dock", 2, 30.5, 200.25)]
     assert read_times(tmp_path / "nowhere") == []

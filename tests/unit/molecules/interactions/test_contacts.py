@@ -258,8 +258,11 @@ def test_crystal_complexes_have_the_interactions_that_prolif_finds(tmp_path: Pat
 def test_thirty_complexes_have_the_interactions_that_prolif_finds(
     shared_data: Path, tmp_path: Path
 ) -> None:
+    known = {row["complex"] for row in rows("prolif.tsv")}
     found = {}
     for folder in sorted((shared_data / "redock").iterdir()):
+        if folder.name not in known:  # ProLIF finds nothing in it
+            continue
         mol = Chem.MolFromMolFile(str(folder / "ligand.sdf"))
         mol = Chem.AddHs(mol, addCoords=True)
         files = folder / "protein.pdb", folder / "ligand.sdf"

@@ -67,6 +67,16 @@ def test_the_number_of_processes_changes_nothing(library_file: Path) -> None:
         assert equal(getattr(one, name), getattr(three, name))
 
 
+def test_a_shared_file_of_shapes_changes_nothing(library_file: Path, tmp_path: Path) -> None:
+    shapes = tmp_path / "shapes.sqlite"
+    alone = parse(library_file, WHOLE, SETTINGS, 1)
+    for jobs in (2, 1):  # an empty file, then a full one
+        shared = parse(library_file, WHOLE, SETTINGS, jobs, shapes=shapes)
+        for name in ("entries", "ledger", "ligands"):
+            assert equal(getattr(alone, name), getattr(shared, name))
+    assert shapes.is_file()
+
+
 def conformers(library: Library) -> dict[str, bytes]:
     ligands = library.ligands
     return {

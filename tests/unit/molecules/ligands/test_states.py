@@ -94,6 +94,8 @@ def test_a_drawing_that_cannot_be_is_docked_as_its_nearest_isomers(
     assert found.smiles == Chem.CanonSmiles(drawn)
     assert found.note == f"impossible stereocentres; docked with {centres} inverted"
     assert set(states(found)) == {Chem.CanonSmiles(each) for each in docked}
+    isomers = {int(state.shape["isomers"][0]) for state in found.states}
+    assert isomers == {len(docked)}, "they share what the drawing's molecule would have been"
     other = Chem.MolToSmiles(Chem.MolFromSmiles(drawn), canonical=False, rootedAtAtom=3)
     assert states(of(other, plain)) == states(found)
 
