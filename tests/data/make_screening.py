@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import precision_score, roc_auc_score, roc_curve
 from sklearn.utils import resample
+from sources import header
 
 FROM = 0.001
 
@@ -84,7 +85,8 @@ def main() -> None:
         case("ties", np.round(good), labels),
     ]
     path = Path(__file__).with_name("screening.json")
-    path.write_text(json.dumps(cases) + "\n")
+    about = [line.lstrip("# ") for line in header("make_screening.py", "scikit-learn")]
+    path.write_text(json.dumps({"about": about, "cases": cases}) + "\n")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def test_every_table_names_the_programs_and_the_script_that_made_it(path: Path) 
     if path.name in PUBLISHED:
         assert "published" in text
         return
-    assert re.search(r"computed by \w+ \d+\.\d+", text)
+    assert re.search(r"computed by [\w-]+ \d+\.\d+", text)
     (script,) = re.findall(r"tests/data/(make_\w+\.py)", text)
     assert f'"{path.name}"' in (DATA / script).read_text() or path.name.startswith("pocket_")
 

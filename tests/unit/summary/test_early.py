@@ -9,7 +9,7 @@ from rdkit.ML.Scoring import Scoring
 
 from ligen_py.summary import early
 
-GOLDENS = json.loads((Path(__file__).parents[2] / "data" / "screening.json").read_text())
+GOLDENS = json.loads((Path(__file__).parents[2] / "data" / "screening.json").read_text())["cases"]
 """Made by tests/data/make_screening.py."""
 
 LABELS = np.random.default_rng(1).random(300) < np.linspace(0.6, 0.02, 300)

@@ -1,0 +1,55 @@
+"""What is looked at when a run starts: files, device, settings of Snakemake, jobs in a queue."""
+
+import subprocess
+import sys
+
+from ligen_py.errors import DeviceError
+from ligen_py.progress import follow
+from snakemake.logging import logger
+
+
+def submitted_before():
+    """Slurm jobs that an earlier Snakemake submitted from this folder and that have not ended."""
+    asked = ["squeue", "--me", "--noheader", "--Format=JobID:20,STDOUT:4096"]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
+    rows = (line.split(maxsplit=1) for line in answer.splitlines())
+    logs = os.path.join(os.path.realpath(".snakemake/slurm_logs"), "")
+    return [row[0] for row in rows if len(row) == 2 and row[1].startswith(logs)]
+
+
+onstart:
+    try:
+        # `ligen run` has looked at all files before it started Snakemake.
+        if "LIGEN_CHECKED" not in os.environ:
+            from ligen_py.config_checks import check_device, check_files
+
+            check_files(plan)
+            if workflow.local_exec:
+                check_device()
+    except (InputError, DeviceError) as error:
+        raise WorkflowError(str(error)) from None
+    # The first two make half-written or deleted files look complete; docs/cluster.md says how.
+    if getattr(workflow.executor_settings, "array_jobs", None):
+        raise WorkflowError(
+            "slurm-array-jobs loses finished files when a task fails; leave it out"
+        )
+    if workflow.execution_settings.keep_incomplete:
+        raise WorkflowError(
+            "keep-incomplete takes half-written files for complete; leave it out"
+        )
+    # A copy that fails late removes the files that its successor has finished.
+    if hasattr(workflow.executor_settings, "array_jobs") and submitted_before():
+        raise WorkflowError(
+            "jobs of an earlier run in this folder are in Slurm's queue; wait until they end, "
+            f"or cancel them: scancel {' '.join(submitted_before())}"
+        )
+    try:
+        contents.digests(plan.every_source())
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+    # For whoever watches: bars on a terminal or a line a minute, and a file that can be tailed.
+    shown = [
+        one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr
+    ]
+    files = Path("results/manifest.tsv"), Path("logs/progress.log")
+    follow(*files, logger.info, shown, searches=plan.search_part_files("results"))
