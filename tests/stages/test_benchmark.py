@@ -28,7 +28,10 @@ def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(tmp_path: Path
     library = tmp_path / "two.smi"
     library.write_text("COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC trimethoprim\nCC(N)=O acetamide\n")
     settings = Settings(
-        effort="draft", dock={"num_restart": 24}, score={"functions": ["vina", "ad4"]}
+        effort="draft",
+        dock={"num_restart": 24},
+        score={"functions": ["vina", "ad4"]},
+        parse={"protonate": False},
     )
     receptor, crystal = DHFR / "1ia1_protein_one_lig_removed.pdb", DHFR / "1ia1_ligand.sdf"
     ligands = parsed(library, tmp_path, settings.parse)

@@ -75,7 +75,7 @@ def same_poses(one: Mini, other: Mini) -> None:
 
 def test_the_campaign_is_worth_comparing(whole: Mini) -> None:
     found = ranked(whole)
-    assert set(found.scored.name[-2:]) == {"acetamide", "ether"}
+    assert set(found.scored.name) > {"acetamide", "ether", "trimethoprim"}
     assert len(found.scored.name) == 5
     assert len(set(found.scored.score.tolist())) == 5
 
@@ -136,7 +136,7 @@ def test_a_pose_on_demand(whole: Mini, tmp_path: Path, capsys: pytest.CaptureFix
     for restart in range(12):
         pose = ["--pose", "dhfr", "trimethoprim", str(restart)]
         assert export.main([*words, *pose]) == 0
-        (mol,) = Chem.SDMolSupplier(str(tmp_path / "dhfr-pose.sdf"), removeHs=False)
+        mol, *_ = Chem.SDMolSupplier(str(tmp_path / "dhfr-pose.sdf"), removeHs=False)
         kind = "refined" if restart in kept else "poses"
         assert mol.GetProp("pose").startswith("refined" if restart in kept else "docked")
         made = read(getattr(part, kind), KINDS[kind], Poses)
@@ -152,14 +152,12 @@ def test_a_pose_that_was_not_kept_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Docking with all poses kept makes it again: those that were kept before are the same."""
-    campaign = Mini(
-        tmp_path, LIBRARY.splitlines()[0] + "\n", flags={"dock": ("--max-num-poses", "4")}
-    )
+    campaign = Mini(tmp_path, "CC(=O)NCc1ccccc1 amide\n", flags={"dock": ("--max-num-poses", "4")})
     (part,) = campaign.run().parts()
     few = read(part.poses, POSES, Poses)
     (lost, *_) = set(range(12)) - set(few.restart.tolist())
     words = ["--campaign", str(campaign.campaign), "--output", str(tmp_path), "--quiet"]
-    pose = ["--pose", "dhfr", "trimethoprim", str(lost)]
+    pose = ["--pose", "dhfr", "amide", str(lost)]
     assert export.main([*words, *pose]) == 1
     assert "docking kept the best 4 of 12 (dock.max_num_poses)" in capsys.readouterr().err
     campaign.flags = {"dock": ("--max-num-poses", "0")}

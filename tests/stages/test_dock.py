@@ -12,7 +12,7 @@ from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT, Verdict, Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
-from ligen_py.records.pocket import POCKET, Audit, Receptor
+from ligen_py.records.pocket import POCKET, Audit, Receptor, Whole
 from ligen_py.records.poses import POSES, Poses
 from ligen_py.settings.parse import ParseSettings
 from ligen_py.settings.pocket import PocketSettings
@@ -47,7 +47,8 @@ def write_pocket(path: Path) -> Path:
         label=text(),
     )
     audit = Audit(text(), text(), np.zeros(0, "i4"), text())
-    records = {"receptor": receptor, "field": make_field(), "audit": audit}
+    whole = Whole(xyz=receptor.xyz, element=none, label=text(), hetero=none)
+    records = {"receptor": receptor, "whole": whole, "field": make_field(), "audit": audit}
     write(path, POCKET, Run("pocket", PocketSettings()), records)
     return path
 

@@ -9,7 +9,6 @@ import gemmi
 import numpy as np
 import pyarrow.parquet
 import pytest
-from meeko import PDBQTMolecule, RDKitMolCreate
 from rdkit import Chem
 
 from ligen_py import aggregate, export
@@ -17,6 +16,7 @@ from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.summary import molecule as summary
 from tests import pdbqt
 from tests.stages.factory import POSES, Molecule, receptor, write_manifest, write_part
+from tests.with_meeko import PDBQTMolecule, RDKitMolCreate
 
 NAMES = [
     'quote " comma , slash / and \\',

@@ -14,7 +14,7 @@ from ligen_py.records.functions.xscore import XScoreLigands
 from ligen_py.records.kept import KEPT, Verdicts
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS, Entries
-from ligen_py.records.pocket import POCKET, Audit
+from ligen_py.records.pocket import POCKET, Audit, Receptor, Whole
 from ligen_py.records.poses import POSES, Poses
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.settings.dock import DockSettings
@@ -28,6 +28,15 @@ RUN = Run("dock", DockSettings())
 
 def text(*values: str) -> np.ndarray:
     return np.array(values, dtype=object)
+
+
+def whole_of(receptor: Receptor) -> Whole:
+    return Whole(
+        xyz=receptor.xyz,
+        element=receptor.element,
+        label=receptor.label,
+        hetero=np.zeros(len(receptor.xyz), "u1"),
+    )
 
 
 class Campaign:
@@ -54,6 +63,7 @@ class Campaign:
         audit = Audit(text(), text(), np.zeros(0, "i4"), text())
         pocket = {
             "receptor": self.receptor,
+            "whole": whole_of(self.receptor),
             "vina": as_vina(self.receptor),
             "ad4": charged_receptor(80, 6.0),
             "xscore": self.receptor,

@@ -1,5 +1,6 @@
 """The watch on a real campaign: a kernel that computes wrongly, and poses thrown out of the box."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -68,5 +69,5 @@ def test_poses_out_of_the_box_fail_the_chunk(
         file["poses/translation"][...] += np.float32(500)
     assert rescore(away, tmp_path / "s.h5") == 1
     said = capsys.readouterr().err
-    assert "zero: 24 of 24 scores of exactly 0" in said
-    assert "outside: 24 of 24 best poses centred outside the box" in said
+    assert re.search(r"zero: (\d+) of \1 scores of exactly 0", said)
+    assert re.search(r"outside: (\d+) of \1 best poses centred outside the box", said)

@@ -123,9 +123,11 @@ def test_a_control_forgets_its_crystal_coordinates(folder: Path) -> None:
 
 def test_site_and_chains_become_flags(folder: Path) -> None:
     plan = Workplan.of(config(), "c.yaml", folder)
-    assert plan.pocket_flags("a").startswith(f"--chains B C --ligand {folder / 'l.sdf'} --radius")
+    assert plan.pocket_flags("a").startswith(
+        f"--chains B C --cofactors '{{}}' --ligand {folder / 'l.sdf'} --radius"
+    )
     # argparse would take -1e-05 for a flag.
-    assert plan.pocket_flags("b").startswith("--center -1.5 0.00001 2.0 --radius")
+    assert plan.pocket_flags("b").startswith("--cofactors '{}' --center -1.5 0.00001 2.0 --radius")
 
 
 def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
@@ -139,7 +141,7 @@ def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
     assert list(plan.pockets) == ["t.one.open", "t.one.shut", "t.two.open", "t.two.shut"]
     assert plan.receptor("t.two.shut") == folder / "s.pdb"
     assert plan.pocket_flags("t.two.shut").startswith(
-        "--assembly 1 --cavity 2 --site-size 20.0 18.0 22.0 --radius"
+        "--assembly 1 --cofactors '{}' --cavity 2 --site-size 20.0 18.0 22.0 --radius"
     )
     assert plan.site_files("t.one.shut") == [folder / "l.sdf"]
     assert plan.control("t.one.shut") == plan.control("t.one.open") == "control-t.one"

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from meeko import MoleculePreparation, PDBQTMolecule, PDBQTWriterLegacy, RDKitMolCreate
 from rdkit import Chem
 from rdkit.Chem import AllChem
 
@@ -10,6 +9,7 @@ from ligen_py.molecules.pdbqt import ligand_pdbqt, receptor_pdbqt, type_name
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.pocket import Receptor
 from tests import pdbqt
+from tests.with_meeko import MoleculePreparation, PDBQTMolecule, PDBQTWriterLegacy, RDKitMolCreate
 
 SMILES = [
     "C",

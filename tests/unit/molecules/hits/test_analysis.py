@@ -24,7 +24,7 @@ def embedded(smiles: str) -> Chem.Mol:
 
 
 def site() -> Site:
-    common, scored, _ = receptor()
+    common, _, scored, _ = receptor()
     none = np.array([""] * len(common.xyz), object)
     return Site(common.xyz, common.element, common.residue, common.label, scored.interaction, none)
 
