@@ -66,7 +66,7 @@ def test_a_stale_list_of_parts_is_named(folder: Path, capsys: pytest.CaptureFixt
     table.parent.mkdir()
     table.write_text(found.text())
     described = Workplan.of(CONFIG, "c.yaml", folder)
-    assert list(plan._stale(described, table)) == []
+    assert list(plan._stale_list(described, folder)) == []
     table.write_text(Manifest(found.parts[:1]).text())
     assert run(folder, "--sample", "1") == 0
     printed = capsys.readouterr().out.split("A run now")[1]
@@ -102,5 +102,5 @@ def test_a_receptor_that_cannot_be_used_ends_it(
     far = {"dhfr": {**CONFIG["targets"]["dhfr"], "site": {"center": [900, 0, 0]}}}
     (folder / "c.yaml").write_text(yaml.safe_dump(CONFIG | {"targets": far}))
     assert run(folder) == 1
-    assert "target 'dhfr': " in (printed := capsys.readouterr().err)
+    assert "key 'targets.dhfr': " in (printed := capsys.readouterr().err)
     assert "no receptor atom lies in the box around (900.00, 0.00, 0.00)" in printed
