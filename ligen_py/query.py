@@ -294,12 +294,13 @@ def _with_unranked(
     }
     result = {}
     for name, values in part.items():
-        if values.dtype == object:
+        whole = values.dtype.kind in "iu" and name != "line"
+        if values.dtype == object or whole:
             more = np.empty(count, object)
             more[:] = texts.get(name, [None] * count)
         else:
             more = left.line if name == "line" else np.full(count, np.nan)
-        result[name] = np.concatenate([values, more])
+        result[name] = np.concatenate([values, more]) if count else values
     status = ["scored"] * len(next(iter(part.values())))
     status += [
         f"{Status(code).name.lower()}: {readable(detail)}"
