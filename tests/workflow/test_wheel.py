@@ -156,7 +156,7 @@ def test_a_pose_is_made_again_from_the_campaigns_folder(
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
-        (["dock"], 2, "type `ligen stage dock`"),
+        (["dock"], 2, "PROTEIN, LIGANDS"),
         (["rum"], 2, "did you mean 'run'?"),
         (["run", "my/config.yaml", "--profile", "moon"], 2, "there are: local, slurm; or"),
         (["run", "my/config.yaml", "--device", "abacus"], 2, "no OpenCL device matches 'abacus'"),
