@@ -74,6 +74,16 @@ def list_parts(table, mark):
     write_texts(table.parent, texts)
 
 
+def verdicts(ending):
+    """The verdicts on all targets, as `json` or `txt`."""
+    return [f"<results>/controls/{target}/controls.{ending}" for target in plan.ranked]
+
+
+def accepted():
+    """A file for each target whose controls let the campaign go on."""
+    return [f"<results>/controls/{target}/accepted.txt" for target in plan.ranked]
+
+
 plan = checked_plan()
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
 

@@ -6,16 +6,6 @@ behind `ancient`, hide from Snakemake that a setting of theirs has changed.
 """
 
 
-def verdicts(ending):
-    """The verdicts on all targets, as `json` or `txt`."""
-    return [f"<results>/controls/{target}/controls.{ending}" for target in plan.ranked]
-
-
-def accepted():
-    """A file for each target whose controls let the campaign go on."""
-    return [f"<results>/controls/{target}/accepted.txt" for target in plan.ranked]
-
-
 rule decoys:
     input:
         actives=lambda wildcards: str(
