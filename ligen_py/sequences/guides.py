@@ -176,11 +176,6 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
     return found
 
 
-def full_pattern(pam: str, pam_first: bool, length: int) -> str:
-    """The pattern of guides of a length with a PAM on one side, such as N x 20 + NRG."""
-    return pam + "N" * length if pam_first else "N" * length + pam
-
-
 def in_pattern(sequence: str, pattern: str, pam_first: bool) -> str:
     """A guide as long as the pattern: N is put for its PAM where it is given without one."""
     missing = "N" * max(0, len(pattern) - len(sequence))
