@@ -15,7 +15,9 @@ MINUTES = "LIGEN_DEVICE_MINUTES"
 GPU_MINUTES = 30.0
 """Default limit for a GPU; a processor has none, because it may need hours for a batch."""
 
-_since: float | None = None
+_waits: dict[object, float] = {}
+"""When each wait that is going on began; several threads may wait at a time."""
+
 _armed = False
 
 
@@ -35,19 +37,19 @@ def arm(is_gpu: bool) -> None:
 @contextmanager
 def waiting() -> Iterator[None]:
     """Mark a wait for the device."""
-    global _since
-    _since = time.monotonic()
+    wait = object()
+    _waits[wait] = time.monotonic()
     try:
         yield
     finally:
-        _since = None
+        del _waits[wait]
 
 
 def _watch(minutes: float) -> None:
     while True:
         time.sleep(min(10.0, minutes * 6))
-        since = _since
-        if since is not None and time.monotonic() - since > minutes * 60:
+        began = min(list(_waits.values()), default=None)
+        if began is not None and time.monotonic() - began > minutes * 60:
             print(
                 f"error: the device has not answered for {minutes:g} minutes, so the stage ends "
                 "and can be tried again: a kernel or the driver hangs; where a batch does take "

@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "tests/unit/test_progress.py": ["workflow"],
     "tests/stages/test_export.py": ["benchmarks"],
     "tests/unit/molecules/test_pdbqt.py": ["benchmarks"],
+    "tests/with_meeko.py": ["benchmarks"],
     "tests/api/test_vina.py": ["benchmarks"],
     "tests/data/make_*.py": ["benchmarks"],
     "benchmarks/**/*.py": [CORE, "benchmarks"],
