@@ -36,6 +36,7 @@ from ligen_py.settings.homologs import HomologsSettings, PanelSettings
 from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
+from ligen_py.settings.report import ReportSettings
 from ligen_py.settings.searches import AntiTarget
 from ligen_py.settings.section import Section
 from ligen_py.settings.source import Source
@@ -206,6 +207,8 @@ class Workplan:
                 given = getattr(control, field)
                 if given is not None:
                     yield ("controls", name, field), given
+        if self.settings.report.references is not None:
+            yield ("report", "references"), self.settings.report.references
         for name, search in self.settings.homologs.items():
             for accession, anti in search.structures.items():
                 above = "homologs", name, "structures", accession
@@ -518,6 +521,16 @@ class Workplan:
             *(f"{results}/offtargets/{name}/found/offtargets.h5" for name in settings.offtargets),
             *(f"{results}/guides/{name}/found/guides.h5" for name in settings.guides),
         ]
+
+    def report_flags(self) -> str:
+        """Flags of `report`."""
+        return flags(ReportSettings(**_only(self.settings.report, ReportSettings)))
+
+    def references(self) -> list[Path]:
+        """Files of known molecules: the report's own, and the actives of all controls."""
+        given = [control.actives for control in self.settings.controls.values()]
+        files = (self.settings.report.references, *given)
+        return list(dict.fromkeys(self.resolve(file) for file in files if file is not None))
 
     def search_parts(self, section: str, search: str) -> list[str]:
         """The parts of a search's database or genome."""

@@ -109,7 +109,7 @@ def _places(
     if not options.undoubted:
         return list(range(target.stored))
     (about,) = (one for one in targets_of(campaign, 1, {}) if one.name == target.name)
-    found = dossier_of(campaign, about, target.stored, len(os.sched_getaffinity(0)))
+    found = dossier_of(campaign, about, target.stored, {}, len(os.sched_getaffinity(0)))
     return sorted(row.rank - 1 for row in found.hits if not row.doubts)
 
 

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.errors import InputError
+from ligen_py.molecules.decoys import candidates_of
+from ligen_py.molecules.library.reading import records
 from ligen_py.settings.report import ReportSettings
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.times import read_times
@@ -23,6 +25,7 @@ from ligen_py.summary.facts import Target, effort_of, targets_of
 from ligen_py.summary.page import page_of
 from ligen_py.summary.searches import read_search
 from ligen_py.summary.searches import text_of as searches_text
+from ligen_py.summary.table import readable
 from ligen_py.summary.text import text_of
 
 
@@ -35,6 +38,8 @@ class Inputs(NamedTuple):
     """Folder of `export`, to be named, not read."""
     searches: tuple[Path, ...] = ()
     """Files of `panel`, `offtargets`, `guides` and `selectivity`."""
+    references: tuple[Path, ...] = ()
+    """Files of known molecules."""
     times: Path | None = None
     """Folder of Snakemake's measurements, for the page's table of times."""
 
@@ -49,6 +54,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         nargs="+",
         default=(),
         help="files of searches: homologs.h5, offtargets.h5, guides.h5, selectivity.tsv",
+    )
+    parser.add_argument(
+        "--references",
+        type=cli.input_file,
+        nargs="+",
+        default=(),
+        help="files of known molecules; the page names the one most similar to each hit",
     )
     parser.add_argument("--output", type=Path, required=True, help="HTML page to write")
     parser.add_argument(
@@ -71,7 +83,8 @@ def _stage(options: argparse.Namespace) -> None:
     if not (options.campaign or options.searches):
         raise InputError("command line: give --campaign, --searches, or both")
     searches = tuple(options.searches)
-    inputs = Inputs(options.campaign, options.exported, searches, options.times)
+    references = tuple(options.references)
+    inputs = Inputs(options.campaign, options.exported, searches, references, options.times)
     settings = cli.settings_from(ReportSettings, options)
     run(inputs, settings, None, options.output, jobs=options.jobs)
 
@@ -84,10 +97,11 @@ def run(
     dossiers: list[Dossier] = []
     runs, effort, date, files = None, "", "", {"this report as a page": str(output)}
     if inputs.campaign:
+        known = _known(inputs.references)
         with open_campaign(inputs.campaign) as campaign:
             targets = targets_of(campaign, settings.top, settings.groups)
             runs, effort = campaign.runs(), effort_of(campaign)
-            dossiers = [dossier_of(campaign, one, settings.hits, jobs) for one in targets]
+            dossiers = [dossier_of(campaign, one, settings.hits, known, jobs) for one in targets]
         date = f"{datetime.fromtimestamp(inputs.campaign.stat().st_mtime, UTC):%-d %B %Y}"
         files = {"every score": str(inputs.campaign)} | files
     if inputs.exported:
@@ -99,6 +113,18 @@ def run(
     if targets:
         print(text_of(targets, files, effort), end="")
     print("\n".join(["", *searches_text(searches)]) if searches else "", end="")
+
+
+def _known(files: Sequence[Path]) -> dict[str, str]:
+    """SMILES by name of the known molecules in some files."""
+    found: dict[str, str] = {}
+    for path in files:
+        molecules = candidates_of(records(path))
+        if not molecules.name:
+            raise InputError(f"{path}: contains no molecule; give a file of known molecules")
+        names = [readable(name) for name in molecules.name]
+        found |= dict(zip(names, molecules.smiles, strict=True))
+    return found
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pyopencl as cl
 from pyopencl.tools import match_dtype_to_c_struct
 
 from ligen_py.errors import DeviceError
+from ligen_py.opencl import watchdog
 from ligen_py.opencl.device import Device
 from ligen_py.paths import kernel_folder
 
@@ -98,7 +99,8 @@ def declared(device: Device, structs: Structs) -> str:
     """
     texts = []
     for name, dtype in structs.items():
-        laid_out, text = match_dtype_to_c_struct(device.handle, name, dtype, device.context)
+        with watchdog.waiting():  # a kernel runs there
+            laid_out, text = match_dtype_to_c_struct(device.handle, name, dtype, device.context)
         if laid_out != dtype:
             raise ValueError(f"{name} is {laid_out} on {device.label}, {dtype} on the host")
         texts.append(text)

@@ -20,7 +20,7 @@ from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.parse import ParseSettings, Reading
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.settings.refine import RefineSettings
-from ligen_py.settings.report import ReportSettings
+from ligen_py.settings.report import Report
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.settings.searches import GuideDesign, HomologSearch, OfftargetSearch
 from ligen_py.settings.section import Name, Section
@@ -158,7 +158,7 @@ class Campaign(Method):
     pocket: PocketSettings = Field(default_factory=PocketSettings)
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
     export: ExportSettings = Field(default_factory=ExportSettings)
-    report: ReportSettings = Field(default_factory=ReportSettings)
+    report: Report = Field(default_factory=Report)
 
     @model_validator(mode="after")
     def _something_to_do(self) -> Self:

@@ -21,3 +21,13 @@ class ReportSettings(Section):
     )
 
     _groups = field_validator("groups", mode="before")(from_json)
+
+
+class Report(ReportSettings):
+    """The section of a config: the settings, and a file."""
+
+    references: str | None = Field(
+        None,
+        description="file of known molecules, such as binders; the page names the one that is "
+        "most similar to each hit",
+    )

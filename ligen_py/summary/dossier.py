@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -126,11 +126,16 @@ class Dossier:
         ]
 
 
-def dossier_of(campaign: CampaignReader, facts: Target, count: int, jobs: int) -> Dossier:
-    """The dossier of a target's `count` best molecules, computed in `jobs` processes."""
+def dossier_of(
+    campaign: CampaignReader, facts: Target, count: int, known: Mapping[str, str], jobs: int
+) -> Dossier:
+    """The dossier of a target's `count` best molecules, computed in `jobs` processes.
+
+    Hits are compared with `known` molecules, SMILES by name, and with the groups of the settings.
+    """
     target = campaign.target(facts.name)
     site, every = target.site(), target.every()
-    known = _known(target, facts)
+    known = {**known, **_grouped(target, facts)}
     rows = _rows(campaign, target, facts, count, every)
     reference = target.reference()
     poses = _reference_poses(reference)
@@ -270,7 +275,7 @@ def _finished(row: Row, pose: Pose, found: Analysis, facts: Target, every: Every
     )
 
 
-def _known(target: TargetReader, facts: Target) -> dict[str, str]:
+def _grouped(target: TargetReader, facts: Target) -> dict[str, str]:
     """Members of the groups of known molecules by name, with their SMILES where they are stored."""
     names = frozenset(member.name for group in facts.groups for member in group.ranked)
     if not names:

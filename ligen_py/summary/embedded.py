@@ -50,6 +50,7 @@ def _hit(
         "stereo": stereo if found.open_centres else "",
         "library": row.library,
         "others": list(row.others),
+        "nearest": f"{row.nearest[0]}, {row.nearest[1]:.2f}" if row.nearest[0] else "",
         "note": row.note,
         "place": row.conformation,
         "vendor": [[name, text] for name, text in row.vendor.items()],

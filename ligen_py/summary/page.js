@@ -156,10 +156,11 @@ class Dossier {
     };
     const terms = this.data.terms.map((name, i) => [name, hit.t[i] === null ? "–" : hit.t[i].toFixed(2)]);
     parts.push(fold("energy terms", table([], terms)));
-    const origin = [["docked state", hit.state], ["states docked", hit.states], ["library", hit.library]];
+    const origin = [["docked state", hit.state], ["states and ring shapes docked", hit.states], ["library", hit.library]];
     if (hit.stereo) origin.push(["stereo", hit.stereo]);
     if (hit.place) origin.push(["conformation", hit.place]);
     if (hit.note) origin.push(["note", hit.note]);
+    if (hit.nearest) origin.push(["nearest known", hit.nearest]);
     if (hit.others.length) origin.push(["other names", hit.others.join("; ")]);
     parts.push(fold("origin and state", table([], [...origin, ...hit.vendor])));
     this.find("known").replaceChildren(...parts);

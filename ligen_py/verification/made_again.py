@@ -216,6 +216,7 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
         again = Path(folder) / results.name
         again.mkdir()
         searches = [Path(file) for file in plan.reported(results.name)]
+        references = tuple(file.resolve() for file in plan.references())
         below = {file.parts[1] for file in searches}
         for name in (campaign.name, "manifest.tsv", *sorted(below)):
             (again / name).symlink_to(results.resolve() / name)
@@ -227,6 +228,7 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
         with chdir(folder), redirect_stdout(printed):
             STAGES["export"].run(inputs, plan.settings.export, None, seen / "export")
             shown = {"exported": seen / "export", "searches": tuple(searches)}
+            shown |= {"references": references}
             shown |= inputs | ({"times": Path(TIMES)} if times.is_dir() else {})
             STAGES["report"].run(shown, plan.settings.report, None, seen / "report.html")
         (again / "report.txt").write_text(printed.getvalue(), encoding="utf-8")

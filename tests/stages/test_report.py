@@ -264,3 +264,14 @@ def test_alarms_of_the_watch_are_reported(
         watched = opened.target("t").watched()
     assert watched.alarm.tolist() == [1, 0, 0, 1]
     assert watched.chunk.tolist() == ["1-of-2"] * 2 + ["2-of-2"] * 2
+
+
+def test_hits_are_compared_with_the_molecules_of_a_file(campaign: Path) -> None:
+    known = campaign.parent / "known.smi"
+    known.write_text("CCSCC binder\nc1ccccc1O phenol\n")
+    assert run(campaign, "--references", str(known)) == 0
+    page = (campaign.parent / "report.html").read_text(encoding="utf-8")
+    (text,) = re.findall(r'"nearest": ?"(binder[^"]*)"', page)[:1]
+    assert re.fullmatch(r"binder, 0\.\d\d|binder, 1\.00", text)
+    known.write_text("nothing\n")
+    assert run(campaign, "--references", str(known)) == 1

@@ -438,6 +438,20 @@ def test_controls_are_parts_of_their_own(folder: Path) -> None:
     assert "--waters near" in plan.pocket_flags("a.waters-near")
     assert "--waters none" in plan.pocket_flags("a")
     assert plan.accept_flags("a") == "--below stop"
+
+
+def test_the_report_compares_hits_with_its_references_and_with_actives(folder: Path) -> None:
+    given = config()
+    (folder / "known.smi").write_text("CCO x\n")
+    given["controls"] = {"a": {"actives": "known.smi"}}
+    assert Workplan.of(given, "c.yaml", folder).references() == [folder / "known.smi"]
+    given["report"] = {"references": "more.smi"}
+    with pytest.raises(InputError, match="more.smi does not exist"):
+        Workplan.of(given, "c.yaml", folder)
+    (folder / "more.smi").write_text("CCO y\n")
+    plan = Workplan.of(given, "c.yaml", folder)
+    assert plan.references() == [folder / "more.smi", folder / "known.smi"]
+    assert "references" not in plan.report_flags()
     assert plan.accept_flags("b") == "--below warn"
     assert plan.is_drawn("decoys-of-a")
     assert not plan.is_drawn("actives-of-a")

@@ -113,6 +113,7 @@ rule export:
 REPORTED = [
     *(["--campaign {input.campaign}"] if plan.pockets else []),
     *(['--exported "$(dirname {output.page})/export"'] if plan.pockets else []),
+    *(["--references {input.references:q}"] if plan.references() else []),
     *(["--searches {input.searches:q}"] if plan.reported("") else []),
 ]
 
@@ -120,6 +121,7 @@ REPORTED = [
 rule report:
     input:
         **(inputs("report") if plan.pockets else {}),
+        references=[str(file) for file in plan.references()],
         searches=plan.reported("<results>"),
     output:
         page=report(
@@ -145,7 +147,8 @@ rule report:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
-        flags=flags(plan.settings.report),
+        flags=plan.report_flags(),
+        contents=[contents.digest(file) for file in plan.references()],
         code=stage_digest("report"),
     message:
         "Report what came out"

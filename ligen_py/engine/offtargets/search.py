@@ -77,7 +77,7 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Batch:
+class GuideBatch:
     """Guides whose letters stand at the same places, and what kernels need of them."""
 
     members: np.ndarray
@@ -98,7 +98,7 @@ class Batch:
         return complement_set(self.sets[:, ::-1]) if strand else self.sets
 
 
-def batches(query: Query) -> list[Batch]:
+def batches(query: Query) -> list[GuideBatch]:
     """The guides of a query in batches, each guide in one."""
     groups: dict[tuple[int, int, bool], list[int]] = {}
     for number, guide in enumerate(query.guides):
@@ -110,7 +110,7 @@ def batches(query: Query) -> list[Batch]:
         text = [query.guides[n].sequence[first : first + length].encode() for n in members]
         sets = SETS[np.frombuffer(b"".join(text), np.uint8)].reshape(-1, length)
         limits = np.array([min(query.guides[n].limit, length) for n in members], np.uint8)
-        made.append(Batch(np.array(members), first, length, plain, sets, limits))
+        made.append(GuideBatch(np.array(members), first, length, plain, sets, limits))
     return made
 
 
@@ -130,11 +130,11 @@ class Slice(NamedTuple):
     """Four words of 64 bits each: the letters' places that allow A, C, T, G."""
 
 
-class BatchOnDevice:
+class GuideBatchOnDevice:
     """A batch's programs and tables."""
 
     def __init__(
-        self, device: Device, query: Query, batch: Batch, form: Form, first_guide: int
+        self, device: Device, query: Query, batch: GuideBatch, form: Form, first_guide: int
     ) -> None:
         """Upload the guides, numbered from `first_guide` on."""
         self.batch = batch
@@ -365,7 +365,7 @@ class Searcher:
         self._members = np.concatenate([batch.members for batch in found])
         firsts = np.cumsum([0, *(len(batch.members) for batch in found)])
         self._batches = [
-            BatchOnDevice(device, query, batch, self.form, int(first))
+            GuideBatchOnDevice(device, query, batch, self.form, int(first))
             for batch, first in zip(found, firsts, strict=False)
         ]
         self._bulges = query.dna_bulge + query.rna_bulge > 0
