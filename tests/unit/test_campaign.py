@@ -446,7 +446,7 @@ def test_the_report_compares_hits_with_its_references_and_with_actives(folder: P
     given["controls"] = {"a": {"actives": "known.smi"}}
     assert Workplan.of(given, "c.yaml", folder).references() == [folder / "known.smi"]
     given["report"] = {"references": "more.smi"}
-    with pytest.raises(InputError, match="more.smi does not exist"):
+    with pytest.raises(InputError, match=r"more\.smi does not exist"):
         Workplan.of(given, "c.yaml", folder)
     (folder / "more.smi").write_text("CCO y\n")
     plan = Workplan.of(given, "c.yaml", folder)
