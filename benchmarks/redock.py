@@ -6,7 +6,12 @@ FOLDER contains one folder for each complex: protein.pdb (or .pdb.gz), ligand.sd
 and the site), and ligand_start.sdf or ligand.smi, from which new conformers are made. The box is a
 cube around the crystal ligand. A failure counts as a miss, with its reason. RMSD is
 symmetry-corrected, over heavy atoms, without alignment. The best-scored pose is sound ("valid")
-where it passes every check of PoseBusters (mode redock) but the distance to the crystal pose.
+where it passes every check of PoseBusters (mode redock) but the distance to the crystal pose. "Best
+of nine" is the nearest of the nine poses that score best over all states: Vina keeps nine a state,
+this engine more.
+
+FILE gets a line of JSON for the run, then one for each complex as soon as it is done, then the
+summary.
 
 With --peer vina AutoDock Vina docks the same states, each from the first of our conformers, in the
 same boxes on as many cores, and its poses are judged by the same code. Seconds are those of the
@@ -21,9 +26,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from posebusters import PoseBusters
@@ -57,8 +63,18 @@ from ligen_py.store.files.read import read
 NEAR = (2.0, 1.0)
 """A pose within this RMSD of the crystal is a success, Angstrom."""
 
+FEW = 9
+"""Poses that somebody looks at: as many as Vina keeps by default."""
+
 MARGIN = 5.0
 """The box reaches at least this far beyond the crystal ligand, Angstrom."""
+
+MEASURED = {
+    "rmsd_best_scored": "best-scored",
+    "rmsd_best_of_nine": "best of nine",
+    "rmsd_best_of_kept": "best of kept",
+}
+"""RMSD of a complex, and its name in the summary."""
 
 FAILURES = (RuntimeError, OSError, ValueError, IndexError, KeyError, InputError, DeviceError)
 """What makes a complex a miss instead of ending the run."""
@@ -87,6 +103,13 @@ class Complex:
     work: Path
 
 
+PROTEIN = ("protein.pdb", "protein.pdb.gz")
+CRYSTAL = ("ligand.sdf",)
+START = ("ligand_start.sdf", "ligand.smi")
+FILES = (PROTEIN, CRYSTAL, START)
+"""What a complex's folder contains, each under one of some names."""
+
+
 def find(folder: Path, *names: str) -> Path:
     """The first of some files that exists in a complex's folder."""
     for name in names:
@@ -104,10 +127,10 @@ def box_radius(crystal: Path) -> float:
 def prepare(task: Task, work: Path) -> Complex:
     """Parse the ligand and make the pocket, or take both from the cache."""
     folder, settings = task.folder, task.settings
-    crystal = find(folder, "ligand.sdf")
-    protein = find(folder, "protein.pdb", "protein.pdb.gz")
+    crystal = find(folder, *CRYSTAL)
+    protein = find(folder, *PROTEIN)
     cache = task.cache / folder.name
-    start = find(folder, "ligand_start.sdf", "ligand.smi")
+    start = find(folder, *START)
     ligands_file = parsed(start, cache, settings.parse)
     pocket_file = pocket_of(protein, crystal, box_radius(crystal), cache, settings.pocket)
     molecules = LigandsInMemory.of(ligands_file)
@@ -153,6 +176,7 @@ def ours(task: Task, given: Complex) -> dict[str, Any]:
     place = docked.coordinates(ligand)[best - docked.poses.first_pose[ligand]]
     return {
         "rmsd_best_scored": float(rmsd[best]),
+        "rmsd_best_of_nine": _best_of_few(rmsd, docked.columns["score"]),
         "rmsd_best_of_kept": float(rmsd.min()),
         "failed_checks": failed_checks(given, docked.molecule(ligand), place),
         "seconds": sum(clock.wall.values()),
@@ -161,6 +185,12 @@ def ours(task: Task, given: Complex) -> dict[str, Any]:
         "stage_seconds": clock.wall,
         "poses": {"rmsd": _rounded(rmsd)} | {k: _rounded(v) for k, v in docked.columns.items()},
     }
+
+
+def _best_of_few(rmsd: np.ndarray, score: np.ndarray) -> float:
+    """RMSD of the nearest of the poses that score best."""
+    order = np.argsort(-np.where(np.isfinite(score), score, -np.inf), kind="stable")
+    return float(rmsd[order[:FEW]].min())
 
 
 def _by_ligand(docked: Docked) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -189,6 +219,7 @@ def vina(task: Task, given: Complex) -> dict[str, Any]:
     best = min(found, key=lambda state: float(state.affinity[0]))
     return {
         "rmsd_best_scored": float(rmsd[affinity.argmin()]),
+        "rmsd_best_of_nine": _best_of_few(rmsd, -affinity),
         "rmsd_best_of_kept": float(rmsd.min()),
         "failed_checks": failed_checks(given, best.molecule, best.xyz[0]),
         "seconds": seconds,
@@ -240,7 +271,7 @@ def valid(rows: list[dict[str, Any]], program: str) -> np.ndarray:
 def measures(rows: list[dict[str, Any]], program: str) -> dict[str, np.ndarray]:
     """Every fraction of the summary, one truth value for each complex."""
     result = {}
-    for key, label in (("rmsd_best_scored", "best-scored"), ("rmsd_best_of_kept", "best of kept")):
+    for key, label in MEASURED.items():
         for near in NEAR:
             result[f"{label} within {near:g} A"] = hits(rows, program, key, near)
     sound = valid(rows, program)
@@ -321,6 +352,12 @@ def print_summary(total: dict[str, Any], programs: list[str]) -> None:
         print(f"{program}: {', '.join(times) or 'no times'} a ligand")
 
 
+def write_line(file: TextIO | None, values: dict[str, Any]) -> None:
+    """Append a line of JSON: what was measured stays, whatever happens next."""
+    if file is not None:
+        print(json.dumps(values), file=file, flush=True)
+
+
 def main() -> int:
     """Redock every complex of a folder and print the table."""
     parser = argparse.ArgumentParser(
@@ -351,6 +388,10 @@ def main() -> int:
         folders = [path for path in folders if path.name in options.only]
     if not folders:
         parser.error(f"{options.folder} has no such complexes")
+    for folder in folders:
+        missing = [names for names in FILES if not any((folder / name).exists() for name in names)]
+        if missing:
+            parser.error(f"{folder} has no {' or '.join(missing[0])}")
     if options.jobs < 1:
         parser.error("--jobs: give a number of processes")
     programs = ["ours", *([options.peer] if options.peer else [])]
@@ -361,7 +402,12 @@ def main() -> int:
     titles = [f"{program}: RMSD, best, seconds, sound" for program in programs]
     print(f"{'complex':10} " + " | ".join(f"{title:30}" for title in titles).rstrip())
     rows = []
-    with tempfile.TemporaryDirectory() as scratch:
+    about = {"device": device, "jobs": options.jobs, "cores_each": cores}
+    about["settings"] = settings.model_dump(mode="json")
+    with ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory())
+        lines = stack.enter_context(options.json.open("w")) if options.json else None
+        write_line(lines, about)
         cache = options.cache or Path(scratch)
         tasks = [
             Task(folder, cache, settings, options.device, bool(options.peer), cores)
@@ -370,18 +416,10 @@ def main() -> int:
         for row in run(tasks, options.jobs):
             rows.append(row)
             print(table_line(row, programs), flush=True)
-    total = summary(rows, programs)
+            write_line(lines, row)
+        total = summary(rows, programs)
+        write_line(lines, {"summary": total})
     print_summary(total, programs)
-    if options.json:
-        document = {
-            "device": device,
-            "jobs": options.jobs,
-            "cores_each": cores,
-            "settings": settings.model_dump(mode="json"),
-            "summary": total,
-            "complexes": rows,
-        }
-        options.json.write_text(json.dumps(document, indent=1) + "\n")
     return 0
 
 

@@ -34,7 +34,8 @@ def test_what_more_draws_win_among_decoys() -> None:
 
 
 def test_a_complex_that_failed_is_a_miss_of_every_measure() -> None:
-    good = {"status": "ok", "rmsd_best_scored": 1.5, "rmsd_best_of_kept": 0.5, "failed_checks": []}
+    good = {"status": "ok", "rmsd_best_scored": 1.5, "rmsd_best_of_nine": 1.2, "failed_checks": []}
+    good["rmsd_best_of_kept"] = 0.5
     rows = [
         {"id": "a", "ours": good},
         {"id": "b", "ours": {"status": "failed: no"}},
@@ -45,6 +46,8 @@ def test_a_complex_that_failed_is_a_miss_of_every_measure() -> None:
     assert counts == {
         "best-scored within 2 A": 1,
         "best-scored within 1 A": 0,
+        "best of nine within 2 A": 2,
+        "best of nine within 1 A": 0,
         "best of kept within 2 A": 2,
         "best of kept within 1 A": 2,
         "best-scored valid": 1,

@@ -5,6 +5,7 @@ parameters of AutoDock 4.2 ("bound" model); directional hydrogen bonds as AutoGr
 (after D. N. A. Boobbyer, P. J. Goodford et al., J. Med. Chem. 32 (1989) 1083-1094).
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -88,8 +89,9 @@ PARAMETERS = {
 """Of AutoDock 4.2; silicon, which it lacks, as in AutoDock Vina 1.2."""
 
 
+@cache
 def pair_table() -> np.ndarray:
-    """What a pair of types is: float32 (TYPES, TYPES, 4), symmetric.
+    """What a pair of types is: float32 (TYPES, TYPES, 4), symmetric, not to be changed.
 
     Components: A and B of A / r^12 - B / r^n, weighted (kcal/mol); distance of the minimum
     (Angstrom); n, 10 for donor and acceptor, else 6, or 0 where a type is NONE.
@@ -114,13 +116,18 @@ def pair_table() -> np.ndarray:
                 distance,
                 power,
             )
-    return table.astype(np.float32)
+    result = table.astype(np.float32)
+    result.setflags(write=False)  # the next caller gets the same array
+    return result
 
 
+@cache
 def type_table() -> np.ndarray:
     """Solvation parameter, volume (A^3) and hydrogen-bond kind by type: float32 (TYPES, 4)."""
     rows = [(row.solvation, row.volume, row.bond_kind, 0) for row in PARAMETERS.values()]
-    return np.array(rows, np.float32)
+    result = np.array(rows, np.float32)
+    result.setflags(write=False)
+    return result
 
 
 def definitions() -> dict[str, str]:
