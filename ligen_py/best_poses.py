@@ -65,11 +65,14 @@ def _poses(part: Part, members: Sequence[PartFiles], ligands: Sequence[int]) -> 
         for ligand in ligands:
             member, entry = int(part.member[ligand]), int(part.entry[ligand])
             poses, best = opened[member], part.pose(ligand)
-            xyz = rebuild(*poses.genotypes(ligand, best))[0]
+            kept = poses.kept(ligand)
+            places = rebuild(*poses.genotypes(ligand, kept))
             texts = poses.parent(entry), poses.state(ligand), poses.extra(entry)
-            gap = _gap(poses, ligand, best.start, xyz, energies[member])
+            chosen = best.start - kept.start
+            energy = energies[member][kept.start : kept.stop]
+            gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen)
             conformation = members[member].conformation
-            found.append(Pose(*texts, xyz, poses.molecule(ligand), conformation, gap))
+            found.append(Pose(*texts, places[chosen], poses.molecule(ligand), conformation, gap))
     return found
 
 
@@ -78,11 +81,12 @@ def _energies(files: PartFiles) -> np.ndarray:
     return read_columns(files.scores, SCORES, ("scores/energy",))["scores/energy"]
 
 
-def _gap(poses: Poses, ligand: int, best: int, xyz: np.ndarray, energy: np.ndarray) -> float:
-    """How much worse the best pose of a ligand is that lies elsewhere; NaN where there is none."""
-    kept, heavy = poses.kept(ligand), poses.heavy(ligand)
-    others = rebuild(*poses.genotypes(ligand, kept))[:, :heavy]
-    square = ((others - xyz[:heavy]) ** 2).sum(axis=2).mean(axis=1)
-    rivals = energy[kept.start : kept.stop][square > ELSEWHERE**2]
+def _gap(places: np.ndarray, energy: np.ndarray, best: int) -> float:
+    """How much worse the best pose of a ligand is that lies elsewhere; NaN where there is none.
+
+    `places` (poses, heavy atoms, 3), Angstrom, and `energy` (poses,), kcal/mol, are of all poses.
+    """
+    square = ((places - places[best]) ** 2).sum(axis=2).mean(axis=1)
+    rivals = energy[square > ELSEWHERE**2]
     rivals = rivals[np.isfinite(rivals)]
     return float(rivals.min() - energy[best]) if len(rivals) else float("nan")

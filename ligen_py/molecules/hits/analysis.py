@@ -16,6 +16,7 @@ from ligen_py.molecules.hits.strain import strain
 from ligen_py.molecules.interactions.contacts import Contact, contacts
 from ligen_py.molecules.interactions.ligand import ligand_groups
 from ligen_py.molecules.interactions.receptor import Surroundings, surroundings
+from ligen_py.molecules.ligands.states import acid_centres, with_equal_oxygens
 from ligen_py.molecules.workers import ordered_map
 from ligen_py.records.site import Site
 
@@ -124,13 +125,14 @@ def _order(bond: Chem.Bond) -> int:
 
 def _left_open(parent: Chem.Mol, mol: Chem.Mol) -> tuple[int, str]:
     """How many stereocentres and double bonds the parent leaves open; all labels of the pose."""
-    found = Chem.FindPotentialStereo(parent)
+    found = Chem.FindPotentialStereo(with_equal_oxygens(parent))
     count = sum(one.specified == Chem.StereoSpecified.Unspecified for one in found)
     if not count:
         return 0, ""
     docked = Chem.RemoveHs(from_coordinates(mol))
     rdCIPLabeler.AssignCIPLabels(docked)
-    carbons = [atom for atom in docked.GetAtoms() if atom.GetAtomicNum() != 7]
-    labels = [one.GetProp("_CIPCode") for one in (*carbons, *docked.GetBonds())
+    acids = acid_centres(docked)
+    centres = [a for a in docked.GetAtoms() if a.GetAtomicNum() != 7 and a.GetIdx() not in acids]
+    labels = [one.GetProp("_CIPCode") for one in (*centres, *docked.GetBonds())
               if one.HasProp("_CIPCode")]  # fmt: skip
     return count, ", ".join(labels)

@@ -50,9 +50,47 @@ def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
     return [mol, *(tautomer for _, _, tautomer in others[: limit - 1])]
 
 
+def acid_centres(mol: Chem.Mol) -> dict[int, list[int]]:
+    """Phosphorus and sulfur atoms with two terminal oxygens or more, and these oxygens.
+
+    A proton moves between the oxygens, so that a drawing with O, O- and OH is no stereocentre.
+    """
+    found = {}
+    for atom in atoms_of(mol):
+        if atom.GetAtomicNum() in (15, 16):
+            ends = [
+                other.GetIdx()
+                for other in atom.GetNeighbors()
+                if other.GetAtomicNum() == 8 and other.GetDegree() == 1
+            ]
+            if len(ends) > 1:
+                found[atom.GetIdx()] = ends
+    return found
+
+
+def with_equal_oxygens(mol: Chem.Mol) -> Chem.Mol:
+    """A copy whose acid centres have equal oxygens, so that RDKit sees no stereocentre there."""
+    result = Chem.RWMol(mol)
+    for centre, ends in acid_centres(mol).items():
+        acid = result.GetAtomWithIdx(centre)
+        for end in ends:
+            bond, oxygen = result.GetBondBetweenAtoms(centre, end), result.GetAtomWithIdx(end)
+            if bond.GetBondType() == Chem.BondType.DOUBLE:
+                acid.SetFormalCharge(acid.GetFormalCharge() + 1)
+            bond.SetBondType(Chem.BondType.SINGLE)
+            oxygen.SetFormalCharge(-1)
+            oxygen.SetNumExplicitHs(0)
+            oxygen.SetNoImplicit(True)
+        acid.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+    equal = result.GetMol()
+    equal.UpdatePropertyCache(strict=False)
+    return equal
+
+
 def undefined_stereo(mol: Chem.Mol) -> int:
     """Number of stereoisomers that a drawing allows, by its unmarked centres and bonds."""
-    return int(GetStereoisomerCount(mol, StereoEnumerationOptions(unique=True)))
+    options = StereoEnumerationOptions(unique=True)
+    return int(GetStereoisomerCount(with_equal_oxygens(mol), options))
 
 
 def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:
@@ -63,7 +101,18 @@ def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:
     options = StereoEnumerationOptions(
         unique=True, onlyUnassigned=True, maxIsomers=most, rand=random.Random(seed)
     )
-    yield from EnumerateStereoisomers(mol, options=options)
+    if not acid_centres(mol):
+        yield from EnumerateStereoisomers(mol, options=options)
+        return
+    for isomer in EnumerateStereoisomers(with_equal_oxygens(mol), options=options):
+        form = Chem.Mol(mol)
+        Chem.SetDoubleBondNeighborDirections(isomer)
+        for atom, marked in zip(atoms_of(form), atoms_of(isomer), strict=True):
+            atom.SetChiralTag(marked.GetChiralTag())
+        for bond, mark in zip(form.GetBonds(), isomer.GetBonds(), strict=True):
+            bond.SetBondDir(mark.GetBondDir())
+        Chem.AssignStereochemistry(form, cleanIt=True, force=True)
+        yield form
 
 
 def inverted(mol: Chem.Mol) -> Iterator[list[Chem.Mol]]:

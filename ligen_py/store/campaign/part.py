@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+import h5py
 import numpy as np
 
 from ligen_py.chain import STAGES, writer
@@ -325,6 +326,7 @@ class Poses:
         self._files = files
         self._kind = kind
         self._stack = ExitStack()
+        self._columns: dict[str, h5py.Dataset] = {}
 
     def __enter__(self) -> Self:
         """Open the ligands and the refined file and read their offsets."""
@@ -356,24 +358,24 @@ class Poses:
 
     def parent(self, entry: int) -> str:
         """The canonical SMILES of an input record's parent."""
-        return text_at(column_of(self._ligands, LIGANDS, "entries/smiles"), entry)
+        return text_at(self._ligand_column("entries/smiles"), entry)
 
     def name(self, ligand: int) -> str:
         """The name of a ligand's input record."""
-        entry = int(column_of(self._ligands, LIGANDS, "ligands/entry")[ligand])
-        return text_at(column_of(self._ligands, LIGANDS, "entries/name"), entry)
+        entry = int(self._ligand_column("ligands/entry")[ligand])
+        return text_at(self._ligand_column("entries/name"), entry)
 
     def extra(self, entry: int) -> str:
         """The further columns of an input record, a JSON object or nothing."""
-        return text_at(column_of(self._ligands, LIGANDS, "entries/extra"), entry)
+        return text_at(self._ligand_column("entries/extra"), entry)
 
     def state(self, ligand: int) -> str:
         """The canonical SMILES of a ligand."""
-        return text_at(column_of(self._ligands, LIGANDS, "ligands/smiles"), ligand)
+        return text_at(self._ligand_column("ligands/smiles"), ligand)
 
     def heavy(self, ligand: int) -> int:
         """How many of a ligand's atoms are heavy; they are the first."""
-        return int(column_of(self._ligands, LIGANDS, "ligands/heavy")[ligand])
+        return int(self._ligand_column("ligands/heavy")[ligand])
 
     def kept(self, ligand: int) -> range:
         """Rows of a ligand's poses."""
@@ -385,7 +387,7 @@ class Poses:
         first, last = self._first_angle[poses.start], self._first_angle[poses.stop]
         columns = ("torsion", "quaternion", "translation")
         torsion, quaternion, translation = (
-            column_of(self._posed, self._kind, f"poses/{name}") for name in columns
+            self._column(self._posed, self._kind, f"poses/{name}") for name in columns
         )
         return Genotypes(
             xyz=self._of(ligand, "atom", "xyz"),
@@ -398,7 +400,16 @@ class Poses:
 
     def _of(self, ligand: int, dimension: str, column: str) -> np.ndarray:
         first, last = self._first[dimension][ligand : ligand + 2]
-        return np.asarray(column_of(self._ligands, LIGANDS, f"ligands/{column}")[first:last])
+        return np.asarray(self._ligand_column(f"ligands/{column}")[first:last])
+
+    def _ligand_column(self, column: str) -> h5py.Dataset:
+        return self._column(self._ligands, LIGANDS, column)
+
+    def _column(self, file: h5py.File, kind: Kind, column: str) -> h5py.Dataset:
+        """A column, checked when it is first used; no two of the files have one of equal name."""
+        if column not in self._columns:
+            self._columns[column] = column_of(file, kind, column)
+        return self._columns[column]
 
 
 def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -46,6 +46,30 @@ def test_undefined_centres_are_enumerated_to_the_cap() -> None:
     assert len(list(stereoisomers(Chem.MolFromSmiles("CC(F)C(Cl)Br"), 3, 1))) == 3
 
 
+@pytest.mark.parametrize(
+    ("smiles", "count"),
+    [
+        ("COP(=O)([O-])O", 1),
+        ("COP(=O)(O)OCC", 1),
+        ("COP(=O)([O-])OP(=O)(O)OC", 1),
+        ("CC(O)(P(=O)(O)[O-])P(=O)([O-])O", 1),
+        ("CS(=O)O", 1),
+        ("CC(F)OP(=O)([O-])O", 2),
+        ("CC=CCOP(=O)([O-])O", 2),
+        ("COP([O-])(=S)OCC", 2),
+        ("CS(=O)CC", 2),
+    ],
+)
+def test_oxygens_that_share_a_proton_make_no_stereocentre(smiles: str, count: int) -> None:
+    mol = Chem.MolFromSmiles(smiles)
+    found = [Chem.MolToSmiles(form) for form in stereoisomers(mol, 8, 1)]
+    assert undefined_stereo(mol) == len(set(found)) == len(found) == count
+    bare = [Chem.MolFromSmiles(text) for text in found]
+    for form in bare:
+        Chem.RemoveStereochemistry(form)
+    assert {Chem.MolToSmiles(form) for form in bare} == {Chem.CanonSmiles(smiles)}
+
+
 def test_impossible_stereoisomers_cost_only_themselves() -> None:
     """Of camphor's four drawings two cannot be built."""
     assert len(states(of("CC1(C)C2CCC1(C)C(=O)C2"))) == 2
