@@ -208,7 +208,8 @@ static place_t perturbed(sg_t sg,
   const int torsions = p->ligand.torsions;
   const uint key = p->ligand.key;
   const int choice = (int)(uniform(key, restart, round, 0) * (float)(torsions + 2));
-  const float4 ball = in_ball(key, restart, round);
+  const ball_t in = in_ball(key, restart, round);
+  const float4 ball = (float4)(in.x, in.y, in.z, 0.0f);
   const float reach = round == 0    ? 0.0f
                       : choice == 0 ? amplitude
                       : choice == 1 ? amplitude / p->ligand.radius_of_gyration

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,7 @@ FREEDOM_CLASSES = (16, 24, 40, RIGID + MAX_TORSIONS)
 BATCH_LIGANDS = 8192
 
 KERNELS = "batched/refine.cl"
+LANE_KERNELS = "batched/refine_lanes.cl"
 
 LIGAND = np.dtype(
     [
@@ -200,27 +202,20 @@ class Refiner:
         lengths = np.diff(poses.first_torsion)[chosen]
         turns = ranges(poses.first_torsion[chosen], lengths)
         tuning = self._tuning or tuned(device, KERNELS, classes[0])
-        group = tuning.sub_groups
-        definitions = {
-            **field_macros(self.field),
-            "MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group,
-        }  # fmt: skip
-        upload = [
-            np.repeat(np.arange(len(rows), dtype=np.int32), counts),
-            poses.restart[chosen],
-            np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32),
-        ]
         turned = buffers.exchange(device, angles[turns])
         best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
-        local = group * device.sub_group_size
-        refine = build(device, KERNELS, definitions, tuning.registers, STRUCTS).kernel("refine")
-        event = refine(
+        plan = by_lanes if tuning.poses_per_item else by_sub_groups
+        work = plan(device, tuning, batch, counts, classes)
+        program = build(
+            device, work.source, field_macros(self.field) | work.macros, tuning.registers, STRUCTS
+        )
+        event = program.kernel(work.kernel)(
             device.queue,
-            (-(-len(chosen) // group) * local,),
-            (local,),
-            np.int32(len(chosen)),
+            (work.groups * work.local,),
+            (work.local,),
+            np.int32(work.size),
             np.int32(settings.rounds),
             np.int32(settings.evaluations),
             np.float32(settings.temperature),
@@ -229,13 +224,16 @@ class Refiner:
             self.field.maps.buffer,
             *self._tables,
             *(buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS),
-            *(buffers.upload(device, array) for array in upload),
+            buffers.upload(device, work.items),
+            buffers.upload(device, poses.restart[chosen]),
+            buffers.upload(device, np.append(0, np.cumsum(lengths)[:-1]).astype(np.int32)),
             buffers.upload(device, quaternion[chosen]),
             buffers.upload(device, translation[chosen]),
             turned,
             *best,
             slope,
             energy,
+            *work.more,
         )
         self.kernel_seconds += buffers.seconds(event)
         # All results before the first is put in place: a batch that is tried again starts anew.
@@ -252,6 +250,85 @@ class Refiner:
 
 
 BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
+
+
+@dataclass(frozen=True)
+class Work:
+    """How one of the two kernels shares out the poses of a batch."""
+
+    source: str
+    kernel: str
+    macros: dict[str, object]
+    groups: int
+    """Work-groups, each of `local` work-items."""
+    local: int
+    size: int
+    """The kernel's first argument."""
+    items: np.ndarray
+    """What its items are."""
+    more: tuple[Any, ...] = ()
+    """Its last arguments."""
+
+
+def by_sub_groups(
+    device: Device,
+    tuning: Tuning,
+    batch: RefineBatch,
+    counts: np.ndarray,
+    classes: tuple[int, int],
+) -> Work:
+    """A sub-group a pose; `counts` (ligands,) poses of each ligand."""
+    group, poses = tuning.sub_groups, int(counts.sum())
+    macros = {"MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group}
+    owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    local = group * device.sub_group_size
+    return Work(KERNELS, "refine", macros, -(-poses // group), local, poses, owner)
+
+
+def by_lanes(
+    device: Device,
+    tuning: Tuning,
+    batch: RefineBatch,
+    counts: np.ndarray,
+    classes: tuple[int, int],
+) -> Work:
+    """A lane a pose, and of one ligand in a work-group; `counts` as above."""
+    side_by_side = tuning.poses_per_item
+    lanes = device.sub_group_size if side_by_side == 1 else 1
+    # A lane takes several poses, one after another, as soon as the device is busy without: some
+    # chains are longer than others, and a group waits for its longest lane.
+    wide, units = lanes * side_by_side, int(device.handle.max_compute_units)
+    turns = np.clip(-(-counts // wide).sum() // (GROUPS_PER_UNIT * units), 1, MOST_TURNS)
+    shares = -(-counts // (wide * turns))
+    ligand = np.repeat(np.arange(len(counts)), shares)
+    share = np.arange(shares.sum()) - np.repeat(np.cumsum(shares) - shares, shares)
+    start = (np.cumsum(counts) - counts)[ligand]
+    first, last = (
+        start + counts[ligand] * part // shares[ligand] for part in (share, share + 1)
+    )
+    items = np.column_stack([ligand, first, last, np.zeros_like(ligand)]).astype(np.int32)
+    reals = int(scratch_reals(batch.ligands).max())
+    scratch = buffers.empty(device, len(items) * reals * wide, np.float32)
+    macros = {"MAX_ATOMS": classes[0], "POSES": side_by_side, "LANES": lanes}
+    width = np.int32(classes[1])
+    return Work(
+        LANE_KERNELS, "refine_lanes", macros, len(items), lanes, reals, items, (width, scratch)
+    )
+
+
+def scratch_reals(ligands: np.ndarray) -> np.ndarray:
+    """Numbers that a lane keeps for rows of `LIGAND`, as SCRATCH in refine_lanes.cl."""
+    atoms, torsions = (ligands[name].astype(np.int64) for name in ("atoms", "torsions"))
+    freedoms = RIGID + torsions
+    triangle = freedoms * (freedoms + 1) // 2
+    return 6 * atoms + 18 * (torsions + 1) + 5 * freedoms + triangle + 4 * torsions
+
+
+GROUPS_PER_UNIT = 8
+"""Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
+
+MOST_TURNS = 8
+"""Poses that a lane takes one after another."""
 
 
 def keep_best(
