@@ -6,7 +6,8 @@
 //   work-group   |  an item: poses first .. last - 1 of one ligand  | ...
 //   lane         pose first + lane, then first + lane + all lanes, ...
 //
-// The scratch memory of a work-group is `scratch_reals` numbers a lane; see SCRATCH below.
+// All that a lane keeps by atom, torsion or degree of freedom is in its scratch memory; the host
+// counts it (`scratch_reals` in ligen_py/engine/refinement/batched.py).
 //
 // NumPy twin: ligen_py/engine/refinement/reference.py.
 
@@ -157,20 +158,13 @@ static real change_at_random(
                                  : select(none, turning, choice == d - RIGID + 2);
     w->direction[AT(d)] = select(w->direction[AT(d)], along, mask);
   }
-  const real reach =
-      select(select((real)(3.14159265f), (real)(amplitude / w->arm), choice == 1),
-             (real)(amplitude), choice == 0);
+  const real reach = select(select((real)(3.14159265f), (real)(amplitude / w->arm), choice == 1),
+                            (real)(amplitude), choice == 0);
   return select(reach, none, round == 0);
 }
 
-// Reals of scratch memory of a lane: atoms, pieces, five vectors and the triangle of a descent,
-// four sets of torsions.
-#define SCRATCH(atoms, torsions)                                                      \
-  (ATOM_REALS * (atoms) + PIECE_REALS * ((torsions) + 1) + 5 * (RIGID + (torsions)) + \
-   (RIGID + (torsions)) * (RIGID + (torsions) + 1) / 2 + 4 * (torsions))
-
 __kernel void refine_lanes(
-    int scratch_reals,  // at least SCRATCH of every ligand
+    int scratch_reals,  // of a lane: what its largest ligand needs
     int rounds,
     int evaluations,
     float temperature,

@@ -1,6 +1,6 @@
 """Refine poses on a device: chains of descents in a field (kernels/batched/refine.cl)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,8 +37,20 @@ FREEDOM_CLASSES = (16, 24, 40, RIGID + MAX_TORSIONS)
 
 BATCH_LIGANDS = 8192
 
-KERNELS = "batched/refine.cl"
-LANE_KERNELS = "batched/refine_lanes.cl"
+BY_SUB_GROUPS, BY_LANES = "batched/refine.cl", "batched/refine_lanes.cl"
+"""Two forms of the same search: a sub-group has a pose, or each of its lanes has one."""
+
+FASTEST = {"cpu": BY_LANES}
+"""By kind of device, see docs/performance.md; `BY_SUB_GROUPS` where nothing else was measured."""
+
+VECTORS = {"cpu": 16}
+"""Poses of a work-item where a lane is a pose, by kind of device; else 1."""
+
+GROUPS_PER_UNIT = 8
+"""Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
+
+MOST_TURNS = 8
+"""Poses that a lane takes one after another."""
 
 LIGAND = np.dtype(
     [
@@ -129,10 +141,17 @@ class Refiner:
     `kernel_seconds` adds up the device's own time in the refine kernel.
     """
 
-    def __init__(self, device: Device, field: ChemicalField, tuning: Tuning | None = None) -> None:
-        """Upload the field's tables; `tuning` stands for the device's own."""
+    def __init__(
+        self,
+        device: Device,
+        field: ChemicalField,
+        tuning: Tuning | None = None,
+        source: str | None = None,
+    ) -> None:
+        """Upload the field's tables; `tuning` and the form `source` stand for the device's own."""
         self.device, self.field = device, field
         self._tuning = tuning
+        self._source = source or FASTEST.get(device.kind, BY_SUB_GROUPS)
         self._tables = tuple(buffers.upload(device, table) for table in field.tables)
         self.kernel_seconds = 0.0
 
@@ -201,16 +220,15 @@ class Refiner:
         chosen = ranges(poses.first_pose[rows], counts)
         lengths = np.diff(poses.first_torsion)[chosen]
         turns = ranges(poses.first_torsion[chosen], lengths)
-        tuning = self._tuning or tuned(device, KERNELS, classes[0])
+        tuning = self._tuning or tuned(device, self._source, classes[0])
         turned = buffers.exchange(device, angles[turns])
         best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
-        plan = by_lanes if tuning.poses_per_item else by_sub_groups
-        work = plan(device, tuning, batch, counts, classes)
-        program = build(
-            device, work.source, field_macros(self.field) | work.macros, tuning.registers, STRUCTS
-        )
+        share_out = by_lanes if self._source == BY_LANES else by_sub_groups
+        work = share_out(device, tuning, batch.ligands, counts, classes)
+        macros = {**field_macros(self.field), **work.macros}
+        program = build(device, self._source, macros, tuning.registers, STRUCTS)
         event = program.kernel(work.kernel)(
             device.queue,
             (work.groups * work.local,),
@@ -254,81 +272,73 @@ BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths"
 
 @dataclass(frozen=True)
 class Work:
-    """How one of the two kernels shares out the poses of a batch."""
+    """How one of the two forms shares out the poses of a batch."""
 
-    source: str
     kernel: str
-    macros: dict[str, object]
+    macros: Mapping[str, object]
     groups: int
     """Work-groups, each of `local` work-items."""
     local: int
     size: int
-    """The kernel's first argument."""
+    """The kernel's first argument: poses, or the memory of a lane."""
     items: np.ndarray
-    """What its items are."""
+    """The ligand of each pose, or ligand and poses of each work-group."""
     more: tuple[Any, ...] = ()
-    """Its last arguments."""
+    """The kernel's last arguments."""
 
 
 def by_sub_groups(
     device: Device,
     tuning: Tuning,
-    batch: RefineBatch,
+    ligands: np.ndarray,
     counts: np.ndarray,
     classes: tuple[int, int],
 ) -> Work:
-    """A sub-group a pose; `counts` (ligands,) poses of each ligand."""
+    """A sub-group has a pose. `ligands`: rows of `LIGAND`, `counts` (ligands,) their poses."""
     group, poses = tuning.sub_groups, int(counts.sum())
     macros = {"MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group}
     owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    local = group * device.sub_group_size
-    return Work(KERNELS, "refine", macros, -(-poses // group), local, poses, owner)
+    return Work("refine", macros, -(-poses // group), group * device.sub_group_size, poses, owner)
 
 
 def by_lanes(
     device: Device,
     tuning: Tuning,
-    batch: RefineBatch,
+    ligands: np.ndarray,
     counts: np.ndarray,
     classes: tuple[int, int],
 ) -> Work:
-    """A lane a pose, and of one ligand in a work-group; `counts` as above."""
-    side_by_side = tuning.poses_per_item
-    lanes = device.sub_group_size if side_by_side == 1 else 1
-    # A lane takes several poses, one after another, as soon as the device is busy without: some
-    # chains are longer than others, and a group waits for its longest lane.
-    wide, units = lanes * side_by_side, int(device.handle.max_compute_units)
-    turns = np.clip(-(-counts // wide).sum() // (GROUPS_PER_UNIT * units), 1, MOST_TURNS)
-    shares = -(-counts // (wide * turns))
+    """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
+    vector = VECTORS.get(device.kind, 1)
+    lanes = device.sub_group_size if vector == 1 else 1
+    # Where there are more poses than keep the device busy, lanes take several in turn: a group ends
+    # with its longest lane, and the sums of several chains differ less than single chains.
+    enough = GROUPS_PER_UNIT * int(device.handle.max_compute_units)
+    groups = -(-counts // (lanes * vector))
+    turns = int(np.clip(groups.sum() // enough, 1, MOST_TURNS))
+    shares = -(-groups // turns)
     ligand = np.repeat(np.arange(len(counts)), shares)
-    share = np.arange(shares.sum()) - np.repeat(np.cumsum(shares) - shares, shares)
-    start = (np.cumsum(counts) - counts)[ligand]
-    first, last = (
-        start + counts[ligand] * part // shares[ligand] for part in (share, share + 1)
-    )
-    items = np.column_stack([ligand, first, last, np.zeros_like(ligand)]).astype(np.int32)
-    reals = int(scratch_reals(batch.ligands).max())
-    scratch = buffers.empty(device, len(items) * reals * wide, np.float32)
-    macros = {"MAX_ATOMS": classes[0], "POSES": side_by_side, "LANES": lanes}
-    width = np.int32(classes[1])
-    return Work(
-        LANE_KERNELS, "refine_lanes", macros, len(items), lanes, reals, items, (width, scratch)
-    )
+    share = np.arange(len(ligand)) - np.repeat(np.cumsum(shares) - shares, shares)
+    before = (np.cumsum(counts) - counts)[ligand]
+    limits = [before + counts[ligand] * n // shares[ligand] for n in (share, share + 1)]
+    items = np.stack([ligand, *limits, np.zeros_like(ligand)], axis=1).astype(np.int32)
+    reals = scratch_reals(ligands)
+    scratch = buffers.empty(device, len(items) * reals * lanes * vector, np.float32)
+    macros = {"MAX_ATOMS": classes[0], "POSES": vector, "LANES": lanes}
+    more = (np.int32(classes[1]), scratch)
+    return Work("refine_lanes", macros, len(items), lanes, reals, items, more)
 
 
-def scratch_reals(ligands: np.ndarray) -> np.ndarray:
-    """Numbers that a lane keeps for rows of `LIGAND`, as SCRATCH in refine_lanes.cl."""
+def scratch_reals(ligands: np.ndarray) -> int:
+    """Numbers that a lane keeps for any of some ligands (rows of `LIGAND`) in refine_lanes.cl.
+
+    In its order: atoms, pieces, vectors and the triangle of a descent, four sets of torsions.
+    """
     atoms, torsions = (ligands[name].astype(np.int64) for name in ("atoms", "torsions"))
     freedoms = RIGID + torsions
     triangle = freedoms * (freedoms + 1) // 2
-    return 6 * atoms + 18 * (torsions + 1) + 5 * freedoms + triangle + 4 * torsions
-
-
-GROUPS_PER_UNIT = 8
-"""Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
-
-MOST_TURNS = 8
-"""Poses that a lane takes one after another."""
+    found = 6 * atoms + 18 * (torsions + 1) + 5 * freedoms + triangle + 4 * torsions
+    return int(found.max(initial=1))
 
 
 def keep_best(
