@@ -71,8 +71,8 @@ static real update_direction(
   real sy = none, yy = none;
   for (int d = 0; d < w->count; d++) {
     const real g = w->trial_gradient[AT(d)], old = w->gradient[AT(d)];
-    const real y = select(none, g - old, accepted & !start);
-    const real s = select(none, w->direction[AT(d)] * step, !start);
+    const real y = select(none, g - old, accepted & NOT(start));
+    const real s = select(none, w->direction[AT(d)] * step, NOT(start));
     w->gradient[AT(d)] = select(old, g, accepted);
     w->trial_gradient[AT(d)] = y;
     w->direction[AT(d)] = s;
@@ -121,7 +121,7 @@ static real update_direction(
     slope = fma(along, g, slope);
     steepest = fma(-squared_scale(w, d) * g, g, steepest);
   }
-  const whole forget = !(slope < 0.0f);
+  const whole forget = NOT(slope < 0.0f);
   if (ANY(forget)) {
     h = w->hessian;
     for (int i = 0; i < w->count; i++) {
@@ -163,7 +163,7 @@ static real change_at_random(
   return select(reach, none, round == 0);
 }
 
-__kernel void refine_lanes(
+__attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     int scratch_reals,  // of a lane: what its largest ligand needs
     int rounds,
     int evaluations,
@@ -241,7 +241,7 @@ __kernel void refine_lanes(
         pose = select(pose, pose + LANES * POSES, finished);
         active = pose < item.z;
         if (!ANY(active)) break;
-        const whole row = min(pose, item.z - 1);
+        const whole row = min(pose, (whole)(item.z - 1));
         const whole first = gather_whole(first_angle, row);
         const lane_place_t given = {
             {gather(translations, 4 * row), gather(translations, 4 * row + 1),
@@ -294,7 +294,7 @@ __kernel void refine_lanes(
     step = select(shorter, longest_step(&w), accepted);
     const whole going = -slope * select(step, (real)(1.0f), accepted) >= SMALL_DECREASE;
     evaluation += 1;
-    ended = !going | (evaluation >= (rounds > 0 ? evaluations : 1));
+    ended = NOT(going) | (evaluation >= (rounds > 0 ? evaluations : 1));
 
     if (ANY(ended)) {
       const real chance = uniform(l.key, TO_BITS(restart), TO_BITS(round), 5);
@@ -313,7 +313,7 @@ __kernel void refine_lanes(
       finished = ended & (round >= rounds);
       const whole done = finished & active;
       if (ANY(done)) {
-        const whole row = min(pose, item.z - 1), first = gather_whole(first_angle, row);
+        const whole row = min(pose, (whole)(item.z - 1)), first = gather_whole(first_angle, row);
         for (int n = 0; n < l.torsions; n++) scatter(angles, first + n, best_turns[AT(n)], done);
         scatter(best_translations, 4 * row, best.translation.x, done);
         scatter(best_translations, 4 * row + 1, best.translation.y, done);

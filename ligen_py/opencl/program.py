@@ -86,6 +86,8 @@ def build(
         options += ["-I", str(kernel_folder() / "include"), f"-cl-std={_standard(device)}"]
         options += ["-cl-nv-verbose"] if device.back_end == "ptx" else []
         options += [f"-cl-nv-maxrregcount={cap}"] if cap else []
+        # Oclgrind stops at what its compiler's optimiser says about aliases.
+        options += ["-cl-opt-disable"] if device.is_simulator else []
         _programs[key] = Program(
             device, kernel_folder() / source, options, declared(device, structs)
         )
