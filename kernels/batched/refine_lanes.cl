@@ -189,6 +189,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     __global float *best_translations,
     __global float *gradients,  // a pose: gradient_width numbers; without rounds only
     __global float *energies,   // a pose: before and after, kcal/mol
+    __global int *counts,       // a pose: evaluations
     int gradient_width,
     __global real *scratch) {
   const int4 item = items[get_group_id(0)];
@@ -231,6 +232,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
   whole pose = item.y + lane * POSES + NUMBERS - LANES * POSES;
   whole ended = (whole)(0) == 0, finished = ended, active = ended;
   whole round = (whole)(0), evaluation = (whole)(0), steps = (whole)(0), restart = (whole)(0);
+  whole count_of_pose = (whole)(0);
   lane_place_t place, present, best;
   real energy = none, slope = none, step = none;
   real before = none, lowest = none, present_energy = none;
@@ -259,6 +261,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
         }
         restart = gather_whole(restarts, row);
         round = select(round, (whole)(0), finished);
+        count_of_pose = select(count_of_pose, (whole)(0), finished);
       }
       // The next descent, from a random change of where the chain is.
       place = chosen(place, present, ended);
@@ -294,6 +297,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     step = select(shorter, longest_step(&w), accepted);
     const whole going = -slope * select(step, (real)(1.0f), accepted) >= SMALL_DECREASE;
     evaluation += 1;
+    count_of_pose += 1;
     ended = NOT(going) | (evaluation >= (rounds > 0 ? evaluations : 1));
 
     if (ANY(ended)) {
@@ -324,6 +328,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
         scatter(best_quaternions, 4 * row + 3, best.w, done);
         scatter(energies, 2 * row, before, done);
         scatter(energies, 2 * row + 1, lowest, done);
+        scatter_whole(counts, row, count_of_pose, done);
         if (rounds == 0)
           for (int d = 0; d < count; d++)
             scatter(gradients, gradient_width * row + d, w.gradient[AT(d)], done);

@@ -239,6 +239,8 @@ def test_rounds_lower_the_energy_and_it_is_that_of_the_pose(device: Device, form
     assert (once.after < once.before).any()
     assert (once.after <= once.before).all()
     assert (often.after <= once.after).all()
+    chains = len(given.poses.restart)
+    assert 7 * chains <= given.refiner.evaluations <= 7 * 30 * chains
     again = replace(given, poses=often.poses).refined(0, 1)
     assert again.before == pytest.approx(often.after, rel=1e-3, abs=1e-2)
 

@@ -138,7 +138,8 @@ class Refined:
 class Refiner:
     """One pocket's field on one device.
 
-    `kernel_seconds` adds up the device's own time in the refine kernel.
+    `kernel_seconds` adds up the device's own time in the refine kernel, `evaluations` the energies
+    with gradients that it computed.
     """
 
     def __init__(
@@ -154,6 +155,7 @@ class Refiner:
         self._source = source or FASTEST.get(device.kind, BY_SUB_GROUPS)
         self._tables = tuple(buffers.upload(device, table) for table in field.tables)
         self.kernel_seconds = 0.0
+        self.evaluations = 0
 
     def refine(
         self, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
@@ -225,6 +227,7 @@ class Refiner:
         best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
+        count = buffers.empty(device, len(chosen), np.int32)
         share_out = by_lanes if self._source == BY_LANES else by_sub_groups
         work = share_out(device, tuning, batch.ligands, counts, classes)
         macros = {**field_macros(self.field), **work.macros}
@@ -251,6 +254,7 @@ class Refiner:
             *best,
             slope,
             energy,
+            count,
             *work.more,
         )
         self.kernel_seconds += buffers.seconds(event)
@@ -261,6 +265,8 @@ class Refiner:
             buffers.download(device, turned, len(turns), np.float32),
             buffers.download(device, energy, (len(chosen), 2), np.float32),
         )
+        done = buffers.download(device, count, len(chosen), np.int32)
+        self.evaluations += int(done.sum(dtype=np.int64))
         if not settings.rounds:
             slopes = buffers.download(device, slope, (len(chosen), classes[1]), np.float32)
             gradients[chosen, : classes[1]] = slopes
