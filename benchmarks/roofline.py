@@ -13,8 +13,8 @@ largest share is its limit, and that share is its efficiency. A ceiling is the b
 rate the median. Every kernel's results are compared with NumPy first; a share above 100 % means
 that the machine did other work (look-ups are measured before and after the kernel for its sake).
 
-With --refine the refine kernel follows, in both of its forms, as in benchmarks/refining.py: energies
-with gradients a second, and their share of the single-precision ceiling.
+With --refine the refine kernel follows, in both forms, as in benchmarks/refining.py: energies with
+gradients a second, and their share of the single-precision ceiling.
 """
 
 import argparse
