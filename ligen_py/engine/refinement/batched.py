@@ -13,7 +13,7 @@ from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_length
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
 from ligen_py.engine.random import content_keys
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
-from ligen_py.engine.refinement.maps import Grid, field_macros
+from ligen_py.engine.refinement.maps import VECTORS, Grid, field_macros
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
@@ -42,9 +42,6 @@ BY_SUB_GROUPS, BY_LANES = "batched/refine.cl", "batched/refine_lanes.cl"
 
 FASTEST = {"cpu": BY_LANES}
 """By kind of device, see docs/performance.md; `BY_SUB_GROUPS` where nothing else was measured."""
-
-VECTORS = {"cpu": 16}
-"""Poses of a work-item where a lane is a pose, by kind of device; else 1."""
 
 GROUPS_PER_UNIT = 8
 """Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
