@@ -21,7 +21,7 @@ from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Verdict, Verdicts
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.limits import MAX_TORSIONS
+from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
 from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import Refinement
@@ -314,20 +314,21 @@ def by_lanes(
     """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
     vector = VECTORS.get(device.kind, 1)
     lanes = device.sub_group_size if vector == 1 else 1
+    wide = lanes * vector
     # Where there are more poses than keep the device busy, lanes take several in turn: a group ends
     # with its longest lane, and the sums of several chains differ less than single chains.
     enough = GROUPS_PER_UNIT * int(device.handle.max_compute_units)
-    groups = -(-counts // (lanes * vector))
-    turns = int(np.clip(groups.sum() // enough, 1, MOST_TURNS))
-    shares = -(-groups // turns)
+    turns = int(np.clip((-(-counts // wide)).sum() // enough, 1, MOST_TURNS))
+    shares = -(-counts // (wide * turns))
     ligand = np.repeat(np.arange(len(counts)), shares)
     share = np.arange(len(ligand)) - np.repeat(np.cumsum(shares) - shares, shares)
     before = (np.cumsum(counts) - counts)[ligand]
-    limits = [before + counts[ligand] * n // shares[ligand] for n in (share, share + 1)]
+    limits = [before + np.minimum(counts[ligand], wide * turns * n) for n in (share, share + 1)]
     items = np.stack([ligand, *limits, np.zeros_like(ligand)], axis=1).astype(np.int32)
     reals = scratch_reals(ligands)
-    scratch = buffers.empty(device, len(items) * reals * lanes * vector, np.float32)
-    macros = {"MAX_ATOMS": classes[0], "POSES": vector, "LANES": lanes}
+    scratch = buffers.empty(device, len(items) * reals * wide, np.float32)
+    # One program for ligands of every size, since only the scratch memory depends on it.
+    macros = {"MAX_ATOMS": MAX_ATOMS, "POSES": vector, "LANES": lanes}
     more = (np.int32(classes[1]), scratch)
     return Work("refine_lanes", macros, len(items), lanes, reals, items, more)
 
