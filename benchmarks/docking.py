@@ -151,7 +151,9 @@ class LigandsInMemory:
         ligands: Ligands = read(file, LIGANDS, Ligands)
         groups = groups_in(file, LIGANDS)
         typed = {
-            g: read(file, LIGANDS, r, ligands) for g, r in groups.items() if g not in LIGANDS.fixed
+            g: read(file, LIGANDS, record, ligands)
+            for g, record in groups.items()
+            if g not in LIGANDS.fixed and issubclass(record, Ligands)
         }
         return cls(ligands, typed)  # type: ignore[arg-type]
 

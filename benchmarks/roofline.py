@@ -1,7 +1,7 @@
 """The limits of the device, and what share of them the dock kernel reaches.
 
     python benchmarks/roofline.py [--device SELECTOR] [--mode batched|latency|both]
-                                  [--quick] [--json FILE]
+                                  [--refine] [--quick] [--json FILE]
 
 Ceilings, all measured in the same run: single-precision multiply-adds, integer multiply-adds,
 memory (read and written), and field look-ups from a buffer (by rows, by bricks) and from an image.
@@ -12,6 +12,9 @@ multiply-adds), 6 integer operations and one look-up. The ceiling of which the k
 largest share is its limit, and that share is its efficiency. A ceiling is the best of its runs, a
 rate the median. Every kernel's results are compared with NumPy first; a share above 100 % means
 that the machine did other work (look-ups are measured before and after the kernel for its sake).
+
+With --refine the refine kernel follows, in both forms, as in benchmarks/refining.py: energies with
+gradients a second, and their share of the single-precision ceiling.
 """
 
 import argparse
@@ -25,6 +28,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks import refining
 from benchmarks.datasets import benchmark_field, dataset
 from benchmarks.throughput import atom_evaluations
 from ligen_py.engine import geometry
@@ -300,6 +304,7 @@ def main() -> int:
     )
     parser.add_argument("--mode", choices=["batched", "latency", "both"], default="both")
     parser.add_argument("--device", help="OpenCL device, as in the stages")
+    parser.add_argument("--refine", action="store_true", help="the refine kernel, too")
     parser.add_argument("--quick", action="store_true", help="a minute on a CPU: fewer datasets")
     parser.add_argument("--json", type=Path, help="also write the tables here")
     options = parser.parse_args()
@@ -309,6 +314,11 @@ def main() -> int:
     forms: list[Form] = ["batched", "latency"] if options.mode == "both" else [options.mode]
     print(device.label, flush=True)
     tables = efficiency(device, plan, settings, forms, options.quick)
+    if options.refine:
+        runs = 2 if options.quick else 5
+        given = refining.Given.of(device, 12 if options.quick else 48)
+        tables["refine"] = refining.measure(device, given, "vina", refining.FORMS, runs)
+        refining.print_rows(tables["refine"], tables["ceilings"]["fused"]["highest"])
     if options.json:
         options.json.write_text(json.dumps(tables, indent=2) + "\n")
     return 0

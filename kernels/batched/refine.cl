@@ -166,7 +166,8 @@ static float descend(sg_t sg,
                      place_t *place,
                      __local float *angles,
                      int evaluations,
-                     float *at_start) {
+                     float *at_start,
+                     int *count) {
   const int torsions = p->ligand.torsions;
   float energy = INFINITY, slope = 0.0f, step = 0.0f;
   int steps = 0, going = 1;
@@ -180,6 +181,7 @@ static float descend(sg_t sg,
     const float found = evaluate(sg, p, to, w->trial, w->trial_gradient);
     const int accepted = n == 0 || found <= fma(ARMIJO * step, slope, energy);
     if (n == 0) *at_start = found;
+    *count += 1;
     // The minimum of the parabola through both energies and the slope, within limits.
     const float best = -0.5f * slope * step * step / (found - energy - slope * step);
     const float shorter = clamp(best, 0.1f * step, 0.5f * step);
@@ -208,7 +210,8 @@ static place_t perturbed(sg_t sg,
   const int torsions = p->ligand.torsions;
   const uint key = p->ligand.key;
   const int choice = (int)(uniform(key, restart, round, 0) * (float)(torsions + 2));
-  const float4 ball = in_ball(key, restart, round);
+  const ball_t in = in_ball(key, restart, round);
+  const float4 ball = (float4)(in.x, in.y, in.z, 0.0f);
   const float reach = round == 0    ? 0.0f
                       : choice == 0 ? amplitude
                       : choice == 1 ? amplitude / p->ligand.radius_of_gyration
@@ -250,7 +253,8 @@ KERNEL void refine(
     __global float4 *best_quaternions,
     __global float4 *best_translations,
     __global float *gradients,  // a pose: MAX_FREEDOMS numbers, at the first descent's end
-    __global float2 *energies)  // a pose: before and after, kcal/mol
+    __global float2 *energies,  // a pose: before and after, kcal/mol
+    __global int *counts)       // a pose: evaluations
 {
   SG_SETUP(sg);
   __local float all_atoms[WG_SUB_GROUPS * MAX_ATOMS * 9];
@@ -291,12 +295,14 @@ KERNEL void refine(
   place_t best_place = place;
   copy(sg, best, present, l.torsions);
   float before = 0.0f, lowest = 0.0f, energy = 0.0f;
+  int count = 0;
   for (int round = 0; round < max(rounds, 1); round++) {
     place_t to = place;
     copy(sg, trying, present, l.torsions);
     to = perturbed(sg, &p, &w, to, trying, restart, (uint)round, amplitude);
     float start;
-    const float found = descend(sg, &p, &w, &to, trying, rounds > 0 ? evaluations : 1, &start);
+    const float found =
+        descend(sg, &p, &w, &to, trying, rounds > 0 ? evaluations : 1, &start, &count);
     if (round == 0) {
       before = lowest = start;
       for (int d = sg.lane; d < RIGID + l.torsions; d += SG_SIZE)
@@ -317,5 +323,6 @@ KERNEL void refine(
     best_quaternions[pose] = best_place.quaternion;
     best_translations[pose] = best_place.translation;
     energies[pose] = (float2)(before, lowest);
+    counts[pose] = count;
   }
 }

@@ -1,5 +1,6 @@
 """Build kernels from the files in kernels/, once per device and set of definitions."""
 
+import hashlib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -86,10 +87,23 @@ def build(
         options += ["-I", str(kernel_folder() / "include"), f"-cl-std={_standard(device)}"]
         options += ["-cl-nv-verbose"] if device.back_end == "ptx" else []
         options += [f"-cl-nv-maxrregcount={cap}"] if cap else []
-        _programs[key] = Program(
-            device, kernel_folder() / source, options, declared(device, structs)
-        )
+        # Oclgrind stops at what its compiler's optimiser says about aliases.
+        options += ["-cl-opt-disable"] if device.is_simulator else []
+        text = f"// {includes_digest(macros.get('FIELD', ''))}\n{declared(device, structs)}"
+        _programs[key] = Program(device, kernel_folder() / source, options, text)
     return _programs[key]
+
+
+def includes_digest(field: str) -> str:
+    """A digest of all includes, also of a field's by its full path in angle brackets.
+
+    It stands in the source, because pyopencl keeps compiled programs by their source and by the
+    includes that it finds in it. It does not find one that a macro names, such as FIELD.
+    """
+    paths = sorted((kernel_folder() / "include").glob("*.clh"))
+    named = Path(field.strip("<>"))
+    paths += [named] if named.is_absolute() else []
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def declared(device: Device, structs: Structs) -> str:

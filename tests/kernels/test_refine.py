@@ -55,6 +55,11 @@ class System:
             self.refiner.device, field.buffer, (field.count, *field.grid.shape), np.float32
         )
 
+    def by(self, form: str) -> "System":
+        """The same, refined by another form of the kernel than the device's own."""
+        refiner = self.refiner
+        return replace(self, refiner=Refiner(refiner.device, refiner.field, source=form))
+
     def problem(self, number: int, maps: np.ndarray) -> twin.Problem:
         """What the twin knows of a ligand."""
         return twin.Problem.of(self.name, self.ligands, number, self.refiner.field, maps)
@@ -66,10 +71,18 @@ class System:
         return self.refiner.refine(self.ligands, self.poses, settings, self.kinds)
 
 
-def refinable(device: Device, name: str) -> None:
-    """Skip where a runtime would compile one more field's kernel for minutes."""
-    if device.back_end == "local" and not device.is_simulator and name != "vina":
-        pytest.skip("PoCL compiles a kernel of so many barriers for minutes; Vina's stands for all")
+@pytest.fixture(params=["sub-groups", "lanes", "vectors"])
+def form(request: pytest.FixtureRequest, device: Device, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each form of the kernel; where a lane is a pose, with one and with many in a work-item."""
+    if request.param == "sub-groups":
+        if device.back_end == "local" and not device.is_simulator:
+            pytest.skip("PoCL compiles so many barriers for minutes, and takes the other form")
+        return refining.BY_SUB_GROUPS
+    if request.param == "lanes" and device.kind == "cpu" and device.back_end == "khr":
+        pytest.skip("Intel's runtime makes vectors of these lanes itself, and they crash")
+    vectors = {device.kind: 16} if request.param == "vectors" else {}
+    monkeypatch.setattr(refining, "VECTORS", vectors)
+    return refining.BY_LANES
 
 
 def system(device: Device, name: str = "vina", spacing: float = 0.5) -> System:
@@ -143,9 +156,8 @@ def test_maps_equal_the_direct_sum(device: Device, name: str) -> None:
 
 @pytest.mark.lanes_64("Oclgrind")
 @pytest.mark.parametrize("name", FIELDS)
-def test_energies_and_gradients_equal_the_twin(device: Device, name: str) -> None:
-    refinable(device, name)
-    given = system(device, name)
+def test_energies_and_gradients_equal_the_twin(device: Device, name: str, form: str) -> None:
+    given = system(device, name).by(form)
     maps = given.maps
     found = given.refined(0, 1)
     for pose, number in enumerate(owners(given.poses)):
@@ -175,9 +187,8 @@ def test_gradients_are_derivatives(device: Device, name: str) -> None:
 
 @pytest.mark.lanes_64("Oclgrind")
 @pytest.mark.parametrize("name", FIELDS)
-def test_a_short_descent_equals_the_twin(device: Device, name: str) -> None:
-    refinable(device, name)
-    given = system(device, name)
+def test_a_short_descent_equals_the_twin(device: Device, name: str, form: str) -> None:
+    given = system(device, name).by(form)
     maps = given.maps
     found = given.refined(1, 2)
     for pose, number in enumerate(owners(given.poses)):
@@ -189,10 +200,10 @@ def test_a_short_descent_equals_the_twin(device: Device, name: str) -> None:
 
 
 @pytest.mark.lanes_64("Oclgrind")
-def test_random_changes_equal_the_twin(device: Device) -> None:
+def test_random_changes_equal_the_twin(device: Device, form: str) -> None:
     # One evaluation a descent leaves a pose where it is, so a pose that got better in the second
     # round is exactly what the random change made of it.
-    given = system(device)
+    given = system(device).by(form)
     ligands, poses, refiner = given.ligands, given.poses, given.refiner
     found = given.refined(2, 1, amplitude=1.5, seed=5)
     numbers = np.arange(len(ligands.entry))
@@ -210,8 +221,8 @@ def test_random_changes_equal_the_twin(device: Device) -> None:
         assert np.cos(changed.torsion - expected.torsion) == pytest.approx(1, abs=1e-6)
 
 
-def test_no_rounds_change_no_bit(device: Device) -> None:
-    given = system(device)
+def test_no_rounds_change_no_bit(device: Device, form: str) -> None:
+    given = system(device).by(form)
     poses = given.poses
     found = given.refined(0, 30)
     assert np.array_equal(found.before, found.after)
@@ -219,29 +230,31 @@ def test_no_rounds_change_no_bit(device: Device) -> None:
         assert np.array_equal(getattr(found.poses, column), getattr(poses, column))
 
 
-def test_rounds_lower_the_energy_and_it_is_that_of_the_pose(device: Device) -> None:
+def test_rounds_lower_the_energy_and_it_is_that_of_the_pose(device: Device, form: str) -> None:
     if device.is_simulator:
         pytest.skip("too slow")
-    given = system(device)
+    given = system(device).by(form)
     once = given.refined(1, 30)
     often = given.refined(6, 30)
     assert (once.after < once.before).any()
     assert (once.after <= once.before).all()
     assert (often.after <= once.after).all()
+    chains = len(given.poses.restart)
+    assert 7 * chains <= given.refiner.evaluations <= 7 * 30 * chains
     again = replace(given, poses=often.poses).refined(0, 1)
     assert again.before == pytest.approx(often.after, rel=1e-3, abs=1e-2)
 
 
 @pytest.mark.parametrize("name", ["vina", "ad4"])
 def test_batches_and_work_groups_change_no_bit(
-    device: Device, name: str, monkeypatch: pytest.MonkeyPatch
+    device: Device, name: str, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if device.is_simulator:
         pytest.skip("too slow")
-    refinable(device, name)
-    given = system(device, name)
+    given = system(device, name).by(form)
     expected = given.refined(3, 12)
     monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
+    monkeypatch.setattr(refining, "GROUPS_PER_UNIT", 1e-9)  # lanes take poses one after another
     if device.back_end != "local":
         monkeypatch.setattr(refining, "tuned", lambda *_: Tuning(sub_groups=3))
     found = given.refined(3, 12)

@@ -1,7 +1,8 @@
 """Refine poses on a device: chains of descents in a field (kernels/batched/refine.cl)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_length
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
 from ligen_py.engine.random import content_keys
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
-from ligen_py.engine.refinement.maps import Grid, field_macros
+from ligen_py.engine.refinement.maps import VECTORS, Grid, field_macros
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
@@ -20,7 +21,7 @@ from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Verdict, Verdicts
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.limits import MAX_TORSIONS
+from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
 from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import Refinement
@@ -36,7 +37,17 @@ FREEDOM_CLASSES = (16, 24, 40, RIGID + MAX_TORSIONS)
 
 BATCH_LIGANDS = 8192
 
-KERNELS = "batched/refine.cl"
+BY_SUB_GROUPS, BY_LANES = "batched/refine.cl", "batched/refine_lanes.cl"
+"""Two forms of the same search: a sub-group has a pose, or each of its lanes has one."""
+
+FASTEST = {"cpu": BY_LANES}
+"""By kind of device, see docs/performance.md; `BY_SUB_GROUPS` where nothing else was measured."""
+
+GROUPS_PER_UNIT = 8
+"""Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
+
+MOST_TURNS = 8
+"""Poses that a lane takes one after another."""
 
 LIGAND = np.dtype(
     [
@@ -124,15 +135,24 @@ class Refined:
 class Refiner:
     """One pocket's field on one device.
 
-    `kernel_seconds` adds up the device's own time in the refine kernel.
+    `kernel_seconds` adds up the device's own time in the refine kernel, `evaluations` the energies
+    with gradients that it computed.
     """
 
-    def __init__(self, device: Device, field: ChemicalField, tuning: Tuning | None = None) -> None:
-        """Upload the field's tables; `tuning` stands for the device's own."""
+    def __init__(
+        self,
+        device: Device,
+        field: ChemicalField,
+        tuning: Tuning | None = None,
+        source: str | None = None,
+    ) -> None:
+        """Upload the field's tables; `tuning` and the form `source` stand for the device's own."""
         self.device, self.field = device, field
         self._tuning = tuning
+        self._source = source or FASTEST.get(device.kind, BY_SUB_GROUPS)
         self._tables = tuple(buffers.upload(device, table) for table in field.tables)
         self.kernel_seconds = 0.0
+        self.evaluations = 0
 
     def refine(
         self, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
@@ -199,28 +219,21 @@ class Refiner:
         chosen = ranges(poses.first_pose[rows], counts)
         lengths = np.diff(poses.first_torsion)[chosen]
         turns = ranges(poses.first_torsion[chosen], lengths)
-        tuning = self._tuning or tuned(device, KERNELS, classes[0])
-        group = tuning.sub_groups
-        definitions = {
-            **field_macros(self.field),
-            "MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group,
-        }  # fmt: skip
-        upload = [
-            np.repeat(np.arange(len(rows), dtype=np.int32), counts),
-            poses.restart[chosen],
-            np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32),
-        ]
+        tuning = self._tuning or tuned(device, self._source, classes[0])
         turned = buffers.exchange(device, angles[turns])
         best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
-        local = group * device.sub_group_size
-        refine = build(device, KERNELS, definitions, tuning.registers, STRUCTS).kernel("refine")
-        event = refine(
+        count = buffers.empty(device, len(chosen), np.int32)
+        share_out = by_lanes if self._source == BY_LANES else by_sub_groups
+        work = share_out(device, tuning, batch.ligands, counts, classes)
+        macros = {**field_macros(self.field), **work.macros}
+        program = build(device, self._source, macros, tuning.registers, STRUCTS)
+        event = program.kernel(work.kernel)(
             device.queue,
-            (-(-len(chosen) // group) * local,),
-            (local,),
-            np.int32(len(chosen)),
+            (work.groups * work.local,),
+            (work.local,),
+            np.int32(work.size),
             np.int32(settings.rounds),
             np.int32(settings.evaluations),
             np.float32(settings.temperature),
@@ -229,13 +242,17 @@ class Refiner:
             self.field.maps.buffer,
             *self._tables,
             *(buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS),
-            *(buffers.upload(device, array) for array in upload),
+            buffers.upload(device, work.items),
+            buffers.upload(device, poses.restart[chosen]),
+            buffers.upload(device, np.append(0, np.cumsum(lengths)[:-1]).astype(np.int32)),
             buffers.upload(device, quaternion[chosen]),
             buffers.upload(device, translation[chosen]),
             turned,
             *best,
             slope,
             energy,
+            count,
+            *work.more,
         )
         self.kernel_seconds += buffers.seconds(event)
         # All results before the first is put in place: a batch that is tried again starts anew.
@@ -245,6 +262,8 @@ class Refiner:
             buffers.download(device, turned, len(turns), np.float32),
             buffers.download(device, energy, (len(chosen), 2), np.float32),
         )
+        done = buffers.download(device, count, len(chosen), np.int32)
+        self.evaluations += int(done.sum(dtype=np.int64))
         if not settings.rounds:
             slopes = buffers.download(device, slope, (len(chosen), classes[1]), np.float32)
             gradients[chosen, : classes[1]] = slopes
@@ -252,6 +271,78 @@ class Refiner:
 
 
 BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
+
+
+@dataclass(frozen=True)
+class Work:
+    """How one of the two forms shares out the poses of a batch."""
+
+    kernel: str
+    macros: Mapping[str, object]
+    groups: int
+    """Work-groups, each of `local` work-items."""
+    local: int
+    size: int
+    """The kernel's first argument: poses, or the memory of a lane."""
+    items: np.ndarray
+    """The ligand of each pose, or ligand and poses of each work-group."""
+    more: tuple[Any, ...] = ()
+    """The kernel's last arguments."""
+
+
+def by_sub_groups(
+    device: Device,
+    tuning: Tuning,
+    ligands: np.ndarray,
+    counts: np.ndarray,
+    classes: tuple[int, int],
+) -> Work:
+    """A sub-group has a pose. `ligands`: rows of `LIGAND`, `counts` (ligands,) their poses."""
+    group, poses = tuning.sub_groups, int(counts.sum())
+    macros = {"MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group}
+    owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    return Work("refine", macros, -(-poses // group), group * device.sub_group_size, poses, owner)
+
+
+def by_lanes(
+    device: Device,
+    tuning: Tuning,
+    ligands: np.ndarray,
+    counts: np.ndarray,
+    classes: tuple[int, int],
+) -> Work:
+    """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
+    vector = VECTORS.get(device.kind, 1)
+    lanes = device.sub_group_size if vector == 1 else 1
+    wide = lanes * vector
+    # Where there are more poses than keep the device busy, lanes take several in turn: a group ends
+    # with its longest lane, and the sums of several chains differ less than single chains.
+    enough = GROUPS_PER_UNIT * int(device.handle.max_compute_units)
+    turns = int(np.clip((-(-counts // wide)).sum() // enough, 1, MOST_TURNS))
+    shares = -(-counts // (wide * turns))
+    ligand = np.repeat(np.arange(len(counts)), shares)
+    share = np.arange(len(ligand)) - np.repeat(np.cumsum(shares) - shares, shares)
+    before = (np.cumsum(counts) - counts)[ligand]
+    limits = [before + np.minimum(counts[ligand], wide * turns * n) for n in (share, share + 1)]
+    items = np.stack([ligand, *limits, np.zeros_like(ligand)], axis=1).astype(np.int32)
+    reals = scratch_reals(ligands)
+    scratch = buffers.empty(device, len(items) * reals * wide, np.float32)
+    # One program for ligands of every size, since only the scratch memory depends on it.
+    macros = {"MAX_ATOMS": MAX_ATOMS, "POSES": vector, "LANES": lanes}
+    more = (np.int32(classes[1]), scratch)
+    return Work("refine_lanes", macros, len(items), lanes, reals, items, more)
+
+
+def scratch_reals(ligands: np.ndarray) -> int:
+    """Numbers that a lane keeps for any of some ligands (rows of `LIGAND`) in refine_lanes.cl.
+
+    In its order: atoms, pieces, vectors and the triangle of a descent, four sets of torsions.
+    """
+    atoms, torsions = (ligands[name].astype(np.int64) for name in ("atoms", "torsions"))
+    freedoms = RIGID + torsions
+    triangle = freedoms * (freedoms + 1) // 2
+    found = 6 * atoms + 18 * (torsions + 1) + 5 * freedoms + triangle + 4 * torsions
+    return int(found.max(initial=1))
 
 
 def keep_best(

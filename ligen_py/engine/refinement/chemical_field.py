@@ -50,6 +50,8 @@ class ChemicalField(ABC):
     """float32 (rows, 4): `pair_table` and `type_table` of field_input.clh."""
     first: int = 0
     """How many maps come first that are no probe's (FIELD_FIRST in the include)."""
+    many_points: bool = True
+    """Whether field_at() of the include computes several points at once (POSES in real.clh)."""
     maps: Maps
 
     @abstractmethod

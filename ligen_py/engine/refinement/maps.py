@@ -61,6 +61,9 @@ class Maps:
     buffer: Any
 
 
+VECTORS = {"cpu": 16}
+"""Points, or poses, that a work-item computes side by side, by kind of device; else 1."""
+
 BLOCK = 8
 """Points along each side of the blocks for which near receptor atoms are listed."""
 
@@ -111,6 +114,7 @@ class Mapped(Protocol):
     definitions: Mapping[str, str]
     tables: tuple[np.ndarray, np.ndarray]
     first: int
+    many_points: bool
 
 
 def field_macros(mapped: Mapped) -> dict[str, str]:
@@ -151,7 +155,9 @@ def make_maps(
     macros = {**field_macros(mapped), "MAPS": str(len(probes)), "BLOCK": str(BLOCK)}
     tables = receptor.places, receptor.axes, receptor.normals, *mapped.tables
     inputs = (probes.astype(np.float32), first_near, near, *tables)
-    local = 64
+    vector = VECTORS.get(device.kind, 1) if mapped.many_points else 1
+    macros["POSES"] = str(vector)
+    local = 64 if vector == 1 else 1
     build(device, "batched/maps.cl", macros).kernel("make_maps")(
         device.queue,
         ((len(first_near) - 1) * local,),

@@ -30,7 +30,8 @@ KERNEL void linear_contacts(int pose_count,
   for (int i = sg.lane; i < body.atoms; i += SG_SIZE) {
     for (int j = 0; j < receptor_count; j++) {
       const float4 d = atoms[i] - receptor[j];
-      energy += atoms[i].w * contact_energy_slope(sqrt(d.x * d.x + d.y * d.y + d.z * d.z)).x;
+      const float r = sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
+      energy += contact_energy_slope(r, atoms[i].w).energy;
     }
   }
   energy = sg_sum_float(sg, energy);

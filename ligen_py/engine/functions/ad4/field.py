@@ -26,6 +26,7 @@ class Ad4Field(ChemicalField):
 
     include = "ad4_field.clh"
     first = 2
+    many_points = False
 
     def __init__(
         self, device: Device, receptor: Ad4Receptor, grid: Grid, ligands: Ad4Ligands
