@@ -33,17 +33,17 @@
 #define START 3
 #define STEP 4
 
-#define SHIFT 6.0f                 // largest mutation of the position, Angstrom
-#define TURN 1.57079633f           // of an angle, radians
-#define STEP_SHIFT 3.46410162f     // largest first step of Solis and Wets, Angstrom
-#define STEP_TURN 2.26724921f      // and radians
-#define IN_A_ROW 4                 // successes or failures after which steps change
-#define SMALLEST 0.01f             // part of the first steps at which a local search ends
-#define UNIT_SHIFT 0.375f          // units of ADADELTA: Angstrom
-#define UNIT_TURN 0.0174532925f    // and radians
+#define SHIFT 6.0f               // largest mutation of the position, Angstrom
+#define TURN 1.57079633f         // of an angle, radians
+#define STEP_SHIFT 3.46410162f   // largest first step of Solis and Wets, Angstrom
+#define STEP_TURN 2.26724921f    // and radians
+#define IN_A_ROW 4               // successes or failures after which steps change
+#define SMALLEST 0.01f           // part of the first steps at which a local search ends
+#define UNIT_SHIFT 0.375f        // units of ADADELTA: Angstrom
+#define UNIT_TURN 0.0174532925f  // and radians
 #define MEMORY 0.8f
 #define SMALL 0.01f
-#define LIMIT 10000.0f             // energies count as this high at most in the stop, kcal/mol
+#define LIMIT 10000.0f  // energies count as this high at most in the stop, kcal/mol
 
 // Of a lane without an individual.
 #define NONE -1
@@ -101,8 +101,12 @@ static void first_genotype(const problem_t *p, slots_t s, uint key, int individu
 }
 
 // The winner of a tournament of two.
-static inline int parent(
-    uint key, int individual, int first, int population, __global const float *energies, float wins) {
+static inline int parent(uint key,
+                         int individual,
+                         int first,
+                         int population,
+                         __global const float *energies,
+                         float wins) {
   const int one = (int)(draw(key, individual, CHOICE, first) * (float)population);
   const int two = (int)(draw(key, individual, CHOICE, first + 1) * (float)population);
   const int ordered = energies[one] <= energies[two];
@@ -247,8 +251,8 @@ static int step_on(
     }
     for (int n = 0; n < freedoms; n++) {
       const float along = (b->opposite ? -0.4f : 0.4f) * deviate_of(*b, key, who, n);
-      AT(FIRST_VECTOR + n) = success ? 0.6f * AT(FIRST_VECTOR + n) + along
-                                     : 0.5f * AT(FIRST_VECTOR + n);
+      AT(FIRST_VECTOR + n) =
+          success ? 0.6f * AT(FIRST_VECTOR + n) + along : 0.5f * AT(FIRST_VECTOR + n);
     }
     count_success(b, success);
     b->iteration++;
@@ -285,36 +289,35 @@ static inline size_t first_gene(lga_ligand_t l, lga_run_t run, int population) {
   return (size_t)l.first_gene + (size_t)run.number * population * (TORSION + l.torsions);
 }
 
-KERNEL void generation(
-    int sub_groups,  // of all active runs together
-    int splits,      // of one run
-    int number,      // of the generation, from 0
-    lga_settings_t settings,
-    grid_t grid,
-    __global const float *maps,
-    __global const lga_ligand_t *ligands,
-    __global const float4 *conformers,  // Angstrom; w: charge
-    __global const int *kinds,          // map of an atom
-    __global const torsion_t *torsions,
-    __global const float *inverse_lengths,
-    __global const lga_pair_t *pairs,
-    __global const int *active,           // runs that go on
-    __global lga_run_t *runs,
-    __global const float *parents,        // genotypes of the generation before
-    __global const float *before,         // their energies, kcal/mol
-    __global float *children,
-    __global float *energies
+KERNEL void generation(int sub_groups,  // of all active runs together
+                       int splits,      // of one run
+                       int number,      // of the generation, from 0
+                       lga_settings_t settings,
+                       grid_t grid,
+                       __global const float *maps,
+                       __global const lga_ligand_t *ligands,
+                       __global const float4 *conformers,  // Angstrom; w: charge
+                       __global const int *kinds,          // map of an atom
+                       __global const torsion_t *torsions,
+                       __global const float *inverse_lengths,
+                       __global const lga_pair_t *pairs,
+                       __global const int *active,  // runs that go on
+                       __global lga_run_t *runs,
+                       __global const float *parents,  // genotypes of the generation before
+                       __global const float *before,   // their energies, kcal/mol
+                       __global float *children,
+                       __global float *energies
 #if KEEP_GLOBAL
-    ,
-    __global float *slots  // SLOTS * SG_SIZE numbers a sub-group
+                       ,
+                       __global float *slots  // SLOTS * SG_SIZE numbers a sub-group
 #endif
 ) {
   SG_SETUP(sg);
 #if KEEP_GLOBAL
-  slots_t s = slots + (size_t)sg.item * SLOTS * SG_SIZE + sg.lane;
+  slots_t s = OWN_SLOTS(sg, slots + (size_t)sg.item * SLOTS * SG_SIZE);
 #else
   __local float slots[WG_SUB_GROUPS * SLOTS * SG_SIZE];
-  slots_t s = slots + sg.index * SLOTS * SG_SIZE + sg.lane;
+  slots_t s = OWN_SLOTS(sg, slots + sg.index * SLOTS * SG_SIZE);
 #endif
   if (sg.item >= sub_groups) return;
   const int row = active[sg.item / splits];
@@ -355,8 +358,7 @@ KERNEL void generation(
     if (who != NONE) {
       b.evaluations++;
       if (!step_on(&p, s, &b, energy, iterations, key, who)) {
-        for (int n = 0; n < length; n++)
-          children[first + (size_t)who * length + n] = AT(KEPT + n);
+        for (int n = 0; n < length; n++) children[first + (size_t)who * length + n] = AT(KEPT + n);
         energies[(size_t)row * size + who] = b.lowest;
         atomic_add(&runs[row].evaluations, b.evaluations);
         who = NONE;
@@ -375,16 +377,15 @@ static inline int milli(float energy) {
   return convert_int_rte(1000.0f * fmin(fmax(energy, -LIMIT), LIMIT));
 }
 
-KERNEL void judge(
-    int count,   // of active runs
-    int number,  // of the generation, from 0
-    lga_settings_t settings,
-    __global const lga_ligand_t *ligands,
-    __global const int *active,
-    __global lga_run_t *runs,
-    __global const float *genotypes,
-    __global const float *energies,
-    __global float *champions)  // the best genotype of each run, MAX_GENES numbers
+KERNEL void judge(int count,   // of active runs
+                  int number,  // of the generation, from 0
+                  lga_settings_t settings,
+                  __global const lga_ligand_t *ligands,
+                  __global const int *active,
+                  __global lga_run_t *runs,
+                  __global const float *genotypes,
+                  __global const float *energies,
+                  __global float *champions)  // the best genotype of each run, MAX_GENES numbers
 {
   SG_SETUP(sg);
   const int here = sg.item < count;

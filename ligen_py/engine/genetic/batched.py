@@ -200,9 +200,7 @@ class Lga:
     `kernel_seconds` adds up the device's own time in the kernels.
     """
 
-    def __init__(
-        self, device: Device, field: Ad4Field, lanes: int = 0, splits: int = 0
-    ) -> None:
+    def __init__(self, device: Device, field: Ad4Field, lanes: int = 0, splits: int = 0) -> None:
         """Search in a field; `lanes` of a sub-group and `splits` of a run change speed alone."""
         self.device, self.field = device, field
         self.kernel_seconds = 0.0
@@ -290,7 +288,7 @@ class Lga:
         macros = {
             **definitions(),
             "MAX_ATOMS": atoms, "MAX_FREEDOMS": freedoms, "GRADIENT": gradient, "LOOKS": LOOKS,
-            "SG_SIZE": self._lanes, "KEEP_GLOBAL": int(elsewhere),
+            "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1, "KEEP_GLOBAL": int(elsewhere),
             "STORE": "__global" if elsewhere else "__local",
         }  # fmt: skip
         return build(device, KERNELS, macros, 0, STRUCTS), size if elsewhere else 0
