@@ -215,7 +215,7 @@ class Stop:
         self.sums = [*self.sums, int(ordered[:tenth].sum())][-LOOKS:]
         self.lowest = [*self.lowest, int(ordered[0])][-LOOKS:]
         quiet = np.std(self.sums) < self.settings.stop_deviation * 1000 * tenth
-        return len(self.sums) == LOOKS and quiet and len(set(self.lowest)) == 1
+        return bool(len(self.sums) == LOOKS and quiet and len(set(self.lowest)) == 1)
 
 
 @dataclass(frozen=True)

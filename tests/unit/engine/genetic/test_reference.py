@@ -40,7 +40,8 @@ def test_first_genotypes_fill_the_box_with_unit_quaternions() -> None:
     key = twin.generation_key(1, 0, 0)
     found = [twin.first_genotype(key, i, *BOX, 2) for i in range(300)]
     places = np.array([one.translation for one in found])
-    assert (places >= -5).all() and (places < 5).all()
+    assert (places >= -5).all()
+    assert (places < 5).all()
     assert np.abs(places.mean(axis=0)).max() < 0.6
     quaternions = np.array([one.quaternion for one in found])
     assert np.linalg.norm(quaternions, axis=1) == pytest.approx(np.ones(300))
