@@ -156,9 +156,7 @@ def _settings(options: argparse.Namespace) -> LgaSettings:
     given["stop"] = bool(given.get("stop", True))
     given["local_search"] = SEARCHES[options.lsmet]
     given["evaluations"] = 0 if options.heuristics else options.nev
-    return check(
-        LgaSettings, given, "command line", name=lambda path: names.get(path, f"--{path}")
-    )
+    return check(LgaSettings, given, "command line", name=lambda path: names.get(path, f"--{path}"))
 
 
 def _dock(options: argparse.Namespace) -> None:
