@@ -41,7 +41,6 @@ NOT_TAKEN = {
     "-T": "reactive docking is not supported",
     "--modpair": "reactive docking is not supported",
     "-P": "reactive docking is not supported",
-    "--modqp": "changed parameters of the energy are not supported",
     "--ubmod": "other models of the unbound ligand than 'same as bound' are not supported",
     "-u": "other models of the unbound ligand than 'same as bound' are not supported",
     "--smooth": "the smoothing is 0.5 A, as in AutoDock4",
@@ -109,7 +108,8 @@ def _parser() -> argparse.ArgumentParser:
         kind = type(default) if default is not True else int
         how.add_argument(
             *names, dest=field, type=kind, default=argparse.SUPPRESS,
-            metavar="X" if kind is float else "N", help=f"{words} (default: {int(default) if default is True else default})",
+            metavar="X" if kind is float else "N",
+            help=f"{words} (default: {int(default) if default is True else default})",
         )  # fmt: skip
     how.add_argument("--lsmet", "-l", choices=SEARCHES, default="ad", help="local search")
     how.add_argument("--nev", "-e", type=int, default=2_500_000, metavar="N",
@@ -324,7 +324,7 @@ def _write(
 
     one = ligand.ligands
     heavy = int(one.heavy[0])
-    ways = grouping.symmetries(one.element, one.bond)
+    ways = grouping.symmetries(one.element, ligand.bond)
     places = [run.xyz[:heavy] for run in runs]
     energies = np.array([run.binding for run in runs])
     groups = grouping.clusters(places, energies, settings.cluster_rmsd, ways)

@@ -39,6 +39,10 @@ COVALENT = {
 LONGER = 1.15
 """Two atoms are bonded up to so many times the sum of their radii."""
 
+UNSEEN = frozenset((6, 15))
+"""Elements between which AutoDock4 and AutoDock-GPU see no bond, at any distance that one has: the
+internal energy counts pairs of atoms across it that are otherwise too near in bonds."""
+
 REFUSED = {
     "W": "hydrated docking (water molecules of type W) is not supported",
     "H": "hydrogens on carbon (type H) must be merged into it, as Meeko does",
@@ -65,6 +69,9 @@ class PdbqtLigand:
     """Atom of the file (from 0) of each atom of `ligands`."""
     center: np.ndarray
     """Where the origin of `ligands` lies in the file's coordinates, Angstrom."""
+    bond: np.ndarray
+    """All bonded atoms (bonds, 2), numbers of `ligands`, whose own bonds are those that AutoDock
+    sees."""
     ligands: Ad4Ligands
     """The one ligand, its heavy atoms' centroid at the origin."""
 
@@ -115,8 +122,8 @@ def read_ligand(path: Path) -> PdbqtLigand:
         )
     element = np.array([ELEMENT[Ad4Type(kind)] for kind in types], np.uint8)
     center = xyz[element > 1].mean(axis=0) if (element > 1).any() else xyz.mean(axis=0)
-    order, ligands = _record(path, xyz - center, element, types, charges, cuts)
-    return PdbqtLigand(path, tuple(lines), tuple(atoms), order, center, ligands)
+    order, bond, ligands = _record(path, xyz - center, element, types, charges, cuts)
+    return PdbqtLigand(path, tuple(lines), tuple(atoms), order, center, bond, ligands)
 
 
 def _lines(path: Path) -> list[str]:
@@ -242,8 +249,8 @@ def _record(
     types: np.ndarray,
     charges: np.ndarray,
     cuts: list[tuple[int, int]],
-) -> tuple[np.ndarray, Ad4Ligands]:
-    """The atoms' new order and the ligand as a record."""
+) -> tuple[np.ndarray, np.ndarray, Ad4Ligands]:
+    """The atoms' new order, all bonds in it, and the ligand as a record."""
     bond = bonds_of(xyz, element, cuts)
     around: list[list[int]] = [[] for _ in element]
     for one, two in bond.tolist():
@@ -264,7 +271,9 @@ def _record(
     new = np.argsort(order)
     heavy, count = int((element > 1).sum()), len(order)
     numbered = np.sort(new[bond], axis=1)
-    mask = pair_mask(numbered, far_sides, heavy)
+    ends = element[bond]
+    seen = numbered[~((ends.min(axis=1) == min(UNSEEN)) & (ends.max(axis=1) == max(UNSEEN)))]
+    mask = pair_mask(seen, far_sides, heavy)
     common = Ligands(
         entry=np.zeros(1, "i8"),
         smiles=np.array([""], object),
@@ -273,21 +282,21 @@ def _record(
         isomers=np.ones(1, "u2"),
         heavy=np.array([heavy], "i4"),
         first_atom=np.array([0, count], "i8"),
-        first_bond=np.array([0, len(bond)], "i8"),
+        first_bond=np.array([0, len(seen)], "i8"),
         first_torsion=np.array([0, len(axes)], "i8"),
         first_pair=np.array([0, len(mask)], "i8"),
         first_byte=np.zeros(2, "i8"),
         xyz=xyz[order].astype("f4"),
         element=element[order].astype("u1"),
         charge=np.zeros(count, "i1"),
-        bond=numbered.astype("u1"),
-        bond_order=np.ones(len(bond), "u1"),
+        bond=seen.astype("u1"),
+        bond_order=np.ones(len(seen), "u1"),
         torsion_axis=axes.astype("i2"),
         torsion_range=far_sides.astype("i2"),
         pair_mask=mask,
         molecule=np.zeros(0, "u1"),
     )
-    return np.array(order), extended(
+    return np.array(order), numbered, extended(
         common,
         Ad4Ligands,
         torsions=np.array([len(cuts)], "f4"),
