@@ -6,16 +6,16 @@
     python benchmarks/autodock.py FOLDER screen [--ligands N]
     ... [--only ID ...] [--runs N] [--device SELECTOR] [--json FILE]
 
-FOLDER has a folder for each complex (1ac8, 1stp, 3ce3, 3tmn, 7cpa) with ID_ligand.pdbqt, the crystal
-pose, and receptor.pdbqt. Boxes are those of AutoDock-GPU's examples. Each row is printed as soon as
-it is known.
+FOLDER has a folder for each complex (1ac8, 1stp, 3ce3, 3tmn, 7cpa) with ID_ligand.pdbqt, the
+crystal pose, and receptor.pdbqt. Boxes are those of AutoDock-GPU's examples. Each row is printed as
+soon as it is known.
 
 energies: of the crystal poses, terms apart, in our maps; with --maps in AutoGrid's, from
 FOLDER/ID/*.maps.fld.
 complexes: best energy, RMSD (symmetry-aware, heavy atoms) of the best pose and of the largest
-cluster's, how many runs come within 1 kcal/mol of the lowest known energy and how many poses within
-2 A, evaluations, seconds; and E50, the evaluations that half the runs need to come within 1 kcal/mol
-of the lowest known energy of the search, by generations.
+cluster's, how many runs come within 1 kcal/mol of the lowest known energy and how many poses
+within 2 A, evaluations, seconds; and E50, the evaluations that half the runs need to come within
+1 kcal/mol of the lowest known energy of the search, by generations.
 speed: evaluations a second at fixed work, without the automatic stop.
 screen: ligands a second, all in one launch; the five ligands again and again in the box of 3ce3.
 """

@@ -109,16 +109,22 @@ def _parser() -> argparse.ArgumentParser:
         how.add_argument(
             *names, dest=field, type=kind, default=argparse.SUPPRESS,
             metavar="X" if kind is float else "N",
-            help=f"{words} (default: {int(default) if default is True else default})",
+            help=f"{words} (default: {1 if default is True else default})",
         )  # fmt: skip
     how.add_argument("--lsmet", "-l", choices=SEARCHES, default="ad", help="local search")
-    how.add_argument("--nev", "-e", type=int, default=2_500_000, metavar="N",
-                     help="evaluations of a run without --heuristics (default: 2500000)")  # fmt: skip
-    how.add_argument("--heuristics", "-H", type=int, choices=(0, 1), default=1, metavar="0|1",
-                     help="evaluations of a run by its torsions (default: 1)")  # fmt: skip
+    how.add_argument(
+        "--nev", "-e", type=int, default=2_500_000, metavar="N",
+        help="evaluations of a run without --heuristics (default: 2500000)",
+    )  # fmt: skip
+    how.add_argument(
+        "--heuristics", "-H", type=int, choices=(0, 1), default=1, metavar="0|1",
+        help="evaluations of a run by its torsions (default: 1)",
+    )  # fmt: skip
     how.add_argument("--rlige", action="store_true", help="print the energies of the given poses")
-    parser.add_argument("--dlgoutput", type=int, choices=(0, 1), default=1, metavar="0|1",
-                        help="write the docking log (default: 1)")  # fmt: skip
+    parser.add_argument(
+        "--dlgoutput", type=int, choices=(0, 1), default=1, metavar="0|1",
+        help="write the docking log (default: 1)",
+    )  # fmt: skip
     for flag in dict.fromkeys(NOT_TAKEN):
         parser.add_argument(flag, nargs="*", action=_Refused, help=argparse.SUPPRESS)
     cli.add_device(parser)
@@ -234,8 +240,6 @@ def _field(
     shape = tuple(2 * round(side / spacing / 2) + 1 for side in options.size)
     box = Autogrid(options.receptor.name, center, spacing, shape, {})  # type: ignore[arg-type]
     grid = Grid(box.origin.astype(np.float32), spacing, shape)  # type: ignore[arg-type]
-    for ligand in ligands:
-        log.debug("%s", ligand.name)
     field = Ad4Field(device, receptor, grid, together)
     return field, Autogrid(box.receptor, center, spacing, box.shape, dict.fromkeys(
         [CHARGE, SOLVATION, *names.values()], np.zeros(0)

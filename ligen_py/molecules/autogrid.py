@@ -1,4 +1,4 @@
-"""AutoGrid's maps: NAME.maps.fld with one NAME.TYPE.map beside it for each atom type, read, written.
+"""AutoGrid's maps, read and written: NAME.maps.fld, and one NAME.TYPE.map for each atom type.
 
 Energies stand in kcal/mol, a number a line, x fastest. Map `e` is the energy of a unit charge, map
 `d` what a unit of absolute charge adds to desolvation.
@@ -41,16 +41,6 @@ class Autogrid:
         """The first point, Angstrom."""
         return self.center - self.spacing * (np.array(self.shape) - 1) / 2
 
-    def require(self, types: Sequence[str], path: Path) -> None:
-        """InputError where a type has no map."""
-        there = {name.upper() for name in self.values}
-        for name in types:
-            if name.upper() not in there:
-                raise InputError(
-                    f"{path}: no map for atom type {name}; there are: "
-                    f"{', '.join(sorted(self.values))}; run AutoGrid with this type, too"
-                )
-
 
 def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
     """The maps that a .fld file names; of some types alone, and `e` and `d`.
@@ -76,14 +66,19 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
         raise InputError(f"{path}: no field file of AutoGrid; give NAME.maps.fld")
     spacing, center, shape = _box(path, words)
     wanted = None if types is None else {name.upper() for name in (*types, CHARGE, SOLVATION)}
+    there = {name.upper() for name in files}
+    for name in (CHARGE, SOLVATION, *(types or ())):
+        if name.upper() not in there:
+            raise InputError(
+                f"{path}: no map for atom type {name}; there are: {', '.join(sorted(files))}; run "
+                "AutoGrid with this type, too"
+            )
     values = {
         name: _read_map(file, path, spacing, center, shape)
         for name, file in files.items()
         if wanted is None or name.upper() in wanted
     }
-    found = Autogrid(" ".join(words.get("MACROMOLECULE", [])), center, spacing, shape, values)
-    found.require([CHARGE, SOLVATION, *(types or [])], path)
-    return found
+    return Autogrid(" ".join(words.get("MACROMOLECULE", [])), center, spacing, shape, values)
 
 
 def _type_of(file: str) -> str:

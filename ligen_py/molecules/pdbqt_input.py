@@ -296,10 +296,14 @@ def _record(
         pair_mask=mask,
         molecule=np.zeros(0, "u1"),
     )
-    return np.array(order), numbered, extended(
-        common,
-        Ad4Ligands,
-        torsions=np.array([len(cuts)], "f4"),
-        type=types[order].astype("u1"),
-        partial_charge=charges[order].astype("f4"),
+    return (
+        np.array(order),
+        numbered,
+        extended(
+            common,
+            Ad4Ligands,
+            torsions=np.array([len(cuts)], "f4"),
+            type=types[order].astype("u1"),
+            partial_charge=charges[order].astype("f4"),
+        ),
     )

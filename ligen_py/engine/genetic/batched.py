@@ -21,8 +21,8 @@ from ligen_py.engine.genetic.effort import most_evaluations
 from ligen_py.engine.genetic.reference import LOOKS
 from ligen_py.engine.geometry import inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions
-from ligen_py.engine.refinement.batched import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.chemical_field import Particles
+from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
