@@ -70,8 +70,8 @@ def test_ringtail_reads_the_log(folder: Path) -> None:
     found = subprocess.run(
         [python, "-c", reader, str(folder / "first.dlg")], capture_output=True, text=True
     )
-    if "No module named 'ringtail'" in found.stderr:
-        pytest.skip("Ringtail is not installed; python-ringtail on the PATH would be used")
+    if "No module named" in found.stderr:
+        pytest.skip("Ringtail is not installed; a python-ringtail on the PATH that has it is used")
     assert found.returncode == 0, found.stderr
     scores, name, poses, points = __import__("json").loads(found.stdout)
     assert scores == sorted(scores)
