@@ -212,19 +212,18 @@ static int step_on(
 
 #else
 
-// A random step from the kept genotype with the bias of the past, or the opposite one.
-static inline float deviate_of(progress_t b, uint key, int who, int n) {
-  const float reach = n < 3 ? STEP_SHIFT : STEP_TURN;
-  return b.size * reach * (2.0f * draw(key, who, STEP + b.iteration, n) - 1.0f);
-}
-
+// A random step from the kept genotype with the bias of the past, or the opposite of the last one.
 static void random_step(const problem_t *p, slots_t s, progress_t b, uint key, int who) {
   const float sign = b.opposite ? -1.0f : 1.0f;
   const int freedoms = RIGID + p->ligand.torsions;
   copy_slots(s, TRIAL, KEPT, freedoms + 1);
   float turn[3];
   for (int n = 0; n < freedoms; n++) {
-    const float step = sign * (deviate_of(b, key, who, n) + AT(FIRST_VECTOR + n));
+    if (!b.opposite) {
+      const float reach = b.size * (n < 3 ? STEP_SHIFT : STEP_TURN);
+      AT(SECOND_VECTOR + n) = reach * (2.0f * draw(key, who, STEP + b.iteration, n) - 1.0f);
+    }
+    const float step = sign * (AT(SECOND_VECTOR + n) + AT(FIRST_VECTOR + n));
     if (n < 3) {
       AT(TRIAL + n) += step;
     } else if (n < RIGID) {
@@ -250,7 +249,7 @@ static int step_on(
       return 1;
     }
     for (int n = 0; n < freedoms; n++) {
-      const float along = (b->opposite ? -0.4f : 0.4f) * deviate_of(*b, key, who, n);
+      const float along = (b->opposite ? -0.4f : 0.4f) * AT(SECOND_VECTOR + n);
       AT(FIRST_VECTOR + n) =
           success ? 0.6f * AT(FIRST_VECTOR + n) + along : 0.5f * AT(FIRST_VECTOR + n);
     }
