@@ -238,8 +238,8 @@ def _field(
     if min(options.size) < spacing:
         raise UsageError(f"--size: give three sides of {spacing} A or more")
     shape = tuple(2 * round(side / spacing / 2) + 1 for side in options.size)
-    box = Autogrid(options.receptor.name, center, spacing, shape, {})  # type: ignore[arg-type]
-    grid = Grid(box.origin.astype(np.float32), spacing, shape)  # type: ignore[arg-type]
+    box = Autogrid(options.receptor.name, center, spacing, shape, {})
+    grid = Grid(box.origin.astype(np.float32), spacing, shape)
     field = Ad4Field(device, receptor, grid, together)
     return field, Autogrid(box.receptor, center, spacing, box.shape, dict.fromkeys(
         [CHARGE, SOLVATION, *names.values()], np.zeros(0)
