@@ -430,15 +430,17 @@ KERNEL void judge(int count,   // of active runs
     run->lowest[place] = milli(mine[best]);
     run->looks++;
     float total = 0.0f, squares = 0.0f;
-    int still = run->looks >= LOOKS;
-    for (int n = 0; still && n < LOOKS; n++) {
+    int most = INT_MIN, least = INT_MAX;
+    for (int n = 0; n < LOOKS; n++) {
       const float apart = (float)run->sums[n] - (float)run->sums[0];
       total += apart;
       squares = fma(apart, apart, squares);
-      still = still && run->lowest[n] == run->lowest[0];
+      most = max(most, run->lowest[n]);
+      least = min(least, run->lowest[n]);
     }
-    const float mean = total / (float)LOOKS, limit = settings.stop_deviation * 1000.0f * tenth;
-    ended |= still && squares / (float)LOOKS - mean * mean < limit * limit;
+    const float mean = total / (float)LOOKS, limit = settings.stop_deviation * 1000.0f;
+    ended |= run->looks >= LOOKS && (float)(most - least) < limit &&
+             squares / (float)LOOKS - mean * mean < limit * limit * tenth * tenth;
   }
   run->ended = ended;
 }

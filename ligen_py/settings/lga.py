@@ -52,7 +52,8 @@ class LgaSettings(Section):
         0.15,
         gt=0,
         le=10,
-        description="a run ends when the mean of its best tenth varies less, in kcal/mol",
+        description="a run ends when the mean of its best tenth and its best vary less over four "
+        "looks, in kcal/mol",
     )
     spacing: float = Field(
         0.375, ge=0.2, le=1.0, description="spacing of the maps' points, in Angstrom"

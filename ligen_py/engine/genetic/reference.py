@@ -214,8 +214,9 @@ class Stop:
         ordered = milli[np.argsort(milli, kind="stable")]
         self.sums = [*self.sums, int(ordered[:tenth].sum())][-LOOKS:]
         self.lowest = [*self.lowest, int(ordered[0])][-LOOKS:]
-        quiet = np.std(self.sums) < self.settings.stop_deviation * 1000 * tenth
-        return bool(len(self.sums) == LOOKS and quiet and len(set(self.lowest)) == 1)
+        limit = self.settings.stop_deviation * 1000
+        quiet = np.std(self.sums) < limit * tenth and np.ptp(self.lowest) < limit
+        return bool(len(self.sums) == LOOKS and quiet)
 
 
 @dataclass(frozen=True)

@@ -138,5 +138,5 @@ def test_the_heuristic_grows_with_torsions_and_has_a_limit() -> None:
     for kind in ("adadelta", "solis_wets"):
         values = [heuristic(n, 20, kind) for n in range(33)]  # type: ignore[arg-type]
         assert values == sorted(values)
-        assert max(values) < MOST
+        assert max(values) <= MOST
     assert heuristic(5, 50, "adadelta") < heuristic(5, 20, "adadelta")
