@@ -58,7 +58,8 @@ def problem(system: tuple[Ad4Ligands, Ad4Field], device: Device, number: int) ->
 def searched(system: tuple[Ad4Ligands, Ad4Field], device: Device, **given: Any) -> dict[int, Found]:
     """What was found, by the ligand's row; of one run the runs' poses."""
     ligands, field = system
-    lga = Lga(device, field, given.pop("lanes", 0), given.pop("splits", 0))
+    ways = ("lanes", "splits", "room")
+    lga = Lga(device, field, **{name: given.pop(name) for name in ways if name in given})
     settings = LgaSettings(**{"runs": 2, "population": 8, **given})
     result: dict[int, Found] = {}
     for rows, found in lga.search(ligands, settings):
@@ -135,14 +136,14 @@ def test_short_local_searches_are_those_of_the_twin(
 
 
 @pytest.mark.parametrize("local_search", ["adadelta", "solis_wets"])
-def test_results_do_not_depend_on_the_batch_or_on_lanes(
+def test_results_do_not_depend_on_the_batch_or_on_where_they_are_computed(
     system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str
 ) -> None:
     if device.is_simulator:
         pytest.skip("whole runs are too much for a simulator")
     given = {"generations": 6, "iterations": 20, "local_search": local_search, "stop_every": 1}
     first = searched(system, device, **given)
-    ways: list[dict[str, int]] = [{"splits": 2}]
+    ways: list[dict[str, int]] = [{"splits": 2}, {"room": 0}]
     ways += [{"lanes": 16}, {"lanes": 8, "splits": 3}] if device.back_end == "khr" else []
     for way in ways:
         again = searched(system, device, **given, **way)

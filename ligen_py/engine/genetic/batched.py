@@ -192,6 +192,8 @@ class _Buffers:
     populations: tuple[Any, Any]
     energies: tuple[Any, Any]
     champions: Any
+    slots: buffers.Reserve
+    """Of one generation after another: they run in turn on one queue."""
 
 
 class Lga:
@@ -200,12 +202,30 @@ class Lga:
     `kernel_seconds` adds up the device's own time in the kernels.
     """
 
-    def __init__(self, device: Device, field: Ad4Field, lanes: int = 0, splits: int = 0) -> None:
-        """Search in a field; `lanes` of a sub-group and `splits` of a run change speed alone."""
+    def __init__(
+        self,
+        device: Device,
+        field: Ad4Field,
+        lanes: int = 0,
+        splits: int = 0,
+        room: int | None = None,
+    ) -> None:
+        """Search in a field; what is given beside changes speed alone.
+
+        Args:
+            device: where to.
+            field: of the receptor.
+            lanes: of a sub-group; 0: the device's.
+            splits: sub-groups that share a run; 0: as many as keep the device full.
+            room: bytes of local memory for what the lanes of a sub-group work on; where more is
+                needed it lies in global memory. None: by the device.
+        """
         self.device, self.field = device, field
         self.kernel_seconds = 0.0
         self._lanes = lanes or device.sub_group_size
         self._splits = splits
+        own = LOCAL_OF_GPU if device.kind == "gpu" else int(device.handle.local_mem_size) // 2
+        self._room = own if room is None else room
 
     def search(
         self,
@@ -252,6 +272,7 @@ class Lga:
             (buffers.empty(device, genes, "f4"), buffers.empty(device, genes, "f4")),
             (buffers.empty(device, individuals, "f4"), buffers.empty(device, individuals, "f4")),
             buffers.empty(device, len(runs) * length, "f4"),
+            buffers.Reserve(device),
         )
         program, global_slots = self._program(classes, settings)
         values = _values(settings)
@@ -283,8 +304,7 @@ class Lga:
         atoms, freedoms = classes
         slots = (6 if gradient else 3) * atoms + 2 * (freedoms + 1) + 3 * freedoms
         size = slots * self._lanes * 4
-        room = LOCAL_OF_GPU if device.kind == "gpu" else int(device.handle.local_mem_size) // 2
-        elsewhere = size > room
+        elsewhere = size > self._room
         macros = {
             **definitions(),
             "MAX_ATOMS": atoms, "MAX_FREEDOMS": freedoms, "GRADIENT": gradient, "LOOKS": LOOKS,
@@ -308,7 +328,8 @@ class Lga:
         device, lanes = self.device, self._lanes
         splits = self._splits or self._splits_of(count, int(values["population"]))
         old, new = (number + 1) % 2, number % 2
-        more = [buffers.empty(device, count * splits * global_slots // 4, "f4")]
+        shared.slots.restart()
+        slots = [shared.slots.empty(count * splits * global_slots // 4, "f4")]
         maps = self.field.maps
         return [
             program.kernel("generation")(
@@ -317,7 +338,7 @@ class Lga:
                 maps.grid.row(), maps.buffer, *shared.tables, listed, shared.runs,
                 shared.populations[old], shared.energies[old],
                 shared.populations[new], shared.energies[new],
-                *(more if global_slots else []),
+                *(slots if global_slots else []),
             ),
             program.kernel("judge")(
                 device.queue, (count * lanes,), (lanes,),
