@@ -4,7 +4,7 @@ Takes AutoGrid's maps or a receptor, ligands as PDBQT, and AutoDock-GPU's main f
 ligand it writes a docking log (.dlg), which Meeko and Ringtail read, and the poses as PDBQT.
 
   ligen lga --ffile receptor.maps.fld --lfile ligand.pdbqt --nrun 20 --resnam out
-  ligen lga --receptor receptor.pdbqt --center 10 36.5 -18 --size 22 20 20 --lfile *.pdbqt
+  ligen lga --receptor receptor.pdbqt --center 10 36.5 -18 --size 22 20 20 --lfile ligands/*.pdbqt
 """
 
 import argparse

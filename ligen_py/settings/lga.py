@@ -32,18 +32,18 @@ class LgaSettings(Section):
         description="adadelta: by gradients; solis_wets: by random steps",
     )
     searched: float = Field(
-        100, ge=0, le=100, description="individuals that are improved, in percent"
+        100.0, ge=0, le=100, description="individuals that are improved, in percent"
     )
     iterations: int = Field(
         300, ge=0, le=10_000, description="most iterations of one local search; 0: none at all"
     )
     tournament: float = Field(
-        60, ge=50, le=100, description="how often the better of two becomes a parent, in percent"
+        60.0, ge=50, le=100, description="how often the better of two becomes a parent, in percent"
     )
     crossover: float = Field(
-        80, ge=0, le=100, description="individuals with genes of two parents, in percent"
+        80.0, ge=0, le=100, description="individuals with genes of two parents, in percent"
     )
-    mutation: float = Field(2, ge=0, le=100, description="genes that are changed, in percent")
+    mutation: float = Field(2.0, ge=0, le=100, description="genes that are changed, in percent")
     stop: bool = Field(True, description="end a run whose population no longer improves")
     stop_every: int = Field(
         5, ge=1, le=1000, description="generations between two looks at the population"
