@@ -41,6 +41,8 @@ class Stage:
     """Class of its settings, in the module of this name in `ligen_py.settings`."""
     inputs: Mapping[str, str] = field(default_factory=dict)
     """Flag -> kind of the file that another stage has written."""
+    search: str = ""
+    """The search whose campaigns alone have this stage; of all campaigns where it is empty."""
 
     @property
     def settings(self) -> type[Section]:
@@ -84,7 +86,8 @@ STAGES: dict[str, Stage] = {
     for stage in (
         Stage("pocket", "pocket", "pockets/{target}.h5", "PocketSettings"),
         Stage("parse", "ligands", "ligands/{library}/{chunk}.h5", "ParseOptions"),
-        Stage("dock", "poses", f"poses/{PART}", "DockSettings", SITE),
+        Stage("dock", "poses", f"poses/{PART}", "DockSettings", SITE, "ligen"),
+        Stage("lga", "poses", f"poses/{PART}", "LgaSettings", SITE, "lga"),
         Stage(
             "filter",
             "kept",
@@ -107,13 +110,21 @@ STAGES: dict[str, Stage] = {
 }
 """Every stage by name, in the order in which they run."""
 
-SCREEN = tuple(stage for stage in STAGES.values() if stage.path.endswith(PART))
-"""The stages that run once for each part, on a device."""
 
-FILES = tuple(stage.kind for stage in STAGES.values() if "{" in stage.path)
+def screen(search: str) -> tuple[Stage, ...]:
+    """The stages that run once for each part, on a device, in campaigns of a search."""
+    parts = (stage for stage in STAGES.values() if stage.path.endswith(PART))
+    return tuple(stage for stage in parts if stage.search in ("", search))
+
+
+SCREEN = screen("ligen")
+"""Those of LiGen's search."""
+
+FILES = tuple(dict.fromkeys(stage.kind for stage in STAGES.values() if "{" in stage.path))
 """Kinds of the files of a part, in the order in which the stages write them."""
 
 
-def writer(kind: str) -> Stage:
-    """The stage that writes files of a kind."""
-    return next(stage for stage in STAGES.values() if stage.kind == kind)
+def writer(kind: str, search: str = "ligen") -> Stage:
+    """The stage that writes files of a kind in campaigns of a search."""
+    stages = (stage for stage in STAGES.values() if stage.search in ("", search))
+    return next(stage for stage in stages if stage.kind == kind)

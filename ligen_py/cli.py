@@ -23,6 +23,7 @@ log = logging.getLogger("ligen_py")
 
 COMMANDS = {
     "dock": "dock some molecules into a protein, in one line",
+    "lga": "dock as AutoDock-GPU does, from maps and PDBQT files to docking logs",
     "run": "run a campaign, from its config file to the ranked molecules",
     "validate": "dock the controls of a campaign alone, before the libraries",
     "plan": "what a campaign would cost, and what a run would do now",
@@ -41,7 +42,7 @@ COMMANDS = {
 }
 """Modules that are commands of `ligen`; any other is typed as `ligen stage NAME`."""
 
-MODULES = {"dock": "dock_command"}
+MODULES = {"dock": "dock_command", "lga": "lga_command"}
 """Commands whose module has another name, because a stage has theirs."""
 
 BROKEN_PIPE = 141

@@ -16,6 +16,7 @@ STAGES = {
     "pocket": "structure and site -> pocket",
     "decoys": "known actives and a library -> decoys",
     "dock": "ligands and pocket -> poses",
+    "lga": "ligands and pocket -> poses, by AutoDock's genetic algorithm",
     "filter": "poses -> the poses worth refining",
     "refine": "poses -> refined poses",
     "score": "refined poses -> scores",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ligen_py.campaign import Workplan
-from ligen_py.chain import SCREEN, STAGES
+from ligen_py.chain import STAGES, screen
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.reading import Part
 from ligen_py.records.ligands import LIGANDS
@@ -61,7 +61,7 @@ def run(
             make_pocket(plan, pocket, part.pocket)
     _parse(plan, parts, jobs, watch)
     for part in parts:
-        for stage in SCREEN:
+        for stage in screen(plan.settings.search):
             watch(stage.name)
             inputs = {flag: getattr(part, kind) for flag, kind in stage.inputs.items()}
             settings = getattr(plan.settings, stage.name)

@@ -23,7 +23,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.campaign import Workplan
-from ligen_py.chain import SCREEN, STAGES, Stage
+from ligen_py.chain import STAGES, Stage, screen
 from ligen_py.config_checks import checked
 from ligen_py.errors import InputError
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
@@ -43,9 +43,6 @@ from ligen_py.store.files.some_ligands import write_some
 from ligen_py.summary.table import table
 
 log = logging.getLogger("ligen_py")
-
-SECTIONS = ("parse", "pocket", *(stage.name for stage in SCREEN))
-"""Sections of the config that decide a score."""
 
 COUNTED = 64 << 20
 """Bytes of text in which records are counted, which takes seconds; beyond, they are estimated."""
@@ -149,7 +146,8 @@ def _show(rows: Iterable[tuple[str, ...]], align: str) -> None:
 
 
 def _settings(plan: Workplan) -> Iterator[str]:
-    for name in SECTIONS:
+    screened = (stage.name for stage in screen(plan.settings.search))
+    for name in ("parse", "pocket", *screened):
         section: Section = getattr(plan.settings, name)
         values = ", ".join(f"{key} {_text(value)}" for key, value in section.model_dump().items())
         yield f"  {name}: {values}"
@@ -258,9 +256,9 @@ def _time(
     plan: Workplan, sample: Sample, device: str | None, work: Path
 ) -> Iterator[tuple[str, float]]:
     """Ligands a second of each stage, without what a process needs to start and compile."""
-    files = {stage.kind: _made(stage, work) for stage in SCREEN}
+    files = {stage.kind: _made(stage, work) for stage in screen(plan.settings.search)}
     files |= {"ligands": sample.ligands, "pocket": work / f"{next(iter(plan.pockets))}.h5"}
-    for stage in SCREEN:
+    for stage in screen(plan.settings.search):
         inputs = {flag: files[kind] for flag, kind in stage.inputs.items()}
         given = inputs, getattr(plan.settings, stage.name), device, files[stage.kind]
         stage.run(*given)  # compiles
@@ -292,14 +290,14 @@ def _sum(
     chunks = sum(sample.parts for sample in samples.values())
     yield "parse jobs", f"{chunks + len({files.ligands for files in controls}):,}"
     yield "pocket jobs", f"{len(plan.pockets) + len(plan.variants):,}"
-    chain = ", ".join(stage.name for stage in SCREEN)
+    chain = ", ".join(stage.name for stage in screen(plan.settings.search))
     yield f"chunk jobs ({chain})", f"{chunks * len(plan.pockets) + len(controls):,}"
     yield "of these for controls, which come first", f"{len(controls):,}"
     cores = sum(s.records * (s.seconds or 0) / s.seen for s in samples.values() if s.seen)
     yield "parse, core hours", f"{cores / 3600:,.2f}"
     yield "chunks, hours of this device", f"{docked * _device_seconds(speed) / 3600:,.2f}"
     ligand_bytes = sum(s.records * s.bytes / s.seen for s in samples.values() if s.seen)
-    made = sum(_made(stage, work).stat().st_size for stage in SCREEN)
+    made = sum(_made(stage, work).stat().st_size for stage in screen(plan.settings.search))
     timed = max(samples.values(), key=lambda sample: sample.states)
     disk = ligand_bytes + docked * made / timed.states
     yield "disk, GB", f"{disk / 1e9:,.2f}"

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
-from ligen_py.chain import SCREEN, Stage
+from ligen_py.chain import SCREEN, Stage, screen
 from ligen_py.store.campaign.manifest import PartFiles
 from tests.stages.factory import write_manifest
 
@@ -28,6 +28,7 @@ LIBRARY = (
 FLAGS = {
     "pocket": ("--radius", "8"),
     "dock": ("--num-restart", "12", "--num-iterations", "1", "--n-angles", "8"),
+    "lga": ("--runs", "3", "--population", "8", "--generations", "3", "--iterations", "8"),
     "filter": ("--max-num-poses", "4"),
     "refine": ("--rounds", "1", "--evaluations", "8", "--max-num-poses", "3"),
     "score": (),
@@ -47,6 +48,7 @@ class Mini:
     chunks: int = 1
     control: bool = False
     flags: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    search: str = "ligen"
 
     @property
     def campaign(self) -> Path:
@@ -92,7 +94,7 @@ class Mini:
             if part.control:
                 words = ["--input", str(self.crystal), "--embed", "always", *AS_DRAWN]
             self._make("parse", part.ligands, words)
-            for stage in SCREEN:
+            for stage in screen(self.search):
                 self.screen(stage, part)
         write_manifest(self.manifest, self.parts())
         self._make("aggregate", self.campaign, ["--manifest", str(self.manifest)])

@@ -20,7 +20,11 @@ class Poses(Record):
     torsion: np.ndarray = column(
         "f4", "torsion", units="degree", doc="rotation of the far side, from the start conformer"
     )
-    score: np.ndarray = column("i4", "pose", doc="geometric score, larger is better")
+    score: np.ndarray = column(
+        "i4",
+        "pose",
+        doc="geometric score; of `lga` -1000 times the energy in kcal/mol; larger is better",
+    )
     internal_bumps: np.ndarray = column("i4", "pose", doc="bumped pairs within the ligand")
     pocket_bumps: np.ndarray = column("i4", "pose", doc="atoms in receptor cores")
     outside: np.ndarray = column("i4", "pose", doc="atoms outside the box")

@@ -17,6 +17,7 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.settings.filter import FilterSettings
+from ligen_py.settings.lga import LgaSettings
 from ligen_py.settings.parse import ParseSettings, Reading
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.settings.refine import RefineSettings
@@ -43,6 +44,17 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 """Effort -> section -> what differs from the sections' defaults, which are `standard`."""
 
 
+OF_SEARCH: dict[str, dict[str, dict[str, Any]]] = {
+    "ligen": {},
+    "lga": {
+        "filter": {"cluster_rmsd": 2.0},
+        "refine": {"rounds": 0, "field": "ad4"},
+    },
+}
+"""Search -> section -> what differs from the sections' defaults, before the effort's values. The
+genetic algorithm's poses are local minima of AutoDock4's energy: they are kept as they are."""
+
+
 class Method(Section):
     """How ligands are made, docked and scored: an effort, and every key that is set explicitly."""
 
@@ -50,8 +62,14 @@ class Method(Section):
         "standard",
         description="preset for the keys of parse, dock, filter, refine and score that are not set",
     )
+    search: Literal["ligen", "lga"] = Field(
+        "ligen",
+        description="ligen: LiGen's geometric search (section dock); lga: AutoDock's Lamarckian "
+        "genetic algorithm (section lga)",
+    )
     parse: ParseSettings = Field(default_factory=ParseSettings)
     dock: DockSettings = Field(default_factory=DockSettings)
+    lga: LgaSettings = Field(default_factory=LgaSettings)
     filter: FilterSettings = Field(default_factory=FilterSettings)
     refine: RefineSettings = Field(default_factory=RefineSettings)
     score: ScoreSettings = Field(default_factory=ScoreSettings)
@@ -59,12 +77,19 @@ class Method(Section):
     @model_validator(mode="before")
     @classmethod
     def _fill(cls, values: Any) -> Any:
-        effort = values.get("effort", "standard") if isinstance(values, dict) else None
-        filled = {}
-        for section, preset in PRESETS.get(effort, {}).items() if isinstance(effort, str) else ():
+        if not isinstance(values, dict):
+            return values
+        filled: dict[str, Any] = {}
+        chosen = values.get("effort", "standard"), values.get("search", "ligen")
+        for table, name in zip((PRESETS, OF_SEARCH), chosen, strict=True):
+            for section, preset in table.get(name, {}).items() if isinstance(name, str) else ():
+                filled[section] = filled.get(section, {}) | preset
+        for section in list(filled):
             given = values.get(section, {})
             if isinstance(given, dict):
-                filled[section] = preset | given
+                filled[section] |= given
+            else:
+                del filled[section]
         return values | filled if filled else values
 
 

@@ -29,8 +29,7 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
         + f". Of {records:,} input records, molecules ranked were {scored}.",
         _ligands(parse),
         _receptors(pocket),
-        "Ligands were docked by LiGen's geometric search [1]"
-        + _value(dock, "num_restart", " from {} starts")
+        _search(dock)
         + ", poses were filtered and clustered, refined"
         + _field(refine)
         + f", and scored by {_joined(names)}{_marks(dossiers)}.",
@@ -87,6 +86,18 @@ def _receptors(pocket: Mapping[str, Any]) -> str:
     if pocket.get("protonation") == "propka":
         words += _value(pocket, "ph", " with PDB2PQR and PROPKA at pH {}")
     return words + _value(pocket, "waters", "; crystal waters: {}") + "."
+
+
+def _search(settings: Mapping[str, Any]) -> str:
+    if "population" not in settings:
+        starts = _value(settings, "num_restart", " from {} starts")
+        return f"Ligands were docked by LiGen's geometric search [1]{starts}"
+    return (
+        "Ligands were docked by AutoDock's Lamarckian genetic algorithm (G. M. Morris et al., "
+        "J. Comput. Chem. 1998, 19, 1639) in AutoDock4's field"
+        + _value(settings, "runs", ", {} runs")
+        + _value(settings, "population", " of {} individuals")
+    )
 
 
 def _field(refine: Mapping[str, Any]) -> str:

@@ -49,7 +49,7 @@ def _file_faults(
         known, used = input_digests(file, record), json.loads(record["settings"])
     except (InputError, KeyError, ValueError):
         return  # found again when every file is read
-    stage = writer(kind)
+    stage = writer(kind, plan.settings.search)
     wanted: Section
     if kind == "ligands":
         if plan.is_reused(place.library):

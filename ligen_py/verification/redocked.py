@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ligen_py.chain import FILES, SCREEN
+from ligen_py.chain import FILES, SCREEN, STAGES
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.provenance import stage_digest
@@ -28,8 +28,9 @@ from ligen_py.store.files.terms import read_terms
 
 log = logging.getLogger("ligen_py")
 
-EQUAL_EVERYWHERE = ("poses", "kept")
-"""What every class of device computes to the last bit; the rest only within one class."""
+EQUAL_EVERYWHERE = ("dock", "filter")
+"""Stages that every class of device computes to the last bit; the others, and what follows them,
+only within one class."""
 
 Place = tuple[str, str, str]
 """Target, library, and the file within the library."""
@@ -95,15 +96,15 @@ def _part_redocked(
         files = {kind: Path(folder) / f"{kind}.h5" for kind in FILES}
         rows = write_some(part.ligands, records, files["ligands"])
         files["pocket"] = part.pocket
-        for stage in SCREEN:
-            kind = stage.kind
+        everywhere = True
+        for kind in (stage.kind for stage in SCREEN):
             path: Path = getattr(part, kind)
             record = run_record(path, KINDS[kind])
+            stage = STAGES[record["stage"]]
+            everywhere &= stage.name in EQUAL_EVERYWHERE
             if record["stage-digest"] != stage_digest(stage.name):
                 log.warning("%s: was made by another version of %s", path, stage.name)
-            if kind not in EQUAL_EVERYWHERE and device_class(record["device"]) != device_class(
-                device.label
-            ):
+            if not everywhere and device_class(record["device"]) != device_class(device.label):
                 log.warning("%s: not compared, as it was made on %s", path, record["device"])
                 return
             settings = check(stage.settings, json.loads(record["settings"]), str(path))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import crossdock, enrich, native, portability, reading, redock, screen
+from benchmarks import autodock, crossdock, enrich, native, portability, reading, redock, screen
 from benchmarks.docking import Settings
 from benchmarks.together import together
 from ligen_py.molecules.library.reading import Part, records
@@ -146,3 +146,20 @@ def test_over_a_power_of_the_size_the_small_ligand_gains() -> None:
     assert found["0"]["ROC AUC"]["value"] == found["0.3"]["ROC AUC"]["value"] == 0.5
     small = crossdock.figures(scores, heavy, np.array([0, 0]))
     assert [small[power]["ROC AUC"]["value"] for power in ("0", "0.1", "0.3")] == [0, 1, 1]
+
+
+def test_half_the_runs_are_near_after_the_evaluations_of_the_middle_one() -> None:
+    evaluations = [np.full(4, 100), np.full(4, 200), np.full(4, 300)]
+    energies = [np.array(row) for row in ([-5, -9, -1, -1], [-9, -9, -1, -2], [-9, -9, -9, -3])]
+    trace = list(zip(evaluations, energies, strict=True))
+    assert autodock.first_near(trace, -8) == 200
+    assert autodock.first_near(trace, -9.5) is None
+    assert autodock.first_near(trace[1:], -8) == 200
+
+
+def test_boxes_of_the_genetic_algorithm_have_their_centres() -> None:
+    for name, (center, cells) in autodock.BOXES.items():
+        grid = autodock.grid_of(name)
+        middle = grid.origin + grid.spacing * (np.array(grid.shape) - 1) / 2
+        assert middle == pytest.approx(center, abs=1e-4)
+        assert grid.shape == tuple(count + 1 for count in cells)

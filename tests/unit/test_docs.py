@@ -180,9 +180,12 @@ def test_the_drawing_of_the_data_is_the_table_of_stages() -> None:
     arrows = drawing("data")
     ends = {"library", "structure", "files", "page"}
     assert set(stages) == {stage for arrow in arrows for stage in arrow} - ends
-    writer = {stage.kind: name for name, stage in stages.items()}
     read = {
-        (writer[kind], name) for name, stage in stages.items() for kind in stage.inputs.values()
+        (giver, name)
+        for name, stage in stages.items()
+        for kind in stage.inputs.values()
+        for giver, other in stages.items()
+        if other.kind == kind
     }
     drawn = {arrow for arrow in arrows if not ends & set(arrow)}
     assert drawn <= read

@@ -5,35 +5,69 @@ largest of their memories.
 """
 
 
-rule dock:
-    input:
-        **inputs("dock"),
-    output:
-        made("poses"),
-    log:
-        log_of("dock"),
-    benchmark:
-        times_of("dock")
-    group:
-        "chunk"
-    conda:
-        "../../envs/ligen.yaml"
-    threads: 8
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=60,
-    params:
-        flags=flags(plan.settings.dock),
-        code=stage_digest("dock"),
-    message:
-        "Dock {wildcards.library}, part {wildcards.chunk}, into {wildcards.target}"
-    shell:
-        "python -m ligen_py.dock"
-        " --ligands {input.ligands}"
-        " --pocket {input.pocket}"
-        " --output {output}"
-        " {params.flags}"
-        " > {log} 2>&1"
+if plan.settings.search == "lga":
+
+    rule lga:
+        input:
+            **inputs("lga"),
+        output:
+            made("poses"),
+        log:
+            log_of("lga"),
+        benchmark:
+            times_of("lga")
+        group:
+            "chunk"
+        conda:
+            "../../envs/ligen.yaml"
+        threads: 8
+        resources:
+            mem_mb=lambda wildcards, attempt: 4000 * attempt,
+            runtime=240,
+        params:
+            flags=flags(plan.settings.lga),
+            code=stage_digest("lga"),
+        message:
+            "Dock {wildcards.library}, part {wildcards.chunk}, into {wildcards.target} by the genetic algorithm"
+        shell:
+            "python -m ligen_py.lga"
+            " --ligands {input.ligands}"
+            " --pocket {input.pocket}"
+            " --output {output}"
+            " {params.flags}"
+            " > {log} 2>&1"
+
+else:
+
+    rule dock:
+        input:
+            **inputs("dock"),
+        output:
+            made("poses"),
+        log:
+            log_of("dock"),
+        benchmark:
+            times_of("dock")
+        group:
+            "chunk"
+        conda:
+            "../../envs/ligen.yaml"
+        threads: 8
+        resources:
+            mem_mb=lambda wildcards, attempt: 4000 * attempt,
+            runtime=60,
+        params:
+            flags=flags(plan.settings.dock),
+            code=stage_digest("dock"),
+        message:
+            "Dock {wildcards.library}, part {wildcards.chunk}, into {wildcards.target}"
+        shell:
+            "python -m ligen_py.dock"
+            " --ligands {input.ligands}"
+            " --pocket {input.pocket}"
+            " --output {output}"
+            " {params.flags}"
+            " > {log} 2>&1"
 
 
 rule filter:

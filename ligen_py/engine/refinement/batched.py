@@ -11,8 +11,8 @@ from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
-from ligen_py.engine.random import content_keys
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
+from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import VECTORS, Grid, field_macros
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
@@ -21,19 +21,13 @@ from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Verdict, Verdicts
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
+from ligen_py.records.limits import MAX_ATOMS
 from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import Refinement
 from ligen_py.records.typed import Typed
 from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.refine import RefineSettings
-
-RIGID = 6
-"""Degrees of freedom of a rigid body: translation, rotation vector."""
-
-FREEDOM_CLASSES = (16, 24, 40, RIGID + MAX_TORSIONS)
-"""Kernels are compiled for up to so many degrees of freedom; the smallest that fits runs."""
 
 BATCH_LIGANDS = 8192
 
@@ -102,22 +96,6 @@ def pack(
         kernel_torsions(atoms.torsion_axis, limits),
         inverse_bond_lengths(xyz, atoms.torsion_axis + starts),
         atoms.pairs,
-    )
-
-
-def keys_of(ligands: Ligands, rows: np.ndarray, seed: int, kinds: np.ndarray) -> list[int]:
-    """Keys of the random numbers of the ligands `rows`, from their heavy atoms and torsions.
-
-    `kinds` u1 (atoms,): a kind of each atom. The stage gives Vina's types in whatever field, since
-    other kinds would be other random numbers.
-    """
-    heavy, torsions = ligands.heavy[rows].astype(np.int64), np.diff(ligands.first_torsion)[rows]
-    atom = ranges(ligands.first_atom[rows], heavy)
-    turn = ranges(ligands.first_torsion[rows], torsions)
-    by_atom = ((ligands.xyz[atom], heavy), (kinds[atom], heavy))
-    turns = (ligands.torsion_axis[turn], ligands.torsion_range[turn])
-    return content_keys(
-        np.array([seed], "<u8").tobytes(), *by_atom, *((column, torsions) for column in turns)
     )
 
 

@@ -51,7 +51,8 @@ def find_poses(manifest: Manifest, target: str, name: str, restart: int) -> list
 
 def _why_none(part: PartFiles, restart: int) -> str:
     settings = json.loads(run_record(part.poses, POSES)["settings"])
-    restarts, kept = settings["num_restart"], settings["max_num_poses"]
+    restarts = settings["num_restart"] if "num_restart" in settings else settings["runs"]
+    kept = settings.get("max_num_poses", restarts)
     if restart >= restarts:
         return f"its restarts are 0 to {restarts - 1}"
     if not 0 < kept < restarts:

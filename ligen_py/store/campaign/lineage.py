@@ -8,9 +8,11 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
+from ligen_py.records.poses import POSES
 from ligen_py.store.campaign.layout import Provenance, Runs
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import RECORDED, part_runs
+from ligen_py.store.files.read import run_record
 
 
 class Lineage:
@@ -40,6 +42,9 @@ class Lineage:
         for kind in RECORDED:
             self._require_same(files, kind, paths[kind], runs[kind])
         rows = [self._runs.setdefault(_row(kind, runs[kind]), len(self._runs)) for kind in RECORDED]
+        if files.poses.is_file():  # which search made the poses; the files of a part may be gone
+            searched = _row(POSES.name, run_record(files.poses, POSES))
+            self._runs.setdefault(searched, len(self._runs))
         return Provenance(
             target=_texts([files.place] * len(RECORDED)),
             library=_texts([files.library] * len(RECORDED)),

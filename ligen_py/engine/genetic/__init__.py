@@ -1,0 +1,1 @@
+"""The Lamarckian genetic algorithm of AutoDock."""

@@ -1,0 +1,32 @@
+"""How many energy evaluations a run may take, by the torsions of the ligand."""
+
+from ligen_py.settings.lga import LgaSettings, LocalSearch
+
+FEWEST = 500_000
+"""Evaluations of a run of the simplest ligand, by the heuristic, with `FULL_RUNS` runs."""
+FULL_RUNS = 50
+MOST = 12_000_000
+"""The heuristic comes near this number, but does not reach it."""
+
+
+def heuristic(torsions: int, runs: int, local_search: LocalSearch) -> int:
+    """Evaluations of a run, as AutoDock-GPU 1.5 estimates them.
+
+    Source: D. Santos-Martins et al., J. Chem. Theory Comput. 17 (2021) 1060-1073, and its code.
+
+    >>> heuristic(0, 20, "adadelta"), heuristic(15, 20, "adadelta")
+    (1132075, 5984277)
+    """
+    if local_search == "solis_wets":
+        wanted = 1000 * 2 ** (1.3 * torsions + 4)
+    else:
+        wanted = 64_000 * 2 ** ((0.5 - 0.2 * torsions / (20 + torsions)) * torsions)
+    wanted = max(wanted, FEWEST) * FULL_RUNS / runs
+    return round(wanted * MOST / (wanted + MOST))
+
+
+def most_evaluations(settings: LgaSettings, torsions: int) -> int:
+    """Evaluations after which a run of a ligand ends."""
+    if settings.evaluations:
+        return settings.evaluations
+    return heuristic(torsions, settings.runs, settings.local_search)

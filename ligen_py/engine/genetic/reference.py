@@ -1,0 +1,275 @@
+"""The NumPy twin of kernels/batched/lga.cl: AutoDock's Lamarckian genetic algorithm, readable.
+
+It is the specification, in float64; energies and gradients are those of
+`ligen_py.engine.refinement.reference.Problem`. A whole run is chaotic (it decides by comparing
+energies), so a kernel agrees with it to rounding over single generations and short local searches
+only. Random numbers are functions of ligand, run, generation, individual and gene alone.
+
+Sources: G. M. Morris et al., J. Comput. Chem. 19 (1998) 1639-1662 (the algorithm); F. J. Solis,
+R. J.-B. Wets, Math. Oper. Res. 6 (1981) 19-30; M. D. Zeiler, arXiv:1212.5701 (ADADELTA);
+D. Santos-Martins et al., J. Chem. Theory Comput. 17 (2021) 1060-1073 (its constants).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ligen_py.engine.random import philox
+from ligen_py.engine.refinement.reference import RIGID, Genotype
+from ligen_py.settings.lga import LgaSettings
+
+CHOICE, MUTATED, AMOUNT, START, STEP = 0, 1, 2, 3, 4
+"""What a random number is for; iteration i of Solis and Wets' search draws by STEP + i."""
+
+SHIFT, TURN = 6.0, np.pi / 2
+"""The largest mutation: of the position, Angstrom, and of an angle."""
+
+STEP_SHIFT, STEP_TURN = 2 * np.sqrt(3), np.deg2rad(75 * np.sqrt(3))
+"""The largest random step of Solis and Wets' search at its start, Angstrom and radians."""
+IN_A_ROW = 4
+"""Successes after which the steps grow, and failures after which they shrink, by 2."""
+SMALLEST = 0.01
+"""A local search ends when its steps have shrunk to this part of the first."""
+
+UNIT_SHIFT, UNIT_TURN = 0.375, np.deg2rad(1)
+"""Units of ADADELTA's gradients and steps: Angstrom and radians."""
+MEMORY, SMALL = 0.8, 0.01
+"""ADADELTA's decay of what was before, and what keeps its first step from being none."""
+
+LOOKS = 4
+"""Looks at the population that the automatic stop compares."""
+TENTH = 10
+"""It looks at one in so many individuals, the best."""
+LIMIT = 10_000
+"""Energies count as this high or low at most in the automatic stop, kcal/mol."""
+
+Evaluate = Callable[[Genotype], tuple[float, np.ndarray]]
+"""Energy of a genotype, kcal/mol, and its gradient (6 + torsions,)."""
+
+
+def generation_key(key: int, run: int, generation: int) -> int:
+    """The key of the random numbers of one generation of one run of a ligand."""
+    return int(philox(*(np.array(value) for value in (key, run, generation))))
+
+
+def uniform(key: int, individual: int, purpose: int, number: int) -> float:
+    """Uniform in 0 <= u < 1, 24 bits, from the key of a generation."""
+    bits = philox(np.array(key), np.array(individual << 16 | purpose), np.array(number))
+    return int(bits >> np.uint32(8)) / 2**24
+
+
+def first_genotype(
+    key: int, individual: int, origin: np.ndarray, last: np.ndarray, torsions: int
+) -> Genotype:
+    """An individual of the first generation: anywhere in the box, any orientation and torsions."""
+    u = np.array([uniform(key, individual, START, n) for n in range(RIGID + torsions)])
+    one, two = np.sqrt(1 - u[3]), np.sqrt(u[3])
+    alpha, beta = 2 * np.pi * u[4:6]
+    return Genotype(
+        origin + u[:3] * (last - origin),
+        np.array(
+            [two * np.cos(beta), one * np.sin(alpha), one * np.cos(alpha), two * np.sin(beta)]
+        ),
+        np.pi * (2 * u[RIGID:] - 1),
+    )
+
+
+def bred(
+    key: int,
+    individual: int,
+    population: Sequence[Genotype],
+    energies: np.ndarray,
+    settings: LgaSettings,
+) -> Genotype:
+    """A child of two parents that won their tournaments, with its mutations."""
+
+    def draw(number: int) -> float:
+        return uniform(key, individual, CHOICE, number)
+
+    def parent(first: int) -> Genotype:
+        one, two = (int(draw(first + n) * len(population)) for n in (0, 1))
+        better, worse = (one, two) if energies[one] <= energies[two] else (two, one)
+        return population[better if draw(first + 2) < settings.tournament / 100 else worse]
+
+    mother, father = parent(0), parent(3)
+    torsions = len(mother.torsion)
+    # Genes that are exchanged: position by component, the whole orientation, torsions.
+    genes = np.arange(4 + torsions)
+    low, high = sorted(int(draw(n) * len(genes)) for n in (7, 8))
+    swapped = (genes > low) & ((genes <= high) | (low == high))
+    if draw(6) >= settings.crossover / 100:
+        swapped[:] = False
+    child = Genotype(
+        np.where(swapped[:3], father.translation, mother.translation),
+        father.quaternion if swapped[3] else mother.quaternion,
+        np.where(swapped[4:], father.torsion, mother.torsion),
+    )
+    step = np.zeros(RIGID + torsions)
+    for gene in range(RIGID + torsions):
+        if uniform(key, individual, MUTATED, gene) < settings.mutation / 100:
+            amount = 2 * uniform(key, individual, AMOUNT, gene) - 1
+            step[gene] = amount * (SHIFT if gene < 3 else TURN)
+    return child.moved(step)
+
+
+@dataclass
+class Pace:
+    """How large the steps of a local search are: twice after successes, half after failures."""
+
+    size: float = 1.0
+    row: int = 0
+    """Successes (positive) or failures (negative) in a row."""
+
+    def count(self, success: bool) -> None:
+        """Note a success or a failure."""
+        self.row = max(self.row, 0) + 1 if success else min(self.row, 0) - 1
+        if abs(self.row) == IN_A_ROW:
+            self.size *= 2 if success else 0.5
+            self.row = 0
+
+
+@dataclass(frozen=True)
+class Improved:
+    """Where a local search ended, and what it took."""
+
+    energy: float
+    genotype: Genotype
+    evaluations: int
+
+
+def adadelta(evaluate: Evaluate, start: Genotype, iterations: int) -> Improved:
+    """Steps against the gradient, each gene's by its own past; the best genotype that was met."""
+    place, best, lowest = start, start, np.inf
+    freedoms = RIGID + len(start.torsion)
+    unit = np.where(np.arange(freedoms) < 3, UNIT_SHIFT, UNIT_TURN)
+    gradients, steps, pace = np.zeros(freedoms), np.zeros(freedoms), Pace()
+    evaluations = 0
+    while evaluations < iterations and pace.size > SMALLEST:
+        energy, gradient = evaluate(place)
+        evaluations += 1
+        pace.count(energy < lowest)
+        if energy < lowest:
+            lowest, best = energy, place
+        g = gradient * unit
+        gradients = MEMORY * gradients + (1 - MEMORY) * g**2
+        step = -g * np.sqrt((steps + SMALL) / (gradients + SMALL))
+        steps = MEMORY * steps + (1 - MEMORY) * step**2
+        place = place.moved(step * unit)
+    return Improved(lowest, best, evaluations)
+
+
+def solis_wets(
+    evaluate: Evaluate, start: Genotype, iterations: int, key: int, individual: int
+) -> Improved:
+    """Random steps, in the opposite direction where they do not help, with a bias from the past."""
+    place, lowest, evaluations = start, evaluate(start)[0], 1
+    freedoms = RIGID + len(start.torsion)
+    reach = np.where(np.arange(freedoms) < 3, STEP_SHIFT, STEP_TURN)
+    bias, pace = np.zeros(freedoms), Pace()
+    for iteration in range(iterations):
+        if pace.size <= SMALLEST:
+            break
+        draws = [uniform(key, individual, STEP + iteration, gene) for gene in range(freedoms)]
+        deviate = pace.size * reach * (2 * np.array(draws) - 1)
+        success = False
+        for sign in (1, -1):
+            there = place.moved(sign * (deviate + bias))
+            energy = evaluate(there)[0]
+            evaluations += 1
+            if energy < lowest:
+                place, lowest, success = there, energy, True
+                bias = 0.6 * bias + sign * 0.4 * deviate
+                break
+        else:
+            bias = 0.5 * bias
+        pace.count(success)
+    return Improved(lowest, place, evaluations)
+
+
+def improved(
+    evaluate: Evaluate, start: Genotype, settings: LgaSettings, key: int, individual: int
+) -> Improved:
+    """An individual after its local search, or its own energy where it has none."""
+    chance = uniform(key, individual, CHOICE, 9)
+    if not settings.iterations or chance >= settings.searched / 100:
+        return Improved(evaluate(start)[0], start, 1)
+    if settings.local_search == "adadelta":
+        return adadelta(evaluate, start, settings.iterations)
+    return solis_wets(evaluate, start, settings.iterations, key, individual)
+
+
+@dataclass
+class Stop:
+    """Whether a run goes on, by the best tenth of its population in the last few looks."""
+
+    settings: LgaSettings
+    sums: list[int] = field(default_factory=list)
+    lowest: list[int] = field(default_factory=list)
+
+    def look(self, energies: np.ndarray) -> bool:
+        """Whether the run has ended: neither the best tenth nor the best improves."""
+        milli = np.rint(np.clip(energies, -LIMIT, LIMIT) * 1000).astype(int)
+        tenth = max(1, len(energies) // TENTH)
+        ordered = milli[np.argsort(milli, kind="stable")]
+        self.sums = [*self.sums, int(ordered[:tenth].sum())][-LOOKS:]
+        self.lowest = [*self.lowest, int(ordered[0])][-LOOKS:]
+        limit = self.settings.stop_deviation * 1000
+        quiet = np.std(self.sums) < limit * tenth and np.ptp(self.lowest) < limit
+        return bool(len(self.sums) == LOOKS and quiet)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The best individual of a run."""
+
+    energy: float
+    genotype: Genotype
+    evaluations: int
+    generations: int
+
+
+def search(
+    evaluate: Evaluate,
+    box: tuple[np.ndarray, np.ndarray],
+    torsions: int,
+    key: int,
+    run: int,
+    settings: LgaSettings,
+    evaluations: int,
+) -> Run:
+    """A whole run.
+
+    Args:
+        evaluate: energies of the ligand.
+        box: first and last corner, Angstrom.
+        torsions: of the ligand.
+        key: of the ligand's random numbers.
+        run: its number.
+        settings: of the stage.
+        evaluations: after so many it ends.
+    """
+    population: list[Genotype] = []
+    energies = np.zeros(0)
+    stop, used = Stop(settings), 0
+    for generation in range(settings.generations):
+        own = generation_key(key, run, generation)
+        found = []
+        for individual in range(settings.population):
+            if generation and not individual:  # the best survives as it is
+                best = int(energies.argmin())
+                found.append(Improved(energies[best], population[best], 0))
+                continue
+            if generation:
+                start = bred(own, individual, population, energies, settings)
+            else:
+                start = first_genotype(own, individual, *box, torsions)
+            found.append(improved(evaluate, start, settings, own, individual))
+        population = [one.genotype for one in found]
+        energies = np.array([one.energy for one in found])
+        used += sum(one.evaluations for one in found)
+        due = settings.stop and (generation + 1) % settings.stop_every == 0
+        if (due and stop.look(energies)) or used >= evaluations:
+            break
+    best = int(energies.argmin())
+    return Run(float(energies[best]), population[best], used, generation + 1)

@@ -1,0 +1,106 @@
+"""Dock every ligand of a chunk into one pocket by AutoDock's Lamarckian genetic algorithm.
+
+Reads a ligands file and a pocket file, writes a poses file as `dock` does: the best pose of each of
+the `runs` of a ligand, in their order. The score of a pose is its energy in AutoDock4's field, in
+the receptor and within the ligand, in cal/mol with the sign reversed. A record of which no state
+can fit is excluded.
+"""
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ligen_py import cli
+from ligen_py.engine.docking.oversized import larger_than_box
+from ligen_py.engine.functions.ad4.field import Ad4Field
+from ligen_py.engine.genetic.batched import Lga
+from ligen_py.engine.genetic.collected import Collected
+from ligen_py.engine.refinement.maps import Grid
+from ligen_py.opencl.device import select
+from ligen_py.pace import Pace
+from ligen_py.provenance import Run
+from ligen_py.records.functions.ad4 import Ad4Ligands
+from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.pocket import POCKET, GeometricField
+from ligen_py.records.poses import POSES
+from ligen_py.records.rows import rows_below, subset
+from ligen_py.settings.lga import LgaSettings
+from ligen_py.store.files.read import read
+from ligen_py.store.files.typed import read_typed
+from ligen_py.store.files.write import write
+
+log = logging.getLogger("ligen_py")
+
+
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    ligands: Path
+    pocket: Path
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stage from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.lga", __doc__, LgaSettings)
+    parser.add_argument(
+        "--ligands", type=cli.input_file, required=True, help="ligands file of `parse`"
+    )
+    parser.add_argument(
+        "--pocket", type=cli.input_file, required=True, help="pocket file of `pocket`"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="poses file to write")
+    cli.add_device(parser)
+    return cli.run(parser, argv, _stage)
+
+
+def _stage(options: argparse.Namespace) -> None:
+    inputs = Inputs(options.ligands, options.pocket)
+    run(inputs, cli.settings_from(LgaSettings, options), options.device, options.output)
+
+
+def run(inputs: Inputs, settings: LgaSettings, device: str | None, output: Path) -> None:
+    """Dock a chunk and write its poses file."""
+    ledger: Ledger = read(inputs.ligands, LIGANDS, Ledger)
+    ligands: Ligands = read(inputs.ligands, LIGANDS, Ligands)
+    typed = read_typed(["ad4"], inputs.ligands, inputs.pocket, ligands)["ad4"]
+    box: GeometricField = read(inputs.pocket, POCKET, GeometricField)
+    chosen = select(device)
+
+    seen: Ad4Ligands = typed.ligands
+    too_large = larger_than_box(ligands, box)
+    rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))
+    fitting = subset(seen, rows_below(seen, "ligand", rows))
+    collected = Collected(np.diff(ligands.first_torsion), rows, settings.runs)
+    started = time.perf_counter()
+    if len(rows):
+        grid = Grid.over(box, settings.spacing)
+        field = Ad4Field(chosen, typed.receptor, grid, fitting)
+        pace = Pace("ligands docked", len(rows))
+        for batch, found in Lga(chosen, field).search(fitting, settings):
+            collected.add(batch, found)
+            pace.add(len(batch))
+    seconds = time.perf_counter() - started
+
+    # A record is lost with the last of its states; the ledger names the first.
+    out = np.setdiff1d(np.unique(ligands.entry, return_index=True)[1], rows)
+    out = out[~np.isin(ligands.entry[out], ligands.entry[rows])]
+    words = [too_large[row] for row in out]
+    marked = ledger.marked(ligands.entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, words)
+    made_by = Run("lga", settings, inputs, chosen.label)
+    write(output, POSES, made_by, {"ledger": marked, "poses": collected.poses()})
+    log.info(
+        "docked %d ligands, %d runs each, %d records too large for the box; %.2f ligands/s, "
+        "%.3g evaluations/s",
+        len(rows), settings.runs, len(out), len(rows) / seconds, collected.evaluations / seconds,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

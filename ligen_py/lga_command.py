@@ -1,0 +1,372 @@
+"""Dock with AutoDock's genetic algorithm, from AutoDock's files to AutoDock's files.
+
+Takes AutoGrid's maps or a receptor, ligands as PDBQT, and AutoDock-GPU's main flags. For each
+ligand it writes a docking log (.dlg), which Meeko and Ringtail read, and the poses as PDBQT.
+
+  ligen lga --ffile receptor.maps.fld --lfile ligand.pdbqt --nrun 20 --resnam out
+  ligen lga --receptor receptor.pdbqt --center 10 36.5 -18 --size 22 20 20 --lfile ligands/*.pdbqt
+"""
+
+import argparse
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ligen_py import cli
+from ligen_py.errors import InputError, UsageError
+from ligen_py.settings.check import check
+from ligen_py.settings.lga import LgaSettings
+
+if TYPE_CHECKING:
+    from ligen_py.engine.functions.ad4.field import Ad4Field
+    from ligen_py.molecules.autogrid import Autogrid
+    from ligen_py.molecules.pdbqt_input import PdbqtLigand
+    from ligen_py.opencl.device import Device
+
+log = logging.getLogger("ligen_py")
+
+SEARCHES = {"ad": "adadelta", "sw": "solis_wets"}
+"""AutoDock-GPU's names of local searches."""
+
+NOT_TAKEN = {
+    "--flexres": "flexible-residue docking is not supported",
+    "-F": "flexible-residue docking is not supported",
+    "--import_dpf": "parameter files (.dpf) are not read; give their values as flags",
+    "-I": "parameter files (.dpf) are not read; give their values as flags",
+    "--derivtype": "reactive docking is not supported",
+    "-T": "reactive docking is not supported",
+    "--modpair": "reactive docking is not supported",
+    "-P": "reactive docking is not supported",
+    "--ubmod": "other models of the unbound ligand than 'same as bound' are not supported",
+    "-u": "other models of the unbound ligand than 'same as bound' are not supported",
+    "--smooth": "the smoothing is 0.5 A, as in AutoDock4",
+    "--elecmindist": "the least distance of charges is 0.5 A, as in AutoDock4",
+    "--modqp": "changed charges are not supported",
+    "--filelist": "lists of files are not read; give several ligands to --lfile",
+    "-B": "lists of files are not read; give several ligands to --lfile",
+    "--xml2dlg": "XML files are neither read nor written",
+    "-X": "XML files are neither read nor written",
+    "--xmloutput": "XML files are neither read nor written",
+    "-x": "XML files are neither read nor written",
+    "--loadxml": "XML files are neither read nor written",
+    "--devnum": "choose the device by words: --device nvidia, or gpu:1",
+    "-D": "choose the device by words: --device nvidia, or gpu:1",
+    "--initswgens": "the local search is the same in all generations",
+    "--lsmet-mixed": "the local search is the same in all generations",
+    "--contact_analysis": "contacts are found by `ligen export` and the report",
+    "-C": "contacts are found by `ligen export` and the report",
+    "--cgmaps": "docking of broken macrocycles is not supported",
+    "--dmov": "the largest mutation is 6 A and 90 degrees",
+    "--dang": "the largest mutation is 6 A and 90 degrees",
+    "--rholb": "the local search ends at steps of 0.01 of the first",
+    "--lsmov": "the first random step is at most 2 sqrt(3) A",
+    "--lsang": "the first random step is at most 75 sqrt(3) degrees",
+    "--cslim": "four successes or failures in a row change the steps",
+}
+"""Flags of AutoDock-GPU that are not taken, and why."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Dock from a command line; returns the exit code."""
+    return cli.run(_parser(), argv, _dock)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = cli.parser("ligen_py.lga_command", __doc__)
+    parser.add_argument(
+        "--lfile", "-L", metavar="LIGAND", nargs="+", type=cli.input_file, required=True,
+        help="ligands: PDBQT files",
+    )  # fmt: skip
+    parser.add_argument(
+        "--resnam", "-N", metavar="NAME",
+        help="name of the results: NAME.dlg and NAME.pdbqt (default: the ligand's); of several "
+        "ligands, a folder",
+    )  # fmt: skip
+    box = parser.add_argument_group("the receptor, in one of these ways")
+    box.add_argument(
+        "--ffile", "-M", metavar="FLD", type=cli.input_file, help="AutoGrid's NAME.maps.fld"
+    )
+    box.add_argument("--receptor", metavar="PDBQT", type=cli.input_file, help="rigid receptor")
+    box.add_argument(
+        "--center", type=float, nargs=3, metavar=("X", "Y", "Z"),
+        help="of the box for --receptor, in Angstrom (default: the first ligand's)",
+    )  # fmt: skip
+    box.add_argument(
+        "--size", type=float, nargs=3, metavar=("X", "Y", "Z"), default=[22.5, 22.5, 22.5],
+        help="of the box for --receptor, in Angstrom (default: 22.5 22.5 22.5)",
+    )  # fmt: skip
+    box.add_argument(
+        "--write-maps", metavar="NAME", help="also write the maps as AutoGrid's NAME.maps.fld ..."
+    )
+    how = parser.add_argument_group("the search, by AutoDock-GPU's flags")
+    for names, field, words in FLAGS:
+        default = LgaSettings.model_fields[field].default
+        kind = type(default) if default is not True else int
+        how.add_argument(
+            *names, dest=field, type=kind, default=argparse.SUPPRESS,
+            metavar="X" if kind is float else "N",
+            help=f"{words} (default: {1 if default is True else default})",
+        )  # fmt: skip
+    how.add_argument("--lsmet", "-l", choices=SEARCHES, default="ad", help="local search")
+    how.add_argument(
+        "--nev", "-e", type=int, default=2_500_000, metavar="N",
+        help="evaluations of a run without --heuristics (default: 2500000)",
+    )  # fmt: skip
+    how.add_argument(
+        "--heuristics", "-H", type=int, choices=(0, 1), default=1, metavar="0|1",
+        help="evaluations of a run by its torsions (default: 1)",
+    )  # fmt: skip
+    how.add_argument("--rlige", action="store_true", help="print the energies of the given poses")
+    parser.add_argument(
+        "--dlgoutput", type=int, choices=(0, 1), default=1, metavar="0|1",
+        help="write the docking log (default: 1)",
+    )  # fmt: skip
+    for flag in dict.fromkeys(NOT_TAKEN):
+        parser.add_argument(flag, nargs="*", action=_Refused, help=argparse.SUPPRESS)
+    cli.add_device(parser)
+    return parser
+
+
+FLAGS: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("--nrun", "-n"), "runs", "independent runs"),
+    (("--psize", "-p"), "population", "individuals of a run"),
+    (("--ngen", "-g"), "generations", "most generations"),
+    (("--lsit", "-i"), "iterations", "most iterations of a local search"),
+    (("--lsrat",), "searched", "individuals that are improved, in percent"),
+    (("--trat",), "tournament", "how often the better of two becomes a parent, in percent"),
+    (("--crat",), "crossover", "individuals with genes of two parents, in percent"),
+    (("--mrat",), "mutation", "genes that are changed, in percent"),
+    (("--autostop", "-A"), "stop", "1: end runs whose population no longer improves"),
+    (("--asfreq", "-a"), "stop_every", "generations between two looks of the automatic stop"),
+    (("--stopstd",), "stop_deviation", "deviation at which it ends a run, in kcal/mol"),
+    (("--rmstol",), "cluster_rmsd", "runs nearer than this are one cluster, in Angstrom"),
+    (("--seed", "-s"), "seed", "of the random numbers"),
+)
+"""Flags of AutoDock-GPU, and the setting that each one is."""
+
+
+class _Refused(argparse.Action):
+    """A flag of AutoDock-GPU that is not taken."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        parser.error(f"{option} is not taken: {NOT_TAKEN[str(option)]}")
+
+
+def _settings(options: argparse.Namespace) -> LgaSettings:
+    given = {field: getattr(options, field) for _, field, _ in FLAGS if hasattr(options, field)}
+    names = {field: flags[0] for flags, field, _ in FLAGS}
+    given["stop"] = bool(given.get("stop", True))
+    given["local_search"] = SEARCHES[options.lsmet]
+    given["evaluations"] = 0 if options.heuristics else options.nev
+    return check(LgaSettings, given, "command line", name=lambda path: names.get(path, f"--{path}"))
+
+
+def _dock(options: argparse.Namespace) -> None:
+    if (options.ffile is None) == (options.receptor is None):
+        raise UsageError("give either --ffile with maps, or --receptor with a box")
+    settings = _settings(options)
+    # What takes a second to import comes after what is wrong with the command line.
+    from ligen_py.engine.genetic.batched import Lga
+    from ligen_py.engine.genetic.poses import map_values
+    from ligen_py.molecules.pdbqt_input import read_ligand
+    from ligen_py.opencl.device import select
+    from ligen_py.records.rows import concatenated
+
+    ligands = [read_ligand(path) for path in options.lfile]
+    outputs = _outputs(options, ligands)
+    together = concatenated([ligand.ligands for ligand in ligands])
+    device = select(options.device)
+    field, maps = _field(options, device, ligands)
+    values = map_values(device, field)
+    if options.write_maps:
+        _write_maps(Path(options.write_maps), maps, values, field)
+    if options.rlige:
+        for number, ligand in enumerate(ligands):
+            _print_given(ligand, field, values, together, number)
+    search = Lga(device, field)
+    for rows, found in search.search(together, settings):
+        turn = 0
+        for place, row in enumerate(rows.tolist()):
+            poses = range(place * settings.runs, (place + 1) * settings.runs)
+            runs, turn = _runs(ligands[row], field, values, together, row, found, poses, turn)
+            _write(options, settings, ligands[row], runs, maps, outputs[row])
+    evaluations = f"{search.kernel_seconds:.2f} s on {device.label}"
+    log.info("docked %d ligands, %d runs each, in %s", len(ligands), settings.runs, evaluations)
+
+
+def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> list[Path]:
+    """Where the results of each ligand go, without the ending."""
+    if len(ligands) == 1:
+        return [Path(options.resnam or ligands[0].name)]
+    folder = Path(options.resnam or ".")
+    names = [ligand.name for ligand in ligands]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"{twice[0]}.pdbqt: two ligands have this name; rename one")
+    return [folder / name for name in names]
+
+
+def _field(
+    options: argparse.Namespace, device: "Device", ligands: "Sequence[PdbqtLigand]"
+) -> "tuple[Ad4Field, Autogrid]":
+    """The field of the receptor, and the box and types of its maps."""
+    from ligen_py.engine.functions.ad4.field import Ad4Field
+    from ligen_py.engine.genetic.given_field import GivenField
+    from ligen_py.engine.refinement.maps import Grid
+    from ligen_py.molecules.autogrid import CHARGE, SOLVATION, Autogrid, read_maps
+    from ligen_py.molecules.pdbqt import type_name
+    from ligen_py.molecules.pdbqt_input import read_receptor
+    from ligen_py.records.functions.ad4 import Ad4Type
+    from ligen_py.records.rows import concatenated
+
+    together = concatenated([ligand.ligands for ligand in ligands])
+    types = [Ad4Type(kind) for kind in np.unique(together.type)]
+    names = {kind: type_name(kind) for kind in types}
+    if options.ffile is not None:
+        maps = read_maps(options.ffile, list(names.values()))
+        by_name = {name.upper(): value for name, value in maps.values.items()}
+        grid = Grid(maps.origin.astype(np.float32), maps.spacing, maps.shape)
+        given = {kind: by_name[kind.name] for kind in types}
+        return GivenField(device, grid, maps.values[CHARGE], maps.values[SOLVATION], given), maps
+    receptor = read_receptor(options.receptor)
+    center = np.array(options.center if options.center else ligands[0].center)
+    spacing = LgaSettings().spacing
+    if min(options.size) < spacing:
+        raise UsageError(f"--size: give three sides of {spacing} A or more")
+    shape = tuple(2 * round(side / spacing / 2) + 1 for side in options.size)
+    box = Autogrid(options.receptor.name, center, spacing, shape, {})
+    grid = Grid(box.origin.astype(np.float32), spacing, shape)
+    field = Ad4Field(device, receptor, grid, together)
+    return field, Autogrid(box.receptor, center, spacing, box.shape, dict.fromkeys(
+        [CHARGE, SOLVATION, *names.values()], np.zeros(0)
+    ))  # fmt: skip
+
+
+def _write_maps(name: Path, maps: "Autogrid", values: np.ndarray, field: "Ad4Field") -> None:
+    from ligen_py.molecules.autogrid import CHARGE, SOLVATION, Autogrid, map_files
+    from ligen_py.molecules.pdbqt import type_name
+    from ligen_py.store.files.text import write_texts
+
+    types = np.flatnonzero(field.slot >= 0)
+    named = {CHARGE: values[0], SOLVATION: values[1]}
+    named |= {type_name(int(kind)): values[field.slot[kind]] for kind in types}
+    whole = Autogrid(maps.receptor, maps.center, maps.spacing, maps.shape, named)
+    name.parent.mkdir(parents=True, exist_ok=True)
+    write_texts(name.parent, map_files(name.name, whole))
+
+
+def _runs(
+    ligand: "PdbqtLigand",
+    field: "Ad4Field",
+    values: np.ndarray,
+    together: Any,
+    row: int,
+    found: Any,
+    poses: range,
+    turn: int,
+) -> tuple[list[Any], int]:
+    """The runs of one ligand with coordinates and energies; and the next torsion's row."""
+    from ligen_py.engine.genetic.poses import Poser
+    from ligen_py.engine.refinement.reference import Genotype
+    from ligen_py.molecules.dlg import DockedRun
+
+    poser, torsions = Poser(field, values, together, row), len(ligand.ligands.torsion_axis)
+    runs = []
+    for pose in poses:
+        genotype = Genotype(
+            found.translation[pose].astype(float),
+            found.quaternion[pose].astype(float),
+            found.torsion[turn : turn + torsions].astype(float),
+        )
+        turn += torsions
+        terms = poser.terms(genotype)
+        runs.append(
+            DockedRun(
+                poser.places(genotype), terms.vdw, terms.electrostatic, terms.internal,
+                terms.torsional, int(found.evaluations[pose]), int(found.generations[pose]),
+            )
+        )  # fmt: skip
+    return runs, turn
+
+
+def _print_given(
+    ligand: "PdbqtLigand", field: "Ad4Field", values: np.ndarray, together: Any, row: int
+) -> None:
+    from ligen_py.engine.genetic.poses import Poser
+    from ligen_py.engine.refinement.reference import Genotype
+    from ligen_py.molecules.dlg import DockedRun, energy_lines
+
+    still = np.zeros(len(ligand.ligands.torsion_axis))
+    genotype = Genotype(ligand.center, np.array([1.0, 0, 0, 0]), still)
+    poser = Poser(field, values, together, row)
+    terms = poser.terms(genotype)
+    run = DockedRun(
+        poser.places(genotype), terms.vdw, terms.electrostatic, terms.internal, terms.torsional,
+        0, 0,
+    )  # fmt: skip
+    print(f"Input ligand energies of {ligand.name}:")
+    for line in energy_lines(run):
+        print(f"    {line}")
+
+
+def _write(
+    options: argparse.Namespace,
+    settings: LgaSettings,
+    ligand: "PdbqtLigand",
+    runs: list[Any],
+    maps: "Autogrid",
+    output: Path,
+) -> None:
+    """Write the files of one ligand, and print its best pose."""
+    from ligen_py.molecules import clusters as grouping
+    from ligen_py.molecules.dlg import dlg, poses_pdbqt
+    from ligen_py.store.files.text import write_texts
+
+    one = ligand.ligands
+    heavy = int(one.heavy[0])
+    ways = grouping.symmetries(one.element, ligand.bond)
+    places = [run.xyz[:heavy] for run in runs]
+    energies = np.array([run.binding for run in runs])
+    groups = grouping.clusters(places, energies, settings.cluster_rmsd, ways)
+    given = one.xyz[:heavy].astype(float) + ligand.center
+    reference = [grouping.rmsd(given, place, ways) for place in places]
+    texts = {f"{output.name}.pdbqt": poses_pdbqt(ligand, runs)}
+    if options.dlgoutput:
+        name = maps.receptor.removesuffix(".pdbqt") or "receptor"
+        grid = (name, maps.shape, maps.spacing, maps.center)
+        words = _words(settings)
+        texts[f"{output.name}.dlg"] = dlg(ligand, runs, groups, reference, grid, words)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_texts(output.parent, texts)
+    best = groups[0][0].pose
+    print(
+        f"{ligand.name}: {energies[best]:.2f} kcal/mol in run {best + 1}, "
+        f"{len(groups[0])} of {len(runs)} runs in its cluster, {len(groups)} clusters"
+    )
+
+
+def _words(settings: LgaSettings) -> Mapping[str, object]:
+    return {
+        "Number of runs": settings.runs,
+        "Number of energy evaluations": settings.evaluations or "by torsions",
+        "Number of generations": settings.generations,
+        "Size of population": settings.population,
+        "Rate of crossover": f"{settings.crossover:f}%",
+        "Tournament selection probability limit": f"{settings.tournament:f}%",
+        "Rate of mutation": f"{settings.mutation:f}%",
+        "Rate of local search": f"{settings.searched:f}%",
+        "Local search": settings.local_search,
+        "Maximal number of local search iterations": settings.iterations,
+        "Automatic stop": "on" if settings.stop else "off",
+        "Handle symmetry during clustering": "YES",
+        "RMSD tolerance": f"{settings.cluster_rmsd:f}A",
+        "Random seed": settings.seed,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""AutoGrid's maps, read and written: NAME.maps.fld, and one NAME.TYPE.map for each atom type.
+
+Energies stand in kcal/mol, a number a line, x fastest. Map `e` is the energy of a unit charge, map
+`d` what a unit of absolute charge adds to desolvation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.errors import InputError
+
+CHARGE, SOLVATION = "e", "d"
+"""Names of the maps that are no atom type's."""
+
+HEADER = 6
+"""Lines of a map before its numbers."""
+
+NEAR = 1e-3
+"""Angstrom; spacings and centres are equal up to this."""
+
+
+@dataclass(frozen=True)
+class Autogrid:
+    """Maps over one box."""
+
+    receptor: str
+    """Name of its file."""
+    center: np.ndarray
+    """Of the box, Angstrom."""
+    spacing: float
+    shape: tuple[int, int, int]
+    """Points along x, y, z."""
+    values: dict[str, np.ndarray]
+    """Atom type as the files spell it, `e` or `d` -> energies float32 (x, y, z)."""
+
+    @property
+    def origin(self) -> np.ndarray:
+        """The first point, Angstrom."""
+        return self.center - self.spacing * (np.array(self.shape) - 1) / 2
+
+
+def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
+    """The maps that a .fld file names; of some types alone, and `e` and `d`.
+
+    InputError that names the file and line where they cannot be used.
+    """
+    words = {}
+    files: dict[str, Path] = {}
+    labels: list[str] = []
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: no text; give a .maps.fld file") from None
+    for line in text.splitlines():
+        if line.startswith("#") and len(line.split()) > 1:
+            words[line[1:].split()[0]] = line[1:].split()[1:]
+        elif line.startswith("label="):
+            labels.append(line.partition("=")[2].split()[0])
+        elif line.startswith("variable"):
+            name = next(part for part in line.split() if part.startswith("file="))
+            files[_type_of(name[5:])] = path.parent / name[5:]
+    if "SPACING" not in words or not files:
+        raise InputError(f"{path}: no field file of AutoGrid; give NAME.maps.fld")
+    spacing, center, shape = _box(path, words)
+    wanted = None if types is None else {name.upper() for name in (*types, CHARGE, SOLVATION)}
+    there = {name.upper() for name in files}
+    for name in (CHARGE, SOLVATION, *(types or ())):
+        if name.upper() not in there:
+            raise InputError(
+                f"{path}: no map for atom type {name}; there are: {', '.join(sorted(files))}; run "
+                "AutoGrid with this type, too"
+            )
+    values = {
+        name: _read_map(file, path, spacing, center, shape)
+        for name, file in files.items()
+        if wanted is None or name.upper() in wanted
+    }
+    return Autogrid(" ".join(words.get("MACROMOLECULE", [])), center, spacing, shape, values)
+
+
+def _type_of(file: str) -> str:
+    """The type that a map file is of, by its name.
+
+    >>> _type_of("1stp_protein.OA.map")
+    'OA'
+    """
+    return file.rsplit(".", 2)[1] if file.endswith(".map") and file.count(".") > 1 else file
+
+
+def _box(where: object, words: Mapping[str, Sequence[str]]) -> tuple[float, np.ndarray, tuple]:
+    try:
+        spacing = float(words["SPACING"][0])
+        shape = tuple(int(word) // 2 * 2 + 1 for word in words["NELEMENTS"][:3])
+        center = np.array([float(word) for word in words["CENTER"][:3]])
+    except (KeyError, ValueError, IndexError):
+        raise InputError(f"{where}: SPACING, NELEMENTS or CENTER is missing") from None
+    if not 0 < spacing < 10 or len(shape) != 3 or len(center) != 3 or min(shape) < 2:
+        raise InputError(f"{where}: SPACING, NELEMENTS or CENTER makes no box")
+    return spacing, center, shape
+
+
+def _read_map(
+    path: Path, field: Path, spacing: float, center: np.ndarray, shape: tuple[int, int, int]
+) -> np.ndarray:
+    if not path.is_file():
+        raise InputError(f"{path}: does not exist, but {field.name} names it; run AutoGrid again")
+    lines = path.read_text(encoding="utf-8").split("\n")
+    words = {line.split()[0]: line.split()[1:] for line in lines[:HEADER] if line.split()}
+    own_spacing, own_center, own_shape = _box(path, words)
+    if abs(own_spacing - spacing) > NEAR:
+        raise InputError(
+            f"{path}: its spacing is {own_spacing:g} A, that of {field.name} {spacing:g} A; make "
+            "all maps in one run of AutoGrid"
+        )
+    if own_shape != shape or np.abs(own_center - center).max() > NEAR:
+        raise InputError(
+            f"{path}: its box is another one than that of {field.name}; make all maps in one run "
+            "of AutoGrid"
+        )
+    try:
+        values = np.array([line for line in lines[HEADER:] if line.strip()], np.float32)
+    except ValueError:
+        values = np.zeros(0, np.float32)
+    if len(values) != np.prod(shape):
+        raise InputError(
+            f"{path}: {len(values)} numbers, but the box has {np.prod(shape)} points; the file is "
+            "damaged"
+        )
+    if not np.isfinite(values).all():
+        raise InputError(f"{path}: contains what is no finite number; make the map again")
+    return np.ascontiguousarray(values.reshape(shape[::-1]).T)
+
+
+def map_files(name: str, maps: Autogrid) -> dict[str, str]:
+    """Maps as the texts of AutoGrid's files: file name -> text."""
+    field, xyz = f"{name}.maps.fld", f"{name}.maps.xyz"
+    elements = " ".join(str(points - 1) for points in maps.shape)
+    center = " ".join(f"{value:.3f}" for value in maps.center)
+    named = [key for key in maps.values if key not in (CHARGE, SOLVATION)]
+    labels = [*(f"{key}-affinity" for key in named), "Electrostatics", "Desolvation"]
+    head = [
+        f"GRID_PARAMETER_FILE {name}.gpf", f"GRID_DATA_FILE {field}",
+        f"MACROMOLECULE {maps.receptor}", f"SPACING {maps.spacing:g}",
+        f"NELEMENTS {elements}", f"CENTER {center}",
+    ]  # fmt: skip
+    lines = [
+        "# AVS field file", "#", "# AutoDock Atomic Affinity and Electrostatic Grids", "#",
+        "# Created by ligen_py.", "#", f"#SPACING {maps.spacing:g}", f"#NELEMENTS {elements}",
+        f"#CENTER {center}", f"#MACROMOLECULE {maps.receptor}",
+        f"#GRID_PARAMETER_FILE {name}.gpf", "#", "ndim=3\t\t\t# number of dimensions in the field",
+        *(f"dim{n}={points}\t\t\t# number of {axis}-elements"
+          for n, (axis, points) in enumerate(zip("xyz", maps.shape, strict=True), start=1)),
+        "nspace=3\t\t# number of physical coordinates per point",
+        f"veclen={len(labels)}\t\t# number of affinity values at each point",
+        "data=float\t\t# data type (byte, integer, float, double)",
+        "field=uniform\t\t# field type (uniform, rectilinear, irregular)",
+        *(f"coord {n} file={xyz} filetype=ascii offset={2 * n - 2}" for n in (1, 2, 3)),
+        *(f"label={label}\t# component label for variable {n}"
+          for n, label in enumerate(labels, start=1)),
+        "#", "# location of affinity grid files and how to read them", "#",
+        *(f"variable {n} file={name}.{key}.map filetype=ascii skip={HEADER}"
+          for n, key in enumerate([*named, CHARGE, SOLVATION], start=1)),
+    ]  # fmt: skip
+    last = maps.origin + maps.spacing * (np.array(maps.shape) - 1)
+    ends = [f"{low:.3f} {high:.3f}" for low, high in zip(maps.origin, last, strict=True)]
+    texts = {field: "\n".join(lines) + "\n", xyz: "\n".join(ends) + "\n"}
+    for key in [*named, CHARGE, SOLVATION]:
+        numbers = np.char.mod("%.3f", maps.values[key].T.ravel().astype(float))
+        texts[f"{name}.{key}.map"] = "\n".join([*head, *numbers.tolist()]) + "\n"
+    return texts

@@ -1,0 +1,64 @@
+"""Clusters of the poses of one ligand, by RMSD over heavy atoms with its symmetry in mind."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from rdkit import Chem
+
+MOST_SYMMETRIES = 1000
+"""Ways to map a molecule onto itself that are tried at most."""
+
+
+def symmetries(element: np.ndarray, bond: np.ndarray) -> np.ndarray:
+    """All ways to number the heavy atoms so that elements and bonds stay: (ways, heavy atoms).
+
+    Args:
+        element: atomic numbers (atoms,), heavy atoms first.
+        bond: bonded atoms (bonds, 2). Their order is not asked, so that carboxylates, whose two
+            oxygens are equal, have both ways.
+    """
+    heavy = int(np.count_nonzero(element > 1))
+    mol = Chem.RWMol()
+    for number in element[:heavy].tolist():
+        mol.AddAtom(Chem.Atom(int(number)))
+    for one, two in bond.tolist():
+        if max(one, two) < heavy:
+            mol.AddBond(int(one), int(two), Chem.BondType.SINGLE)
+    mol.UpdatePropertyCache(strict=False)
+    found = mol.GetSubstructMatches(mol, uniquify=False, maxMatches=MOST_SYMMETRIES)
+    return np.array(found or [range(heavy)], int)
+
+
+def rmsd(one: np.ndarray, other: np.ndarray, ways: np.ndarray) -> float:
+    """Smallest RMSD of two poses (heavy atoms, 3) over `symmetries`, not aligned."""
+    squares = ((one[ways] - other) ** 2).sum(axis=2).mean(axis=1)
+    return float(np.sqrt(squares.min()))
+
+
+class Member(NamedTuple):
+    """A pose in a cluster."""
+
+    pose: int
+    rmsd: float
+    """From the best pose of the cluster, Angstrom."""
+
+
+def clusters(
+    poses: Sequence[np.ndarray], energies: np.ndarray, limit: float, ways: np.ndarray
+) -> list[list[Member]]:
+    """Clusters, the best first, each led by its best pose, as AutoDock makes them.
+
+    In the order of energies a pose joins the first cluster whose best pose is nearer than `limit`
+    (Angstrom), or opens one.
+    """
+    found: list[list[Member]] = []
+    for pose in np.argsort(energies, kind="stable").tolist():
+        for cluster in found:
+            apart = rmsd(poses[cluster[0].pose], poses[pose], ways)
+            if apart < limit:
+                cluster.append(Member(pose, apart))
+                break
+        else:
+            found.append([Member(pose, 0.0)])
+    return found

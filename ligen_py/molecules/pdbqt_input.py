@@ -1,0 +1,309 @@
+"""Ligands and receptors from PDBQT files, with the types, charges and torsions of the file.
+
+PDBQT is AutoDock's format. The columns are PDB's; behind them stand partial charge and atom type.
+ROOT and BRANCH lines of a ligand say which bonds turn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.ligands.rotatable_bonds import pair_mask, rigid_pieces
+from ligen_py.molecules.typing.ad4 import charged_receptor
+from ligen_py.records.column import extended
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
+from ligen_py.records.ligands import Ligands
+from ligen_py.records.limits import MAX_ATOMS
+
+MOST_TORSIONS = 32
+"""Torsions that AutoDock and AutoDock-GPU take at most."""
+
+UNEVEN = 0.1
+"""e; charges of a molecule add up to a whole number, but for rounding less than this."""
+
+ELEMENT = {
+    Ad4Type.HD: 1, Ad4Type.C: 6, Ad4Type.A: 6, Ad4Type.N: 7, Ad4Type.NA: 7, Ad4Type.OA: 8,
+    Ad4Type.S: 16, Ad4Type.SA: 16, Ad4Type.P: 15, Ad4Type.F: 9, Ad4Type.CL: 17, Ad4Type.BR: 35,
+    Ad4Type.I: 53, Ad4Type.SI: 14, Ad4Type.MG: 12, Ad4Type.CA: 20, Ad4Type.MN: 25,
+    Ad4Type.FE: 26, Ad4Type.ZN: 30,
+}  # fmt: skip
+
+COVALENT = {
+    1: 0.32, 6: 0.77, 7: 0.70, 8: 0.66, 9: 0.64, 12: 1.36, 14: 1.11, 15: 1.06, 16: 1.04, 17: 0.99,
+    20: 1.74, 25: 1.39, 26: 1.25, 30: 1.31, 35: 1.14, 53: 1.33,
+}  # fmt: skip
+"""Covalent radii, Angstrom."""
+LONGER = 1.15
+"""Two atoms are bonded up to so many times the sum of their radii."""
+
+UNSEEN = frozenset((6, 15))
+"""Elements between which AutoDock4 and AutoDock-GPU see no bond, at any distance that one has: the
+internal energy counts pairs of atoms across it that are otherwise too near in bonds."""
+
+REFUSED = {
+    "W": "hydrated docking (water molecules of type W) is not supported",
+    "H": "hydrogens on carbon (type H) must be merged into it, as Meeko does",
+    "CG": "docking of broken macrocycles (glue types) is not supported",
+    "G": "docking of broken macrocycles (glue types) is not supported",
+    "HS": "this type of AutoDock4 has no parameters here",
+    "NS": "this type of AutoDock4 has no parameters here",
+    "OS": "this type of AutoDock4 has no parameters here",
+    "TZ": "docking with zinc pseudo-atoms (type TZ) is not supported",
+}
+"""Types, without the digits behind them, and why they are not taken."""
+
+
+@dataclass(frozen=True)
+class PdbqtLigand:
+    """A ligand of a PDBQT file."""
+
+    path: Path
+    lines: tuple[str, ...]
+    """Of the file."""
+    atom_lines: tuple[int, ...]
+    """Numbers of the lines that are atoms."""
+    order: np.ndarray
+    """Atom of the file (from 0) of each atom of `ligands`."""
+    center: np.ndarray
+    """Where the origin of `ligands` lies in the file's coordinates, Angstrom."""
+    bond: np.ndarray
+    """All bonded atoms (bonds, 2), numbers of `ligands`, whose own bonds are those that AutoDock
+    sees."""
+    ligands: Ad4Ligands
+    """The one ligand, its heavy atoms' centroid at the origin."""
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return self.path.stem
+
+    def moved(self, xyz: np.ndarray) -> list[str]:
+        """The file's lines with other coordinates (atoms, 3), those of `ligands` in its order."""
+        placed = np.empty_like(xyz)
+        placed[self.order] = xyz
+        lines = list(self.lines)
+        for line, (x, y, z) in zip(self.atom_lines, placed.round(3) + 0.0, strict=True):
+            lines[line] = f"{lines[line][:30]}{x:8.3f}{y:8.3f}{z:8.3f}{lines[line][54:]}"
+        return lines
+
+
+def read_receptor(path: Path) -> Ad4Receptor:
+    """A rigid receptor; InputError that names the line where it cannot be used."""
+    lines = _lines(path)
+    for number, line in enumerate(lines, start=1):
+        _refuse_flexible(path, number, line)
+    atoms = [n for n, line in enumerate(lines) if line.startswith(("ATOM", "HETATM"))]
+    if not atoms:
+        raise InputError(f"{path}: no atoms; give the receptor as PDBQT")
+    xyz, charges, types = _columns(path, lines, atoms)
+    return charged_receptor(xyz, types, charges)
+
+
+def read_ligand(path: Path) -> PdbqtLigand:
+    """A ligand with its torsion tree; InputError that names the line where it cannot be used."""
+    lines = _lines(path)
+    atoms, cuts, torsions = _tree(path, lines)
+    xyz, charges, types = _columns(path, lines, atoms)
+    if len(atoms) > MAX_ATOMS:
+        raise InputError(f"{path}: {len(atoms)} atoms; a ligand may have at most {MAX_ATOMS}")
+    if torsions > MOST_TORSIONS:
+        raise InputError(
+            f"{path}: {torsions} torsions; a ligand may have at most {MOST_TORSIONS}; prepare it "
+            "with fewer active ones"
+        )
+    total = float(charges.sum())
+    if abs(total - round(total)) > UNEVEN:
+        raise InputError(
+            f"{path}: the partial charges add up to {total:.3f}, which is no whole number; an atom "
+            "or its charge is missing"
+        )
+    element = np.array([ELEMENT[Ad4Type(kind)] for kind in types], np.uint8)
+    center = xyz[element > 1].mean(axis=0) if (element > 1).any() else xyz.mean(axis=0)
+    order, bond, ligands = _record(path, xyz - center, element, types, charges, cuts)
+    return PdbqtLigand(path, tuple(lines), tuple(atoms), order, center, bond, ligands)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: no text; give a PDBQT file") from None
+
+
+def _refuse_flexible(path: Path, number: int, line: str) -> None:
+    if line.startswith(("BEGIN_RES", "END_RES")):
+        raise InputError(
+            f"{path}, line {number}: flexible-residue docking is not supported; give a rigid "
+            "receptor and the ligand alone"
+        )
+
+
+def _columns(
+    path: Path, lines: Sequence[str], atoms: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, charges and types of the atoms on some lines."""
+    xyz, charges, types = [], [], []
+    for place in atoms:
+        line = lines[place]
+        try:
+            row = [float(line[first : first + 8]) for first in (30, 38, 46)]
+            charge = float(line[66:76])
+        except ValueError:
+            row, charge = [np.nan], 0.0
+        if not np.isfinite([*row, charge]).all():
+            raise InputError(
+                f"{path}, line {place + 1}: no coordinates and charge in the columns of PDBQT"
+            )
+        xyz.append(row)
+        charges.append(charge)
+        types.append(_type(path, place + 1, line[77:].strip()))
+    return np.array(xyz), np.array(charges), np.array(types, np.uint8)
+
+
+def _type(path: Path, number: int, word: str) -> Ad4Type:
+    name = word.upper()
+    if name in Ad4Type.__members__ and name != "NONE":
+        return Ad4Type[name]
+    where = f"{path}, line {number}: atom type '{word}'"
+    bare = name.rstrip("0123456789")
+    if name in REFUSED or (bare in REFUSED and bare in ("G", "CG")):
+        raise InputError(f"{where}: {REFUSED.get(name) or REFUSED[bare]}")
+    if bare != name and bare in Ad4Type.__members__:
+        raise InputError(f"{where}: reactive docking is not supported")
+    known = ", ".join(kind.name for kind in Ad4Type if kind)
+    raise InputError(f"{where} is unknown; there are: {known}")
+
+
+def _tree(path: Path, lines: Sequence[str]) -> tuple[list[int], list[tuple[int, int]], int]:
+    """Lines of the atoms, the bonds that turn (atoms from 0) and their number."""
+    atoms: list[int] = []
+    serial: dict[int, int] = {}
+    branches: list[tuple[int, tuple[int, int]]] = []
+    inside: list[tuple[int, int]] = []
+    root = 0
+    for number, line in enumerate(lines, start=1):
+        _refuse_flexible(path, number, line)
+        word = line.split(maxsplit=1)[0] if line.strip() else ""
+        if word == "ROOT":
+            if root:
+                raise InputError(
+                    f"{path}, line {number}: a second ROOT, the first is on line {root}; give one "
+                    "ligand a file"
+                )
+            root = number
+        elif line.startswith(("ATOM", "HETATM")):
+            if not root:
+                raise InputError(f"{path}, line {number}: an atom before ROOT; this is no ligand")
+            try:
+                serial[int(line[6:11])] = len(atoms)
+            except ValueError:
+                raise InputError(f"{path}, line {number}: an atom without a number") from None
+            atoms.append(number - 1)
+        elif word in ("BRANCH", "ENDBRANCH"):
+            pair = _pair(path, number, line)
+            if word == "BRANCH":
+                inside.append(pair)
+                branches.append((number, pair))
+            elif not inside or inside.pop() != pair:
+                raise InputError(f"{path}, line {number}: ENDBRANCH of no open BRANCH")
+        elif word == "MODEL" and atoms:
+            raise InputError(f"{path}, line {number}: a second model; give one ligand a file")
+    if not root or not atoms:
+        raise InputError(f"{path}: no ROOT with atoms; prepare the ligand with Meeko")
+    if inside:
+        raise InputError(f"{path}: BRANCH {inside[-1][0]} {inside[-1][1]} has no ENDBRANCH")
+    cuts = []
+    for number, (near, far) in branches:
+        if near not in serial or far not in serial:
+            raise InputError(f"{path}, line {number}: BRANCH names an atom that is not there")
+        cuts.append((serial[near], serial[far]))
+    return atoms, cuts, len(cuts)
+
+
+def _pair(path: Path, number: int, line: str) -> tuple[int, int]:
+    try:
+        near, far = map(int, line.split()[1:3])
+    except ValueError:
+        raise InputError(f"{path}, line {number}: {line.split()[0]} without two atoms") from None
+    return near, far
+
+
+def bonds_of(xyz: np.ndarray, element: np.ndarray, more: Sequence[tuple[int, int]]) -> np.ndarray:
+    """Bonded atoms (bonds, 2) by distance, lower first, and `more`."""
+    size = np.array([COVALENT[int(number)] for number in element])
+    distance = np.linalg.norm(xyz[:, None] - xyz, axis=-1)
+    near = distance < LONGER * (size[:, None] + size)
+    near &= (element[:, None] > 1) | (element > 1)
+    found = set(zip(*(axis.tolist() for axis in np.nonzero(np.triu(near, 1))), strict=True))
+    found |= {(min(pair), max(pair)) for pair in more}
+    return np.array(sorted(found), int).reshape(-1, 2)
+
+
+def _record(
+    path: Path,
+    xyz: np.ndarray,
+    element: np.ndarray,
+    types: np.ndarray,
+    charges: np.ndarray,
+    cuts: list[tuple[int, int]],
+) -> tuple[np.ndarray, np.ndarray, Ad4Ligands]:
+    """The atoms' new order, all bonds in it, and the ligand as a record."""
+    bond = bonds_of(xyz, element, cuts)
+    around: list[list[int]] = [[] for _ in element]
+    for one, two in bond.tolist():
+        around[one].append(two)
+        around[two].append(one)
+    reached = {0}
+    waiting = [0]
+    while waiting:
+        for other in around[waiting.pop()]:
+            if other not in reached:
+                reached.add(other)
+                waiting.append(other)
+    if len(reached) < len(element):
+        lone = min(set(range(len(element))) - reached) + 1
+        raise InputError(f"{path}: atom {lone} is bonded to no other; give one molecule a file")
+    pieces = rigid_pieces(around, cuts)
+    order, axes, far_sides = pieces.heavy_first((element > 1).tolist())
+    new = np.argsort(order)
+    heavy, count = int((element > 1).sum()), len(order)
+    numbered = np.sort(new[bond], axis=1)
+    ends = element[bond]
+    seen = numbered[~((ends.min(axis=1) == min(UNSEEN)) & (ends.max(axis=1) == max(UNSEEN)))]
+    mask = pair_mask(seen, far_sides, heavy)
+    common = Ligands(
+        entry=np.zeros(1, "i8"),
+        smiles=np.array([""], object),
+        conformer=np.zeros(1, "u2"),
+        state_cost=np.zeros(1, "f4"),
+        isomers=np.ones(1, "u2"),
+        heavy=np.array([heavy], "i4"),
+        first_atom=np.array([0, count], "i8"),
+        first_bond=np.array([0, len(seen)], "i8"),
+        first_torsion=np.array([0, len(axes)], "i8"),
+        first_pair=np.array([0, len(mask)], "i8"),
+        first_byte=np.zeros(2, "i8"),
+        xyz=xyz[order].astype("f4"),
+        element=element[order].astype("u1"),
+        charge=np.zeros(count, "i1"),
+        bond=seen.astype("u1"),
+        bond_order=np.ones(len(seen), "u1"),
+        torsion_axis=axes.astype("i2"),
+        torsion_range=far_sides.astype("i2"),
+        pair_mask=mask,
+        molecule=np.zeros(0, "u1"),
+    )
+    return (
+        np.array(order),
+        numbered,
+        extended(
+            common,
+            Ad4Ligands,
+            torsions=np.array([len(cuts)], "f4"),
+            type=types[order].astype("u1"),
+            partial_charge=charges[order].astype("f4"),
+        ),
+    )

@@ -1,0 +1,199 @@
+"""The genetic algorithm's kernels against their NumPy twin, on every OpenCL device found."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ligen_py.engine.functions.ad4.field import Ad4Field
+from ligen_py.engine.genetic import reference as twin
+from ligen_py.engine.genetic.batched import Found, Lga, pack
+from ligen_py.engine.random_input import make_ligands
+from ligen_py.engine.refinement.maps import Grid
+from ligen_py.engine.refinement.reference import Genotype, Problem
+from ligen_py.opencl import buffers
+from ligen_py.opencl.device import Device
+from ligen_py.records.column import extended
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
+from ligen_py.records.rows import rows_below, subset
+from ligen_py.settings.lga import LgaSettings
+from tests.xscore_input import charged_receptor
+
+SIZES = [(12, 3), (9, 0), (20, 5)]
+
+
+def ligands_of(sizes: list[tuple[int, int]]) -> Ad4Ligands:
+    """Ligands with random types and charges."""
+    ligands, rng = make_ligands(sizes), np.random.default_rng(2)
+    heavy = ligands.element > 1
+    polar = ~heavy & (rng.random(len(heavy)) < 0.5)
+    types = np.where(heavy, rng.integers(2, 14, len(heavy)), polar * Ad4Type.HD)
+    charge = np.where(types > 0, rng.uniform(-0.5, 0.5, len(heavy)), 0).astype("f4")
+    return extended(
+        ligands,
+        Ad4Ligands,
+        torsions=np.zeros(len(sizes), "f4"),
+        type=types.astype("u1"),
+        partial_charge=charge,
+    )
+
+
+@pytest.fixture(scope="module")
+def system(device: Device) -> tuple[Ad4Ligands, Ad4Field]:
+    """Some ligands, and the field of a few receptor atoms."""
+    ligands = ligands_of(SIZES[:1] if device.is_simulator else SIZES)
+    side = 9 if device.is_simulator else 21
+    grid = Grid(np.full(3, -0.25 * (side - 1), "f4"), 0.5, (side, side, side))
+    receptor = charged_receptor(10, 4.0) if device.is_simulator else charged_receptor(120, 9.0)
+    return ligands, Ad4Field(device, receptor, grid, ligands)
+
+
+def problem(system: tuple[Ad4Ligands, Ad4Field], device: Device, number: int) -> Problem:
+    ligands, field = system
+    shape = (field.maps.count, *field.maps.grid.shape)
+    values = buffers.download(device, field.maps.buffer, shape, np.float32)
+    return Problem.of("ad4", ligands, number, field, values)
+
+
+def searched(system: tuple[Ad4Ligands, Ad4Field], device: Device, **given: Any) -> dict[int, Found]:
+    """What was found, by the ligand's row; of one run the runs' poses."""
+    ligands, field = system
+    ways = ("lanes", "splits", "room")
+    lga = Lga(device, field, **{name: given.pop(name) for name in ways if name in given})
+    settings = LgaSettings(**{"runs": 2, "population": 8, **given})
+    result: dict[int, Found] = {}
+    for rows, found in lga.search(ligands, settings):
+        counts = np.diff(ligands.first_torsion)[rows]
+        turns = np.repeat(counts, settings.runs)
+        ends = np.concatenate([[0], np.cumsum(turns)])
+        for place, row in enumerate(rows.tolist()):
+            poses = slice(place * settings.runs, (place + 1) * settings.runs)
+            angles = found.torsion[ends[poses.start] : ends[poses.stop]]
+            result[row] = Found(
+                found.translation[poses], found.quaternion[poses],
+                angles.reshape(settings.runs, counts[place]),
+                found.energy[poses], found.evaluations[poses], found.generations[poses],
+            )  # fmt: skip
+    return result
+
+
+def expected(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, number: int, run: int, **given: Any
+) -> twin.Run:
+    ligands, field = system
+    settings = LgaSettings(**{"runs": 2, "population": 8, **given})
+    batch = pack(ligands, np.array([number]), field, settings)
+    grid = field.maps.grid
+    box = grid.origin, grid.origin + grid.spacing * (np.array(grid.shape) - 1)
+    row, most = batch.ligands[0], int(batch.ligands["evaluations"][0])
+    evaluate = problem(system, device, number).evaluate
+    return twin.search(evaluate, box, row["torsions"], int(row["key"]), run, settings, most)
+
+
+def same(found: Found, run: int, twins: twin.Run, near: float) -> bool:
+    """Whether a run's pose is that of the twin."""
+    signs = np.sign(found.quaternion[run] @ twins.genotype.quaternion)
+    angles = np.exp(1j * found.torsion[run]) - np.exp(1j * twins.genotype.torsion)
+    return bool(
+        np.isclose(found.energy[run], twins.energy, rtol=1e-3, atol=near)
+        and np.allclose(found.translation[run], twins.genotype.translation, atol=near)
+        and np.allclose(signs * found.quaternion[run], twins.genotype.quaternion, atol=near)
+        and np.allclose(np.abs(angles), 0, atol=near)
+    )
+
+
+@pytest.mark.parametrize("generations", [1, 4])
+def test_generations_without_local_search_are_those_of_the_twin(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, generations: int
+) -> None:
+    given = {"generations": generations, "iterations": 0, "mutation": 30, "stop": False}
+    found = searched(system, device, **given)
+    for number in found:
+        for run in range(2):
+            twins = expected(system, device, number, run, **given)
+            assert same(found[number], run, twins, 2e-3), (number, run)
+            assert found[number].evaluations[run] == twins.evaluations
+            assert found[number].generations[run] == twins.generations == generations
+
+
+@pytest.mark.parametrize("local_search", ["adadelta", "solis_wets"])
+def test_short_local_searches_are_those_of_the_twin(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str
+) -> None:
+    given = {"generations": 2, "iterations": 6, "local_search": local_search, "stop": False}
+    given |= {"searched": 60, "runs": 4}
+    found = searched(system, device, **given)
+    twins = {
+        (number, run): expected(system, device, number, run, **given)
+        for number in found
+        for run in range(4)
+    }
+    alike = [same(found[number], run, twins[number, run], 2e-2) for number, run in twins]
+    # Clashes are steep, so that single precision may decide one of many comparisons otherwise.
+    assert np.mean(alike) >= 0.75
+    for (number, run), one in twins.items():
+        assert abs(found[number].evaluations[run] - one.evaluations) <= 4
+
+
+@pytest.mark.parametrize("local_search", ["adadelta", "solis_wets"])
+def test_results_do_not_depend_on_the_batch_or_on_where_they_are_computed(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str
+) -> None:
+    if device.is_simulator:
+        pytest.skip("whole runs are too much for a simulator")
+    given = {"generations": 6, "iterations": 20, "local_search": local_search, "stop_every": 1}
+    first = searched(system, device, **given)
+    ways: list[dict[str, int]] = [{"splits": 2}, {"room": 0}]
+    ways += [{"lanes": 16}, {"lanes": 8, "splits": 3}] if device.back_end == "khr" else []
+    for way in ways:
+        again = searched(system, device, **given, **way)
+        for number, found in first.items():
+            for name in Found.__annotations__:
+                assert np.array_equal(getattr(found, name), getattr(again[number], name)), name
+    ligands, field = system
+    number = 1
+    alone = subset_of(ligands, number)
+    one = searched((alone, field), device, **given)[0]
+    assert np.array_equal(one.energy, first[number].energy)
+    more = searched(system, device, **given, runs=3)
+    assert np.array_equal(more[number].energy[:2], first[number].energy)
+    other = searched(system, device, **given, seed=2)
+    assert not np.array_equal(other[number].energy, first[number].energy)
+
+
+def subset_of(ligands: Ad4Ligands, number: int) -> Ad4Ligands:
+    """One of the ligands alone."""
+    return subset(ligands, rows_below(ligands, "ligand", np.array([number])))
+
+
+def test_energies_are_those_of_the_poses(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device
+) -> None:
+    few = {"generations": 2, "iterations": 4} if device.is_simulator else {"generations": 10}
+    found = searched(system, device, **few)
+    for number, poses in found.items():
+        one = problem(system, device, number)
+        for run in range(2):
+            genotype = Genotype(
+                poses.translation[run].astype(float),
+                poses.quaternion[run].astype(float),
+                poses.torsion[run].astype(float),
+            )
+            assert one.evaluate(genotype)[0] == pytest.approx(poses.energy[run], rel=1e-3, abs=5e-3)
+
+
+def test_the_automatic_stop_and_the_limit_end_runs(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device
+) -> None:
+    if device.is_simulator:
+        pytest.skip("whole runs are too much for a simulator")
+    given = {"iterations": 10, "stop_every": 1, "generations": 60}
+    stopped = searched(system, device, **given, stop_deviation=10)
+    going = searched(system, device, **given, stop=False)
+    limited = searched(system, device, **given, stop=False, evaluations=100)
+    for number in stopped:
+        assert (stopped[number].generations >= twin.LOOKS).all()
+        assert stopped[number].generations.min() < 60
+        assert (going[number].generations == 60).all()
+        assert (limited[number].evaluations >= 100).all()
+        assert (limited[number].evaluations < 100 + 8 * 21).all()

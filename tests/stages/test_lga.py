@@ -1,0 +1,104 @@
+"""The stage of the genetic algorithm: poses that go the way of all others."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py import export, lga, report, verify
+from ligen_py.engine.functions.ad4.field import Ad4Field
+from ligen_py.engine.genetic.poses import Poser, map_values
+from ligen_py.engine.refinement.maps import Grid
+from ligen_py.engine.refinement.reference import Genotype
+from ligen_py.opencl.device import select
+from ligen_py.records.ligands import LIGANDS, Ligands
+from ligen_py.records.pocket import POCKET, GeometricField
+from ligen_py.records.poses import POSES, Poses
+from ligen_py.records.refined import REFINED, Refinement
+from ligen_py.records.rows import unequal
+from ligen_py.settings.lga import LgaSettings
+from ligen_py.store.files.read import read, run_record
+from ligen_py.store.files.typed import read_typed
+from tests.mini import Mini
+
+REFINE = ("--rounds", "0", "--field", "ad4")
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Mini:
+    folder = tmp_path_factory.mktemp("lga")
+    return Mini(folder, search="lga", control=True, flags={"refine": REFINE}).run()
+
+
+def test_every_ligand_has_a_pose_of_each_run(campaign: Mini) -> None:
+    part = campaign.parts()[0]
+    poses: Poses = read(part.poses, POSES, Poses)
+    ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
+    assert (np.diff(poses.first_pose) == 3).all()
+    assert len(poses.first_pose) == len(ligands.entry) + 1
+    assert np.array_equal(poses.restart.reshape(-1, 3), np.tile([0, 1, 2], (len(ligands.entry), 1)))
+    assert np.linalg.norm(poses.quaternion, axis=1) == pytest.approx(1, abs=1e-4)
+    assert run_record(part.poses, POSES)["stage"] == "lga"
+
+
+def test_scores_are_the_energies_of_the_poses(campaign: Mini) -> None:
+    part = campaign.parts()[0]
+    poses: Poses = read(part.poses, POSES, Poses)
+    ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
+    typed = read_typed(["ad4"], part.ligands, part.pocket, ligands)["ad4"]
+    box: GeometricField = read(part.pocket, POCKET, GeometricField)
+    device = select(None)
+    field = Ad4Field(device, typed.receptor, Grid.over(box, 0.375), typed.ligands)
+    values = map_values(device, field)
+    for number in range(len(ligands.entry)):
+        poser = Poser(field, values, typed.ligands, number)
+        for pose in range(poses.first_pose[number], poses.first_pose[number + 1]):
+            terms = poser.terms(Genotype.of(poses, pose))
+            energy = terms.intermolecular + terms.internal
+            assert poses.score[pose] == pytest.approx(-1000 * energy, rel=2e-3, abs=20)
+
+
+def test_poses_are_kept_as_they_are_and_have_ad4s_energy(campaign: Mini) -> None:
+    for part in campaign.parts():
+        docked: Poses = read(part.poses, POSES, Poses)
+        kept: Poses = read(part.refined, REFINED, Poses)
+        energies: Refinement = read(part.refined, REFINED, Refinement)
+        score = {
+            (ligand, int(docked.restart[row])): docked.score[row]
+            for ligand in range(len(docked.first_pose) - 1)
+            for row in range(docked.first_pose[ligand], docked.first_pose[ligand + 1])
+        }
+        assert len(kept.restart)
+        for ligand in range(len(kept.first_pose) - 1):
+            for row in range(kept.first_pose[ligand], kept.first_pose[ligand + 1]):
+                known = -score[ligand, int(kept.restart[row])] / 1000
+                assert energies.after[row] == pytest.approx(known, rel=2e-3, abs=0.02)
+
+
+def test_the_same_settings_give_the_same_bits(campaign: Mini, tmp_path: Path) -> None:
+    part = campaign.parts()[0]
+    poses: Poses = read(part.poses, POSES, Poses)
+    settings = LgaSettings(runs=3, population=8, generations=3, iterations=8)
+    inputs = lga.Inputs(part.ligands, part.pocket)
+    for name, changed in (("same", settings), ("other", settings.model_copy(update={"seed": 2}))):
+        lga.run(inputs, changed, None, tmp_path / name)
+    again: Poses = read(tmp_path / "same", POSES, Poses)
+    assert not unequal(poses, again)
+    other: Poses = read(tmp_path / "other", POSES, Poses)
+    assert "translation" in unequal(poses, other)
+    assert not unequal(replace(poses), poses)
+
+
+def test_the_campaign_is_verified_reported_and_exported(
+    campaign: Mini, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verify.main([str(campaign.campaign)]) == 0, capsys.readouterr().err
+    folder = tmp_path / "export"
+    assert export.main(["--campaign", str(campaign.campaign), "--output", str(folder)]) == 0
+    page = tmp_path / "report.html"
+    words = ["--campaign", str(campaign.campaign), "--exported", str(folder)]
+    assert report.main([*words, "--output", str(page)]) == 0
+    assert "Lamarckian genetic algorithm" in page.read_text()
+    pose = ["--pose", "dhfr", "acetamide", "2", "--output", str(tmp_path / "poses")]
+    assert export.main(["--campaign", str(campaign.campaign), *pose]) == 0

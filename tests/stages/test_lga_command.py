@@ -1,0 +1,144 @@
+"""The command `ligen lga`: AutoDock's files in, docking logs out, read by Meeko and Ringtail."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py import lga_command
+from ligen_py.molecules.pdbqt_input import read_ligand
+from tests.unit.molecules.test_pdbqt_input import meekos
+from tests.with_meeko import PDBQTMolecule, RDKitMolCreate
+
+FEW = ["--nrun", "5", "--ngen", "4", "--psize", "12", "--lsit", "12", "--quiet"]
+SMILES = "COc1cc(CCN)ccc1O"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ligand, a receptor of some amino acids around it, and their maps."""
+    place = tmp_path_factory.mktemp("lga")
+    (place / "lig.pdbqt").write_text(meekos(SMILES))
+    center = read_ligand(place / "lig.pdbqt").center
+    lines = []
+    for n, shift in enumerate(((0, 0, 7), (0, 7, 0), (7, 0, 0), (0, -7, 0))):
+        for line in meekos("CC(N)C(=O)NCC(=O)O").splitlines():
+            if line.startswith("ATOM"):
+                xyz = [float(line[k : k + 8]) + s + c for k, s, c in
+                       zip((30, 38, 46), shift, center, strict=True)]  # fmt: skip
+                words = "".join(f"{v:8.3f}" for v in xyz)
+                lines.append(f"{line[:22]}{n + 1:4d}{line[26:30]}{words}{line[54:]}")
+    (place / "rec.pdbqt").write_text("\n".join(lines) + "\n")
+    words = ["--receptor", str(place / "rec.pdbqt"), "--size", "12", "12", "12", "--lfile",
+             str(place / "lig.pdbqt"), "--write-maps", str(place / "rec")]  # fmt: skip
+    assert lga_command.main([*words, "--resnam", str(place / "first"), *FEW]) == 0
+    return place
+
+
+def dock(folder: Path, name: str, *more: str) -> Path:
+    words = ["--ffile", str(folder / "rec.maps.fld"), "--lfile", str(folder / "lig.pdbqt")]
+    assert lga_command.main([*words, "--resnam", str(folder / name), *FEW, *more]) == 0
+    return folder / f"{name}.dlg"
+
+
+def test_meeko_reads_poses_energies_and_clusters(folder: Path) -> None:
+    logged = PDBQTMolecule.from_file(str(folder / "first.dlg"), is_dlg=True, skip_typing=True)
+    data = logged._pose_data
+    assert data["n_poses"] == 5
+    assert len(data["cluster_id"]) == 5
+    best = data["cluster_leads_sorted"][0]
+    assert data["free_energies"][best] == min(data["free_energies"])
+    for mol in RDKitMolCreate.from_pdbqt_mol(logged):
+        assert mol.GetNumConformers() == 5
+    poses = PDBQTMolecule.from_file(str(folder / "first.pdbqt"), skip_typing=True)
+    free = poses._pose_data["free_energies"]
+    assert free == sorted(free)
+    assert free == pytest.approx(sorted(data["free_energies"]), abs=0.006)
+    total = np.add(data["intermolecular_energies"], 5 * 0.2983)
+    assert data["free_energies"] == pytest.approx(total.tolist(), abs=0.011)
+
+
+def test_ringtail_reads_the_log(folder: Path) -> None:
+    reader = (
+        "import sys, json; from ringtail.parsers import parse_single_dlg as p; r = p(sys.argv[1]);"
+        "print(json.dumps([r['scores'], r['ligname'], len(r['pose_coordinates']), r['grid_dim']]))"
+    )
+    python = shutil.which("python-ringtail") or sys.executable
+    found = subprocess.run(
+        [python, "-c", reader, str(folder / "first.dlg")], capture_output=True, text=True
+    )
+    if "No module named" in found.stderr:
+        pytest.skip("Ringtail is not installed; a python-ringtail on the PATH that has it is used")
+    assert found.returncode == 0, found.stderr
+    scores, name, poses, points = __import__("json").loads(found.stdout)
+    assert scores == sorted(scores)
+    assert (name, poses, points) == ("lig", 5, ["33", "33", "33"])
+
+
+def test_equal_calls_write_equal_files(folder: Path) -> None:
+    one, two = dock(folder, "one"), dock(folder, "two")
+    assert one.read_bytes() == two.read_bytes()
+    other = dock(folder, "other", "--seed", "2")
+    assert other.read_bytes() != one.read_bytes()
+    wets = dock(folder, "wets", "--lsmet", "sw")
+    assert "solis_wets" in wets.read_text()
+
+
+def test_maps_that_were_written_give_the_energies_of_the_receptor(folder: Path) -> None:
+    """Up to the three decimal places of the files."""
+
+    def given(words: list[str]) -> list[float]:
+        text = subprocess.run(
+            [sys.executable, "-m", "ligen_py.lga_command", *words, "--rlige", *FEW,
+             "--lfile", str(folder / "lig.pdbqt"), "--resnam", str(folder / "again")],
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        return [float(line.split("=")[1].split()[0]) for line in text.splitlines() if "=" in line]
+
+    maps = given(["--ffile", str(folder / "rec.maps.fld")])
+    ours = given(["--receptor", str(folder / "rec.pdbqt"), "--size", "12", "12", "12"])
+    assert len(maps) == 9
+    assert maps == pytest.approx(ours, rel=1e-3, abs=0.021)
+
+
+def test_several_ligands_are_docked_as_alone(folder: Path) -> None:
+    shutil.copy(folder / "lig.pdbqt", folder / "same.pdbqt")
+    (folder / "acid.pdbqt").write_text(meekos("CC(=O)O"))
+    words = ["--ffile", str(folder / "rec.maps.fld"), "--resnam", str(folder / "many"), *FEW]
+    files = [str(folder / f"{name}.pdbqt") for name in ("same", "acid")]
+    assert lga_command.main([*words, "--lfile", *files]) == 0
+    alone = dock(folder, "alone")
+    poses = [line for line in alone.read_text().splitlines() if line.startswith("DOCKED: ATOM")]
+    many = (folder / "many" / "same.dlg").read_text().splitlines()
+    assert poses == [line for line in many if line.startswith("DOCKED: ATOM")]
+    assert (folder / "many" / "acid.pdbqt").is_file()
+
+
+def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ligand = ["--lfile", str(folder / "lig.pdbqt")]
+    cases = [
+        (ligand, 2, "give either --ffile with maps, or --receptor"),
+        ([*ligand, "--ffile", str(folder / "rec.pdbqt")], 1, "no field file of AutoGrid"),
+        ([*ligand, "--ffile", str(folder / "rec.maps.fld"), "--nrun", "0"], 1, "--nrun"),
+    ]
+    for words, status, sentence in cases:
+        assert lga_command.main(words) == status
+        assert sentence in capsys.readouterr().err.splitlines()[-1]
+    for flag, sentence in (
+        ("--flexres", "flexible-residue docking is not supported"),
+        ("--derivtype", "reactive docking is not supported"),
+        ("--import_dpf", "parameter files"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            lga_command.main([*ligand, flag, "x"])
+        assert stopped.value.code == 2
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert f"{flag} is not taken: " in last
+        assert sentence in last
+    (folder / "fluor.pdbqt").write_text(meekos("FCCO"))
+    words = ["--lfile", str(folder / "fluor.pdbqt"), "--ffile", str(folder / "rec.maps.fld")]
+    assert lga_command.main(words) == 1
+    assert "no map for atom type F" in capsys.readouterr().err.splitlines()[-1]

@@ -1,0 +1,142 @@
+"""The genetic algorithm's twin on functions whose lowest point is known."""
+
+import numpy as np
+import pytest
+
+from ligen_py.engine.genetic import reference as twin
+from ligen_py.engine.genetic.effort import MOST, heuristic
+from ligen_py.engine.refinement.reference import Genotype
+from ligen_py.settings.lga import LgaSettings
+
+BOX = np.full(3, -5.0), np.full(3, 5.0)
+GOAL = np.array([1.0, -2.0, 0.5])
+ANGLES = np.array([0.3, -1.2])
+
+
+def bowl(genotype: Genotype) -> tuple[float, np.ndarray]:
+    """Lowest, -10, at GOAL, without rotation, and with torsions ANGLES."""
+    shift = genotype.translation - GOAL
+    w, axis = genotype.quaternion[0], genotype.quaternion[1:]
+    turn = 2 * np.arctan2(np.linalg.norm(axis), abs(w))
+    apart = genotype.torsion - ANGLES
+    energy = shift @ shift + turn**2 + 2 * (1 - np.cos(apart)).sum() - 10
+    along = np.sign(w) * axis / max(np.linalg.norm(axis), 1e-9)
+    return float(energy), np.concatenate([2 * shift, 2 * turn * along, 2 * np.sin(apart)])
+
+
+def start(individual: int = 3) -> Genotype:
+    return twin.first_genotype(twin.generation_key(1, 0, 0), individual, *BOX, 2)
+
+
+def test_random_numbers_differ_by_every_counter() -> None:
+    keys = {twin.generation_key(7, run, n) for run in range(20) for n in range(20)}
+    assert len(keys) == 400
+    draws = {twin.uniform(7, i, p, n) for i in range(10) for p in range(10) for n in range(10)}
+    assert len(draws) == 1000
+    assert all(0 <= u < 1 for u in draws)
+
+
+def test_first_genotypes_fill_the_box_with_unit_quaternions() -> None:
+    key = twin.generation_key(1, 0, 0)
+    found = [twin.first_genotype(key, i, *BOX, 2) for i in range(300)]
+    places = np.array([one.translation for one in found])
+    assert (places >= -5).all()
+    assert (places < 5).all()
+    assert np.abs(places.mean(axis=0)).max() < 0.6
+    quaternions = np.array([one.quaternion for one in found])
+    assert np.linalg.norm(quaternions, axis=1) == pytest.approx(np.ones(300))
+    # Uniform rotations: each component's mean square is a quarter.
+    assert (quaternions**2).mean(axis=0) == pytest.approx(np.full(4, 0.25), abs=0.05)
+    assert np.abs([one.torsion for one in found]).max() <= np.pi
+
+
+@pytest.mark.parametrize("name", ["adadelta", "solis_wets"])
+def test_local_searches_go_down(name: str) -> None:
+    for individual in range(5):
+        begin = start(individual)
+        if name == "adadelta":
+            found = twin.adadelta(bowl, begin, 300)
+        else:
+            found = twin.solis_wets(bowl, begin, 300, 5, individual)
+        before = bowl(begin)[0]
+        assert found.energy < before - 0.3 * (before + 10)
+        assert bowl(found.genotype)[0] == found.energy
+        assert found.evaluations <= 601
+
+
+def test_adadelta_stops_when_nothing_improves() -> None:
+    flat = twin.adadelta(lambda genotype: (1.0, np.zeros(8)), start(), 300)
+    # The first is a success; then 7 times 4 failures halve the steps to under a hundredth.
+    assert flat.evaluations == 1 + 7 * 4
+    assert flat.energy == 1.0
+
+
+def test_solis_wets_stops_when_nothing_improves() -> None:
+    flat = twin.solis_wets(lambda genotype: (1.0, np.zeros(8)), start(), 300, 5, 0)
+    assert flat.evaluations == 1 + 2 * 7 * 4
+
+
+def test_children_have_genes_of_their_parents() -> None:
+    population = [start(i) for i in range(20)]
+    energies = np.arange(20.0)
+    settings = LgaSettings(population=20, mutation=0, tournament=100)
+    for individual in range(50):
+        child = twin.bred(9, individual, population, energies, settings)
+        assert all(any(x == p.translation[i] for p in population) for i, x in
+                   enumerate(child.translation))  # fmt: skip
+        assert any(np.allclose(child.quaternion, p.quaternion) for p in population)
+        assert all(any(x == p.torsion[i] for p in population) for i, x in enumerate(child.torsion))
+
+
+def test_tournaments_prefer_the_better() -> None:
+    population = [start(i) for i in range(20)]
+    ranks = {}
+    for wins in (50, 100):
+        settings = LgaSettings(population=20, mutation=0, crossover=0, tournament=wins)
+        chosen = [
+            twin.bred(9, i, population, np.arange(20.0), settings).translation[0]
+            for i in range(400)
+        ]
+        places = [p.translation[0] for p in population]
+        ranks[wins] = np.mean([places.index(x) for x in chosen])
+    assert ranks[50] == pytest.approx(9.5, abs=0.9)
+    assert ranks[100] == pytest.approx(6.2, abs=0.9)  # of the lower of two: (n - 1)(2n - 1) / 6n
+
+
+def test_mutations_change_as_many_genes_as_asked() -> None:
+    settings = LgaSettings(population=2, mutation=25, crossover=0)
+    one = start(0)
+    children = [twin.bred(9, i, [one, one], np.zeros(2), settings) for i in range(300)]
+    moved = np.array([child.translation != one.translation for child in children])
+    turned = np.array([child.torsion != one.torsion for child in children])
+    assert moved.mean() == pytest.approx(0.25, abs=0.05)
+    assert turned.mean() == pytest.approx(0.25, abs=0.06)
+    shifts = np.array([child.translation - one.translation for child in children])
+    assert np.abs(shifts).max() <= twin.SHIFT
+
+
+@pytest.mark.parametrize("local_search", ["adadelta", "solis_wets"])
+def test_a_run_finds_the_lowest_point(local_search: str) -> None:
+    settings = LgaSettings(population=10, generations=20, iterations=60, local_search=local_search)
+    found = twin.search(bowl, BOX, 2, 11, 0, settings, 100_000)
+    assert found.energy < -9.8
+    assert found.genotype.translation == pytest.approx(GOAL, abs=0.3)
+    again = twin.search(bowl, BOX, 2, 11, 0, settings, 100_000)
+    assert (again.energy, again.evaluations) == (found.energy, found.evaluations)
+
+
+def test_the_stop_needs_a_still_population() -> None:
+    stop = twin.Stop(LgaSettings(population=20))
+    rng = np.random.default_rng(0)
+    still = -8 + rng.random(20)
+    assert [stop.look(still) for _ in range(4)] == [False, False, False, True]
+    assert not stop.look(still - 1)
+    assert [stop.look(still - 1) for _ in range(3)] == [False, False, True]
+
+
+def test_the_heuristic_grows_with_torsions_and_has_a_limit() -> None:
+    for kind in ("adadelta", "solis_wets"):
+        values = [heuristic(n, 20, kind) for n in range(33)]  # type: ignore[arg-type]
+        assert values == sorted(values)
+        assert max(values) <= MOST
+    assert heuristic(5, 50, "adadelta") < heuristic(5, 20, "adadelta")

@@ -1,0 +1,81 @@
+"""AutoGrid's maps, read and written: AutoGrid's own files, and bad ones."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ligen_py.errors import InputError
+from ligen_py.molecules.autogrid import Autogrid, map_files, read_maps
+
+
+def some_maps() -> Autogrid:
+    rng = np.random.default_rng(1)
+    shape = (5, 3, 7)
+    values = {name: rng.normal(size=shape).round(3).astype("f4") for name in ("C", "OA", "e", "d")}
+    return Autogrid("protein.pdbqt", np.array([1.0, -2.5, 3.25]), 0.375, shape, values)
+
+
+def written(folder: Path) -> Path:
+    for name, text in map_files("protein", some_maps()).items():
+        (folder / name).write_text(text)
+    return folder / "protein.maps.fld"
+
+
+def test_maps_are_read_as_they_were_written(tmp_path: Path) -> None:
+    ours, found = some_maps(), read_maps(written(tmp_path))
+    assert (found.shape, found.spacing, found.receptor) == (ours.shape, 0.375, "protein.pdbqt")
+    assert found.center == pytest.approx(ours.center)
+    assert found.origin == pytest.approx(ours.center - 0.375 * np.array([2, 1, 3]))
+    assert set(found.values) == set(ours.values)
+    for name, values in ours.values.items():
+        assert np.array_equal(found.values[name], values)
+
+
+def test_maps_of_autogrid_are_read_in_its_order(shared_data: Path, tmp_path: Path) -> None:
+    folder = shared_data / "reference" / "energies" / "1stp" / "maps"
+    for path in folder.glob("*.map.gz"):
+        (tmp_path / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+    (tmp_path / "1stp_protein.maps.fld").write_text((folder / "1stp_protein.maps.fld").read_text())
+    found = read_maps(tmp_path / "1stp_protein.maps.fld", ["OA"])
+    assert found.shape == (25, 23, 33)
+    assert set(found.values) == {"OA", "e", "d"}
+    numbers = (tmp_path / "1stp_protein.OA.map").read_text().splitlines()[6:]
+    assert found.values["OA"][3, 2, 1] == np.float32(numbers[3 + 25 * (2 + 23 * 1)])
+    assert found.origin == pytest.approx([10.734 - 4.5, 2.033 - 4.125, -11.537 - 6])
+
+
+BAD: list[tuple[Callable[[str], str], str]] = [
+    (lambda text: text.replace("SPACING 0.375", "SPACING 0.5"), "its spacing is 0.5 A"),
+    (lambda text: text.replace("CENTER 1.000", "CENTER 2.000"), "its box is another one"),
+    (lambda text: text.replace("NELEMENTS 4 2 6", "NELEMENTS 4 2 8"), "its box is another one"),
+    (lambda text: "\n".join(text.splitlines()[:-3]), "102 numbers, but the box has 105 points"),
+    (lambda text: text.replace("CENTER", "MIDDLE"), "is missing"),
+    (lambda text: "\n".join([*text.splitlines()[:-1], "nan"]), "no finite number"),
+    (lambda text: "\n".join([*text.splitlines()[:-1], "what"]), "0 numbers"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), BAD)
+def test_bad_maps_are_named(change: Callable[[str], str], words: str, tmp_path: Path) -> None:
+    field, path = written(tmp_path), tmp_path / "protein.OA.map"
+    path.write_text(change(path.read_text()))
+    with pytest.raises(InputError, match=words) as error:
+        read_maps(field)
+    assert "protein.OA.map" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_missing_maps_are_named(tmp_path: Path) -> None:
+    field = written(tmp_path)
+    with pytest.raises(InputError, match="no map for atom type HD; there are: C, OA, d, e"):
+        read_maps(field, ["C", "HD"])
+    (tmp_path / "protein.C.map").unlink()
+    with pytest.raises(InputError, match=r"protein\.C\.map: does not exist"):
+        read_maps(field, ["C"])
+    assert "C" not in read_maps(field, ["OA"]).values
+    field.write_text("no field\n")
+    with pytest.raises(InputError, match="no field file of AutoGrid"):
+        read_maps(field)

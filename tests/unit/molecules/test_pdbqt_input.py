@@ -1,0 +1,164 @@
+"""PDBQT ligands and receptors, read: against Meeko's files, autodock4's energies, and bad ones."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+from rdkit.Chem import AllChem
+
+from ligen_py.engine.functions.ad4 import reference as ad4
+from ligen_py.errors import InputError
+from ligen_py.molecules.pdbqt_input import MOST_TORSIONS, read_ligand, read_receptor
+from ligen_py.records.functions.ad4 import Ad4Type
+from tests.pdbqt import start_poses
+from tests.with_meeko import MoleculePreparation, PDBQTWriterLegacy
+
+SMILES = ("COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC", "OC(=O)C(F)(F)CN1CCN(CC1)S(=O)(=O)c1ccc(Cl)cc1", "O")
+
+
+def meekos(smiles: str) -> str:
+    """A molecule as Meeko writes it."""
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert AllChem.EmbedMolecule(mol, randomSeed=1) == 0
+    text, good, why = PDBQTWriterLegacy.write_string(MoleculePreparation().prepare(mol)[0])
+    assert good, why
+    return text
+
+
+@pytest.mark.parametrize("smiles", SMILES)
+def test_ligands_are_those_of_meeko(smiles: str, tmp_path: Path) -> None:
+    path = tmp_path / "one.pdbqt"
+    path.write_text(meekos(smiles))
+    found = read_ligand(path)
+    rows = [line for line in path.read_text().splitlines() if line.startswith("ATOM")]
+    given = np.array([[float(row[n : n + 8]) for n in (30, 38, 46)] for row in rows])
+    one = found.ligands
+    assert found.order.tolist() != sorted(found.order) or len(rows) < 9
+    assert one.xyz + found.center == pytest.approx(given[found.order], abs=1e-4)
+    kinds = [rows[atom][77:].strip().upper() for atom in found.order]
+    assert [Ad4Type(kind).name for kind in one.type] == kinds
+    charges = [float(rows[atom][66:76]) for atom in found.order]
+    assert one.partial_charge == pytest.approx(charges)
+    branches = path.read_text().count("\nBRANCH")
+    assert len(one.torsion_axis) == branches == one.torsions[0]
+    mol = Chem.MolFromSmiles(smiles)
+    heavy = one.bond[(one.bond < one.heavy[0]).all(axis=1)]
+    assert len(heavy) == mol.GetNumBonds()
+
+
+@pytest.mark.parametrize("smiles", SMILES)
+def test_a_pose_keeps_all_but_the_coordinates(smiles: str, tmp_path: Path) -> None:
+    path = tmp_path / "one.pdbqt"
+    path.write_text(meekos(smiles))
+    found = read_ligand(path)
+    same = found.moved(found.ligands.xyz.astype(float) + found.center)
+    for ours, theirs in zip(same, path.read_text().splitlines(), strict=True):
+        assert ours == theirs or ours.startswith("ATOM")
+        assert ours[:30] + ours[54:] == theirs[:30] + theirs[54:]
+    away = found.moved(found.ligands.xyz.astype(float) + found.center + 1)
+    moved = [line for line in away if line.startswith("ATOM")]
+    rows = [line for line in path.read_text().splitlines() if line.startswith("ATOM")]
+    for ours, theirs in zip(moved, rows, strict=True):
+        assert float(ours[30:38]) - float(theirs[30:38]) == pytest.approx(1, abs=2e-3)
+
+
+@pytest.mark.parametrize("name", ["1ac8", "1stp", "3ce3", "3tmn", "7cpa"])
+def test_internal_energies_are_those_of_autodock4(shared_data: Path, name: str) -> None:
+    folder = shared_data / "reference" / "energies"
+    ligand = read_ligand(folder / name / f"{name}_ligand.pdbqt")
+    molecule = ad4.molecule(ligand.ligands, 0, start_poses(ligand.ligands), 0)
+    found = sum(float(values.sum()) for values in ad4.pair_terms(molecule).values())
+    known = json.loads((folder / "reference_energies.json").read_text())[name]
+    assert found == pytest.approx(known["autodock4.2.6_epdb"]["internal"], abs=0.0105)
+
+
+def changed(change: Callable[[str], str], folder: Path) -> Path:
+    path = folder / "bad.pdbqt"
+    path.write_text(change(meekos("CCOC(=O)Cc1ccccc1O")))
+    return path
+
+
+def retyped(word: str) -> Callable[[str], str]:
+    """The first atom with another type."""
+
+    def change(text: str) -> str:
+        lines = text.splitlines()
+        first = next(n for n, line in enumerate(lines) if line.startswith("ATOM"))
+        lines[first] = f"{lines[first][:77]}{word}"
+        return "\n".join(lines)
+
+    return change
+
+
+def second_root(text: str) -> str:
+    return text + text
+
+
+BAD: list[tuple[Callable[[str], str], str]] = [
+    (second_root, r"line \d+: a second ROOT, the first is on line \d+"),
+    (retyped("W"), "hydrated docking"),
+    (retyped("C1"), "reactive docking"),
+    (retyped("CG0"), "macrocycles"),
+    (retyped("G0"), "macrocycles"),
+    (retyped("H"), "must be merged"),
+    (retyped("NS"), "no parameters"),
+    (retyped("Xx"), "atom type 'Xx' is unknown; there are: HD, C"),
+    (lambda text: text.replace("ROOT\n", "BEGIN_RES PHE A 1\nROOT\n", 1), "flexible-residue"),
+    (lambda text: text.replace("ENDBRANCH", "REMARK", 1), "ENDBRANCH|BRANCH"),
+    (lambda text: "\n".join(x for x in text.splitlines() if x[:4] != "ROOT"), "before ROOT"),
+    (lambda text: text.replace("\nBRANCH   ", "\nBRANCH  9", 1), "BRANCH"),
+    (lambda text: "nothing", "no ROOT with atoms"),
+    (
+        lambda text: text.replace(
+            next(x for x in text.splitlines() if x.startswith("ATOM"))[66:76], "     0.555", 1
+        ),
+        "the partial charges add up to",
+    ),
+    (lambda text: text.replace("\nATOM      1", "\nATOM      1 ", 1), "columns of PDBQT"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), BAD)
+def test_bad_ligands_are_named(change: Callable[[str], str], words: str, tmp_path: Path) -> None:
+    path = changed(change, tmp_path)
+    with pytest.raises(InputError, match=words) as error:
+        read_ligand(path)
+    assert "bad.pdbqt" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def chain(length: int) -> str:
+    """A ligand of one chain whose bonds all turn."""
+    lines = []
+    for i in range(length):
+        name = "ROOT" if i == 0 else f"BRANCH{i:4d}{i + 1:4d}"
+        x, y = 1.25 * i, 0.45 * (i % 2)
+        atom = f"ATOM  {i + 1:5d}  C   UNL     1    {x:8.3f}{y:8.3f}{0:8.3f}  1.00  0.00"
+        lines += [name, f"{atom}    {0:+6.3f} C", *(["ENDROOT"] if i == 0 else [])]
+    lines += [f"ENDBRANCH{i:4d}{i + 1:4d}" for i in range(length - 1, 0, -1)]
+    return "\n".join([*lines, f"TORSDOF {length - 1}"]) + "\n"
+
+
+def test_torsions_and_atoms_have_limits(tmp_path: Path) -> None:
+    path = tmp_path / "chain.pdbqt"
+    path.write_text(chain(MOST_TORSIONS + 1))
+    assert len(read_ligand(path).ligands.torsion_axis) == MOST_TORSIONS
+    path.write_text(chain(MOST_TORSIONS + 2))
+    with pytest.raises(InputError, match="33 torsions; a ligand may have at most 32"):
+        read_ligand(path)
+
+
+def test_receptors_are_read_and_refused(tmp_path: Path) -> None:
+    path = tmp_path / "receptor.pdbqt"
+    atoms = [line for line in meekos("CC(=O)O").splitlines() if line.startswith("ATOM")]
+    path.write_text("\n".join(atoms))
+    assert len(read_receptor(path).xyz) == len(atoms)
+    path.write_text("\n".join([*atoms, "BEGIN_RES PHE A 1"]))
+    with pytest.raises(InputError, match=rf"line {len(atoms) + 1}: flexible-residue"):
+        read_receptor(path)
+    path.write_text("REMARK nothing\n")
+    with pytest.raises(InputError, match="no atoms"):
+        read_receptor(path)

@@ -1,0 +1,37 @@
+"""A campaign whose search is the genetic algorithm: planned, run and verified."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ligen_py import verify
+from tests.workflow import small
+from tests.workflow.test_plan import jobs
+
+FEW = {"runs": 3, "population": 8, "generations": 3, "iterations": 8}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = small.write_campaign(tmp_path / "campaign", 1)
+    settings = {**small.campaign(1), "search": "lga", "lga": FEW}
+    (place / "c.yaml").write_text(yaml.safe_dump(settings))
+    return place
+
+
+def test_the_search_chooses_the_rule(folder: Path) -> None:
+    planned = jobs(small.run(folder, "--dry-run").stdout)
+    assert planned["lga"] == 1
+    assert "dock" not in planned
+
+
+def test_a_campaign_runs_and_is_verified(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = small.run_local(folder)
+    assert done.returncode == 0, done.stdout
+    assert "Lamarckian genetic algorithm" in (folder / "results" / "report.html").read_text()
+    monkeypatch.chdir(folder)
+    words = ["results/campaign.h5", "--config", "c.yaml", "--sample", "2"]
+    assert verify.main(words) == 0, capsys.readouterr().err
