@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from rdkit import Chem, rdBase
 
-from ligen_py.molecules.export import one_line, sdf_record
+from ligen_py.molecules.export import one_line, sdf_text
 from ligen_py.molecules.library.record import smiles_record
 from ligen_py.records.ledger import Reason
 
@@ -81,8 +80,8 @@ def _of_molecule(mol: Chem.Mol) -> Given:
     placed = [one for one in mol.GetConformers() if one.Is3D() and one.GetPositions()[:, 2].any()]
     if not placed:
         return Given(name or smiles, smiles, items=items)
-    binary = np.frombuffer(Chem.Mol(mol).ToBinary(), "u1")
-    text = sdf_record(binary, placed[0].GetPositions(), name or smiles, items)
+    shown = Chem.Mol(mol, confId=placed[0].GetId())
+    text = sdf_text(shown, name or smiles, items)
     return Given(name or smiles, text, True, items)
 
 

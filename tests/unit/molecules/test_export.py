@@ -11,6 +11,7 @@ from spyrmsd.rmsd import symmrmsd
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import TITLE_LENGTH, one_line, sdf_record, symmetric_rmsd
+from tests.placed import started
 from tests.stages.factory import prepared
 
 HOSTILE = [
@@ -29,7 +30,7 @@ HOSTILE = [
 
 def molecule_of(smiles: str) -> tuple[Chem.Mol, np.ndarray, np.ndarray]:
     columns = prepared(smiles).states[0].columns
-    return Chem.Mol(columns["molecule"].tobytes()), columns["molecule"], columns["xyz"]
+    return started(columns), columns["molecule"], columns["xyz"]
 
 
 def read_all(text: str) -> list[Chem.Mol | None]:

@@ -1,0 +1,22 @@
+"""Stored molecules with their coordinates, as RDKit has them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from rdkit import Chem
+
+from ligen_py.molecules.stored import molecule_of
+
+
+def placed(octets: np.ndarray, xyz: np.ndarray) -> Chem.Mol:
+    """A stored molecule with one conformer (atoms, 3)."""
+    mol = molecule_of(octets)
+    conformer = Chem.Conformer(len(xyz))
+    conformer.SetPositions(xyz.astype(float))
+    mol.AddConformer(conformer, assignId=True)
+    return mol
+
+
+def started(shape: Mapping[str, np.ndarray]) -> Chem.Mol:
+    """A prepared state in its start conformer."""
+    return placed(shape["molecule"], shape["xyz"])
