@@ -29,6 +29,7 @@ from tests.workflow.small import (
     command,
     contents,
     happened,
+    mounted,
     run,
     run_local,
     wait_until,
@@ -144,13 +145,8 @@ def test_a_device_that_hangs_or_runs_out_of_resources(tmp_path: Path, finished: 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small file system of its own."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("only root may mount a small file system")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with mounted(tmp_path / "disk", "40m") as folder:
+        yield folder
 
 
 def test_a_full_disk_a_read_only_folder_and_a_stale_file(disk: Path, finished: Path) -> None:

@@ -282,6 +282,6 @@ def test_a_disk_that_takes_no_more_is_not_called_damage(tmp_path: Path) -> None:
     )
     first, second = done.stdout.splitlines()
     assert first.startswith("new.h5: cannot be written (File too large)"), done.stderr
-    assert second.startswith("out: cannot be written (File too large)"), done.stderr
+    assert second.startswith("out/a.csv: cannot be written (File too large)"), done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["campaign.h5", "out"]
     assert not list((tmp_path / "out").iterdir())
