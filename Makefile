@@ -13,7 +13,7 @@ CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
 KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-sequences test test-browser test-faults test-slurm fuzz lint format bench docs clean schema lock
+.PHONY: help demo demo-sequences test test-browser test-faults test-slurm fuzz mutants lint format bench docs clean schema lock
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test-faults: $(TESTS) ## Kill, cut, fill and damage campaigns at more moments th
 
 fuzz: $(TESTS) ## Give every reader 500 times 22 damaged files; `make test` gives it 20 times 22
 	LIGEN_TEST_FUZZ=500 $(BIN)/python -m pytest tests/fuzz -q --timeout 14400 --durations=0 --durations-min=5
+
+mutants: $(TESTS) ## Change one thing in the program 200 times, and see whether a test fails
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 test-slurm: $(TESTS) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
 	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q --timeout 14400

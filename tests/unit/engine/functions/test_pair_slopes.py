@@ -110,3 +110,8 @@ def test_ad4s_pairs_are_those_of_its_score() -> None:
     expected = sum(ad4_reference.pair_terms(molecule).values())
     assert (r[one, two] > CUTOFF).any()
     assert energy[one, two] == pytest.approx(np.asarray(expected), rel=1e-9, abs=1e-12)
+
+
+def test_a_unit_of_pkd_is_its_free_energy() -> None:
+    gas_constant = 8.31446261815324 / 4184  # CODATA 2018, in kcal/mol/K
+    assert pytest.approx(gas_constant * 298.15 * np.log(10), abs=5e-4) == PKD_ENERGY

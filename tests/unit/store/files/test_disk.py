@@ -93,7 +93,7 @@ def test_what_the_making_of_a_text_raises_is_passed_on(tmp_path: Path) -> None:
         yield "begun"
         raise FileNotFoundError(errno.ENOENT, "No such file or directory", "input.h5")
 
-    with pytest.raises(FileNotFoundError, match="input.h5"):
+    with pytest.raises(FileNotFoundError, match=r"input\.h5"):
         write_texts(tmp_path, {"a.txt": pieces()})
     assert list(tmp_path.iterdir()) == []
 

@@ -187,6 +187,10 @@ def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> 
         file.attrs["encoding-version"] = SCORES.version + 1
     with pytest.raises(InputError, match=r"layout version 2.*update ligen_py"):
         read(path, SCORES, Scores)
+    with edited(path) as file:
+        file.attrs["encoding-version"] = SCORES.version - 1
+    with pytest.raises(InputError, match=r"layout version 0.*make it again with the stage"):
+        read(path, SCORES, Scores)
     (tmp_path / "text.h5").write_text("not HDF5")
     with pytest.raises(InputError, match=r"text\.h5: not a complete HDF5 file"):
         open_campaign(tmp_path / "text.h5").__enter__()
