@@ -1,6 +1,7 @@
 # Everything a user or developer types; `make` alone explains.
 
 PYTHON ?= python3.11
+KILLS  ?= 20
 CORES  ?= $(shell nproc 2>/dev/null || echo 2)
 BIN    := .venv/bin
 DEMO   := .venv/.from-lock
@@ -31,7 +32,7 @@ test: lint ## Run every check and every test
 	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope
 
 test-faults: $(TESTS) ## Kill, cut, fill and damage campaigns at more moments than `make test` does
-	LIGEN_TEST_MOMENTS=20 $(BIN)/python -m pytest tests/workflow/test_faults.py -q --timeout 14400
+	LIGEN_TEST_MOMENTS=$(KILLS) $(BIN)/python -m pytest tests/workflow/test_faults.py -q --timeout 172800
 
 fuzz: $(TESTS) ## Give every reader 500 times 22 damaged files; `make test` gives it 20 times 22
 	LIGEN_TEST_FUZZ=500 $(BIN)/python -m pytest tests/fuzz -q --timeout 14400 --durations=0 --durations-min=5

@@ -111,7 +111,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
         # A file that was copied or touched may have been read before: its content says so.
         digests = list(known.hash_all(files))
     if cache is not None and None not in digests:
-        found = _load(cache, _together(digests))
+        found = _load(cache, together(digests))
         if found is not None:
             return found
     # Nothing waits for the digests of new files but the run record and the cache.
@@ -120,7 +120,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     hashing.shutdown(wait=False)
     with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
         genome = _read(files, pool)
-    genome = replace(genome, digest=lambda: _together([one.result() for one in hashed]))
+    genome = replace(genome, digest=lambda: together([one.result() for one in hashed]))
     if cache is not None:
         _keeping.append(threading.Thread(target=_save, args=(cache, genome)))
         _keeping[-1].start()
@@ -180,7 +180,8 @@ def _file_key(path: Path) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
-def _together(digests: Sequence[str | None]) -> str:
+def together(digests: Sequence[str | None]) -> str:
+    """The digest of a genome from those of its files."""
     if len(digests) == 1:
         return str(digests[0])
     return hashlib.sha256("\n".join(map(str, digests)).encode()).hexdigest()

@@ -140,7 +140,7 @@ def test_each_library_stays_in_its_room(path: Path) -> None:
 
 
 def test_records_know_numpy_only() -> None:
-    known = {"collections", "dataclasses", "enum", "numpy", "typing"}
+    known = {"collections", "dataclasses", "enum", "numpy", "struct", "typing"}
     for path in (PACKAGE / "records").glob("*.py"):
         assert {name.split(".")[0] for name in imports(path)} - {"ligen_py"} <= known
 

@@ -1,7 +1,9 @@
 """Searches of sequences in a campaign: beside a screen, with anti-targets, and in the report."""
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import yaml
 from ligen_py.campaign import Workplan
 from ligen_py.molecules.receptor.chains import protein_chains
 from tests.workflow.small import LIBRARY, campaign, contents, run_local
+from tests.workflow.test_plan import ROOT
 
 SITE = {"center": [-2.7, 27.8, 3.4], "radius": 8}
 CDS = "ATGGCTGGACCTGACTTCAGGCATCGTACGGTTGACCTGCAGGCATGCAAGCTTGGCACTGGCCGTCGTTTTACAACGTCGTGACTGGGAA"
@@ -78,6 +81,57 @@ def test_tables_of_the_searches(finished: Path) -> None:
     counts = rows(results / "offtargets" / "cas" / "found" / "counts.tsv")
     assert [row["guide_id"] for row in counts] == ["one"]
     assert len(list((results / "genomes").iterdir())) == 1
+
+
+def ligen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ligen_py", *words]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def planned_jobs(printed: str) -> set[str]:
+    """Rules that Snakemake would run."""
+    rows = [line.split() for line in printed.splitlines()]
+    return {row[0] for row in rows if len(row) == 2 and row[1].isdigit()} - {"total", "all"}
+
+
+def test_a_source_replaced_by_an_older_file_is_noticed(finished: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder, symlinks=True)
+    assert "would do nothing" in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
+    changes = {
+        "db.fa": ("homologs/like/database.h5", "like", {"database", "homologs"}),
+        "cds.fa": ("guides/gene/1-of-2.h5", "gene", {"guides", "guide_sites"}),
+        "in.txt": ("offtargets/cas/1-of-3.h5", "cas", {"offtargets"}),
+    }
+    for name, (file, search, rules) in changes.items():
+        path = folder / name
+        before, times = path.read_text(), path.stat()
+        path.write_text(
+            before.replace("GENE", "GENX").replace("like it", "alike").replace("one", "two")
+        )
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+        printed = ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
+        sentence = f"{name} has changed: results/{file}, and all results of the search '{search}', "
+        assert sentence in printed, printed
+        assert rules <= planned_jobs(printed.split("A run now")[1]), printed
+        assert not planned_jobs(printed.split("A run now")[1]) & {"dock", "score", "aggregate"}
+        path.write_text(before)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    genome = folder / "genome.fa"
+    genome.write_text(genome.read_text().replace("chr2", "chrX"))
+    os.utime(genome, (1_000_000_000, 1_000_000_000))
+    verified = ligen(folder, "verify", "results/campaign.h5", "--hits", "0", "--sample", "0")
+    for file in ("offtargets/cas/2-of-3.h5", "guides/gene/found/guides.h5"):
+        assert f"results/{file}: was not made from" in verified.stdout, verified.stdout
+    done = run_local(folder)
+    assert done.returncode == 0, done.stdout
+    assert (
+        "chrX"
+        in (folder / "results/guides/gene/found/guides.bed").read_text()
+        + (folder / "results/offtargets/cas/found/offtargets.tsv").read_text()
+    )
+    assert "has changed" not in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
 
 
 def test_other_parts_give_the_same_tables(finished: Path, tmp_path: Path) -> None:
