@@ -5,16 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.molecules.stored import molecule_of
+from ligen_py.molecules.export import posed
 
 
 def placed(octets: np.ndarray, xyz: np.ndarray) -> Chem.Mol:
     """A stored molecule with one conformer (atoms, 3)."""
-    mol = molecule_of(octets)
-    conformer = Chem.Conformer(len(xyz))
-    conformer.SetPositions(xyz.astype(float))
-    mol.AddConformer(conformer, assignId=True)
-    return mol
+    return posed(octets, xyz, {})
 
 
 def started(shape: Mapping[str, np.ndarray]) -> Chem.Mol:

@@ -132,6 +132,11 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
     ("name", "content", "expected"),
     [
         ("zinc.smi", "smiles zinc_id\nCCO ZINC1 x\n", ("CCO", "ZINC1 x", {})),
+        ("own.smi", "smiles shelf\nCCO s1\n", ("CCO", "s1", {})),
+        ("turned.smi", "shelf\tsmiles\ns1\tCCO\n", ("CCO", "s1", {})),
+        ("three.smi", "smiles shelf price\nCCO s1 3\n",
+         ("CCO", "line-2", {"shelf": "s1", "price": "3"})),
+        ("two.csv", "smiles,shelf\nCCO,s1\n", ("CCO", "line-2", {"shelf": "s1"})),
         ("chembl.txt", "chembl_id\tcanonical_smiles\tinchi\nC1\tCCO\tI=1\n",
          ("CCO", "C1", {"inchi": "I=1"})),
         ("enamine.cxsmiles", "SMILES\tidnumber\tMW\nCC[C@H](C)O |&1:2|\tZ1\t74\n",
