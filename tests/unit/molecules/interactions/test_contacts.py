@@ -12,9 +12,10 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import pocket
+from ligen_py.molecules.elements import COVALENT_RADIUS
 from ligen_py.molecules.interactions.contacts import KINDS, contacts
 from ligen_py.molecules.interactions.ligand import ligand_groups
-from ligen_py.molecules.interactions.receptor import surroundings
+from ligen_py.molecules.interactions.receptor import RADIUS, surroundings
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.site import Site
 from ligen_py.settings.pocket import PocketSettings, Structure
@@ -279,3 +280,12 @@ def test_thirty_complexes_have_the_interactions_that_prolif_finds(
         assert shared >= least, (kind, counts[kind])
         assert ours <= most_ours, (kind, counts[kind])
         assert theirs <= most_theirs, (kind, counts[kind])
+
+
+def test_covalent_radii_stand_at_their_elements() -> None:
+    table = Chem.GetPeriodicTable()
+    for symbol in ("B", "C", "N", "O", "F", "Si", "P", "S", "Cl", "Se", "Br", "I"):
+        assert RADIUS[table.GetAtomicNumber(symbol)] == COVALENT_RADIUS[symbol.upper()], symbol
+        assert RADIUS[table.GetAtomicNumber(symbol)] == pytest.approx(
+            table.GetRcovalent(symbol), abs=0.12
+        )
