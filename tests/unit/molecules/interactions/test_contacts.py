@@ -289,3 +289,15 @@ def test_covalent_radii_stand_at_their_elements() -> None:
         assert RADIUS[table.GetAtomicNumber(symbol)] == pytest.approx(
             table.GetRcovalent(symbol), abs=0.12
         )
+
+
+@pytest.mark.parametrize(
+    "symbol", ["Li", "Na", "Mg", "Al", "K", "Ca", "Sc", "Zn", "Ga", "Rb", "Sn"]
+)
+def test_metals_of_a_ligand(symbol: str) -> None:
+    assert ligand_groups(Chem.MolFromSmiles(f"[{symbol}]"), np.zeros((1, 3))).metals == [0]
+
+
+@pytest.mark.parametrize("symbol", ["Be", "B", "Ne", "Si", "P", "Ar", "Ge", "Se", "Kr", "Sb", "I"])
+def test_what_is_no_metal_of_a_ligand(symbol: str) -> None:
+    assert ligand_groups(Chem.MolFromSmiles(f"[{symbol}]"), np.zeros((1, 3))).metals == []
