@@ -15,7 +15,7 @@ from ligen_py import pocket
 from ligen_py.molecules.elements import COVALENT_RADIUS
 from ligen_py.molecules.interactions.contacts import KINDS, contacts
 from ligen_py.molecules.interactions.ligand import ligand_groups
-from ligen_py.molecules.interactions.receptor import RADIUS, surroundings
+from ligen_py.molecules.interactions.receptor import RADIUS, _flat_rings, surroundings
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.site import Site
 from ligen_py.settings.pocket import PocketSettings, Structure
@@ -301,3 +301,28 @@ def test_metals_of_a_ligand(symbol: str) -> None:
 @pytest.mark.parametrize("symbol", ["Be", "B", "Ne", "Si", "P", "Ar", "Ge", "Se", "Kr", "Sb", "I"])
 def test_what_is_no_metal_of_a_ligand(symbol: str) -> None:
     assert ligand_groups(Chem.MolFromSmiles(f"[{symbol}]"), np.zeros((1, 3))).metals == []
+
+
+@pytest.mark.parametrize(
+    ("elements", "raised", "count"),
+    [
+        ([6] * 6, 0.0, 1),
+        ([6, 7, 6, 7, 6, 6], 0.0, 1),
+        ([7, 6, 7, 6, 6], 0.0, 1),
+        ([6, 8, 6, 6, 6], 0.0, 0),
+        ([16, 6, 6, 6, 6], 0.0, 0),
+        ([6] * 4, 0.0, 0),
+        ([6] * 7, 0.0, 0),
+        # One atom out of the plane moves the centre and the plane, too: two thirds of it remain.
+        ([6] * 6, 0.08, 1),
+        ([6] * 6, 0.40, 0),
+    ],
+)
+def test_flat_rings_of_a_cofactor(elements: list[int], raised: float, count: int) -> None:
+    size = len(elements)
+    turns = 2 * np.pi * np.arange(size) / size
+    xyz = 1.39 * np.column_stack([np.cos(turns), np.sin(turns), np.zeros(size)])
+    xyz[0, 2] = raised
+    around = [[(i - 1) % size, (i + 1) % size] for i in range(size)]
+    found = list(_flat_rings(np.arange(size), xyz, np.array(elements), around))
+    assert len(found) == count
