@@ -15,7 +15,7 @@ from ligen_py import pocket
 from ligen_py.molecules.elements import COVALENT_RADIUS
 from ligen_py.molecules.interactions.contacts import KINDS, contacts
 from ligen_py.molecules.interactions.ligand import ligand_groups
-from ligen_py.molecules.interactions.receptor import RADIUS, _flat_rings, surroundings
+from ligen_py.molecules.interactions.receptor import RADIUS, _acids, _flat_rings, surroundings
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.site import Site
 from ligen_py.settings.pocket import PocketSettings, Structure
@@ -326,3 +326,18 @@ def test_flat_rings_of_a_cofactor(elements: list[int], raised: float, count: int
     around = [[(i - 1) % size, (i + 1) % size] for i in range(size)]
     found = list(_flat_rings(np.arange(size), xyz, np.array(elements), around))
     assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("centre", "bonded", "count"),
+    [(15, 4, 4), (16, 4, 4), (6, 2, 2), (6, 1, 0), (7, 3, 0), (17, 4, 0)],
+)
+def test_acids_of_a_cofactor(centre: int, bonded: int, count: int) -> None:
+    """Phosphate, sulfate and carboxylate; not a ketone, a nitrate or a perchlorate."""
+    element = np.array([centre, *[8] * bonded])
+    around = [list(range(1, bonded + 1)), *([[0]] * bonded)]
+    held = [np.empty((0, 3))] * len(element)
+    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == count
+    held = [np.empty((0, 3)), np.zeros((1, 3)), *held[2:]]
+    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == max(0, count - 1)
+    assert _acids(element, ["GLU"] * len(element), around, held) == []
