@@ -13,7 +13,6 @@ from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
 from ligen_py.molecules.stored import molecule_of, stored
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.xscore import Interaction
-from ligen_py.store.campaign.part import Genotypes
 from ligen_py.store.campaign.reader import TargetReader, open_campaign
 from tests.placed import started
 from tests.stages.factory import (
@@ -127,36 +126,11 @@ def test_a_crystal_pose_takes_bond_orders_from_the_docked_molecule(tmp_path: Pat
     assert crystal_pose(file, heavy_atoms_of(other)).smiles
 
 
-class Shifted:
-    """Poses of one rigid ligand of two heavy atoms and a hydrogen, shifted along x."""
-
-    def __init__(self, shifts: list[float]) -> None:
-        self.shifts = np.array(shifts, "f4")
-
-    def kept(self, ligand: int) -> range:
-        return range(len(self.shifts))
-
-    def heavy(self, ligand: int) -> int:
-        return 2
-
-    def genotypes(self, ligand: int, rows: range) -> Genotypes:
-        count, shifts = len(rows), self.shifts[rows.start : rows.stop]
-        return Genotypes(
-            xyz=np.array([[0, 0, 0], [1.5, 0, 0], [2.5, 0, 0]], "f4"),
-            axis=np.empty((0, 2), "i2"),
-            ranges=np.empty((0, 4), "i2"),
-            torsion=np.empty((count, 0), "f4"),
-            quaternion=np.tile(np.array([1, 0, 0, 0], "f4"), (count, 1)),
-            translation=np.column_stack([shifts, *np.zeros((2, count))]).astype("f4"),
-        )
-
-
 @pytest.mark.parametrize(("shift", "expected"), [(1.99, np.nan), (2.01, 0.7), (-2.01, 0.7)])
 def test_a_pose_lies_elsewhere_from_two_angstrom_on(shift: float, expected: float) -> None:
-    poses = Shifted([0, shift, 0.5])
-    energy = np.array([-5, -4.3, -4.9], "f4")
-    start = poses.genotypes(0, range(1)).xyz
-    found = _gap(poses, 0, 0, start, energy)  # type: ignore[arg-type]
-    assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
+    start = np.array([[0, 0, 0], [1.5, 0, 0]])
+    places = np.array([start + np.array([x, 0, 0]) for x in (0, shift, 0.5)])
+    energy = np.array([-5, -4.3, -4.9])
+    assert _gap(places, energy, 0) == pytest.approx(expected, abs=1e-6, nan_ok=True)
     energy[1] = np.inf
-    assert np.isnan(_gap(poses, 0, 0, start, energy))  # type: ignore[arg-type]
+    assert np.isnan(_gap(places, energy, 0))
