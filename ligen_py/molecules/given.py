@@ -80,7 +80,10 @@ def _of_molecule(mol: Chem.Mol) -> Given:
     placed = [one for one in mol.GetConformers() if one.Is3D() and one.GetPositions()[:, 2].any()]
     if not placed:
         return Given(name or smiles, smiles, items=items)
-    shown = Chem.Mol(mol, confId=placed[0].GetId())
+    # Without properties: RDKit writes some into the head of a block as they are.
+    shown = Chem.Mol(mol.ToBinary(int(Chem.PropertyPickleOptions.NoProps)))
+    for other in [one.GetId() for one in mol.GetConformers() if one.GetId() != placed[0].GetId()]:
+        shown.RemoveConformer(other)
     text = sdf_text(shown, name or smiles, items)
     return Given(name or smiles, text, True, items)
 

@@ -66,6 +66,15 @@ def test_an_rdkit_molecule_is_a_block_where_it_has_three_dimensions() -> None:
     assert Chem.MolToSmiles(Chem.RemoveHs(again)) == found.name
 
 
+def test_a_name_cannot_end_its_record() -> None:
+    mol = built("CCO")
+    mol.SetProp("_Name", "a\n$$$$\nb")
+    mol.SetProp("_MolFileComments", "c\n$$$$\nd")
+    text = given(mol).text
+    assert [line for line in text.splitlines() if line.startswith("$$$$")] == ["$$$$"]
+    assert text.splitlines()[0] == "a $$$$ b"
+
+
 def test_the_first_conformer_with_depth_is_taken() -> None:
     mol = built("CCO")
     places = mol.GetConformer().GetPositions()
