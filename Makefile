@@ -1,6 +1,7 @@
 # Everything a user or developer types; `make` alone explains.
 
 PYTHON ?= python3.11
+KILLS  ?= 20
 CORES  ?= $(shell nproc 2>/dev/null || echo 2)
 BIN    := .venv/bin
 DEMO   := .venv/.from-lock
@@ -13,7 +14,7 @@ CAMPAIGN  := --directory demo --configfile config/demo/config.yaml
 KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-sequences test test-browser test-faults test-slurm fuzz lint format bench docs clean schema lock
+.PHONY: help demo demo-sequences test test-browser test-faults test-slurm fuzz mutants lint format bench docs clean schema lock
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,10 +32,13 @@ test: lint ## Run every check and every test
 	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope
 
 test-faults: $(TESTS) ## Kill, cut, fill and damage campaigns at more moments than `make test` does
-	LIGEN_TEST_MOMENTS=20 $(BIN)/python -m pytest tests/workflow/test_faults.py -q --timeout 14400
+	LIGEN_TEST_MOMENTS=$(KILLS) $(BIN)/python -m pytest tests/workflow/test_faults.py -q --timeout 172800
 
 fuzz: $(TESTS) ## Give every reader 500 times 22 damaged files; `make test` gives it 20 times 22
 	LIGEN_TEST_FUZZ=500 $(BIN)/python -m pytest tests/fuzz -q --timeout 14400 --durations=0 --durations-min=5
+
+mutants: $(TESTS) ## Change one thing in the program 200 times, and see whether a test fails
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 test-slurm: $(TESTS) ## Run campaigns on a Slurm of this machine's own (Debian, as root)
 	LIGEN_TEST_SLURM=1 $(BIN)/python -m pytest tests/workflow/test_slurm.py -q --timeout 14400

@@ -21,6 +21,7 @@ from rdkit import Chem, rdBase
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from ligen_py.molecules.export import posed
 from ligen_py.molecules.library.reading import records
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed
 from ligen_py.molecules.ligands.preparation import State, prepare
@@ -29,7 +30,7 @@ from ligen_py.settings.parse import ParseSettings
 
 def molecule(state: State) -> Chem.Mol:
     """The molecule of a state, with its conformer."""
-    return Chem.Mol(state.shape["molecule"].tobytes())
+    return posed(state.shape["molecule"], state.shape["xyz"], {})
 
 
 def measured(mol: Chem.Mol, number: int) -> tuple[np.ndarray, np.ndarray]:

@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from benchmarks.docking import LigandsInMemory
 from benchmarks.screen import library_of, packaged_complex
 from ligen_py.chain import SCREEN
+from ligen_py.molecules.export import posed
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING
 from ligen_py.records.ledger import Ledger
@@ -129,8 +130,10 @@ def to_sdf(ligands: Path, output: Path) -> int:
 
     found: Ligands = read(ligands, LIGANDS, Ligands)
     with Chem.SDWriter(str(output)) as writer:
-        for first, last in zip(found.first_byte, found.first_byte[1:], strict=False):
-            writer.write(Chem.Mol(found.molecule[first:last].tobytes()))
+        for ligand in range(len(found.entry)):
+            octets = found.molecule[slice(*found.first_byte[ligand : ligand + 2])]
+            xyz = found.xyz[slice(*found.first_atom[ligand : ligand + 2])]
+            writer.write(posed(octets, xyz, {}))
     return len(found.entry)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 from meeko import MoleculePreparation, PDBQTMolecule, PDBQTWriterLegacy, RDKitMolCreate
-from rdkit import Chem
 from vina import Vina
 
 from benchmarks.docking import Target
+from ligen_py.molecules.export import posed
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.ligands import Ligands
 
@@ -56,13 +56,8 @@ def receptor_pdbqt(target: Target) -> str:
 
 
 def ligand_pdbqt(molecule: np.ndarray, xyz: np.ndarray) -> str:
-    """A parsed ligand (RDKit binary molecule, u1) with its start conformer (atoms, 3)."""
-    mol = Chem.Mol(molecule.tobytes())
-    mol.RemoveAllConformers()
-    conformer = Chem.Conformer(mol.GetNumAtoms())
-    conformer.SetPositions(xyz.astype(np.float64))
-    mol.AddConformer(conformer)
-    setup = MoleculePreparation().prepare(mol)[0]
+    """A parsed ligand (as it is stored, u1) with its start conformer (atoms, 3)."""
+    setup = MoleculePreparation().prepare(posed(molecule, xyz, {}))[0]
     text, is_ok, words = PDBQTWriterLegacy.write_string(setup)
     if not is_ok:
         raise ValueError(f"Meeko: {words}")

@@ -10,14 +10,15 @@ from contextlib import ExitStack
 import numpy as np
 
 from ligen_py.engine.geometry import rebuild
-from ligen_py.molecules.export import crystal_pose
+from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
 from ligen_py.records.ledger import Status
+from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.layout import Pose, Reference
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import Part, Poses, read_best
 from ligen_py.store.campaign.writer import TargetWriter, reference_of
-from ligen_py.store.files.read import read_columns
+from ligen_py.store.files.read import content_of, read_columns
 
 ELSEWHERE = 2.0
 """Another pose lies farther than this from the best one, as no two poses of one cluster do; RMSD in
@@ -51,7 +52,9 @@ def reference_poses(members: Sequence[PartFiles]) -> Reference:
             (docked,) = _poses(part, members, [best])
             terms = {term: float(values[best]) for term, values in part.terms.items()}
             found["docked"] = docked, name, json.dumps(terms)
-        crystal = crystal_pose(members[0].crystal, None if docked is None else docked.molecule)
+        with content_of(members[0].ligands, LIGANDS):
+            model = None if docked is None else heavy_atoms_of(docked.molecule)
+        crystal = crystal_pose(members[0].crystal, model)
         found["crystal"] = Pose(crystal.smiles, crystal.smiles, "", *crystal[1:]), name, ""
     return reference_of(found)
 
@@ -65,14 +68,16 @@ def _poses(part: Part, members: Sequence[PartFiles], ligands: Sequence[int]) -> 
         for ligand in ligands:
             member, entry = int(part.member[ligand]), int(part.entry[ligand])
             poses, best = opened[member], part.pose(ligand)
-            kept = poses.kept(ligand)
-            places = rebuild(*poses.genotypes(ligand, kept))
-            texts = poses.parent(entry), poses.state(ligand), poses.extra(entry)
-            chosen = best.start - kept.start
-            energy = energies[member][kept.start : kept.stop]
-            gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen)
+            with content_of(members[member].ligands, LIGANDS):
+                kept = poses.kept(ligand)
+                places = rebuild(*poses.genotypes(ligand, kept))
+                texts = poses.parent(entry), poses.state(ligand), poses.extra(entry)
+                chosen = best.start - kept.start
+                energy = energies[member][kept.start : kept.stop]
+                gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen)
+                molecule = poses.molecule(ligand)
             conformation = members[member].conformation
-            found.append(Pose(*texts, places[chosen], poses.molecule(ligand), conformation, gap))
+            found.append(Pose(*texts, places[chosen], molecule, conformation, gap))
     return found
 
 

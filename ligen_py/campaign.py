@@ -24,6 +24,7 @@ from ligen_py.chain import FILES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import PACKAGE, slurm_commands
+from ligen_py.sequences.genome import files_of
 from ligen_py.sequences.guides import found_from, read_cas_offinder
 from ligen_py.settings.best import BestSettings
 from ligen_py.settings.campaign import SEARCHES, Campaign, Target
@@ -328,9 +329,25 @@ class Workplan:
         return []
 
     def every_source(self) -> list[Path]:
-        """The files from outside that the campaign's pockets and ligands are made from."""
-        found = (self.sources(part, kind) for part in self.parts() for kind in FILES)
+        """The files from outside that pockets, ligands and searches are made from."""
+        found = [self.sources(part, kind) for part in self.parts() for kind in FILES]
+        for section in SEARCHES:
+            for search in getattr(self.settings, section):
+                found.append(self.search_sources(section, search))
         return list(dict.fromkeys(path for paths in found for path in paths))
+
+    def search_sources(self, section: str, search: str) -> list[Path]:
+        """The files from outside that a search is made from; those of its genome are the last."""
+        settings = getattr(self.settings, section)[search]
+        if section in GENOME_FILES:
+            given = (getattr(settings, field) for field in GENOME_FILES[section])
+            own = [self.resolve(path) for path in given if path is not None]
+            return [*own, *files_of(self.genome_searches[section, search])]
+        given = (getattr(settings, field) for field in SEARCH_FILES)
+        own = [self.resolve(path) for path in given if path is not None and self._is_file(path)]
+        if settings.query is None:
+            own.append(Path(self.search_files(search, "")["receptor"]))
+        return own
 
     def crystal(self, pocket: str) -> Path | None:
         """The reference ligand of a pocket's site, where it has one."""

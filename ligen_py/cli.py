@@ -10,7 +10,9 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, get_args, get_origin
 
 from ligen_py import __version__
@@ -189,6 +191,7 @@ def run(
         stream=sys.stderr,
         force=True,
     )
+    _require_streams()
     try:
         body(options)
         sys.stdout.flush()
@@ -197,12 +200,10 @@ def run(
     except (UsageError, DeviceError) as error:
         return _stop(arguments, str(error), 2)
     except BrokenPipeError:
-        # Python would complain once more when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _throw_away_the_rest()
         return BROKEN_PIPE
     except OSError as error:
-        name = f"{error.filename}: " if error.filename else ""
-        return _stop(arguments, f"{name}{error.strerror or error}", 1)
+        return _stop(arguments, _refused(error), 1)
     except MemoryError:
         cure = "give the job more memory, or cut the library into more chunks"
         return _stop(arguments, f"the memory is full; {cure}", 1)
@@ -215,7 +216,43 @@ def run(
     return 0
 
 
+def _require_streams() -> None:
+    """Give a process that was started without a terminal's streams something to write into.
+
+    Else the next file that is opened takes the place of its standard output.
+    """
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(handle)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 (for the rest of the process)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def _refused(error: OSError) -> str:
+    """What the system refused, in words; of two files the second one is written."""
+    why = error.strerror or str(error)
+    if error.filename:
+        return f"{error.filename2 or error.filename}: {why}"
+    _throw_away_the_rest()
+    return (
+        f"standard output, or a temporary file in {gettempdir()}, cannot be written ({why}); "
+        "send the output elsewhere, or set TMPDIR"
+    )
+
+
+def _throw_away_the_rest() -> None:
+    """Write what standard output has left, or throw it away where it takes no more."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _stop(arguments: argparse.ArgumentParser, sentence: str, status: int) -> int:
-    sys.stdout.flush()
-    print(f"{arguments.prog}: error: {sentence}", file=sys.stderr)
+    _throw_away_the_rest()
+    with suppress(OSError):
+        print(f"{arguments.prog}: error: {sentence}", file=sys.stderr)
     return status

@@ -19,10 +19,12 @@ from ligen_py import cli
 from ligen_py.engine.geometry import rebuild
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import sdf_record
+from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.any_pose import find_poses
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
+from ligen_py.store.files.read import content_of
 from ligen_py.store.files.text import write_texts
 from ligen_py.target_files import Files, TargetFiles
 
@@ -139,8 +141,10 @@ def _any_pose(inputs: Inputs, pose: Sequence[str]) -> Iterator[str]:
         raise InputError(f"--pose: restart {restart} is not a number from 0")
     path = inputs.manifest or inputs.campaign.with_name("manifest.tsv")
     for found in find_poses(read_manifest(path).found_from(path), target, ligand, int(restart)):
-        (xyz,) = rebuild(*found.genotype)
-        yield sdf_record(found.molecule, xyz, found.items["name"], found.items)
+        with content_of(found.source, LIGANDS):
+            (xyz,) = rebuild(*found.genotype)
+            record = sdf_record(found.molecule, xyz, found.items["name"], found.items)
+        yield record
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Where the project's own files lie, in a checkout and in an installed package."""
 
 import os
+import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -40,7 +42,25 @@ def _folder(name: str) -> Path:
 
 def cache_folder(name: str) -> Path:
     """A folder of the user's cache for what can be made again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ligen_py" / name
+    return user_cache() / "ligen_py" / name
+
+
+def user_cache() -> Path:
+    """The folder of the user's caches; one for temporary files where the home takes nothing."""
+    given = os.environ.get("XDG_CACHE_HOME")
+    with suppress(OSError, RuntimeError):  # there may be no home folder at all
+        folder = Path(given) if given else Path.home() / ".cache"
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    return local_cache() or Path(tempfile.mkdtemp(prefix="ligen_py-cache-"))
+
+
+def local_cache() -> Path | None:
+    """A folder of this computer that no other user can write; None where one has its name."""
+    folder = Path(tempfile.gettempdir()) / f"ligen_py-cache-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder if folder.stat().st_uid == os.getuid() else None
 
 
 def shapes_file() -> Path:

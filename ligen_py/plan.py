@@ -33,6 +33,7 @@ from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
+from ligen_py.search_changes import search_changes
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.contents import DEEP, Contents
 from ligen_py.store.campaign.expected import Expected
@@ -100,9 +101,13 @@ def _plan(options: argparse.Namespace) -> None:
     if plan.pockets:
         _docking(plan, options)
     print("\nA run now")
+    folder = _folder(options)
+    contents = Contents(folder, deep=options.deep)
     if plan.pockets:
-        for line in (*_stale_list(plan, _folder(options)), *_stale_files(plan, options)):
+        for line in (*_stale_list(plan, folder), *_stale_files(plan, folder, contents)):
             print(f"  {line}")
+    for line in _stale_searches(plan, folder, contents):
+        print(f"  {line}")
     for line in _pending(options):
         print(f"  {line}")
 
@@ -330,10 +335,20 @@ def _stale_list(plan: Workplan, folder: Path) -> Iterator[str]:
         yield f"{path} is stale: it {found[0]}{more}; a run makes it again"
 
 
-def _stale_files(plan: Workplan, options: argparse.Namespace) -> Iterator[str]:
+def _stale_searches(plan: Workplan, folder: Path, contents: Contents) -> Iterator[str]:
+    """Searches of an earlier run that were made from other contents than their sources have now."""
+    seen: set[tuple[Path, str]] = set()
+    for source, file, search in search_changes(plan, folder / "results", contents.digest):
+        if (source, search) not in seen:
+            seen.add((source, search))
+            yield (
+                f"{source} has changed: {file}, and all results of the search '{search}', are "
+                "stale; a run makes them again"
+            )
+
+
+def _stale_files(plan: Workplan, folder: Path, contents: Contents) -> Iterator[str]:
     """Files of an earlier run that were made from other contents than their sources have now."""
-    folder = _folder(options)
-    contents = Contents(folder, deep=options.deep)
     seen: set[Path] = set()
     files = plan.manifest(str(folder / "results")).parts
     for part, place in zip(files, plan.parts(), strict=True):

@@ -14,12 +14,13 @@ from ligen_py.molecules.pdbqt import ligand_pdbqt, receptor_pdbqt
 from ligen_py.molecules.receptor.structure import read_text
 from ligen_py.molecules.receptor.writing import receptor_pdb
 from ligen_py.records.functions.ad4 import Ad4Receptor
+from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.pocket import POCKET, Receptor, Whole
 from ligen_py.store.campaign.kept_poses import KeptPoses
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
 from ligen_py.store.files.parquet import parquet_bytes
-from ligen_py.store.files.read import read
+from ligen_py.store.files.read import content_of, read
 from ligen_py.store.files.text import csv_line, harmless
 from ligen_py.summary.molecule import MOST_COLUMNS, columns, kind_of, ranked
 from ligen_py.summary.scripts import Scene, chimerax, pymol
@@ -36,7 +37,7 @@ class Posed:
     """One pose of a hit."""
 
     molecule: np.ndarray
-    """RDKit binary molecule, u1."""
+    """As stored, u1."""
     xyz: np.ndarray
     """(atoms, 3) in the molecule's order, Angstrom."""
     items: dict[str, str]
@@ -64,7 +65,8 @@ class TargetFiles:
                 continue
             where = row["library"], row["file"], int(row["line"])
             kept = self._kept.of(*where, self.poses)
-            xyz = [pose.xyz, *(rebuild(*other.genotype)[0] for other in kept[1:])]
+            with content_of(kept[0].source, LIGANDS):
+                xyz = [pose.xyz, *(rebuild(*other.genotype)[0] for other in kept[1:])]
             items = [
                 row
                 | {name.replace("/", "."): str(np.float32(v)) for name, v in one.terms.items()}

@@ -39,6 +39,7 @@ from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.settings.dock import DockSettings
 from ligen_py.store.files.read import read
+from ligen_py.store.files.text import write_texts
 
 log = logging.getLogger("ligen_py")
 
@@ -142,10 +143,7 @@ def _tune(options: argparse.Namespace) -> None:
             table["measured"].setdefault(kernel, {})[str(atom_class)] = measured(
                 trial, best, (start, dict(found)[start]), len(found)
             )
-            folder.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_suffix(".part")
-            temporary.write_text(json.dumps(table, indent=2) + "\n")
-            temporary.replace(path)
+            write_texts(folder, {path.name: [json.dumps(table, indent=2) + "\n"]})
     log.info("rows in %s", path)
 
 

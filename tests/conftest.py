@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any load")
 
+NOT_TESTED = "NOT TESTED"
+"""What the reason of a skip starts with where somebody asked for the test."""
+
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -29,4 +32,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if reasons:
         terminalreporter.section(f"left out: {reasons.total()}")
     for reason, count in reasons.most_common():
-        terminalreporter.write_line(f"left out: {count} test{'s' * (count > 1)}: {reason}")
+        loud = {"red": True, "bold": True} if reason.startswith(NOT_TESTED) else {}
+        terminalreporter.write_line(f"left out: {count} test{'s' * (count > 1)}: {reason}", **loud)

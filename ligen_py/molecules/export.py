@@ -13,6 +13,7 @@ from rdkit.Geometry import Point3D
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.receptor.structure import read_text
+from ligen_py.molecules.stored import molecule_of, stored
 
 TITLE_LENGTH = 80
 """Longest title line of an SDF record (CTfile formats, BIOVIA 2020)."""
@@ -35,12 +36,16 @@ def sdf_record(
     80 characters, and nothing in them can end a value or the record.
 
     Args:
-        molecule: RDKit binary molecule, u1.
+        molecule: as stored, u1.
         xyz: positions (atoms, 3) in the molecule's order, Angstrom.
         name: title.
         properties: data items; their names must be plain words.
     """
-    mol = _with_poses(molecule, xyz[None])
+    return sdf_text(_with_poses(molecule_of(molecule), xyz[None]), name, properties)
+
+
+def sdf_text(mol: Chem.Mol, name: str, properties: Mapping[str, str]) -> str:
+    """As `sdf_record`, of a molecule of RDKit with a conformer."""
     block = Chem.MolToMolBlock(mol).split("\n", 1)[1]
     items = "".join(f">  <{key}>\n{_value(value)}\n\n" for key, value in properties.items())
     return f"{_value(name)[:TITLE_LENGTH].rstrip()}\n{block}{items}$$$$\n"
@@ -50,11 +55,11 @@ def posed(molecule: np.ndarray, xyz: np.ndarray, items: Mapping[str, str]) -> Ch
     """A docked molecule with hydrogens, bond orders and one conformer, its items as properties.
 
     Args:
-        molecule: RDKit binary molecule, u1.
+        molecule: as stored, u1.
         xyz: positions (atoms, 3) in the molecule's order, Angstrom.
         items: properties; `name` is the title, too.
     """
-    mol = _with_poses(molecule, xyz[None])
+    mol = _with_poses(molecule_of(molecule), xyz[None])
     mol.SetProp("_Name", items.get("name", ""))
     for key, value in items.items():
         mol.SetProp(key, value)
@@ -67,10 +72,12 @@ def _value(text: str) -> str:
     return f" {line}" if line.startswith(("$$$$", ">")) else line
 
 
-def _with_poses(molecule: np.ndarray, poses: np.ndarray) -> Chem.Mol:
-    mol = Chem.Mol(molecule.tobytes())
+def _with_poses(mol: Chem.Mol, poses: np.ndarray) -> Chem.Mol:
+    """The molecule with some positions (poses, atoms, 3) as its conformers."""
     mol.RemoveAllConformers()
     for xyz in poses:
+        if len(xyz) != mol.GetNumAtoms():
+            raise ValueError("a pose has not as many atoms as its molecule")
         conformer = Chem.Conformer(mol.GetNumAtoms())
         for i, point in enumerate(xyz.astype(float)):
             conformer.SetAtomPosition(i, Point3D(*point))
@@ -86,7 +93,7 @@ def symmetric_rmsd(molecule: np.ndarray, poses: np.ndarray, crystal: Path) -> np
     do in PDB files, atoms are matched by element and connectivity alone.
 
     Args:
-        molecule: RDKit binary molecule, u1.
+        molecule: as stored, u1.
         poses: positions (poses, atoms, 3) in the molecule's order, Angstrom.
         crystal: SDF, MOL, MOL2 or PDB file, plain or .gz; its first record is used.
 
@@ -96,7 +103,7 @@ def symmetric_rmsd(molecule: np.ndarray, poses: np.ndarray, crystal: Path) -> np
     Raises:
         InputError: the crystal file cannot be read.
     """
-    docked = Chem.RemoveAllHs(_with_poses(molecule, poses), sanitize=False)
+    docked = Chem.RemoveAllHs(_with_poses(molecule_of(molecule), poses), sanitize=False)
     for reference in _fragments(_read_crystal(crystal), docked.GetNumAtoms()):
         for view in (_as_given, _skeleton):
             try:
@@ -114,19 +121,23 @@ class CrystalPose(NamedTuple):
     xyz: np.ndarray
     """Positions (atoms, 3), Angstrom, f4; hydrogens stand where RDKit builds them."""
     molecule: np.ndarray
-    """RDKit binary molecule with hydrogens, atoms in this order, u1."""
+    """The molecule with hydrogens as it is stored, atoms in this order, u1."""
 
 
-def crystal_pose(crystal: Path, docked: np.ndarray | None) -> CrystalPose:
+def heavy_atoms_of(molecule: np.ndarray) -> Chem.Mol:
+    """The heavy atoms of a molecule as it is stored, u1; ValueError where they are none."""
+    return Chem.RemoveAllHs(molecule_of(molecule))
+
+
+def crystal_pose(crystal: Path, model: Chem.Mol | None) -> CrystalPose:
     """The reference ligand of a file, in the state that was docked where the two are one molecule.
 
     Bond orders and charges of a crystal file are often wrong, those of a PDB file missing: they are
-    taken from `docked` (RDKit binary molecule, u1) where its skeleton is the crystal's.
+    taken from `model`, the heavy atoms of what was docked, where its skeleton is the crystal's.
 
     Raises InputError where the file cannot be read.
     """
     mol = _read_crystal(crystal)
-    model = None if docked is None else Chem.RemoveAllHs(Chem.Mol(docked.tobytes()))
     for fragment in [] if model is None else _fragments(mol, model.GetNumAtoms()):
         match = _skeleton(fragment).GetSubstructMatch(_skeleton(model))
         if match:
@@ -144,12 +155,10 @@ def crystal_pose(crystal: Path, docked: np.ndarray | None) -> CrystalPose:
 
 def _placed(heavy: Chem.Mol, xyz: np.ndarray) -> CrystalPose:
     """A molecule of heavy atoms at some positions, with hydrogens built upon them."""
-    mol = _with_poses(np.frombuffer(heavy.ToBinary(), "u1"), xyz[None])
+    mol = _with_poses(Chem.Mol(heavy), xyz[None])
     full = Chem.AddHs(mol, addCoords=True)
     places = full.GetConformer().GetPositions().astype("f4")
-    full.RemoveAllConformers()
-    molecule = np.frombuffer(full.ToBinary(), "u1")
-    return CrystalPose(Chem.MolToSmiles(Chem.RemoveAllHs(full)), places, molecule)
+    return CrystalPose(Chem.MolToSmiles(Chem.RemoveAllHs(full)), places, stored(full))
 
 
 def _rmsd(docked: Chem.Mol, reference: Chem.Mol) -> np.ndarray:

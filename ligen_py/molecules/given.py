@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from rdkit import Chem, rdBase
 
-from ligen_py.molecules.export import one_line, sdf_record
+from ligen_py.molecules.export import one_line, sdf_text
 from ligen_py.molecules.library.record import smiles_record
 from ligen_py.records.ledger import Reason
 
@@ -81,8 +80,11 @@ def _of_molecule(mol: Chem.Mol) -> Given:
     placed = [one for one in mol.GetConformers() if one.Is3D() and one.GetPositions()[:, 2].any()]
     if not placed:
         return Given(name or smiles, smiles, items=items)
-    binary = np.frombuffer(Chem.Mol(mol).ToBinary(), "u1")
-    text = sdf_record(binary, placed[0].GetPositions(), name or smiles, items)
+    # Without properties: RDKit writes some into the head of a block as they are.
+    shown = Chem.Mol(mol.ToBinary(int(Chem.PropertyPickleOptions.NoProps)))
+    for other in [one.GetId() for one in mol.GetConformers() if one.GetId() != placed[0].GetId()]:
+        shown.RemoveConformer(other)
+    text = sdf_text(shown, name or smiles, items)
     return Given(name or smiles, text, True, items)
 
 

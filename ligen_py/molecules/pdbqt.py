@@ -10,6 +10,7 @@ from rdkit import Chem
 
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.ligands.rotatable_bonds import Pieces, neighbours_of, rigid_pieces
+from ligen_py.molecules.stored import molecule_of
 from ligen_py.molecules.typing.ad4 import ligand_types
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.molecules.typing.vina import active_torsions
@@ -33,12 +34,12 @@ def ligand_pdbqt(molecule: np.ndarray, xyz: np.ndarray, items: Mapping[str, str]
     """A pose as PDBQT: hydrogens on carbon merged, torsions as Meeko chooses them.
 
     Args:
-        molecule: RDKit binary molecule, u1.
+        molecule: as stored, u1.
         xyz: positions (atoms, 3) in the molecule's order, Angstrom.
         items: what is known of the pose; remarks give its name, scores and, where it has one,
             Vina's affinity as Vina itself writes it.
     """
-    mol = Chem.Mol(molecule.tobytes())
+    mol = molecule_of(molecule)
     graph = Graph.of(mol)
     types, charges = ligand_types(graph, gasteiger(mol))
     pieces, kept = _pieces(graph, types)

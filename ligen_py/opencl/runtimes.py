@@ -12,9 +12,10 @@ import hashlib
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from ligen_py.paths import local_cache, user_cache
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 INTEL_LIBRARY = Path(sys.prefix) / "lib" / "libintelocl.so"
@@ -27,8 +28,7 @@ def register() -> None:
     vendors = {path.name: path.read_text() for path in sorted(SYSTEM_VENDORS.glob("*.icd"))}
     vendors["intel-from-pip.icd"] = f"{INTEL_LIBRARY}\n"
     digest = hashlib.sha256(repr(sorted(vendors.items())).encode()).hexdigest()[:12]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "ligen_py" / f"opencl-vendors-{digest}"
+    folder = user_cache() / "ligen_py" / f"opencl-vendors-{digest}"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in vendors.items():
         target = folder / name
@@ -42,6 +42,8 @@ def register() -> None:
 
 def keep_to_the_job() -> None:
     """Limit processors' runtimes to the cores and memory of this job; set their caches' folder."""
+    if user_cache().name != ".cache":  # not the home folder's, which needs no word
+        os.environ["XDG_CACHE_HOME"] = str(user_cache())
     for variable in ("DPCPP_CPU_NUM_CUS", "POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"):
         os.environ[variable] = str(cores())
     # It binds PoCL's threads to the machine's first cores, which may be another job's.
@@ -96,8 +98,7 @@ def _memory_limits(proc: Path = Path("/proc/self/cgroup")) -> Iterator[int]:
 
 def _cache_on_the_node() -> None:
     """Keep compiled kernels on the node: home folders are shared, slow and written by all jobs."""
-    folder = Path(tempfile.gettempdir()) / f"ligen_py-cache-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.stat().st_uid == os.getuid():
+    folder = local_cache()
+    if folder is not None:
         os.environ.setdefault("XDG_CACHE_HOME", str(folder))
         os.environ.setdefault("CUDA_CACHE_PATH", str(folder / "cuda"))

@@ -7,6 +7,7 @@ import numpy as np
 from ligen_py.functions import typed_records
 from ligen_py.records.column import STRING, Bounds, Kind, Record, column
 from ligen_py.records.ledger import Ledger
+from ligen_py.records.molecule import agree
 from ligen_py.records.properties import Properties
 
 
@@ -80,7 +81,9 @@ class Ligands(Record):
         doc="bit j of word i * ceil(heavy / 32) + j // 32: heavy atoms i and j are tested for "
         "bumps (different rigid pieces, four or more bonds apart)",
     )
-    molecule: np.ndarray = column("u1", "byte", doc="RDKit binary molecule, atoms in this order")
+    molecule: np.ndarray = column(
+        "u1", "byte", doc="atoms, bonds and stereo (see Molecules), atoms in this order"
+    )
 
     def bounds(self) -> Bounds:
         """Atoms, torsions and types as kernels rely on them."""
@@ -97,6 +100,7 @@ class Ligands(Record):
         border, full = np.repeat(heavy, torsions), np.repeat(atoms, torsions)
         yield "torsion_range", (first >= 0) & (first <= last) & (last <= border)
         yield "torsion_range", (hydrogen >= border) & (hydrogen <= end) & (end <= full)
+        yield "molecule", agree(self.molecule, self.first_byte, self.first_atom, self.element)
         yield "pair_mask", np.diff(self.first_pair) == heavy * -(-heavy // 32)
 
 
@@ -109,7 +113,7 @@ def heavy_atoms(ligands: Ligands) -> np.ndarray:
 
 LIGANDS = Kind(
     "ligands",
-    3,
+    4,
     {"entries": Entries, "ledger": Ledger, "ligands": Ligands},
     lambda: {"properties": Properties, **typed_records("LIGANDS")},
 )

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -111,7 +111,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
         # A file that was copied or touched may have been read before: its content says so.
         digests = list(known.hash_all(files))
     if cache is not None and None not in digests:
-        found = _load(cache, _together(digests))
+        found = _load(cache, together(digests))
         if found is not None:
             return found
     # Nothing waits for the digests of new files but the run record and the cache.
@@ -120,7 +120,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     hashing.shutdown(wait=False)
     with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
         genome = _read(files, pool)
-    genome = replace(genome, digest=lambda: _together([one.result() for one in hashed]))
+    genome = replace(genome, digest=lambda: together([one.result() for one in hashed]))
     if cache is not None:
         _keeping.append(threading.Thread(target=_save, args=(cache, genome)))
         _keeping[-1].start()
@@ -154,11 +154,19 @@ class Known:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         # A change within the clock's step would go unseen, so a fresh file is not kept.
         if self._folder is not None and now - path.stat().st_ctime > 2 and key == _file_key(path):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            temporary = self._folder / f".{os.getpid()}.{key}"
-            temporary.write_text(digest)
-            temporary.replace(self._folder / key)
+            self._keep(self._folder, key, digest)
         return digest
+
+    @staticmethod
+    def _keep(folder: Path, key: str, digest: str) -> None:
+        """A digest that cannot be kept is computed again next time."""
+        temporary = folder / f".{os.getpid()}.{key}"
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(digest)
+            temporary.replace(folder / key)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
     def hash_all(self, paths: Sequence[Path]) -> list[str]:
         """Read several files at once for their digests."""
@@ -172,7 +180,8 @@ def _file_key(path: Path) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
-def _together(digests: Sequence[str | None]) -> str:
+def together(digests: Sequence[str | None]) -> str:
+    """The digest of a genome from those of its files."""
     if len(digests) == 1:
         return str(digests[0])
     return hashlib.sha256("\n".join(map(str, digests)).encode()).hexdigest()
@@ -218,7 +227,7 @@ def _save(cache: Path, genome: Genome) -> None:
         log.warning("%s: cannot be written (%s); the genome is not kept", cache, error.strerror)
         return
     try:
-        np.save(temporary / "planes.npy", genome.planes)
+        _save_array(temporary / "planes.npy", genome.planes)
         records = {
             "names": genome.names,
             "headers": genome.headers,
@@ -233,6 +242,14 @@ def _save(cache: Path, genome: Genome) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
         if not folder.is_dir():  # else another process was first
             log.warning("%s: cannot be written (%s); not kept", folder, error.strerror)
+
+
+def _save_array(path: Path, values: np.ndarray) -> None:
+    """As `np.save`, which does not notice that the last bytes of a small array were refused."""
+    with path.open("wb") as stream:
+        header = np.lib.format.header_data_from_array_1_0(values)
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(np.ascontiguousarray(values).data)
 
 
 def _read(files: Sequence[Path], pool: ThreadPoolExecutor) -> Genome:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from ligen_py.campaign import Part, Workplan
@@ -9,6 +10,7 @@ from ligen_py.chain import FILES, writer
 from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
 from ligen_py.records.kinds import KINDS
+from ligen_py.search_changes import search_changes
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.manifest import Manifest
 from ligen_py.store.campaign.part import input_digests
@@ -38,6 +40,8 @@ def config_faults(
             if place and file not in seen and file.is_file():
                 seen.add(file)
                 yield from _file_faults(plan, place, kind, file, sources)
+    for source, file, _ in search_changes(plan, campaign.parent, cache(file_digest)):
+        yield f"{file}: was not made from {source} as it is now"
 
 
 def _file_faults(

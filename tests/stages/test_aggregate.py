@@ -14,6 +14,7 @@ from rdkit import Chem
 
 from ligen_py import aggregate, export, report
 from ligen_py.engine.geometry import rebuild
+from ligen_py.molecules.stored import molecule_of
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.poses import Poses
@@ -22,6 +23,7 @@ from ligen_py.store.campaign.manifest import PartFiles, read_manifest
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read
 from tests.edited import edited
+from tests.placed import placed, started
 from tests.stages.factory import POSES, Molecule, prepared, write_manifest, write_part
 
 FIRST = [
@@ -84,7 +86,7 @@ def test_without_the_digest_a_line_says_that_nothing_was_compared(
 
 def crystal(folder: Path) -> Path:
     path = folder / "crystal.sdf"
-    mol = Chem.Mol(prepared(REFERENCE).states[0].shape["molecule"].tobytes())
+    mol = started(prepared(REFERENCE).states[0].shape)
     path.write_text(Chem.MolToMolBlock(mol) + "$$$$\n")
     return path
 
@@ -277,8 +279,8 @@ def test_a_record_has_one_row_with_its_best_state(tmp_path: Path) -> None:
         assert [pose.state for pose in poses] == states
         assert [pose.smiles for pose in poses][::2] == [Chem.CanonSmiles("C[C@H](O)CC"), "CCN"]
         for pose in poses:
-            stored = Chem.RemoveHs(Chem.Mol(pose.molecule.tobytes()))
-            assert Chem.MolToSmiles(stored) == pose.state
+            docked = Chem.RemoveHs(molecule_of(pose.molecule))
+            assert Chem.MolToSmiles(docked) == pose.state
         counts = target.counts()
         assert dict(zip(counts.status.tolist(), counts.records.tolist(), strict=True)) == {
             Status.SCORED: 3, Status.FAILED: 1, Status.DUPLICATE: 1
@@ -355,7 +357,7 @@ def test_the_stored_poses_are_the_best_poses_of_the_best_ligands(made: Made) -> 
         with pytest.raises(ValueError, match="not stored"):
             list(target.poses(4))
     for pose, smiles, atoms in ((ether, "CCOCC", 15), (butane, "CCCC", 14), (acid, None, 18)):
-        mol = Chem.Mol(pose.molecule.tobytes())
+        mol = molecule_of(pose.molecule)
         assert len(pose.xyz) == mol.GetNumAtoms() == atoms
         assert smiles is None or pose.smiles == smiles
     row = 2  # of the second part: ethanol again, phenylacetic acid, ether
@@ -378,7 +380,7 @@ def test_the_control_is_measured_and_kept_out_of_the_ranking(made: Made) -> None
     part = made.parts[-1]
     ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
     kept: Poses = read(part.refined, REFINED, Poses)
-    mol = Chem.Mol(ligands.molecule.tobytes())
+    mol = placed(ligands.molecule, ligands.xyz)
     heavy = int(ligands.heavy[0])
     xyz = rebuild(
         ligands.xyz,

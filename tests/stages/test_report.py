@@ -16,6 +16,7 @@ from ligen_py.records.scores import Check
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.summary.controls import Bar, Docked, Verdict, choose, document, figures_of
 from ligen_py.summary.facts import targets_of
+from tests.placed import started
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
 
 HOSTILE = "<script>alert(1)</script> & \"x\" 'y' \x1b[31m" + "long " * 300
@@ -36,7 +37,7 @@ def campaign(tmp_path: Path) -> Path:
     molecules = library()
     molecules[2] = Molecule(HOSTILE, molecules[2].smiles, 18.0)
     crystal = tmp_path / "crystal.sdf"
-    mol = Chem.Mol(prepared(REFERENCE).states[0].shape["molecule"].tobytes())
+    mol = started(prepared(REFERENCE).states[0].shape)
     crystal.write_text(Chem.MolToMolBlock(mol))
     reference = [Molecule("REF", REFERENCE, 8.5)]
     parts = [

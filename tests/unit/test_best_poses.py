@@ -8,10 +8,13 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import aggregate
-from ligen_py.molecules.export import crystal_pose
+from ligen_py.best_poses import _gap
+from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
+from ligen_py.molecules.stored import molecule_of, stored
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.store.campaign.reader import TargetReader, open_campaign
+from tests.placed import started
 from tests.stages.factory import (
     POSES,
     Molecule,
@@ -30,7 +33,7 @@ MOLECULES = [Molecule("a", "CCOC(C)=O", 5.0), Molecule("b", "c1ccncc1CO", 4.0)]
 @pytest.fixture
 def campaign(tmp_path: Path) -> Path:
     crystal = tmp_path / "crystal.sdf"
-    mol = Chem.Mol(prepared(REFERENCE).states[0].shape["molecule"].tobytes())
+    mol = started(prepared(REFERENCE).states[0].shape)
     crystal.write_text(Chem.MolToMolBlock(mol))
     parts = [
         write_part(tmp_path, "t", "lib", "1-of-1", MOLECULES),
@@ -109,15 +112,25 @@ def test_the_receptor_is_kept_with_roles_and_polar_hydrogens(campaign: Path) -> 
 
 def test_a_crystal_pose_takes_bond_orders_from_the_docked_molecule(tmp_path: Path) -> None:
     """A PDB file has none: the ring would be drawn, and would interact, as cyclohexane."""
-    mol = Chem.Mol(prepared(REFERENCE).states[0].shape["molecule"].tobytes())
+    mol = started(prepared(REFERENCE).states[0].shape)
     flat = Chem.RemoveHs(mol)
     file = tmp_path / "crystal.pdb"
     file.write_text(Chem.MolToPDBBlock(flat, flavor=2))
-    docked = np.frombuffer(mol.ToBinary(), "u1")
-    found = crystal_pose(file, docked)
+    docked = stored(mol)
+    found = crystal_pose(file, heavy_atoms_of(docked))
     assert found.smiles == Chem.CanonSmiles(REFERENCE)
-    again = Chem.Mol(found.molecule.tobytes())
+    again = molecule_of(found.molecule)
     assert again.GetNumAtoms() == len(found.xyz) == mol.GetNumAtoms()
     assert sum(atom.GetIsAromatic() for atom in again.GetAtoms()) == 6
-    other = np.frombuffer(Chem.AddHs(Chem.MolFromSmiles("CCO")).ToBinary(), "u1")
-    assert crystal_pose(file, other).smiles
+    other = stored(Chem.AddHs(Chem.MolFromSmiles("CCO")))
+    assert crystal_pose(file, heavy_atoms_of(other)).smiles
+
+
+@pytest.mark.parametrize(("shift", "expected"), [(1.99, np.nan), (2.01, 0.7), (-2.01, 0.7)])
+def test_a_pose_lies_elsewhere_from_two_angstrom_on(shift: float, expected: float) -> None:
+    start = np.array([[0, 0, 0], [1.5, 0, 0]])
+    places = np.array([start + np.array([x, 0, 0]) for x in (0, shift, 0.5)])
+    energy = np.array([-5, -4.3, -4.9])
+    assert _gap(places, energy, 0) == pytest.approx(expected, abs=1e-6, nan_ok=True)
+    energy[1] = np.inf
+    assert np.isnan(_gap(places, energy, 0))

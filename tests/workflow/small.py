@@ -6,10 +6,12 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.workflow.test_plan import DHFR, ROOT
@@ -113,6 +115,19 @@ def ask_fault(folder: Path, stage: str, part: str, kind: str, value: object = ""
 def happened(folder: Path, stage: str, part: str, kind: str) -> bool:
     """Has a fault that was asked for begun?"""
     return (folder / f"{stage}.{part}.{kind}.begun").exists()
+
+
+@contextmanager
+def mounted(folder: Path, size: str) -> Iterator[Path]:
+    """A small file system of its own; a test that asks for it is skipped where none may be made."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("only root may mount a small file system")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def wait_until(true: Callable[[], object]) -> None:

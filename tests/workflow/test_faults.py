@@ -1,7 +1,7 @@
 """Campaigns through faults on one computer: each comes to the bytes of an undisturbed one.
 
-`make test` kills stages at a few moments, `make test-faults` at twenty. Faults that need a
-cluster are in test_slurm.py.
+`make test` kills stages at a few moments, `make test-faults` at twenty, or at as many as KILLS=1000
+says, and prints how many there were. Faults that need a cluster are in test_slurm.py.
 """
 
 import os
@@ -29,6 +29,7 @@ from tests.workflow.small import (
     command,
     contents,
     happened,
+    mounted,
     run,
     run_local,
     wait_until,
@@ -73,13 +74,15 @@ def assert_comes_through(folder: Path, finished: Path, leftovers: int = 0) -> No
     assert len(found) == len(expected) + leftovers
 
 
-def test_stages_killed_at_random_moments(tmp_path: Path, finished: Path) -> None:
+def test_stages_killed_at_random_moments(
+    tmp_path: Path, finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     chance, faults = random.Random(MOMENTS), tmp_path / "faults"
 
     def killed() -> int:
         return len(list(faults.glob("*.killed")))
 
-    for number in range(6):
+    for number in range(6 + MOMENTS // 4):
         folder = write_campaign(tmp_path / f"run{number}", CHUNKS)
         for stage, part in STAGES:
             # Some moments come after the stage's end and do nothing.
@@ -90,9 +93,12 @@ def test_stages_killed_at_random_moments(tmp_path: Path, finished: Path) -> None
         done = run_local(folder, "--retries", "1", extra=extra)
         assert done.returncode == 0, done.stdout
         assert contents(folder) == contents(finished)
+        shutil.rmtree(folder)
         if killed() >= MOMENTS:
             break
     assert killed() >= MOMENTS
+    with capsys.disabled():
+        print(f"\n{killed()} kills in {number + 1} campaigns; each came to the same bytes")
 
 
 def test_snakemake_killed_and_started_anew_beside_its_orphans(
@@ -144,13 +150,8 @@ def test_a_device_that_hangs_or_runs_out_of_resources(tmp_path: Path, finished: 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A small file system of its own."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("only root may mount a small file system")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with mounted(tmp_path / "disk", "40m") as folder:
+        yield folder
 
 
 def test_a_full_disk_a_read_only_folder_and_a_stale_file(disk: Path, finished: Path) -> None:

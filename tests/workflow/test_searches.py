@@ -1,7 +1,10 @@
 """Searches of sequences in a campaign: beside a screen, with anti-targets, and in the report."""
 
+import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import yaml
 from ligen_py.campaign import Workplan
 from ligen_py.molecules.receptor.chains import protein_chains
 from tests.workflow.small import LIBRARY, campaign, contents, run_local
+from tests.workflow.test_plan import ROOT
 
 SITE = {"center": [-2.7, 27.8, 3.4], "radius": 8}
 CDS = "ATGGCTGGACCTGACTTCAGGCATCGTACGGTTGACCTGCAGGCATGCAAGCTTGGCACTGGCCGTCGTTTTACAACGTCGTGACTGGGAA"
@@ -78,6 +82,43 @@ def test_tables_of_the_searches(finished: Path) -> None:
     counts = rows(results / "offtargets" / "cas" / "found" / "counts.tsv")
     assert [row["guide_id"] for row in counts] == ["one"]
     assert len(list((results / "genomes").iterdir())) == 1
+
+
+def ligen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ligen_py", *words]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def planned_jobs(printed: str) -> set[str]:
+    """Rules that Snakemake would run."""
+    rows = [line.split() for line in printed.splitlines()]
+    return {row[0] for row in rows if len(row) == 2 and row[1].isdigit()} - {"total", "all"}
+
+
+def test_a_source_replaced_by_an_older_file_is_noticed(finished: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder, symlinks=True)
+    changes = {
+        "db.fa": ("like it", "alike", "homologs/like/database.h5", "like"),
+        "cds.fa": ("GENE", "GENX", "guides/gene/1-of-2.h5", "gene"),
+        "genome.fa": ("chr2", "chrX", "offtargets/cas/1-of-3.h5", "cas"),
+    }
+    for name, (old, new, _, _) in changes.items():
+        path = folder / name
+        path.write_text(path.read_text().replace(old, new))
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    printed = ligen(folder, "plan", "c.yaml", "--sample", "1").stdout.split("A run now")[1]
+    for name, (_, _, file, search) in changes.items():
+        assert re.search(rf"{name} has changed: results/{file}, .* search '{search}', are", printed)
+    assert "in.txt has changed" not in printed
+    rules = {"database", "homologs", "genome", "offtargets", "guide_sites", "guides"}
+    assert rules <= planned_jobs(printed)
+    assert not planned_jobs(printed) & {"dock", "score", "aggregate"}
+    words = ("--config", "c.yaml", "--hits", "0", "--sample", "0")
+    verified = ligen(folder, "verify", "results/campaign.h5", *words).stdout
+    for file in ("homologs/like/database.h5", "offtargets/cas/2-of-3.h5", "guides/gene/2-of-2.h5"):
+        assert f"FAULT results/{file}: was not made from" in verified, verified
 
 
 def test_other_parts_give_the_same_tables(finished: Path, tmp_path: Path) -> None:

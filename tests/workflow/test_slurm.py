@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.conftest import NOT_TESTED
 from tests.workflow.cluster import Cluster, UnavailableError
 from tests.workflow.small import (
     ask_fault,
@@ -41,7 +42,7 @@ def cluster() -> Iterator[Cluster]:
         with Cluster() as running:
             yield running
     except UnavailableError as reason:
-        pytest.skip(f"Slurm does not run here: {reason}")
+        pytest.skip(f"{NOT_TESTED}: Slurm was asked for and does not run here: {reason}")
 
 
 @pytest.fixture(scope="module")

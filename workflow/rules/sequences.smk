@@ -1,3 +1,6 @@
+from ligen_py.sequences.genome import files_of
+
+
 rule database:
     input:
         lambda wildcards: plan.resolve(
@@ -16,6 +19,9 @@ rule database:
         mem_mb=lambda wildcards, input, attempt: (2000 + 4 * input.size_mb) * attempt,
         runtime=60,
     params:
+        contents=lambda wildcards: contents.digest(
+            plan.resolve(plan.settings.homologs[wildcards.search].database)
+        ),
         code=stage_digest("database"),
     message:
         "Convert the database of {wildcards.search}"
@@ -42,6 +48,9 @@ rule homologs:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=240,
     params:
+        contents=lambda wildcards: contents.digests(
+            plan.search_sources("homologs", wildcards.search)
+        ),
         files=lambda wildcards: shlex.join(
             word
             for name, path in plan.search_files(wildcards.search, "results").items()
@@ -198,6 +207,9 @@ rule genome:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=60,
     params:
+        contents=lambda wildcards: contents.digests(
+            files_of(plan.genomes[wildcards.genome])
+        ),
         code=stage_digest("genome"),
     message:
         "Convert the genome {wildcards.genome}"
@@ -228,6 +240,9 @@ rule offtargets:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=240,
     params:
+        contents=lambda wildcards: contents.digests(
+            plan.search_sources("offtargets", wildcards.search)
+        ),
         files=lambda wildcards: plan.genome_words(
             "offtargets", wildcards.search, "results"
         ),
@@ -296,6 +311,9 @@ rule guide_sites:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=240,
     params:
+        contents=lambda wildcards: contents.digests(
+            plan.search_sources("guides", wildcards.search)
+        ),
         files=lambda wildcards: plan.genome_words("guides", wildcards.search, "results"),
         flags=lambda wildcards: plan.guide_flags(wildcards.search),
         code=stage_digest("guides"),
@@ -337,6 +355,9 @@ rule guides:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=60,
     params:
+        contents=lambda wildcards: contents.digests(
+            plan.search_sources("guides", wildcards.search)
+        ),
         files=lambda wildcards: plan.genome_words("guides", wildcards.search, "results"),
         flags=lambda wildcards: plan.guide_flags(wildcards.search),
         code=stage_digest("guides"),

@@ -45,6 +45,7 @@ onstart:
         )
     try:
         contents.digests(plan.every_source())
+        contents.keep()  # jobs on other machines need not read the files again
     except InputError as error:
         raise WorkflowError(str(error)) from None
     # For whoever watches: bars on a terminal or a line a minute, and a file that can be tailed.

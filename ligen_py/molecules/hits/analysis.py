@@ -17,6 +17,7 @@ from ligen_py.molecules.interactions.contacts import Contact, contacts
 from ligen_py.molecules.interactions.ligand import ligand_groups
 from ligen_py.molecules.interactions.receptor import Surroundings, surroundings
 from ligen_py.molecules.ligands.states import acid_centres, with_equal_oxygens
+from ligen_py.molecules.stored import molecule_of
 from ligen_py.molecules.workers import ordered_map
 from ligen_py.records.site import Site
 
@@ -33,7 +34,7 @@ class Posed:
     state: str
     """SMILES of what was docked."""
     molecule: np.ndarray
-    """RDKit binary molecule, u1."""
+    """As stored, u1."""
     xyz: np.ndarray
     """(atoms, 3), Angstrom."""
 
@@ -111,8 +112,7 @@ def _found(around: Surroundings, hit: Posed) -> Analysis:
 
 def posed(hit: Posed) -> Chem.Mol:
     """The molecule with one conformer: its pose."""
-    mol = Chem.Mol(hit.molecule.tobytes())
-    mol.RemoveAllConformers()
+    mol = molecule_of(hit.molecule)
     conformer = Chem.Conformer(mol.GetNumAtoms())
     conformer.SetPositions(hit.xyz.astype(float))
     mol.AddConformer(conformer, assignId=True)

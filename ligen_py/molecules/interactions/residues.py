@@ -3,11 +3,11 @@
 import re
 
 import numpy as np
-from rdkit import Chem
 
 from ligen_py.molecules.interactions.contacts import KINDS, contacts
 from ligen_py.molecules.interactions.ligand import ligand_groups
 from ligen_py.molecules.interactions.receptor import Surroundings
+from ligen_py.molecules.stored import molecule_of
 
 
 def interactions_of(
@@ -16,11 +16,11 @@ def interactions_of(
     """Kind and residue (as `ASP27 A`) of every interaction of a pose.
 
     Args:
-        molecule: RDKit binary molecule, u1.
+        molecule: as stored, u1.
         xyz: positions (atoms, 3) in the molecule's order, Angstrom.
         around: the receptor.
     """
-    found = contacts(ligand_groups(Chem.Mol(molecule.tobytes()), xyz), around)
+    found = contacts(ligand_groups(molecule_of(molecule), xyz), around)
     return {(one.kind, one.residue) for one in found}
 
 

@@ -46,6 +46,7 @@ from ligen_py.molecules.ligands.states import (
     tautomers,
     undefined_stereo,
 )
+from ligen_py.molecules.stored import stored
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.molecules.typing.input import LigandAtoms
 from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
@@ -83,7 +84,6 @@ DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
 
 UNSUPPORTED = "[" + ";".join(f"!#{number}" for number in sorted(SUPPORTED)) + "]"
-NO_PROPERTIES = int(Chem.PropertyPickleOptions.NoProps)
 
 
 _SAID = re.compile(r"\[[0-9:]+\] (.*\S)")
@@ -504,15 +504,11 @@ def _rows(ordered: _Ordered, smiles: str) -> list[State]:
         "torsion_axis": torsions.axes.astype("i2"),
         "torsion_range": torsions.far_sides.astype("i2"),
         "pair_mask": pair_mask(ordered.graph.bond, torsions.far_sides, heavy),
+        "molecule": stored(mol),
     }
     result = []
     for number, conformer in enumerate(list(mol.GetConformers())):
-        single = Chem.Mol(mol, confId=conformer.GetId())
-        own = {
-            "conformer": np.array([number], "u2"),
-            "xyz": _centre(single, heavy),
-            "molecule": np.frombuffer(single.ToBinary(NO_PROPERTIES), "u1"),
-        }
+        own = {"conformer": np.array([number], "u2"), "xyz": _centred(conformer, heavy)}
         result.append(State(ordered.graph, partial, shared | own))
     return result
 
@@ -547,10 +543,7 @@ def columns_of(states: Sequence[State]) -> Columns:
     return {"ligands": common} | typed
 
 
-def _centre(mol: Chem.Mol, heavy: int) -> np.ndarray:
-    """Move the conformer's heavy-atom centroid to 0; returns the coordinates as float32."""
-    conformer = mol.GetConformer()
+def _centred(conformer: Chem.Conformer, heavy: int) -> np.ndarray:
+    """The coordinates, f4, with the heavy atoms' centroid at 0."""
     xyz: np.ndarray = conformer.GetPositions()
-    xyz = (xyz - xyz[:heavy].mean(axis=0)).astype("f4")
-    conformer.SetPositions(xyz.astype("f8"))
-    return xyz
+    return (xyz - xyz[:heavy].mean(axis=0)).astype("f4")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class Found:
     genotype: Genotypes
     molecule: np.ndarray
     items: dict[str, str]
+    source: Path
+    """The ligands file."""
 
 
 def find_poses(manifest: Manifest, target: str, name: str, restart: int) -> list[Found]:
@@ -83,7 +86,7 @@ def _poses(part: PartFiles, ligand: int, restart: int) -> Iterator[Found]:
                 if kind is REFINED:
                     items |= _terms(part, row)
                 genotype = poses.genotypes(ligand, range(row, row + 1))
-                yield Found(genotype, poses.molecule(ligand), items)
+                yield Found(genotype, poses.molecule(ligand), items, part.ligands)
         if rows:
             return
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -25,6 +26,8 @@ class KeptPose:
     """What chooses the pose, lower is better; kcal/mol where the functions' energies are."""
     terms: dict[str, float]
     """'function/term' -> value."""
+    source: Path
+    """The ligands file."""
 
 
 class KeptPoses:
@@ -67,6 +70,7 @@ class KeptPoses:
                     restart=int(self._restarts(files)[row]),
                     energy=float(energy[row]),
                     terms={name: float(values[row]) for name, values in terms.items()},
+                    source=files.ligands,
                 )
 
     @staticmethod

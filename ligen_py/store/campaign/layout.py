@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.records.column import STRING, Kind, Record, column
+from ligen_py.records.column import STRING, Bounds, Kind, Record, column
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.molecule import checked
 from ligen_py.records.properties import Properties
 from ligen_py.records.scores import Check
 from ligen_py.records.site import Site
 
-CAMPAIGN = Kind("campaign", 2, {})
+CAMPAIGN = Kind("campaign", 3, {})
 CONFIG = "config.yaml"
 """The config that a run keeps beside the campaign file, all settings written out."""
 
@@ -118,7 +119,9 @@ class Top(Record):
         STRING, "ligand", doc="further columns of the input: a JSON object of texts, or empty"
     )
     xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position in the best pose")
-    molecule: np.ndarray = column("u1", "byte", doc="RDKit binary molecule, atoms in this order")
+    molecule: np.ndarray = column(
+        "u1", "byte", doc="atoms, bonds and stereo (see Molecules), atoms in this order"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,16 @@ class Reference(Record):
     first_atom: np.ndarray = column("i8", "pose+1", into="atom", doc="offsets of atoms")
     first_byte: np.ndarray = column("i8", "pose+1", into="byte", doc="offsets of molecules")
     xyz: np.ndarray = column("f4", "atom", 3, units="angstrom", doc="position")
-    molecule: np.ndarray = column("u1", "byte", doc="RDKit binary molecule, atoms in this order")
+    molecule: np.ndarray = column(
+        "u1", "byte", doc="atoms, bonds and stereo (see Molecules), atoms in this order"
+    )
+
+    def bounds(self) -> Bounds:
+        """Molecules as they are drawn and written."""
+        yield "xyz", np.isfinite(self.xyz)
+        sizes, starts = np.diff(self.first_atom).tolist(), self.first_byte
+        for i, atoms in enumerate(sizes):
+            checked(self.molecule[starts[i] : starts[i + 1]], atoms)
 
 
 @dataclass(frozen=True, slots=True)

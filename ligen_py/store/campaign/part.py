@@ -21,12 +21,14 @@ from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.molecule import checked
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.records.refined import REFINED
 from ligen_py.records.scores import SCORES, Checks
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.files.read import (
     column_of,
+    content_of,
     groups_in,
     open_file,
     read,
@@ -319,7 +321,8 @@ RECORDED = tuple(STAGES["aggregate"].inputs)
 class Poses:
     """Reads single ligands and their poses of one part; a context manager.
 
-    `kind` names the file that the poses come from: those that were scored, or another one.
+    `kind` names the file that the poses come from: those that were scored, or another one. Where
+    the block cannot use what was read, InputError names the ligands file.
     """
 
     def __init__(self, files: PartFiles, kind: Kind = REFINED) -> None:
@@ -331,15 +334,16 @@ class Poses:
     def __enter__(self) -> Self:
         """Open the ligands and the refined file and read their offsets."""
         with ExitStack() as stack:
+            self._path = getattr(self._files, self._kind.name)
+            self._posed = stack.enter_context(open_file(self._path, self._kind))
+            self._first_pose = read_column(self._posed, self._kind, "poses/first_pose")
+            self._first_angle = read_column(self._posed, self._kind, "poses/first_torsion")
+            # The last one, so that what the block raises is of this file.
             self._ligands = stack.enter_context(open_file(self._files.ligands, LIGANDS))
-            path = getattr(self._files, self._kind.name)
-            self._posed = stack.enter_context(open_file(path, self._kind))
             self._first = {
                 name: read_column(self._ligands, LIGANDS, f"ligands/first_{name}")
                 for name in ("atom", "torsion", "byte")
             }
-            self._first_pose = read_column(self._posed, self._kind, "poses/first_pose")
-            self._first_angle = read_column(self._posed, self._kind, "poses/first_torsion")
             self._stack = stack.pop_all()
         return self
 
@@ -353,8 +357,9 @@ class Poses:
         return self._stack.__exit__(kind, error, trace)
 
     def molecule(self, ligand: int) -> np.ndarray:
-        """The RDKit binary molecule of a ligand, u1."""
-        return self._of(ligand, "byte", "molecule")
+        """The molecule of a ligand as stored, u1; ValueError where it is damaged."""
+        first, last = self._first["atom"][ligand : ligand + 2]
+        return checked(self._of(ligand, "byte", "molecule"), int(last - first))
 
     def parent(self, entry: int) -> str:
         """The canonical SMILES of an input record's parent."""
@@ -384,18 +389,22 @@ class Poses:
     def genotypes(self, ligand: int, poses: range) -> Genotypes:
         """Start conformer of a ligand and the genotypes of some of its poses."""
         axis = self._of(ligand, "torsion", "torsion_axis")
-        first, last = self._first_angle[poses.start], self._first_angle[poses.stop]
-        columns = ("torsion", "quaternion", "translation")
-        torsion, quaternion, translation = (
-            self._column(self._posed, self._kind, f"poses/{name}") for name in columns
-        )
+        with content_of(self._path, self._kind):
+            first, last = self._first_angle[poses.start], self._first_angle[poses.stop]
+            torsion, quaternion, translation = (
+                self._column(self._posed, self._kind, f"poses/{name}")
+                for name in ("torsion", "quaternion", "translation")
+            )
+            angles = torsion[first:last].reshape(len(poses), len(axis))
+            turned = quaternion[poses.start : poses.stop]
+            moved = translation[poses.start : poses.stop]
         return Genotypes(
             xyz=self._of(ligand, "atom", "xyz"),
             axis=axis,
             ranges=self._of(ligand, "torsion", "torsion_range"),
-            torsion=torsion[first:last].reshape(len(poses), len(axis)),
-            quaternion=quaternion[poses.start : poses.stop],
-            translation=translation[poses.start : poses.stop],
+            torsion=angles,
+            quaternion=turned,
+            translation=moved,
         )
 
     def _of(self, ligand: int, dimension: str, column: str) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.records.column import STRING
+from ligen_py.records.molecule import checked
 from ligen_py.records.properties import Properties
 from ligen_py.records.site import Site
 from ligen_py.settings.section import NAME
@@ -196,7 +197,7 @@ class TargetReader:
     def poses_of(self, rows: np.ndarray) -> Iterator[Pose]:
         """Best poses of some scored rows, in their order.
 
-        Raises ValueError at the first whose pose is not stored.
+        Raises ValueError at the first whose pose is not stored, or is damaged.
         """
         group = self._group["top"]
         stored, first_atom, first_byte = self._top
@@ -209,12 +210,14 @@ class TargetReader:
             if i == len(stored) or stored[i] != row:
                 raise ValueError(f"the pose of row {row} is not stored")
             smiles, state, extra, conformation = (str(text[inverse[number]]) for text in texts)
+            xyz = group["xyz"][first_atom[i] : first_atom[i + 1]]
+            octets = group["molecule"][first_byte[i] : first_byte[i + 1]]
             yield Pose(
                 smiles=smiles,
                 state=state,
                 extra=extra,
-                xyz=group["xyz"][first_atom[i] : first_atom[i + 1]],
-                molecule=group["molecule"][first_byte[i] : first_byte[i + 1]],
+                xyz=xyz,
+                molecule=checked(octets, len(xyz)),
                 conformation=conformation,
                 gap=float(gap[inverse[number]]),
             )

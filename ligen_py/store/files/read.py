@@ -25,7 +25,7 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
     What the block writes elsewhere may fail, too: such an OSError has a number, which those of HDF5
     have not, and is passed on.
     """
-    cure = f"make it again with the stage that writes {kind.name} files"
+    cure = _cure(kind)
     try:
         if is_broken(path):
             raise InputError(f"{path}: damaged (its checksum differs); {cure}")
@@ -38,17 +38,27 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
         if not path.exists():
             raise InputError(f"{path}: does not exist; give a {kind.name} file") from error
         raise InputError(f"{path}: not a complete HDF5 file; {cure}") from error
-    with file:
-        try:
-            _require_kind(path, file, kind, cure)
-            if SEALED in file.attrs and not has_line(path):
-                raise InputError(f"{path}: damaged (its checksum is missing); {cure}")
-            yield file
-        except (OSError, LookupError, RuntimeError, ValueError, OverflowError) as error:
-            # Of what the block does beside reading, such as writing; HDF5's errors have no number.
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise InputError(f"{path}: damaged ({_first_line(error)}); {cure}") from error
+    with file, content_of(path, kind):
+        _require_kind(path, file, kind, cure)
+        if SEALED in file.attrs and not has_line(path):
+            raise InputError(f"{path}: damaged (its checksum is missing); {cure}")
+        yield file
+
+
+@contextmanager
+def content_of(path: Path, kind: Kind) -> Iterator[None]:
+    """A block that uses what a file contains: where that cannot be, InputError names the file."""
+    try:
+        yield
+    except (OSError, LookupError, RuntimeError, ValueError, OverflowError) as error:
+        # Of what the block does beside reading, such as writing; HDF5's errors have no number.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise InputError(f"{path}: damaged ({_first_line(error)}); {_cure(kind)}") from error
+
+
+def _cure(kind: Kind) -> str:
+    return f"make it again with the stage that writes {kind.name} files"
 
 
 def _require_kind(path: Path, file: h5py.File, kind: Kind, cure: str) -> None:

@@ -3,11 +3,15 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ligen_py.errors import InputError
-from ligen_py.store.files.temporary import cannot_write, publish, temporary_for
+from ligen_py.store.files.disk import writing
+from ligen_py.store.files.temporary import publish, temporary_for
+
+BLOCK = 1 << 20
+"""Bytes that are written at once."""
 
 FORMULA = re.compile(r"(?:^|[;\t\r\n])\s*([=+\-@\uff1d\uff0b\uff0d\uff20][^;\t\r\n]*)")
 """What a spreadsheet takes for a formula: in a cell, or in a part of it where a spreadsheet's
@@ -48,8 +52,8 @@ def write_texts(folder: Path, texts: Mapping[str, Iterable[str] | bytes]) -> Non
 
     `texts` has pieces of UTF-8 text, or bytes, by the file's name, which may name a folder within.
 
-    Other files in the folder are left alone. Raises OSError that names the file which cannot be
-    written.
+    Other files in the folder are left alone. Raises InputError that names the file which cannot be
+    written; what the pieces of text raise is passed on.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder to write into")
@@ -58,21 +62,34 @@ def write_texts(folder: Path, texts: Mapping[str, Iterable[str] | bytes]) -> Non
         for name, text in texts.items():
             part = temporary_for(folder / name)
             temporary[part] = folder / name
-            try:
-                if isinstance(text, bytes):
-                    part.write_bytes(text)
-                    continue
-                with part.open("w", encoding="utf-8", newline="") as stream:
-                    stream.writelines(text)
-            except OSError as error:
-                if error.errno is None:  # of HDF5, from where the text comes
-                    raise
-                raise OSError(error.errno, error.strerror, str(folder / name)) from error
-        publish(temporary.items())
-    except OSError as error:
-        if error.errno is None:  # of HDF5, from where the text comes
-            raise
-        raise cannot_write(folder, error) from error
+            _write(part, folder / name, text)
+        with writing(folder):
+            publish(temporary.items())
     finally:
         for part in temporary:
             part.unlink(missing_ok=True)
+
+
+def _write(part: Path, path: Path, text: Iterable[str] | bytes) -> None:
+    """Write a temporary; what the making of its text raises is passed on."""
+    with writing(path):
+        stream = part.open("wb", buffering=0)
+    with stream:
+        for block in [text] if isinstance(text, bytes) else _blocks(text):
+            left = memoryview(block)
+            with writing(path):
+                while left:
+                    left = left[stream.write(left) :]
+
+
+def _blocks(pieces: Iterable[str]) -> Iterator[bytes]:
+    """UTF-8 text in blocks of about `BLOCK` bytes."""
+    waiting: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece.encode("utf-8"))
+        size += len(waiting[-1])
+        if size >= BLOCK:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+    yield b"".join(waiting)

@@ -162,16 +162,10 @@ def _number(value: Any) -> int | float | None:
 
 
 def _write_parquet(answer: Answer, output: Path | None) -> None:
-    from pyarrow import parquet
-
-    from ligen_py.store.files.temporary import publish, temporary_for
+    from pyarrow import BufferOutputStream, parquet
 
     if output is None:
         raise UsageError("--format parquet: is no text; name a file: --output FILE")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    part = temporary_for(output)
-    try:
-        parquet.write_table(arrow(answer), part)
-        publish([(part, output)])
-    finally:
-        part.unlink(missing_ok=True)
+    stream = BufferOutputStream()
+    parquet.write_table(arrow(answer), stream)
+    write_texts(output.parent, {output.name: stream.getvalue().to_pybytes()})

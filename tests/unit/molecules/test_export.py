@@ -11,8 +11,10 @@ from spyrmsd.rmsd import symmrmsd
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import TITLE_LENGTH, one_line, sdf_record, symmetric_rmsd
+from tests.placed import started
 from tests.stages.factory import prepared
 
+HEADERS = [">  <name>", ">  <score>"]
 HOSTILE = [
     "$$$$",
     ">  <score>",
@@ -29,7 +31,7 @@ HOSTILE = [
 
 def molecule_of(smiles: str) -> tuple[Chem.Mol, np.ndarray, np.ndarray]:
     columns = prepared(smiles).states[0].columns
-    return Chem.Mol(columns["molecule"].tobytes()), columns["molecule"], columns["xyz"]
+    return started(columns), columns["molecule"], columns["xyz"]
 
 
 def read_all(text: str) -> list[Chem.Mol | None]:
@@ -42,6 +44,9 @@ def read_all(text: str) -> list[Chem.Mol | None]:
 def test_a_hostile_name_stays_inside_its_record(name: str) -> None:
     _, binary, xyz = molecule_of("OC(=O)c1ccccc1")
     text = sdf_record(binary, xyz, name, {"name": name, "score": "1.5"}) * 2
+    # Readers differ in what they take for a header or an end; none may be mistaken.
+    assert [line for line in text.splitlines() if line.startswith(">")] == HEADERS * 2
+    assert [line for line in text.split("\n") if line.startswith("$$$$")] == ["$$$$"] * 2
     found = read_all(text)
     assert [mol.GetNumAtoms() for mol in found if mol is not None] == [15, 15]
     for mol in found:

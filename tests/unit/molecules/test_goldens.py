@@ -15,6 +15,7 @@ from ligen_py.molecules.library.reading import records
 from ligen_py.molecules.ligands.filters import PROPERTIES
 from ligen_py.molecules.receptor.site import read_heavy_atoms
 from ligen_py.molecules.receptor.structure import read_atoms
+from ligen_py.molecules.stored import stored
 from tests import goldens
 
 MOLECULES = goldens.document("rmsd.json")["molecules"]
@@ -39,7 +40,7 @@ def test_rmsd_is_that_of_spyrmsd(tmp_path: Path, name: str) -> None:
     order = np.random.default_rng(0).permutation(reference.GetNumAtoms()).tolist()
     crystal = tmp_path / "crystal.sdf"
     crystal.write_text(Chem.MolToMolBlock(Chem.RenumberAtoms(reference, order)) + "$$$$\n")
-    binary = np.frombuffer(reference.ToBinary(), "u1")
+    binary = stored(reference)
     found = symmetric_rmsd(binary, np.array(known["poses"], "f4"), crystal)
     assert found == pytest.approx(known["rmsd"], abs=3e-4)
 

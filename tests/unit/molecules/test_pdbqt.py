@@ -6,6 +6,7 @@ from rdkit import Chem
 from rdkit.Chem import AllChem
 
 from ligen_py.molecules.pdbqt import ligand_pdbqt, receptor_pdbqt, type_name
+from ligen_py.molecules.stored import stored
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.pocket import Receptor
 from tests import pdbqt
@@ -31,7 +32,7 @@ def shuffled(smiles: str) -> Chem.Mol:
 
 
 def written(mol: Chem.Mol, **items: str) -> str:
-    binary = np.frombuffer(mol.ToBinary(), "u1")
+    binary = stored(mol)
     return ligand_pdbqt(binary, mol.GetConformer().GetPositions(), items)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from ligen_py import aggregate, report
 from tests.chromium import Tab, browser, opened
+from tests.placed import started
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
 
 HOSTILE = (
@@ -120,7 +121,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     crystal = folder / "crystal.sdf"
     from rdkit import Chem
 
-    mol = Chem.Mol(prepared(REFERENCE).states[0].shape["molecule"].tobytes())
+    mol = started(prepared(REFERENCE).states[0].shape)
     crystal.write_text(Chem.MolToMolBlock(mol))
     parts = [
         write_part(folder, "alpha", "lib", "1-of-1", molecules()),

@@ -110,3 +110,28 @@ def test_ad4s_pairs_are_those_of_its_score() -> None:
     expected = sum(ad4_reference.pair_terms(molecule).values())
     assert (r[one, two] > CUTOFF).any()
     assert energy[one, two] == pytest.approx(np.asarray(expected), rel=1e-9, abs=1e-12)
+
+
+def test_a_unit_of_pkd_is_its_free_energy() -> None:
+    gas_constant = 8.31446261815324 / 4184  # CODATA 2018, in kcal/mol/K
+    assert pytest.approx(gas_constant * 298.15 * np.log(10), abs=5e-4) == PKD_ENERGY
+
+
+@pytest.mark.parametrize("form", [VINA, VINARDO], ids=["vina", "vinardo"])
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (VinaType.C_H, VinaType.CL_H),
+        (VinaType.N_D, VinaType.O_A),
+        (VinaType.C_P, VinaType.I_H),
+        (VinaType.NONE, VinaType.C_H),
+    ],
+)
+def test_the_energy_beside_a_slope_is_the_sum_of_the_terms(
+    form: Form, one: VinaType, two: VinaType
+) -> None:
+    r = np.arange(1.0, 9.0, 0.05)
+    pair = np.tile(form.pair_table().astype(float)[one, two], (len(r), 1))
+    terms = vina_reference.pair_terms(form.weights, r, pair)
+    energy, _ = vina_reference.pair_energy_slope(r, pair, form.weights)
+    assert energy == pytest.approx(terms.sum(axis=0), abs=1e-6)

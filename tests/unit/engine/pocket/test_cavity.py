@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ligen_py.engine.pocket.cavity import components, find_cavities
+from ligen_py.engine.pocket.geometric_field import Box, burial
 
 
 def test_components_share_faces() -> None:
@@ -38,3 +39,20 @@ def test_the_larger_hole_ranks_first_and_a_full_block_has_none() -> None:
     assert first.score > second.score
     full = block([])
     assert not find_cavities(full, np.full(len(full), 6))
+
+
+def test_a_cavity_is_its_points_buried_in_eleven_directions_or_more() -> None:
+    xyz = block([((-7.0, 1.0, 0.0), 6.0), ((9.0, 0.0, 0.0), 3.2)])
+    element = np.full(len(xyz), 6)
+    found = find_cavities(xyz, element)
+    value = burial(Box((0.0, 0.0, 0.0), 18.0, 1.0), xyz, element).astype(int)
+    label = components(value >= 11)
+    sizes = np.bincount(label.ravel())[1:]
+    depths = [value[label == number + 1].mean() for number in range(len(sizes))]
+    expected = {
+        f"{size:.0f} cubic A, burial {mean:.1f}": size * (mean - 8)
+        for size, mean in zip(sizes, depths, strict=True)
+        if size >= 40
+    }
+    assert expected
+    assert {one.facts: one.score for one in found} == pytest.approx(expected)

@@ -123,3 +123,19 @@ def test_poses_outside_the_box_raise_an_alarm(believable: tuple) -> None:
     away = poses.translation.copy()
     away[:10] += 1000
     assert "OUTSIDE" in alarmed(run(believable, poses=replace(poses, translation=away)))
+
+
+def test_the_box_reaches_from_its_first_to_its_last_point(believable: tuple) -> None:
+    *_, poses, field, _, _ = believable
+    first = field.origin.astype("f4")
+    last = (field.origin + field.spacing * (np.array(field.value.shape[1:]) - 1)).astype("f4")
+    step = np.float32(0.01)
+    for place, outside in (
+        (first + step, 0),
+        (last - step, 0),
+        (first - step, 1),
+        (last + step, 1),
+    ):
+        moved = np.tile(place.astype("f4"), (len(poses.restart), 1))
+        found = run(believable, poses=replace(poses, translation=moved))
+        assert found[Check.OUTSIDE] == outside

@@ -12,6 +12,7 @@ from ligen_py.molecules.hits.analysis import Analysis, Posed, analyse
 from ligen_py.molecules.hits.depiction import HEIGHT, WIDTH, drawing
 from ligen_py.molecules.hits.properties import properties
 from ligen_py.molecules.hits.strain import strain
+from ligen_py.molecules.stored import stored
 from ligen_py.records.site import Site
 from tests.stages.factory import receptor
 
@@ -31,7 +32,7 @@ def site() -> Site:
 
 def posed(smiles: str, parent: str = "") -> Posed:
     mol = embedded(smiles)
-    octets = np.frombuffer(mol.ToBinary(), "u1")
+    octets = stored(mol)
     return Posed(parent or smiles, smiles, octets, mol.GetConformer().GetPositions())
 
 

@@ -12,9 +12,10 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import pocket
+from ligen_py.molecules.elements import COVALENT_RADIUS
 from ligen_py.molecules.interactions.contacts import KINDS, contacts
 from ligen_py.molecules.interactions.ligand import ligand_groups
-from ligen_py.molecules.interactions.receptor import surroundings
+from ligen_py.molecules.interactions.receptor import RADIUS, _acids, _flat_rings, surroundings
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.site import Site
 from ligen_py.settings.pocket import PocketSettings, Structure
@@ -279,3 +280,64 @@ def test_thirty_complexes_have_the_interactions_that_prolif_finds(
         assert shared >= least, (kind, counts[kind])
         assert ours <= most_ours, (kind, counts[kind])
         assert theirs <= most_theirs, (kind, counts[kind])
+
+
+def test_covalent_radii_stand_at_their_elements() -> None:
+    table = Chem.GetPeriodicTable()
+    for symbol in ("B", "C", "N", "O", "F", "Si", "P", "S", "Cl", "Se", "Br", "I"):
+        assert RADIUS[table.GetAtomicNumber(symbol)] == COVALENT_RADIUS[symbol.upper()], symbol
+        assert RADIUS[table.GetAtomicNumber(symbol)] == pytest.approx(
+            table.GetRcovalent(symbol), abs=0.12
+        )
+
+
+@pytest.mark.parametrize(
+    "symbol", ["Li", "Na", "Mg", "Al", "K", "Ca", "Sc", "Zn", "Ga", "Rb", "Sn"]
+)
+def test_metals_of_a_ligand(symbol: str) -> None:
+    assert ligand_groups(Chem.MolFromSmiles(f"[{symbol}]"), np.zeros((1, 3))).metals == [0]
+
+
+@pytest.mark.parametrize("symbol", ["Be", "B", "Ne", "Si", "P", "Ar", "Ge", "Se", "Kr", "Sb", "I"])
+def test_what_is_no_metal_of_a_ligand(symbol: str) -> None:
+    assert ligand_groups(Chem.MolFromSmiles(f"[{symbol}]"), np.zeros((1, 3))).metals == []
+
+
+@pytest.mark.parametrize(
+    ("elements", "raised", "count"),
+    [
+        ([6] * 6, 0.0, 1),
+        ([6, 7, 6, 7, 6, 6], 0.0, 1),
+        ([7, 6, 7, 6, 6], 0.0, 1),
+        ([6, 8, 6, 6, 6], 0.0, 0),
+        ([16, 6, 6, 6, 6], 0.0, 0),
+        ([6] * 4, 0.0, 0),
+        ([6] * 7, 0.0, 0),
+        # One atom out of the plane moves the centre and the plane, too: two thirds of it remain.
+        ([6] * 6, 0.08, 1),
+        ([6] * 6, 0.40, 0),
+    ],
+)
+def test_flat_rings_of_a_cofactor(elements: list[int], raised: float, count: int) -> None:
+    size = len(elements)
+    turns = 2 * np.pi * np.arange(size) / size
+    xyz = 1.39 * np.column_stack([np.cos(turns), np.sin(turns), np.zeros(size)])
+    xyz[0, 2] = raised
+    around = [[(i - 1) % size, (i + 1) % size] for i in range(size)]
+    found = list(_flat_rings(np.arange(size), xyz, np.array(elements), around))
+    assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("centre", "bonded", "count"),
+    [(15, 4, 4), (16, 4, 4), (6, 2, 2), (6, 1, 0), (7, 3, 0), (17, 4, 0)],
+)
+def test_acids_of_a_cofactor(centre: int, bonded: int, count: int) -> None:
+    """Phosphate, sulfate and carboxylate; not a ketone, a nitrate or a perchlorate."""
+    element = np.array([centre, *[8] * bonded])
+    around = [list(range(1, bonded + 1)), *([[0]] * bonded)]
+    held = [np.empty((0, 3))] * len(element)
+    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == count
+    held = [np.empty((0, 3)), np.zeros((1, 3)), *held[2:]]
+    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == max(0, count - 1)
+    assert _acids(element, ["GLU"] * len(element), around, held) == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.library import lines
+from ligen_py.molecules.library import lines, sdf_mol2
 from ligen_py.molecules.library.reading import Columns, Part, Record, clean_name, count, records
 
 BLOCK = "{name}\n  program\n\n  0  0  0  0  0  0            999 V2000\nM  END\n"
@@ -132,6 +132,11 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
     ("name", "content", "expected"),
     [
         ("zinc.smi", "smiles zinc_id\nCCO ZINC1 x\n", ("CCO", "ZINC1 x", {})),
+        ("own.smi", "smiles shelf\nCCO s1\n", ("CCO", "s1", {})),
+        ("turned.smi", "shelf\tsmiles\ns1\tCCO\n", ("CCO", "s1", {})),
+        ("three.smi", "smiles shelf price\nCCO s1 3\n",
+         ("CCO", "line-2", {"shelf": "s1", "price": "3"})),
+        ("two.csv", "smiles,shelf\nCCO,s1\n", ("CCO", "line-2", {"shelf": "s1"})),
         ("chembl.txt", "chembl_id\tcanonical_smiles\tinchi\nC1\tCCO\tI=1\n",
          ("CCO", "C1", {"inchi": "I=1"})),
         ("enamine.cxsmiles", "SMILES\tidnumber\tMW\nCC[C@H](C)O |&1:2|\tZ1\t74\n",
@@ -325,3 +330,15 @@ def test_rows_of_parquet_are_counted(tmp_path: Path) -> None:
 
     parquet.write_table(table({"smiles": ["CCO", "CCN", "C"]}), tmp_path / "a.parquet")
     assert count(tmp_path / "a.parquet") == len(list(records(tmp_path / "a.parquet"))) == 3
+
+
+def test_a_block_keeps_what_its_limits_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sdf_mol2, "RECORD_LIMIT", 10)
+    monkeypatch.setattr(sdf_mol2, "DATA_LIMIT", 5)
+    block = sdf_mol2._Block(1)
+    for content in (b"123456", b"7890", b"1"):
+        block.add(content)
+    for content in (b"abcde", b"f"):
+        block.add_data(content)
+    assert (block.molecule, block.size) == ([b"123456", b"7890"], 11)
+    assert (block.data, block.data_size) == ([b"abcde"], 6)

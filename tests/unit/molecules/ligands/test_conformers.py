@@ -11,6 +11,7 @@ from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, flexible_rings, relax
 from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.records.ledger import Reason
+from tests.placed import started
 from tests.unit.molecules.ligands.test_states import SETTINGS, of, states
 
 
@@ -111,7 +112,7 @@ def test_input_coordinates_are_kept_when_asked(placed: Chem.Mol) -> None:
     for choice in ("never", "missing", "always"):
         prepared = prepare(record, SETTINGS.model_copy(update={"embed": choice}))
         assert states(prepared) == ["C[C@H]([NH3+])CC(=O)[O-]"]
-        found[choice] = Chem.Mol(prepared.states[0].shape["molecule"].tobytes())
+        found[choice] = started(prepared.states[0].shape)
         assert found[choice].GetNumAtoms() == placed.GetNumAtoms()
     expected = heavy_distances(placed)
     assert np.allclose(heavy_distances(found["never"]), expected, atol=1e-3)
@@ -122,7 +123,7 @@ def test_input_coordinates_are_kept_when_asked(placed: Chem.Mol) -> None:
 def test_as_given_keeps_the_hydrogens_too(placed: Chem.Mol) -> None:
     given = SETTINGS.model_copy(update={"standardise": False, "protonate": False})
     record = Record(1, "x", Chem.MolToMolBlock(placed), "mol")
-    mol = Chem.Mol(prepare(record, given).states[0].shape["molecule"].tobytes())
+    mol = started(prepare(record, given).states[0].shape)
     xyz = placed.GetConformer().GetPositions()
     xyz = xyz - xyz[[a.GetAtomicNum() > 1 for a in placed.GetAtoms()]].mean(axis=0)
     assert np.allclose(np.sort(mol.GetConformer().GetPositions(), 0), np.sort(xyz, 0), atol=1e-3)

@@ -13,6 +13,7 @@ from ligen_py.molecules.ligands.preparation import Prepared, columns_of, prepare
 from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.parse import AS_GIVEN, ParseSettings
+from tests.placed import started
 
 SETTINGS = ParseSettings(**AS_GIVEN)
 IMATINIB = "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1"
@@ -29,7 +30,7 @@ def block(mol: Chem.Mol, settings: ParseSettings = SETTINGS) -> Prepared:
 
 
 def molecule(prepared: Prepared) -> Chem.Mol:
-    return Chem.Mol(prepared.states[0].shape["molecule"].tobytes())
+    return started(prepared.states[0].shape)
 
 
 def same(first: Prepared, second: Prepared) -> bool:

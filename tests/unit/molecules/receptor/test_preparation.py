@@ -623,6 +623,17 @@ def test_waters_are_kept_by_rule_or_by_name(
     assert prepared.typed["vina"].type[wet].tolist() == [VinaType.O_DA] * len(wet)
 
 
+@pytest.mark.parametrize(("apart", "kept"), [(3.49, 1), (3.51, 0)])
+def test_a_water_touches_polar_atoms_up_to_three_and_a_half_angstrom(
+    tmp_path: Path, ligand_site: Site, apart: float, kept: int
+) -> None:
+    # Beneath the first nitrogen, with no other polar atom near.
+    lines = [*ALANINES, het("O", "HOH", 80, (5.0, 0.0, -apart), "O")]
+    settings = {"waters": "near", "water_distance": 9.0, "water_contacts": 1}
+    prepared = keep(write(tmp_path / "w.pdb", lines), ligand_site, **settings)
+    assert sum("HOH" in label for label in labels(prepared)) == kept
+
+
 def test_a_residue_that_is_not_there_is_named_with_its_neighbours(
     tmp_path: Path, ligand_site: Site
 ) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
@@ -35,13 +36,13 @@ def write_all(path: Path) -> None:
             extend(group["growing"], np.ones((5000, 3), "f4"))
 
 
-def fill(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    """Let a disk take so many bytes more."""
+def fill(monkeypatch: pytest.MonkeyPatch, room: int, number: int = errno.ENOSPC) -> None:
+    """Let a disk take so many bytes more, then refuse with an error's number."""
     left, pwrite = [room], os.pwrite
 
     def limited(handle: int, data: memoryview, place: int) -> int:
         if left[0] <= 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise OSError(number, os.strerror(number))
         done = pwrite(handle, data[: left[0]], place)
         left[0] -= done
         return done
@@ -69,6 +70,39 @@ def test_a_disk_that_fills_at_any_moment_is_one_sentence(
     with h5py.File(path) as file:
         assert file["a/numbers"][-1] == 199_999
         assert len(file["a/growing"]) == 100_000
+
+
+@pytest.mark.parametrize("name", ["EIO", "EROFS", "EDQUOT", "EPIPE", "EFBIG", "ESTALE"])
+def test_whatever_the_disk_says_is_in_the_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    number, path = getattr(errno, name), tmp_path / "x.h5"
+    for room in (0, 50_000):
+        with monkeypatch.context() as patch:
+            fill(patch, room, number)
+            with pytest.raises(InputError) as caught:
+                write_all(path)
+        cure = "make room there" if name == "EDQUOT" else "name another place, or change its per"
+        sentence = f"{path}: cannot be written ({os.strerror(number)}); {cure}"
+        assert str(caught.value).startswith(sentence)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_making_of_a_text_raises_is_passed_on(tmp_path: Path) -> None:
+    def pieces() -> Iterator[str]:
+        yield "begun"
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", "input.h5")
+
+    with pytest.raises(FileNotFoundError, match=r"input\.h5"):
+        write_texts(tmp_path, {"a.txt": pieces()})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_longer_than_a_block_are_whole(tmp_path: Path) -> None:
+    pieces = [f"{number} å\n" for number in range(300_000)]
+    write_texts(tmp_path, {"a.txt": pieces, "b.txt": []})
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "".join(pieces)
+    assert (tmp_path / "b.txt").read_bytes() == b""
 
 
 def test_a_stage_stops_soon_after_the_disk_is_full(

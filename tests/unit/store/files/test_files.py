@@ -187,6 +187,10 @@ def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> 
         file.attrs["encoding-version"] = SCORES.version + 1
     with pytest.raises(InputError, match=r"layout version 2.*update ligen_py"):
         read(path, SCORES, Scores)
+    with edited(path) as file:
+        file.attrs["encoding-version"] = SCORES.version - 1
+    with pytest.raises(InputError, match=r"layout version 0.*make it again with the stage"):
+        read(path, SCORES, Scores)
     (tmp_path / "text.h5").write_text("not HDF5")
     with pytest.raises(InputError, match=r"text\.h5: not a complete HDF5 file"):
         open_campaign(tmp_path / "text.h5").__enter__()
@@ -282,6 +286,6 @@ def test_a_disk_that_takes_no_more_is_not_called_damage(tmp_path: Path) -> None:
     )
     first, second = done.stdout.splitlines()
     assert first.startswith("new.h5: cannot be written (File too large)"), done.stderr
-    assert second.startswith("out: cannot be written (File too large)"), done.stderr
+    assert second.startswith("out/a.csv: cannot be written (File too large)"), done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["campaign.h5", "out"]
     assert not list((tmp_path / "out").iterdir())

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rdkit import Chem
 
 from ligen_py.engine.functions.vina import reference as vina_reference
 from ligen_py.engine.functions.vina.constants import VINA
@@ -24,6 +23,7 @@ from ligen_py.records.functions.xscore import XScoreReceptor
 from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 from ligen_py.settings.pocket import PocketSettings, Structure
 from tests import pdbqt
+from tests.placed import placed
 from tests.vina_values import as_vina_tabulates
 
 CRYSTAL = ParseSettings(**AS_GIVEN)
@@ -73,7 +73,7 @@ def test_crystal_poses_score_as_in_vina(
     # Vina makes its types from AutoDock's and from the bonds that it finds itself.
     vina = pytest.importorskip("vina")
     ligands, pocket, rooted, centre = complex_of(shared_data / "redock" / name)
-    mol = Chem.Mol(ligands.molecule.tobytes())
+    mol = placed(ligands.molecule, ligands.xyz)
     (tmp_path / "receptor.pdbqt").write_text(pdbqt.receptor_lines(pocket, rooted))
     program = vina.Vina(sf_name=form, cpu=1, verbosity=0)
     program.set_receptor(str(tmp_path / "receptor.pdbqt"))

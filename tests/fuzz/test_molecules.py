@@ -1,0 +1,166 @@
+"""Stored molecules and poses of any content, in files that are sealed again, read without harm."""
+
+import contextlib
+import io
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rdkit import Chem, rdBase
+
+from ligen_py import aggregate, export, pick, query, report
+from ligen_py.molecules.export import sdf_record, symmetric_rmsd
+from ligen_py.molecules.pdbqt import ligand_pdbqt
+from ligen_py.molecules.stored import molecule_of
+from tests.edited import edited
+from tests.fuzz.damage import alone, fuzz
+from tests.placed import started
+from tests.stages.factory import Molecule, prepared, write_manifest, write_part
+
+REFERENCE = "C/C=C/[C@H](N)C(=O)O"
+MOLECULES = [
+    Molecule("a", "C[C@@H](O)c1ccncc1", 3.0),
+    Molecule("b", "C/C(F)=C(\\Cl)C[N+](=O)[O-]", 2.0),
+    Molecule("c", "CC(=O)Nc1ccc(O)cc1", 1.0),
+]
+
+COMMANDS = {
+    "export": lambda path, out: export.main(
+        ["--campaign", str(path), "--output", str(out), "--count", "3", "--pdbqt"]
+    ),
+    "pose": lambda path, out: export.main(
+        ["--campaign", str(path), "--output", str(out), "--pose", "t", "a", "20"]
+    ),
+    "query": lambda path, out: query.main(
+        [str(path), "--interacts", "hydrophobic:PHE36", "--output", str(out / "found.sdf")]
+    ),
+    "pick": lambda path, out: pick.main([str(path), "--output", str(out / "order.sdf")]),
+    "aggregate": lambda path, out: aggregate.main(
+        ["--manifest", str(path.with_name("manifest.tsv")), "--output", str(out / "new.h5")]
+    ),
+    "report": lambda path, out: report.main(
+        ["--campaign", str(path), "--output", str(out / "page.html"), "--jobs", "1"]
+    ),
+}
+IN_LIGANDS = {"pose", "aggregate"}
+"""Commands that read the molecules of a ligands file."""
+
+COLUMNS = ("molecule", "molecule", "molecule", "first_byte", "first_atom", "xyz")
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A campaign of one target with a control, and its files."""
+    folder = tmp_path_factory.mktemp("campaign")
+    crystal = folder / "crystal.sdf"
+    crystal.write_text(Chem.MolToMolBlock(started(prepared(REFERENCE).states[0].shape)))
+    control = [Molecule("REF", REFERENCE, 4.0)]
+    parts = [
+        write_part(folder, "t", "lib", "1-of-1", MOLECULES),
+        write_part(folder, "t", "control-t", "1-of-1", control, crystal=crystal),
+    ]
+    manifest = write_manifest(folder / "manifest.tsv", parts)
+    words = ["--manifest", str(manifest), "--output", str(folder / "campaign.h5"), "--quiet"]
+    assert aggregate.main(words) == 0
+    return folder / "campaign.h5"
+
+
+def spoil(file: h5py.File, column: str, seed: int) -> None:
+    """Change some values of a column, or its length."""
+    chance, dataset = np.random.default_rng(seed), file[column]
+    values = dataset[...]
+    for _ in range(chance.integers(1, 4)):
+        place = chance.integers(values.size)
+        if values.dtype.kind == "f":
+            values.reshape(-1)[place] = chance.choice([np.nan, np.inf, 1e30, -1e30, 0])
+        elif values.dtype == "u1":
+            values[place] = chance.integers(256)
+        else:
+            values[place] += chance.choice([-(10**12), -7, -1, 1, 7, 10**12])
+    dataset[...] = values
+
+
+def said_by(command: str, path: Path, out: Path) -> tuple[int, str]:
+    """The exit code of a command, and what it says on stderr; warnings of RDKit apart."""
+    said = io.StringIO()
+    out_too = contextlib.redirect_stdout(io.StringIO())
+    with contextlib.redirect_stderr(said), out_too, rdBase.BlockLogs():
+        code = COMMANDS[command](path, out)
+    return code, said.getvalue()
+
+
+@fuzz
+@given(
+    command=st.sampled_from(sorted(COMMANDS)),
+    column=st.sampled_from(COLUMNS),
+    seed=st.integers(0, 2**32),
+    place=st.booleans(),
+)
+def test_commands_on_damaged_molecules(
+    campaign: Path, command: str, column: str, seed: int, place: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if command in IN_LIGANDS:
+            kept = folder / "kept.h5"
+            spoilt = campaign.parent / "ligands" / "lib" / "1-of-1.h5"
+            shutil.copy(spoilt, kept)
+            group, path = "ligands", campaign
+        else:
+            path = spoilt = folder / "campaign.h5"
+            shutil.copy(campaign, path)
+            shutil.copy(campaign.with_name("manifest.tsv"), folder)
+            group = f"targets/t/{'reference' if place and command == 'report' else 'top'}"
+        try:
+            with edited(spoilt) as file:
+                spoil(file, f"{group}/{column}", seed)
+            code, said = alone(said_by, command, path, folder)
+        finally:
+            if command in IN_LIGANDS:
+                shutil.copy(kept, spoilt)
+        last = said.strip().rsplit("\n", 1)[-1]
+        assert code in (0, 1), said
+        assert code == 0 or str(spoilt) in last, said
+
+
+def use(octets: np.ndarray, xyz: np.ndarray) -> None:
+    """All that is done with a stored molecule."""
+    with rdBase.BlockLogs(), tempfile.TemporaryDirectory() as folder:
+        crystal = Path(folder) / "crystal.pdb"
+        crystal.write_text(CRYSTAL)
+        uses: tuple[Any, ...] = (
+            lambda: sdf_record(octets, xyz, "a", {}),
+            lambda: ligand_pdbqt(octets, xyz, {}),
+            lambda: symmetric_rmsd(octets, xyz[None], crystal),
+            lambda: Chem.MolToSmiles(Chem.RemoveHs(molecule_of(octets))),
+        )
+        for one in uses:
+            with contextlib.suppress(ValueError, RuntimeError, LookupError):
+                one()
+
+
+CRYSTAL = Chem.MolToPDBBlock(started(prepared(REFERENCE).states[0].shape))
+
+
+def uses(seeds: list[int]) -> None:
+    shapes = [prepared(one.smiles).states[0].shape for one in MOLECULES]
+    for seed in seeds:
+        chance = np.random.default_rng(seed)
+        shape = shapes[chance.integers(len(shapes))]
+        octets = shape["molecule"].copy()
+        for place in chance.integers(len(octets), size=chance.integers(1, 4)):
+            octets[place] = chance.integers(256)
+        use(octets, shape["xyz"])
+
+
+def test_molecules_of_damaged_bytes_crash_nothing() -> None:
+    """A thousand molecules of which one to three bytes are others."""
+    for first in range(0, 1000, 100):
+        alone(uses, list(range(first, first + 100)))

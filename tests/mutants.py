@@ -1,0 +1,283 @@
+"""Change one thing in the program, and see whether a test fails: `python -m tests.mutants`.
+
+A mutant is the program with one number, comparison, condition or check changed. It is killed where
+a test fails, and survives where all tests that concern its file pass: then either the change means
+nothing (a size of blocks), or a test is missing. The tests run in a copy of the tree.
+"""
+
+import argparse
+import ast
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("ligen_py/engine", "ligen_py/molecules", "ligen_py/store", "kernels")
+
+SECONDS = 900
+"""That the tests of one mutant may take."""
+
+MOST_ALIVE = 0.05
+"""Share of the mutants that may survive."""
+
+SURVIVED, LATE = "SURVIVED", "OUT OF TIME"
+
+OPPOSITE = {
+    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
+    ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
+}  # fmt: skip
+CHECKS = re.compile(r"_?(require|check|seal|publish|sync|_sync|fsync)")
+"""Names of functions that are called to make sure of something."""
+
+TOKEN = re.compile(r"(?<![\w.])(\d+\.\d+|\d+)(?=[f\W]|$)|(?<![<>=!-])(<=|>=|==|!=|<|>)(?![<>=])")
+"""A number or a comparison in a kernel."""
+
+ASIDE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ ]*#.*?(?<!\\)$", re.DOTALL | re.MULTILINE)
+"""Comments of a kernel, and its lines for the preprocessor."""
+
+CONCERNED = {
+    "ligen_py/engine/docking": "kernels/test_dock.py kernels/test_latency.py stages/test_dock.py",
+    "ligen_py/engine/filtering": "kernels/test_filter.py stages/test_dock.py",
+    "ligen_py/engine/functions/vina": "unit/engine/functions kernels/test_vina.py",
+    "ligen_py/engine/functions/ad4": "unit/engine/functions kernels/test_ad4.py",
+    "ligen_py/engine/functions/xscore": "unit/engine/functions kernels/test_xscore.py",
+    "ligen_py/engine/refinement": "kernels/test_refine.py stages/test_refine.py",
+    "ligen_py/engine/scoring": "unit/engine/scoring stages/test_score.py stages/test_watch.py",
+    "ligen_py/engine/pocket": "unit/engine/pocket stages/test_pocket.py",
+    "ligen_py/engine/alignment": "unit/engine/alignment kernels/test_alignment.py "
+    "stages/test_homologs.py",
+    "ligen_py/engine/offtargets": "unit/engine/offtargets kernels/test_offtargets.py "
+    "stages/test_offtargets.py stages/test_guides.py",
+    "ligen_py/engine": "unit/engine kernels",
+    "ligen_py/molecules/receptor": "unit/molecules/receptor unit/molecules/typing "
+    "stages/test_pocket.py",
+    "ligen_py/molecules/ligands": "unit/molecules/ligands unit/molecules/test_goldens.py "
+    "stages/test_parse.py",
+    "ligen_py/molecules/library": "unit/molecules/library stages/test_parse.py",
+    "ligen_py/molecules/hits": "unit/molecules/hits unit/summary stages/test_report.py "
+    "stages/test_pick.py",
+    "ligen_py/molecules/interactions": "unit/molecules/interactions stages/test_query.py "
+    "stages/test_report.py",
+    "ligen_py/molecules": "unit/molecules stages/test_export.py unit/test_best_poses.py",
+    "ligen_py/store/files": "unit/store stages/test_dock.py",
+    "ligen_py/store": "unit/store stages/test_aggregate.py stages/test_query.py "
+    "stages/test_export.py stages/test_verify.py",
+    "kernels/sequences": "kernels/test_alignment.py kernels/test_offtargets.py",
+    "kernels/latency": "kernels/test_latency.py kernels/test_dock.py",
+    "kernels": "kernels",
+}
+"""Tests of a folder's files beside those that import them; the longest name that fits counts."""
+
+
+@dataclass(frozen=True, order=True)
+class Mutant:
+    """A change of one place in a file of the tree."""
+
+    path: str
+    line: int
+    start: int
+    """Place in the file's text, and that behind what is replaced."""
+    end: int
+    new: str
+
+    def text(self, source: str) -> str:
+        """The file with the change."""
+        return source[: self.start] + self.new + source[self.end :]
+
+    def described(self, source: str) -> str:
+        """Where it is, and what stands there instead of what."""
+        old = " ".join(source[self.start : self.end].split())
+        return f"{self.path}:{self.line}: {old} -> {self.new}"
+
+
+def larger(number: str) -> str:
+    """A number that is not the same.
+
+    >>> larger("8"), larger("2.0"), larger("0.0")
+    ('9', '2.2', '0.1')
+    """
+    if number.isdigit():
+        return str(int(number) + 1)
+    value = float(number)
+    return repr(round(value * 1.1, 12) if value else 0.1)
+
+
+def of_python(path: str, source: str) -> list[Mutant]:
+    """Every mutant of a Python file, in the order of its text."""
+    lines = [0]
+    for line in source.encode().splitlines(keepends=True):
+        lines.append(lines[-1] + len(line.decode()))
+    texts = source.splitlines(keepends=True)
+
+    def place(line: int, column: int) -> int:
+        return lines[line - 1] + len(texts[line - 1].encode()[:column].decode())
+
+    def ends(node: ast.expr | ast.stmt) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)
+
+    found = []
+    for node in _code(ast.parse(source)):
+        new: str | None = None
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            start, end = ends(node)
+            new = larger(source[start:end]) if re.fullmatch(r"[\d.]+", source[start:end]) else None
+        elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+            start, end = ends(node.left)[1], ends(node.comparators[0])[0]
+            between = source[start:end]
+            start += len(between) - len(between.lstrip(" )\n"))
+            end -= len(between) - len(between.rstrip(" (\n"))
+            new = OPPOSITE[type(node.ops[0])]
+        elif isinstance(node, ast.BoolOp):
+            start, end = ends(node.values[0])[1], ends(node.values[1])[0]
+            word = re.search(r"\b(and|or)\b", source[start:end])
+            if word:
+                start, end = start + word.start(), start + word.end()
+                new = "or" if word[0] == "and" else "and"
+        elif isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise):
+            (start, end), new = ends(node.test), "False"
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            called = node.value.func
+            name = getattr(called, "id", getattr(called, "attr", ""))
+            if CHECKS.match(name):
+                (start, end), new = ends(node), "None"
+        if new is not None:
+            found.append(Mutant(path, node.lineno, start, end, new))
+    return sorted(set(found))
+
+
+def _code(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
+    """The nodes of a program that it runs: no annotations, no texts."""
+    for name, value in ast.iter_fields(tree):
+        if name in ("annotation", "returns"):
+            continue
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.JoinedStr):
+                continue
+            if isinstance(node, ast.expr | ast.stmt):
+                yield node
+            if isinstance(node, ast.AST):
+                yield from _code(node)
+
+
+def of_kernel(path: str, source: str) -> list[Mutant]:
+    """Every mutant of a kernel's file; comments and lines of the preprocessor are left alone."""
+    code = ASIDE.sub(_blank, source)
+    signs = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+    found = []
+    for token in TOKEN.finditer(code):
+        new = signs.get(token[0]) or larger(token[0])
+        line = source.count("\n", 0, token.start()) + 1
+        found.append(Mutant(path, line, token.start(), token.end(), new))
+    return found
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def every(folders: Sequence[str] = FOLDERS, root: Path = ROOT) -> list[Mutant]:
+    """Every mutant of some folders or files."""
+    found = []
+    for folder in folders:
+        base = root / folder
+        for path in [base] if base.is_file() else sorted(base.rglob("*")):
+            name = str(path.relative_to(root))
+            if path.suffix == ".py":
+                found += of_python(name, path.read_text(encoding="utf-8"))
+            elif path.suffix in (".cl", ".clh"):
+                found += of_kernel(name, path.read_text(encoding="utf-8"))
+    return found
+
+
+def concerning(path: str, root: Path = ROOT) -> list[str]:
+    """Tests that concern a file, the nearest first: its own, those that import it, its folder's."""
+    parts = Path(path).with_suffix("").parts
+    module, tests = ".".join(parts), root / "tests"
+    own = tests / "unit" / Path(*parts[1:-1]) / f"test_{parts[-1]}.py"
+    names = [f"{module} import", f"{'.'.join(parts[:-1])} import {parts[-1]}"]
+    importing = [
+        one
+        for one in sorted(tests.rglob("test_*.py"))
+        if "workflow" not in one.parts and any(name in one.read_text() for name in names)
+    ]
+    near = max((folder for folder in CONCERNED if path.startswith(folder)), key=len)
+    own_kernel = tests / "kernels" / f"test_{parts[-1].removesuffix('_field')}.py"
+    beside = [own_kernel] if parts[0] == "kernels" and own_kernel.exists() else []
+    order = [*([own] if own.exists() else []), *beside, *importing]
+    names = [str(one.relative_to(root)) for one in order]
+    return list(dict.fromkeys([*names, *(f"tests/{name}" for name in CONCERNED[near].split())]))
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the tree as it is here, of the files that git knows or would add."""
+    words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def outcome(mutant: Mutant, tree: Path, tests: Sequence[str], seconds: float = SECONDS) -> str:
+    """'killed by ...', LATE or SURVIVED; `tree` is a copy, which is as it was afterwards."""
+    path = tree / mutant.path
+    source = path.read_text(encoding="utf-8")
+    words = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider"]
+    try:
+        path.write_text(mutant.text(source), encoding="utf-8")
+        done = subprocess.run(
+            [*words, *tests],
+            cwd=tree,
+            env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        return LATE
+    finally:
+        path.write_text(source, encoding="utf-8")
+    if done.returncode == 0:
+        return SURVIVED
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return f"killed by {failed[0] if failed else f'exit code {done.returncode}'}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Plant mutants one after another; the exit code is 1 where fewer than 95 % are killed."""
+    parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
+    parser.add_argument("folders", nargs="*", default=FOLDERS, help="files or folders (all four)")
+    parser.add_argument("--count", type=int, default=200, help="mutants, drawn (default: 200)")
+    parser.add_argument("--seed", type=int, default=1, help="of the drawing (default: 1)")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for each (default: 900)")
+    options = parser.parse_args(argv)
+    chosen = every(options.folders)
+    random.Random(options.seed).shuffle(chosen)
+    chosen = chosen[: options.count]
+    found: dict[str, list[str]] = {SURVIVED: [], LATE: []}
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        tree = copied(Path(name))
+        for number, mutant in enumerate(chosen, start=1):
+            said = outcome(mutant, tree, concerning(mutant.path), options.seconds)
+            what = mutant.described((ROOT / mutant.path).read_text(encoding="utf-8"))
+            print(f"{number}/{len(chosen)}  {what}  {said}", flush=True)
+            found.setdefault(said, []).append(what)
+    alive, late = found[SURVIVED], found[LATE]
+    counts = f"{len(chosen)} mutants, {len(alive)} survived, {len(late)} ran out of time"
+    print(f"\nseed {options.seed}: {counts}")
+    print("".join(f"survived: {what}\n" for what in sorted(alive)), end="")
+    return int(len(alive) > MOST_ALIVE * len(chosen))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""The mutants that `make mutants` plants: what is changed, what is left alone, what kills them."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests import mutants
+from tests.mutants import ROOT, SURVIVED, Mutant, concerning, every, of_kernel, of_python, outcome
+
+PYTHON = '''"""Sizes of 12 things."""
+LIMIT = 1.5  # of 3
+NAMES: tuple[int, 2] = (7,)
+
+
+def fits(å: float, b: float) -> bool:
+    """Whether 4 fit."""
+    if å is None:
+        raise ValueError(f"{b:.2f} is 5")
+    require_all(å)
+    print(å)
+    return (å + 0.0) < LIMIT and not b == 2
+'''
+KERNEL = """// of 3
+#define SIZE 4
+/* 5
+6 */
+float f(float4 a, global int *b) {
+    if (a.x <= 1.5f && b->c != 0) { b[2] += 1 << 3; }
+    for (int i = 0; i < SIZE; i++) { b[i]--; }
+}
+"""
+
+
+def planted(found: list[Mutant], source: str) -> list[str]:
+    for one in found:
+        text = one.text(source)
+        assert text != source
+        assert text[: one.start] == source[: one.start]
+        assert text.endswith(source[one.end :])
+    return [one.described(source).partition(": ")[2] for one in found]
+
+
+def test_what_is_changed_in_a_program() -> None:
+    assert planted(of_python("x.py", PYTHON), PYTHON) == [
+        "1.5 -> 1.65",
+        "7 -> 8",
+        "å is None -> False",
+        "is -> is not",
+        "require_all(å) -> None",
+        "0.0 -> 0.1",
+        "< -> <=",
+        "and -> or",
+        "== -> !=",
+        "2 -> 3",
+    ]
+
+
+def test_what_is_changed_in_a_kernel() -> None:
+    assert planted(of_kernel("x.cl", KERNEL), KERNEL) == [
+        "<= -> <", "1.5 -> 1.65", "!= -> ==", "0 -> 1", "2 -> 3", "1 -> 2", "3 -> 4",
+        "0 -> 1", "< -> <=",
+    ]  # fmt: skip
+
+
+def test_every_mutant_is_a_program() -> None:
+    found = every()
+    assert len(found) > 5000
+    assert found == every()
+    for one in random.Random(1).sample(found, 200):
+        text = one.text((ROOT / one.path).read_text(encoding="utf-8"))
+        if one.path.endswith(".py"):
+            compile(text, one.path, "exec")
+        tests = concerning(one.path)
+        assert tests
+        assert all((ROOT / test).exists() for test in tests)
+
+
+def test_mutants_are_killed_by_a_test_that_fails_and_by_nothing_else(tmp_path: Path) -> None:
+    test = "from size import LIMIT\ndef test_it() -> None:\n    assert 1 < LIMIT < 2\n"
+    (tmp_path / "size.py").write_text("LIMIT = 1.9\nOTHER = 5\n")
+    (tmp_path / "test_size.py").write_text(test)
+    limit, other = of_python("size.py", (tmp_path / "size.py").read_text())
+    assert outcome(limit, tmp_path, ["test_size.py"]) == "killed by test_size.py::test_it"
+    assert outcome(other, tmp_path, ["test_size.py"]) == SURVIVED
+    assert (tmp_path / "size.py").read_text() == "LIMIT = 1.9\nOTHER = 5\n"
+
+
+def test_a_run_says_how_many_survived(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = iter(["killed by a.py", SURVIVED, "killed by b.py"])
+    monkeypatch.setattr(mutants, "copied", lambda folder: folder)
+    monkeypatch.setattr(mutants, "outcome", lambda *_: next(said))
+    words = ["ligen_py/engine/constants.py", "kernels/include/random.clh"]
+    assert mutants.main([*words, "--count", "3", "--seed", "7"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2] == "seed 7: 3 mutants, 1 survived, 0 ran out of time"
+    assert lines[-1].startswith("survived: ")
+    assert len(lines) == 6

@@ -1,0 +1,64 @@
+"""Where caches are kept, also for a user whose home folder takes nothing."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from ligen_py.paths import cache_folder, local_cache, user_cache
+
+ROOT = Path(__file__).parents[2]
+NOWHERE = "/proc/nowhere"
+"""A folder that not even root can make."""
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    return tmp_path
+
+
+def test_the_cache_is_the_users(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(temporary / "home"))
+    assert user_cache() == temporary / "home" / ".cache"
+    assert cache_folder("x") == temporary / "home" / ".cache" / "ligen_py" / "x"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(temporary / "given"))
+    assert user_cache() == temporary / "given"
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME"])
+def test_a_home_that_takes_nothing_is_replaced(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, NOWHERE)
+    found = user_cache()
+    assert found == local_cache() == temporary / f"ligen_py-cache-{os.getuid()}"
+    assert stat.S_IMODE(found.stat().st_mode) == 0o700
+
+
+def test_a_folder_of_another_user_is_not_taken(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", NOWHERE)
+    taken = temporary / f"ligen_py-cache-{os.getuid() + 1}"
+    taken.mkdir()
+    monkeypatch.setattr(os, "getuid", lambda: taken.stat().st_uid + 1)
+    assert local_cache() is None
+    assert user_cache().parent == temporary
+    assert user_cache() != taken
+
+
+def test_a_device_is_found_without_a_home() -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("XDG_CACHE_HOME", "HOME")}
+    done = subprocess.run(
+        [sys.executable, "-m", "ligen_py", "stage", "dock", "--help"],
+        env=environment | {"HOME": NOWHERE, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
