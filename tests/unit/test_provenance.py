@@ -151,7 +151,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/sequences/wavefront.cl": {"homologs"},
     "kernels/include/ad4.clh": {"lga", "refine", "score"},
     "kernels/include/ad4_field.clh": {"lga", "refine"},
-    "kernels/include/chemical_grid.clh": {"lga", "refine"},
+    "kernels/include/chemical_grid.clh": {"refine"},
     "kernels/include/energy.clh": {"refine"},
     "kernels/include/field.clh": {"dock"},
     "kernels/include/field_input.clh": {"lga", "refine"},
