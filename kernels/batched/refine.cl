@@ -230,7 +230,6 @@ static place_t perturbed(sg_t sg,
 
 KERNEL void refine(
     int pose_count,
-    int rounds,
     int evaluations,
     float temperature,
     float amplitude,
@@ -265,6 +264,7 @@ KERNEL void refine(
   __local float *vectors = all_vectors + sg.index * MAX_FREEDOMS * (8 + MAX_FREEDOMS);
   __local float *atoms = all_atoms + sg.index * MAX_ATOMS * 9;
   const field_ligand_t l = ligands[owner[pose]];
+  const int rounds = l.rounds;
   const problem_t p = {l,
                        grid,
                        maps,

@@ -165,7 +165,6 @@ static real change_at_random(
 
 __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     int scratch_reals,  // of a lane: what its largest ligand needs
-    int rounds,
     int evaluations,
     float temperature,
     float amplitude,
@@ -194,7 +193,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     __global real *scratch) {
   const int4 item = items[get_group_id(0)];
   const field_ligand_t l = ligands[item.x];
-  const int lane = get_local_id(0), count = RIGID + l.torsions;
+  const int lane = get_local_id(0), count = RIGID + l.torsions, rounds = l.rounds;
   uchar piece[MAX_ATOMS];
   __global real *own = scratch + (size_t)get_group_id(0) * LANES * scratch_reals + lane;
   const lane_problem_t p = {l,

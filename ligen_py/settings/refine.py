@@ -14,7 +14,8 @@ class RefineSettings(Section):
         20,
         ge=0,
         le=10_000,
-        description="local minima visited from each pose; 0: poses are not changed",
+        description="local minima visited from each pose, with more than 6 rotatable bonds more: "
+        "in proportion to their square, at most 5 times as many; 0: poses are not changed",
     )
     evaluations: int = Field(
         30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"

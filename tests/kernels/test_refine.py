@@ -245,6 +245,14 @@ def test_rounds_lower_the_energy_and_it_is_that_of_the_pose(device: Device, form
     assert again.before == pytest.approx(often.after, rel=1e-3, abs=1e-2)
 
 
+def test_long_ligands_get_more_rounds() -> None:
+    torsions = np.array([0, 6, 7, 9, 13, 14, 64])
+    assert refining.rounds_of(torsions, 20).tolist() == [20, 20, 27, 45, 93, 100, 100]
+    assert refining.rounds_of(torsions, 6).tolist() == [6, 6, 8, 13, 28, 30, 30]
+    for single in (0, 1):
+        assert refining.rounds_of(torsions, single).tolist() == [single] * 7
+
+
 @pytest.mark.parametrize("name", ["vina", "ad4"])
 def test_batches_and_work_groups_change_no_bit(
     device: Device, name: str, form: str, monkeypatch: pytest.MonkeyPatch

@@ -46,7 +46,15 @@ MOST_TURNS = 8
 LIGAND = np.dtype(
     [
         (name, np.int32)
-        for name in ("first_atom", "atoms", "first_torsion", "torsions", "first_word", "words")
+        for name in (
+            "first_atom",
+            "atoms",
+            "first_torsion",
+            "torsions",
+            "first_word",
+            "words",
+            "rounds",
+        )
     ]
     + [("key", np.uint32), ("radius_of_gyration", np.float32)]
 )
@@ -54,6 +62,22 @@ LIGAND = np.dtype(
 
 STRUCTS = {"field_ligand_t": LIGAND}
 """Rows of tables that energies in a field need (kernels/include/energy.clh)."""
+
+
+FEW_TORSIONS, MOST_ROUNDS = 6, 5
+"""A ligand with more torsions than this gets more rounds; at most so many times as many."""
+
+
+def rounds_of(torsions: np.ndarray, rounds: int) -> np.ndarray:
+    """Rounds of a chain by the torsions of its ligand, int64, where those with few have `rounds`.
+
+    They grow with the square of the torsions: the more there are, the more changes of one miss.
+    Single descents stay single.
+    """
+    if rounds < 2:
+        return np.full(len(torsions), rounds, np.int64)
+    grown = rounds * torsions.astype(np.int64) ** 2 // FEW_TORSIONS**2
+    return np.clip(grown, rounds, MOST_ROUNDS * rounds)
 
 
 @dataclass(frozen=True)
@@ -69,7 +93,11 @@ class RefineBatch:
 
 
 def pack(
-    ligands: Ligands, rows: np.ndarray, field: ChemicalField, seed: int, kinds: np.ndarray
+    ligands: Ligands,
+    rows: np.ndarray,
+    field: ChemicalField,
+    settings: RefineSettings,
+    kinds: np.ndarray,
 ) -> RefineBatch:
     """Flat arrays of the ligands `rows` in a field; their keys mix the seed with their content."""
     atoms = field.particles(ligands, rows)
@@ -80,7 +108,8 @@ def pack(
     for name, count in counts:
         table[f"first_{name}"] = np.cumsum(count) - count
     table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
-    table["key"] = keys_of(ligands, rows, seed, kinds)
+    table["rounds"] = rounds_of(torsions, settings.rounds)
+    table["key"] = keys_of(ligands, rows, settings.seed, kinds)
     xyz = ligands.xyz[atoms.rows]
     if len(rows):
         squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
@@ -152,7 +181,7 @@ class Refiner:
         for members, classes in self._batches(ligands, poses):
 
             def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
-                batch = pack(ligands, rows, self.field, settings.seed, kinds)
+                batch = pack(ligands, rows, self.field, settings, kinds)
                 self._launch(batch, rows, classes, poses, settings, state)
 
             for done, _ in by_batches(self.device, launch, members):
@@ -212,7 +241,6 @@ class Refiner:
             (work.groups * work.local,),
             (work.local,),
             np.int32(work.size),
-            np.int32(settings.rounds),
             np.int32(settings.evaluations),
             np.float32(settings.temperature),
             np.float32(settings.amplitude),
