@@ -4,7 +4,6 @@ On a cluster the four stages of a chunk are one job: it asks for the sum of thei
 largest of their memories.
 """
 
-
 if plan.settings.search == "lga":
 
     rule lga:
