@@ -350,7 +350,8 @@ def follow(
             time.sleep(min(pause, GLANCE if bars else pause) if line else min(pause, 1.0))
 
     def finish() -> None:
-        with suppress(InputError, OSError):
+        # A file that is read here for the first time needs threads, which Python starts no more.
+        with suppress(InputError, OSError, RuntimeError):
             if line := look():
                 _append(log, line)
         if bars:

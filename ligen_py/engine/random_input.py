@@ -3,6 +3,8 @@
 import numpy as np
 
 from ligen_py.records.ligands import Ligands
+from ligen_py.records.molecule import Atom, Bond, Parts
+from ligen_py.records.molecule import joined as molecule_bytes
 from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
 
@@ -68,10 +70,18 @@ def random_ligand(rng: np.random.Generator, atoms: int, torsions: int) -> dict[s
     }
 
 
+def _molecule(row: dict[str, np.ndarray]) -> np.ndarray:
+    """The bytes of a ligand's molecule: its elements and single bonds."""
+    atoms = [Atom(element, 0, 0, 0, 0, 0, 0) for element in row["element"].tolist()]
+    bonds = [Bond(near, far, 1, 0, 0) for near, far in row["bond"].tolist()]
+    return molecule_bytes(Parts(atoms, bonds, []))
+
+
 def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
     """Random ligands of (atoms, torsions) each."""
     rng = np.random.default_rng(seed)
     rows = [random_ligand(rng, atoms, torsions) for atoms, torsions in sizes]
+    molecules = [_molecule(row) for row in rows]
     none = {column: array[:0] for column, array in random_ligand(rng, 5, 0).items()}
 
     def offsets(column: str) -> np.ndarray:
@@ -92,10 +102,10 @@ def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
         first_bond=offsets("bond"),
         first_torsion=offsets("torsion_axis"),
         first_pair=offsets("pair_mask"),
-        first_byte=np.zeros(len(rows) + 1, "i8"),
+        first_byte=np.cumsum([0, *map(len, molecules)]).astype("i8"),
         charge=np.zeros(atoms, "i1"),
         bond_order=np.ones(len(joined["bond"]), "u1"),
-        molecule=np.zeros(0, "u1"),
+        molecule=np.concatenate([np.zeros(0, "u1"), *molecules]),
         **joined,
     )
 

@@ -48,8 +48,10 @@ class Contents:
 
     def digests(self, paths: Iterable[Path]) -> list[str]:
         """SHA-256 of several files, of which some are read at a time."""
+        wanted = list(paths)
         with ThreadPoolExecutor(THREADS) as pool:
-            return list(pool.map(self.digest, paths))
+            list(pool.map(self.digest, dict.fromkeys(wanted)))  # each file once
+        return [self.digest(path) for path in wanted]
 
     def keep(self) -> None:
         """Write what is known for the next run; where that fails, it reads the files again."""

@@ -10,6 +10,7 @@ from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.refinement import batched as refining
 from ligen_py.engine.refinement.reference import Problem
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
+from ligen_py.settings.refine import RefineSettings
 from tests.stages.factory import Molecule, library_of
 
 SMILES = (
@@ -40,7 +41,7 @@ def test_atoms_sides_and_pairs_are_those_of_the_ligands(ligands: Ad4Ligands) -> 
     rows = np.random.default_rng(1).permutation(len(ligands.entry))
     chosen = field(ligands)
     found = chosen.particles(ligands, rows)
-    batch = refining.pack(ligands, rows, chosen, 1, ligands.type)
+    batch = refining.pack(ligands, rows, chosen, RefineSettings(seed=1), ligands.type)
     assert np.array_equal(found.counts, chosen.sizes(ligands)[rows])
     torsions = np.diff(ligands.first_torsion)[rows]
     first_turn, first_atom = (np.cumsum(n) - n for n in (torsions, found.counts))
