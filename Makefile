@@ -29,7 +29,7 @@ demo-sequences: $(DEMO) ## Search made proteins and a made genome; results in de
 	@echo "Read next: demo/sequences/results/report.html, and the tables in demo/sequences/results/*/*/found/"
 
 test: lint ## Run every check and every test
-	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope
+	$(BIN)/python -m pytest tests -q -n $(CORES) --dist loadscope --no-loadscope-reorder
 
 test-faults: $(TESTS) ## Kill, cut, fill and damage campaigns at more moments than `make test` does
 	LIGEN_TEST_MOMENTS=$(KILLS) $(BIN)/python -m pytest tests/workflow/test_faults.py -q --timeout 172800

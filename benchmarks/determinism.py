@@ -86,8 +86,8 @@ def best(path: Path) -> np.ndarray:
 def compare(name: str, first: Chain, other: Chain) -> None:
     """Print how a device differs from the first one."""
     print(name)
-    for kind, a, b in (("poses", first.poses, other.poses), ("kept", first.kept, other.kept)):
-        print(f"  {kind}: {', '.join(differences(a, b, kind)) or 'equal, bit for bit'}")
+    for kind, one, two in (("poses", first.poses, other.poses), ("kept", first.kept, other.kept)):
+        print(f"  {kind}: {', '.join(differences(one, two, kind)) or 'equal, bit for bit'}")
     a, b = (read_terms(chain.score("same", first.kept)) for chain in (first, other))
     for function in FUNCTIONS:
         x, y = a[function]["total"].astype("f8"), b[function]["total"].astype("f8")

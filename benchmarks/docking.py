@@ -155,7 +155,7 @@ class LigandsInMemory:
             for g, record in groups.items()
             if g not in LIGANDS.fixed and issubclass(record, Ligands)
         }
-        return cls(ligands, typed)  # type: ignore[arg-type]
+        return cls(ligands, typed)
 
     def some(self, rows: np.ndarray) -> "LigandsInMemory":
         """Some ligands, which may repeat."""

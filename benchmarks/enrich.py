@@ -24,6 +24,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import dataclass
@@ -265,10 +266,10 @@ def note(
             stream.write(json.dumps(row) + "\n")
 
 
-def sample_of(found: Molecules, sizes: list[int] | None) -> np.ndarray:
+def sample_of(found: Molecules, sizes: Sequence[int | None] | None) -> np.ndarray:
     """Rows of a seeded sample of so many actives and decoys; all where no sizes are given."""
     rows = []
-    for group, size in zip(GROUPS, sizes or [None] * len(GROUPS), strict=True):
+    for group, size in zip(GROUPS, sizes or (None,) * len(GROUPS), strict=True):
         own = np.flatnonzero(found.group == group)
         if size is not None and size < len(own):
             own = np.sort(np.random.default_rng(0).permutation(own)[:size])

@@ -113,7 +113,7 @@ def combine(paths: list[Path]) -> list[dict[str, Any]]:
     )
     result = []
     for mode, name in keys:
-        found = {
+        found: dict[str, dict[str, Any]] = {
             table["device"]: next(
                 (r for r in table["rows"] if (r["mode"], r["dataset"]) == (mode, name)), {}
             )

@@ -18,8 +18,7 @@ import pyopencl as cl
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from homologs import Letters, database
-
+from benchmarks.homologs import Letters, database
 from ligen_py.engine.alignment import reference
 from ligen_py.engine.alignment.packing import BLOCK, some
 from ligen_py.engine.alignment.scoring import Scoring

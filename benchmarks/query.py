@@ -21,9 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from ligen_py.provenance import Run
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
+from ligen_py.records.site import Site
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.store.campaign.layout import Runs, Scored
-from ligen_py.store.campaign.writer import control_of, new_campaign
+from ligen_py.store.campaign.writer import TargetWriter, control_of, new_campaign, reference_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -40,6 +41,18 @@ QUESTIONS: dict[str, list[str]] = {
 }
 
 
+NO_TEXTS = np.empty(0, object)
+NOWHERE = Site(
+    xyz=np.empty((0, 3), "f4"),
+    element=np.empty(0, "u1"),
+    residue=np.empty(0, "i4"),
+    label=NO_TEXTS,
+    role=np.empty(0, "u1"),
+    conformation=NO_TEXTS,
+)
+"""A target without atoms."""
+
+
 def invent(path: Path, molecules: int) -> None:
     """Write a campaign of one target with random scores and properties."""
     rng = np.random.default_rng(0)
@@ -51,12 +64,18 @@ def invent(path: Path, molecules: int) -> None:
             count = min(PIECE, molecules - start)
             _append(target, rng, smiles, scores[start : start + count], start)
         order = np.argsort(-scores, kind="stable").astype("i8")
-        target.finish(order, control_of(None))
+        target.finish(order, control_of(None), NOWHERE, reference_of({}))
         texts = [np.empty(0, object)] * 5
         campaign.finish(["lib"], ["lib.smi"], Runs(*texts))
 
 
-def _append(target, rng, smiles, scores, start) -> None:  # type: ignore[no-untyped-def]
+def _append(
+    target: TargetWriter,
+    rng: np.random.Generator,
+    smiles: np.ndarray,
+    scores: np.ndarray,
+    start: int,
+) -> None:
     count = len(scores)
     number = np.arange(start, start + count)
     target._scored.append(
@@ -72,6 +91,7 @@ def _append(target, rng, smiles, scores, start) -> None:  # type: ignore[no-unty
             states=np.ones(count, "i4"),
             poses=np.ones(count, "i4"),
             restart=np.zeros(count, "i4"),
+            heavy=np.full(count, 28, "i4"),
             duplicate=np.zeros(count, "u1"),
         )
     )

@@ -196,7 +196,7 @@ def _best_of_few(rmsd: np.ndarray, score: np.ndarray) -> float:
 def _by_ligand(docked: Docked) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Molecule and coordinates of every ligand's poses (forms of one molecule are ligands)."""
     for ligand in np.flatnonzero(np.diff(docked.poses.first_pose)):
-        yield docked.molecule(ligand), docked.coordinates(ligand)
+        yield docked.molecule(int(ligand)), docked.coordinates(int(ligand))
 
 
 def _rounded(column: np.ndarray) -> list[float | None]:
@@ -210,7 +210,7 @@ def vina(task: Task, given: Complex) -> dict[str, Any]:
     started = time.perf_counter()
     peer = VinaPeer(given.target, given.work, task.cores)
     found = [
-        peer.dock(given.molecules.ligands, row)
+        peer.dock(given.molecules.ligands, int(row))
         for row in np.flatnonzero(given.molecules.ligands.conformer == 0)
     ]
     seconds = time.perf_counter() - started

@@ -100,7 +100,7 @@ def measure(
     """A row for each form in the field of a function."""
     seen = given.target.seen(given.molecules, [name])[name]
     kinds = given.molecules.typed["vina"].type  # type: ignore[attr-defined]
-    settings = RefineSettings(field=name)  # type: ignore[arg-type]
+    settings = RefineSettings(field=name)
     grid = Grid.over(given.target.field, settings.spacing)
     field = field_over(name, device, seen.receptor, grid, seen.ligands)
     work = operations(field, seen.ligands)

@@ -93,7 +93,7 @@ def arithmetic(device: Device, runs: int) -> dict[str, dict[str, float]]:
             return kernel(device.queue, (items,), (local,), *arguments)
 
         launch()
-        x = (np.arange(local)[:, None] + np.arange(CHAINS)).astype(kind)
+        x: np.ndarray = (np.arange(local)[:, None] + np.arange(CHAINS)).astype(kind)
         for _ in range(steps):
             x = x * kind(a) + kind(b)
         expected = np.tile(x.sum(1).astype(kind), items // local)

@@ -154,7 +154,7 @@ def measure(works: list[Work]) -> dict[str, Any]:
         times = {
             name: np.array([getattr(part.clock, kind)[name] for part in every]) for name in STAGES
         }
-        times["all"] = sum(times.values())
+        times["all"] = np.sum(list(times.values()), axis=0)
         result[kind] = {name: _rates(counts / seconds) for name, seconds in times.items()}
     return result
 

@@ -101,7 +101,7 @@ def sweep(
     else:
         sizes = [lanes for lanes in LANES if lanes <= device.sub_group_size]
         grid = [(f"lanes {lanes}", replace(start, lanes=lanes)) for lanes in sizes]
-    groups = GROUPS[:3] if form == "latency" or not is_gpu else GROUPS
+    groups: tuple[int, ...] = GROUPS[:3] if form == "latency" or not is_gpu else GROUPS
     groups = groups[:1] if device.back_end == "local" else groups
     if quick:
         grid, groups = grid[::2], groups[:2]

@@ -10,8 +10,10 @@ import pytest
 
 from benchmarks import autodock, crossdock, enrich, native, portability, reading, redock, screen
 from benchmarks.docking import Settings
+from benchmarks.query import invent
 from benchmarks.together import together
 from ligen_py.molecules.library.reading import Part, records
+from ligen_py.store.campaign.reader import open_campaign
 
 
 def test_what_more_draws_win_among_decoys() -> None:
@@ -163,3 +165,11 @@ def test_boxes_of_the_genetic_algorithm_have_their_centres() -> None:
         middle = grid.origin + grid.spacing * (np.array(grid.shape) - 1) / 2
         assert middle == pytest.approx(center, abs=1e-4)
         assert grid.shape == tuple(count + 1 for count in cells)
+
+
+def test_an_invented_campaign_can_be_asked(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.h5"
+    invent(path, 5)
+    with open_campaign(path) as campaign:
+        target = campaign.target("t")
+        assert sorted(target.column("name", target.order())) == [f"CHEMBL{n}" for n in range(5)]
