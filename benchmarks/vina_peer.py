@@ -13,6 +13,7 @@ from vina import Vina
 
 from benchmarks.docking import Target
 from ligen_py.molecules.export import posed
+from ligen_py.molecules.stored import stored
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.ligands import Ligands
 
@@ -30,7 +31,7 @@ class PeerPoses:
     """What Vina found, best first."""
 
     molecule: np.ndarray
-    """RDKit binary molecule, u1."""
+    """As ligands are stored, u1."""
     xyz: np.ndarray
     """(poses, atoms, 3), Angstrom."""
     affinity: np.ndarray
@@ -90,6 +91,4 @@ class VinaPeer:
         mol = RDKitMolCreate.from_pdbqt_mol(found)[0]
         places = [conformer.GetPositions() for conformer in mol.GetConformers()]
         energies = self._vina.energies(n_poses=POSES, energy_range=100.0)
-        return PeerPoses(
-            np.frombuffer(mol.ToBinary(), np.uint8), np.array(places), energies[:, 0].copy()
-        )
+        return PeerPoses(stored(mol), np.array(places), energies[:, 0].copy())
