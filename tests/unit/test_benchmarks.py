@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rdkit import Chem
 
 from benchmarks import autodock, crossdock, enrich, native, portability, reading, redock, screen
-from benchmarks.docking import Settings
+from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pocket_of
 from benchmarks.query import invent
 from benchmarks.together import together
 from ligen_py.molecules.library.reading import Part, records
+from ligen_py.molecules.stored import molecule_of
 from ligen_py.store.campaign.reader import open_campaign
 
 
@@ -173,3 +175,19 @@ def test_an_invented_campaign_can_be_asked(tmp_path: Path) -> None:
     with open_campaign(path) as campaign:
         target = campaign.target("t")
         assert sorted(target.column("name", target.order())) == [f"CHEMBL{n}" for n in range(5)]
+
+
+def test_vina_docks_a_parsed_ligand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vina_peer = pytest.importorskip("benchmarks.vina_peer")
+    monkeypatch.setattr(vina_peer, "EXHAUSTIVENESS", 1)
+    settings, library = Settings(), tmp_path / "library.smi"
+    library.write_text("OCc1ccccc1 benzyl-alcohol\n")
+    receptor, ligand = screen.packaged_complex()
+    target = Target.of(pocket_of(receptor, ligand, 6.0, tmp_path, settings.pocket))
+    made = LigandsInMemory.of(parsed(library, tmp_path, settings.parse)).ligands
+    found = vina_peer.VinaPeer(target, tmp_path, 1).dock(made, 0)
+    mol = molecule_of(found.molecule)
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == "OCc1ccccc1"
+    assert found.xyz.shape[1:] == (mol.GetNumAtoms(), 3)
+    assert (np.diff(found.affinity) >= 0).all()
+    assert found.affinity[0] < -2
