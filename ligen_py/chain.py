@@ -63,9 +63,20 @@ class Stage:
         `inputs` has a value for each field of the stage's `Inputs`. Raises what the stage raises:
         InputError, DeviceError, OSError.
         """
-        stage = import_module(f"ligen_py.{self.name}")
         with _warnings_only():
-            stage.run(stage.Inputs(**inputs), settings, device, output, **speed)
+            self.run_logged(inputs, settings, device, output, **speed)
+
+    def run_logged(
+        self,
+        inputs: Mapping[str, Any],
+        settings: Section,
+        device: str | None,
+        output: Path,
+        **speed: Any,
+    ) -> None:
+        """As `run`, with all that the stage logs."""
+        stage = import_module(f"ligen_py.{self.name}")
+        stage.run(stage.Inputs(**inputs), settings, device, output, **speed)
 
 
 @contextmanager
@@ -119,6 +130,9 @@ def screen(search: str) -> tuple[Stage, ...]:
 
 SCREEN = screen("ligen")
 """Those of LiGen's search."""
+
+TOGETHER = "screen"
+"""The module and rule that run all of these in one process."""
 
 FILES = tuple(dict.fromkeys(stage.kind for stage in STAGES.values() if "{" in stage.path))
 """Kinds of the files of a part, in the order in which the stages write them."""

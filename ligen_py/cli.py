@@ -8,6 +8,7 @@ import argparse
 import difflib
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -121,6 +122,16 @@ def settings_from(model: type[Section], arguments: argparse.Namespace) -> Any:
     return check(
         model, given, "command line", name=lambda path: flag(model, path.partition(".")[0])
     )
+
+
+def section_from(model: type[Section], words: str) -> Any:
+    """The settings that stand in one word of a command line, as flags; InputError names the flag.
+
+    Leaves as any parser does where a flag is unknown.
+    """
+    arguments = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    add_settings(arguments, model)
+    return settings_from(model, arguments.parse_args(shlex.split(words)))
 
 
 def add_device(arguments: argparse.ArgumentParser, several: bool = False) -> None:

@@ -20,6 +20,7 @@ STAGES = {
     "filter": "poses -> the poses worth refining",
     "refine": "poses -> refined poses",
     "score": "refined poses -> scores",
+    "screen": "ligands and pocket -> scores: all stages of a chunk in one process",
     "controls": "scores of controls -> verdict on a target",
     "accept": "verdict -> whether the libraries are docked",
     "aggregate": "scores of all parts -> campaign file",

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,6 +115,11 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+@lru_cache(maxsize=64)
+def _digest_once(path: Path, size: int, changed: int, number: int) -> str:
+    return file_digest(path)
+
+
 class Input(NamedTuple):
     """An input known by its content: a name for people, and a SHA-256."""
 
@@ -123,8 +128,10 @@ class Input(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> "Input":
-        """A file, by its last name and its bytes."""
-        return cls(path.name, file_digest(path))
+        """A file, by its last name and its bytes, which are read once while it does not change."""
+        status = path.stat()
+        known = _digest_once(path, status.st_size, status.st_mtime_ns, status.st_ino)
+        return cls(path.name, known)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,23 @@ def subset(record: R, rows: Rows) -> R:
     return type(record)(**columns)
 
 
+def piece(record: R, dim: str, first: int, last: int) -> R:
+    """Rows first <= row < last of a dimension, with all that belongs to them; offsets start at 0.
+
+    Its columns are views of the record's, but for the offsets.
+    """
+    spans, columns = {dim: (first, last)}, {}
+    for spec in _specs(record):
+        name, values = str(spec.metadata["dims"][0]), getattr(record, spec.name)
+        start, end = spans[name.removesuffix("+1")]
+        values = values[start : end + name.endswith("+1")]
+        if spec.metadata["into"]:
+            spans[spec.metadata["into"]] = int(values[0]), int(values[-1])
+            values = values - values[0]
+        columns[spec.name] = values
+    return type(record)(**columns)
+
+
 def concatenated(records: Sequence[R]) -> R:
     """The rows of several records one after another; offsets are counted on."""
     columns = {}

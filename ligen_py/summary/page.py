@@ -38,7 +38,7 @@ MATRIX_ROWS = 40
 CLUSTERS = 24
 """Clusters that are shown with a drawing."""
 
-SCREENED = frozenset(("dock", "lga", "filter", "refine", "score"))
+SCREENED = frozenset(("dock", "lga", "filter", "refine", "score", "screen"))
 
 POLAR = frozenset("HSMX")
 

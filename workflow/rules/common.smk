@@ -1,12 +1,13 @@
 """What all rules share: the checked campaign, the interpreter, the shapes of names."""
 
 import atexit
+import functools
 import os
 import shlex
 from pathlib import Path
 
 from ligen_py.campaign import BEST, Workplan, stage_environment
-from ligen_py.chain import STAGES, writer
+from ligen_py.chain import PART, STAGES, TOGETHER, screen, writer
 from ligen_py.errors import InputError
 from ligen_py.provenance import stage_digest
 from ligen_py.settings.document import read_document
@@ -57,7 +58,8 @@ def inputs(stage):
 
 def log_of(stage, folder="<logs>", ending=".log"):
     """The log of a stage, one a job; or another file of each job in another folder."""
-    wildcards = STAGES[stage].path.removesuffix(".h5").partition("/")[2]
+    path = PART if stage == TOGETHER else STAGES[stage].path.partition("/")[2]
+    wildcards = path.removesuffix(".h5")
     return "/".join(filter(None, (folder, stage, wildcards))) + ending
 
 

@@ -1,164 +1,80 @@
 """One chunk against one target; the device comes from LIGEN_DEVICE, never from the config.
 
-On a cluster the four stages of a chunk are one job: it asks for the sum of their times and the
-largest of their memories.
+One process runs the stages of a chunk. It keeps the results of stages that need not run again:
+Snakemake neither deletes them (`update`) nor knows which they are. Scores are no such file, so that a
+job that failed leaves none, and the chunk counts as unfinished whatever files were put back.
 """
 
-if plan.settings.search == "lga":
+CHUNK = screen(plan.settings.search)
 
-    rule lga:
-        input:
-            **inputs("lga"),
+
+def asked_for(stage):
+    """A file that is as old as the last `-R STAGE`; there is none before."""
+    return f"<results>/.again/{stage}"
+
+
+for _stage in CHUNK:
+
+    rule:
+        name:
+            _stage.name
         output:
-            made("poses"),
+            touch(asked_for(_stage.name)),
         log:
-            log_of("lga"),
-        benchmark:
-            times_of("lga")
-        group:
-            "chunk"
-        conda:
-            "../../envs/ligen.yaml"
-        threads: 8
-        resources:
-            mem_mb=lambda wildcards, attempt: 4000 * attempt,
-            runtime=240,
-        params:
-            flags=flags(plan.settings.lga),
-            code=stage_digest("lga"),
+            f"<logs>/again/{_stage.name}.log",
+        localrule: True
         message:
-            "Dock {wildcards.library}, part {wildcards.chunk}, into {wildcards.target} by the genetic algorithm"
-        shell:
-            "python -m ligen_py.lga"
-            " --ligands {input.ligands}"
-            " --pocket {input.pocket}"
-            " --output {output}"
-            " {params.flags}"
-            " > {log} 2>&1"
-
-else:
-
-    rule dock:
-        input:
-            **inputs("dock"),
-        output:
-            made("poses"),
-        log:
-            log_of("dock"),
-        benchmark:
-            times_of("dock")
-        group:
-            "chunk"
-        conda:
-            "../../envs/ligen.yaml"
-        threads: 8
-        resources:
-            mem_mb=lambda wildcards, attempt: 4000 * attempt,
-            runtime=60,
-        params:
-            flags=flags(plan.settings.dock),
-            code=stage_digest("dock"),
-        message:
-            "Dock {wildcards.library}, part {wildcards.chunk}, into {wildcards.target}"
-        shell:
-            "python -m ligen_py.dock"
-            " --ligands {input.ligands}"
-            " --pocket {input.pocket}"
-            " --output {output}"
-            " {params.flags}"
-            " > {log} 2>&1"
+            f"Have every chunk run {_stage.name} again, and what follows it"
 
 
-rule filter:
+@functools.cache
+def again():
+    """What chunks have been asked to run again, in this run or before."""
+    forced = workflow.dag_settings.forcerun
+    marks = {stage.name: asked_for(stage.name) for stage in CHUNK}
+    return [
+        path
+        for name, path in marks.items()
+        if name in forced or Path(path.replace("<results>", "results")).exists()
+    ]
+
+
+rule screen:
     input:
-        **inputs("filter"),
+        ligands=made("ligands"),
+        pocket=made("pocket"),
+        again=lambda wildcards: again(),
     output:
-        made("kept"),
+        **{stage.kind: update(made(stage.kind)) for stage in CHUNK[:-1]},
+        scores=made("scores"),
     log:
-        log_of("filter"),
+        log_of("screen"),
     benchmark:
-        times_of("filter")
-    group:
-        "chunk"
+        times_of("screen")
     conda:
         "../../envs/ligen.yaml"
     threads: 8
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: 8000 * attempt,
+        runtime=240 if plan.settings.search == "ligen" else 420,
     params:
-        flags=flags(plan.settings.filter),
-        code=stage_digest("filter"),
+        flags=shlex.join(
+            f"--{stage.name}={flags(getattr(plan.settings, stage.name))}"
+            for stage in CHUNK
+        ),
+        search=plan.settings.search,
+        code=[stage_digest(stage.name) for stage in CHUNK],
     message:
-        "Choose poses of {wildcards.library}, part {wildcards.chunk}, in {wildcards.target}"
+        "Screen {wildcards.library}, part {wildcards.chunk}, against {wildcards.target}"
     shell:
-        "python -m ligen_py.filter"
-        " --ligands {input.ligands}"
-        " --poses {input.poses}"
-        " --output {output}"
-        " {params.flags}"
-        " > {log} 2>&1"
-
-
-rule refine:
-    input:
-        **inputs("refine"),
-    output:
-        made("refined"),
-    log:
-        log_of("refine"),
-    benchmark:
-        times_of("refine")
-    group:
-        "chunk"
-    conda:
-        "../../envs/ligen.yaml"
-    threads: 8
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=60,
-    params:
-        flags=flags(plan.settings.refine),
-        code=stage_digest("refine"),
-    message:
-        "Refine poses of {wildcards.library}, part {wildcards.chunk}, in {wildcards.target}"
-    shell:
-        "python -m ligen_py.refine"
+        "python -m ligen_py.screen"
         " --ligands {input.ligands}"
         " --pocket {input.pocket}"
-        " --poses {input.poses}"
-        " --output {output}"
-        " {params.flags}"
-        " > {log} 2>&1"
-
-
-rule score:
-    input:
-        **inputs("score"),
-    output:
-        made("scores"),
-    log:
-        log_of("score"),
-    benchmark:
-        times_of("score")
-    group:
-        "chunk"
-    conda:
-        "../../envs/ligen.yaml"
-    threads: 8
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=60,
-    params:
-        flags=flags(plan.settings.score),
-        code=stage_digest("score"),
-    message:
-        "Score {wildcards.library}, part {wildcards.chunk}, in {wildcards.target}"
-    shell:
-        "python -m ligen_py.score"
-        " --ligands {input.ligands}"
-        " --pocket {input.pocket}"
-        " --poses {input.poses}"
-        " --output {output}"
+        " --poses {output.poses}"
+        " --kept {output.kept}"
+        " --refined {output.refined}"
+        " --scores {output.scores}"
+        " --again {input.again}"
+        " --search {params.search}"
         " {params.flags}"
         " > {log} 2>&1"

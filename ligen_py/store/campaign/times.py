@@ -4,7 +4,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-from ligen_py.chain import STAGES
+from ligen_py.chain import STAGES, TOGETHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,9 @@ def read_times(folder: Path) -> list[Time]:
     Files that cannot be read are left out: times are no result.
     """
     found = []
-    for stage in list(STAGES)[: list(STAGES).index("export")]:
+    names = list(STAGES)
+    ranking = names.index("aggregate")
+    for stage in (*names[:ranking], TOGETHER, names[ranking]):
         files = [folder / f"{stage}.tsv", *sorted((folder / stage).rglob("*.tsv"))]
         rows = [row for file in files for row in _rows(file)]
         if rows:

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,9 +13,11 @@ import numpy as np
 
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING, Kind, Record
+from ligen_py.records.rows import concatenated, piece
 from ligen_py.store.files.disk import Disk
 from ligen_py.store.files.guard import child, dataset_of
-from ligen_py.store.files.read import open_file
+from ligen_py.store.files.memory import current
+from ligen_py.store.files.read import open_file, read
 from ligen_py.store.files.table import Table, text_rows
 from ligen_py.store.files.write import new_file_on_disk, write_record
 
@@ -56,6 +58,10 @@ def read_pieces(
     path: Path, kind: Kind, record: type[R], dim: str, runs: Iterable[tuple[int, int]]
 ) -> Iterator[R]:
     """`read_piece` of one run of rows after another; the next is read while the last is in use."""
+    if current():
+        whole = read(path, kind, record)
+        yield from (piece(whole, dim, first, last) for first, last in runs)
+        return
     with ThreadPoolExecutor(1) as thread:
         waiting: deque[Future[R]] = deque()
         for run in runs:
@@ -83,6 +89,7 @@ class Growing:
         self._file, self._disk, self._kind = file, disk, kind
         self._maker, self._writer, self._flusher = threads
         self._tables: dict[str, Table[Any]] = {}
+        self._kept: dict[str, list[Future[Record]]] | None = {} if current() else None
         self._pending: deque[Future[None]] = deque()
         self._flush = self._flusher.submit(self._disk.flush_data)
 
@@ -90,7 +97,10 @@ class Growing:
         """Append what `make` returns to a group, once the pieces before it are written."""
         piece = self._maker.submit(make)
         self._pending.append(self._writer.submit(self._append, group, piece))
-        self._settle(WAITING)
+        if self._kept is None:
+            self._settle(WAITING)
+        else:  # the next stage needs all of them in memory
+            self._kept.setdefault(group, []).append(piece)
 
     def _append(self, group: str, piece: Future[Record]) -> None:
         if group not in self._tables:
@@ -113,19 +123,49 @@ class Growing:
 
     def write(self, group: str, record: Record) -> None:
         """Write a whole record, after all pieces."""
-        self._settle()
+        if self._kept is not None:
+            made: Future[Record] = Future()
+            made.set_result(record)
+            self._kept[group] = [made]
+        self._pending.append(self._writer.submit(self._write, group, record))
+
+    def _write(self, group: str, record: Record) -> None:
         write_record(self._file.create_group(group), record)
+
+    def records(self) -> dict[str, Record]:
+        """All records, where stages hand them on in memory."""
+        kept = self._kept or {}
+        made = {group: [piece.result() for piece in pieces] for group, pieces in kept.items()}
+        return {
+            group: pieces[0] if len(pieces) == 1 else concatenated(pieces)
+            for group, pieces in made.items()
+        }
 
 
 @contextmanager
 def growing(path: Path, kind: Kind, run: Run) -> Iterator[Growing]:
-    """A new file that appears under its name only if the block ends well."""
-    threads = [ThreadPoolExecutor(1) for _ in range(3)]
-    with new_file_on_disk(path, kind, run) as (file, disk):
-        try:
-            result = Growing(file, disk, kind, threads)
-            yield result
+    """A new file that appears under its name only if the block ends well.
+
+    Where stages hand on their records (`memory`), it is completed behind the block.
+    """
+    memory = current()
+    with ExitStack() as stack:
+        file, disk = stack.enter_context(new_file_on_disk(path, kind, run))
+        threads = [ThreadPoolExecutor(1) for _ in range(3)]
+        for thread in threads:
+            stack.callback(thread.shutdown, wait=True)  # before the file is closed
+        result = Growing(file, disk, kind, threads)
+        yield result
+        if memory is None:
             result.finish()
-        finally:
-            for thread in threads:
-                thread.shutdown(wait=True)  # before the file is closed
+            return
+        for group, record in result.records().items():
+            record.require_bounds()  # as a reader would
+            memory.keep(path, kind, record, kind.groups[group])
+        rest = stack.pop_all()
+
+    def complete() -> None:
+        with rest:
+            result.finish()
+
+    memory.later(complete)

@@ -12,6 +12,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.records.column import STRING, Kind, Record, base_of, extended, own_columns
 from ligen_py.store.files.guard import child, dataset_of
+from ligen_py.store.files.memory import current
 from ligen_py.store.files.seal import SEALED, has_line, is_broken
 from ligen_py.store.files.table import text_rows
 
@@ -77,6 +78,9 @@ def _require_kind(path: Path, file: h5py.File, kind: Kind, cure: str) -> None:
 
 def kind_of(path: Path, kinds: Sequence[Kind]) -> Kind:
     """Which of some kinds a file is; the first where it is none, so that reading it says why."""
+    memory = current()
+    if memory and (known := memory.kind(path)):
+        return known
     try:
         if is_broken(path):
             return kinds[0]
@@ -107,6 +111,18 @@ def read(path: Path, kind: Kind, record: type[R], base: Record | None = None) ->
     """
     if isinstance(base, record):
         return base
+    memory = current()
+    if memory is None:
+        return _from_disk(path, kind, record, base)
+    with memory.lock:
+        found = memory.record(path, record)
+        if found is None:
+            found = _from_disk(path, kind, record, base)
+            memory.keep(path, kind, found, record)
+        return found
+
+
+def _from_disk(path: Path, kind: Kind, record: type[R], base: Record | None) -> R:
     extends = base_of(record)
     if extends is not None and base is None:
         base = read(path, kind, extends)
@@ -140,6 +156,11 @@ def read_record(group: h5py.Group, record: type[R], base: Record | None = None) 
 
 def read_columns(path: Path, kind: Kind, columns: Sequence[str]) -> dict[str, np.ndarray]:
     """Read single columns such as 'poses/restart', each checked against its declaration."""
+    if current():  # which needs the whole records anyway, sooner or later
+        groups = kind.groups
+        names = (column.split("/") for column in columns)
+        values = (getattr(read(path, kind, groups[group]), name) for group, name in names)
+        return dict(zip(columns, values, strict=True))
     with open_file(path, kind) as file:
         found = {column: read_column(file, kind, column) for column in columns}
         _require_lengths(kind, found)

@@ -12,6 +12,7 @@ import numpy as np
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING, Kind, Record, own_columns
 from ligen_py.store.files.disk import Disk, writing
+from ligen_py.store.files.memory import current
 from ligen_py.store.files.seal import SEALED, seal
 from ligen_py.store.files.temporary import publish, temporary_for
 
@@ -73,13 +74,24 @@ def write(
         raise ValueError(
             f"a {kind.name} file contains {sorted(kind.groups)}, not {sorted(records)}"
         )
-    with new_file(path, kind, run) as file:
-        for group, record in records.items():
-            write_record(file.create_group(group), record, kind.groups[group])
-        for function, columns in (terms or {}).items():
-            target = file.create_group(f"terms/{function}")
-            for term, values in columns.items():
-                write_column(target, term, values)
+
+    def to_disk() -> None:
+        with new_file(path, kind, run) as file:
+            for group, record in records.items():
+                write_record(file.create_group(group), record, kind.groups[group])
+            for function, columns in (terms or {}).items():
+                target = file.create_group(f"terms/{function}")
+                for term, values in columns.items():
+                    write_column(target, term, values)
+
+    memory = current()
+    if memory is None:
+        to_disk()
+        return
+    for group, record in records.items():
+        record.require_bounds()  # as a reader would
+        memory.keep(path, kind, record, kind.groups[group])
+    memory.later(to_disk)
 
 
 def write_record(group: h5py.Group, record: Record, declared: type[Record] | None = None) -> None:

@@ -1,0 +1,114 @@
+"""All stages of a chunk in one process: its search, filter, refine and score.
+
+Reads a ligands file and a pocket file once, hands poses on in memory, and writes the files of the
+stages behind them, each with the bytes that the stage alone would write. Files of earlier stages
+that exist already, and were made by this code from these settings and inputs, are kept: the work
+starts with the first stage whose file is not. The last stage always runs.
+"""
+
+import argparse
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ligen_py import cli
+from ligen_py.chain import STAGES, Stage, screen
+from ligen_py.provenance import Run
+from ligen_py.records.kinds import KINDS
+from ligen_py.settings.section import Section
+from ligen_py.store.files.fresh import is_fresh
+from ligen_py.store.files.memory import handing_on
+
+log = logging.getLogger("ligen_py")
+
+INPUTS = {"ligands": "ligands file of `parse`", "pocket": "pocket file of `pocket`"}
+SEARCHES = tuple(dict.fromkeys(stage.search for stage in STAGES.values() if stage.search))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the stages from a command line; returns the exit code."""
+    parser = cli.parser("ligen_py.screen", __doc__)
+    for kind, what in INPUTS.items():
+        parser.add_argument(f"--{kind}", type=cli.input_file, required=True, help=what)
+    for stage in screen(SEARCHES[0]):
+        what = f"{stage.kind} file, written or kept"
+        parser.add_argument(f"--{stage.kind}", type=Path, required=True, help=what)
+    parser.add_argument(
+        "--search", choices=SEARCHES, default=SEARCHES[0], help="default: %(default)s"
+    )
+    for stage in {stage.name: stage for name in SEARCHES for stage in screen(name)}.values():
+        parser.add_argument(
+            f"--{stage.name}",
+            metavar="FLAGS",
+            default="",
+            help=f"settings of {stage.name} in one word, such as --{stage.name}='--FLAG VALUE', "
+            f"with the flags of `ligen stage {stage.name}`",
+        )
+    parser.add_argument(
+        "--again",
+        nargs="*",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="files named as stages: a stage whose file here is newer than its result runs again",
+    )
+    cli.add_device(parser, several=True)
+    return cli.run(parser, argv, _stage)
+
+
+def _stage(options: argparse.Namespace) -> None:
+    given = vars(options)
+    stages = screen(options.search)
+    files = {kind: given[kind] for kind in (*INPUTS, *(stage.kind for stage in stages))}
+    settings = {stage.name: cli.section_from(stage.settings, given[stage.name]) for stage in stages}
+    again = {path.name: path for path in options.again}
+    first = stale(stages, files, settings, again)
+    for stage in stages[:first]:
+        log.info("%s: kept %s", stage.name, files[stage.kind])
+    run(stages[first:], files, settings, options.device)
+
+
+def stale(
+    stages: Sequence[Stage],
+    files: Mapping[str, Path],
+    settings: Mapping[str, Section],
+    again: Mapping[str, Path],
+) -> int:
+    """Number of the first stage whose file is missing, damaged or made from something else.
+
+    `files` by kind, `settings` by stage, `again`: files by stage; a result that is older than the
+    file of its stage counts as stale. It is the last stage where all are as they should be.
+    """
+    for number, stage in enumerate(stages[:-1]):
+        result, asked = files[stage.kind], again.get(stage.name)
+        inputs = tuple(files[kind] for kind in stage.inputs.values())
+        expected = Run(stage.name, settings[stage.name], inputs)
+        if not is_fresh(result, KINDS[stage.kind], expected):
+            return number
+        if asked and asked.exists() and asked.stat().st_mtime > result.stat().st_mtime:
+            return number
+    return len(stages) - 1
+
+
+def run(
+    stages: Sequence[Stage],
+    files: Mapping[str, Path],
+    settings: Mapping[str, Section],
+    device: str | None,
+) -> None:
+    """Run some stages of a chunk, one after another, with records in memory between them.
+
+    Raises what the stages raise; what those before the failed one have made is written.
+    """
+    with handing_on() as memory:
+        for number, stage in enumerate(stages):
+            inputs = {flag: files[kind] for flag, kind in stage.inputs.items()}
+            stage.run_logged(inputs, settings[stage.name], device, files[stage.kind])
+            later = {kind for after in stages[number + 1 :] for kind in after.inputs.values()}
+            for kind in set(stage.inputs.values()) - later:
+                memory.forget(files[kind])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
