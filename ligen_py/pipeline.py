@@ -16,6 +16,7 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.library.reading import Part
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
+from ligen_py.store.files.memory import handing_on
 from ligen_py.store.files.read import read_columns
 from ligen_py.store.files.text import write_texts
 
@@ -61,11 +62,12 @@ def run(
             make_pocket(plan, pocket, part.pocket)
     _parse(plan, parts, jobs, watch)
     for part in parts:
-        for stage in screen(plan.settings.search):
-            watch(stage.name)
-            inputs = {flag: getattr(part, kind) for flag, kind in stage.inputs.items()}
-            settings = getattr(plan.settings, stage.name)
-            stage.run(inputs, settings, device, getattr(part, stage.kind))
+        with handing_on():
+            for stage in screen(plan.settings.search):
+                watch(stage.name)
+                inputs = {flag: getattr(part, kind) for flag, kind in stage.inputs.items()}
+                settings = getattr(plan.settings, stage.name)
+                stage.run(inputs, settings, device, getattr(part, stage.kind))
     watch("aggregate")
     campaign, table = results / "campaign.h5", results / "manifest.tsv"
     write_texts(results, {table.name: [Manifest(parts).text()]})

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from ligen_py import chain
+
 PACKAGE = Path(__file__).parents[2] / "ligen_py"
 FOLDERS = ("engine", "molecules", "opencl", "sequences", "store", "summary")
-STAGES = tuple(dict.fromkeys(re.findall(r"-m ligen_py\.(\w+)", "".join(
+IN_RULES = re.findall(r"-m ligen_py\.(\w+)", "".join(
     path.read_text() for path in (PACKAGE.parent / "workflow" / "rules").glob("*.smk")
-))))  # fmt: skip
+))  # fmt: skip
+STAGES = tuple(dict.fromkeys([*IN_RULES, *chain.STAGES]))
 LIBRARIES = {
     "pyopencl": {"opencl"},
     "h5py": {"store"},
@@ -40,6 +43,7 @@ ALLOWED = {
     "cli": {"errors", "settings"},
     "provenance": {"functions", "paths", "settings"},
     "chain": {"settings"},
+    "screen": {*FOR_STAGES, "chain"},
     "campaign": {"chain", "errors", "formats", "paths", "sequences", "settings", "store"},
     "config_checks": {
         *("campaign", "errors", "formats", "molecules", "opencl", "sequences", "settings"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ligen_py.chain import SCREEN
 from tests.workflow.test_plan import DHFR, ROOT, jobs, snakemake
 
 LIBRARY = """\
@@ -36,7 +37,7 @@ RANKED = {"aggregate": 1, "export": 1, "report": 1, "all": 1}
 LAST = {"controls": 1, "accept": 1, **RANKED}
 """What follows from all new scores: the redocking is judged again, too."""
 
-STAGED = {"dock": 3, "filter": 3, "refine": 3, "score": 3, **LAST}
+SCREENED = {"screen": 3, **LAST}
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +96,7 @@ def test_snakemakes_report_has_page_tables_and_files_with_captions(finished: Pat
 
 
 def test_every_stage_left_its_log_and_its_figures(finished: Path) -> None:
-    screen = ("dock", "filter", "refine", "score")
-    for stage in ("parse", "pocket", *screen, "aggregate", "export", "report"):
+    for stage in ("parse", "pocket", "screen", "aggregate", "export", "report"):
         for folder in ("logs", "benchmarks"):
             assert list((finished / "run" / folder).glob(f"{stage}*")), f"{folder}/{stage}"
 
@@ -107,7 +107,7 @@ def test_a_finished_campaign_plans_nothing_twice(finished: Path) -> None:
 
 
 def test_rerunning_one_stage_reruns_it_and_what_follows(finished: Path) -> None:
-    assert planned(finished, "-R", "score") == {"score": 3, **LAST}
+    assert planned(finished, "-R", "score") == {"score": 1, **SCREENED}
     assert planned(finished, "-R", "report") == {"report": 1, "all": 1}
 
 
@@ -116,12 +116,12 @@ def test_rerunning_one_stage_reruns_it_and_what_follows(finished: Path) -> None:
     [
         ("report", {"top": 3}, {"report": 1, "all": 1}),
         ("export", {"count": 3}, {"export": 1, "all": 1}),
-        ("filter", {"max_num_poses": 3}, {"filter": 3, "refine": 3, "score": 3, **LAST}),
-        ("refine", {"rounds": 2}, {"refine": 3, "score": 3, **LAST}),
-        ("score", {"functions": ["xscore"]}, {"score": 3, **LAST}),
-        ("dock", {"num_restart": 9}, STAGED),
-        ("pocket", {"spacing": 0.6}, {"pocket": 1, **STAGED}),
-        ("parse", {"seed": 2}, {"parse": 3, **STAGED}),
+        ("filter", {"max_num_poses": 3}, SCREENED),
+        ("refine", {"rounds": 2}, SCREENED),
+        ("score", {"functions": ["xscore"]}, SCREENED),
+        ("dock", {"num_restart": 9}, SCREENED),
+        ("pocket", {"spacing": 0.6}, {"pocket": 1, **SCREENED}),
+        ("parse", {"seed": 2}, {"parse": 3, **SCREENED}),
     ],
 )
 def test_a_changed_setting_reruns_what_depends_on_it(
@@ -135,10 +135,10 @@ def test_a_changed_setting_reruns_what_depends_on_it(
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("kernels/batched/dock.cl", STAGED),
-        ("kernels/batched/xscore.cl", {"score": 3, **LAST}),
+        ("kernels/batched/dock.cl", SCREENED),
+        ("kernels/batched/xscore.cl", SCREENED),
         ("ligen_py/export.py", {"export": 1, "all": 1}),
-        ("ligen_py/pocket.py", {"pocket": 1, **STAGED}),
+        ("ligen_py/pocket.py", {"pocket": 1, **SCREENED}),
     ],
 )
 def test_changed_code_reruns_what_depends_on_it(
@@ -152,6 +152,37 @@ def test_changed_code_reruns_what_depends_on_it(
         path.write_bytes(before)
 
 
+def inodes(folder: Path) -> dict[str, list[int]]:
+    """Of the files of each stage of all parts: a file that is written again has another."""
+    found: dict[str, list[int]] = {}
+    for stage in SCREEN:
+        files = sorted((folder / "run/results" / stage.kind).rglob("*.h5"))
+        found[stage.name] = [path.stat().st_ino for path in files]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "stages"),
+    [
+        (["-R", "score"], ["score"]),
+        (["-R", "filter"], ["filter", "refine", "score"]),
+        (["--config", 'refine={"rounds": 1}'], ["refine", "score"]),
+    ],
+    ids=lambda value: value[-1],
+)
+def test_finished_chunks_run_what_is_stale_and_nothing_before_it(
+    finished: Path, tmp_path: Path, words: list[str], stages: list[str]
+) -> None:
+    shutil.copytree(finished, tmp_path / "copy", symlinks=True)
+    before = inodes(tmp_path / "copy")
+    result = run(tmp_path / "copy", "--cores", "2", *words)
+    assert result.returncode == 0, result.stdout
+    after = inodes(tmp_path / "copy")
+    # A number may be given away again; of three files one at least has a new one.
+    assert [name for name in after if after[name] != before[name]] == stages
+    assert planned(tmp_path / "copy", *words[2:], *(words if words[0] != "-R" else [])) == {}
+
+
 def test_plan_says_what_a_changed_setting_reruns_and_why(finished: Path) -> None:
     changed = CAMPAIGN | {"filter": {"max_num_poses": 3}}
     (finished / "run" / "changed.yaml").write_text(yaml.safe_dump(changed))
@@ -162,12 +193,12 @@ def test_plan_says_what_a_changed_setting_reruns_and_why(finished: Path) -> None
     assert made.returncode == 0, made.stderr
     printed = made.stdout.split("A run now")[1]
     counts = dict(line.split() for line in printed.splitlines() if len(line.split()) == 2)
-    assert counts["filter"] == counts["score"] == "3"
-    assert "dock" not in counts
+    assert counts["screen"] == "3"
+    assert "parse" not in counts
     reasons = printed.split("Reasons:")[1]
     because = next(line for line in reasons.splitlines() if "have changed" in line)
     assert "params" in because
-    assert reasons.split(because)[1].splitlines()[1].split() == ["config,", "filter"]
+    assert reasons.split(because)[1].splitlines()[1].split() == ["config,", "screen"]
 
 
 def test_a_longer_library_is_parsed_and_docked_again(finished: Path) -> None:
@@ -176,7 +207,7 @@ def test_a_longer_library_is_parsed_and_docked_again(finished: Path) -> None:
     before = appended(path, "CCO ethanol\n")
     try:
         # The control does not come from this file.
-        expected = {"parse": 2, "dock": 2, "filter": 2, "refine": 2, "score": 2, **RANKED}
+        expected = {"parse": 2, "screen": 2, **RANKED}
         assert planned(finished) == expected
     finally:
         path.write_bytes(before)

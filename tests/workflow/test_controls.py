@@ -90,19 +90,19 @@ def test_neither_makes_the_other_run_again(folder: Path) -> None:
     more = folder / "library/b.smi"
     more.write_text("CCOCC ether\n")
     grown = would_run(folder)
-    assert grown["dock"] == grown["parse"] == 1
+    assert grown["screen"] == grown["parse"] == 1
     assert not {"controls", "decoys", "accept"} & set(grown)
     more.unlink()
     assert would_run(folder) == {}
     # Another active: its part, the decoys, and what is made from both; no library.
     (folder / "actives.smi").write_text(ACTIVES + "Nc1ncc2ccccc2n1 third\n")
     jobs = would_run(folder)
-    assert (jobs["dock"], jobs["decoys"], jobs["controls"], jobs["aggregate"]) == (2, 1, 1, 1)
+    assert (jobs["screen"], jobs["decoys"], jobs["controls"], jobs["aggregate"]) == (2, 1, 1, 1)
     (folder / "actives.smi").write_text(ACTIVES)
     # A limit is compared anew, nothing is docked.
     write(folder, settings(min_auc=0.0, below="stop"))
     jobs = would_run(folder)
-    assert "dock" not in jobs
+    assert "screen" not in jobs
     assert jobs["controls"] == jobs["accept"] == 1
 
 

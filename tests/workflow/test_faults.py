@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from ligen_py.errors import InputError
 from ligen_py.records.kept import KEPT
@@ -42,7 +43,7 @@ MINUTES = 0.05
 CHUNKS = 2
 PARTS = [f"{number}-of-{CHUNKS}" for number in range(1, CHUNKS + 1)]
 STAGES = [
-    *((stage, part) for stage in ("parse", "dock", "filter", "refine", "score") for part in PARTS),
+    *((stage, part) for stage in ("parse", "screen") for part in PARTS),
     *(("pocket", "dhfr"), ("aggregate", "campaign"), ("export", "export"), ("report", "report")),
 ]
 
@@ -105,7 +106,7 @@ def test_snakemake_killed_and_started_anew_beside_its_orphans(
     tmp_path: Path, finished: Path
 ) -> None:
     folder, faults = write_campaign(tmp_path / "run", CHUNKS), tmp_path / "faults"
-    extra = ask_fault(faults, "dock", PARTS[0], "hold", "go on")
+    extra = ask_fault(faults, "screen", PARTS[0], "hold", "go on")
     profile = ["--workflow-profile", str(Path(__file__).parents[2] / "workflow/profiles/local")]
     first = subprocess.Popen(
         command(*profile, "--cores", "2"),
@@ -115,7 +116,7 @@ def test_snakemake_killed_and_started_anew_beside_its_orphans(
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_until(lambda: happened(faults, "dock", PARTS[0], "hold"))
+        wait_until(lambda: happened(faults, "screen", PARTS[0], "hold"))
         # The second campaign in the folder of a running one.
         second = run_local(folder)
         assert second.returncode != 0
@@ -136,15 +137,35 @@ def test_snakemake_killed_and_started_anew_beside_its_orphans(
 
 def test_a_device_that_hangs_or_runs_out_of_resources(tmp_path: Path, finished: Path) -> None:
     folder, faults = write_campaign(tmp_path / "run", CHUNKS), tmp_path / "faults"
-    ask_fault(faults, "dock", PARTS[1], "hang", MINUTES)
-    for stage in ("dock", "filter", "refine", "score"):
-        extra = ask_fault(faults, stage, PARTS[0], "refuse", 2)
+    ask_fault(faults, "screen", PARTS[1], "hang", MINUTES)
+    extra = ask_fault(faults, "screen", PARTS[0], "refuse", 2)
     done = run_local(folder, "--retries", "1", extra=extra)
     assert done.returncode == 0, done.stdout
     assert contents(folder) == contents(finished)
     assert f"the device has not answered for {MINUTES} minutes" in done.stdout
     assert "Traceback" not in done.stdout
-    assert all(happened(faults, stage, PARTS[0], "refuse") for stage in ("dock", "score"))
+    assert happened(faults, "screen", PARTS[0], "refuse")
+
+
+def test_files_that_snakemake_puts_back_are_not_taken_for_new_ones(
+    tmp_path: Path, finished: Path
+) -> None:
+    """A job that fails after a change leaves the files of before, with the time of the failure."""
+    folder, faults = tmp_path / "run", tmp_path / "faults"
+    shutil.copytree(finished, folder)
+    config = yaml.safe_load((folder / "c.yaml").read_text())
+    config["targets"]["dhfr"]["site"]["radius"] = 9
+    (folder / "c.yaml").write_text(yaml.safe_dump(config))
+    extra = ask_fault(faults, "screen", PARTS[0], "refuse", 2)
+    failed = run_local(folder, "--keep-going", extra=extra)
+    assert failed.returncode != 0
+    assert happened(faults, "screen", PARTS[0], "refuse")
+    done = run_local(folder)
+    assert done.returncode == 0, done.stdout
+    fresh = write_campaign(tmp_path / "fresh", CHUNKS)
+    (fresh / "c.yaml").write_text(yaml.safe_dump(config))
+    assert run_local(fresh).returncode == 0
+    assert contents(folder) == contents(fresh)
 
 
 @pytest.fixture

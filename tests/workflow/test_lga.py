@@ -20,10 +20,11 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def test_the_search_chooses_the_rule(folder: Path) -> None:
-    planned = jobs(small.run(folder, "--dry-run").stdout)
-    assert planned["lga"] == 1
-    assert "dock" not in planned
+def test_the_search_chooses_the_stages(folder: Path) -> None:
+    assert jobs(small.run(folder, "--dry-run").stdout)["screen"] == 1
+    again = jobs(small.run(folder, "--dry-run", "-R", "lga").stdout)
+    assert again["lga"] == again["screen"] == 1
+    assert "MissingRuleException" in small.run(folder, "--dry-run", "-R", "dock").stdout
 
 
 def test_a_campaign_runs_and_is_verified(

@@ -58,7 +58,7 @@ def plan(folder: Path, campaign: dict[str, Any], *words: str) -> subprocess.Comp
     return snakemake(folder, "--dry-run", *words)
 
 
-def test_one_job_for_each_part_and_stage(tmp_path: Path, campaign: dict[str, Any]) -> None:
+def test_one_job_for_each_part(tmp_path: Path, campaign: dict[str, Any]) -> None:
     result = plan(tmp_path, campaign)
     assert result.returncode == 0, result.stdout
     assert jobs(result.stdout) == {
@@ -66,10 +66,7 @@ def test_one_job_for_each_part_and_stage(tmp_path: Path, campaign: dict[str, Any
         "manifest": 1,
         "parse": 3 + 1,
         "pocket": 2,
-        "dock": 2 * 3 + 1,
-        "filter": 2 * 3 + 1,
-        "refine": 2 * 3 + 1,
-        "score": 2 * 3 + 1,
+        "screen": 2 * 3 + 1,
         "controls": 2,
         "accept": 2,
         "aggregate": 1,
@@ -87,7 +84,7 @@ def test_searches_beside_a_screen_and_alone(tmp_path: Path, campaign: dict[str, 
     result = plan(tmp_path, campaign | {"homologs": searches})
     assert result.returncode == 0, result.stdout
     found = jobs(result.stdout)
-    assert {"database": 2, "homologs": 4, "panel": 2, "dock": 7}.items() <= found.items()
+    assert {"database": 2, "homologs": 4, "panel": 2, "screen": 7}.items() <= found.items()
     result = plan(tmp_path, {"homologs": {"one": searches["one"]}})
     assert result.returncode == 0, result.stdout
     assert jobs(result.stdout) == {
@@ -179,11 +176,7 @@ def test_profiles_are_understood(tmp_path: Path, campaign: dict[str, Any], profi
     folder = str(ROOT / "workflow" / "profiles" / profile)
     result = plan(tmp_path, campaign, "--workflow-profile", folder, "--cores", "2")
     assert result.returncode == 0, result.stdout
-    assert jobs(result.stdout)["dock"] == 7
-
-
-def test_the_four_stages_of_a_part_are_one_job(tmp_path: Path, campaign: dict[str, Any]) -> None:
-    assert plan(tmp_path, campaign).stdout.count("Group job chunk") == 7
+    assert jobs(result.stdout)["screen"] == 7
 
 
 @pytest.mark.parametrize(
@@ -229,7 +222,7 @@ def test_new_files_of_a_library_are_all_that_is_parsed_and_another_campaign_pars
     assert result.returncode == 0, result.stdout
     planned = jobs(result.stdout)
     assert "parse" not in planned
-    assert (planned["reuse"], planned["dock"]) == (2, 2)
+    assert (planned["reuse"], planned["screen"]) == (2, 2)
     done = snakemake(other, "--cores", "1", "--until", "reuse")
     assert done.returncode == 0, done.stdout
     for chunk in ("a.smi.1-of-1.h5", "b.smi.1-of-1.h5"):

@@ -114,7 +114,7 @@ def test_a_source_replaced_by_an_older_file_is_noticed(finished: Path, tmp_path:
     assert "in.txt has changed" not in printed
     rules = {"database", "homologs", "genome", "offtargets", "guide_sites", "guides"}
     assert rules <= planned_jobs(printed)
-    assert not planned_jobs(printed) & {"dock", "score", "aggregate"}
+    assert not planned_jobs(printed) & {"screen", "aggregate"}
     words = ("--config", "c.yaml", "--hits", "0", "--sample", "0")
     verified = ligen(folder, "verify", "results/campaign.h5", *words).stdout
     for file in ("homologs/like/database.h5", "offtargets/cas/2-of-3.h5", "guides/gene/2-of-2.h5"):

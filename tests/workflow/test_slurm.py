@@ -99,12 +99,11 @@ def test_a_campaign_on_the_cluster_is_that_of_one_computer(
     finished = {job["JobId"]: job for job in cluster.finished()}
     assert submitted <= set(finished)
     assert {finished[job]["JobState"] for job in submitted} == {"COMPLETED"}
-    # One job for each: pocket, aggregate, export, report; for each chunk: parse, and the four
-    # stages after it, which alone hold a card.
+    # One job for each: pocket, aggregate, export, report; for each chunk: parse, and screen, which
+    # alone holds a card.
     assert len(submitted) == 4 + 2 * CHUNKS
     with_card = cluster.with_card()
     assert len(with_card) == CHUNKS
-    # Stages of one job follow one another, so it asks for the sum of their times (minutes).
     assert {finished[job]["TimeLimit"] for job in with_card} == {"240"}
     assert {finished[job]["Partition"] for job in with_card} == {"gpu"}
     assert {finished[job]["NodeList"] for job in submitted} == {"n1", "n2"}
@@ -138,17 +137,16 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
 
     folder, faults = write_campaign(tmp_path / "run", 4), tmp_path / "faults"
     log = tmp_path / "log"
-    ask_fault(faults, "refine", "1-of-4", "sleep", 900)
-    ask_fault(faults, "dock", "2-of-4", "hold", "go on")
-    ask_fault(faults, "filter", "3-of-4", "hog", 5000)
-    ask_fault(faults, "refine", "3-of-4", "hold", "never")
-    ask_fault(faults, "score", "4-of-4", "sleep", 900)
+    ask_fault(faults, "screen", "1-of-4", "sleep", 900)
+    ask_fault(faults, "screen", "2-of-4", "hold", "go on")
+    ask_fault(faults, "screen", "3-of-4", "hog", 5000)
+    ask_fault(faults, "screen", "3-of-4", "hold", "never")
+    ask_fault(faults, "screen", "4-of-4", "sleep", 900)
     extra = ask_fault(faults, "parse", "1-of-4", "sleep", 300)
     extra |= {**cluster.environment(), "LIGEN_DEVICE": "cpu"}
     limits = {"slurm_partition": "gpu", "gpu": 1, "mem_mb": "1500 * attempt"}
-    stages = ("dock", "filter", "refine", "score")
     # One chunk may meet more of these faults than the profile tries it again.
-    words = profile(tmp_path, **{"set-resources": dict.fromkeys(stages, limits), "retries": 4})
+    words = profile(tmp_path, **{"set-resources": {"screen": limits}, "retries": 4})
 
     # Snakemake is killed, its jobs are not.
     with start(folder, log, extra, *words) as snakemake:
@@ -163,39 +161,39 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
     wait_until(lambda: not cluster.jobs())
 
     with start(folder, log, extra, *words) as snakemake:
-        waiting = (("refine", "1-of-4", "sleep"), ("dock", "2-of-4", "hold"))
-        waiting += (("filter", "3-of-4", "hog"), ("score", "4-of-4", "sleep"))
+        waiting = (("screen", "1-of-4", "sleep"), ("screen", "2-of-4", "hold"))
+        waiting += (("screen", "3-of-4", "hog"), ("screen", "4-of-4", "sleep"))
         wait_until(lambda: all(happened(faults, *fault) for fault in waiting))
         # Slurm ends what takes too much memory, a second after it looked.
-        greedy = set(cluster.stages("filter", "3-of-4"))
-        wait_until(lambda: not greedy & set(cluster.stages("filter", "3-of-4")))
+        greedy = set(cluster.stages("screen", "3-of-4"))
+        wait_until(lambda: not greedy & set(cluster.stages("screen", "3-of-4")))
         # Nobody answers for a while; then a job is cancelled, another runs out of its time.
         cluster.kill_controller()
         time.sleep(25)
         cluster.start_controller()
-        subprocess.run(["scancel", cluster.job_of("refine", "1-of-4")], check=True)
-        late = cluster.job_of("score", "4-of-4")
+        subprocess.run(["scancel", cluster.job_of("screen", "1-of-4")], check=True)
+        late = cluster.job_of("screen", "4-of-4")
         subprocess.run(["scontrol", "update", f"JobId={late}", "TimeLimit=1"], check=True)
         wait_until(lambda: late not in cluster.jobs())
         # The power of a node goes, with a file of a chunk complete but for its name.
-        wait_until(lambda: happened(faults, "refine", "3-of-4", "hold"))
-        wait_until(lambda: list((folder / "results/refined").rglob(".3-of-4.h5.*.part")))
-        dark, lost = cluster.node_of("refine", "3-of-4"), cluster.job_of("refine", "3-of-4")
-        if cluster.node_of("dock", "2-of-4") == dark:  # that one shall be held again
-            (faults / "dock.2-of-4.hold.begun").unlink()
-            ask_fault(faults, "dock", "2-of-4", "hold", "go on")
+        wait_until(lambda: happened(faults, "screen", "3-of-4", "hold"))
+        wait_until(lambda: list((folder / "results/poses").rglob(".3-of-4.h5.*.part")))
+        dark, lost = cluster.node_of("screen", "3-of-4"), cluster.job_of("screen", "3-of-4")
+        if cluster.node_of("screen", "2-of-4") == dark:  # that one shall be held again
+            (faults / "screen.2-of-4.hold.begun").unlink()
+            ask_fault(faults, "screen", "2-of-4", "hold", "go on")
         cluster.kill_node(dark)
-        wait_until(lambda: not cluster.stages("refine", "3-of-4"))
+        wait_until(lambda: not cluster.stages("screen", "3-of-4"))
         wait_until(lambda: cluster.state(dark) == "down")
         cluster.start_node(dark)
         # A node is cut off, its job goes on; a second copy starts elsewhere; both write.
-        wait_until(lambda: happened(faults, "dock", "2-of-4", "hold"))
-        (first,) = cluster.stages("dock", "2-of-4")
-        node = cluster.node_of("dock", "2-of-4")
+        wait_until(lambda: happened(faults, "screen", "2-of-4", "hold"))
+        (first,) = cluster.stages("screen", "2-of-4")
+        node = cluster.node_of("screen", "2-of-4")
         cluster.cut_node(node)
-        wait_until(lambda: len(cluster.stages("dock", "2-of-4")) == 2)
+        wait_until(lambda: len(cluster.stages("screen", "2-of-4")) == 2)
         (faults / "go on").touch()
-        wait_until(lambda: first not in cluster.stages("dock", "2-of-4"))
+        wait_until(lambda: first not in cluster.stages("screen", "2-of-4"))
         cluster.start_node(node)
         code = snakemake.wait(900)
     said = log.read_text()

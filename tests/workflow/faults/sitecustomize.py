@@ -111,11 +111,12 @@ def _refuse(value: str) -> None:
 def _begin() -> None:
     folder = os.environ.get("LIGEN_TEST_FAULTS")
     words = sys.orig_argv
-    if not folder or "-m" not in words or "--output" not in words:
+    outputs = [word for word in ("--output", "--scores") if word in words]
+    if not folder or "-m" not in words or not outputs:
         return
     stage = words[words.index("-m") + 1].removeprefix("ligen_py.")
-    part = Path(words[words.index("--output") + 1]).stem
-    for kind in ("late", "die", "hold", "hog", "sleep", "hang", "refuse"):
+    part = Path(words[words.index(outputs[0]) + 1]).stem
+    for kind in ("late", "die", "hog", "hold", "sleep", "hang", "refuse"):
         token = Path(folder) / f"{stage}.{part}.{kind}"
         with contextlib.suppress(FileNotFoundError):
             value = token.read_text()
