@@ -5,14 +5,16 @@
 parse: molecules a second a core (processor time of all processes), from SMILES with embedding and
 from a ready 3-D SDF. dock, filter, refine and score: ligands a second of elapsed time from the
 start of `python -m ligen_py.STAGE` to its finished file, on a library of --count ligands, and the
-share of that time in which the device ran kernels. The library is made of seeded random molecules
-of drug-like size, parsed once and repeated; the pocket is Candida albicans DHFR (PDB 1IA1). Kernel
-time is the device's own; a stage is run in a process that records the time of every kernel.
+share of that time in which the device ran kernels; screen: the same of all four in one process.
+The library is made of seeded random molecules of drug-like size, parsed once and repeated; the
+pocket is Candida albicans DHFR (PDB 1IA1). Kernel time is the device's own; a stage is run in a
+process that records the time of every kernel.
 """
 
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.docking import LigandsInMemory
 from benchmarks.screen import library_of, packaged_complex
-from ligen_py.chain import SCREEN
+from ligen_py.chain import SCREEN, TOGETHER
 from ligen_py.molecules.export import posed
 from ligen_py.provenance import Run
 from ligen_py.records.column import STRING
@@ -82,7 +84,7 @@ def repeated(source: Path, output: Path, count: int) -> None:
         "ligands": replace(some.ligands, entry=np.arange(count)),
         **some.typed,
     }
-    write(output, LIGANDS, Run("parse", ParseSettings()), records)
+    write(output, LIGANDS, Run("parse", ParseSettings(), (source,)), records)
 
 
 def run(*words: object) -> tuple[float, float]:
@@ -168,8 +170,13 @@ def measure(options: argparse.Namespace, work: Path) -> list[dict[str, Any]]:
         words: list[object] = ["--output", files[stage.kind], *device]
         for flag, kind in stage.inputs.items():
             words += [f"--{flag}", files[kind]]
-        words += options.dock if stage.name == "dock" else []
+        words += [*options.search, *options.mode] if stage.name == "dock" else []
         add(stage_row(stage.name, options.count, words, work))
+    words = ["--ligands", many, "--pocket", pocket, *device]
+    for stage in SCREEN:
+        words += [f"--{stage.kind}", work / f"together-{stage.kind}.h5"]
+    words += [f"--dock={shlex.join(options.search)}"] if options.search else []
+    add(stage_row(TOGETHER, options.count, words, work))
     return rows
 
 
@@ -193,7 +200,8 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a few minutes on a CPU")
     parser.add_argument("--json", type=Path, help="also write the table here")
     options = parser.parse_args()
-    options.dock = ["--num-restart", 64, "--mode", "batched"] if options.quick else []
+    options.search = ["--num-restart", "64"] if options.quick else []
+    options.mode = ["--mode", "batched"] if options.quick else []
     options.count = options.count or (16 if options.quick else 100_000)
     with tempfile.TemporaryDirectory() as work:
         rows = measure(options, Path(work))
