@@ -1,6 +1,6 @@
 """When the device ran kernels, for each process of a campaign that screens; see campaign.py.
 
-Python imports this first where PYTHONPATH names its folder. Each process of `ligen_py.screen`
+Python imports this first where PYTHONPATH names its folder. Each process with kernels
 writes start and end of its kernels (float64 (kernels, 2), seconds of the device's clock) into the
 folder LIGEN_BENCHMARK_KERNELS.
 """
@@ -42,5 +42,7 @@ def _record() -> None:
     atexit.register(write)
 
 
-if "LIGEN_BENCHMARK_KERNELS" in os.environ and "ligen_py.screen" in sys.orig_argv:
+STAGES = {f"ligen_py.{name}" for name in ("screen", "dock", "lga", "filter", "refine", "score")}
+
+if "LIGEN_BENCHMARK_KERNELS" in os.environ and STAGES & set(sys.orig_argv):
     _record()
