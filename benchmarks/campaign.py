@@ -1,8 +1,8 @@
 """A whole campaign through Snakemake, from a parsed library to campaign.h5: wall time and kernels.
 
     python benchmarks/campaign.py [--effort E ...] [--count N] [--chunks N] [--device SELECTOR]
-                                  [--cores N] [--unique N] [--complex FOLDER] [--quick]
-                                  [--keep FOLDER] [--json FILE]
+                                  [--cores N] [--threads N] [--unique N] [--complex FOLDER]
+                                  [--cold] [--quick] [--keep FOLDER] [--json FILE]
 
 The library is made of --unique seeded random molecules of drug-like size (as for screen.py), parsed
 once and repeated under new names up to --count ligands in --chunks files; neither belongs to the
@@ -11,8 +11,8 @@ time. The pocket is Candida albicans DHFR with its cofactor (PDB 1IA1), or that 
 empty folder: Snakemake's start, the pocket, each chunk's process, and the ranking. Kernels are
 compiled before, by a campaign of one molecule of each size; --cold leaves that out.
 
-"kernels" is the share of that time in which the device ran at least one kernel. Processes may run
-beside each other; their times are those of one device.
+"kernels" is the share of that time in which the device ran at least one kernel. As many chunks run
+beside each other as have --threads cores, and share the device.
 """
 
 import argparse
@@ -104,7 +104,8 @@ def campaign(config: dict[str, Any], folder: Path, given: argparse.Namespace) ->
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     command += ["--configfile", str(folder / "c.yaml"), "--directory", str(folder)]
     command += ["--workflow-profile", str(PROFILE), "--cores", str(given.cores)]
-    command += ["results/campaign.h5"]
+    command += ["--set-threads", f"screen={given.threads}"] if given.threads else []
+    command += ["--", "results/campaign.h5"]
     started = time.perf_counter()
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     seconds = time.perf_counter() - started
@@ -176,6 +177,7 @@ def main() -> int:
     parser.add_argument("--unique", type=int, default=200, help="different molecules")
     parser.add_argument("--device", help="OpenCL device, as in the stages")
     parser.add_argument("--cores", type=int, default=os.cpu_count(), help="default: all")
+    parser.add_argument("--threads", type=int, help="cores of a chunk's job (default: the rule's)")
     parser.add_argument("--complex", type=Path, help="folder of the target, as for redock.py")
     parser.add_argument("--cold", action="store_true", help="compile within the time")
     parser.add_argument("--quick", action="store_true", help="a little search of few molecules")

@@ -10,15 +10,22 @@ import argparse
 import logging
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from ligen_py import cli
 from ligen_py.chain import STAGES, Stage, screen
+from ligen_py.errors import InputError
 from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
+from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.settings.section import Section
 from ligen_py.store.files.fresh import is_fresh
 from ligen_py.store.files.memory import handing_on
+from ligen_py.store.files.read import read
+from ligen_py.store.files.typed import read_typed
 
 log = logging.getLogger("ligen_py")
 
@@ -101,13 +108,23 @@ def run(
 
     Raises what the stages raise; what those before the failed one have made is written.
     """
-    with handing_on() as memory:
+    with ThreadPoolExecutor(1) as reader, handing_on() as memory:
+        # While the modules of the first stage are loaded, and while the device docks.
+        reader.submit(_read_ahead, files, settings)
         for number, stage in enumerate(stages):
             inputs = {flag: files[kind] for flag, kind in stage.inputs.items()}
             stage.run_logged(inputs, settings[stage.name], device, files[stage.kind])
             later = {kind for after in stages[number + 1 :] for kind in after.inputs.values()}
             for kind in set(stage.inputs.values()) - later:
                 memory.forget(files[kind])
+
+
+def _read_ahead(files: Mapping[str, Path], settings: Mapping[str, Any]) -> None:
+    """Read what all stages need of ligands and pocket; a stage says what is wrong with a file."""
+    with suppress(InputError):
+        ligands = read(files["ligands"], LIGANDS, Ligands)
+        functions = (settings["refine"].field, *settings["score"].functions)
+        read_typed(functions, files["ligands"], files["pocket"], ligands)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ FARTHEST_BOND = 3
 RUN = 1024
 """Ligands whose pairs are searched at a time, to limit the memory in use."""
 
-WORD = 64
+WORD_BITS = 6
+WORD = 1 << WORD_BITS
 """Bits of a word. A set of atoms is stored as bits, so that a union is one operation a word."""
 
 
@@ -59,11 +60,14 @@ def _pairs_of_run(
     own[np.arange(len(kept)), place // WORD] = np.uint64(1) << (place % WORD).astype(np.uint64)
 
     bonds = row[_rows(ligands.bond, ligands.first_bond, first, last, first_atom)]
-    bonds = bonds[(bonds >= 0).all(axis=1)]
+    bonds = bonds[(bonds[:, 0] >= 0) & (bonds[:, 1] >= 0)]
     one, other = np.concatenate([bonds, bonds[:, ::-1]]).T
-    fixed = own
+    fixed = own.copy()
+    bonded, start, order = _runs_of(one)
+    other = other[order]
     for _ in range(FARTHEST_BOND):
-        fixed = fixed | _joined(one, fixed[other], len(kept))
+        if len(bonded):
+            fixed[bonded] |= np.bitwise_or.reduceat(fixed[other], start)
 
     # Sets of atoms whose distances no torsion changes: each rigid piece with its axes.
     axes = row[_rows(ligands.torsion_axis, ligands.first_torsion, first, last, first_atom)]
@@ -73,26 +77,34 @@ def _pairs_of_run(
     atom = np.concatenate([np.arange(len(kept)), axes[:, 0], axes[:, 1]])
     first_set = np.cumsum(torsions + 1) - (torsions + 1)
     member = np.concatenate([piece, number, piece[axes[:, 0]]]) + first_set[owner_kept[atom]]
-    sets = _joined(member, own[atom], len(axes) + last - first)
-    fixed = fixed | _joined(atom, sets[member], len(kept))
+    sets = np.zeros((len(axes) + last - first, words), np.uint64)
+    if len(kept):
+        filled, start, order = _runs_of(member)
+        sets[filled] = np.bitwise_or.reduceat(own[atom[order]], start)
+        fixed |= sets[member[: len(kept)]]
+        # Few atoms are on an axis, most of them on one.
+        on_axis, start, order = _runs_of(atom[len(kept) :])
+        if len(on_axis):
+            rows = member[len(kept) :][order]
+            fixed[on_axis] |= np.bitwise_or.reduceat(sets[rows], start)
 
     later = _below(count[owner_kept], words) & ~_below(place + 1, words)
     bits = np.unpackbits((later & ~fixed).astype("<u8").view(np.uint8), bitorder="little")
-    low, high = np.divmod(np.flatnonzero(bits.view(bool)), max(1, words * WORD))
-    local = kept - first_atom[owner_kept]
-    pairs = np.stack([local[low], local[begin[owner_kept[low]] + high]], axis=1).astype(np.int16)
+    found = np.flatnonzero(bits.view(bool))
+    low = found >> WORD_BITS if words == 1 else found // max(1, words * WORD)  # no slow division
+    high = found - low * (words * WORD)
+    local = (kept - first_atom[owner_kept]).astype(np.int16)
+    pairs = np.empty((len(found), 2), np.int16)
+    pairs[:, 0], pairs[:, 1] = local[low], local[begin[owner_kept][low] + high]
     return pairs, np.bincount(owner_kept[low], minlength=last - first)
 
 
-def _joined(key: np.ndarray, sets: np.ndarray, count: int) -> np.ndarray:
-    """For every key below `count` the union of its rows of `sets`: uint64 (count, words)."""
-    result = np.zeros((count, sets.shape[1]), np.uint64)
-    if len(key):
-        order = np.argsort(key, kind="stable")
-        ordered = key[order]
-        start = np.flatnonzero(np.diff(ordered, prepend=-1))
-        result[ordered[start]] = np.bitwise_or.reduceat(sets[order], start)
-    return result
+def _runs_of(key: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The values of a key in order, where each begins among the rows in order, and that order."""
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    start = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[start], start, order
 
 
 def _below(count: np.ndarray, words: int) -> np.ndarray:

@@ -53,7 +53,8 @@ rule screen:
         times_of("screen")
     conda:
         "../../envs/ligen.yaml"
-    threads: 8
+    # Some chunks share a card: one starts and writes while the kernels of another one run.
+    threads: 4
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=240 if plan.settings.search == "ligen" else 420,

@@ -6,6 +6,7 @@ those before it. Outside of the block nothing is kept, and a file is complete wh
 on.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,12 +23,15 @@ class Memory:
     """The records of some files, and the thread that writes those which are not on disk yet."""
 
     def __init__(self) -> None:
-        self.lock = RLock()
-        """For whoever reads a file that another thread may be reading."""
+        self._locks: defaultdict[tuple[Path, type[Record]], RLock] = defaultdict(RLock)
         self._records: dict[tuple[Path, type[Record]], Record] = {}
         self._kinds: dict[Path, Kind] = {}
         self._thread = ThreadPoolExecutor(1)
         self._last: Future[None] | None = None
+
+    def lock(self, path: Path, declared: type[Record]) -> RLock:
+        """For whoever reads a record that another thread may be reading."""
+        return self._locks[path, declared]
 
     def keep(self, path: Path, kind: Kind, record: Record, declared: type[Record]) -> None:
         """Keep a record under the type that the kind of file declares for it."""

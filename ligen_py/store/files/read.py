@@ -114,7 +114,7 @@ def read(path: Path, kind: Kind, record: type[R], base: Record | None = None) ->
     memory = current()
     if memory is None:
         return _from_disk(path, kind, record, base)
-    with memory.lock:
+    with memory.lock(path, record):
         found = memory.record(path, record)
         if found is None:
             found = _from_disk(path, kind, record, base)
