@@ -106,13 +106,17 @@ def campaign(config: dict[str, Any], folder: Path, given: argparse.Namespace) ->
     command += ["--workflow-profile", str(PROFILE), "--cores", str(given.cores)]
     command += ["--set-threads", f"screen={given.threads}"] if given.threads else []
     command += ["--", "results/campaign.h5"]
-    started = time.perf_counter()
+    before, started = os.times(), time.perf_counter()
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    seconds = time.perf_counter() - started
+    seconds, after = time.perf_counter() - started, os.times()
     if done.returncode:
         raise SystemExit(done.stdout[-4000:] + done.stderr[-4000:])
     return {
         "seconds": seconds,
+        "processor_seconds": after.children_user
+        + after.children_system
+        - before.children_user
+        - before.children_system,
         **kernels(folder / "kernels"),
         "jobs": {time.stage: time.seconds for time in read_times(folder / "benchmarks")},
     }
@@ -162,7 +166,8 @@ def line(row: dict[str, Any]) -> str:
     return (
         f"{row['effort']:9} {row['molecules']:,} molecules in {row['chunks']} chunks: "
         f"{row['seconds']:.1f} s, {row['molecules_per_second']:,.0f} a second; kernels "
-        f"{row['busy']:.1f} s ({row['share']:.0%}); jobs, s: {jobs}"
+        f"{row['busy']:.1f} s ({row['share']:.0%}); processors {row['processor_seconds']:.1f} s; "
+        f"jobs, s: {jobs}"
     )
 
 

@@ -134,14 +134,18 @@ def section_from(model: type[Section], words: str) -> Any:
     return settings_from(model, arguments.parse_args(shlex.split(words)))
 
 
-def add_device(arguments: argparse.ArgumentParser, several: bool = False) -> None:
-    """Add --device, shared by every stage that runs kernels."""
+EACH = "several, a process each: 'gpu:0,1', or 'all' for every GPU"
+"""What stages say of --device that use several devices at a time."""
+
+
+def add_device(arguments: argparse.ArgumentParser, several: str = "") -> None:
+    """Add --device, shared by every stage that runs kernels; `several`: what several devices do."""
     arguments.add_argument(
         "--device",
         metavar="SELECTOR",
         help="OpenCL device as words found in its platform, name or type, such as 'nvidia', "
         "'intel:cpu' or 'gpu:1'; default: the first GPU, else the first CPU"
-        + ("; several, a process each: 'gpu:0,1', or 'all' for every GPU" if several else ""),
+        + (f"; {several}" if several else ""),
     )
 
 

@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--pocket", type=cli.input_file, required=True, help="pocket file of `pocket`"
     )
     parser.add_argument("--output", type=Path, required=True, help="poses file to write")
-    cli.add_device(parser, several=True)
+    cli.add_device(parser, cli.EACH)
     parser.add_argument(
         "--mode",
         choices=MODES,

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_inputs(parser)
     parser.add_argument("--output", type=Path, help="file to write")
     parser.add_argument("--tables", type=Path, help="folder for guides.tsv, .bed, offtargets.tsv")
-    cli.add_device(parser, several=True)
+    cli.add_device(parser, cli.EACH)
     return cli.run(parser, argv, _stage)
 
 

@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_inputs(parser)
     parser.add_argument("--output", type=Path, help="homologs file to write")
     parser.add_argument("--tables", type=Path, help="folder for hits.txt, .tsv, .blast.tsv")
-    cli.add_device(parser, several=True)
+    cli.add_device(parser, cli.EACH)
     return cli.run(parser, argv, _stage)
 
 

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--output", type=Path, help="offtargets file to write")
     parser.add_argument("--tables", type=Path, help="folder for TSV, BED and Cas-OFFinder's rows")
-    cli.add_device(parser, several=True)
+    cli.add_device(parser, cli.EACH)
     return cli.run(parser, argv, _stage)
 
 

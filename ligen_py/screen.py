@@ -18,6 +18,7 @@ from typing import Any
 from ligen_py import cli
 from ligen_py.chain import STAGES, Stage, screen
 from ligen_py.errors import InputError
+from ligen_py.opencl.sharing import take_one
 from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -60,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="FILE",
         help="files named as stages: a stage whose file here is newer than its result runs again",
     )
-    cli.add_device(parser, several=True)
+    cli.add_device(parser, "of several the least used one: 'gpu:0,1', or 'all' for every GPU")
     return cli.run(parser, argv, _stage)
 
 
@@ -106,11 +107,13 @@ def run(
 ) -> None:
     """Run some stages of a chunk, one after another, with records in memory between them.
 
+    Of several devices that `device` names they use the one that the fewest other processes do.
     Raises what the stages raise; what those before the failed one have made is written.
     """
     with ThreadPoolExecutor(1) as reader, handing_on() as memory:
         # While the modules of the first stage are loaded, and while the device docks.
         reader.submit(_read_ahead, files, settings)
+        device = take_one(device)
         for number, stage in enumerate(stages):
             inputs = {flag: files[kind] for flag, kind in stage.inputs.items()}
             stage.run_logged(inputs, settings[stage.name], device, files[stage.kind])

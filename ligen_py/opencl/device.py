@@ -185,7 +185,7 @@ def select_all(selector: str | None = None) -> list[Device]:
     found = devices()
     if not found:
         raise DeviceError(f"no OpenCL device was found; {INSTALL_HINT}")
-    wanted = selector or os.environ.get("LIGEN_DEVICE") or os.environ.get("PYOPENCL_CTX") or ""
+    wanted = _wanted(selector)
     words = wanted.lower().split(":")
     by_number, every = any(NUMBERS.fullmatch(word) for word in words), "all" in words
     if words in ([""], ["all"]):
@@ -220,6 +220,22 @@ def select_all(selector: str | None = None) -> list[Device]:
         log.info("device: %s", what)
     watchdog.arm(chosen[0].kind == "gpu")
     return chosen
+
+
+def selectors(selector: str | None = None) -> list[str | None]:
+    """A selector of each device that a selector names, which `select` takes; see `select_all`."""
+    chosen = select_all(selector)
+    if len(chosen) == 1:
+        return [selector]
+    words = _wanted(selector).lower().split(":")
+    texts = [word for word in words if not NUMBERS.fullmatch(word) and word != "all"] or ["gpu"]
+    matches = _matches(devices(), texts)
+    return [":".join([*texts, str(matches.index(device))]) for device in chosen]
+
+
+def _wanted(selector: str | None) -> str:
+    """A selector, or that of the environment; empty where there is none."""
+    return selector or os.environ.get("LIGEN_DEVICE") or os.environ.get("PYOPENCL_CTX") or ""
 
 
 def _best_first(found: list[Device]) -> list[Device]:

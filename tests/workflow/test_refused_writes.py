@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ligen_py.chain import SCREEN
+from ligen_py.chain import SCREEN, TOGETHER
 from tests.mini import DHFR, FLAGS, Mini
 from tests.workflow.small import mounted
 
@@ -93,6 +93,11 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Command]:
         for flag, kind in stage.inputs.items():
             words += [f"--{flag}", str(getattr(part, kind))]
         found[stage.name] = Command(stage.name, words)
+    words = ["--ligands", str(part.ligands), "--pocket", str(part.pocket)]
+    for stage in SCREEN:
+        words += [f"--{stage.kind}", f"OUT/{stage.kind}.h5"]
+        words += [f"--{stage.name}={' '.join(FLAGS[stage.name])}"]
+    found[TOGETHER] = Command(TOGETHER, words)
     return found
 
 
@@ -132,7 +137,7 @@ def assert_named(answer: tuple[int, str], folder: Path, why: str) -> None:
     assert [path for path in files(folder) if path.name.startswith(".")] == []
 
 
-@pytest.mark.parametrize("name", [*SCREENED, *WORDS])
+@pytest.mark.parametrize("name", [*SCREENED, TOGETHER, *WORDS])
 def test_a_file_that_must_not_grow(
     commands: dict[str, Command], process: ProcessPoolExecutor, tmp_path: Path, name: str
 ) -> None:
