@@ -80,7 +80,7 @@ def build(
     if device.back_end == "ptx" and int(device.handle.compute_capability_major_nv) >= 8:
         macros["SG_PTX_REDUX"] = "1"
     cap = registers if device.back_end == "ptx" else 0
-    rows = tuple((name, str(dtype)) for name, dtype in sorted(structs.items()))
+    rows = tuple(sorted(structs.items(), key=lambda item: item[0]))
     key = (device.context.int_ptr, source, tuple(sorted(macros.items())), cap, rows)
     if key not in _programs:
         options = [f"-D{name}={value}" for name, value in macros.items()]
