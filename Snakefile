@@ -1,4 +1,4 @@
-"""A virtual screening campaign: python -m ligen_py.<stage>, one rule a stage."""
+"""A virtual screening campaign: python -m ligen_py.<stage>, one rule a stage, or all of a chunk."""
 
 from snakemake.utils import min_version
 

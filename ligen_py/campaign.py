@@ -91,7 +91,7 @@ LONGEST_NAME = 64
 """Characters of a library's name, controls included."""
 
 MOST_CHUNKS = 100_000
-"""Parts of a library; Snakemake plans four jobs of each for every target, 0.5 ms a job."""
+"""Parts of a library; Snakemake plans a job of each for every target, 0.5 ms a job."""
 
 MOST_IN_TURN = 1000
 """Parts that can be parsed one after another: each names all before it on its command line."""
