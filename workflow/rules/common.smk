@@ -68,6 +68,23 @@ def times_of(stage):
     return log_of(stage, "<benchmarks>", ".tsv")
 
 
+def asked_for(stage):
+    """A file that is as old as the last `-R STAGE`; there is none before."""
+    return f"<results>/.again/{stage}"
+
+
+@functools.cache
+def again():
+    """The files of stages that chunks are asked to run again, in this run or before."""
+    forced = workflow.dag_settings.forcerun
+    marks = {stage.name: asked_for(stage.name) for stage in CHUNK}
+    return [
+        path
+        for name, path in marks.items()
+        if name in forced or Path(path.replace("<results>", "results")).exists()
+    ]
+
+
 def list_parts(table, mark):
     """Write the list of parts, and the file named after them in place of older ones."""
     for old in table.parent.glob(".parts-*"):
@@ -87,6 +104,7 @@ def accepted():
 
 
 plan = checked_plan()
+CHUNK = screen(plan.settings.search)
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
 
 

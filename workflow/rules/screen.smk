@@ -5,14 +5,6 @@ Snakemake neither deletes them (`update`) nor knows which they are. Scores are n
 job that failed leaves none, and the chunk counts as unfinished whatever files were put back.
 """
 
-CHUNK = screen(plan.settings.search)
-
-
-def asked_for(stage):
-    """A file that is as old as the last `-R STAGE`; there is none before."""
-    return f"<results>/.again/{stage}"
-
-
 for _stage in CHUNK:
 
     rule:
@@ -25,18 +17,6 @@ for _stage in CHUNK:
         localrule: True
         message:
             f"Have every chunk run {_stage.name} again, and what follows it"
-
-
-@functools.cache
-def again():
-    """What chunks have been asked to run again, in this run or before."""
-    forced = workflow.dag_settings.forcerun
-    marks = {stage.name: asked_for(stage.name) for stage in CHUNK}
-    return [
-        path
-        for name, path in marks.items()
-        if name in forced or Path(path.replace("<results>", "results")).exists()
-    ]
 
 
 rule screen:
