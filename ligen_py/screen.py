@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def run(
     """
     with ThreadPoolExecutor(1) as reader, handing_on() as memory:
         # While the modules of the first stage are loaded, and while the device docks.
-        reader.submit(_read_ahead, files, settings)
+        reader.submit(copy_context().run, _read_ahead, files, settings)
         device = take_one(device)
         for number, stage in enumerate(stages):
             inputs = {flag: files[kind] for flag, kind in stage.inputs.items()}

@@ -1,6 +1,7 @@
 """All stages of a chunk in one process: the files of the single stages, bit for bit."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,8 @@ def test_records_are_kept_within_the_block_alone(tmp_path: Path) -> None:
         assert current() is memory
         with pytest.raises(RuntimeError, match="already"), handing_on():
             pass
+        with ThreadPoolExecutor(1) as other:  # which reads and writes as ever
+            assert other.submit(current).result() is None
     assert current() is None
     assert _failing_block(lambda: (tmp_path / "written").touch(), fail) == "full"
     assert (tmp_path / "written").exists()

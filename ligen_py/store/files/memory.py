@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
@@ -76,12 +77,13 @@ class Memory:
         self._thread.shutdown(wait=True)
 
 
-_current: Memory | None = None
+_current: ContextVar[Memory | None] = ContextVar("memory", default=None)
+"""Of one thread: what others read and write meanwhile is not affected."""
 
 
 def current() -> Memory | None:
-    """The memory of the block that runs, if one does."""
-    return _current
+    """The memory of the block that runs in this thread, if one does."""
+    return _current.get()
 
 
 @contextmanager
@@ -90,13 +92,13 @@ def handing_on() -> Iterator[Memory]:
 
     Where the block fails, files that stages have finished before are written all the same.
     """
-    global _current
-    if _current is not None:
+    if _current.get() is not None:
         raise RuntimeError("records are handed on already")
-    memory = _current = Memory()
+    memory = Memory()
+    token = _current.set(memory)
     try:
         yield memory
         memory.finish()
     finally:
         memory.close()
-        _current = None
+        _current.reset(token)
