@@ -202,7 +202,6 @@ static inline problem_t problem_of(lga_ligand_t l,
                                    __global const float4 *conformers,
                                    __global const int *kinds,
                                    __global const torsion_t *torsions,
-                                   __global const float *inverse_lengths,
                                    __global const lga_pair_t *pairs) {
   const problem_t p = {l,
                        grid,
@@ -210,7 +209,6 @@ static inline problem_t problem_of(lga_ligand_t l,
                        conformers + l.first_atom,
                        kinds + l.first_atom,
                        torsions + l.first_torsion,
-                       inverse_lengths + l.first_torsion,
                        pairs + l.first_pair};
   return p;
 }
@@ -224,7 +222,6 @@ KERNEL void generation(int sub_groups,  // of all active runs together
                        __global const float4 *conformers,  // Angstrom; w: charge
                        __global const int *kinds,          // map of an atom
                        __global const torsion_t *torsions,
-                       __global const float *inverse_lengths,
                        __global const lga_pair_t *pairs,
                        __global const int *active,  // runs that go on
                        __global lga_run_t *runs,
@@ -249,8 +246,8 @@ KERNEL void generation(int sub_groups,  // of all active runs together
   const lga_run_t run = runs[row];
   if (run.ended) return;
   const int number = run.generations;
-  const problem_t p = problem_of(ligands[run.ligand], grid, maps, conformers, kinds, torsions,
-                                 inverse_lengths, pairs);
+  const problem_t p =
+      problem_of(ligands[run.ligand], grid, maps, conformers, kinds, torsions, pairs);
   const int length = TORSION + p.ligand.torsions, size = settings.population;
   const size_t first = first_gene(p.ligand, run.number, size);
   const uint key = philox(p.ligand.key, (uint)run.number, (uint)number);

@@ -190,6 +190,26 @@ def test_energies_are_those_of_the_poses(
 
 
 @both_forms
+def test_rounding_does_not_grow_along_many_torsions(device: Device, form: Form) -> None:
+    """In a branch of twenty torsions and more, each turned by any angle."""
+    if device.is_simulator:
+        pytest.skip("large ligands are too much for a simulator")
+    ligands = ligands_of([(64, 26), (100, 30)])
+    grid = Grid(np.full(3, -10, "f4"), 1.0, (21, 21, 21))
+    deep = ligands, Ad4Field(device, charged_receptor(50, 9.0), grid, ligands)
+    found = searched(deep, device, generations=1, iterations=0, form=form)
+    for number, poses in found.items():
+        one = problem(deep, device, number)
+        for run in range(2):
+            genotype = Genotype(
+                poses.translation[run].astype(float),
+                poses.quaternion[run].astype(float),
+                poses.torsion[run].astype(float),
+            )
+            assert one.evaluate(genotype)[0] == pytest.approx(poses.energy[run], rel=5e-3)
+
+
+@both_forms
 def test_the_automatic_stop_and_the_limit_end_runs(
     system: tuple[Ad4Ligands, Ad4Field], device: Device, form: Form
 ) -> None:

@@ -476,6 +476,9 @@ class Lga:
         splits = self._splits or self._splits_of(len(active), settings.population)
         groups = len(active) * splits
         slots = [buffers.empty(device, groups * more // 4, "f4")] if more else []
+        named = dict(zip(COLUMNS, shared.tables, strict=True))
+        del named["inverse_lengths"]
+        tables = (*named.values(), listed, shared.runs)
         pairs = []
         for new in (0, 1):
             old = 1 - new
