@@ -11,14 +11,16 @@ import numpy as np
 
 from ligen_py.engine.geometry import rebuild
 from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
+from ligen_py.records.kept import KEPT
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
+from ligen_py.records.poses import POSES
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.layout import Pose, Reference
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import Part, Poses, read_best
 from ligen_py.store.campaign.writer import TargetWriter, reference_of
-from ligen_py.store.files.read import content_of, read_columns
+from ligen_py.store.files.read import content_of, read_columns, run_record
 
 ELSEWHERE = 2.0
 """Another pose lies farther than this from the best one, as no two poses of one cluster do; RMSD in
@@ -64,6 +66,10 @@ def _poses(part: Part, members: Sequence[PartFiles], ligands: Sequence[int]) -> 
     found = []
     with ExitStack() as stack:
         opened = [stack.enter_context(Poses(files)) for files in members]
+        runs = [
+            stack.enter_context(Poses(files, KEPT)) if _has_runs(files) else None
+            for files in members
+        ]
         energies = [_energies(files) for files in members]
         for ligand in ligands:
             member, entry = int(part.member[ligand]), int(part.entry[ligand])
@@ -76,14 +82,33 @@ def _poses(part: Part, members: Sequence[PartFiles], ligands: Sequence[int]) -> 
                 energy = energies[member][kept.start : kept.stop]
                 gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen)
                 molecule = poses.molecule(ligand)
+            made = runs[member]
+            clusters = "" if made is None else _clusters(*made.clusters(made.kept(ligand)))
             conformation = members[member].conformation
-            found.append(Pose(*texts, places[chosen], molecule, conformation, gap))
+            found.append(Pose(*texts, places[chosen], molecule, conformation, gap, clusters))
     return found
+
+
+def _has_runs(files: PartFiles) -> bool:
+    """Whether the poses are those of a genetic algorithm's runs, and the filter's are there."""
+    if not (files.poses.is_file() and files.kept.is_file()):
+        return False  # a part's files may be gone
+    return run_record(files.poses, POSES).get("stage") == "lga"
 
 
 def _energies(files: PartFiles) -> np.ndarray:
     """The energy (poses,) by which the best pose of a ligand was chosen, kcal/mol."""
     return read_columns(files.scores, SCORES, ("scores/energy",))["scores/energy"]
+
+
+def _clusters(number: np.ndarray, score: np.ndarray) -> str:
+    """Clusters of runs as the campaign file has them; `score` counts in -cal/mol."""
+    energy = score / -1000.0
+    rows = [
+        [float(own.min()), float(own.mean()), len(own)]
+        for own in (energy[number == one] for one in np.unique(number[number >= 0]))
+    ]
+    return json.dumps(sorted(rows))
 
 
 def _gap(places: np.ndarray, energy: np.ndarray, best: int) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.filtering.batched import filter_poses
+from ligen_py.molecules.clusters import symmetries_of
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
 from ligen_py.records.kept import KEPT, Verdict
@@ -61,7 +62,8 @@ def run(inputs: Inputs, settings: FilterSettings, device: str | None, output: Pa
     require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
     chosen = select(device)
 
-    kept, verdicts = filter_poses(chosen, ligands, poses, settings)
+    ways = symmetries_of(ligands) if settings.symmetry else None
+    kept, verdicts = filter_poses(chosen, ligands, poses, settings, ways)
     made_by = Run("filter", settings, inputs, chosen.label)
     records = {"ledger": ledger, "poses": kept, "verdicts": verdicts}
     write(output, KEPT, made_by, records)

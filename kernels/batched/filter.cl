@@ -68,7 +68,8 @@ KERNEL void select_poses(
     __global const int *scores,    // a pose
     __global const uchar *bumped,  // a pose: 1 where anything bumps or sticks out
     __global const float4 *places,
-    __global int *kept_pose,  // a ligand: max_num_poses entries, pose numbers in final order
+    __global const ushort *ways,  // to map a ligand's heavy atoms onto themselves; of some ligands
+    __global int *kept_pose,      // a ligand: max_num_poses entries, pose numbers in final order
     __global int *kept_verdict,
     __global int *kept_cluster,
     __global int *kept_count)  // a ligand
@@ -107,14 +108,19 @@ KERNEL void select_poses(
     for (int r = rank + 1 + sg.lane; r < l.poses; r += SG_SIZE) {
       const int p = order[r];
       if (bump[p] || cluster[p] != NO_CLUSTER) continue;
-      float sum = 0.0f;
-      for (int h = 0; h < l.heavy; h++) {
-        const float4 a = places[l.first_place + h * l.poses + leader];
-        const float4 b = places[l.first_place + h * l.poses + p];
-        const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
-        sum = fma(x, x, fma(y, y, fma(z, z, sum)));
+      int near = 0;
+      for (int way = 0; way < max(1, l.ways) && !near; way++) {
+        float sum = 0.0f;
+        for (int h = 0; h < l.heavy; h++) {
+          const int like = l.ways ? ways[l.first_way + way * l.heavy + h] : h;
+          const float4 a = places[l.first_place + like * l.poses + leader];
+          const float4 b = places[l.first_place + h * l.poses + p];
+          const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+          sum = fma(x, x, fma(y, y, fma(z, z, sum)));
+        }
+        near = sum <= limit;
       }
-      if (sum <= limit) cluster[p] = (short)clusters;
+      if (near) cluster[p] = (short)clusters;
     }
     sg_sync(sg);
     // The leader's own mark comes last: it tells representatives from members.

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from rdkit import Chem
 
+from ligen_py.records.ligands import Ligands
+
 MOST_SYMMETRIES = 1000
 """Ways to map a molecule onto itself that are tried at most."""
 
@@ -28,6 +30,16 @@ def symmetries(element: np.ndarray, bond: np.ndarray) -> np.ndarray:
     mol.UpdatePropertyCache(strict=False)
     found = mol.GetSubstructMatches(mol, uniquify=False, maxMatches=MOST_SYMMETRIES)
     return np.array(found or [range(heavy)], int)
+
+
+def symmetries_of(ligands: Ligands) -> list[np.ndarray]:
+    """`symmetries` of each ligand, uint16."""
+    found = []
+    for number in range(len(ligands.entry)):
+        atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
+        bonds = slice(ligands.first_bond[number], ligands.first_bond[number + 1])
+        found.append(symmetries(ligands.element[atoms], ligands.bond[bonds]).astype(np.uint16))
+    return found
 
 
 def rmsd(one: np.ndarray, other: np.ndarray, ways: np.ndarray) -> float:

@@ -20,15 +20,16 @@ class Launch:
         """`items` work-items in work-groups of `group`; arguments are buffers or NumPy scalars."""
         self._kernel = program.new_kernel(name)
         self._kernel.set_args(*arguments)
+        self._arguments = arguments  # a kernel does not keep its buffers
         self._size = (items,), (group,)
 
     def change(self, place: int, value: Any) -> None:
         """Set one argument to another value, for later launches."""
         self._kernel.set_arg(place, value)
 
-    def enqueue(self, queue: cl.CommandQueue) -> None:
+    def enqueue(self, queue: cl.CommandQueue) -> cl.Event:
         """Launch without waiting."""
-        cl.enqueue_nd_range_kernel(queue, self._kernel, *self._size)
+        return cl.enqueue_nd_range_kernel(queue, self._kernel, *self._size)
 
 
 class Stream:

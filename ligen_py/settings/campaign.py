@@ -47,7 +47,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 OF_SEARCH: dict[str, dict[str, dict[str, Any]]] = {
     "ligen": {},
     "lga": {
-        "filter": {"cluster_rmsd": 2.0},
+        "filter": {"cluster_rmsd": 2.0, "symmetry": True},
         "refine": {"rounds": 0, "field": "ad4"},
     },
 }

@@ -22,3 +22,7 @@ class FilterSettings(Section):
         le=20,
         description="poses nearer than this heavy-atom RMSD are one cluster, in Angstrom",
     )
+    symmetry: bool = Field(
+        False,
+        description="whether that RMSD is the lowest over all ways to map the molecule onto itself",
+    )

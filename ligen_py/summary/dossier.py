@@ -46,6 +46,8 @@ class Row:
     conformation: str = ""
     vendor: dict[str, str] = field(default_factory=dict)
     gap: float = math.nan
+    runs: Sequence[tuple[float, float, int]] = ()
+    """Clusters of a genetic algorithm's runs: lowest and mean energy, kcal/mol, and how many."""
     efficiency: float = math.nan
     size_rank: int = 0
     doubts: Sequence[str] = ()
@@ -194,9 +196,18 @@ def _rows(
             conformation=pose.conformation,
             vendor={readable(name): readable(text) for name, text in vendor},
             gap=pose.gap,
+            runs=_runs(pose.clusters),
         )
         result.append((row, pose))
     return result
+
+
+def _runs(clusters: str) -> list[tuple[float, float, int]]:
+    """The clusters of a pose's column; ValueError where it has no list of them."""
+    return [
+        (float(lowest), float(mean), int(count))
+        for lowest, mean, count in json.loads(clusters or "[]")
+    ]
 
 
 def _reference_poses(found: Reference) -> dict[str, Pose]:

@@ -18,7 +18,14 @@ def settings(keep: int) -> FilterSettings:
     return FilterSettings(max_num_poses=keep, max_pocket_bumps=0, cluster_rmsd=2.0)
 
 
-def twin(ligands: Ligands, poses: Poses, number: int, keep: int, rmsd: float) -> tuple:
+def twin(
+    ligands: Ligands,
+    poses: Poses,
+    number: int,
+    keep: int,
+    rmsd: float,
+    ways: np.ndarray | None = None,
+) -> tuple:
     """The kept poses of one ligand, from the twin."""
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
     torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
@@ -34,7 +41,7 @@ def twin(ligands: Ligands, poses: Poses, number: int, keep: int, rmsd: float) ->
     )
     heavy = ligands.element[atoms] != 1
     return filtering_reference.select_poses(
-        poses.score[rows], is_bumped(poses, 0)[rows], places[:, heavy], rmsd, keep
+        poses.score[rows], is_bumped(poses, 0)[rows], places[:, heavy], rmsd, keep, ways
     )
 
 
@@ -51,6 +58,31 @@ def test_kernels_equal_twin(device: Device) -> None:
             assert np.array_equal(kept.restart[rows], chosen)
             assert np.array_equal(verdicts.verdict[rows], verdict)
             assert np.array_equal(verdicts.cluster[rows], cluster)
+
+
+def test_the_nearest_of_the_symmetric_poses_counts(device: Device) -> None:
+    ligands = make_ligands([(5, 0), (9, 2), (14, 0)])
+    poses = make_poses(ligands, 6 if device.is_simulator else 40)
+    heavy = [
+        int((ligands.element[first:last] != 1).sum())
+        for first, last in zip(ligands.first_atom[:-1], ligands.first_atom[1:], strict=True)
+    ]
+    # The molecule the other way round, and by one atom further, as if all atoms were alike.
+    ways = [
+        np.array([np.arange(n), np.arange(n)[::-1], np.roll(np.arange(n), 1)], np.uint16)
+        for n in heavy
+    ]
+    apart = settings(50).model_copy(update={"cluster_rmsd": 3.0})
+    without = filter_poses(device, ligands, poses, apart)[1]
+    kept, verdicts = filter_poses(device, ligands, poses, apart, ways)
+    leads = Verdict.REPRESENTATIVE
+    assert (verdicts.verdict == leads).sum() <= (without.verdict == leads).sum()
+    for number, own in enumerate(ways):
+        rows = slice(kept.first_pose[number], kept.first_pose[number + 1])
+        chosen, verdict, cluster = twin(ligands, poses, number, 50, 3.0, own)
+        assert np.array_equal(kept.restart[rows], chosen)
+        assert np.array_equal(verdicts.verdict[rows], verdict)
+        assert np.array_equal(verdicts.cluster[rows], cluster)
 
 
 def test_order_of_verdicts(device: Device) -> None:

@@ -1,13 +1,13 @@
 """The genetic algorithm's kernels against their NumPy twin, on every OpenCL device found."""
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic import reference as twin
-from ligen_py.engine.genetic.batched import Found, Lga, pack
+from ligen_py.engine.genetic.batched import Form, Found, Lga, pack
 from ligen_py.engine.random_input import make_ligands
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.reference import Genotype, Problem
@@ -20,6 +20,8 @@ from ligen_py.settings.lga import LgaSettings
 from tests.xscore_input import charged_receptor
 
 SIZES = [(12, 3), (9, 0), (20, 5)]
+
+both_forms = pytest.mark.parametrize("form", get_args(Form))
 
 
 def ligands_of(sizes: list[tuple[int, int]]) -> Ad4Ligands:
@@ -58,7 +60,7 @@ def problem(system: tuple[Ad4Ligands, Ad4Field], device: Device, number: int) ->
 def searched(system: tuple[Ad4Ligands, Ad4Field], device: Device, **given: Any) -> dict[int, Found]:
     """What was found, by the ligand's row; of one run the runs' poses."""
     ligands, field = system
-    ways = ("lanes", "splits", "room")
+    ways = ("form", "lanes", "splits", "room")
     lga = Lga(device, field, **{name: given.pop(name) for name in ways if name in given})
     settings = LgaSettings(**{"runs": 2, "population": 8, **given})
     result: dict[int, Found] = {}
@@ -102,12 +104,13 @@ def same(found: Found, run: int, twins: twin.Run, near: float) -> bool:
     )
 
 
+@both_forms
 @pytest.mark.parametrize("generations", [1, 4])
 def test_generations_without_local_search_are_those_of_the_twin(
-    system: tuple[Ad4Ligands, Ad4Field], device: Device, generations: int
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, generations: int, form: Form
 ) -> None:
     given = {"generations": generations, "iterations": 0, "mutation": 30, "stop": False}
-    found = searched(system, device, **given)
+    found = searched(system, device, **given, form=form)
     for number in found:
         for run in range(2):
             twins = expected(system, device, number, run, **given)
@@ -116,13 +119,14 @@ def test_generations_without_local_search_are_those_of_the_twin(
             assert found[number].generations[run] == twins.generations == generations
 
 
+@both_forms
 @pytest.mark.parametrize("local_search", ["adadelta", "solis_wets"])
 def test_short_local_searches_are_those_of_the_twin(
-    system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str, form: Form
 ) -> None:
     given = {"generations": 2, "iterations": 6, "local_search": local_search, "stop": False}
     given |= {"searched": 60, "runs": 4}
-    found = searched(system, device, **given)
+    found = searched(system, device, **given, form=form)
     twins = {
         (number, run): expected(system, device, number, run, **given)
         for number in found
@@ -135,17 +139,19 @@ def test_short_local_searches_are_those_of_the_twin(
         assert abs(found[number].evaluations[run] - one.evaluations) <= 4
 
 
+@both_forms
 @pytest.mark.parametrize("local_search", ["adadelta", "solis_wets"])
 def test_results_do_not_depend_on_the_batch_or_on_where_they_are_computed(
-    system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str, form: Form
 ) -> None:
     if device.is_simulator:
         pytest.skip("whole runs are too much for a simulator")
     given = {"generations": 6, "iterations": 20, "local_search": local_search, "stop_every": 1}
+    given["form"] = form
     first = searched(system, device, **given)
     ways: list[dict[str, int]] = [{"splits": 2}, {"room": 0}]
     ways += [{"lanes": 16}, {"lanes": 8, "splits": 3}] if device.back_end == "khr" else []
-    for way in ways:
+    for way in ways if form == "lanes" else [{}]:
         again = searched(system, device, **given, **way)
         for number, found in first.items():
             for name in Found.__annotations__:
@@ -166,11 +172,12 @@ def subset_of(ligands: Ad4Ligands, number: int) -> Ad4Ligands:
     return subset(ligands, rows_below(ligands, "ligand", np.array([number])))
 
 
+@both_forms
 def test_energies_are_those_of_the_poses(
-    system: tuple[Ad4Ligands, Ad4Field], device: Device
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, form: Form
 ) -> None:
     few = {"generations": 2, "iterations": 4} if device.is_simulator else {"generations": 10}
-    found = searched(system, device, **few)
+    found = searched(system, device, **few, form=form)
     for number, poses in found.items():
         one = problem(system, device, number)
         for run in range(2):
@@ -182,12 +189,33 @@ def test_energies_are_those_of_the_poses(
             assert one.evaluate(genotype)[0] == pytest.approx(poses.energy[run], rel=1e-3, abs=5e-3)
 
 
+@both_forms
+def test_rounding_does_not_grow_along_many_torsions(device: Device, form: Form) -> None:
+    """In a branch of twenty torsions and more, each turned by any angle."""
+    if device.is_simulator:
+        pytest.skip("large ligands are too much for a simulator")
+    ligands = ligands_of([(64, 26), (100, 30)])
+    grid = Grid(np.full(3, -10, "f4"), 1.0, (21, 21, 21))
+    deep = ligands, Ad4Field(device, charged_receptor(50, 9.0), grid, ligands)
+    found = searched(deep, device, generations=1, iterations=0, form=form)
+    for number, poses in found.items():
+        one = problem(deep, device, number)
+        for run in range(2):
+            genotype = Genotype(
+                poses.translation[run].astype(float),
+                poses.quaternion[run].astype(float),
+                poses.torsion[run].astype(float),
+            )
+            assert one.evaluate(genotype)[0] == pytest.approx(poses.energy[run], rel=5e-3)
+
+
+@both_forms
 def test_the_automatic_stop_and_the_limit_end_runs(
-    system: tuple[Ad4Ligands, Ad4Field], device: Device
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, form: Form
 ) -> None:
     if device.is_simulator:
         pytest.skip("whole runs are too much for a simulator")
-    given = {"iterations": 10, "stop_every": 1, "generations": 60}
+    given = {"iterations": 10, "stop_every": 1, "generations": 60, "form": form}
     stopped = searched(system, device, **given, stop_deviation=10)
     going = searched(system, device, **given, stop=False)
     limited = searched(system, device, **given, stop=False, evaluations=100)
@@ -197,3 +225,14 @@ def test_the_automatic_stop_and_the_limit_end_runs(
         assert (going[number].generations == 60).all()
         assert (limited[number].evaluations >= 100).all()
         assert (limited[number].evaluations < 100 + 8 * 21).all()
+
+
+def test_both_forms_find_the_same_poses_in_one_generation(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device
+) -> None:
+    given = {"generations": 1, "iterations": 4, "population": 4 if device.is_simulator else 16}
+    lanes, sub_groups = (searched(system, device, **given, form=form) for form in get_args(Form))
+    for number, found in lanes.items():
+        other = sub_groups[number]
+        assert np.allclose(found.energy, other.energy, rtol=2e-3, atol=2e-2)
+        assert np.array_equal(found.evaluations, other.evaluations)

@@ -1,5 +1,6 @@
 """The stage of the genetic algorithm: poses that go the way of all others."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ligen_py.records.poses import POSES, Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.rows import unequal
 from ligen_py.settings.lga import LgaSettings
+from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.typed import read_typed
 from tests.mini import Mini
@@ -99,6 +101,16 @@ def test_the_campaign_is_verified_reported_and_exported(
     page = tmp_path / "report.html"
     words = ["--campaign", str(campaign.campaign), "--exported", str(folder)]
     assert report.main([*words, "--output", str(page)]) == 0
-    assert "Lamarckian genetic algorithm" in page.read_text()
+    text = page.read_text(encoding="utf-8")
+    assert "Lamarckian genetic algorithm" in text
+    with open_campaign(campaign.campaign) as reader:
+        best = next(reader.target(reader.targets[0]).poses(1))
+    rows = json.loads(best.clusters)
+    assert rows == sorted(rows)
+    assert sum(count for _, _, count in rows) == 3
+    lowest, mean, count = rows[0]
+    assert lowest <= mean
+    assert f"{count} of 3 runs in the best of {len(rows)} cluster" in text
+    assert f"<td>{lowest:.2f}</td><td>{mean:.2f}</td><td>{count}</td>" in text
     pose = ["--pose", "dhfr", "acetamide", "2", "--output", str(tmp_path / "poses")]
     assert export.main(["--campaign", str(campaign.campaign), *pose]) == 0

@@ -1,6 +1,6 @@
 """Filter poses on a device: place, sort, cluster, order, clip (kernels/batched/filter.cl)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -31,6 +31,8 @@ LIGAND = np.dtype(
             "poses",
             "first_turn",
             "first_place",
+            "first_way",
+            "ways",
         )
     ]
 )
@@ -51,18 +53,21 @@ def filter_poses(
     ligands: Ligands,
     poses: Poses,
     settings: FilterSettings,
+    ways: Sequence[np.ndarray] | None = None,
 ) -> tuple[Poses, Verdicts]:
     """Keep some poses of each ligand, representatives of clusters first.
 
-    The RMSD between poses is over heavy atoms, without symmetry. Returns the kept poses in final
-    order with a verdict and a cluster for each.
+    The RMSD between poses is over heavy atoms. `ways` (ways, heavy) of each ligand map its heavy
+    atoms onto themselves, and the nearest counts; without them it is without symmetry. Returns the
+    kept poses in final order with a verdict and a cluster for each.
     """
     bumped = is_bumped(poses, settings.max_pocket_bumps)
     rows, verdicts, clusters, counts = ([np.zeros(0, np.int64)] for _ in range(4))
 
     def launch(members: np.ndarray) -> tuple[np.ndarray, ...]:
         span = int(members[0]), int(members[-1]) + 1
-        return _launch(device, ligands, poses, bumped, span, settings)
+        some = ways[span[0] : span[1]] if ways is not None else []
+        return _launch(device, ligands, poses, bumped, span, settings, some)
 
     pace = Pace("ligands filtered", len(ligands.entry))
     for first, last in _batches(ligands, poses, buffers.budget(device)):
@@ -134,10 +139,16 @@ def _launch(
     bumped: np.ndarray,
     span: tuple[int, int],
     settings: FilterSettings,
+    ways: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, ...]:
     first, last = span
     count, max_num_poses = last - first, settings.max_num_poses
     table, heavy = _table(ligands, poses, first, last)
+    if ways:
+        table["ways"] = [len(one) for one in ways]
+        table["first_way"] = (
+            np.cumsum(table["ways"] * table["heavy"]) - table["ways"] * table["heavy"]
+        )
     conformers, genotypes = Conformers.of(ligands, first, last), Genotypes.of(poses, first, last)
     rows = slice(poses.first_pose[first], poses.first_pose[last])
     program = _program(device, int(table["atoms"].max()), int(table["poses"].max(initial=1)))
@@ -164,6 +175,7 @@ def _launch(
             buffers.upload(device, heavy),
             places,
         )
+    none = np.zeros(0, np.uint16)
     outputs = [buffers.empty(device, count * max_num_poses, np.int32) for _ in range(3)]
     kept = buffers.empty(device, count, np.int32)
     program.kernel("select_poses")(
@@ -177,6 +189,7 @@ def _launch(
         buffers.upload(device, poses.score[rows]),
         buffers.upload(device, bumped[rows].astype(np.uint8)),
         places,
+        buffers.upload(device, np.concatenate([none, *(one.ravel() for one in ways)])),
         *outputs,
         kept,
     )

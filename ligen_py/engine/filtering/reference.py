@@ -14,6 +14,7 @@ def select_poses(
     places: np.ndarray,
     cluster_rmsd: float,
     max_num_poses: int,
+    ways: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Choose the poses of one ligand that are refined (docs/method.md, filter).
 
@@ -23,6 +24,7 @@ def select_poses(
         places: heavy atoms of every pose (poses, heavy, 3), Angstrom, float32.
         cluster_rmsd: poses nearer than this to a representative belong to it, Angstrom.
         max_num_poses: poses kept.
+        ways: to map the heavy atoms onto themselves (ways, heavy); the nearest counts.
 
     Returns:
         pose numbers in final order, their verdicts and their clusters, each (kept,).
@@ -31,6 +33,8 @@ def select_poses(
     cluster = np.full(len(score), NO_CLUSTER)
     verdict = np.where(bumped, Verdict.BUMPED, Verdict.BUMP_FREE)
     limit = F4(cluster_rmsd * cluster_rmsd) * F4(places.shape[1])
+    if ways is None:
+        ways = np.arange(places.shape[1])[None]
     clusters = 0
     for rank, leader in enumerate(order):
         if clusters == max_num_poses:
@@ -39,7 +43,8 @@ def select_poses(
             continue
         later = order[rank + 1 :]
         free = later[~bumped[later] & (cluster[later] == NO_CLUSTER)]
-        near = squared_distances(places[leader], places[free]) <= limit
+        apart = [squared_distances(places[leader][way], places[free]) for way in ways]
+        near = np.min(apart, axis=0) <= limit
         cluster[free[near]] = clusters
         cluster[leader] = clusters
         verdict[leader] = Verdict.REPRESENTATIVE

@@ -1,8 +1,13 @@
-"""The genetic algorithm on a device: many runs of many ligands at once (kernels/batched/lga.cl)."""
+"""The genetic algorithm on a device: many runs of many ligands at once.
+
+It has two forms. `sub_groups` (kernels/batched/lga.cl) is for GPUs: a sub-group works on one
+individual. `lanes` (kernels/batched/lga_lanes.cl) is for processors: a lane does. Both search in
+the same way and round differently, so a search ends in other poses.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +22,7 @@ from ligen_py.engine.functions.ad4.constants import (
     type_table,
 )
 from ligen_py.engine.functions.ad4.field import Ad4Field
+from ligen_py.engine.genetic import pair_rounds
 from ligen_py.engine.genetic.effort import most_evaluations
 from ligen_py.engine.genetic.reference import LOOKS
 from ligen_py.engine.geometry import inverse_bond_lengths
@@ -26,10 +32,18 @@ from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
+from ligen_py.opencl.stream import Launch
 from ligen_py.records.functions.ad4 import Ad4Ligands
 from ligen_py.settings.lga import LgaSettings
 
-KERNELS = "batched/lga.cl"
+Form = Literal["lanes", "sub_groups"]
+SOURCES: dict[Form, str] = {"lanes": "batched/lga_lanes.cl", "sub_groups": "batched/lga.cl"}
+FASTEST: dict[str, Form] = {"gpu": "sub_groups"}
+"""The form by the kind of device; else `lanes`."""
+JUDGE = "batched/lga_judge.cl"
+
+CLASSES = ((32, 32), (48, 32), (64, 32), (ATOM_CLASSES[-1], FREEDOM_CLASSES[-1]))
+"""Atoms and degrees of freedom that the form `sub_groups` is compiled for."""
 
 TORSION = 7
 """Genes before the torsions: translation, quaternion."""
@@ -38,9 +52,12 @@ LIGAND = np.dtype(
     [("first_gene", np.int64)]
     + [
         (name, np.int32)
-        for name in ("first_atom", "atoms", "first_torsion", "torsions", "first_pair", "pairs")
+        for name in (
+            *("first_atom", "atoms", "first_torsion", "torsions", "first_pair", "pairs"),
+            *("first_round", "rounds", "levels"),
+        )
     ]
-    + [("key", np.uint32), ("evaluations", np.uint32)]
+    + [("key", np.uint32), ("evaluations", np.uint32), ("unused", np.int32)]
 )
 """One ligand of a batch: its rows, the key of its random numbers, what a run of it may take."""
 
@@ -74,13 +91,22 @@ SETTINGS = np.dtype(
 
 STRUCTS = {"lga_ligand_t": LIGAND, "lga_run_t": RUN, "lga_pair_t": PAIR, "lga_settings_t": SETTINGS}
 
+MOST_AT_ONCE = 20
+"""Generations of a launch in the form `sub_groups`."""
+INDIVIDUALS_AT_ONCE = 1_000_000
+"""Individuals of such a launch, if it has several generations: a GPU that also draws a screen ends
+launches that last seconds."""
+
+GROUPS_PER_UNIT = 32
+"""Work-groups for each compute unit in that form. Those that find no room come when others end."""
+
+REGISTERS = 128
+"""Of a lane on NVIDIA's GPUs: with fewer more sub-groups have room, and each is slower by more."""
+
 SUB_GROUPS_PER_UNIT = {"gpu": 32}
 """Sub-groups that keep a compute unit of a device busy."""
 FEW = 4
 """The same on other devices."""
-
-LOCAL_OF_GPU = 48 * 1024
-"""Bytes of local memory that any GPU gives a work-group."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +119,7 @@ class LgaBatch:
     torsions: np.ndarray
     inverse_lengths: np.ndarray
     pairs: np.ndarray
+    """Rows of `PAIR`, or the rounds of `paired`."""
 
 
 COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
@@ -104,10 +131,17 @@ def pack(
     field: Ad4Field,
     settings: LgaSettings,
     kinds: np.ndarray | None = None,
+    lanes: int = 0,
 ) -> LgaBatch:
     """Flat arrays of the ligands `rows` in a field.
 
-    `kinds` u1 (atoms,): a kind of each atom for `keys_of`; without, AutoDock4's types.
+    Args:
+        ligands: of which these rows are.
+        rows: of the batch.
+        field: of the receptor.
+        settings: of the stage.
+        kinds: u1 (atoms,), a kind of each atom for `keys_of`; without, AutoDock4's types.
+        lanes: of the sub-group that shares an individual; 0: a lane has one by itself.
     """
     atoms = field.particles(ligands, rows)
     torsions = np.diff(ligands.first_torsion)[rows]
@@ -123,14 +157,72 @@ def pack(
     limits = np.zeros((len(atoms.torsion_range), 4), np.int16)
     limits[:, :2] = atoms.torsion_range
     starts = np.repeat(table["first_atom"], torsions)[:, None]
+    of_atom = (atoms.kinds >> 8).astype(np.int32)
+    if lanes:
+        gradients = settings.local_search == "adadelta"
+        pairs, counts = paired(pairs, table, lanes, apart=gradients)
+        table["first_round"], table["rounds"] = np.cumsum(counts) - counts, counts
+        pieces, table["levels"] = pieces_of(atoms, table)
+        of_atom |= pieces << 16
     return LgaBatch(
         table,
         np.concatenate([xyz, atoms.values[:, None]], axis=1).astype(np.float32),
-        (atoms.kinds >> 8).astype(np.int32),
+        of_atom,
         kernel_torsions(atoms.torsion_axis, limits),
         inverse_bond_lengths(xyz, atoms.torsion_axis + starts),
         pairs,
     )
+
+
+def paired(
+    pairs: np.ndarray, ligands: np.ndarray, lanes: int, *, apart: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (`PAIR`) in the rounds of ad4_pose.clh, and how many rounds each ligand has.
+
+    Float32 (rounds, 2, lanes, 4): of each lane three atoms as bits of one number (0 in the second
+    row), distance of the minimum, negative for hydrogen bonds, coefficient of the repulsion in
+    units of that distance, overlap of desolvation. `apart`: see `pair_rounds.rounds`.
+    """
+    terms = np.zeros((len(pairs) + 1, 3))  # the last: no pair
+    distance = np.where(pairs["repulsion"] > 0, pairs["distance"], 1.0).astype(float)
+    terms[:-1, 0] = np.where(pairs["power"] > 6, -distance, distance)
+    terms[:-1, 1] = pairs["repulsion"] / distance**12
+    terms[:-1, 2] = pairs["overlap"]
+    terms[-1, 0] = 1
+    found, counts = [], []
+    for ligand in ligands:
+        first, count = int(ligand["first_pair"]), int(ligand["pairs"])
+        some = pairs[first : first + count]
+        ends = np.column_stack([some["first"], some["second"]])
+        table = pair_rounds.rounds(ends, int(ligand["atoms"]), lanes, apart=apart)
+        row = np.zeros((len(table), 2, lanes, 4), np.float32)
+        bits = table[:, :, 0] | table[:, :, 1] << 10 | table[:, :, 2] << 20
+        row[:, 0, :, 0] = bits.astype(np.int32).view(np.float32)
+        of_pair = np.where(table[:, :, 3:] == pair_rounds.NONE, len(pairs), table[:, :, 3:] + first)
+        row[:, :, :, 1:] = terms[of_pair].transpose(0, 2, 1, 3)
+        found.append(row)
+        counts.append(len(table))
+    found.append(np.zeros((1, 2, lanes, 4), np.float32))  # which is read, but not used
+    return np.concatenate(found), np.array(counts, np.int64)
+
+
+def pieces_of(atoms: Particles, ligands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rigid piece of each atom, and how often motions of pieces are joined (ligands,).
+
+    Piece 0 is the root, piece 1 + n the far side of torsion n up to the next torsions. Each time
+    that motions are joined twice as many torsions are behind an atom.
+    """
+    piece = np.zeros(len(atoms.rows), np.int32)
+    levels = np.zeros(len(ligands), np.int32)
+    for number, ligand in enumerate(ligands):
+        own = piece[ligand["first_atom"] :][: ligand["atoms"]]
+        here = slice(ligand["first_torsion"], ligand["first_torsion"] + ligand["torsions"])
+        depth = [0]
+        for n, (first, last) in enumerate(atoms.torsion_range[here]):
+            depth.append(depth[own[atoms.torsion_axis[here][n, 0]]] + 1)
+            own[first:last] = n + 1
+        levels[number] = max(depth).bit_length()
+    return piece, levels
 
 
 def pairs_of(atoms: Particles) -> tuple[np.ndarray, np.ndarray]:
@@ -192,8 +284,42 @@ class _Buffers:
     populations: tuple[Any, Any]
     energies: tuple[Any, Any]
     champions: Any
-    slots: buffers.Reserve
-    """Of one generation after another: they run in turn on one queue."""
+
+
+@dataclass(frozen=True)
+class _ByLanes:
+    """The kernels of the form `lanes`, of even and of odd generations."""
+
+    device: Device
+    launches: list[tuple[Launch, Launch]]
+
+    def enqueue(self, first: int, many: int) -> list[Any]:
+        """Enqueue some generations from `first` on; their events."""
+        return [
+            launch.enqueue(self.device.queue)
+            for generation in range(first, first + many)
+            for launch in self.launches[generation % 2]
+        ]
+
+
+@dataclass
+class _BySubGroups:
+    """The kernel of the form `sub_groups`."""
+
+    device: Device
+    launch: Launch
+    individuals: int
+    groups: int
+    tickets: int = 0
+    """What the counter of tickets is: each group takes one that no individual has."""
+
+    def enqueue(self, first: int, many: int) -> list[Any]:
+        """Enqueue some generations from `first` on; their events."""
+        self.launch.change(0, np.int32(first))
+        self.launch.change(1, np.int32(many))
+        self.launch.change(3, np.uint32(self.tickets))
+        self.tickets = (self.tickets + self.individuals * many + self.groups) % 2**32
+        return [self.launch.enqueue(self.device.queue)]
 
 
 class Lga:
@@ -206,26 +332,31 @@ class Lga:
         self,
         device: Device,
         field: Ad4Field,
+        form: Form | None = None,
         lanes: int = 0,
         splits: int = 0,
         room: int | None = None,
     ) -> None:
-        """Search in a field; what is given beside changes speed alone.
+        """Search in a field.
 
         Args:
             device: where to.
             field: of the receptor.
-            lanes: of a sub-group; 0: the device's.
-            splits: sub-groups that share a run; 0: as many as keep the device full.
-            room: bytes of local memory for what the lanes of a sub-group work on; where more is
-                needed it lies in global memory. None: by the device.
+            form: of the search; None: the faster one on the device.
+            lanes: of a sub-group; 0: the device's. In the form `lanes` it changes speed alone, as
+                do the two others.
+            splits: sub-groups that share a run in the form `lanes`; 0: as many as keep the device
+                full.
+            room: bytes of local memory for what the lanes of a sub-group work on in that form;
+                where more is needed it lies in global memory. None: half the device's.
         """
         self.device, self.field = device, field
+        self.form: Form = form or FASTEST.get(device.kind, "lanes")
         self.kernel_seconds = 0.0
         self._lanes = lanes or device.sub_group_size
         self._splits = splits
-        own = LOCAL_OF_GPU if device.kind == "gpu" else int(device.handle.local_mem_size) // 2
-        self._room = own if room is None else room
+        self._room = int(device.handle.local_mem_size) // 2 if room is None else room
+        self._cells: Any = None
 
     def search(
         self,
@@ -238,17 +369,27 @@ class Lga:
 
         With `watch` the runs are read after every generation, which takes time.
         """
-        sizes = np.searchsorted(ATOM_CLASSES, self.field.sizes(ligands))
-        widths = np.searchsorted(FREEDOM_CLASSES, RIGID + np.diff(ligands.first_torsion))
-        for size, width in sorted(set(zip(sizes.tolist(), widths.tolist(), strict=True))):
-            members = np.flatnonzero((sizes == size) & (widths == width))
-            classes = ATOM_CLASSES[size], FREEDOM_CLASSES[width]
+        for classes, members in self._classes(ligands):
 
             def work(rows: np.ndarray, classes: tuple[int, int] = classes) -> Found:
-                batch = pack(ligands, rows, self.field, settings, kinds)
+                lanes = self._lanes if self.form == "sub_groups" else 0
+                batch = pack(ligands, rows, self.field, settings, kinds, lanes)
                 return self._run(batch, rows, classes, settings, watch)
 
             yield from by_batches(self.device, work, members)
+
+    def _classes(self, ligands: Ad4Ligands) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
+        """Atoms and degrees of freedom that kernels are compiled for, and the ligands of each."""
+        atoms, freedoms = self.field.sizes(ligands), RIGID + np.diff(ligands.first_torsion)
+        classes: tuple[tuple[int, int], ...] = CLASSES
+        if self.form == "lanes":
+            classes = tuple((size, width) for size in ATOM_CLASSES for width in FREEDOM_CLASSES)
+        left = np.ones(len(atoms), bool)
+        for size, width in classes:
+            here = left & (atoms <= size) & (freedoms <= width)
+            left &= ~here
+            if here.any():
+                yield (size, width), np.flatnonzero(here)
 
     def _run(
         self,
@@ -272,80 +413,133 @@ class Lga:
             (buffers.empty(device, genes, "f4"), buffers.empty(device, genes, "f4")),
             (buffers.empty(device, individuals, "f4"), buffers.empty(device, individuals, "f4")),
             buffers.empty(device, len(runs) * length, "f4"),
-            buffers.Reserve(device),
         )
-        program, global_slots = self._program(classes, settings)
-        values = _values(settings)
         active = np.arange(len(runs), dtype=np.int32)
-        listed = buffers.upload(device, active)
-        events = []
-        for generation in range(settings.generations):
-            events += self._generation(
-                program, global_slots, shared, values, generation, len(active), listed, classes
-            )
-            if watch is None and (generation + 1) % settings.stop_every:
-                continue
-            runs = buffers.download(device, shared.runs, len(runs), RUN)
+        launches, done = None, 0
+        events: list[Any] = []
+        looked: list[Any] = []
+        while done < settings.generations:
+            if launches is None:
+                launches = self._launches(shared, settings, classes, active)
+            many = 1 if watch else self._at_once(len(active), settings)
+            many = min(many, settings.generations - done)
+            events += launches.enqueue(done, many)
+            done += many
+            last = events[-1:]
+            if watch is not None or looked:
+                # Without a watch, what runs were at the look before: the device does not wait.
+                after = last if watch is not None else looked
+                runs = buffers.download(device, shared.runs, len(runs), RUN, after=after)
+                left = active[runs["ended"][active] == 0]
+                if len(left) < len(active):
+                    active, launches = left, None
             if watch is not None:
                 watch(rows, runs)
-            left = active[runs["ended"][active] == 0]
-            if not len(left):
+            if not len(active):
                 break
-            if len(left) < len(active):
-                active, listed = left, buffers.upload(device, left)
+            looked = last
         self.kernel_seconds += sum(map(buffers.seconds, events))
         runs = buffers.download(device, shared.runs, len(runs), RUN)
         best = buffers.download(device, shared.champions, (len(runs), length), "f4")
         return _found(best, runs, torsions)
 
-    def _program(self, classes: tuple[int, int], settings: LgaSettings) -> tuple[Program, int]:
-        """The kernels, and the bytes of slots of a sub-group where they lie in global memory."""
-        device, gradient = self.device, int(settings.local_search == "adadelta")
-        atoms, freedoms = classes
-        slots = (6 if gradient else 3) * atoms + 2 * (freedoms + 1) + 3 * freedoms
-        size = slots * self._lanes * 4
-        elsewhere = size > self._room
-        macros = {
-            **definitions(),
-            "MAX_ATOMS": atoms, "MAX_FREEDOMS": freedoms, "GRADIENT": gradient, "LOOKS": LOOKS,
-            "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1, "KEEP_GLOBAL": int(elsewhere),
-            "STORE": "__global" if elsewhere else "__local",
-        }  # fmt: skip
-        return build(device, KERNELS, macros, 0, STRUCTS), size if elsewhere else 0
+    def _at_once(self, runs: int, settings: LgaSettings) -> int:
+        """Generations between two looks at the runs."""
+        if self.form == "lanes":
+            return settings.stop_every
+        return int(np.clip(INDIVIDUALS_AT_ONCE // (runs * settings.population), 1, MOST_AT_ONCE))
 
-    def _generation(
+    def _launches(
         self,
-        program: Program,
-        global_slots: int,
         shared: _Buffers,
-        values: np.ndarray,
-        number: int,
-        count: int,
-        listed: Any,
+        settings: LgaSettings,
         classes: tuple[int, int],
-    ) -> list[Any]:
-        """Enqueue the kernels of one generation of all active runs."""
-        device, lanes = self.device, self._lanes
-        splits = self._splits or self._splits_of(count, int(values["population"]))
-        old, new = (number + 1) % 2, number % 2
-        shared.slots.restart()
-        slots = [shared.slots.empty(count * splits * global_slots // 4, "f4")]
-        maps = self.field.maps
-        return [
-            program.kernel("generation")(
-                device.queue, (count * splits * lanes,), (lanes,),
-                np.int32(count * splits), np.int32(splits), np.int32(number), values,
-                maps.grid.row(), maps.buffer, *shared.tables, listed, shared.runs,
+        active: np.ndarray,
+    ) -> "_ByLanes | _BySubGroups":
+        device, grid, lanes = self.device, self.field.maps.grid.row(), self._lanes
+        values, listed = _values(settings), buffers.upload(device, active)
+        tables = (*shared.tables, listed, shared.runs)
+        program, more = self._program(classes, settings)
+        if self.form == "sub_groups":
+            individuals = len(active) * settings.population
+            groups = min(individuals, GROUPS_PER_UNIT * int(device.handle.max_compute_units))
+            zero = np.int32(0)
+            launch = Launch(
+                program, "generations", groups * lanes, lanes,
+                (
+                    zero, zero, np.int32(len(active)), np.uint32(0), values, grid,
+                    self._maps(program), *tables, *shared.populations, *shared.energies,
+                    buffers.exchange(device, np.zeros(1, np.uint32)), shared.champions,
+                ),
+            )  # fmt: skip
+            return _BySubGroups(device, launch, individuals, groups)
+        splits = self._splits or self._splits_of(len(active), settings.population)
+        groups = len(active) * splits
+        slots = [buffers.empty(device, groups * more // 4, "f4")] if more else []
+        named = dict(zip(COLUMNS, shared.tables, strict=True))
+        del named["inverse_lengths"]
+        tables = (*named.values(), listed, shared.runs)
+        pairs = []
+        for new in (0, 1):
+            old = 1 - new
+            state = (
                 shared.populations[old], shared.energies[old],
                 shared.populations[new], shared.energies[new],
-                *(slots if global_slots else []),
-            ),
-            program.kernel("judge")(
-                device.queue, (count * lanes,), (lanes,),
-                np.int32(count), np.int32(number), values, shared.tables[0], listed, shared.runs,
-                shared.populations[new], shared.energies[new], shared.champions,
-            ),
-        ]  # fmt: skip
+            )  # fmt: skip
+            counts = np.int32(groups), np.int32(splits)
+            own = (*counts, values, grid, self.field.maps.buffer, *tables, *state, *slots)
+            judged = values, shared.tables[0], listed, shared.runs, *state[2:], shared.champions
+            judge = self._judge(classes)
+            pairs.append(
+                (
+                    Launch(program, "generation", groups * lanes, lanes, own),
+                    Launch(judge, "judge", len(active) * lanes, lanes, judged),
+                )
+            )
+        return _ByLanes(device, pairs)
+
+    def _program(self, classes: tuple[int, int], settings: LgaSettings) -> tuple[Program, int]:
+        """The kernels of a form, and bytes of a sub-group's slots where these are in global memory.
+
+        Such slots are those of the form `lanes`.
+        """
+        device, gradient = self.device, int(settings.local_search == "adadelta")
+        atoms, freedoms = classes
+        size = 0
+        macros: dict[str, object] = {
+            **definitions(),
+            "MAX_ATOMS": atoms, "MAX_FREEDOMS": freedoms, "GRADIENT": gradient,
+            "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1,
+        }  # fmt: skip
+        if self.form == "sub_groups":
+            macros |= {"MAX_GENES": freedoms + 1, "LOOKS": LOOKS}
+            macros["AD4_CHARGE_SCALE"] = f"{float(np.sqrt(COULOMB * WEIGHTS['ESTAT']))!r}f"
+        else:
+            slots = (6 if gradient else 3) * atoms + 2 * (freedoms + 1) + 3 * freedoms
+            size = slots * self._lanes * 4
+            size = size if size > self._room else 0
+            macros["KEEP_GLOBAL"] = int(size > 0)
+            macros["STORE"] = "__global" if size else "__local"
+        return build(device, SOURCES[self.form], macros, REGISTERS, STRUCTS), size
+
+    def _judge(self, classes: tuple[int, int]) -> Program:
+        macros = {
+            "MAX_GENES": classes[1] + 1, "LOOKS": LOOKS,
+            "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1,
+        }  # fmt: skip
+        return build(self.device, JUDGE, macros, 0, STRUCTS)
+
+    def _maps(self, program: Program) -> Any:
+        """The maps as the form `sub_groups` reads them."""
+        if self._cells is None:
+            maps, grid = self.field.maps, self.field.maps.grid
+            points = maps.count * int(np.prod(grid.shape))
+            self._cells = buffers.empty(self.device, 4 * points, "f4")
+            program.kernel("gather_cells")(
+                self.device.queue, (-(-points // 64) * 64,), (64,),
+                np.int32(points), np.int32(grid.shape[2]), maps.buffer, self._cells,
+            ).wait()  # fmt: skip
+        return self._cells
 
     def _splits_of(self, runs: int, population: int) -> int:
         """Sub-groups that share a run, so that the device is full."""

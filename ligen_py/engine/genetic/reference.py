@@ -1,4 +1,4 @@
-"""The NumPy twin of kernels/batched/lga.cl: AutoDock's Lamarckian genetic algorithm, readable.
+"""The NumPy twin of both forms of AutoDock's Lamarckian genetic algorithm, readable.
 
 It is the specification, in float64; energies and gradients are those of
 `ligen_py.engine.refinement.reference.Problem`. A whole run is chaotic (it decides by comparing

@@ -113,6 +113,12 @@ class Top(Record):
         doc="how much worse the best other pose of the state is by the energy that chooses; other "
         "ones lie more than 2 Angstrom away (heavy atoms as numbered); NaN where there is none",
     )
+    clusters: np.ndarray = column(
+        STRING,
+        "ligand",
+        doc="of `search: lga`: clusters of the state's runs, the best first, a JSON list of lowest "
+        "and mean energy of the search (kcal/mol) and number of runs; else empty",
+    )
     first_atom: np.ndarray = column("i8", "ligand+1", into="atom", doc="offsets of atoms")
     first_byte: np.ndarray = column("i8", "ligand+1", into="byte", doc="offsets of molecules")
     extra: np.ndarray = column(
@@ -230,7 +236,8 @@ class Pose:
     molecule: np.ndarray
     conformation: str = ""
     gap: float = math.nan
-    """As in `Top`."""
+    """As in `Top`, likewise `clusters`."""
+    clusters: str = ""
 
 
 def columns_of(extra: str) -> dict[str, str]:

@@ -203,13 +203,15 @@ class TargetReader:
         stored, first_atom, first_byte = self._top
         places = np.searchsorted(stored, rows)
         unique, inverse = np.unique(places[places < len(stored)], return_inverse=True)
-        names = ("smiles", "state", "extra", "conformation")
+        names = ("smiles", "state", "extra", "conformation", "clusters")
         texts = [some_rows(group[name], unique) for name in names]
         gap = some_rows(group["gap"], unique)
         for number, (row, i) in enumerate(zip(rows, places, strict=True)):
             if i == len(stored) or stored[i] != row:
                 raise ValueError(f"the pose of row {row} is not stored")
-            smiles, state, extra, conformation = (str(text[inverse[number]]) for text in texts)
+            smiles, state, extra, conformation, clusters = (
+                str(text[inverse[number]]) for text in texts
+            )
             xyz = group["xyz"][first_atom[i] : first_atom[i + 1]]
             octets = group["molecule"][first_byte[i] : first_byte[i + 1]]
             yield Pose(
@@ -220,6 +222,7 @@ class TargetReader:
                 molecule=checked(octets, len(xyz)),
                 conformation=conformation,
                 gap=float(gap[inverse[number]]),
+                clusters=clusters,
             )
 
     def inputs(self, rows: np.ndarray) -> list[dict[str, str]]:

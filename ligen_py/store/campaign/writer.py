@@ -160,6 +160,7 @@ class TargetWriter:
                 conformation=np.array([pose.conformation for pose in poses], dtype=object),
                 extra=np.array([pose.extra for pose in poses], dtype=object),
                 gap=np.array([pose.gap for pose in poses], dtype="f4"),
+                clusters=np.array([pose.clusters for pose in poses], dtype=object),
                 first_atom=np.cumsum([0, *(len(pose.xyz) for pose in poses)], dtype="i8"),
                 first_byte=np.cumsum([0, *(len(pose.molecule) for pose in poses)], dtype="i8"),
                 xyz=np.concatenate([pose.xyz for pose in poses]),

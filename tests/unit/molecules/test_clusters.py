@@ -5,7 +5,8 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import AllChem, rdMolAlign
 
-from ligen_py.molecules.clusters import clusters, rmsd, symmetries
+from ligen_py.engine.random_input import make_ligands
+from ligen_py.molecules.clusters import clusters, rmsd, symmetries, symmetries_of
 
 
 def molecule(smiles: str) -> tuple[Chem.Mol, np.ndarray, np.ndarray]:
@@ -48,3 +49,12 @@ def test_clusters_are_led_by_their_best_poses() -> None:
     turned = [poses[0], poses[0][::-1]]
     both = np.array([[0, 1], [1, 0]])
     assert len(clusters(turned, energies[:2], 0.1, both)) == 1
+
+
+def test_symmetries_of_many_ligands_are_those_of_each() -> None:
+    ligands = make_ligands([(9, 2), (5, 0)])
+    for number, ways in enumerate(symmetries_of(ligands)):
+        atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
+        bonds = slice(ligands.first_bond[number], ligands.first_bond[number + 1])
+        assert np.array_equal(ways, symmetries(ligands.element[atoms], ligands.bond[bonds]))
+        assert ways.shape[1] == (ligands.element[atoms] > 1).sum()
