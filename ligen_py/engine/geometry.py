@@ -130,6 +130,18 @@ def inverse_bond_lengths(xyz: np.ndarray, axis: np.ndarray) -> np.ndarray:
     return (1 / np.linalg.norm(bonds, axis=1)).astype(F4)
 
 
+def unit(direction: np.ndarray) -> np.ndarray:
+    """Vectors of nearly unit length (..., 3) after one Newton step towards it.
+
+    Without it rounding would triple with each torsion of a branch: a turn about a longer vector
+    makes the next ones longer.
+    """
+    x, y, z = np.moveaxis(direction, -1, 0)
+    factor = fma32(F4(-0.5), fma32(x, x, fma32(y, y, z * z)), F4(1.5))
+    result: np.ndarray = direction * factor[..., None]
+    return result
+
+
 def turn_far_side(
     xyz: np.ndarray,
     axis: np.ndarray,
@@ -143,7 +155,7 @@ def turn_far_side(
     `axis` are the near and far atom, `limits` one row of `records.Ligands.torsion_range`.
     """
     near, far = xyz[..., axis[0], :], xyz[..., axis[1], :]
-    matrix = rotation((far - near) * inverse_length, cosine, sine)
+    matrix = rotation(unit((far - near) * inverse_length), cosine, sine)
     shift = about(matrix, near)
     far_side = np.r_[limits[0] : limits[1], limits[2] : limits[3]]
     result = xyz.copy()

@@ -126,19 +126,19 @@ def download(
     buffer: cl.Buffer,
     shape: int | tuple[int, ...],
     dtype: object,
-    after: Sequence[cl.Event] = (),
+    after: cl.Event | None = None,
 ) -> np.ndarray:
     """Copy a buffer into a new array, waiting for the queue's work before it.
 
-    With `after` it waits for these commands only, not for later ones of the queue.
+    With `after` it waits for that command only, not for later ones of the queue.
     """
     array = np.empty(shape, dtype)  # type: ignore[call-overload]
     if array.size:
         with memory_named(device), watchdog.waiting():
-            if after:
-                cl.enqueue_copy(device.copies, array, buffer, wait_for=list(after))
-            else:
+            if after is None:
                 cl.enqueue_copy(device.queue, array, buffer)
+            else:
+                cl.enqueue_copy(device.copies, array, buffer, wait_for=[after])
     return array
 
 

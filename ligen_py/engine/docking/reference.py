@@ -157,7 +157,7 @@ def optimize(plan: Plan, ligand: Ligand, state: State, fragment: int, clean: np.
     beyond = far_side(ligand, n)
     moved = np.flatnonzero(beyond != near_side)
     pivot = state.xyz[:, near]
-    direction = (state.xyz[:, far] - pivot) * ligand.inverse_length[n]
+    direction = geometry.unit((state.xyz[:, far] - pivot) * ligand.inverse_length[n])
 
     matrix = geometry.rotation(direction[:, None], plan.angles[:, 0], plan.angles[:, 1])
     shift = geometry.about(matrix, pivot[:, None])

@@ -417,7 +417,7 @@ class Lga:
         active = np.arange(len(runs), dtype=np.int32)
         launches, done = None, 0
         events: list[Any] = []
-        looked: list[Any] = []
+        looked: Any = None
         while done < settings.generations:
             if launches is None:
                 launches = self._launches(shared, settings, classes, active)
@@ -425,8 +425,8 @@ class Lga:
             many = min(many, settings.generations - done)
             events += launches.enqueue(done, many)
             done += many
-            last = events[-1:]
-            if watch is not None or looked:
+            last = events[-1]
+            if watch is not None or looked is not None:
                 # Without a watch, what runs were at the look before: the device does not wait.
                 after = last if watch is not None else looked
                 runs = buffers.download(device, shared.runs, len(runs), RUN, after=after)

@@ -97,3 +97,23 @@ def test_rebuild_keeps_rigid_pieces() -> None:
     assert np.allclose(within(pose[1:3]), within(xyz[1:3]), atol=1e-6)
     assert np.allclose(within(pose[2:]), within(xyz[2:]), atol=1e-6)
     assert not np.allclose(pose[3:], xyz[3:] + np.array([10, 0, 0]), atol=0.1)
+
+
+def test_rounding_does_not_grow_along_a_branch() -> None:
+    """A zigzag chain in which each of 64 bonds turns all that follows."""
+    rng, torsions = np.random.default_rng(0), 64
+    step = np.arange(torsions + 3)
+    chain = np.column_stack([1.3 * step, 0.4 * (step % 2), 0 * step]).astype(F4)
+    axis = np.column_stack([step[:torsions], step[:torsions] + 1])
+    ranges = np.array([[far + 1, len(chain), 0, 0] for _, far in axis])
+    degrees = rng.uniform(0, 360, (20, torsions)).astype(F4)
+    still = np.tile(np.array([1, 0, 0, 0], F4), (20, 1))
+    found = geometry.rebuild(chain, axis, ranges, degrees, still, np.zeros((20, 3), F4))
+    for angles, pose in zip(degrees, found, strict=True):
+        exact = chain.astype(float)
+        for (near, far), angle in zip(axis, np.deg2rad(angles.astype(float)), strict=True):
+            x, y, z = (exact[far] - exact[near]) / np.linalg.norm(exact[far] - exact[near])
+            cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+            turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+            exact[far + 1 :] = (exact[far + 1 :] - exact[near]) @ turn.T + exact[near]
+        assert np.abs(pose - exact).max() < 5e-3
