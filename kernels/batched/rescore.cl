@@ -132,7 +132,8 @@ __kernel void list_atoms(int pose_count,
 
 // Density of an atom at a squared distance in units of its radius.
 static inline real profile(real squared) {
-  const real near = exponential(-2.0f * squared), outer = 2.0f * (squared * inverse_root(squared)) - 3.0f;
+  const real near = exponential(-2.0f * squared),
+             outer = 2.0f * (squared * inverse_root(squared)) - 3.0f;
   const real value = select(TAIL * outer * outer, near, squared <= 1.0f);
   return select((real)(0.0f), value, squared < REACH * REACH);
 }
@@ -267,18 +268,22 @@ static inline void convolve_strip(int pose,
 #else
       for (int c = 0; c < INPUTS; c++) {
 #endif
+        real weight[WIDTH][VECTORS];
 #pragma unroll
-        for (int dz = 0; dz < WIDTH; dz++) {
-          real weight[VECTORS];
+        for (int dz = 0; dz < WIDTH; dz++)
 #pragma unroll
           for (int v = 0; v < VECTORS; v++)
-            weight[v] = LOAD(tap + (c * WIDTH + dz) * OUTPUTS + v * GROUP);
+            weight[dz][v] = LOAD(tap + (c * WIDTH + dz) * OUTPUTS + v * GROUP);
+      // Each number is read once, for all voxels that it is a neighbour of.
 #pragma unroll
-          for (int i = 0; i < STRIP; i++) {
-            const real value = (real)(row[(i + dz) * IN_ROOM + c]);
+        for (int n = 0; n < STRIP + WIDTH - 1; n++) {
+          const real value = (real)(row[n * IN_ROOM + c]);
 #pragma unroll
-            for (int v = 0; v < VECTORS; v++) sum[i][v] = fma(value, weight[v], sum[i][v]);
-          }
+          for (int dz = 0; dz < WIDTH; dz++)
+            if (n >= dz && n - dz < STRIP)
+#pragma unroll
+              for (int v = 0; v < VECTORS; v++)
+                sum[n - dz][v] = fma(value, weight[dz][v], sum[n - dz][v]);
         }
       }
     }
