@@ -77,3 +77,13 @@ def random_tensors(name: str) -> dict[str, np.ndarray]:
     layer("pose_output", 2, values)
     layer("affinity_output", 1, values)
     return found
+
+
+def weights_folder() -> Path | None:
+    """Where gnina's own networks are, if anywhere."""
+    from ligen_py.paths import network_folder
+
+    folder = network_folder()
+    return (
+        folder if folder and all((folder / f"{name}.pt").is_file() for name in NETWORKS) else None
+    )

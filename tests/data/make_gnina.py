@@ -26,7 +26,7 @@ from rdkit import Chem
 from sources import COMPLEXES, HERE, header, ligand
 
 sys.path.insert(0, str(HERE.parents[1]))
-from tests.gnina import ELEMENTS, NETWORKS, moved, places, random_tensors, receptor  # noqa: E402
+from tests.gnina import ELEMENTS, NETWORKS, moved, places, random_tensors, receptor
 
 POSES = 25
 

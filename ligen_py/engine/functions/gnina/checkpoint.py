@@ -5,13 +5,16 @@ the other. A pickle is a program, and loading it runs what it names. Here its in
 followed as far as a table of tensors needs them; whatever else a file contains is an error.
 """
 
+import math
 import pickletools
+import struct
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +24,10 @@ MAGIC = 0x1950A86A20F9469CFC6C
 """First value of a file without an archive, after PyTorch's `serialization.py`."""
 
 TENSOR, TABLE = "torch._utils _rebuild_tensor_v2", "collections OrderedDict"
-NUMBERS = {"torch FloatStorage": np.dtype("<f4"), "torch LongStorage": np.dtype("<i8")}
+NUMBERS: dict[str, np.dtype] = {
+    "torch FloatStorage": np.dtype("<f4"),
+    "torch LongStorage": np.dtype("<i8"),
+}
 NAMES = frozenset((TENSOR, TABLE, *NUMBERS))
 """What a pickle may name; nothing of it is imported."""
 
@@ -40,8 +46,14 @@ EMPTY: dict[str, Callable[[], Any]] = {
 WRITES, READS = frozenset(("BINPUT", "LONG_BINPUT")), frozenset(("BINGET", "LONG_BINGET"))
 TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
+DAMAGE = (
+    *(ValueError, LookupError, TypeError, AttributeError, EOFError, OSError, ArithmeticError),
+    *(RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error, struct.error),
+)
+"""What reading a pickle or an archive raises where bytes are missing or wrong."""
 
-class _Foreign(Exception):
+
+class _ForeignError(Exception):
     """The file is none of those that are read here; says why."""
 
 
@@ -76,76 +88,73 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
     Raises InputError in one sentence for a file that is damaged, or is none of PyTorch's tensors,
     and OSError.
     """
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(f"{path}: is too large for weights of a network; give another file")
+    data = path.read_bytes()
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise _Foreign("it is too large")
-        with path.open("rb") as file:
-            is_archive = file.read(4) == b"PK\x03\x04"
-            file.seek(0)
-            return _from_archive(file) if is_archive else _from_sequence(file)
-    except _Foreign as error:
+        file = BytesIO(data)
+        return _from_archive(file) if data.startswith(b"PK\x03\x04") else _from_sequence(file)
+    except _ForeignError as error:
         words = str(error)
-    except (ValueError, LookupError, TypeError, AttributeError, EOFError) as error:
+    except DAMAGE as error:
         words = f"it is damaged: {error}"
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-        words = f"its archive is damaged: {error}"
     raise InputError(f"{path}: cannot be read as weights of a network ({words}); download it again")
 
 
-def _from_archive(file: BinaryIO) -> dict[str, np.ndarray]:
+def _from_archive(file: BytesIO) -> dict[str, np.ndarray]:
     with zipfile.ZipFile(file) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
-            raise _Foreign("it is too large")
+            raise _ForeignError("it is too large")
         pickles = [name for name in archive.namelist() if name.endswith("/data.pkl")]
         if len(pickles) != 1:
-            raise _Foreign("its archive has no data.pkl")
+            raise _ForeignError("its archive has no data.pkl")
         folder = pickles[0].removesuffix("data.pkl")
-        if f"{folder}byteorder" in archive.namelist():
-            if archive.read(f"{folder}byteorder") != b"little":
-                raise _Foreign("its numbers are not little-endian")
+        order = f"{folder}byteorder"
+        if order in archive.namelist() and archive.read(order) != b"little":
+            raise _ForeignError("its numbers are not little-endian")
         table = _follow(BytesIO(archive.read(pickles[0])))
         return _tensors(table, lambda storage: archive.read(f"{folder}data/{storage.key}"))
 
 
-def _from_sequence(file: BinaryIO) -> dict[str, np.ndarray]:
+def _from_sequence(file: BytesIO) -> dict[str, np.ndarray]:
     if file.read(2) != b"\x80\x02":
-        raise _Foreign("it does not start as a file of PyTorch")
+        raise _ForeignError("it does not start as a file of PyTorch")
     file.seek(0)
     magic, protocol = _follow(file), _follow(file)
     if (magic, protocol) != (MAGIC, 1001):
-        raise _Foreign("it does not start as a file of PyTorch")
+        raise _ForeignError("it does not start as a file of PyTorch")
     if not _follow(file)["little_endian"]:
-        raise _Foreign("its numbers are not little-endian")
+        raise _ForeignError("its numbers are not little-endian")
     table, keys = _follow(file), _follow(file)
     sizes = {view.storage.key: view.storage for view in table.values() if isinstance(view, _View)}
     numbers: dict[str, bytes] = {}
     for key in keys:
         count = int.from_bytes(file.read(8), "little")
         if key not in sizes or count != sizes[key].count:
-            raise _Foreign("its list of numbers is not that of its tensors")
+            raise _ForeignError("its list of numbers is not that of its tensors")
         numbers[key] = file.read(count * sizes[key].dtype.itemsize)
     return _tensors(table, lambda storage: numbers[storage.key])
 
 
 def _tensors(table: Any, numbers: Callable[[_Storage], bytes]) -> dict[str, np.ndarray]:
     if not isinstance(table, dict) or not table:
-        raise _Foreign("it has no table of tensors")
+        raise _ForeignError("it has no table of tensors")
     found = {}
     for name, view in table.items():
         if not isinstance(name, str) or not isinstance(view, _View):
-            raise _Foreign("its table has more than tensors")
+            raise _ForeignError("its table has more than tensors")
         data = numbers(view.storage)
         if len(data) != view.storage.count * view.storage.dtype.itemsize:
-            raise _Foreign(f"the numbers of {name} are cut off")
+            raise _ForeignError(f"the numbers of {name} are cut off")
         flat = np.frombuffer(data, view.storage.dtype)
-        count = int(np.prod(view.shape, dtype=np.int64))
+        count = math.prod(view.shape)
         if min(view.offset, *view.shape, 0) < 0 or view.offset + count > len(flat):
-            raise _Foreign(f"{name} is larger than its numbers")
+            raise _ForeignError(f"{name} is larger than its numbers")
         found[name] = flat[view.offset : view.offset + count].reshape(view.shape)
     return found
 
 
-def _follow(file: BinaryIO) -> Any:
+def _follow(file: BytesIO) -> Any:
     """The value of the next pickle of a file, of plain values and views of storages only."""
     stack: list[Any] = []
     marks: list[int] = []
@@ -157,6 +166,8 @@ def _follow(file: BinaryIO) -> Any:
         del stack[start:]
         return values
 
+    argument: Any
+    values: Sequence[Any]
     for instruction, argument, _ in pickletools.genops(file):
         name = instruction.name
         if name in CONSTANTS:
@@ -172,9 +183,9 @@ def _follow(file: BinaryIO) -> Any:
         elif name == "TUPLE":
             stack.append(tuple(since_mark()))
         elif name in TUPLES:
-            values = tuple(stack[-TUPLES[name] :])
+            values = stack[-TUPLES[name] :]
             del stack[-TUPLES[name] :]
-            stack.append(values)
+            stack.append(tuple(values))
         elif name in ("SETITEM", "SETITEMS"):
             values = since_mark() if name == "SETITEMS" else [stack.pop(-2), stack.pop()]
             stack[-1].update(zip(values[::2], values[1::2], strict=True))
@@ -193,20 +204,22 @@ def _follow(file: BinaryIO) -> Any:
         elif name == "STOP":
             return stack.pop()
         elif name != "PROTO":
-            raise _Foreign(f"its pickle has the instruction {name}")
-    raise _Foreign("its pickle does not end")
+            raise _ForeignError(f"its pickle has the instruction {name}")
+    raise _ForeignError("its pickle does not end")
 
 
 def _named(words: str) -> _Name:
     if words not in NAMES:
-        raise _Foreign(f"its pickle names {words.replace(' ', '.')}, which is no part of a tensor")
+        raise _ForeignError(
+            f"its pickle names {words.replace(' ', '.')}, which is no part of a tensor"
+        )
     return _Name(words)
 
 
 def _storage(words: Any) -> _Storage:
     kind, numbers, key, _, count = words[:5]
     if kind != "storage" or not isinstance(numbers, _Name) or numbers.words not in NUMBERS:
-        raise _Foreign("its pickle refers to other numbers than those of tensors")
+        raise _ForeignError("its pickle refers to other numbers than those of tensors")
     return _Storage(str(key), NUMBERS[numbers.words], int(count))
 
 
@@ -214,9 +227,9 @@ def _made(what: Any, arguments: Any) -> Any:
     if what == _Name(TABLE) and arguments == ():
         return {}
     if what != _Name(TENSOR):
-        raise _Foreign("its pickle calls something that is no tensor")
+        raise _ForeignError("its pickle calls something that is no tensor")
     storage, offset, shape, stride = arguments[:4]
-    rows = [int(np.prod(shape[i + 1 :], dtype=np.int64)) for i in range(len(shape))]
+    rows = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     if not isinstance(storage, _Storage) or list(stride) != rows:
-        raise _Foreign("a tensor does not lie row by row")
+        raise _ForeignError("a tensor does not lie row by row")
     return _View(storage, int(offset), tuple(int(length) for length in shape))

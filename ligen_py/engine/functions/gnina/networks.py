@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ligen_py.engine.rescoring.channels import CHANNELS
+from ligen_py.engine.functions.gnina.constants import CHANNELS
 
 SIDE = 48
 """Voxels along a side of the grid of densities."""

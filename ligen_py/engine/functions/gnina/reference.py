@@ -1,4 +1,4 @@
-"""Densities and networks in NumPy: the twin of kernels/batched/rescore.cl.
+"""Densities and networks in NumPy: the twin of kernels/batched/gnina.cl.
 
 Densities after libmolgrid (Sunseri, Koes, J. Chem. Inf. Model. 2020, 60, 1079): a Gaussian up to
 an atom's radius, a parabola that ends it at one and a half.
@@ -6,8 +6,13 @@ an atom's radius, a parabola that ends it at one and a half.
 
 import numpy as np
 
-from ligen_py.engine.rescoring.channels import CHANNELS
-from ligen_py.engine.rescoring.networks import SIDE, Convolution, Network, Pool
+from ligen_py.engine.functions.gnina.atoms import Atoms, posed
+from ligen_py.engine.functions.gnina.constants import CHANNELS, NETWORKS, radii
+from ligen_py.engine.functions.gnina.networks import OUTPUTS, SIDE, Convolution, Network, Pool
+from ligen_py.engine.functions.gnina.outputs import terms
+from ligen_py.engine.functions.gnina.weights import load
+from ligen_py.records.functions.gnina import GninaLigands, GninaReceptor
+from ligen_py.records.poses import Poses
 
 SPACING = 0.5
 """Angstrom between voxels."""
@@ -20,13 +25,20 @@ def origin(center: np.ndarray) -> np.ndarray:
     return (center - SPACING * (SIDE - 1) / 2).astype(np.float32)
 
 
-def density(xyz: np.ndarray, channel: np.ndarray, radius: np.ndarray, corner: np.ndarray) -> np.ndarray:
-    """Sum of the densities of atoms (atoms, 3) on a grid: (SIDE, SIDE, SIDE, CHANNELS), float32."""
+def joined(*molecules: Atoms) -> Atoms:
+    """The atoms of several molecules."""
+    columns = ([getattr(each, name) for each in molecules] for name in ("xyz", "channel", "radius"))
+    return Atoms(*map(np.concatenate, columns))
+
+
+def density(atoms: Atoms, corner: np.ndarray) -> np.ndarray:
+    """Sum of the densities of atoms on a grid: (SIDE, SIDE, SIDE, CHANNELS), float32.
+
+    `corner` is the position of voxel 0, 0, 0.
+    """
     grid = np.zeros((SIDE, SIDE, SIDE, CHANNELS), np.float32)
     axis = np.float32(SPACING) * np.arange(SIDE, dtype=np.float32)
-    for place, kind, size in zip(xyz.astype(np.float32), channel, radius, strict=True):
-        if kind < 0:
-            continue
+    for place, kind, size in zip(atoms.xyz, atoms.channel, atoms.radius, strict=True):
         along = [axis + (corner[i] - place[i]) for i in range(3)]
         near = [np.flatnonzero(np.abs(line) < REACH * size) for line in along]
         if not all(map(len, near)):
@@ -83,12 +95,21 @@ def convolve(values: np.ndarray, step: Convolution) -> np.ndarray:
     return np.maximum(total, 0)
 
 
-def scores(outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pose score and affinity (poses,) of an ensemble from outputs (networks, poses, OUTPUTS).
+WATCHED = ("logit", "affinity")
+"""Terms that the watch compares with the kernel's."""
 
-    The score is the mean of the networks' probabilities that a pose is within 2 Angstrom of the
-    crystal's, the affinity the mean of their pK.
-    """
-    outputs = outputs.astype(np.float64)
-    good = 1 / (1 + np.exp(outputs[..., 0] - outputs[..., 1]))
-    return good.mean(axis=0).astype(np.float32), outputs[..., 2].mean(axis=0).astype(np.float32)
+
+def score_poses(
+    ligands: GninaLigands, receptor: GninaReceptor, poses: Poses
+) -> dict[str, np.ndarray]:
+    """Term -> float32 array with one value a pose (`TERMS`; NaN: not finite)."""
+    networks = load(NETWORKS)
+    around = Atoms.of(receptor.xyz, receptor.channel, radii(receptor.element))
+    owner = np.repeat(np.arange(len(ligands.entry)), np.diff(poses.first_pose))
+    outputs = np.full((len(networks), len(owner), len(OUTPUTS)), np.nan)
+    for pose, number in enumerate(owner.tolist()):
+        ligand = posed(ligands, poses, number, slice(pose, pose + 1))[0]
+        if np.isfinite(ligand.xyz).all():
+            grid = density(joined(around, ligand), origin(ligand.center()))[None]
+            outputs[:, pose] = [run(network, grid)[0] for network in networks]
+    return terms(outputs)

@@ -1,4 +1,4 @@
-"""gnina's networks on a device (kernels/batched/rescore.cl)."""
+"""Run gnina's networks on a device (kernels/batched/gnina.cl)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
-from ligen_py.engine.rescoring.channels import CHANNELS
-from ligen_py.engine.rescoring.networks import (
+from ligen_py.engine.functions.gnina.atoms import Atoms
+from ligen_py.engine.functions.gnina.constants import CHANNELS
+from ligen_py.engine.functions.gnina.networks import (
     OUTPUTS,
     SIDE,
     Convolution,
@@ -16,7 +17,7 @@ from ligen_py.engine.rescoring.networks import (
     Pool,
     Step,
 )
-from ligen_py.engine.rescoring.reference import origin
+from ligen_py.engine.functions.gnina.reference import origin
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
@@ -40,29 +41,6 @@ BATCH = {"gpu": 256}
 
 
 @dataclass(frozen=True)
-class Atoms:
-    """Atoms with a channel; those of several molecules one after another."""
-
-    xyz: np.ndarray
-    """(atoms, 3), Angstrom."""
-    channel: np.ndarray
-    """(atoms,), rising within a molecule."""
-    radius: np.ndarray
-    """(atoms,), Angstrom."""
-
-    @classmethod
-    def of(cls, xyz: np.ndarray, channel: np.ndarray, radius: np.ndarray) -> "Atoms":
-        """The atoms of one molecule that have a channel, by rising channel."""
-        order = np.argsort(channel, kind="stable")
-        order = order[channel[order] >= 0]
-        return cls(xyz[order].astype(np.float32), channel[order].astype(np.int32), radius[order])
-
-    def rows(self) -> np.ndarray:
-        """Position and radius (atoms, 4), float32, as kernels read them."""
-        return np.concatenate([self.xyz, self.radius[:, None]], axis=1).astype(np.float32)
-
-
-@dataclass(frozen=True)
 class _Grid:
     """Values of some channels on a grid with a rim of zeros, for every pose of a batch."""
 
@@ -81,7 +59,7 @@ class _Launch:
     arguments: tuple[Any, ...]
 
 
-class Rescorer:
+class Ensemble:
     """Networks on a device, with the memory of one batch of poses."""
 
     def __init__(self, device: Device, networks: Sequence[Network]) -> None:
@@ -101,7 +79,10 @@ class Rescorer:
         """OUTPUTS of every network for poses of ligands: (networks, poses, OUTPUTS), float32."""
         found = np.zeros((len(self._networks), len(ligands), len(OUTPUTS)), np.float32)
         around = self._near(receptor, ligands)
-        fixed = buffers.upload(self.device, around.rows()), buffers.upload(self.device, around.channel)
+        fixed = (
+            buffers.upload(self.device, around.rows()),
+            buffers.upload(self.device, around.channel),
+        )
         for start in range(0, len(ligands), self.batch):
             some = ligands[start : start + self.batch]
             found[:, start : start + len(some)] = self._batch(len(around.xyz), fixed, some)
@@ -111,7 +92,7 @@ class Rescorer:
         """The receptor's atoms that a grid around one of the poses may hold."""
         if not len(ligands):
             return receptor
-        centers = np.array([ligand.xyz.mean(axis=0) for ligand in ligands])
+        centers = np.array([ligand.center() for ligand in ligands])
         far = origin(np.zeros(3)) - 3.5  # more than the largest density reaches
         inside = (receptor.xyz > centers.min(axis=0) + far) & (
             receptor.xyz < centers.max(axis=0) - far
@@ -125,7 +106,7 @@ class Rescorer:
         device, count = self.device, len(ligands)
         first = np.cumsum([0, *(len(ligand.xyz) for ligand in ligands)], dtype=np.int32)
         origins = np.zeros((count, 4), np.float32)
-        origins[:, :3] = [origin(ligand.xyz.mean(axis=0, dtype=np.float64)) for ligand in ligands]
+        origins[:, :3] = [origin(ligand.center()) for ligand in ligands]
         rows = buffers.upload(device, np.concatenate([ligand.rows() for ligand in ligands]))
         kinds = buffers.upload(device, np.concatenate([ligand.channel for ligand in ligands]))
         offsets, places = buffers.upload(device, first), buffers.upload(device, origins)
@@ -159,7 +140,7 @@ class Rescorer:
         kernel(self.device.queue, (-(-items // group) * group,), (group,), *arguments)
 
     def _program(self, **definitions: int) -> Program:
-        return build(self.device, "batched/rescore.cl", {"LANES": self.lanes, **definitions})
+        return build(self.device, "batched/gnina.cl", {"LANES": self.lanes, **definitions})
 
     def _grid(self, name: object, side: int, room: int) -> _Grid:
         """A grid of that name and size; all networks share it."""

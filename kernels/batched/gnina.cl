@@ -1,12 +1,11 @@
-// rescore: gnina's convolutional networks on poses, in five kernels.
+// gnina: gnina's convolutional networks on poses, in five kernels.
 //
-// list_atoms  a work-item a pose and plane of pooled voxels: the atoms whose density reaches it
-// densities   LANES pooled voxels: sums of atoms' densities in 2 x 2 x 2 voxels, their mean,
-// maximum convolve    a strip of voxels along z, LANES * VECTORS output channels of each
-// (processors: all
-//             strips of a plane): a convolution and max(0, x)
-// halve       LANES channels of a voxel: mean or maximum of 2 x 2 x 2 voxels
-// finish      LANES channels of a pose: the linear end
+// list_atoms  a work-item a pose and plane of pooled voxels: atoms whose density reaches it
+// densities   a vector of pooled voxels: sums of atoms' densities, 2 x 2 x 2 voxels pooled
+// convolve    a strip of voxels along z, VECTORS vectors of output channels of each (on processors
+//             all strips of a plane): a convolution and max(0, x)
+// halve       a vector of channels of a voxel: mean or maximum of 2 x 2 x 2 voxels
+// finish      a vector of channels of a pose: the linear end
 //
 //   array       pose, x, y, z, channel; channels lie side by side. Grids of networks have a rim of
 //               zeros, a voxel wide, which no kernel writes.
@@ -17,7 +16,7 @@
 // order of taps along x and y, then input channels, then taps along z. Input channels that are zero
 // in all that a strip reads are left out of the first convolution: they would add zero.
 //
-// NumPy twin: ligen_py/engine/rescoring/reference.py.
+// NumPy twin: ligen_py/engine/functions/gnina/reference.py.
 
 #ifndef LANES
 #define LANES 1  // 16 or 1

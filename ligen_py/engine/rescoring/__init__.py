@@ -1,1 +1,0 @@
-"""Convolutional networks that judge a pose from the densities of its atoms and the receptor's."""
