@@ -93,6 +93,7 @@ ALLOWED = {
     "pipeline": {"campaign", "chain", "errors", "molecules", "records", "store"},
     "compare": {"cli", "errors", "store", "summary"},
     "query": {"cli", "errors", "molecules", "records", "store", "summary"},
+    "rescore": {"api", "cli", "engine", "errors", "molecules", "opencl", "records", "store"},
     "pick": {"cli", "errors", "molecules", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""

@@ -7,6 +7,7 @@ whether they have a hydrogen. Hydrogens have no channel.
 
 import numpy as np
 
+from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.typing.input import LigandAtoms, ReceptorAtoms
 from ligen_py.molecules.typing.vina import HETERO_FREE
 from ligen_py.records.functions.ad4 import Ad4Type
@@ -38,9 +39,7 @@ OTHER = 13
 
 def ligand_columns(atoms: LigandAtoms) -> dict[str, np.ndarray]:
     """The columns that `GninaLigands` adds to ligands."""
-    graph = atoms.graph
-    polar = graph.count(~np.isin(graph.element, list(HETERO_FREE))) > 0
-    return {"channel": channels(graph.element, graph.aromatic, polar, graph.hydrogens, True)}
+    return {"channel": ligand_channels(atoms.graph)}
 
 
 def receptor_columns(atoms: ReceptorAtoms) -> dict[str, np.ndarray]:
@@ -61,6 +60,12 @@ def receptor_columns(atoms: ReceptorAtoms) -> dict[str, np.ndarray]:
             False,
         )
     }
+
+
+def ligand_channels(graph: Graph) -> np.ndarray:
+    """Channel (atoms,) of a molecule with explicit hydrogens, or of several side by side."""
+    polar = graph.count(~np.isin(graph.element, list(HETERO_FREE))) > 0
+    return channels(graph.element, graph.aromatic, polar, graph.hydrogens > 0, True)
 
 
 def near_any(xyz: np.ndarray, others: np.ndarray, reach: float) -> np.ndarray:
