@@ -12,7 +12,8 @@ from rdkit import Chem
 from ligen_py import command
 from ligen_py.engine.functions.gnina import constants
 from ligen_py.records.scores import SCORES, Scores
-from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.files.read import read
+from ligen_py.store.files.terms import read_terms
 from tests.api.conftest import PROTEIN, REFERENCE
 from tests.gnina import DATA, random_tensors
 from tests.mini import Mini
@@ -109,7 +110,7 @@ def test_missing_and_foreign_weights_are_named(
 def test_networks_choose_poses_and_rank_no_molecule(tmp_path: Path) -> None:
     """With them the pose is that of lowest E - w logit, and its score is the energy's as before."""
     asked = ("--functions", "vina", "ad4", "gnina")
-    chosen = ("--pose-weights", '{"vina": 1, "ad4": 0.5, "gnina": 1000}')
+    chosen = ("--pose-weights", '{"vina": 1, "ad4": 0.5, "gnina": 100}')
     plain = Mini(tmp_path / "plain", flags={"score": ("--functions", "vina", "ad4")})
     columns = Mini(
         tmp_path / "columns", flags={"score": (*asked, "--pose-weights", '{"vina": 1, "ad4": 0.5}')}
@@ -123,8 +124,8 @@ def test_networks_choose_poses_and_rank_no_molecule(tmp_path: Path) -> None:
     (_, before), (_, same), (file, after) = found
     for name in ("best", "score", "energy", "restart"):
         assert getattr(before, name).tobytes() == getattr(same, name).tobytes()
-    terms = read_columns(file, SCORES, ("terms/gnina/logit", "terms/gnina/pose"))
-    logit, pose = (terms[name] for name in ("terms/gnina/logit", "terms/gnina/pose"))
+    terms = read_terms(file)["gnina"]
+    logit, pose = terms["logit"], terms["pose"]
     assert pose == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-5)
     for ligand, best in enumerate(after.best):
         rows = slice(after.first_pose[ligand], after.first_pose[ligand + 1])

@@ -36,7 +36,7 @@ ALLOWED = {
     "formats": {"errors"},
     "functions": set(),
     "records": {"functions"},
-    "settings": {"errors", "functions", "records"},
+    "settings": {"errors", "functions", "paths", "records"},
     "cli": {"errors", "settings"},
     "provenance": {"functions", "paths", "settings"},
     "chain": {"settings"},
@@ -69,7 +69,7 @@ ALLOWED = {
     "verify": {*FOR_STAGES, "campaign", "chain", "verification"},
     "search_changes": {"campaign", "records", "sequences", "settings", "store"},
     "verification": {*FOR_STAGES, "campaign", "chain", "search_changes"},
-    "doctor": {"cli", "engine", "errors", "opencl"},
+    "doctor": {"cli", "engine", "errors", "opencl", "paths"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store", "summary"},
     "plan": {
