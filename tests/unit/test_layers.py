@@ -59,7 +59,9 @@ ALLOWED = {
     "best_poses": FOR_STAGES,
     "search_inputs": {*FOR_STAGES, "database"},
     "homologs": {*FOR_STAGES, "search_inputs"},
-    "engine": {"errors", "functions", "opencl", "pace", "records", "sequences", "settings"},
+    "engine": {
+        *("errors", "functions", "opencl", "pace", "paths", "records", "sequences", "settings"),
+    },
     "genome_inputs": {"molecules", "paths"},
     "offtargets": {*FOR_STAGES, "genome_inputs"},
     "genome": {"cli", "errors", "sequences"},

@@ -1,8 +1,8 @@
 """Channels of atoms in gnina's networks: 14 of the receptor, then 14 of the ligand.
 
-After libmolgrid's default typing (Sunseri, Koes, J. Chem. Inf. Model. 2020, 60, 1079). Atoms are
-told apart by element, for carbon also by aromaticity and by neighbours, for nitrogen and oxygen by
-whether they have a hydrogen. Hydrogens have no channel.
+After libmolgrid's default typing (Sunseri, Koes, J. Chem. Inf. Model. 2020, 60, 1079). An
+atom's element decides, of carbon also aromaticity and neighbours, of nitrogen and oxygen whether
+they have a hydrogen. Hydrogens have no channel.
 """
 
 import numpy as np

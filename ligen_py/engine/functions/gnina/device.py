@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 
 from ligen_py.engine.functions.gnina.atoms import Atoms
 from ligen_py.engine.functions.gnina.constants import CHANNELS
@@ -53,7 +52,7 @@ class _Grid:
 class _Launch:
     """A kernel of a network with all its arguments but the number of poses."""
 
-    kernel: cl.Kernel
+    kernel: Any
     items: int
     """Vectors of work for one pose."""
     arguments: tuple[Any, ...]
@@ -134,7 +133,7 @@ class Ensemble:
             results.append(parts.sum(axis=-1, dtype=np.float64) + bias)
         return np.stack(results)
 
-    def _enqueue(self, kernel: cl.Kernel, vectors: int, *arguments: Any) -> None:
+    def _enqueue(self, kernel: Any, vectors: int, *arguments: Any) -> None:
         """Launch a kernel for so many vectors of work."""
         items, group = vectors * GROUP // self.lanes, 1 if self.lanes == GROUP else WORK_GROUP
         kernel(self.device.queue, (-(-items // group) * group,), (group,), *arguments)
