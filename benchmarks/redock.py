@@ -13,6 +13,9 @@ this engine more.
 FILE gets a line of JSON for the run, then one for each complex as soon as it is done, then the
 summary.
 
+With gnina's networks (--set 'score.functions=["vina","ad4","gnina"]') "best-scored" is the pose that
+they helped to choose, and "by physics" that of the same run which energies alone would have chosen.
+
 With --peer vina AutoDock Vina docks the same states, each from the first of our conformers, in the
 same boxes on as many cores, and its poses are judged by the same code. Seconds are those of the
 wall from the parsed ligand and the pocket file to scored poses, maps included; kernels are built
@@ -54,6 +57,7 @@ from benchmarks.docking import (
 )
 from benchmarks.intervals import interval
 from ligen_py.errors import DeviceError, InputError
+from ligen_py.functions import FUNCTIONS
 from ligen_py.molecules.export import sdf_record, symmetric_rmsd
 from ligen_py.molecules.receptor.site import read_heavy_atoms
 from ligen_py.records.ledger import Ledger
@@ -71,10 +75,13 @@ MARGIN = 5.0
 
 MEASURED = {
     "rmsd_best_scored": "best-scored",
+    "rmsd_best_by_physics": "by physics",
     "rmsd_best_of_nine": "best of nine",
     "rmsd_best_of_kept": "best of kept",
 }
-"""RMSD of a complex, and its name in the summary."""
+"""RMSD of a complex, and its name in the summary; what no complex has is left out."""
+
+ALWAYS = ("rmsd_best_scored", "rmsd_best_of_nine", "rmsd_best_of_kept")
 
 FAILURES = (RuntimeError, OSError, ValueError, IndexError, KeyError, InputError, DeviceError)
 """What makes a complex a miss instead of ending the run."""
@@ -174,8 +181,13 @@ def ours(task: Task, given: Complex) -> dict[str, Any]:
     rmsd = np.concatenate([distances(given, *pose) for pose in _by_ligand(docked)])
     ligand = docked.ligand_of(best)
     place = docked.coordinates(ligand)[best - docked.poses.first_pose[ligand]]
+    others = {}
+    if not all(FUNCTIONS[name].is_energy for name in task.settings.score.functions):
+        # Of one ligand's poses that of lowest energy has the highest score.
+        others["rmsd_best_by_physics"] = float(rmsd[np.nanargmax(docked.columns["score"])])
     return {
         "rmsd_best_scored": float(rmsd[best]),
+        **others,
         "rmsd_best_of_nine": _best_of_few(rmsd, docked.columns["score"]),
         "rmsd_best_of_kept": float(rmsd.min()),
         "failed_checks": failed_checks(given, docked.molecule(ligand), place),
@@ -272,6 +284,8 @@ def measures(rows: list[dict[str, Any]], program: str) -> dict[str, np.ndarray]:
     """Every fraction of the summary, one truth value for each complex."""
     result = {}
     for key, label in MEASURED.items():
+        if key not in ALWAYS and not any(key in row[program] for row in rows):
+            continue
         for near in NEAR:
             result[f"{label} within {near:g} A"] = hits(rows, program, key, near)
     sound = valid(rows, program)

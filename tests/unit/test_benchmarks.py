@@ -191,3 +191,12 @@ def test_vina_docks_a_parsed_ligand(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found.xyz.shape[1:] == (mol.GetNumAtoms(), 3)
     assert (np.diff(found.affinity) >= 0).all()
     assert found.affinity[0] < -2
+
+
+def test_choices_with_and_without_networks_are_reported_apart() -> None:
+    good = {"status": "ok", "rmsd_best_scored": 0.9, "rmsd_best_of_nine": 0.9, "failed_checks": []}
+    good |= {"rmsd_best_of_kept": 0.9, "rmsd_best_by_physics": 2.4}
+    rows = [{"id": "a", "ours": good}, {"id": "b", "ours": {"status": "failed: no"}}]
+    total = redock.summary(rows, ["ours"])["ours"]
+    assert total["best-scored within 2 A"]["count"] == 1
+    assert total["by physics within 2 A"]["count"] == 0

@@ -133,10 +133,10 @@ class Ensemble:
             results.append(parts.sum(axis=-1, dtype=np.float64) + bias)
         return np.stack(results)
 
-    def _enqueue(self, kernel: Any, vectors: int, *arguments: Any) -> None:
-        """Launch a kernel for so many vectors of work."""
+    def _enqueue(self, kernel: Any, vectors: int, *arguments: Any) -> Any:
+        """Launch a kernel for so many vectors of work; returns its event."""
         items, group = vectors * GROUP // self.lanes, 1 if self.lanes == GROUP else WORK_GROUP
-        kernel(self.device.queue, (-(-items // group) * group,), (group,), *arguments)
+        return kernel(self.device.queue, (-(-items // group) * group,), (group,), *arguments)
 
     def _program(self, **definitions: int) -> Program:
         return build(self.device, "batched/gnina.cl", {"LANES": self.lanes, **definitions})
