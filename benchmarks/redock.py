@@ -13,8 +13,8 @@ this engine more.
 FILE gets a line of JSON for the run, then one for each complex as soon as it is done, then the
 summary.
 
-With gnina's networks (--set 'score.functions=["vina","ad4","gnina"]') "best-scored" is the pose that
-they helped to choose, and "by physics" that of the same run which energies alone would have chosen.
+With gnina's networks (--set 'score.functions=["vina","ad4","gnina"]') "best-scored" is the pose
+that they helped to choose, and "by physics" the one of the same run that energies alone choose.
 
 With --peer vina AutoDock Vina docks the same states, each from the first of our conformers, in the
 same boxes on as many cores, and its poses are judged by the same code. Seconds are those of the
@@ -307,7 +307,9 @@ def summary(rows: list[dict[str, Any]], programs: list[str]) -> dict[str, Any]:
     if len(programs) == 2:
         first, second = (shares[program] for program in programs)
         result["difference"] = {
-            name: _points(first[name].astype(float) - second[name]) for name in first
+            name: _points(first[name].astype(float) - second[name])
+            for name in first
+            if name in second
         }
     return result
 
@@ -350,13 +352,13 @@ def print_summary(total: dict[str, Any], programs: list[str]) -> None:
     names = [name for name in total["ours"] if not name.startswith("median")]
     for name in names:
         cells = []
-        for program in programs:
+        for program in (program for program in programs if name in total[program]):
             part = total[program][name]
             low, high = part["interval_95"]
             cells.append(
                 f"{program} {part['count']}/{count} = {part['per_cent']} % ({low} to {high})"
             )
-        if "difference" in total:
+        if name in total.get("difference", {}):
             part = total["difference"][name]
             low, high = part["interval_95"]
             cells.append(f"difference {part['per_cent']:+} ({low:+} to {high:+})")
