@@ -23,6 +23,9 @@ FUNCTIONS = {
 }
 """Of the totals; a function that is not here is named as it is."""
 
+NETWORKS = frozenset(("gnina",))
+"""Functions that are no energies: trained on complexes, perhaps on those that they judge."""
+
 CITATIONS = {
     "vina": "O. Trott, A. J. Olson, J. Comput. Chem. 2010, 31, 455",
     "vinardo": "R. Quiroga, M. A. Villarreal, PLoS ONE 2016, 11, e0155183",

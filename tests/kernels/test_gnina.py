@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from ligen_py.engine.functions.gnina import device as of_device
 from ligen_py.engine.functions.gnina import reference
 from ligen_py.engine.functions.gnina.atoms import Atoms
 from ligen_py.engine.functions.gnina.device import Ensemble
@@ -90,3 +91,15 @@ def test_gninas_networks(device: Device) -> None:
             found, known = terms(outputs[[number]]), expected(complex_, name)
             assert found["pose"] == pytest.approx(known[:, 0], abs=TOLERANCE)
             assert found["affinity"] == pytest.approx(known[:, 1], abs=TOLERANCE)
+
+
+def test_the_form_of_gpus_on_a_processor(
+    device: Device, ensemble: Ensemble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One lane a work-item, in work-groups: the same sums in the same order."""
+    networks = [network(random_tensors("plain"))]
+    monkeypatch.setattr(of_device, "LANES", {device.kind: 1})
+    monkeypatch.setattr(of_device, "BATCH", {device.kind: 3})
+    around, poses = atoms(COMPLEXES[2])
+    found = Ensemble(device, networks).outputs(around, poses[:4])
+    assert found[0] == pytest.approx(ensemble.outputs(around, poses[:4])[0], abs=TOLERANCE)
