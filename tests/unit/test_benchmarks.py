@@ -229,4 +229,5 @@ def test_the_weight_of_networks_is_cross_validated(tmp_path: Path) -> None:
     kept = sum(one["rmsd"].min() <= 2 for one in found)
     assert hit[0].sum() < kept  # energies say nothing here
     assert hit[-1].sum() == kept
-    assert np.array_equal(pose_weights.cross_validated(hit), np.full(200, kept))
+    counts = pose_weights.cross_validated(hit)
+    assert hit[0].sum() < counts.mean() <= kept
