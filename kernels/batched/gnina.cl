@@ -109,7 +109,7 @@ __kernel void list_atoms(int pose_count,
                          __global const float4 *ligands,   // likewise, pose by pose
                          __global const int *first_atom,   // a pose: its first ligand atom
                          __global const float4 *origins,   // a pose: voxel 0, 0, 0
-                         __global ushort *lists,           // numbers of atoms, receptor first
+                         __global int *lists,              // numbers of atoms, receptor first
                          __global int *lengths)            // of the lists
 {
   const int item = get_global_id(0), pose = item / POOLED, plane = item % POOLED;
@@ -124,7 +124,7 @@ __kernel void list_atoms(int pose_count,
     if (a.x < x - far || a.x > x + SPACING + far || a.y < low.y - far || a.y > low.y + last + far ||
         a.z < low.z - far || a.z > low.z + last + far)
       continue;
-    lists[item * most + count++] = (ushort)n;
+    lists[item * most + count++] = n;
   }
   lengths[item] = count;
 }
@@ -146,7 +146,7 @@ KERNEL void densities(int pose_count,
                       __global const int *ligand_channel,
                       __global const int *first_atom,
                       __global const float4 *origins,
-                      __global const ushort *lists,
+                      __global const int *lists,
                       __global const int *lengths,
                       __global float *means,   // a grid with a rim; POOLED along a side
                       __global float *maxima,  // likewise

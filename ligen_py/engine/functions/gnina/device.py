@@ -15,6 +15,7 @@ from ligen_py.engine.functions.gnina.networks import (
     Network,
     Pool,
     Step,
+    channels,
 )
 from ligen_py.engine.functions.gnina.reference import origin
 from ligen_py.opencl import buffers
@@ -25,6 +26,9 @@ GROUP = 16
 """Output channels of a vector, and pooled voxels of a mask, as in the kernels."""
 
 POOLED = SIDE // 2
+
+KINDS = ("average", "max")
+"""First pools of networks, in the order of the kernel's arguments."""
 
 REGISTERS = 24
 """Vectors of sums that a work-item keeps: voxels of a strip times vectors of output channels."""
@@ -65,12 +69,15 @@ class Ensemble:
         """Build the kernels and copy the weights; DeviceError where there is no room for them."""
         self.device = device
         self.lanes = LANES.get(device.kind, GROUP)
-        self.batch = BATCH.get(device.kind, 2 * int(device.handle.max_compute_units))
+        self.batch = _batch(device, networks)
         self._grids: dict[tuple[Any, ...], _Grid] = {}
         self._masks = buffers.empty(device, self.batch * POOLED**3 // GROUP, np.uint32)
-        self._pooled = {kind: self._grid(kind, POOLED, CHANNELS) for kind in ("average", "max")}
         kinds = {found.steps[0].kind for found in networks if isinstance(found.steps[0], Pool)}
-        means, maxima = (int(kind in kinds) for kind in self._pooled)
+        means, maxima = (int(kind in kinds) for kind in KINDS)
+        unused = _Grid(POOLED, CHANNELS, buffers.empty(device, 1, np.float32))
+        self._pooled = {
+            kind: self._grid(kind, POOLED, CHANNELS) if kind in kinds else unused for kind in KINDS
+        }
         self._densities = self._program(MEANS=means, MAXIMA=maxima)
         self._networks = [self._launches(found) for found in networks]
 
@@ -110,7 +117,7 @@ class Ensemble:
         kinds = buffers.upload(device, np.concatenate([ligand.channel for ligand in ligands]))
         offsets, places = buffers.upload(device, first), buffers.upload(device, origins)
         most = receptor_count + int(np.diff(first).max(initial=1))
-        lists = buffers.empty(device, count * POOLED * most, np.uint16)
+        lists = buffers.empty(device, count * POOLED * most, np.int32)
         lengths = buffers.empty(device, count * POOLED, np.int32)
         sizes = np.int32(count), np.int32(receptor_count), np.int32(most)
         if self.lanes == 1:
@@ -206,6 +213,14 @@ class Ensemble:
         )
         arguments = grid.buffer, buffers.upload(self.device, weight), end
         return _Launch(program.new_kernel("finish"), 1, arguments)
+
+
+def _batch(device: Device, networks: Sequence[Network]) -> int:
+    """Poses of a launch, as many as there is memory for."""
+    most = max(count for found in networks for count in channels(found))
+    pose_bytes = 4 * (POOLED + 2) ** 3 * (CHANNELS + 3 * most)  # about, of all grids
+    wanted = BATCH.get(device.kind, 2 * int(device.handle.max_compute_units))
+    return max(1, min(wanted, buffers.budget(device) // pose_bytes))
 
 
 def _room(steps: Sequence[Step], count: int) -> int:
