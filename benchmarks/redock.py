@@ -13,6 +13,9 @@ this engine more.
 FILE gets a line of JSON for the run, then one for each complex as soon as it is done, then the
 summary.
 
+With gnina's networks (--set 'score.functions=["vina","ad4","gnina"]') "best-scored" is the pose
+that they helped to choose, and "by physics" the one of the same run that energies alone choose.
+
 With --peer vina AutoDock Vina docks the same states, each from the first of our conformers, in the
 same boxes on as many cores, and its poses are judged by the same code. Seconds are those of the
 wall from the parsed ligand and the pocket file to scored poses, maps included; kernels are built
@@ -54,6 +57,7 @@ from benchmarks.docking import (
 )
 from benchmarks.intervals import interval
 from ligen_py.errors import DeviceError, InputError
+from ligen_py.functions import FUNCTIONS
 from ligen_py.molecules.export import sdf_record, symmetric_rmsd
 from ligen_py.molecules.receptor.site import read_heavy_atoms
 from ligen_py.records.ledger import Ledger
@@ -71,10 +75,13 @@ MARGIN = 5.0
 
 MEASURED = {
     "rmsd_best_scored": "best-scored",
+    "rmsd_best_by_physics": "by physics",
     "rmsd_best_of_nine": "best of nine",
     "rmsd_best_of_kept": "best of kept",
 }
-"""RMSD of a complex, and its name in the summary."""
+"""RMSD of a complex, and its name in the summary; what no complex has is left out."""
+
+ALWAYS = ("rmsd_best_scored", "rmsd_best_of_nine", "rmsd_best_of_kept")
 
 FAILURES = (RuntimeError, OSError, ValueError, IndexError, KeyError, InputError, DeviceError)
 """What makes a complex a miss instead of ending the run."""
@@ -174,8 +181,13 @@ def ours(task: Task, given: Complex) -> dict[str, Any]:
     rmsd = np.concatenate([distances(given, *pose) for pose in _by_ligand(docked)])
     ligand = docked.ligand_of(best)
     place = docked.coordinates(ligand)[best - docked.poses.first_pose[ligand]]
+    others = {}
+    if not all(FUNCTIONS[name].is_energy for name in task.settings.score.functions):
+        # Of one ligand's poses that of lowest energy has the highest score.
+        others["rmsd_best_by_physics"] = float(rmsd[np.nanargmax(docked.columns["score"])])
     return {
         "rmsd_best_scored": float(rmsd[best]),
+        **others,
         "rmsd_best_of_nine": _best_of_few(rmsd, docked.columns["score"]),
         "rmsd_best_of_kept": float(rmsd.min()),
         "failed_checks": failed_checks(given, docked.molecule(ligand), place),
@@ -272,6 +284,8 @@ def measures(rows: list[dict[str, Any]], program: str) -> dict[str, np.ndarray]:
     """Every fraction of the summary, one truth value for each complex."""
     result = {}
     for key, label in MEASURED.items():
+        if key not in ALWAYS and not any(key in row[program] for row in rows):
+            continue
         for near in NEAR:
             result[f"{label} within {near:g} A"] = hits(rows, program, key, near)
     sound = valid(rows, program)
@@ -293,7 +307,9 @@ def summary(rows: list[dict[str, Any]], programs: list[str]) -> dict[str, Any]:
     if len(programs) == 2:
         first, second = (shares[program] for program in programs)
         result["difference"] = {
-            name: _points(first[name].astype(float) - second[name]) for name in first
+            name: _points(first[name].astype(float) - second[name])
+            for name in first
+            if name in second
         }
     return result
 
@@ -336,13 +352,13 @@ def print_summary(total: dict[str, Any], programs: list[str]) -> None:
     names = [name for name in total["ours"] if not name.startswith("median")]
     for name in names:
         cells = []
-        for program in programs:
+        for program in (program for program in programs if name in total[program]):
             part = total[program][name]
             low, high = part["interval_95"]
             cells.append(
                 f"{program} {part['count']}/{count} = {part['per_cent']} % ({low} to {high})"
             )
-        if "difference" in total:
+        if name in total.get("difference", {}):
             part = total["difference"][name]
             low, high = part["interval_95"]
             cells.append(f"difference {part['per_cent']:+} ({low:+} to {high:+})")

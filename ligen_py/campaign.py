@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 from ligen_py.chain import FILES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
-from ligen_py.paths import PACKAGE, slurm_commands
+from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
 from ligen_py.sequences.genome import files_of
 from ligen_py.sequences.guides import found_from, read_cas_offinder
 from ligen_py.settings.best import BestSettings
-from ligen_py.settings.campaign import SEARCHES, Campaign, Target
+from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.controls import AcceptSettings, Control, ControlsSettings, DecoysSettings
 from ligen_py.settings.document import to_yaml
@@ -142,6 +142,11 @@ class Workplan:
         """
         source = Source(source) if isinstance(source, str) else source
         plan = cls(check(Campaign, config, source), folder, source)
+        if NETWORKS in plan.settings.score.functions and network_folder() is None:
+            raise InputError(
+                f"{source.place('score', 'functions')}: the networks of 'gnina' are not installed; "
+                f"{NETWORKS_HINT}, or take it out"
+            )
         for name in plan.settings.libraries:
             for first in OURS:
                 if name.startswith(first):

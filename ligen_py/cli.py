@@ -35,6 +35,7 @@ COMMANDS = {
     "query": "molecules of a finished campaign, by conditions, substructure or contacts",
     "compare": "the same molecules in two campaigns, or in two targets of one",
     "export": "the best molecules for other programs; any pose made again",
+    "rescore": "what gnina's networks say of poses, of any program, in a receptor",
     "pick": "the best molecules to buy, no two too much alike",
     "verify": "check all files of a campaign, and dock a sample of it again",
     "tune": "find the fastest launch sizes of a device",

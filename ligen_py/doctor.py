@@ -20,6 +20,7 @@ from ligen_py import __version__, cli
 from ligen_py.engine.selftest import self_test
 from ligen_py.errors import DeviceError
 from ligen_py.opencl.device import Device, devices, select
+from ligen_py.paths import NETWORKS_HINT, network_folder
 
 log = logging.getLogger("ligen_py")
 
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _examine(options: argparse.Namespace) -> None:
-    advice = [*_versions(), *_machine()]
+    advice = [*_versions(), *_networks(), *_machine()]
     print("\nOpenCL devices")
     for device in devices():
         print(f"  {device.label}")
@@ -74,6 +75,14 @@ def _versions() -> Iterator[str]:
         except importlib.metadata.PackageNotFoundError:
             print(f"  {name} is missing")
             yield f"{name}: {FOR_CAMPAIGNS.get(name, 'reinstall ligen_py')}"
+
+
+def _networks() -> Iterator[str]:
+    """Print where gnina's networks are; advice where there are none."""
+    folder = network_folder()
+    print(f"  gnina's networks {f'in {folder}' if folder else 'are not installed'}")
+    if folder is None:
+        yield f"the effort 'thorough' goes without gnina's networks; {NETWORKS_HINT}"
 
 
 def _machine() -> Iterator[str]:

@@ -37,6 +37,9 @@ class Function:
     """Package with the modules above."""
     types: AtomTypes | None = None
     """None: element, bonds and place are all that the function needs."""
+    is_energy: bool = True
+    """Whether it is one, in which poses can be refined and by which molecules are ranked. What is
+    none has no modules `field` and `field_reference`; it can choose a ligand's pose."""
 
 
 def _types(group: str) -> AtomTypes:
@@ -51,6 +54,7 @@ FUNCTIONS: dict[str, Function] = {
     "vinardo": Function("ligen_py.engine.functions.vinardo", VINA_TYPES),
     "ad4": Function("ligen_py.engine.functions.ad4", _types("ad4")),
     "xscore": Function("ligen_py.engine.functions.xscore", _types("xscore")),
+    "gnina": Function("ligen_py.engine.functions.gnina", _types("gnina"), is_energy=False),
 }
 """Scoring functions by the names that they have in settings and files."""
 

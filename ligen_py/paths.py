@@ -4,6 +4,7 @@ import os
 import tempfile
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
@@ -67,3 +68,21 @@ def shapes_file() -> Path:
     """The file of rigid pieces' shapes: LIGEN_SHAPES, or one in the user's cache."""
     given = os.environ.get("LIGEN_SHAPES")
     return Path(given).expanduser() if given else cache_folder("shapes") / "pieces.sqlite"
+
+
+NETWORKS_HINT = (
+    "install them with 'pip install --no-deps gninatorch==0.0.2', or name their folder in "
+    "LIGEN_NETWORKS"
+)
+
+
+def network_folder() -> Path | None:
+    """The folder of gnina's networks: LIGEN_NETWORKS, or that of the package gninatorch.
+
+    The package is not imported. None where there is neither.
+    """
+    given = os.environ.get("LIGEN_NETWORKS")
+    if given:
+        return Path(given).expanduser()
+    package = find_spec("gninatorch")
+    return Path(str(package.origin)).parent / "weights" if package and package.origin else None

@@ -28,12 +28,13 @@ from ligen_py.config_checks import checked
 from ligen_py.errors import InputError
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
 from ligen_py.molecules.library.reading import Columns, Part, count
-from ligen_py.paths import snakefile
+from ligen_py.paths import NETWORKS_HINT, network_folder, snakefile
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.search_changes import search_changes
+from ligen_py.settings.campaign import NETWORKS, PRESETS
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.contents import DEEP, Contents
 from ligen_py.store.campaign.expected import Expected
@@ -96,7 +97,7 @@ def _folder(options: argparse.Namespace) -> Path:
 def _plan(options: argparse.Namespace) -> None:
     plan = checked(options.config)
     print(f"{options.config}: sound, effort {plan.settings.effort}")
-    for line in _settings(plan):
+    for line in (*_settings(plan), *_networks(plan)):
         print(line)
     if plan.pockets:
         _docking(plan, options)
@@ -110,6 +111,16 @@ def _plan(options: argparse.Namespace) -> None:
         print(f"  {line}")
     for line in _pending(options):
         print(f"  {line}")
+
+
+def _networks(plan: Workplan) -> Iterator[str]:
+    """Says so where the effort would let networks choose poses, but there are none."""
+    asked = PRESETS[plan.settings.effort].get("score", {}).get("functions", [])
+    if NETWORKS in asked and network_folder() is None and plan.pockets:
+        yield (
+            f"gnina's networks, which choose poses at this effort, are not installed, so energies "
+            f"alone choose them; {NETWORKS_HINT}"
+        )
 
 
 def _docking(plan: Workplan, options: argparse.Namespace) -> None:

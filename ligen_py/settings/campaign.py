@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 import pydantic
 from pydantic import Field, model_validator
 
+from ligen_py.paths import network_folder
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.settings.check import check
 from ligen_py.settings.controls import Control
@@ -39,9 +40,13 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "dock": {"num_restart": 4096, "max_num_poses": 1024},
         "filter": {"max_num_poses": 256, "cluster_rmsd": 0.5},
         "refine": {"rounds": 100, "max_num_poses": 50},
+        "score": {"functions": ["vina", "ad4", "xscore", "gnina"]},
     },
 }
 """Effort -> section -> what differs from the sections' defaults, which are `standard`."""
+
+NETWORKS = "gnina"
+"""The function that a preset goes without where its networks are not installed."""
 
 
 OF_SEARCH: dict[str, dict[str, dict[str, Any]]] = {
@@ -84,6 +89,9 @@ class Method(Section):
         for table, name in zip((PRESETS, OF_SEARCH), chosen, strict=True):
             for section, preset in table.get(name, {}).items() if isinstance(name, str) else ():
                 filled[section] = filled.get(section, {}) | preset
+        functions = filled.get("score", {}).get("functions", [])
+        if NETWORKS in functions and network_folder() is None:
+            filled["score"] |= {"functions": [name for name in functions if name != NETWORKS]}
         for section in list(filled):
             given = values.get(section, {})
             if isinstance(given, dict):

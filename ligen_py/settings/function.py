@@ -1,4 +1,4 @@
-"""The name of a scoring function: any row of the table, whenever it was added."""
+"""The name of a scoring function: a row of the table, whenever it was added."""
 
 from typing import Annotated, Any
 
@@ -7,17 +7,26 @@ from pydantic import AfterValidator, GetPydanticSchema
 from ligen_py.functions import FUNCTIONS
 
 
-def _known(name: str) -> str:
-    if name not in FUNCTIONS:
-        *others, last = (f"'{known}'" for known in FUNCTIONS)
-        raise ValueError(f"Input should be {', '.join(others)} or {last}")
-    return name
+def _names(energies: bool) -> list[str]:
+    return [name for name, row in FUNCTIONS.items() if row.is_energy or not energies]
 
 
-def _schema(_schema: Any, _handler: Any) -> dict[str, Any]:
-    return {"type": "string", "enum": list(FUNCTIONS)}
+def _one_of(energies: bool) -> tuple[Any, ...]:
+    """How a name is checked, and described in the schema."""
+
+    def known(name: str) -> str:
+        if name not in _names(energies):
+            *others, last = (f"'{known}'" for known in _names(energies))
+            raise ValueError(f"Input should be {', '.join(others)} or {last}")
+        return name
+
+    def schema(_schema: Any, _handler: Any) -> dict[str, Any]:
+        return {"type": "string", "enum": _names(energies)}
+
+    return AfterValidator(known), GetPydanticSchema(get_pydantic_json_schema=schema)
 
 
-FunctionName = Annotated[
-    str, AfterValidator(_known), GetPydanticSchema(get_pydantic_json_schema=_schema)
-]
+FunctionName = Annotated[str, *_one_of(energies=False)]
+
+EnergyName = Annotated[str, *_one_of(energies=True)]
+"""Of a function that is an energy, in which poses can be refined."""

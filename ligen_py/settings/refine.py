@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from ligen_py.records.limits import MAX_RESTARTS
-from ligen_py.settings.function import FunctionName
+from ligen_py.settings.function import EnergyName
 from ligen_py.settings.section import Section
 
 
@@ -35,7 +35,7 @@ class RefineSettings(Section):
         le=MAX_RESTARTS,
         description="best poses of a first descent that go on; 0: all go on, without a first one",
     )
-    field: FunctionName = Field("vina", description="scoring function of the field")
+    field: EnergyName = Field("vina", description="scoring function of the field")
     spacing: float = Field(
         0.375, ge=0.2, le=1.0, description="the field's grid spacing, in Angstrom"
     )

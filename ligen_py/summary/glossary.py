@@ -19,14 +19,19 @@ FUNCTIONS = {
     "vinardo": Meaning("Vinardo", "kcal/mol", "larger", "Vinardo's affinity, sign reversed"),
     "ad4": Meaning("AD4", "kcal/mol", "larger", "AutoDock4's affinity with the sign reversed"),
     "xscore": Meaning("X-Score", "pKd", "larger", "X-Score's predicted -log10 of Kd"),
+    "gnina": Meaning("gnina", "pKd", "larger", "gnina's pose score times its predicted affinity"),
 }
 """Of the totals; a function that is not here is named as it is."""
+
+NETWORKS = frozenset(("gnina",))
+"""Functions that are no energies: trained on complexes, perhaps on those that they judge."""
 
 CITATIONS = {
     "vina": "O. Trott, A. J. Olson, J. Comput. Chem. 2010, 31, 455",
     "vinardo": "R. Quiroga, M. A. Villarreal, PLoS ONE 2016, 11, e0155183",
     "ad4": "R. Huey, G. M. Morris, A. J. Olson, D. S. Goodsell, J. Comput. Chem. 2007, 28, 1145",
     "xscore": "R. Wang, L. Lai, S. Wang, J. Comput.-Aided Mol. Des. 2002, 16, 11",
+    "gnina": "A. T. McNutt et al., J. Cheminform. 2021, 13, 43",
 }
 
 SIZE_POWER = 0.3

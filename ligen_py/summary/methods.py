@@ -6,7 +6,7 @@ from typing import Any
 from ligen_py.store.campaign.layout import Runs
 from ligen_py.summary.dossier import Dossier
 from ligen_py.summary.facts import settings_of
-from ligen_py.summary.glossary import CITATIONS, function
+from ligen_py.summary.glossary import CITATIONS, NETWORKS, function
 
 LIGEN = "L. Crisci et al., Future Gener. Comput. Syst. 2024, doi:10.1016/j.future.2024.03.045"
 
@@ -36,16 +36,28 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
     ]
     weights = score.get("pose_weights")
     if isinstance(weights, dict) and score.get("rank_by") == "energy":
-        parts = [f"{value:g} {function(name).name}" for name, value in weights.items() if value]
-        text.append(
-            f"The pose of lowest energy ({' + '.join(parts)}) was chosen; molecules were ranked by "
-            "that energy divided by (1 + 0.02 torsions) x heavy atoms^0.4."
-        )
+        text.append(_choice(weights, score.get("functions", list(weights))))
     text.append(
         "Interactions follow the criteria of ProLIF and PLIP, pose checks those of PoseBusters; "
         "properties, alerts (PAINS, Brenk), scaffolds and Morgan fingerprints are RDKit's."
     )
     return text
+
+
+def _choice(weights: Mapping[str, float], functions: Sequence[str]) -> str:
+    """How poses were chosen and molecules ranked; networks and energies are named apart."""
+    heard = {name: value for name, value in weights.items() if value and name in functions}
+    energies = [f"{w:g} {function(name).name}" for name, w in heard.items() if name not in NETWORKS]
+    networks = [
+        f"{w:g} logit of {function(name).name}" for name, w in heard.items() if name in NETWORKS
+    ]
+    chosen = f"The pose of lowest energy ({' + '.join(energies)}"
+    if networks:
+        chosen += f"), less what convolutional networks say ({' + '.join(networks)}"
+    return (
+        f"{chosen}) was chosen; molecules were ranked by that energy{' alone' if networks else ''} "
+        "divided by (1 + 0.02 torsions) x heavy atoms^0.4."
+    )
 
 
 def citations(functions: Sequence[str]) -> list[str]:

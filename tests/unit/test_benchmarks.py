@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 from rdkit import Chem
 
-from benchmarks import autodock, crossdock, enrich, native, portability, reading, redock, screen
+from benchmarks import (
+    autodock,
+    crossdock,
+    enrich,
+    native,
+    portability,
+    pose_weights,
+    reading,
+    redock,
+    screen,
+)
 from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pocket_of
 from benchmarks.query import invent
 from benchmarks.together import together
@@ -191,3 +201,33 @@ def test_vina_docks_a_parsed_ligand(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found.xyz.shape[1:] == (mol.GetNumAtoms(), 3)
     assert (np.diff(found.affinity) >= 0).all()
     assert found.affinity[0] < -2
+
+
+def test_choices_with_and_without_networks_are_reported_apart() -> None:
+    good = {"status": "ok", "rmsd_best_scored": 0.9, "rmsd_best_of_nine": 0.9, "failed_checks": []}
+    good |= {"rmsd_best_of_kept": 0.9, "rmsd_best_by_physics": 2.4}
+    rows = [{"id": "a", "ours": good}, {"id": "b", "ours": {"status": "failed: no"}}]
+    total = redock.summary(rows, ["ours"])["ours"]
+    assert total["best-scored within 2 A"]["count"] == 1
+    assert total["by physics within 2 A"]["count"] == 0
+
+
+def test_the_weight_of_networks_is_cross_validated(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    lines = [{"settings": {"score": {"pose_weights": {"gnina": 0.5}}}}]
+    for _ in range(40):
+        rmsd = rng.uniform(0, 6, 12)
+        logit = np.where(rmsd < 2, 3.0, -3.0)
+        energy = rng.normal(-9, 0.5, 12)
+        poses = {"rmsd": rmsd, "gnina.logit": logit, "choice": energy - 0.5 * logit}
+        ours = {"status": "ok", "poses": {name: list(v) for name, v in poses.items()}}
+        lines.append({"id": "x", "ours": ours})
+    path = tmp_path / "redock.json"
+    path.write_text("\n".join(map(json.dumps, [*lines, {"complexes": 40}])))
+    found = pose_weights.complexes(path)
+    hit = pose_weights.successes(found, 2.0)
+    kept = sum(one["rmsd"].min() <= 2 for one in found)
+    assert hit[0].sum() < kept  # energies say nothing here
+    assert hit[-1].sum() == kept
+    counts = pose_weights.cross_validated(hit)
+    assert hit[0].sum() < counts.mean() <= kept

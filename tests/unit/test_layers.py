@@ -39,7 +39,7 @@ ALLOWED = {
     "formats": {"errors"},
     "functions": set(),
     "records": {"functions"},
-    "settings": {"errors", "functions", "records"},
+    "settings": {"errors", "functions", "paths", "records"},
     "cli": {"errors", "settings"},
     "provenance": {"functions", "paths", "settings"},
     "chain": {"settings"},
@@ -63,7 +63,9 @@ ALLOWED = {
     "best_poses": FOR_STAGES,
     "search_inputs": {*FOR_STAGES, "database"},
     "homologs": {*FOR_STAGES, "search_inputs"},
-    "engine": {"errors", "functions", "opencl", "pace", "records", "sequences", "settings"},
+    "engine": {
+        *("errors", "functions", "opencl", "pace", "paths", "records", "sequences", "settings"),
+    },
     "genome_inputs": {"molecules", "paths"},
     "offtargets": {*FOR_STAGES, "genome_inputs"},
     "genome": {"cli", "errors", "sequences"},
@@ -73,7 +75,7 @@ ALLOWED = {
     "verify": {*FOR_STAGES, "campaign", "chain", "verification"},
     "search_changes": {"campaign", "records", "sequences", "settings", "store"},
     "verification": {*FOR_STAGES, "campaign", "chain", "search_changes"},
-    "doctor": {"cli", "engine", "errors", "opencl"},
+    "doctor": {"cli", "engine", "errors", "opencl", "paths"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
     "progress": {"cli", "errors", "records", "store", "summary"},
     "plan": {
@@ -97,6 +99,7 @@ ALLOWED = {
     "pipeline": {"campaign", "chain", "errors", "molecules", "records", "store"},
     "compare": {"cli", "errors", "store", "summary"},
     "query": {"cli", "errors", "molecules", "records", "store", "summary"},
+    "rescore": {"api", "cli", "engine", "errors", "molecules", "opencl", "records", "store"},
     "pick": {"cli", "errors", "molecules", "store", "summary"},
 }
 """What each room may import beside itself; stages: `FOR_STAGES`."""

@@ -69,8 +69,11 @@ IN_FILES = {"demo": {"posebusters": "its example complexes are the demo's input"
 BY_HAND = {
     "cupy": "native.py: CUDA beside OpenCL, where a user has installed it",
     "cupyx": "native.py: CUDA beside OpenCL, where a user has installed it",
+    "gninatorch": "make_gnina.py: expected scores, made where somebody has installed it",
+    "molgrid": "make_gnina.py: expected scores, made where somebody has installed it",
     "parasail": "make_parasail.py: expected scores, made where somebody has installed it",
     "prolif": "make_prolif.py: expected interactions, made where somebody has installed it",
+    "torch": "make_gnina.py: expected scores, made where somebody has installed it",
 }
 """Modules of benchmarks and of the scripts beside goldens that no extra brings."""
 

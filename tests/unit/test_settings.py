@@ -75,7 +75,23 @@ def test_an_effort_fills_what_the_config_leaves_out_and_nothing_else() -> None:
     assert Method(effort="standard") == Method()
 
 
-def test_every_effort_is_a_preset_of_good_keys() -> None:
+def test_the_thorough_effort_goes_without_networks_that_are_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preset = PRESETS["thorough"]["score"]["functions"]
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
+    assert list(Method(effort="thorough").score.functions) == preset
+    monkeypatch.delenv("LIGEN_NETWORKS")
+    monkeypatch.setattr("ligen_py.paths.find_spec", lambda name: None)
+    assert list(Method(effort="thorough").score.functions) == preset[:-1]
+    asked = Method(effort="thorough", score={"functions": ["gnina"]})
+    assert asked.score.functions == ("gnina",)
+
+
+def test_every_effort_is_a_preset_of_good_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))  # as where networks are installed
     efforts = Method.model_json_schema()["properties"]["effort"]["enum"]
     assert list(PRESETS) == efforts
     for effort, preset in PRESETS.items():

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ligen_py.engine.batches import by_batches
-from ligen_py.functions import load
+from ligen_py.functions import FUNCTIONS, load
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.pace import Pace
@@ -168,13 +168,15 @@ def pose_scores(
 
     Both float32 (poses,), from the terms of all functions (`score`).
     A pose without a finite value of the first function has no finite score. Only the first value
-    knows the ligand's `handicap`.
+    knows the ligand's `handicap`. What is no energy helps to choose a pose, but ranks no molecule.
     """
     energy = choice_energy(terms, settings.pose_weights)
     first = terms[next(iter(terms))]["total"]
     if settings.rank_by == "first":
         return first, energy
-    compared = energy + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
+    ranking = {name: columns for name, columns in terms.items() if FUNCTIONS[name].is_energy}
+    ranked = choice_energy(ranking or terms, settings.pose_weights)
+    compared = ranked + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
     return np.where(np.isfinite(first), merit(ligands, poses, compared), first), energy
 
 

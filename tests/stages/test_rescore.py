@@ -1,0 +1,134 @@
+"""gnina's networks: the command for poses of any program, and the choice of poses in a campaign."""
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rdkit import Chem
+
+from ligen_py import command
+from ligen_py.engine.functions.gnina import constants
+from ligen_py.records.scores import SCORES, Scores
+from ligen_py.store.files.read import read
+from ligen_py.store.files.terms import read_terms
+from tests.api.conftest import PROTEIN, REFERENCE
+from tests.gnina import DATA, random_tensors
+from tests.mini import Mini
+from tests.torch_files import saved
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network with random weights."""
+    return saved(tmp_path_factory.mktemp("weights") / "plain.pt", random_tensors("plain"))
+
+
+@pytest.fixture
+def installed(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That network in place of gnina's three."""
+    digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+    for name in list(constants.NETWORKS):
+        monkeypatch.delitem(constants.NETWORKS, name)
+    monkeypatch.setitem(constants.NETWORKS, "plain", digest)
+    monkeypatch.setenv("LIGEN_NETWORKS", str(weights.parent))
+
+
+def test_poses_of_a_file(weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    crystal = Chem.MolFromMolFile(str(REFERENCE))
+    poses, out = tmp_path / "poses.sdf", tmp_path / "scores.csv"
+    with Chem.SDWriter(str(poses)) as writer:
+        for shift in (0.0, 1.5, 0.0):
+            mol = Chem.Mol(crystal)
+            xyz = mol.GetConformer().GetPositions() + shift
+            mol.GetConformer().SetPositions(xyz)
+            mol.SetProp("_Name", f"by {shift}")
+            writer.write(mol)
+    words = ["rescore", str(poses), "--receptor", str(PROTEIN), "--weights", str(weights)]
+    assert command.main([*words, "--output", str(out)]) == 0
+    with out.open() as file:
+        first, moved, again = csv.DictReader(file)
+    assert [row["name"] for row in (first, moved)] == ["by 0.0", "by 1.5"]
+    assert first | {"number": "3"} == again
+    # The same complex as prepared by other programs, in PyTorch.
+    known = next(
+        one for one in json.loads((DATA / "gnina.json").read_text())["complexes"]
+        if one["complex"] == "1ia1"
+    )["poses"][0]["scores"]["plain"]  # fmt: skip
+    assert float(first["pose"]) == pytest.approx(known[0], abs=0.02)
+    assert float(first["affinity"]) == pytest.approx(known[1], abs=0.05)
+    assert float(moved["affinity"]) != float(first["affinity"])
+    assert command.main(words) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[:2] == ["1", first["pose"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "contains no poses"),
+        ("nothing\n", "record 1 is no molecule"),
+        (
+            Chem.MolToMolBlock(Chem.MolFromSmiles("CCO")) + "$$$$\n",
+            "record 1 has no 3-D coordinates",
+        ),
+    ],
+)
+def test_what_is_wrong_with_poses_is_said(
+    content: str, words: str, weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poses = tmp_path / "poses.sdf"
+    poses.write_text(content)
+    call = ["rescore", str(poses), "--receptor", str(PROTEIN), "--weights", str(weights)]
+    assert command.main(call) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert f"{poses}: {words}" in last
+
+
+def test_missing_and_foreign_weights_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
+    words = ["rescore", str(REFERENCE), "--receptor", str(PROTEIN)]
+    assert command.main(words) == 1
+    assert (
+        "crossdock_default2018.pt: there is no such file; install them"
+        in (capsys.readouterr().err.splitlines()[-1])
+    )
+    saved(tmp_path / "crossdock_default2018.pt", random_tensors("plain"))
+    assert command.main(words) == 1
+    assert "is another network than gnina's of that name" in capsys.readouterr().err
+    other = saved(tmp_path / "other.pt", {"one.weight": np.zeros((2, 2), "f4")})
+    assert command.main([*words, "--weights", str(other)]) == 1
+    assert "other.pt: is none of gnina's networks (it has no tensor unit1_conv.weight)" in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.usefixtures("installed")
+def test_networks_choose_poses_and_rank_no_molecule(tmp_path: Path) -> None:
+    """With them the pose is that of lowest E - w logit, and its score is the energy's as before."""
+    asked = ("--functions", "vina", "ad4", "gnina")
+    chosen = ("--pose-weights", '{"vina": 1, "ad4": 0.5, "gnina": 100}')
+    plain = Mini(tmp_path / "plain", flags={"score": ("--functions", "vina", "ad4")})
+    columns = Mini(
+        tmp_path / "columns", flags={"score": (*asked, "--pose-weights", '{"vina": 1, "ad4": 0.5}')}
+    )
+    network = Mini(tmp_path / "network", flags={"score": (*asked, *chosen)})
+    found = []
+    for campaign in (plain, columns, network):
+        campaign.run()
+        (file,) = (campaign.folder / "results/scores").rglob("*.h5")
+        found.append((file, read(file, SCORES, Scores)))
+    (_, before), (_, same), (file, after) = found
+    for name in ("best", "score", "energy", "restart"):
+        assert getattr(before, name).tobytes() == getattr(same, name).tobytes()
+    terms = read_terms(file)["gnina"]
+    logit, pose = terms["logit"], terms["pose"]
+    assert pose == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-5)
+    for ligand, best in enumerate(after.best):
+        rows = slice(after.first_pose[ligand], after.first_pose[ligand + 1])
+        assert logit[best] == logit[rows].max()
+        if best == before.best[ligand]:
+            assert after.score[ligand] == before.score[ligand]
