@@ -164,9 +164,8 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
         waiting = (("screen", "1-of-4", "sleep"), ("screen", "2-of-4", "hold"))
         waiting += (("screen", "3-of-4", "hog"), ("screen", "4-of-4", "sleep"))
         wait_until(lambda: all(happened(faults, *fault) for fault in waiting))
-        # Slurm ends what takes too much memory, a second after it looked.
-        greedy = set(cluster.stages("screen", "3-of-4"))
-        wait_until(lambda: not greedy & set(cluster.stages("screen", "3-of-4")))
+        # Slurm ends what takes too much memory, perhaps before the others begin; then it runs again.
+        wait_until(lambda: happened(faults, "screen", "3-of-4", "hold"))
         # Nobody answers for a while; then a job is cancelled, another runs out of its time.
         cluster.kill_controller()
         time.sleep(25)
