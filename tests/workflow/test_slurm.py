@@ -198,7 +198,8 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
     said = log.read_text()
     assert code == 0, said
     assert contents(folder) == expected
-    assert "exceeded memory limit" in said, said
+    logs = [path.read_text() for path in (folder / ".snakemake/slurm_logs").rglob("*.log")]
+    assert any("exceeded memory limit" in text for text in logs), said
     ends = {job["JobId"]: job for job in cluster.finished()}
     assert (ends[lost]["JobState"], ends[lost]["NodeList"]) == ("NODE_FAIL", dark)
     states = {job["JobState"] for job in cluster.finished()}
