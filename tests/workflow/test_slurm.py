@@ -164,7 +164,7 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
         waiting = (("screen", "1-of-4", "sleep"), ("screen", "2-of-4", "hold"))
         waiting += (("screen", "3-of-4", "hog"), ("screen", "4-of-4", "sleep"))
         wait_until(lambda: all(happened(faults, *fault) for fault in waiting))
-        # Slurm ends what takes too much memory, perhaps before the others begin; then it runs again.
+        # Slurm ends what takes too much memory, perhaps before others begin; then it runs again.
         wait_until(lambda: happened(faults, "screen", "3-of-4", "hold"))
         # Nobody answers for a while; then a job is cancelled, another runs out of its time.
         cluster.kill_controller()
