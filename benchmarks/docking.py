@@ -28,7 +28,7 @@ from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.oversized import larger_than_box
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.filtering.batched import filter_poses
-from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.pose_arrays import places
 from ligen_py.engine.refinement.batched import refine_poses
 from ligen_py.engine.scoring.scores import best_poses, pose_scores, score
 from ligen_py.errors import DeviceError, InputError
@@ -291,19 +291,7 @@ class Docked:
 
     def coordinates(self, ligand: int) -> np.ndarray:
         """Coordinates (poses, atoms, 3) of all poses of a ligand, Angstrom."""
-        ligands, poses = self.ligands, self.poses
-        atoms = slice(*ligands.first_atom[ligand : ligand + 2])
-        torsions = slice(*ligands.first_torsion[ligand : ligand + 2])
-        rows = slice(*poses.first_pose[ligand : ligand + 2])
-        turns = slice(*poses.first_torsion[[rows.start, rows.stop]])
-        return rebuild(
-            ligands.xyz[atoms],
-            ligands.torsion_axis[torsions],
-            ligands.torsion_range[torsions],
-            poses.torsion[turns].reshape(rows.stop - rows.start, -1),
-            poses.quaternion[rows],
-            poses.translation[rows],
-        )
+        return places(self.ligands, self.poses, ligand)
 
 
 def dock(

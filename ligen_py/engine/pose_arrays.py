@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.geometry import as_float4, cosines_and_sines, inverse_bond_lengths
+from ligen_py.engine.geometry import as_float4, cosines_and_sines, inverse_bond_lengths, rebuild
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 
@@ -18,6 +18,22 @@ def ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def kernel_torsions(axis: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Rows (torsions, 8) of `torsion_t` in geometry.clh: axis, ranges of the far side, padding."""
     return np.pad(np.concatenate([axis, limits], axis=1).astype(np.int16), ((0, 0), (0, 2)))
+
+
+def places(ligands: Ligands, poses: Poses, number: int, rows: slice | None = None) -> np.ndarray:
+    """Coordinates (poses, atoms, 3) of all poses of a ligand or of some; Angstrom, float32."""
+    atoms = slice(*ligands.first_atom[number : number + 2])
+    torsions = slice(*ligands.first_torsion[number : number + 2])
+    rows = rows or slice(*poses.first_pose[number : number + 2])
+    turns = slice(*poses.first_torsion[[rows.start, rows.stop]])
+    return rebuild(
+        ligands.xyz[atoms],
+        ligands.torsion_axis[torsions],
+        ligands.torsion_range[torsions],
+        poses.torsion[turns].reshape(rows.stop - rows.start, -1),
+        poses.quaternion[rows],
+        poses.translation[rows],
+    )
 
 
 def take(poses: Poses, rows: np.ndarray, counts: np.ndarray) -> Poses:

@@ -9,7 +9,7 @@ from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.search import Plan, pack
 from ligen_py.engine.filtering import reference as filtering_reference
 from ligen_py.engine.filtering.batched import filter_poses, is_bumped
-from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.pose_arrays import places
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.opencl.device import Device
 from ligen_py.records.ligands import Ligands
@@ -55,20 +55,11 @@ def _docked_alike(found: Poses, ligands: Ligands, plan: Plan, number: int) -> bo
 
 def _kept_alike(kept: Poses, ligands: Ligands, poses: Poses, number: int) -> bool:
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
-    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
     rows = slice(poses.first_pose[number], poses.first_pose[number + 1])
-    turns = slice(poses.first_torsion[rows.start], poses.first_torsion[rows.stop])
-    places = rebuild(
-        ligands.xyz[atoms],
-        ligands.torsion_axis[torsions],
-        ligands.torsion_range[torsions],
-        poses.torsion[turns].reshape(POSES, -1),
-        poses.quaternion[rows],
-        poses.translation[rows],
-    )
+    xyz = places(ligands, poses, number)
     heavy = ligands.element[atoms] != 1
     chosen, _, _ = filtering_reference.select_poses(
-        poses.score[rows], is_bumped(poses, 0)[rows], places[:, heavy], 2.0, POSES // 2
+        poses.score[rows], is_bumped(poses, 0)[rows], xyz[:, heavy], 2.0, POSES // 2
     )
     mine = slice(kept.first_pose[number], kept.first_pose[number + 1])
     return np.array_equal(kept.restart[mine], chosen)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ligen_py.engine.functions.gnina.constants import radii
-from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.pose_arrays import places
 from ligen_py.records.functions.gnina import GninaLigands
 from ligen_py.records.poses import Poses
 
@@ -41,17 +41,6 @@ class Atoms:
 def posed(ligands: GninaLigands, poses: Poses, number: int, rows: slice) -> list[Atoms]:
     """The atoms of ligand `number` in some of its poses."""
     start, heavy = int(ligands.first_atom[number]), int(ligands.heavy[number])
-    atoms = slice(start, int(ligands.first_atom[number + 1]))
-    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
-    turns = slice(poses.first_torsion[rows.start], poses.first_torsion[rows.stop])
-    places = rebuild(
-        ligands.xyz[atoms],
-        ligands.torsion_axis[torsions],
-        ligands.torsion_range[torsions],
-        poses.torsion[turns].reshape(rows.stop - rows.start, -1),
-        poses.quaternion[rows],
-        poses.translation[rows],
-    )
     own = slice(start, start + heavy)
     channel, radius = ligands.channel[own], radii(ligands.element[own])
-    return [Atoms.of(xyz[:heavy], channel, radius) for xyz in places]
+    return [Atoms.of(xyz[:heavy], channel, radius) for xyz in places(ligands, poses, number, rows)]
