@@ -21,6 +21,7 @@ from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
 from ligen_py.store.files.table import some_rows
 from ligen_py.store.files.write import TEXT, write_column
+from ligen_py.summary.queries import question
 from ligen_py.summary.queries.answer import table_of
 from tests.stages.factory import Molecule, write_manifest, write_part
 
@@ -113,11 +114,11 @@ def test_structures_are_looked_at_until_there_are_enough(
         seen.append(len(smiles))
         return np.ones(len(smiles), bool)
 
-    monkeypatch.setattr(query, "PIECE", 2)
+    monkeypatch.setattr(question, "FEW", 1)
     monkeypatch.setattr(Pattern, "matches", matches)
     rows = ask(campaign, capsys, "--target", "a", "--smarts", "C", "--limit", "3")
     assert names(rows) == ["ether", "butane", "amine"]
-    assert seen == [2, 2]
+    assert seen == [1, 2]
 
 
 def test_the_commands_of_the_document_work_as_they_stand(

@@ -49,7 +49,7 @@ ALLOWED = {
         *("campaign", "errors", "formats", "molecules", "opencl", "sequences", "settings"),
     },
     "__main__": {"command"},
-    "command": {"cli"},
+    "command": {"cli", "errors"},
     "validate": {"run"},
     "redocking": FOR_STAGES,
     "aggregate": {*FOR_STAGES, "best_poses", "redocking"},
