@@ -800,22 +800,23 @@ class Workplan:
     def _origin(self, target: str) -> str:
         if self.control_of(target).decoys is not None:
             return "given in a file"
-        return f"drawn from the library {next(iter(self.settings.libraries))}"
+        names = list(self.settings.libraries)
+        return f"drawn from the {'library' if len(names) == 1 else 'libraries'} {', '.join(names)}"
 
     def accept_flags(self, target: str) -> str:
         """Flags of `accept`."""
         return flags(AcceptSettings(below=self.control_of(target).below))
 
-    def decoys_library(self) -> Path:
-        """The file from which decoys are drawn: the first of the first library."""
-        return self.files(next(iter(self.settings.libraries)))[0].path
-
     def decoys_flags(self, target: str) -> str:
-        """Flags of `decoys`."""
+        """Flags of `decoys`. Libraries stand as in the config: one that grows changes none."""
         control = self.control_of(target).model_dump(include=set(DecoysSettings.model_fields))
-        library = next(iter(self.settings.libraries.values()))
-        reading = Reading(**library.model_dump(include=set(Reading.model_fields)))
-        return f"{flags(DecoysSettings(**control))} {flags(reading)}"
+        words = [flags(DecoysSettings(**control))]
+        for name, library in self.settings.libraries.items():
+            key = "parsed" if library.file is None else "file"
+            path = self.resolve(str(getattr(library, key)), "libraries", name, key)
+            reading = Reading(**library.model_dump(include=set(Reading.model_fields)))
+            words.append(shlex.join(["--library", str(path), f"--reading={flags(reading)}"]))
+        return " ".join(words)
 
     def crystals(self) -> list[Path]:
         """The reference ligands of all controls."""

@@ -6,13 +6,12 @@ behind `ancient`, hide from Snakemake that a setting of theirs has changed.
 """
 
 
+# The libraries are no inputs: one that grows draws no new decoys.
 rule decoys:
     input:
         actives=lambda wildcards: str(
             plan.resolve(plan.control_of(wildcards.target).actives)
         ),
-        # A library that grows draws no new decoys.
-        library=ancient(lambda wildcards: str(plan.decoys_library())),
     output:
         "<results>/controls/{target}/decoys.smi",
     log:
@@ -31,7 +30,6 @@ rule decoys:
     shell:
         "python -m ligen_py.decoys"
         " --actives {input.actives:q}"
-        " --library {input.library:q}"
         " --output {output}"
         " {params.flags}"
         " > {log} 2>&1"
