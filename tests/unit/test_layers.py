@@ -73,7 +73,7 @@ ALLOWED = {
     "guides": {*FOR_STAGES, "gene_inputs"},
     "summary": {"errors", "molecules", "records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain", "verification"},
-    "search_changes": {"campaign", "records", "sequences", "settings", "store"},
+    "search_changes": {"campaign", "chain", "records", "sequences", "settings", "store"},
     "verification": {*FOR_STAGES, "campaign", "chain", "search_changes"},
     "doctor": {"cli", "engine", "errors", "opencl", "paths"},
     "tune": {"cli", "engine", "errors", "opencl", "records", "settings", "store"},
