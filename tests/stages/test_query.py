@@ -105,6 +105,15 @@ def test_filters_and_order(
     assert names(ask(campaign, capsys, "--target", "a", *words)) == expected
 
 
+def test_no_answer_is_a_sentence_beside_the_table(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert query.main([str(campaign), "--where", "score > 100"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "no ranked molecule fits\n"
+    assert printed.out.split()[:3] == ["target", "rank", "name"]
+
+
 def test_structures_are_looked_at_until_there_are_enough(
     campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

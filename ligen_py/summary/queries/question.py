@@ -46,6 +46,8 @@ def answer(options: argparse.Namespace) -> None:
             columns = _columns(options.columns, molecules, targets)
             part = molecules.some(columns, rows)
             parts.append(_with_unranked(part, molecules, options) if options.name else part)
+        if form == "table" and not any(map(len, found)):
+            print("no ranked molecule fits", file=sys.stderr)
         write_answer(joined(parts), form, options.output)
 
 
