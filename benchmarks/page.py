@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from statistics import median
 
@@ -23,7 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from rdkit import Chem, rdBase
 from rdkit.Chem import AllChem
 
-from ligen_py import aggregate, report
+from ligen_py.chain import STAGES
+from ligen_py.settings.aggregate import AggregateSettings
+from ligen_py.settings.report import ReportSettings
 from tests.chromium import opened
 from tests.goldens import rows
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
@@ -72,11 +76,11 @@ def made(folder: Path, hits: int) -> Path:
     part = write_part(folder, "t", "lib", "1-of-1", drugs()[:hits])
     manifest = write_manifest(folder / "manifest.tsv", [part])
     campaign, page = folder / "campaign.h5", folder / "report.html"
-    flags = ["--manifest", str(manifest), "--output", str(campaign), "--quiet"]
-    assert aggregate.main([*flags, "--top-poses", str(hits)]) == 0
+    settings = AggregateSettings(top_poses=hits)
+    STAGES["aggregate"].run({"manifest": manifest}, settings, None, campaign)
     clock, used = time.perf_counter(), os.times()
-    flags = ["--campaign", str(campaign), "--output", str(page), "--jobs", "1", "--quiet"]
-    assert report.main([*flags, "--hits", str(hits)]) == 0
+    with redirect_stdout(StringIO()):
+        STAGES["report"].run({"campaign": campaign}, ReportSettings(hits=hits), None, page)
     seconds, now = time.perf_counter() - clock, os.times()
     spent = sum(getattr(now, kind) - getattr(used, kind) for kind in ("user", "children_user"))
     size = page.stat().st_size / 1e6
