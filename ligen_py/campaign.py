@@ -528,7 +528,7 @@ class Workplan:
             f"{results}/{CONFIG}",
             *(f"{results}/{name}" for name in (*docked, "report.html", "report.txt")),
             *(
-                SEQUENCES["panel"].file(results, search=name).replace("homologs.h5", "panel.tsv")
+                str(Path(SEQUENCES["panel"].file(results, search=name)).with_name("panel.tsv"))
                 for name in self.settings.homologs
             ),
             *self.reported(results),
@@ -632,8 +632,8 @@ class Workplan:
     def offtarget_flags(self, search: str) -> str:
         """Settings of `offtargets` for a search, but for those that stand in its input file."""
         settings = self.settings.offtargets[search]
-        told = self._own("offtargets", settings)
-        return flags(told, leave=IN_INPUT if settings.input else ())
+        own = self._own("offtargets", settings)
+        return flags(own, leave=IN_INPUT if settings.input else ())
 
     def guide_flags(self, search: str) -> str:
         """Settings of `guides` for a design."""
