@@ -66,7 +66,7 @@ def searched(rule, beside=None):
 def log_of(stage, folder="<logs>", ending=".log"):
     """The log of a stage, one a job; or another file of each job in another folder."""
     path = PART if stage == TOGETHER else (STAGES | SEQUENCES)[stage].path
-    return "/".join((folder, stage, *re.findall(r"\{\w+\}", path))) + ending
+    return os.path.join(folder, stage, *re.findall(r"\{\w+\}", path)) + ending
 
 
 def times_of(stage):
