@@ -3,7 +3,7 @@
 A mutant is the program with one number, comparison, condition or check changed. It is killed where
 a test fails, and survives where all tests that can see its file pass: then either the change means
 nothing (a size of blocks), or a test is missing. Changes that mean nothing are listed with the
-reason in `tests/data/equivalent.tsv` and not planted. The tests run in a copy of the tree, those of
+reason in `tests/equivalent.tsv` and not planted. The tests run in a copy of the tree, those of
 kernels on the first device alone.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("ligen_py/engine", "ligen_py/molecules", "ligen_py/store", "kernels")
 
-EQUIVALENT = ROOT / "tests" / "data" / "equivalent.tsv"
+EQUIVALENT = ROOT / "tests" / "equivalent.tsv"
 """Changes that no test can see: file, line's text ('*': any), what instead of what, the reason."""
 
 SECONDS = 600
