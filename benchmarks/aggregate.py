@@ -152,7 +152,7 @@ def main() -> None:
     print(f"campaign file {output.stat().st_size / 1e6:.0f} MB")
     measure("query", str(output), "--top", "1000")
     measure("query", str(output), "--name", f"molecule {ligands // 2}")
-    measure("query", str(output), "--score", "8", "8.001")
+    measure("query", str(output), "--where", "score > 8 and score < 8.001")
     measure("export", "--campaign", str(output), "--output", str(folder / "export"), "--quiet")
     measure("report", "--campaign", str(output), "--output", str(folder / "report.html"))
 

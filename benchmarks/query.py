@@ -65,7 +65,8 @@ def invent(path: Path, molecules: int) -> None:
             count = min(PIECE, molecules - start)
             _append(target, rng, smiles, scores[start : start + count], start)
         order = np.argsort(-scores, kind="stable").astype("i8")
-        target.finish(order, control_of(None), NOWHERE, reference_of({}))
+        target.write_ranking([order], len(order))
+        target.finish(control_of(None), NOWHERE, reference_of({}))
         texts = [np.empty(0, object)] * 5
         campaign.finish(["lib"], ["lib.smi"], Runs(*texts))
 

@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ligen_py import cli
-from ligen_py.best_poses import reference_poses, store_poses
+from ligen_py.best_poses import BestPoses, reference_poses
 from ligen_py.engine.scoring.drift import Drift
-from ligen_py.engine.scoring.ranking import consensus, duplicates, hash_keys, ranking
 from ligen_py.errors import InputError
 from ligen_py.provenance import Run
+from ligen_py.ranked import Molecules
 from ligen_py.redocking import redock
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.store.campaign.layout import Control
@@ -28,9 +26,9 @@ from ligen_py.store.campaign.part import read_best
 from ligen_py.store.campaign.site import read_site
 from ligen_py.store.campaign.verdicts import read_verdicts
 from ligen_py.store.campaign.writer import CampaignWriter, control_of, new_campaign
+from ligen_py.store.files.read import files_kept_open
 
 log = logging.getLogger("ligen_py")
-Starts = dict[int, list[PartFiles]]
 
 
 class Inputs(NamedTuple):
@@ -84,29 +82,27 @@ def run(inputs: Inputs, settings: AggregateSettings, device: str | None, output:
     with new_campaign(output, made_by, inputs.effort) as campaign:
         for target in manifest.targets:
             writer = campaign.target(target)
-            starts, hashes = Starts(), [np.empty(0, dtype="u8")]
+            molecules, best = Molecules(writer, output), BestPoses(writer, output)
             for number, library in enumerate(manifest.libraries):
                 drift = Drift(settings.max_drift)
-                for files in manifest.chunks(target, library):
-                    part, name = read_best(files), files[0].label
-                    campaign.append_parts(lineage.add(files, len(part.status)))
-                    starts[writer.rows] = files  # in place of one without scored rows
-                    writer.append(part, number, numbers[library, files[0].file], name)
-                    writer.add_checks(drift.checks(part.score[part.scored()], name), number, name)
-                    hashes.append(hash_keys(part.key[part.entry[part.scored()]]))
-            source = writer.column("file"), writer.column("line")
-            writer.join_names(hash_keys, every := np.concatenate(hashes))
-            writer.take_out_duplicates(*duplicates(every, *source), manifest.libraries, names)
-            out = writer.column("duplicate")
+                for files in lineage.ahead(manifest.chunks(target, library)):
+                    with files_kept_open():
+                        part, name = read_best(files), files[0].label
+                        campaign.append_parts(lineage.add(files, len(part.status)))
+                    file, ligands = numbers[library, files[0].file], part.scored()
+                    molecules.add(part, ligands, file)
+                    best.add(part, ligands, files)
+                    writer.append(part, ligands, number, file, name)
+                    writer.add_checks(drift.checks(part.score[ligands], name), number, name)
+            out = molecules.take_out_duplicates(manifest.libraries, names)
             if settings.rank_by == "consensus":
-                writer.replace_scores(consensus(writer.totals(), out))
-            order = ranking(writer.column("score"), *source, out)
-            store_poses(writer, np.sort(order[: settings.top_poses]), starts)
+                molecules.rank_by_consensus()
+            best.store(molecules.ranking(out, settings.top_poses))
             members = manifest.control(target)
             control = _control(campaign, lineage, members)
             site = read_site(manifest.chunks(target, manifest.libraries[0])[0])
-            writer.finish(order, control, site, reference_poses(members))
-            log.info("%s: ranked %d molecules of %d parts", target, len(order), len(starts))
+            writer.finish(control, site, reference_poses(members))
+            log.info("%s: ranked %d molecules", target, writer.rows - out)
         verdicts = read_verdicts(inputs.verdicts)
         campaign.finish(manifest.libraries, names, lineage.runs(), verdicts)
 

@@ -4,8 +4,10 @@ For `aggregate`, which ranks them.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,27 +22,64 @@ from ligen_py.store.campaign.layout import Pose, Reference
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import Part, Poses, read_best
 from ligen_py.store.campaign.writer import TargetWriter, reference_of
-from ligen_py.store.files.read import content_of, read_columns, run_record
+from ligen_py.store.files.read import content_of, files_kept_open, read_columns, run_record
+from ligen_py.store.files.runs import Spool
 
 ELSEWHERE = 2.0
 """Another pose lies farther than this from the best one, as no two poses of one cluster do; RMSD in
 Angstrom. Two Angstrom is what counts as the same pose in redocking."""
 
 
-def store_poses(
-    writer: TargetWriter, rows: np.ndarray, starts: Mapping[int, Sequence[PartFiles]]
-) -> None:
-    """Rebuild the best poses of some scored rows (ascending), one part after the other.
+class Chosen(NamedTuple):
+    """A ligand of a part, and the pose that is wanted of it."""
 
-    `starts` holds the files of each part by its first scored row.
-    """
-    first = np.array(list(starts), dtype="i8")
-    owner = np.searchsorted(first, rows, side="right") - 1
-    for number in np.unique(owner):
-        members, mine = starts[int(first[number])], rows[owner == number]
-        part = read_best(members)
-        best = part.scored()[mine - first[number]]
-        writer.append_poses(mine, _poses(part, members, best.tolist()))
+    member: int
+    """Number of the conformation."""
+    ligand: int
+    pose: int
+    """Row in the refined file."""
+
+
+AT_ONCE = 1000
+"""Poses that are written together."""
+
+CHOSEN = np.dtype([("member", "u2"), ("ligand", "u4"), ("pose", "i8")])
+
+
+class BestPoses:
+    """Remembers the best pose of every scored record, on disk, and stores those that are asked."""
+
+    def __init__(self, writer: TargetWriter, output: Path) -> None:
+        """What is remembered lies beside `output`."""
+        self._writer = writer
+        self._chosen = Spool(output, CHOSEN)
+        self._parts: dict[int, Sequence[PartFiles]] = {}
+        """The files of each part by its first scored row."""
+
+    def add(self, part: Part, ligands: np.ndarray, members: Sequence[PartFiles]) -> None:
+        """Add a part that is appended next; `ligands` are its `scored()`."""
+        self._parts[self._writer.rows] = members  # in place of one without scored rows
+        found = np.empty(len(ligands), CHOSEN)
+        found["member"], found["ligand"] = part.member[ligands], ligands
+        found["pose"] = part.best[ligands]
+        self._chosen.add(found)
+
+    def store(self, rows: np.ndarray) -> None:
+        """Rebuild the best poses of some scored rows (ascending), one part after the other."""
+        first = np.array(list(self._parts), dtype="i8")
+        owner = np.searchsorted(first, rows, side="right") - 1
+        waiting, poses = [], list[Pose]()
+        for number in np.unique(owner):
+            members, mine = self._parts[int(first[number])], rows[owner == number]
+            chosen = [Chosen(*row) for row in self._chosen.rows(mine).tolist()]
+            with files_kept_open():
+                poses += _poses(members, chosen)
+            waiting.append(mine)
+            if len(poses) >= AT_ONCE:
+                self._writer.append_poses(np.concatenate(waiting), poses)
+                waiting, poses = [], []
+        if poses:
+            self._writer.append_poses(np.concatenate(waiting), poses)
 
 
 def reference_poses(members: Sequence[PartFiles]) -> Reference:
@@ -51,7 +90,8 @@ def reference_poses(members: Sequence[PartFiles]) -> Reference:
         name = str(part.name[0]) if len(part.name) else members[0].crystal.stem
         if len(part.status) and part.status[0] == Status.SCORED:
             best = int(part.scored()[0])
-            (docked,) = _poses(part, members, [best])
+            chosen = Chosen(int(part.member[best]), best, int(part.best[best]))
+            (docked,) = _poses(members, [chosen])
             terms = {term: float(values[best]) for term, values in part.terms.items()}
             found["docked"] = docked, name, json.dumps(terms)
         with content_of(members[0].ligands, LIGANDS):
@@ -61,9 +101,9 @@ def reference_poses(members: Sequence[PartFiles]) -> Reference:
     return reference_of(found)
 
 
-def _poses(part: Part, members: Sequence[PartFiles], ligands: Sequence[int]) -> list[Pose]:
+def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose]:
     """The best poses of some ligands of a part."""
-    found = []
+    result = []
     with ExitStack() as stack:
         opened = [stack.enter_context(Poses(files)) for files in members]
         runs = [
@@ -71,22 +111,28 @@ def _poses(part: Part, members: Sequence[PartFiles], ligands: Sequence[int]) -> 
             for files in members
         ]
         energies = [_energies(files) for files in members]
-        for ligand in ligands:
-            member, entry = int(part.member[ligand]), int(part.entry[ligand])
-            poses, best = opened[member], part.pose(ligand)
+        texts: dict[tuple[int, int], tuple[str, str, str]] = {}
+        for number, files in enumerate(members):
+            own = [chosen.ligand for chosen in ligands if chosen.member == number]
+            with content_of(files.ligands, LIGANDS):
+                found = zip(own, opened[number].texts(own), strict=True)
+                texts |= {(number, ligand): three for ligand, three in found}
+        for member, ligand, best in ligands:
+            poses = opened[member]
             with content_of(members[member].ligands, LIGANDS):
                 kept = poses.kept(ligand)
                 places = rebuild(*poses.genotypes(ligand, kept))
-                texts = poses.parent(entry), poses.state(ligand), poses.extra(entry)
-                chosen = best.start - kept.start
+                chosen = best - kept.start
                 energy = energies[member][kept.start : kept.stop]
                 gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen)
                 molecule = poses.molecule(ligand)
             made = runs[member]
             clusters = "" if made is None else _clusters(*made.clusters(made.kept(ligand)))
             conformation = members[member].conformation
-            found.append(Pose(*texts, places[chosen], molecule, conformation, gap, clusters))
-    return found
+            result.append(
+                Pose(*texts[member, ligand], places[chosen], molecule, conformation, gap, clusters)
+            )
+    return result
 
 
 def _has_runs(files: PartFiles) -> bool:

@@ -23,7 +23,7 @@ from ligen_py.settings.campaign import Campaign
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
-from ligen_py.store.files.temporary import cannot_write
+from ligen_py.store.files.temporary import cannot_write, publish_folder
 from ligen_py.summary.molecule import HIDDEN, columns
 from ligen_py.target_files import Posed, TargetFiles
 
@@ -104,7 +104,7 @@ def dock(
         with open_campaign(campaign) as opened:
             hits = _read(plan, opened, campaign, sources, failures, poses, kept)
         if kept is not None and len(hits):
-            campaign = (work / FOLDER).rename(kept / FOLDER) / campaign.name
+            campaign = publish_folder(work / FOLDER, kept / FOLDER) / campaign.name
             watch("export")
             _write_files(plan, pocket, campaign, kept, poses, pdbqt)
     if kept is not None and not len(hits):

@@ -18,6 +18,7 @@ from ligen_py.records.pocket import POCKET, Audit, Receptor
 from ligen_py.settings.check import check
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.store.files.read import read
+from ligen_py.store.files.text import write_texts
 from ligen_py.target_files import receptor_of
 
 MARGIN = 4.0
@@ -139,7 +140,8 @@ class Pocket:
 
     def to_pdb(self, path: str | Path) -> None:
         """Write the receptor as it was prepared, with the polar hydrogens near the site."""
-        Path(path).write_text(receptor_of(self.file), encoding="ascii")
+        target = Path(path)
+        write_texts(target.parent, {target.name: [receptor_of(self.file)]})
 
     def target(self, folder: Path) -> dict[str, Any]:
         """The pocket as a target of a campaign's config, whose files are copied into `folder`."""

@@ -33,22 +33,17 @@ def fma32(a: Array, b: Array, c: Array) -> np.ndarray:
 
 def transform(matrix: np.ndarray, shift: np.ndarray, xyz: np.ndarray) -> np.ndarray:
     """M x + t: (..., 3, 3), (..., 3) and (..., 3) give (..., 3), broadcast over the rest."""
-    rows = []
-    for i in range(3):
-        inner = fma32(matrix[..., i, 2], xyz[..., 2], shift[..., i])
-        inner = fma32(matrix[..., i, 1], xyz[..., 1], inner)
-        rows.append(fma32(matrix[..., i, 0], xyz[..., 0], inner))
-    return np.stack(rows, axis=-1)
+    x, y, z = (xyz[..., None, i] for i in range(3))
+    inner = fma32(matrix[..., 1], y, fma32(matrix[..., 2], z, shift))
+    return fma32(matrix[..., 0], x, inner)
 
 
 def about(matrix: np.ndarray, pivot: np.ndarray) -> np.ndarray:
     """The shift (..., 3) with which a rotation matrix does not move `pivot`."""
-    rows = []
-    for i in range(3):
-        inner = matrix[..., i, 2] * pivot[..., 2]
-        inner = fma32(matrix[..., i, 1], pivot[..., 1], inner)
-        rows.append(pivot[..., i] - fma32(matrix[..., i, 0], pivot[..., 0], inner))
-    return np.stack(rows, axis=-1)
+    x, y, z = (pivot[..., None, i] for i in range(3))
+    inner = fma32(matrix[..., 1], y, matrix[..., 2] * z)
+    shift: np.ndarray = pivot - fma32(matrix[..., 0], x, inner)
+    return shift
 
 
 def rotation(direction: np.ndarray, cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
@@ -58,21 +53,18 @@ def rotation(direction: np.ndarray, cosine: np.ndarray, sine: np.ndarray) -> np.
     >>> (quarter @ [1, 0, 0]).tolist()
     [0.0, 1.0, 0.0]
     """
-    x, y, z = (direction[..., i] for i in range(3))
-    k = F4(1) - cosine
-    kx, ky, kz = k * x, k * y, k * z
-    sx, sy, sz = sine * x, sine * y, sine * z
-    return _matrix(
-        [
-            [fma32(kx, x, cosine), fma32(kx, y, -sz), fma32(kx, z, sy)],
-            [fma32(ky, x, sz), fma32(ky, y, cosine), fma32(ky, z, -sx)],
-            [fma32(kz, x, -sy), fma32(kz, y, sx), fma32(kz, z, cosine)],
-        ]
-    )
+    scaled = (F4(1) - cosine)[..., None] * direction
+    x, y, z = np.moveaxis(sine[..., None] * direction, -1, 0)
+    rest = _matrix([[cosine, -z, y], [z, cosine, -x], [-y, x, cosine]])
+    return fma32(scaled[..., :, None], direction[..., None, :], rest)
 
 
 def _matrix(rows: list[list[np.ndarray]]) -> np.ndarray:
-    return np.stack([np.stack(np.broadcast_arrays(*row), axis=-1) for row in rows], axis=-2)
+    result = np.empty((*np.broadcast(*rows[0]).shape, len(rows), len(rows[0])), F4)
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            result[..., i, j] = value
+    return result
 
 
 def as_float4(quaternion: np.ndarray) -> np.ndarray:

@@ -84,8 +84,8 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
 def _type_of(file: str) -> str:
     """The type that a map file is of, by its name.
 
-    >>> _type_of("1stp_protein.OA.map")
-    'OA'
+    >>> _type_of("1stp_protein.OA.map"), _type_of("box.map"), _type_of("1stp.OA.txt")
+    ('OA', 'box.map', '1stp.OA.txt')
     """
     return file.rsplit(".", 2)[1] if file.endswith(".map") and file.count(".") > 1 else file
 

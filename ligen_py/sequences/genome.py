@@ -10,6 +10,7 @@ import json
 import logging
 import mmap
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -145,7 +146,8 @@ class Known:
         if self._folder is None:
             return None
         entry = self._folder / _file_key(path)
-        return entry.read_text() if entry.is_file() else None
+        digest = entry.read_text() if entry.is_file() else ""
+        return digest if re.fullmatch(r"[0-9a-f]{64}", digest) else None
 
     def hash(self, path: Path) -> str:
         """Read a file for its digest."""
@@ -164,7 +166,9 @@ class Known:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             temporary.write_text(digest)
+            _sync(temporary)
             temporary.replace(folder / key)
+            _sync(folder)
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
 
@@ -237,11 +241,23 @@ def _save(cache: Path, genome: Genome) -> None:
             "other_letters": genome.other_letters.tobytes().decode(),
         }
         (temporary / "records.json").write_text(json.dumps(records))
+        for path in (*temporary.iterdir(), temporary):
+            _sync(path)
         temporary.rename(folder)
+        _sync(cache)
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
         if not folder.is_dir():  # else another process was first
             log.warning("%s: cannot be written (%s); not kept", folder, error.strerror)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file or a folder is on disk: a power failure must not leave half of a cache."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _save_array(path: Path, values: np.ndarray) -> None:

@@ -1,11 +1,13 @@
 """The filter kernels against their NumPy twin, on every OpenCL device found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ligen_py.engine.filtering import reference as filtering_reference
 from ligen_py.engine.filtering.batched import filter_poses, is_bumped
-from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.pose_arrays import places
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.opencl.device import Device
 from ligen_py.records.kept import Verdict
@@ -28,21 +30,29 @@ def twin(
 ) -> tuple:
     """The kept poses of one ligand, from the twin."""
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
-    torsions = slice(ligands.first_torsion[number], ligands.first_torsion[number + 1])
     rows = slice(poses.first_pose[number], poses.first_pose[number + 1])
-    turns = slice(poses.first_torsion[rows.start], poses.first_torsion[rows.stop])
-    places = rebuild(
-        ligands.xyz[atoms],
-        ligands.torsion_axis[torsions],
-        ligands.torsion_range[torsions],
-        poses.torsion[turns].reshape(rows.stop - rows.start, -1),
-        poses.quaternion[rows],
-        poses.translation[rows],
-    )
-    heavy = ligands.element[atoms] != 1
+    heavy = places(ligands, poses, number)[:, ligands.element[atoms] != 1]
     return filtering_reference.select_poses(
-        poses.score[rows], is_bumped(poses, 0)[rows], places[:, heavy], rmsd, keep, ways
+        poses.score[rows], is_bumped(poses, 0)[rows], heavy, rmsd, keep, ways
     )
+
+
+@pytest.mark.parametrize(("apart", "clusters"), [(2.0, 1), (2.0 + 2**-20, 2)])
+def test_poses_at_the_limit_are_one_cluster(device: Device, apart: float, clusters: int) -> None:
+    ligands = make_ligands([(6, 0)])
+    # Quarters of an Angstrom: all coordinates, their differences and squares are exact.
+    ligands = replace(ligands, xyz=np.round(ligands.xyz * 4) / np.float32(4))
+    poses = make_poses(ligands, 2)
+    poses = replace(
+        poses,
+        translation=np.array([[0, 0, 0], [apart, 0, 0]], "f4"),
+        quaternion=np.tile(np.array([1, 0, 0, 0], "f4"), (2, 1)),
+        pocket_bumps=np.zeros(2, "i4"),
+        internal_bumps=np.zeros(2, "i4"),
+    )
+    _, verdicts = filter_poses(device, ligands, poses, settings(2))
+    assert len(np.unique(verdicts.cluster)) == clusters
+    assert len(np.unique(twin(ligands, poses, 0, 2, 2.0)[2])) == clusters
 
 
 @pytest.mark.lanes_64("Oclgrind", "Portable")

@@ -1,5 +1,9 @@
 """The one line: what a stranger types, and what is wrong with it in a sentence."""
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,13 @@ from ligen_py.dock_command import main
 from tests.api.conftest import PROTEIN, REFERENCE
 
 SITE = ("--site", str(REFERENCE), "--chains", "B", "--effort", "draft")
+
+UNDER_UMASK = """
+import os, sys
+os.umask(int(sys.argv[1], 8))
+from ligen_py.dock_command import main
+sys.exit(main(sys.argv[2:]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +130,28 @@ def test_the_stage_of_the_same_name_is_the_stage_still(
         with pytest.raises(SystemExit):
             command.main([*words, "--help"])
         assert capsys.readouterr().out.startswith(f"usage: {prog} ")
+
+
+def test_the_surroundings_do_not_matter(tmp_path: Path) -> None:
+    """Another locale, time zone and umask, and a home that cannot be written: the same bytes."""
+    odd = {"LC_ALL": "C", "TZ": "Pacific/Chatham", "HOME": "/proc/none", "XDG_CACHE_HOME": ""}
+    found = []
+    for umask, mode, surroundings in (("022", 0o644, {}), ("077", 0o600, odd)):
+        folder = tmp_path / umask / "out"
+        folder.parent.mkdir()
+        words = [str(PROTEIN), "CCO Äthanol", "c1ccccc1 分子", *SITE, "-o", "out"]
+        done = subprocess.run(
+            [sys.executable, "-c", UNDER_UMASK, umask, *words],
+            cwd=folder.parent,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **surroundings},
+            capture_output=True,
+        )
+        assert done.returncode == 0, done.stderr.decode(errors="replace")
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        assert {path.stat().st_mode & 0o777 for path in files if path.parent == folder} == {mode}
+        found.append({str(path.relative_to(folder)): path.read_bytes() for path in files})
+    plain, other = (
+        {name: re.sub(rb"<time>.*?</time>", b"", text) for name, text in one.items()}
+        for one in found
+    )
+    assert [name for name in {**plain, **other} if plain.get(name) != other.get(name)] == []

@@ -52,7 +52,7 @@ ALLOWED = {
     "command": {"cli", "errors"},
     "validate": {"run"},
     "redocking": FOR_STAGES,
-    "aggregate": {*FOR_STAGES, "best_poses", "redocking"},
+    "aggregate": {*FOR_STAGES, "best_poses", "ranked", "redocking"},
     "controls": {*FOR_STAGES, "redocking"},
     "decoys": {*FOR_STAGES, "formats"},
     "run": {"cli", "config_checks", "errors", "paths", "store"},
@@ -61,6 +61,7 @@ ALLOWED = {
     "opencl": {"errors", "paths"},
     "sequences": {"errors"},
     "best_poses": FOR_STAGES,
+    "ranked": FOR_STAGES,
     "search_inputs": {*FOR_STAGES, "database"},
     "homologs": {*FOR_STAGES, "search_inputs"},
     "engine": {

@@ -6,7 +6,19 @@ from pathlib import Path
 import pytest
 
 from tests import mutants
-from tests.mutants import ROOT, SURVIVED, Mutant, concerning, every, of_kernel, of_python, outcome
+from tests.mutants import (
+    ROOT,
+    SURVIVED,
+    Mutant,
+    concerning,
+    equivalent,
+    every,
+    means_nothing,
+    names_of,
+    of_kernel,
+    of_python,
+    outcome,
+)
 
 PYTHON = '''"""Sizes of 12 things."""
 LIMIT = 1.5  # of 3
@@ -84,6 +96,43 @@ def test_mutants_are_killed_by_a_test_that_fails_and_by_nothing_else(tmp_path: P
     assert outcome(limit, tmp_path, ["test_size.py"]) == "killed by test_size.py::test_it"
     assert outcome(other, tmp_path, ["test_size.py"]) == SURVIVED
     assert (tmp_path / "size.py").read_text() == "LIMIT = 1.9\nOTHER = 5\n"
+
+
+SAMPLE = (
+    ("ligen_py/store/files/temporary.py", "_sync(temporary, os.fsync)", "-> None"),
+    ("ligen_py/store/files/seal.py", "_digest(path, size - LENGTH)", "!= -> =="),
+    ("ligen_py/engine/scoring/ranking.py", "new[:1] = values[0] != last", "!= -> =="),
+    ("ligen_py/molecules/typing/xscore_residues.py", '"I": 2.05', "2.05 -> 2.255"),
+    ("ligen_py/engine/functions/vina/constants.py", "I=2.2", "2.2 -> 2.42"),
+)
+"""File, a part of one line's text, and the end of the change's words. No kernel: to compile one
+takes longer than all of these."""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return mutants.copied(tmp_path_factory.mktemp("tree"))
+
+
+@pytest.mark.parametrize(("path", "text", "change"), SAMPLE, ids=[path for path, *_ in SAMPLE])
+def test_a_sample_is_killed(tree: Path, path: str, text: str, change: str) -> None:
+    """Five of the mutants of `make mutants`, by the first tests that it would run."""
+    source = (ROOT / path).read_text(encoding="utf-8")
+    (number,) = [n for n, line in enumerate(source.splitlines(), start=1) if text in line]
+    lines = [one for one in every([path]) if one.line == number]
+    chosen = [one for one in lines if one.described(source).endswith(change)]
+    assert chosen, [one.described(source) for one in lines]
+    assert not means_nothing(chosen[0])
+    said = outcome(chosen[0], tree, concerning(path)[:3], 600)
+    assert said.startswith("killed by tests/"), said
+
+
+def test_a_change_that_means_nothing_is_one_that_can_be_made() -> None:
+    """No line of the list is about code that is gone."""
+    sources = {path: (ROOT / path).read_text(encoding="utf-8") for path, *_ in equivalent()}
+    known = {name for one in every(list(sources)) for name in names_of(one, sources[one.path])}
+    assert [name for name in equivalent() if name not in known] == []
+    assert all(reason for reason in equivalent().values())
 
 
 def test_a_run_says_how_many_survived(

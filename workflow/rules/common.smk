@@ -110,6 +110,9 @@ def accepted():
 
 
 plan = checked_plan()
+parse_flags = functools.cache(
+    plan.parse_flags
+)  # which looks at every file of a library
 CHUNK = screen(plan.settings.search)
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
 

@@ -27,7 +27,7 @@ rule parse:
             if plan.is_drawn(wildcards.library)
             else contents.digest(plan.source(wildcards.library, wildcards.chunk))
         ),
-        flags=lambda wildcards: plan.parse_flags(wildcards.library),
+        flags=lambda wildcards: parse_flags(wildcards.library),
         code=stage_digest("parse"),
     message:
         "Parse {wildcards.library}, part {wildcards.chunk}"

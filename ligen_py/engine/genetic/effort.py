@@ -16,6 +16,8 @@ def heuristic(torsions: int, runs: int, local_search: LocalSearch) -> int:
 
     >>> heuristic(0, 20, "adadelta"), heuristic(15, 20, "adadelta")
     (1132075, 5969780)
+    >>> heuristic(5, 20, "solis_wets")
+    2781278
     """
     if local_search == "solis_wets":
         wanted = 1000 * 2 ** (1.3 * torsions + 4)

@@ -1,13 +1,25 @@
 """Order molecules by score, and find the molecules that occur twice in a campaign.
 
-Memory: 16 bytes a ligand to find duplicates, about 40 bytes a ligand while a target is sorted.
-Beyond some 1e9 ligands a target an external sort would be needed.
+Campaigns may have more molecules than memory holds, so everything here works on sorted pieces: a
+piece starts where the one before it ended.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 import numpy as np
+
+KEYED = np.dtype([("hash", "u8"), ("left", "u1"), ("file", "u4"), ("line", "i8"), ("row", "i8")])
+"""A record whose molecule counts: `left` is 0 for a row of the scored records, 1 for one of those
+that were left out as duplicates. Number of the file and line order the records of a molecule."""
+
+RANKED = np.dtype([("negative", "f4"), ("file", "u4"), ("line", "i8"), ("row", "i8")])
+"""A scored record in the order of the ranking: minus its score; of equal ones the first counts."""
+
+VALUED = np.dtype([("negative", "f4"), ("row", "i8"), ("out", "u1")])
+"""A scored record by one of several scores; `out` is 1 where it is not ranked."""
+
+PLACED = np.dtype([("row", "i8"), ("rank", "i8")])
 
 
 def hash_keys(keys: np.ndarray) -> np.ndarray:
@@ -20,47 +32,39 @@ def hash_keys(keys: np.ndarray) -> np.ndarray:
     return np.frombuffer(digests, dtype="<u8")
 
 
-def duplicates(
-    hashes: np.ndarray, files: np.ndarray, lines: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of molecules that occur earlier in the campaign, and the rows of those earlier ones.
+def with_first(pieces: Iterable[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Sorted pieces of KEYED, each with the scored row (i8) that stands for each of its rows.
 
-    Args:
-        hashes: of the content keys (n,), u8.
-        files: numbers of the libraries' files (n,), and
-        lines: source lines (n,), i8: they give the order whatever the order of the rows.
-
-    Returns:
-        Two i8 arrays of equal length: the later rows, ascending, and the first row of each.
+    That is the first scored record of the same molecule, or -1 where none was scored.
     """
-    order = np.lexsort((lines, files, hashes))
-    same = np.zeros(len(order), dtype=bool)
-    same[1:] = hashes[order[1:]] == hashes[order[:-1]]
-    head = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
-    later, first = order[same], order[head[same]]
-    by_row = np.argsort(later)
-    return later[by_row].astype("i8"), first[by_row].astype("i8")
+    last, stands = -1, -1
+    for piece in pieces:
+        hashes = piece["hash"]
+        new = np.ones(len(piece), bool)
+        new[1:] = hashes[1:] != hashes[:-1]
+        new[:1] = int(hashes[0]) != last
+        start = np.maximum.accumulate(np.where(new, np.arange(len(piece)), -1))
+        heads = np.where(piece["left"] == 0, piece["row"], -1)
+        first = np.where(start < 0, stands, heads[start])
+        yield piece, first
+        last, stands = int(hashes[-1]), int(first[-1])
 
 
-def consensus(columns: Sequence[np.ndarray], out: np.ndarray) -> np.ndarray:
-    """Minus the mean of the ranks by several scores (n,), f4: -1 for one that is first in all.
+def ranks(pieces: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """Sorted pieces of VALUED as rows of PLACED: the ranks from 1; equal values share the better.
 
-    Equal scores share the better rank. Rows where `out` is set are not counted; they get the rank
-    that they would have.
+    Rows that are out are not counted; they get the rank that they would have.
     """
-    total = np.zeros(len(out))
-    for scores in columns:
-        total += 1 + np.searchsorted(np.sort(-scores[out == 0]), -scores)
-    return (-total / max(len(columns), 1)).astype("f4")
-
-
-def ranking(
-    scores: np.ndarray, files: np.ndarray, lines: np.ndarray, out: np.ndarray
-) -> np.ndarray:
-    """Rows (i8) by score (f4), largest first; equal scores by file, then by source line.
-
-    Rows where `out` is set are excluded.
-    """
-    rows = np.flatnonzero(out == 0)
-    order = np.lexsort((lines[rows], files[rows], -scores[rows]))
-    return rows[order].astype("i8")
+    counted, last, shared = 0, np.nan, 0
+    for piece in pieces:
+        values, counts = piece["negative"], piece["out"] == 0
+        before = counted + np.cumsum(counts) - counts
+        new = np.ones(len(piece), bool)
+        new[1:] = values[1:] != values[:-1]
+        new[:1] = values[0] != last
+        start = np.maximum.accumulate(np.where(new, np.arange(len(piece)), -1))
+        better = np.where(start < 0, shared, before[start])
+        found = np.empty(len(piece), PLACED)
+        found["row"], found["rank"] = piece["row"], better + 1
+        yield found
+        counted, last, shared = counted + int(counts.sum()), values[-1], int(better[-1])

@@ -28,8 +28,6 @@ def drawing(mol: Chem.Mol) -> str:
     rdDepictor.StraightenDepiction(flat)
     canvas = rdMolDraw2D.MolDraw2DSVG(WIDTH, HEIGHT, -1, -1, True)
     options = canvas.drawOptions()
-    options.clearBackground = False
-    options.bondLineWidth = 1
     options.padding = 0.04
     options.fixedBondLength = 24
     options.minFontSize = options.maxFontSize = 11

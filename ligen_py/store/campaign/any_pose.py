@@ -80,7 +80,7 @@ def _poses(part: PartFiles, ligand: int, restart: int) -> Iterator[Found]:
             rows = [row for row in poses.kept(ligand) if made[row] == restart]
             for row in rows:
                 items = {"target": part.target, "name": poses.name(ligand)}
-                items |= {"state": poses.state(ligand), "library": part.library}
+                items |= {"state": next(poses.texts([ligand]))[1], "library": part.library}
                 items |= {"conformation": part.conformation}
                 items |= {"restart": str(restart), "pose": origin}
                 if kind is REFINED:

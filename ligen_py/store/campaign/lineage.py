@@ -1,6 +1,9 @@
 """The origin of the parts of a campaign, and whether they can be ranked together."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -13,6 +16,10 @@ from ligen_py.store.campaign.layout import Provenance, Runs
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import RECORDED, part_runs
 from ligen_py.store.files.read import run_record
+from ligen_py.store.files.seal import is_broken
+
+AHEAD = 4
+"""Chunks whose files are hashed while those before them are merged."""
 
 
 class Lineage:
@@ -22,6 +29,23 @@ class Lineage:
         self._digests: dict[Path, str] = {}
         self._runs: dict[tuple[str, ...], int] = {}
         self._made: dict[tuple[str, str], tuple[Path, dict[str, str]]] = {}
+
+    def ahead(self, chunks: Iterable[Sequence[PartFiles]]) -> Iterator[Sequence[PartFiles]]:
+        """The chunks, each when its files are hashed; threads hash those of the next ones."""
+        waiting: deque[tuple[Sequence[PartFiles], list[Future[None]]]] = deque()
+        with ThreadPoolExecutor(AHEAD) as pool:
+            for members in chunks:
+                paths = {getattr(files, kind) for files in members for kind in RECORDED}
+                waiting.append((members, [pool.submit(self._hash, path) for path in paths]))
+                if len(waiting) > AHEAD:
+                    yield _ready(*waiting.popleft())
+            while waiting:
+                yield _ready(*waiting.popleft())
+
+    def _hash(self, path: Path) -> None:
+        with suppress(OSError):  # whoever reads the file says what is wrong
+            is_broken(path)
+            self._digest(path)
 
     def add(self, members: Sequence[PartFiles], records: int) -> Provenance:
         """The provenance of a chunk with `records` input records: four rows a conformation.
@@ -76,6 +100,12 @@ class Lineage:
                     f"{path}: was made with {what} of the stage than {first_path}, so the two "
                     f"cannot stand in one ranking; run that stage again for part {files.label}"
                 )
+
+
+def _ready(members: Sequence[PartFiles], hashed: list[Future[None]]) -> Sequence[PartFiles]:
+    for one in hashed:
+        one.result()
+    return members
 
 
 def _row(kind: str, run: dict[str, str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ poses' atoms.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.files.read import (
     column_of,
     content_of,
+    files_kept_open,
     groups_in,
     open_file,
     read,
@@ -36,7 +37,7 @@ from ligen_py.store.files.read import (
     read_columns,
     run_record,
 )
-from ligen_py.store.files.table import text_at
+from ligen_py.store.files.table import some_rows, text_at
 from ligen_py.store.files.terms import read_terms
 
 CHECKS = tuple(spec.name for spec in fields(Checks))
@@ -89,9 +90,9 @@ class Part:
         rows = rows[np.lexsort((-self.score[rows], self.entry[rows]))]
         return rows[np.unique(self.entry[rows], return_index=True)[1]]
 
-    def pose(self, ligand: int) -> range:
-        """The row of a ligand's best pose."""
-        return range(self.best[ligand], self.best[ligand] + 1)
+    def left(self) -> np.ndarray:
+        """Every record (row of the per-record columns) that is not scored."""
+        return np.flatnonzero(self.status != Status.SCORED)
 
     def states(self) -> np.ndarray:
         """Docked states of every input record (i4): those with poses."""
@@ -105,6 +106,11 @@ def read_part(files: PartFiles) -> Part:
     Raises InputError that names the file where one is damaged, the files do not belong together,
     or the ledger's law is broken: input records = scored + rejected + failed + duplicates.
     """
+    with files_kept_open():
+        return _read_part(files)
+
+
+def _read_part(files: PartFiles) -> Part:
     ligands = read_columns(
         files.ligands,
         LIGANDS,
@@ -361,22 +367,26 @@ class Poses:
         first, last = self._first["atom"][ligand : ligand + 2]
         return checked(self._of(ligand, "byte", "molecule"), int(last - first))
 
-    def parent(self, entry: int) -> str:
-        """The canonical SMILES of an input record's parent."""
-        return text_at(self._ligand_column("entries/smiles"), entry)
+    def texts(self, ligands: Sequence[int]) -> Iterator[tuple[str, str, str]]:
+        """Of some ligands: SMILES of the parent and of the state, and the record's further columns.
+
+        The SMILES are canonical; the columns are a JSON object or nothing.
+        """
+        entry = self._ligand_column("ligands/entry")[...][list(ligands)]
+        columns = {"entries/smiles": entry, "ligands/smiles": ligands, "entries/extra": entry}
+        found = []
+        for name, rows in columns.items():
+            some, inverse = np.unique(rows, return_inverse=True)
+            found.append(some_rows(self._ligand_column(name), some)[inverse].tolist())
+        return zip(*found, strict=True)
+
+    def entry(self, ligand: int) -> int:
+        """The input record of a ligand."""
+        return int(self._ligand_column("ligands/entry")[ligand])
 
     def name(self, ligand: int) -> str:
         """The name of a ligand's input record."""
-        entry = int(self._ligand_column("ligands/entry")[ligand])
-        return text_at(self._ligand_column("entries/name"), entry)
-
-    def extra(self, entry: int) -> str:
-        """The further columns of an input record, a JSON object or nothing."""
-        return text_at(self._ligand_column("entries/extra"), entry)
-
-    def state(self, ligand: int) -> str:
-        """The canonical SMILES of a ligand."""
-        return text_at(self._ligand_column("ligands/smiles"), ligand)
+        return text_at(self._ligand_column("entries/name"), self.entry(ligand))
 
     def heavy(self, ligand: int) -> int:
         """How many of a ligand's atoms are heavy; they are the first."""

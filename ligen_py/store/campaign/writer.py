@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -18,7 +18,6 @@ from ligen_py.records.rows import subset
 from ligen_py.records.scores import Check, Checks
 from ligen_py.records.site import Site
 from ligen_py.store.campaign.layout import (
-    BLOCK,
     CAMPAIGN,
     Control,
     Counts,
@@ -33,8 +32,16 @@ from ligen_py.store.campaign.layout import (
     Watched,
 )
 from ligen_py.store.campaign.part import Part
-from ligen_py.store.files.table import Table, column_rows, extend, growing_column
-from ligen_py.store.files.write import TEXT, new_file, write_column, write_record
+from ligen_py.store.files.table import (
+    Buffer,
+    BufferedTable,
+    Table,
+    assign,
+    column_rows,
+    extend,
+    growing_column,
+)
+from ligen_py.store.files.write import CHUNK_BYTES, TEXT, new_file, write_column, write_record
 
 log = logging.getLogger("ligen_py")
 
@@ -52,30 +59,36 @@ class TargetWriter:
         self._group = group
         self._terms: tuple[str, ...] | None = None
         self._counts: Counter[tuple[int, int, int, str]] = Counter()
-        self._elsewhere: dict[int, str] = {}
-        """Rows of `left` that are duplicates of another part's record, and their keys."""
-        self._scored = Table(group.create_group("scored"), Scored)
-        self._properties = Table(group.create_group("properties"), Properties)
-        self._left = Table(group.create_group("left"), Left)
-        self._watched = Table(group.create_group("watched"), Watched)
+        self._scored = BufferedTable(group.create_group("scored"), Scored)
+        self._properties = BufferedTable(group.create_group("properties"), Properties)
+        self._left = BufferedTable(group.create_group("left"), Left)
+        self._watched = BufferedTable(group.create_group("watched"), Watched)
         self._top = Table(group.create_group("top"), Top)
+        self._values = Buffer(self._write_terms)
         group.create_group("terms")
 
     @property
     def rows(self) -> int:
         """Scored records so far."""
-        return len(self._group["scored/score"])
+        return self._scored.rows
 
-    def append(self, part: Part, library: int, file: int, label: str) -> None:
+    @property
+    def rows_left(self) -> int:
+        """Records so far that were not scored."""
+        return self._left.rows
+
+    def flush(self) -> None:
+        """Write all that was appended, so that it can be read and changed."""
+        for table in (self._scored, self._properties, self._left, self._watched, self._values):
+            table.flush()
+
+    def append(self, part: Part, ligands: np.ndarray, library: int, file: int, label: str) -> None:
         """Append a part of a library's file: what is scored, and what became of the rest.
 
-        Raises InputError, with the part's `label`, where its score terms are others than before.
+        `ligands` are those of `part.scored()`. Raises InputError, with the part's `label`, where
+        its score terms are others than before.
         """
-        ligands = part.scored()
         records = part.entry[ligands]
-        ranked = dict(
-            zip(part.key[records], range(self.rows, self.rows + len(records)), strict=True)
-        )
         self.add_checks(part.checks, library, label)
         self._append_terms({name: values[ligands] for name, values in part.terms.items()}, label)
         self._scored.append(
@@ -96,15 +109,7 @@ class TargetWriter:
             )
         )
         self._properties.append(subset(part.properties, {"row": records}))
-        out = np.flatnonzero(part.status != Status.SCORED)
-        same_as = [
-            ranked.get(key, -1) if status == Status.DUPLICATE else -1
-            for key, status in zip(part.key[out], part.status[out], strict=True)
-        ]
-        start = len(self._group["left/same_as"])
-        for row, found in enumerate(same_as):
-            if found < 0 and part.status[out[row]] == Status.DUPLICATE:
-                self._elsewhere[start + row] = part.key[out[row]]
+        out = part.left()
         self._left.append(
             Left(
                 library=np.full(len(out), library, dtype="u2"),
@@ -114,7 +119,7 @@ class TargetWriter:
                 status=part.status[out],
                 reason=part.reason[out],
                 detail=part.detail[out],
-                same_as=np.array(same_as, dtype="i8"),
+                same_as=np.full(len(out), -1, dtype="i8"),
             )
         )
         found = zip(part.status.tolist(), part.reason.tolist(), strict=True)
@@ -147,8 +152,11 @@ class TargetWriter:
                 f"part {label} contains the score terms {', '.join(terms)}, the parts before it "
                 f"{', '.join(self._terms)}; run the score stage of all parts again"
             )
+        self._values.add(terms)
+
+    def _write_terms(self, terms: Mapping[str, np.ndarray]) -> None:
         for name, values in terms.items():
-            extend(group[name], values)
+            extend(self._group["terms"][name], values)
 
     def append_poses(self, rows: np.ndarray, poses: list[Pose]) -> None:
         """Append the best poses of some scored records (ascending, behind those before)."""
@@ -172,27 +180,31 @@ class TargetWriter:
         """A column of the scored records: a slice, or rows in any order, repeats allowed."""
         return column_rows(self._group["scored"], Scored, name, rows)
 
-    def totals(self) -> list[np.ndarray]:
+    def totals(self) -> list[h5py.Dataset]:
         """The score by each function (f4) of the best pose of every scored record."""
         names = [name for name in self._terms or () if name.endswith("/total")]
-        return [self._group["terms"][name][...] for name in names]
+        return [self._group["terms"][name] for name in names]
 
-    def replace_scores(self, scores: np.ndarray) -> None:
-        """Let other values (rows,) rank: those by function stay among the terms."""
-        self._group["scored/score"][...] = scores
+    def replace_scores(self, scores: Iterable[np.ndarray]) -> None:
+        """Let other values rank, pieces of one for each scored record: the terms stay."""
+        start = 0
+        for piece in scores:
+            self._group["scored/score"][start : start + len(piece)] = piece
+            start += len(piece)
 
     def take_out_duplicates(
-        self, later: np.ndarray, first: np.ndarray, libraries: Sequence[str], files: Sequence[str]
+        self,
+        pairs: Iterable[tuple[np.ndarray, np.ndarray]],
+        libraries: Sequence[str],
+        files: Sequence[str],
     ) -> None:
-        """Move scored records (rows `later`, ascending) from the ranking to the ledger.
+        """Move scored records from the ranking to the ledger.
 
-        `first` holds the row of the earlier record of the same molecule, `libraries` and
-        `files` the names.
+        Pieces of `pairs` hold their rows, ascending, and the row of the earlier record of the same
+        molecule; `libraries` and `files` the names.
         """
-        self._pass_on(later, first)
-        for start in range(0, len(later), BLOCK):
-            rows, of = later[start : start + BLOCK], first[start : start + BLOCK]
-            self._group["scored/duplicate"][rows] = 1
+        for rows, of in pairs:
+            assign(self._group["scored/duplicate"], rows, np.ones(len(rows), "u1"))
             library, file = self.column("library", rows), self.column("file", rows)
             others = (self.column(name, of) for name in ("name", "line", "library", "file"))
             details = [
@@ -220,31 +232,25 @@ class TargetWriter:
                 key = number, Status.DUPLICATE, Reason.DUPLICATE_OF, "aggregate"
                 self._counts[key] += records
 
-    def join_names(self, hashed: Callable[[np.ndarray], np.ndarray], hashes: np.ndarray) -> None:
-        """Find what stands for the duplicates of other parts: by hashes (rows,) of scored keys."""
-        if not len(hashes) or not self._elsewhere:
-            return
-        order = np.argsort(hashes, kind="stable")
-        keys = hashed(np.array(list(self._elsewhere.values()), dtype=object))
-        row = order[np.minimum(np.searchsorted(hashes[order], keys), len(order) - 1)]
-        same_as = self._group["left/same_as"][...]
-        same_as[list(self._elsewhere)] = np.where(hashes[row] == keys, row, -1)
-        self._group["left/same_as"][...] = same_as
+    def join_names(self, pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Say which scored record stands for a duplicate: pieces of rows of `left`, ascending."""
+        for rows, same_as in pairs:
+            assign(self._group["left/same_as"], rows, same_as)
 
-    def _pass_on(self, later: np.ndarray, first: np.ndarray) -> None:
-        """What was the same as a row that leaves the ranking is the same as the row that stays."""
-        same_as = self._group["left/same_as"]
-        for start in range(0, len(same_as) if len(later) else 0, BLOCK):
-            block = same_as[start : start + BLOCK]
-            place = np.minimum(np.searchsorted(later, block), len(later) - 1)
-            same_as[start : start + BLOCK] = np.where(later[place] == block, first[place], block)
-
-    def finish(
-        self, ranking: np.ndarray, control: Control, site: Site, reference: Reference
-    ) -> None:
-        """Write what is known only at the end; `ranking` holds rows of `scored`, best first."""
-        dataset = write_column(self._group, "ranking", ranking)
+    def write_ranking(self, pieces: Iterable[np.ndarray], count: int) -> None:
+        """Write the ranking, `count` rows of `scored` in pieces, best first."""
+        height = int(np.clip(CHUNK_BYTES // 8, 1, max(count, 1)))
+        chunks = {"chunks": (height,), "fletcher32": True} if count else {}
+        dataset = self._group.create_dataset("ranking", (count,), "i8", **chunks)
         dataset.attrs["doc"] = "rows of `scored`, best first; ties by library, then by line"
+        start = 0
+        for piece in pieces:
+            dataset[start : start + len(piece)] = piece
+            start += len(piece)
+
+    def finish(self, control: Control, site: Site, reference: Reference) -> None:
+        """Write what is known only at the end."""
+        self.flush()
         write_record(self._group.create_group("counts"), _counts(self._counts))
         write_record(self._group.create_group("control"), control)
         write_record(self._group.create_group("site"), site)
@@ -318,7 +324,7 @@ class CampaignWriter:
     def __init__(self, file: h5py.File) -> None:
         self._file = file
         self._file.create_group("targets")
-        self._parts = Table(file.create_group("parts"), Provenance)
+        self._parts = BufferedTable(file.create_group("parts"), Provenance)
 
     def target(self, name: str) -> TargetWriter:
         """Begin a target."""
@@ -336,6 +342,7 @@ class CampaignWriter:
         verdicts: Verdicts = NO_VERDICTS,
     ) -> None:
         """Write the names of the libraries and their files, the run records and the verdicts."""
+        self._parts.flush()
         for name, texts in (("libraries", libraries), ("files", files)):
             dataset = write_column(self._file, name, np.array(texts, dtype=object), TEXT)
             dataset.attrs["doc"] = f"names of the {name}"

@@ -5,6 +5,7 @@ another file as the place of its data, or let every row point at the same long t
 project do none of that: their columns are plain, uncompressed and stored completely.
 """
 
+import math
 from typing import Any
 
 import h5py
@@ -19,9 +20,10 @@ REFERENCE = np.dtype([("length", "<u4"), ("address", "<u8"), ("number", "<u4")])
 def child(group: h5py.Group, path: str) -> Any:
     """A group or dataset below a group; ValueError for a link to another place."""
     for name in path.split("/"):
-        if not isinstance(group, h5py.Group) or name not in group:
+        links = group.id.links if isinstance(group, h5py.Group) else None
+        if links is None or not links.exists(name.encode()):
             raise KeyError(f"{group.name}/{name} is missing")
-        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+        if links.get_info(name.encode()).type != h5py.h5l.TYPE_HARD:
             raise ValueError(f"{group.name}/{name} is a link to another place")
         group = group[name]
     return group
@@ -34,25 +36,31 @@ def dataset_of(group: h5py.Group, name: str, dtype: np.dtype[Any], dims: int) ->
     another file, is compressed, or is larger than the bytes that are stored for it.
     """
     found = child(group, name)
-    where = f"{group.name.rstrip('/')}/{name}"
-    if not isinstance(found, h5py.Dataset) or found.shape is None or found.ndim != dims:
+    where = f"{str(group.name).rstrip('/')}/{name}"
+    shape = found.shape if isinstance(found, h5py.Dataset) else None
+    if shape is None or len(shape) != dims:
         raise ValueError(f"{where} has the wrong shape")
+    kind = found.dtype
     if dtype == STRING:
-        if h5py.check_string_dtype(found.dtype) is None:
+        if h5py.check_string_dtype(kind) is None:
             raise ValueError(f"{where} is not text")
-    elif found.dtype != dtype:
-        raise ValueError(f"{where} has type {found.dtype}, not {dtype}")
-    if found.external or found.is_virtual:
-        raise ValueError(f"{where} keeps its data in another file")
+    elif kind != dtype:
+        raise ValueError(f"{where} has type {kind}, not {dtype}")
     plan = found.id.get_create_plist()
+    if plan.get_layout() == h5py.h5d.VIRTUAL or plan.get_external_count():
+        raise ValueError(f"{where} keeps its data in another file")
     filters = {plan.get_filter(number)[0] for number in range(plan.get_nfilters())}
     if filters - {h5py.h5z.FILTER_FLETCHER32}:
         raise ValueError(f"{where} is compressed; these files are not")
-    declared = found.size * found.id.get_type().get_size()
-    stored = min(found.id.get_storage_size(), found.file.id.get_filesize())
+    declared = math.prod(shape) * found.id.get_type().get_size()
+    stored = min(found.id.get_storage_size(), _file_size(found))
     if declared > stored:
         raise ValueError(f"{where} declares {declared} bytes, {stored} are stored")
     return found
+
+
+def _file_size(dataset: h5py.Dataset) -> int:
+    return int(h5py.h5i.get_file_id(dataset.id).get_filesize())
 
 
 def require_short_text(dataset: h5py.Dataset, rows: slice | np.ndarray) -> None:
@@ -67,7 +75,7 @@ def require_short_text(dataset: h5py.Dataset, rows: slice | np.ndarray) -> None:
         numbers = range(first // height, -(-last // height))
     else:
         numbers = np.unique(rows // height)  # type: ignore[assignment]
-    total, limit = 0, dataset.file.id.get_filesize()
+    total, limit = 0, _file_size(dataset)
     for number in numbers:
         _, raw = dataset.id.read_direct_chunk((int(number) * height,))
         total += int(np.frombuffer(raw, REFERENCE)["length"].sum(dtype=np.int64))

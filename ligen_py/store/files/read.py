@@ -1,8 +1,10 @@
 """Read a file of a known kind; anything wrong with it is one sentence that names the file."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +28,45 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
     What the block writes elsewhere may fail, too: such an OSError has a number, which those of HDF5
     have not, and is passed on.
     """
+    held = _held.get()
+    if held is None:
+        with _opened(path, kind) as file, content_of(path, kind):
+            yield file
+        return
+    key = path, kind.name
+    if key not in held.files:
+        held.files[key] = held.stack.enter_context(_opened(path, kind))
+    with content_of(path, kind):
+        yield held.files[key]
+
+
+class _Held:
+    """Files that stay open."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.stack = stack
+        self.files: dict[tuple[Path, str], h5py.File] = {}
+
+
+_held: ContextVar[_Held | None] = ContextVar("held", default=None)
+
+
+@contextmanager
+def files_kept_open() -> Iterator[None]:
+    """A block in which each file is opened and checked once, and closed at the end.
+
+    For many small files: opening one takes longer than reading it.
+    """
+    if _held.get() is not None:
+        yield
+        return
+    with ExitStack() as stack:
+        token = _held.set(_Held(stack))
+        stack.callback(_held.reset, token)
+        yield
+
+
+def _opened(path: Path, kind: Kind) -> h5py.File:
     cure = _cure(kind)
     try:
         if is_broken(path):
@@ -39,11 +80,14 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
         if not path.exists():
             raise InputError(f"{path}: does not exist; give a {kind.name} file") from error
         raise InputError(f"{path}: not a complete HDF5 file; {cure}") from error
-    with file, content_of(path, kind):
-        _require_kind(path, file, kind, cure)
-        if SEALED in file.attrs and not has_line(path):
-            raise InputError(f"{path}: damaged (its checksum is missing); {cure}")
-        yield file
+    with ExitStack() as stack:
+        stack.enter_context(file)
+        with content_of(path, kind):
+            _require_kind(path, file, kind, cure)
+            if SEALED in file.attrs and not has_line(path):
+                raise InputError(f"{path}: damaged (its checksum is missing); {cure}")
+        stack.pop_all()
+    return file
 
 
 @contextmanager
@@ -192,7 +236,13 @@ def column_of(file: h5py.File, kind: Kind, column: str) -> h5py.Dataset:
 
 
 def _spec(kind: Kind, group: str, name: str) -> Any:
-    return {item.name: item for item in fields(kind.groups[group])}[name].metadata  # type: ignore[arg-type]
+    record: Any = kind.groups[group]
+    return _metadata(record)[name]
+
+
+@cache
+def _metadata(record: Any) -> dict[str, Any]:
+    return {item.name: item.metadata for item in fields(record)}
 
 
 def _column(group: h5py.Group, name: str, meta: Any) -> np.ndarray:

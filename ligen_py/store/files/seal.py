@@ -69,5 +69,7 @@ def _digest(path: Path, size: int) -> str:
             stream.seek(first)
             return hashlib.sha256(stream.read(min(BLOCK, size - first))).digest()
 
+    if size <= BLOCK:  # starting threads would take longer
+        return hashlib.sha256(of_block(0) if size else b"").hexdigest()
     with ThreadPoolExecutor(THREADS) as pool:
         return hashlib.sha256(b"".join(pool.map(of_block, range(0, size, BLOCK)))).hexdigest()

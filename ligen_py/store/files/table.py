@@ -1,5 +1,6 @@
 """Records on disk that grow, and single columns of them."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
@@ -13,10 +14,50 @@ from ligen_py.store.files.write import CHUNK_BYTES, TEXT
 R = TypeVar("R", bound=Record)
 
 PIECE = 1 << 16
-"""Rows that are read at once if many are needed."""
+"""Rows that are read or written at once where there are many."""
 
 CLOSE = 64
 """If more rows than this of one piece are needed, the whole piece is read."""
+
+
+class Buffer:
+    """Collects pieces of columns, and has as many rows as are worth it written at once.
+
+    What is written when does not depend on how the rows were cut into pieces.
+    """
+
+    def __init__(self, write: Callable[[dict[str, np.ndarray]], None]) -> None:
+        self._write = write
+        self._waiting: list[dict[str, np.ndarray]] = []
+        self._held = 0
+        self.rows = 0
+        """All rows that were added."""
+
+    def add(self, columns: dict[str, np.ndarray]) -> None:
+        """Add rows; all pieces have the same columns."""
+        count = len(next(iter(columns.values()), ()))
+        self._waiting.append(columns)
+        self._held += count
+        self.rows += count
+        if self._held >= PIECE:
+            self._flush(self._held - self._held % PIECE)
+
+    def flush(self) -> None:
+        """Write what was not written yet."""
+        self._flush(self._held)
+
+    def _flush(self, count: int) -> None:
+        if not count:
+            return
+        names = list(self._waiting[0])
+        every = {
+            name: np.concatenate([columns[name] for columns in self._waiting]) for name in names
+        }
+        for start in range(0, count, PIECE):
+            stop = min(start + PIECE, count)
+            self._write({name: values[start:stop] for name, values in every.items()})
+        self._waiting = [{name: values[count:].copy() for name, values in every.items()}]
+        self._held -= count
 
 
 class Table(Generic[R]):
@@ -73,6 +114,35 @@ def extend(dataset: h5py.Dataset, values: np.ndarray) -> None:
         start = len(dataset)
         dataset.resize(start + len(values), axis=0)
         dataset[start:] = values
+
+
+class BufferedTable(Generic[R]):
+    """A record without offsets on disk that grows by many small pieces."""
+
+    def __init__(self, group: h5py.Group, record: type[R]) -> None:
+        table = Table(group, record)
+        self._buffer = Buffer(lambda columns: table.append(record(**columns)))
+        self.flush = self._buffer.flush
+
+    def append(self, piece: R) -> None:
+        """Append the rows of a piece; they are on disk after the next `flush`."""
+        names = [spec.name for spec in fields(piece)]  # type: ignore[arg-type]
+        self._buffer.add({name: getattr(piece, name) for name in names})
+
+    @property
+    def rows(self) -> int:
+        """Rows so far, written or not."""
+        return self._buffer.rows
+
+
+def assign(dataset: h5py.Dataset, rows: np.ndarray, values: np.ndarray) -> None:
+    """Set rows of a dataset by ascending numbers; HDF5 is slow for single rows."""
+    for start in range(0, len(dataset), PIECE):
+        first, last = np.searchsorted(rows, (start, start + PIECE))
+        if first < last:
+            piece = dataset[start : start + PIECE]
+            piece[rows[first:last] - start] = values[first:last]
+            dataset[start : start + PIECE] = piece
 
 
 def column_rows(

@@ -65,6 +65,16 @@ def publish(files: Iterable[tuple[Path, Path]]) -> None:
             _sync(folder, os.fsync)
 
 
+def publish_folder(temporary: Path, path: Path) -> Path:
+    """Give a folder its name after all of it, and then the name, are on disk; returns `path`."""
+    for part in (*temporary.rglob("*"), temporary):
+        _sync(part, os.fsync)
+    temporary.rename(path)
+    with suppress(OSError):  # as in `publish`
+        _sync(path.parent, os.fsync)
+    return path
+
+
 def _sync(path: Path, sync: Callable[[int], None]) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -136,6 +136,16 @@ def test_salts_in_the_crystal_file_do_no_harm(tmp_path: Path) -> None:
     assert symmetric_rmsd(binary, xyz[None], path) == pytest.approx([0], abs=1e-3)
 
 
+def test_a_crystal_with_a_charge_missing_is_compared_all_the_same(tmp_path: Path) -> None:
+    mol, binary, xyz = molecule_of("C[N+](C)(C)CCO")
+    for atom in mol.GetAtoms():
+        atom.SetFormalCharge(0)
+    path = tmp_path / "crystal.sdf"
+    path.write_text(Chem.MolToMolBlock(mol, kekulize=False))
+    assert Chem.MolFromMolBlock(path.read_text()) is None
+    assert symmetric_rmsd(binary, xyz[None], path) == pytest.approx([0], abs=1e-3)
+
+
 def test_another_molecule_has_no_rmsd(tmp_path: Path) -> None:
     other, _, _ = molecule_of("CCN")
     mol, binary, _ = molecule_of("CCO")

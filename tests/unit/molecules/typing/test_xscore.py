@@ -311,6 +311,17 @@ def test_receptor_atoms_without_a_table_fall_back_on_the_element() -> None:
     assert receptor_type("TPO", "P", "P")[:2] == (2.00, P)
     assert receptor_type("CME", "CZ", "C")[:2] == (2.20, P)
     assert receptor_type("UNK", "N", "N")[:2] == (1.75, D)
+    assert receptor_type("UNK", "S", "S")[:2] == (2.00, P)
+    assert receptor_type("UNK", "SE", "Se")[:2] == (2.00, P)
+    assert receptor_type("UNK", "SI", "Si")[:2] == (2.00, P)
+    for symbol, radius in (("F", 1.50), ("Cl", 1.75), ("Br", 1.90), ("I", 2.05)):
+        assert receptor_type("UNK", symbol, symbol)[:3] == (radius, P, -1.0)
+
+
+def test_a_cation_of_carbon_is_planar_and_an_anion_is_not() -> None:
+    assert heavy_types("C[C+](C)C") == "C.3 C.2 C.3 C.3"
+    assert heavy_types("C[C-](C)C") == "C.3 C.3 C.3 C.3"
+    assert heavy_types("CC(C)C") == "C.3 C.3 C.3 C.3"
 
 
 def test_all_twenty_residues_have_their_heavy_atoms() -> None:
