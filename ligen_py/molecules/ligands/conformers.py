@@ -149,7 +149,7 @@ def _is_cage(mol: Chem.Mol) -> bool:
 
 
 def _with_fusions(bare: Chem.Mol) -> Chem.Mol:
-    """A molecule with hydrogens where rings meet, which keep a bridgehead from turning inside out."""
+    """A molecule with hydrogens at ring fusions: they keep a bridgehead from turning inside out."""
     rings = bare.GetRingInfo()
     fusions = [
         atom.GetIdx()
