@@ -7,7 +7,8 @@ al., ChemMedChem 3:1503, 2008). New molecules are two end blocks, or two of them
 block with two places, chosen by lot; only places that BRICS joins are joined. They are parsed in
 parts, as in a campaign, with one file of shapes that is empty at first. For each part: molecules a
 second of processor time, pieces and megabytes in the file, and the most memory of a worker. The
-last line is the law that fits best: pieces = factor * molecules ^ exponent.
+last lines are the laws that fit best (pieces = factor * molecules ^ exponent; what a molecule and a
+new piece cost), and what they say of a larger library.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem, rdBase
@@ -41,6 +43,10 @@ for rules in BRICS.reactionDefs:
 
 HEAVY = (12, 38)
 """Fewest and most heavy atoms of a new molecule."""
+
+
+LARGER = 1_000_000
+"""Molecules of the library that is foretold."""
 
 
 def blocks(libraries: Sequence[Path]) -> list[list[Chem.Mol]]:
@@ -101,6 +107,34 @@ def processor_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in both)
 
 
+class Part(NamedTuple):
+    """The state after a part."""
+
+    molecules: int
+    """So far."""
+    pieces: int
+    """In the file."""
+    megabytes: float
+    """Of the file."""
+    seconds: float
+    """Of processor time, of this part alone."""
+
+
+def laws(parts: Sequence[Part], larger: int) -> str:
+    """How pieces and time grow, and what that makes of a library of so many molecules."""
+    molecules, pieces, _, seconds = np.array(parts, float).T
+    exponent, factor = np.polyfit(np.log(molecules), np.log(pieces), 1)
+    new = np.array([np.diff(molecules, prepend=0), np.diff(pieces, prepend=0)]).T
+    each, piece = np.linalg.lstsq(new, seconds, rcond=None)[0]
+    many = np.exp(factor) * larger**exponent
+    return (
+        f"pieces = {np.exp(factor):.3g} * molecules ^ {exponent:.3f}\n"
+        f"seconds = {each:.4f} * molecules + {piece:.4f} * pieces\n"
+        f"{larger} molecules: {many:.0f} pieces, {many * parts[-1][2] / pieces[-1]:.0f} MB, "
+        f"{(each * larger + piece * many) / 3600:.1f} hours of a core"
+    )
+
+
 def main() -> None:
     """Make the library and parse it part by part."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -115,7 +149,8 @@ def main() -> None:
     ends, links = blocks(options.library)
     print(f"{len(ends)} end blocks, {len(links)} blocks between two others")
     smiles = recombined(ends, links)
-    done, rows = 0, []
+    done = 0
+    rows: list[Part] = []
     with tempfile.TemporaryDirectory() as folder:
         shapes, part = Path(folder) / "shapes.sqlite", Path(folder) / "part.smi"
         print("| molecules | a second of processor time | pieces | MB | worker, MiB |")
@@ -134,12 +169,11 @@ def main() -> None:
                 (pieces,) = file.execute("select count(*) from pieces").fetchone()
             size = shapes.stat().st_size / 1e6
             memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-            rows.append((done, pieces))
+            rows.append(Part(done, pieces, size, spent))
             rate = len(lines) / spent
             print(f"| {done} | {rate:.1f} | {pieces} | {size:.1f} | {memory:.0f} |", flush=True)
-    molecules, pieces_made = np.log(np.array(rows, float)).T
-    exponent, factor = np.polyfit(molecules, pieces_made, 1) if len(rows) > 1 else (np.nan, np.nan)
-    print(f"pieces = {np.exp(factor):.3g} * molecules ^ {exponent:.3f}")
+    if len(rows) > 1:
+        print(laws(rows, LARGER))
 
 
 if __name__ == "__main__":

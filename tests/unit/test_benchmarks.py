@@ -13,18 +13,21 @@ from benchmarks import (
     autodock,
     crossdock,
     enrich,
+    growth,
     native,
     portability,
     pose_weights,
     reading,
     redock,
     screen,
+    states,
 )
 from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pocket_of
 from benchmarks.query import invent
 from benchmarks.together import together
-from ligen_py.molecules.library.reading import Part, records
+from ligen_py.molecules.library.reading import Part, Record, records
 from ligen_py.molecules.stored import molecule_of
+from ligen_py.settings.parse import ParseSettings
 from ligen_py.store.campaign.reader import open_campaign
 
 
@@ -231,3 +234,33 @@ def test_the_weight_of_networks_is_cross_validated(tmp_path: Path) -> None:
     assert hit[-1].sum() == kept
     counts = pose_weights.cross_validated(hit)
     assert hit[0].sum() < counts.mean() <= kept
+
+
+def test_growth_is_foretold_from_the_parts() -> None:
+    """Pieces as 10 * molecules ^ 0.5, 2 kB each; 10 ms a molecule and 50 ms a new piece."""
+    counts = [100, 400, 900, 1600]
+    pieces = [100, 200, 300, 400]
+    new = np.diff(counts, prepend=0) * 0.01 + np.diff(pieces, prepend=0) * 0.05
+    parts = [
+        growth.Part(count, many, many * 2e-3, seconds)
+        for count, many, seconds in zip(counts, pieces, new.tolist(), strict=True)
+    ]
+    assert growth.laws(parts, 1_000_000) == (
+        "pieces = 10 * molecules ^ 0.500\n"
+        "seconds = 0.0100 * molecules + 0.0500 * pieces\n"
+        "1000000 molecules: 10000 pieces, 20 MB, 2.9 hours of a core"
+    )
+
+
+def test_states_and_conformers_by_setting() -> None:
+    """An acid with two centres left open and a flexible ring: two states, and more with more."""
+    library = [Record(1, "x", "CC1CCCCC1C(=O)O", "smiles"), Record(2, "y", "CCO", "smiles")]
+    found = {
+        name: states.measured(library, ParseSettings().model_copy(update=changes))[:2]
+        for name, changes in states.ROWS.items()
+    }
+    assert found["as drawn"] == [1, 1]
+    assert found["stereoisomers 1, conformers 1"] == [1, 1]
+    assert found["conformers 1"] == [2.5, 2.5]
+    assert found["default"][0] == 2.5
+    assert found["default"][1] > 2.5

@@ -32,6 +32,8 @@ TOO_NEAR = 2.2
 """Angstrom; a conformer with atoms of two pieces nearer than this is not used."""
 SWEEPS = 4
 """Most passes over all torsions to remove clashes."""
+BLOCKS = 4
+"""Times `limit` combinations of shapes that are tried where atoms clash."""
 FARTHEST_BOND = 3
 """Atoms up to this many bonds apart do not repel each other."""
 
@@ -82,7 +84,8 @@ def assemble(
         limit: most conformers; they differ in the shapes of rings.
 
     Returns:
-        f8 (conformers, atoms, 3) in Angstrom, the first with every ring in its first shape; None
+        f8 (conformers, atoms, 3) in Angstrom, the first with every ring in its first shape. A
+        combination of shapes whose atoms clash is left out, and the next one takes its place. None
         where a piece has no shape, or pieces cannot be joined without a clash.
 
     Raises:
@@ -91,33 +94,16 @@ def assemble(
     pieces = _pieces(bare, near, torsions, cache)
     if pieces is None:
         return None
-    heavy = bare.GetNumAtoms()
-    chosen = combinations([len(piece.points) for piece in pieces], limit)
+    chosen = combinations([len(piece.points) for piece in pieces], BLOCKS * limit)
     flat = [atom.GetHybridization() in FLAT for atom in atoms_of(bare)]
     distant = Chem.GetDistanceMatrix(bare) > FARTHEST_BOND
-    xyz = np.empty((len(chosen), len(near), 3))
-    placed: list[np.ndarray] = []
-    owner = np.repeat(np.arange(len(pieces)), [piece.heavy for piece in pieces])
-    hydrogens = [heavy, *torsions.far_sides[:, 2].tolist(), len(near)]
-    bonds = [(-1, -1), *torsions.axes.tolist()]
-    for number, (piece, (here, there)) in enumerate(zip(pieces, bonds, strict=True)):
-        points = piece.points[chosen[:, number]]
-        if number:
-            parent = int(owner[here])
-            # Both ends have a heavy neighbour besides each other, which stands before hydrogens.
-            behind = next(atom for atom in near[here] if atom != there)
-            ahead = next(atom for atom in near[there] if atom != here)
-            before = placed[parent][:, [pieces[parent].row(a) for a in (behind, here, there)]]
-            rows = [piece.row(atom) for atom in (here, there, ahead)]
-            points, angle, ends = _aligned(before, points, rows)
-            turns = np.deg2rad(TORSIONS[flat[here] + flat[there]]) - angle[:, None]
-            counted = distant[piece.first : piece.first + piece.heavy, : piece.first]
-            points = _turned_best(points, piece.heavy, ends, turns, xyz[:, : piece.first], counted)
-        placed.append(points)
-        own = points[:, piece.own]
-        xyz[:, piece.first : piece.first + piece.heavy] = own[:, : piece.heavy]
-        xyz[:, hydrogens[number] : hydrogens[number + 1]] = own[:, piece.heavy :]
-    return xyz if _repaired(xyz, torsions, distant) else None
+    found = np.empty((0, len(near), 3))
+    for start in range(0, len(chosen), limit):
+        xyz = _joined(pieces, chosen[start : start + limit], near, torsions, flat, distant)
+        found = np.concatenate([found, xyz[_repaired(xyz, torsions, distant)]])[:limit]
+        if len(found) == limit:
+            break
+    return found if len(found) else None
 
 
 def can_exist(bare: Chem.Mol, near: list[list[int]], torsions: Torsions, cache: ShapeCache) -> bool:
@@ -179,6 +165,50 @@ def _pieces(
             )
         )
     return pieces
+
+
+def _joined(
+    pieces: list[Piece],
+    chosen: np.ndarray,
+    near: list[list[int]],
+    torsions: Torsions,
+    flat: list[bool],
+    distant: np.ndarray,
+) -> np.ndarray:
+    """Conformers (n, atoms, 3) of pieces in chosen shapes (n, pieces), joined one by one.
+
+    Args:
+        pieces: depth first.
+        chosen: number of each piece's shape in each conformer.
+        near: bonded atoms of each atom.
+        torsions: the bonds between the pieces.
+        flat: heavy atoms with a flat neighbourhood.
+        distant: bool (heavy, heavy): which atoms repel each other.
+    """
+    heavy = len(distant)
+    xyz = np.empty((len(chosen), len(near), 3))
+    placed: list[np.ndarray] = []
+    owner = np.repeat(np.arange(len(pieces)), [piece.heavy for piece in pieces])
+    hydrogens = [heavy, *torsions.far_sides[:, 2].tolist(), len(near)]
+    bonds = [(-1, -1), *torsions.axes.tolist()]
+    for number, (piece, (here, there)) in enumerate(zip(pieces, bonds, strict=True)):
+        points = piece.points[chosen[:, number]]
+        if number:
+            parent = int(owner[here])
+            # Both ends have a heavy neighbour besides each other, which stands before hydrogens.
+            behind = next(atom for atom in near[here] if atom != there)
+            ahead = next(atom for atom in near[there] if atom != here)
+            before = placed[parent][:, [pieces[parent].row(a) for a in (behind, here, there)]]
+            rows = [piece.row(atom) for atom in (here, there, ahead)]
+            points, angle, ends = _aligned(before, points, rows)
+            turns = np.deg2rad(TORSIONS[flat[here] + flat[there]]) - angle[:, None]
+            counted = distant[piece.first : piece.first + piece.heavy, : piece.first]
+            points = _turned_best(points, piece.heavy, ends, turns, xyz[:, : piece.first], counted)
+        placed.append(points)
+        own = points[:, piece.own]
+        xyz[:, piece.first : piece.first + piece.heavy] = own[:, : piece.heavy]
+        xyz[:, hydrogens[number] : hydrogens[number + 1]] = own[:, piece.heavy :]
+    return xyz
 
 
 def _bonds_of(mol: Chem.Mol) -> Iterator[Chem.Bond]:
@@ -326,13 +356,13 @@ def _repulsion(points: np.ndarray, others: np.ndarray, counted: np.ndarray) -> n
     return np.round(np.einsum("nahj,nahj,hj->na", overlap, overlap, counted.astype("f8")), 3)
 
 
-def _repaired(xyz: np.ndarray, torsions: Torsions, distant: np.ndarray) -> bool:
-    """Turn bonds until no atoms clash; False where some still do."""
+def _repaired(xyz: np.ndarray, torsions: Torsions, distant: np.ndarray) -> np.ndarray:
+    """Turn bonds until no atoms clash; in which conformers (bool) none does."""
     heavy = len(distant)
     clash = _clashes(xyz, distant)
     for _ in range(SWEEPS):
         if not clash.any():
-            return True
+            break
         some = xyz[clash]
         turns = np.tile(EVERY, (len(some), 1))
         for (here, there), (first, last, start, end) in zip(
@@ -351,7 +381,7 @@ def _repaired(xyz: np.ndarray, torsions: Torsions, distant: np.ndarray) -> bool:
             )
         xyz[clash] = some
         clash = _clashes(xyz, distant)
-    return not clash.any()
+    return ~clash
 
 
 def _clashes(xyz: np.ndarray, distant: np.ndarray) -> np.ndarray:

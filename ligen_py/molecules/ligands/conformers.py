@@ -12,6 +12,8 @@ import numpy as np
 from rdkit import Chem, rdBase
 from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolAlign
 
+from ligen_py.molecules.graph import atoms_of
+
 BOND_LENGTHS = (0.5, 3.5)
 """Angstrom; coordinates with a bond outside these are no conformer."""
 FLAT = 0.01
@@ -91,25 +93,26 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
 def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | None:
     """A rigid piece with hydrogens in up to `limit` conformers that differ in their rings.
 
-    The generator sees heavy atoms alone, but in cages; that takes a seventh of the time, and
-    hydrogens are added to what it makes. The shapes met most often are minimised, and stand in the
-    order of their energies. None where the generator finds nothing.
+    The generator sees heavy atoms alone, in cages with the hydrogens of ring fusions; hydrogens are
+    added to what it makes. That takes a seventh of the time. The shapes met most often are
+    minimised, and stand in the order of their energies. None where the generator finds nothing.
     """
     systems = flexible_rings(bare) if limit > 1 else []
     way, other = _piece_ways(seed, key)
-    cage = _is_cage(bare)
-    if cage:  # without hydrogens it could turn a bridgehead inside out
-        bare = Chem.AddHs(bare)
+    if _is_cage(bare):
+        tries = [(_with_fusions(bare), way), (Chem.AddHs(bare), way)]
+    else:  # groups that are cut short may not be as flat as those of a crystal
+        tries = [(bare, way), (bare, other)]
     with rdBase.BlockLogs():  # it says that there are no hydrogens
-        if rdDistGeom.EmbedMolecule(bare, way):
-            # Groups that are cut short may not be as flat as those of a crystal.
-            way = other
-            if cage or rdDistGeom.EmbedMolecule(bare, way):
-                return None
+        for mol, way in tries:
+            if rdDistGeom.EmbedMolecule(mol, way) == 0:
+                break
+        else:
+            return None
         if systems:
-            rdDistGeom.EmbedMultipleConfs(bare, TRIES * limit, way)
-            _keep(bare, _distinct(bare, systems, limit))
-    mol = bare if cage else Chem.AddHs(bare, addCoords=True)
+            rdDistGeom.EmbedMultipleConfs(mol, TRIES * limit, way)
+            _keep(mol, _distinct(mol, systems, limit))
+    mol = Chem.AddHs(mol, addCoords=True)
     energies = relax(mol, PIECE_STEPS)
     _keep(mol, sorted(range(len(energies)), key=lambda number: (energies[number], number)))
     if systems:
@@ -119,12 +122,13 @@ def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | N
 
 def is_excluded(bare: Chem.Mol, seed: int, key: str) -> bool:
     """Whether a rigid piece has a conformer, but none with the stereochemistry that is marked."""
-    mol = Chem.AddHs(bare)
     way, other = _piece_ways(seed, key)
-    if rdDistGeom.EmbedMolecule(mol, other) == 0:
-        return False
-    Chem.RemoveStereochemistry(mol)
-    return bool(rdDistGeom.EmbedMolecule(mol, way) == 0)
+    with rdBase.BlockLogs():
+        mol = _with_fusions(bare) if _is_cage(bare) else Chem.AddHs(bare)
+        if rdDistGeom.EmbedMolecule(mol, other) == 0:
+            return False
+        Chem.RemoveStereochemistry(mol)
+        return bool(rdDistGeom.EmbedMolecule(mol, way) == 0)
 
 
 def _piece_ways(seed: int, key: str) -> list[rdDistGeom.EmbedParameters]:
@@ -142,6 +146,17 @@ def _is_cage(mol: Chem.Mol) -> bool:
         rings.NumAtomRings(atom.GetIdx()) > (1 if atom.GetChiralTag() else 2)
         for atom in mol.GetAtoms()
     )
+
+
+def _with_fusions(bare: Chem.Mol) -> Chem.Mol:
+    """A molecule with hydrogens at ring fusions: they keep a bridgehead from turning inside out."""
+    rings = bare.GetRingInfo()
+    fusions = [
+        atom.GetIdx()
+        for atom in atoms_of(bare)
+        if rings.NumAtomRings(atom.GetIdx()) > 1 and atom.GetTotalNumHs()
+    ]
+    return Chem.AddHs(bare, onlyOnAtoms=fusions) if fusions else bare
 
 
 def relax(mol: Chem.Mol, steps: int = STEPS) -> list[float]:

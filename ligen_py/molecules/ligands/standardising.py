@@ -20,7 +20,9 @@ MIXTURE = "mixture, also of"
 
 def canonical_smiles(mol: Chem.Mol) -> str:
     """Canonical isomeric SMILES, hydrogens implicit."""
-    return str(Chem.MolToSmiles(Chem.RemoveHs(mol, sanitize=False)))
+    if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
+        mol = Chem.RemoveHs(mol, sanitize=False)
+    return str(Chem.MolToSmiles(mol))
 
 
 def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:

@@ -39,6 +39,25 @@ MOLECULES = {
 }
 """Flexible and stiff rings, centres that differ only beyond rotatable bonds, charges, E and Z."""
 
+CLARITHROMYCIN = (
+    "CC[C@H]1OC(=O)[C@H](C)[C@@H](O[C@H]2C[C@@](C)(OC)[C@@H](O)[C@H](C)O2)[C@H](C)"
+    "[C@@H](O[C@@H]2O[C@H](C)C[C@H](N(C)C)[C@H]2O)[C@](C)(OC)C[C@@H](C)C(=O)[C@H](C)"
+    "[C@@H](O)[C@]1(C)O"
+)
+"""In some shapes of its ring the sugars have no room."""
+
+CAGES = {
+    "morphine": "CN1CC[C@]23C4=C5C=CC(O)=C4O[C@H]2[C@@H](O)C=C[C@H]3[C@H]1C5",
+    "digoxigenin": "C[C@]12CC[C@H](O)C[C@H]1CC[C@@H]1[C@@H]2C[C@@H](O)[C@]2(C)[C@@H](C3=CC(=O)OC3)"
+    "CC[C@]12O",
+    "camphor": "CC1(C)[C@@H]2CC[C@@]1(C)C(=O)C2",
+    "bicyclo[3.3.3]undecane": "C1CC2CCCC(C1)CCC2",
+    "adamantane": "C1C2CC3CC1CC(C2)C3",
+    "a macrolide's ring": "CO[C@H]1[C@@H](C)[C@@H](C)OC(=O)[C@H](C)[C@@H](O)[C@H](C)[C@@H](O)"
+    "[C@@H](C)C[C@@]2(CO2)C(=O)[C@@H]1C",
+}
+"""Bridged and fused rings; for the last, hydrogens at ring fusions alone may not be enough."""
+
 IMPOSSIBLE, POSSIBLE = "CN1[C@H]2CC[C@H]1CCC2", "CN1[C@H]2CC[C@@H]1CCC2"
 """A bridge excludes one of these isomers."""
 
@@ -127,12 +146,54 @@ def deviations(
 
 def test_no_atoms_of_two_pieces_clash() -> None:
     for smiles in MOLECULES.values():
-        mol, conformers = made(smiles)
-        heavy = mol.GetNumHeavyAtoms()
-        distant = Chem.GetDistanceMatrix(mol)[:heavy, :heavy] > 3
-        for xyz in conformers[:, :heavy]:
-            distance = np.linalg.norm(xyz[:, None] - xyz, axis=-1)
-            assert distance[distant].min() >= TOO_NEAR
+        assert not any(clashing(*made(smiles)))
+
+
+def clashing(mol: Chem.Mol, conformers: np.ndarray) -> list[bool]:
+    """Whether heavy atoms of each conformer are too near."""
+    heavy = mol.GetNumHeavyAtoms()
+    distant = Chem.GetDistanceMatrix(mol)[:heavy, :heavy] > 3
+    return [
+        bool((np.linalg.norm(xyz[:, None] - xyz, axis=-1)[distant] < TOO_NEAR).any())
+        for xyz in conformers[:, :heavy]
+    ]
+
+
+def test_shapes_that_clash_give_way_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = ShapeCache(None, 1, 4, 8)
+    mol, conformers = made(CLARITHROMYCIN, 8, cache)
+    assert len(conformers) == 8
+    assert not any(clashing(mol, conformers))
+    assert len({xyz.tobytes() for xyz in conformers}) == 8
+    monkeypatch.setattr("ligen_py.molecules.ligands.assembly.BLOCKS", 1)
+    fewer = made(CLARITHROMYCIN, 8, cache)[1]
+    assert 0 < len(fewer) < 8  # so some of the first eight clash
+    assert np.array_equal(fewer, conformers[: len(fewer)])
+
+
+def test_a_molecule_whose_pieces_always_clash_is_not_joined(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ligen_py.molecules.ligands.assembly.TOO_NEAR", 99)
+    bare, _, near, torsions = ordered(MOLECULES["imatinib"])
+    assert assemble(bare, near, torsions, ShapeCache(None, 1, 4, 4), 4) is None
+
+
+@pytest.mark.parametrize("smiles", CAGES.values(), ids=CAGES)
+def test_hydrogens_of_a_cage_point_outwards_and_its_centres_are_as_drawn(smiles: str) -> None:
+    mol, conformers = made(smiles, 4)
+    rings = mol.GetRingInfo()
+    for xyz in conformers:
+        placed = with_conformer(mol, xyz)
+        Chem.AssignStereochemistryFrom3D(placed)
+        assert Chem.MolToSmiles(Chem.RemoveHs(placed)) == Chem.CanonSmiles(smiles)
+        for atom in mol.GetAtoms():
+            near = [other.GetIdx() for other in atom.GetNeighbors()]
+            hydrogens = [other for other in near if other >= mol.GetNumHeavyAtoms()]
+            if rings.NumAtomRings(atom.GetIdx()) > 1 and hydrogens:
+                there = xyz[atom.GetIdx()]
+                others = xyz[[other for other in near if other not in hydrogens]].mean(axis=0)
+                assert (xyz[hydrogens[0]] - there) @ (others - there) < 0
 
 
 def test_conformers_differ_in_their_rings() -> None:
