@@ -20,21 +20,18 @@ from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ligen_py.chain import FILES, STAGES
+from ligen_py.chain import BEST, FILES, SEQUENCES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
 from ligen_py.sequences.genome import files_of
 from ligen_py.sequences.guides import found_from, read_cas_offinder
-from ligen_py.settings.best import BestSettings
 from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.controls import AcceptSettings, Control, ControlsSettings, DecoysSettings
 from ligen_py.settings.document import to_yaml
 from ligen_py.settings.flags import flags
-from ligen_py.settings.guides import GuidesSettings
-from ligen_py.settings.homologs import HomologsSettings, PanelSettings
-from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
+from ligen_py.settings.offtargets import IN_INPUT
 from ligen_py.settings.parse import ParseOptions, Reading
 from ligen_py.settings.pocket import Site, Structure
 from ligen_py.settings.report import ReportSettings
@@ -66,11 +63,11 @@ UNFILTERED: dict[str, Any] = {"properties": {}, "alerts": (), "exclude": {}}
 SEARCH_FILES = ("query", "database", "matrix")
 """Keys of a search that name files; a matrix may be a name."""
 
-BEST = "best-"
-"""What the name of a library of the best ligands starts with; the search's name follows."""
-
 ANTI = "anti-"
 """What the name of an anti-target's pocket starts with; search and accession follow."""
+
+PARTS = {"homologs": "homologs", "offtargets": "offtargets", "guides": "guide_sites"}
+"""Section of a search -> rule that makes its parts."""
 
 GENOME_FILES = {"offtargets": ("input", "guides"), "guides": ("cds", "annotation")}
 """Keys of a search of a genome that name files, beside the genome itself."""
@@ -530,18 +527,25 @@ class Workplan:
         return [
             f"{results}/{CONFIG}",
             *(f"{results}/{name}" for name in (*docked, "report.html", "report.txt")),
-            *(f"{results}/homologs/{name}/found/panel.tsv" for name in self.settings.homologs),
+            *(
+                str(Path(SEQUENCES["panel"].file(results, search=name)).with_name("panel.tsv"))
+                for name in self.settings.homologs
+            ),
             *self.reported(results),
         ]
 
     def reported(self, results: str) -> list[str]:
         """The files of searches that the report shows."""
-        settings = self.settings
+        made = {
+            "panel": self.settings.homologs,
+            "selectivity": self.selective,
+            "sites": self.settings.offtargets,
+            "guides": self.settings.guides,
+        }
         return [
-            *(f"{results}/homologs/{name}/found/homologs.h5" for name in settings.homologs),
-            *(f"{results}/homologs/{name}/selectivity.tsv" for name in self.selective),
-            *(f"{results}/offtargets/{name}/found/offtargets.h5" for name in settings.offtargets),
-            *(f"{results}/guides/{name}/found/guides.h5" for name in settings.guides),
+            SEQUENCES[rule].file(results, search=name)
+            for rule, searches in made.items()
+            for name in searches
         ]
 
     def report_flags(self) -> str:
@@ -559,13 +563,19 @@ class Workplan:
         count = getattr(self.settings, section)[search].chunks
         return [f"{number}-of-{count}" for number in range(1, count + 1)]
 
+    def part_files(self, section: str, search: str, results: str) -> list[str]:
+        """The files of these parts."""
+        stage = SEQUENCES[PARTS[section]]
+        parts = self.search_parts(section, search)
+        return [stage.file(results, search=search, chunk=part) for part in parts]
+
     def search_part_files(self, results: str) -> list[str]:
         """The files of all parts of all searches."""
         return [
-            f"{results}/{section}/{search}/{part}.h5"
+            file
             for section in SEARCHES
             for search in getattr(self.settings, section)
-            for part in self.search_parts(section, search)
+            for file in self.part_files(section, search, results)
         ]
 
     @cached_property
@@ -599,7 +609,7 @@ class Workplan:
         """The folder of bit planes that a search reads."""
         wanted = self.genome_searches[section, search]
         name = next(name for name, genome in self.genomes.items() if genome == wanted)
-        return f"{results}/genomes/{name}"
+        return SEQUENCES["genome"].file(results, genome=name)
 
     def genome_files(self, section: str, search: str, results: str) -> dict[str, str]:
         """What a search of a genome reads, by the flags of its stage; `cache` are its planes."""
@@ -622,12 +632,12 @@ class Workplan:
     def offtarget_flags(self, search: str) -> str:
         """Settings of `offtargets` for a search, but for those that stand in its input file."""
         settings = self.settings.offtargets[search]
-        told = _only(settings, OfftargetsSettings)
-        return flags(OfftargetsSettings(**told), leave=IN_INPUT if settings.input else ())
+        own = self._own("offtargets", settings)
+        return flags(own, leave=IN_INPUT if settings.input else ())
 
     def guide_flags(self, search: str) -> str:
         """Settings of `guides` for a design."""
-        return flags(GuidesSettings(**_only(self.settings.guides[search], GuidesSettings)))
+        return flags(self._own("guides", self.settings.guides[search]))
 
     def search_files(self, search: str, results: str) -> dict[str, str]:
         """What a search reads, by the flags of `homologs`; a matrix only where it is a file."""
@@ -635,7 +645,9 @@ class Workplan:
         database = self.resolve(settings.database)
         converted = database.suffix in (".h5", ".hdf5")
         found = {
-            "database": str(database if converted else f"{results}/homologs/{search}/database.h5")
+            "database": str(
+                database if converted else SEQUENCES["database"].file(results, search=search)
+            )
         }
         if settings.query is not None:
             found["query"] = str(self.resolve(settings.query))
@@ -652,10 +664,10 @@ class Workplan:
     def search_flags(self, search: str) -> str:
         """Settings of `homologs` for a search, without the files."""
         settings = self.settings.homologs[search]
-        told = _only(settings, HomologsSettings)
-        if self._is_file(settings.matrix):
-            told["matrix"] = str(self.resolve(settings.matrix))
-        return flags(HomologsSettings(**told))
+        given = (
+            {"matrix": str(self.resolve(settings.matrix))} if self._is_file(settings.matrix) else {}
+        )
+        return flags(self._own("homologs", settings, **given))
 
     @cached_property
     def selective(self) -> list[str]:
@@ -674,21 +686,29 @@ class Workplan:
 
     def best_flags(self, search: str) -> str:
         """Settings of `best` for a search."""
-        return flags(BestSettings(**_only(self.settings.homologs[search], BestSettings)))
+        return flags(self._own("best", self.settings.homologs[search]))
 
     def antitarget_scores(self, search: str, results: str) -> dict[str, str]:
         """Scores files of the best ligands in each anti-target, by accession."""
-        path = STAGES["score"].path
         return {
-            accession: f"{results}/{path}".format(
-                target=f"{ANTI}{search}.{accession}", library=f"{BEST}{search}", chunk="1-of-1"
+            accession: STAGES["score"].file(
+                results,
+                target=f"{ANTI}{search}.{accession}",
+                library=f"{BEST}{search}",
+                chunk="1-of-1",
             )
             for accession in self.settings.homologs[search].structures
         }
 
     def panel_flags(self, search: str) -> str:
         """Settings of `panel` for a search."""
-        return flags(PanelSettings(**_only(self.settings.homologs[search], PanelSettings)))
+        return flags(self._own("panel", self.settings.homologs[search]))
+
+    @staticmethod
+    def _own(rule: str, settings: Section, **other: Any) -> Section:
+        """Of a search's settings those of one stage, some with other values."""
+        model = SEQUENCES[rule].settings
+        return model(**_only(settings, model) | other)
 
     def described(self, folder: Path) -> str:
         """The config as YAML: all settings written out, files as seen from another folder."""
@@ -800,22 +820,23 @@ class Workplan:
     def _origin(self, target: str) -> str:
         if self.control_of(target).decoys is not None:
             return "given in a file"
-        return f"drawn from the library {next(iter(self.settings.libraries))}"
+        names = list(self.settings.libraries)
+        return f"drawn from the {'library' if len(names) == 1 else 'libraries'} {', '.join(names)}"
 
     def accept_flags(self, target: str) -> str:
         """Flags of `accept`."""
         return flags(AcceptSettings(below=self.control_of(target).below))
 
-    def decoys_library(self) -> Path:
-        """The file from which decoys are drawn: the first of the first library."""
-        return self.files(next(iter(self.settings.libraries)))[0].path
-
     def decoys_flags(self, target: str) -> str:
-        """Flags of `decoys`."""
+        """Flags of `decoys`. Libraries stand as in the config: one that grows changes none."""
         control = self.control_of(target).model_dump(include=set(DecoysSettings.model_fields))
-        library = next(iter(self.settings.libraries.values()))
-        reading = Reading(**library.model_dump(include=set(Reading.model_fields)))
-        return f"{flags(DecoysSettings(**control))} {flags(reading)}"
+        words = [flags(DecoysSettings(**control))]
+        for name, library in self.settings.libraries.items():
+            key = "parsed" if library.file is None else "file"
+            path = self.resolve(str(getattr(library, key)), "libraries", name, key)
+            reading = Reading(**library.model_dump(include=set(Reading.model_fields)))
+            words.append(shlex.join(["--library", str(path), f"--reading={flags(reading)}"]))
+        return " ".join(words)
 
     def crystals(self) -> list[Path]:
         """The reference ligands of all controls."""

@@ -1,6 +1,7 @@
 """The stages of a campaign in one table: what each writes, where, from what, with which settings.
 
-The rules, the manifest, `verify`, `plan` and the benchmarks read this table. A stage is a module of
+The rules, the manifest, `verify`, `plan` and the benchmarks read this table; `SEQUENCES` is that of
+the searches in sequences. A stage of a campaign is a module of
 this package, named as its rule and its section of the config, with
 
     class Inputs(NamedTuple)
@@ -43,12 +44,21 @@ class Stage:
     """Flag -> kind of the file that another stage has written."""
     search: str = ""
     """The search whose campaigns alone have this stage; of all campaigns where it is empty."""
+    rule: str = ""
+    """Of its rule, where a module has two; else the rule has the module's name."""
+    section: str = ""
+    """Module of its settings in `ligen_py.settings`, where it has not the stage's name."""
 
     @property
     def settings(self) -> type[Section]:
         """The model of its settings."""
-        model: type[Section] = getattr(import_module(f"ligen_py.settings.{self.name}"), self.model)
+        module = import_module(f"ligen_py.settings.{self.section or self.name}")
+        model: type[Section] = getattr(module, self.model)
         return model
+
+    def file(self, results: str, **wildcards: str) -> str:
+        """The file that it writes, below a folder of results."""
+        return f"{results}/{self.path.format(**wildcards)}"
 
     def run(
         self,
@@ -120,6 +130,85 @@ STAGES: dict[str, Stage] = {
     )
 }
 """Every stage by name, in the order in which they run."""
+
+
+BEST = "best-"
+"""What the name of a library of the best ligands starts with; the search's name follows."""
+
+FOUND = "{search}/found"
+"""Folder of what the parts of a search give together; tables lie beside the file."""
+
+SEQUENCES: dict[str, Stage] = {
+    stage.rule or stage.name: stage
+    for stage in (
+        Stage("database", "database", "homologs/{search}/database.h5", ""),
+        Stage(
+            "homologs",
+            "homologs",
+            "homologs/{search}/{chunk}.h5",
+            "HomologsSettings",
+            {"database": "database", "pocket": "pocket"},
+        ),
+        Stage(
+            "panel",
+            "homologs",
+            f"homologs/{FOUND}/homologs.h5",
+            "PanelSettings",
+            {"hits": "homologs"},
+            section="homologs",
+        ),
+        Stage(
+            "best",
+            "ligands",
+            f"ligands/{BEST}{{search}}/1-of-1.h5",
+            "BestSettings",
+            {"campaign": "campaign"},
+        ),
+        Stage(
+            "selectivity",
+            "selectivity",
+            "homologs/{search}/selectivity.tsv",
+            "BestSettings",
+            {"campaign": "campaign", "ligands": "ligands", "scores": "scores"},
+            section="best",
+        ),
+        Stage("genome", "genome", "genomes/{genome}", ""),
+        Stage(
+            "offtargets",
+            "offtargets",
+            "offtargets/{search}/{chunk}.h5",
+            "OfftargetsSettings",
+            {"cache": "genome"},
+        ),
+        Stage(
+            "offtargets",
+            "offtargets",
+            f"offtargets/{FOUND}/offtargets.h5",
+            "",
+            {"join": "offtargets"},
+            rule="sites",
+        ),
+        Stage(
+            "guides",
+            "offtargets",
+            "guides/{search}/{chunk}.h5",
+            "GuidesSettings",
+            {"cache": "genome"},
+            rule="guide_sites",
+        ),
+        Stage(
+            "guides",
+            "guides",
+            f"guides/{FOUND}/guides.h5",
+            "GuidesSettings",
+            {"cache": "genome", "sites": "offtargets"},
+        ),
+    )
+}
+"""Every stage of the searches in sequences by rule, in the order in which they run.
+
+They write one file each, with tables beside. Where `model` is empty a stage has no settings.
+"""
 
 
 def screen(search: str) -> tuple[Stage, ...]:

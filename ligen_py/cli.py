@@ -5,22 +5,22 @@ says why is the last line on stderr.
 """
 
 import argparse
-import difflib
 import logging
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from ligen_py import __version__
 from ligen_py.errors import DeviceError, InputError, UsageError
-from ligen_py.settings.check import check
 from ligen_py.settings.flags import flag
-from ligen_py.settings.section import Section
+
+if TYPE_CHECKING:  # commands without settings do not load pydantic
+    from ligen_py.settings.section import Section
 
 log = logging.getLogger("ligen_py")
 
@@ -54,7 +54,7 @@ BROKEN_PIPE = 141
 
 
 def parser(
-    module: str, description: str | None, *settings: type[Section]
+    module: str, description: str | None, *settings: "type[Section]"
 ) -> argparse.ArgumentParser:
     """The argument parser of a module, one flag per setting with unit and default.
 
@@ -77,7 +77,7 @@ def parser(
     return result
 
 
-def add_settings(group: Any, settings: type[Section]) -> None:
+def add_settings(group: Any, settings: "type[Section]") -> None:
     """Add a flag for each setting of a section to a group of a parser."""
     properties = settings.model_json_schema()["properties"]
     for name, field in settings.model_fields.items():
@@ -112,8 +112,10 @@ def _kind(annotation: Any) -> tuple[Any, int | str | None]:
     return annotation, None
 
 
-def settings_from(model: type[Section], arguments: argparse.Namespace) -> Any:
+def settings_from(model: "type[Section]", arguments: argparse.Namespace) -> Any:
     """The settings a command line asks for, checked; InputError names the flag."""
+    from ligen_py.settings.check import check
+
     prefix = f"{model.__name__}."
     given = {
         name.removeprefix(prefix): value
@@ -125,7 +127,7 @@ def settings_from(model: type[Section], arguments: argparse.Namespace) -> Any:
     )
 
 
-def section_from(model: type[Section], words: str) -> Any:
+def section_from(model: "type[Section]", words: str) -> Any:
     """The settings that stand in one word of a command line, as flags; InputError names the flag.
 
     Leaves as any parser does where a flag is unknown.
@@ -185,13 +187,6 @@ def at_least(least: int) -> Callable[[str], int]:
         return value
 
     return number
-
-
-def close_to(word: str, known: Iterable[str]) -> str:
-    """What to add to a sentence about an unknown word: the known word that was perhaps meant."""
-    names = list(known)
-    close = difflib.get_close_matches(word, names, n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(names)}"
 
 
 def run(

@@ -10,6 +10,7 @@ from importlib import import_module
 
 from ligen_py import __version__, cli
 from ligen_py.cli import COMMANDS
+from ligen_py.errors import close_to
 
 STAGES = {
     "parse": "library file -> ligands",
@@ -71,7 +72,7 @@ def _first(
     if name not in names and name in STAGES:
         parser.error(f"'{name}' is a single stage: type `ligen stage {name}`")
     if name not in names:
-        parser.error(f"unknown name '{name}'{cli.close_to(name, names)}")
+        parser.error(f"unknown name '{name}'{close_to(name, names)}")
     return name, words[1:]
 
 

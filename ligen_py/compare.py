@@ -17,7 +17,7 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.errors import InputError, UsageError
 from ligen_py.store.campaign.reader import open_campaign
-from ligen_py.summary.queries.answer import FORMATS, Answer, format_of, write_answer
+from ligen_py.summary.queries.answer import Answer, write_answer
 from ligen_py.summary.queries.comparison import (
     Pairs,
     Ranking,
@@ -25,6 +25,7 @@ from ligen_py.summary.queries.comparison import (
     pairs_of,
     selectivity,
 )
+from ligen_py.summary.queries.forms import FORMATS, format_of
 from ligen_py.summary.table import cut, readable
 
 SORTS = {

@@ -1,5 +1,8 @@
 """The ways a stage stops: what the user gave it, how it was called, or what it should run on."""
 
+import difflib
+from collections.abc import Iterable
+
 
 class InputError(Exception):
     """A file, key, line or flag cannot be used; the message names it and says what to do.
@@ -14,3 +17,10 @@ class DeviceError(Exception):
 
 class UsageError(Exception):
     """A command line that contradicts itself; exit code 2."""
+
+
+def close_to(word: str, known: Iterable[str]) -> str:
+    """What to add to a sentence about an unknown word: the known word that was perhaps meant."""
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=1)
+    return f"; did you mean '{close[0]}'?" if close else f"; there are: {', '.join(names)}"

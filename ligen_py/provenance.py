@@ -13,12 +13,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ligen_py import __version__
 from ligen_py.functions import FUNCTIONS, all_types
 from ligen_py.paths import PACKAGE, kernel_folder
-from ligen_py.settings.section import Section
+
+if TYPE_CHECKING:  # who only reads files does not load pydantic
+    from ligen_py.settings.section import Section
 
 BESIDE = (".j2", ".css", ".js")
 """Endings of templates, styles and scripts, which lie beside the module that names them."""
@@ -139,7 +141,7 @@ class Run:
     """The run record written into a file: no times, no folders, so equal runs write equal bytes."""
 
     stage: str
-    settings: Section
+    settings: "Section"
     inputs: tuple[Path | Input, ...] = ()
     device: str = ""
 

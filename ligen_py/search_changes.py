@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ligen_py.campaign import GENOME_FILES, Workplan
-from ligen_py.records.column import Kind
+from ligen_py.campaign import GENOME_FILES, PARTS, Workplan
+from ligen_py.chain import SEQUENCES, Stage
 from ligen_py.records.database import DATABASE
 from ligen_py.records.guides import GUIDES
 from ligen_py.records.homologs import HOMOLOGS
@@ -36,35 +36,39 @@ def search_changes(
     """
     for section in SEARCHES:
         for search in getattr(plan.settings, section):
-            for file, kind, sources in _files(plan, results / section / search, section, search):
+            for stage, name, sources in _files(plan, str(results), section, search):
+                file = Path(name)
                 if not file.is_file():
                     continue
-                known = input_digests(file, run_record(file, kind))
+                known = input_digests(file, run_record(file, KINDS[stage.kind]))
                 for source in sources:
                     if together([digest(path) for path in source]) not in known:
                         yield Change(source[0], file, search)
 
 
-Made = tuple[Path, Kind, Sequence[Sequence[Path]]]
-"""A file, its kind, and its sources, of which several may be known by one digest."""
+KINDS = {kind.name: kind for kind in (DATABASE, HOMOLOGS, OFFTARGETS, GUIDES)}
+
+Made = tuple[Stage, str, Sequence[Sequence[Path]]]
+"""A stage, its file, and its sources, of which several may be known by one digest."""
 
 
-def _files(plan: Workplan, folder: Path, section: str, search: str) -> Iterator[Made]:
+def _files(plan: Workplan, results: str, section: str, search: str) -> Iterator[Made]:
     """What a search makes of files from outside."""
-    parts = [folder / f"{part}.h5" for part in plan.search_parts(section, search)]
+    made, parts = SEQUENCES[PARTS[section]], plan.part_files(section, search, results)
     sources = plan.search_sources(section, search)
     if section in GENOME_FILES:
         genome = files_of(plan.genome_searches[section, search])
         own = [[path] for path in sources[: -len(genome)]]
-        yield from ((part, OFFTARGETS, [*own, genome]) for part in parts)
+        yield from ((made, part, [*own, genome]) for part in parts)
         if section == "guides":
-            yield folder / "found" / "guides.h5", GUIDES, [*own, genome]
+            joined = SEQUENCES["guides"]
+            yield joined, joined.file(results, search=search), [*own, genome]
         return
     database = plan.resolve(plan.settings.homologs[search].database)
-    converted = folder / "database.h5"
+    converted = SEQUENCES["database"]
     others = [path for path in sources if path != database]
     if plan.search_files(search, "")["database"] == str(database):
         others.append(database)
     else:
-        yield converted, DATABASE, [[database]]
-    yield from ((part, HOMOLOGS, [[path] for path in others]) for part in parts)
+        yield converted, converted.file(results, search=search), [[database]]
+    yield from ((made, part, [[path] for path in others]) for part in parts)

@@ -14,8 +14,7 @@ from ligen_py.api.ligands import Source, sources_of
 from ligen_py.api.pocket import Pocket
 from ligen_py.campaign import Workplan
 from ligen_py.chain import STAGES
-from ligen_py.cli import close_to
-from ligen_py.errors import InputError
+from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule
 from ligen_py.pipeline import FOLDER, Watch
 from ligen_py.pipeline import run as run_pipeline

@@ -11,8 +11,7 @@ import numpy as np
 
 from ligen_py.api.ligands import plain_name
 from ligen_py.chain import STAGES
-from ligen_py.cli import close_to
-from ligen_py.errors import InputError
+from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule, NoMoleculeError, given, write_library
 from ligen_py.molecules.receptor.site import LIGAND_FILES, read_heavy_atoms
 from ligen_py.records.pocket import POCKET, Audit, Receptor

@@ -53,8 +53,8 @@ class Control(ControlsSettings, DecoysSettings, AcceptSettings):
     actives: str | None = Field(None, description="file of known binders of the target")
     decoys: str | None = Field(
         None,
-        description="file of molecules that do not bind; left out, decoys are drawn from the first "
-        "library",
+        description="file of molecules that do not bind; left out, decoys are drawn from the "
+        "libraries",
     )
     waters: tuple[Literal["none", "all", "near"], ...] = Field(
         (), description="ways to treat waters, as pocket.waters, that are compared on the controls"

@@ -4,12 +4,13 @@ import json
 import shlex
 from collections.abc import Collection
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ligen_py.settings.section import Section
+if TYPE_CHECKING:  # commands without settings do not load pydantic
+    from ligen_py.settings.section import Section
 
 
-def flag(model: type[Section], name: str) -> str:
+def flag(model: "type[Section]", name: str) -> str:
     """The command-line flag of a setting.
 
     >>> from ligen_py.settings.dock import DockSettings
@@ -20,7 +21,7 @@ def flag(model: type[Section], name: str) -> str:
     return renamed.get(name, "--" + name.replace("_", "-"))
 
 
-def flags(section: Section, leave: Collection[str] = ()) -> str:
+def flags(section: "Section", leave: Collection[str] = ()) -> str:
     """A section as command-line flags, for the rules and for logs: every setting with a value.
 
     Settings of the names in `leave` are left out.

@@ -11,7 +11,7 @@ class RefineSettings(Section):
     """How kept poses are refined in a chemical field, and which results are kept."""
 
     rounds: int = Field(
-        20,
+        1,
         ge=0,
         le=10_000,
         description="local minima visited from each pose, with more than 6 rotatable bonds more: "
@@ -30,10 +30,11 @@ class RefineSettings(Section):
         2.0, gt=0, le=10, description="largest random change between two minima, in Angstrom"
     )
     finalists: int = Field(
-        0,
+        3,
         ge=0,
         le=MAX_RESTARTS,
-        description="best poses of a first descent that go on; 0: all go on, without a first one",
+        description="poses refined to the end: again and again the quarter of lowest energy goes "
+        "on with four times the rounds, until so many are left; 0: none goes on",
     )
     field: EnergyName = Field("vina", description="scoring function of the field")
     spacing: float = Field(

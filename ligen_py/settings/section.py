@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import pydantic
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
-"""A target or library name: it becomes part of file names, so letters, digits, _ . - only."""
+from ligen_py.records.limits import NAME
 
 IUPAC = r"^[ACGTRYSWKMBDHVNacgtryswkmbdhvn]{1,10}$"
 """A PAM."""

@@ -12,6 +12,8 @@ class Dossier {
     const canvas = section.querySelector("canvas");
     this.viewer = canvas ? new Viewer(canvas, this.data) : null;
     this.words = this.rows.map((row) => this.wordsOf(Number(row.dataset.i)));
+    this.fitting = this.rows;
+    this.most = Number(this.list?.dataset.most);
     this.listen();
     this.filter();
     if (this.rows.length) this.open(Number(this.rows[0].dataset.i));
@@ -36,6 +38,10 @@ class Dossier {
     for (const link of this.section.querySelectorAll("[data-open]")) {
       link.addEventListener("click", () => this.open(Number(link.dataset.open), true));
     }
+    this.find("all")?.addEventListener("click", () => {
+      this.most = Infinity;
+      this.filter();
+    });
     for (const button of this.section.querySelectorAll("[data-do]")) {
       button.addEventListener("click", () => this.act(button));
     }
@@ -61,9 +67,8 @@ class Dossier {
   }
 
   step(by) {
-    const shown = this.rows.filter((row) => !row.hidden);
-    const at = shown.findIndex((row) => Number(row.dataset.i) === this.chosen);
-    const next = shown[Math.min(shown.length - 1, Math.max(0, at + by))];
+    const at = this.fitting.findIndex((row) => Number(row.dataset.i) === this.chosen);
+    const next = this.fitting[Math.min(this.fitting.length - 1, Math.max(0, at + by))];
     if (next) this.open(Number(next.dataset.i));
   }
 
@@ -88,6 +93,7 @@ class Dossier {
       return (rising ? order : -order) || i - j;
     }).map(([, , row]) => row);
     this.list.append(...this.rows);
+    this.filter();
   }
 
   filter() {
@@ -97,20 +103,27 @@ class Dossier {
     const [low, high, score] = ["least-weight", "most-weight", "least-score"].map(limit);
     const residue = input("residue")?.value ?? "";
     const plain = input("undoubted")?.checked;
-    let shown = 0;
-    for (const row of this.rows) {
+    this.fitting = this.rows.filter((row) => {
       const number = Number(row.dataset.i);
       const hit = this.data.hits[number];
-      const keep =
+      return (
         (!words || this.words[number].includes(words)) &&
         (low === null || hit.weight >= low) && (high === null || hit.weight <= high) &&
         (score === null || hit.s >= score) && (!plain || !hit.doubts.length) &&
-        (!residue || hit.c.some((c) => this.data.names[c[1]] === residue && c[0] !== "h"));
-      row.hidden = !keep;
-      shown += keep;
-    }
+        (!residue || hit.c.some((c) => this.data.names[c[1]] === residue && c[0] !== "h"))
+      );
+    });
+    // A long list is shown in part: its end and what follows stay in reach. The crystal ligand always.
+    const shown = new Set(this.fitting.filter((row, i) => i < this.most || row.classList.contains("ref")));
+    for (const row of this.rows) row.hidden = !shown.has(row);
     const count = this.find("count");
-    if (count) count.textContent = `${shown} of ${this.rows.length} shown`;
+    const rest = shown.size < this.fitting.length ? `; ${this.fitting.length} fit` : "";
+    if (count) count.textContent = `${shown.size} of ${this.rows.length} shown${rest}`;
+    const all = this.find("all");
+    if (all) {
+      all.hidden = !rest;
+      all.textContent = `show all ${this.fitting.length}`;
+    }
   }
 
   open(number, scroll = false) {
@@ -169,8 +182,14 @@ class Dossier {
 }
 
 const dossiers = [...document.querySelectorAll("section.target")].map((one) => new Dossier(one));
+// The browser takes the styles of paper only after it has called this: so the mark brings them.
 window.addEventListener("beforeprint", () => {
+  document.documentElement.dataset.paper = "";
   for (const fold of document.querySelectorAll("details[data-print]")) fold.open = true;
+  for (const one of dossiers) one.viewer?.draw();
+});
+window.addEventListener("afterprint", () => {
+  delete document.documentElement.dataset.paper;
   for (const one of dossiers) one.viewer?.draw();
 });
 document.documentElement.dataset.ready = "yes";

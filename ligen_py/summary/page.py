@@ -32,6 +32,9 @@ ASSETS = "page.css", "viewer.js", "page.js"
 ON_PAPER = 60
 """Rows of the list and of the table of interactions that are printed."""
 
+SHOWN = 100
+"""Rows of the list that are shown when the page opens; a button shows the others."""
+
 MATRIX_ROWS = 40
 """Hits in the table of interactions."""
 
@@ -73,6 +76,7 @@ def page_of(
         MATRIX_ROWS=MATRIX_ROWS,
         MOL=f"0 0 {WIDTH} {HEIGHT}",
         ON_PAPER=ON_PAPER,
+        SHOWN=SHOWN,
         STRIP=STRIP,
         caution=caution,
         columns=glossary.columns,

@@ -73,5 +73,5 @@ def chimerax(scene: Scene) -> str:
         lines += [f"style #{hits - 1} stick", f"color #{hits - 1} khaki", "color byhetero"]
     if scene.records > 1:
         lines.append(f"hide #{hits}.2-{scene.records} models")
-    lines += [f"hbonds #{hits} restrict both & {proteins} reveal true", f"view #{hits}"]
+    lines += [f"hbonds #{hits} restrict {proteins}", f"view #{hits}"]
     return "\n".join(lines) + "\n"

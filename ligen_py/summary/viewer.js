@@ -142,7 +142,8 @@ class Viewer {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
     const hex = (text) => [1, 3, 5].map((i) => parseInt(text.length === 4 ? text[(i + 1) / 2].repeat(2) : text.slice(i, i + 2), 16));
-    const dark = matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
+    const paper = "paper" in document.documentElement.dataset;
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches && !paper;
     return {
       back: hex(read("--card")), ink: read("--ink"), soft: read("--soft"),
       element: {

@@ -7,8 +7,9 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import AllChem
 
-from ligen_py import export, query, verify
+from ligen_py import export, verify
 from ligen_py.api import Hits, InputError, Pocket, dock
+from ligen_py.store.campaign.reader import open_campaign
 from tests.api.conftest import FAST
 from tests.mini import Mini
 
@@ -39,7 +40,7 @@ def test_the_reference_is_redocked_as_a_campaign_does(
     assert found.rmsd is not None
     assert found.rmsd_kept is not None
     assert 0 < found.rmsd_kept <= found.rmsd < 30
-    with query.open_campaign(mini.campaign) as campaign:
+    with open_campaign(mini.campaign) as campaign:
         control = campaign.target("dhfr").control()
     assert found.rmsd == control.rmsd[0]
     assert (found.name, found.score) == (control.name[0], control.score[0])

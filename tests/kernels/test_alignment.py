@@ -30,6 +30,7 @@ def searcher(
     return Searcher(device, scoring, Wavefront(device, scoring, [method]))
 
 
+@pytest.mark.lanes_64("Oclgrind")
 def test_scores_equal_the_twin(
     device: Device, method: str | Shape, monkeypatch: pytest.MonkeyPatch
 ) -> None:

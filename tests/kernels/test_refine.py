@@ -15,6 +15,7 @@ from ligen_py.engine.functions.vina.field import VinaField
 from ligen_py.engine.functions.xscore import constants as xscore
 from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.functions.xscore.field import XScoreField
+from ligen_py.engine.pose_arrays import take
 from ligen_py.engine.random_input import make_field, make_ligands, make_poses
 from ligen_py.engine.refinement import batched as refining
 from ligen_py.engine.refinement import reference as twin
@@ -255,6 +256,38 @@ def test_long_ligands_get_more_rounds() -> None:
     assert refining.rounds_of(torsions, 6).tolist() == [6, 6, 8, 13, 28, 30, 30]
     for single in (0, 1):
         assert refining.rounds_of(torsions, single).tolist() == [single] * 7
+
+
+def test_a_quarter_goes_on_until_the_finalists_are_left() -> None:
+    counts, seen = np.array([192, 193, 13, 3, 1, 0]), []
+    while (counts := refining.quarter(counts, 3)).any():
+        seen.append(counts.tolist())
+    assert seen[:2] == [[48, 49, 4, 0, 0, 0], [12, 13, 3, 0, 0, 0]]
+    assert seen[2:] == [[3, 4, 0, 0, 0, 0], [0, 3, 0, 0, 0, 0]]
+    assert refining.quarter(np.array([64]), 0).tolist() == [0]  # without finalists none goes on
+
+
+def test_heats_of_a_ligand_depend_on_it_alone(device: Device) -> None:
+    if device.is_simulator:
+        pytest.skip("too slow")
+    given = system(device)
+    ligands, refiner, poses = given.ligands, given.refiner, given.poses
+    settings = RefineSettings(rounds=1, evaluations=12, finalists=1)
+    every = refining.refine_in_heats(refiner, ligands, poses, settings, given.kinds)
+    counts = np.diff(poses.first_pose)
+    for ligand in range(len(counts)):
+        rows = np.arange(*poses.first_pose[ligand : ligand + 2])
+        own = take(poses, rows, np.where(np.arange(len(counts)) == ligand, counts, 0))
+        alone = refining.refine_in_heats(refiner, ligands, own, settings, given.kinds)
+        assert np.array_equal(alone.after, every.after[rows])
+        assert np.array_equal(alone.poses.translation, every.poses.translation[rows])
+    # Each heat has random numbers of its own.
+    three = RefineSettings(rounds=3)
+    first, second = (refiner.refine(ligands, poses, three, given.kinds, heat) for heat in (0, 1))
+    assert (first.after != second.after).any()
+    # The energies are those of the poses.
+    same = refiner.refine(ligands, every.poses, RefineSettings(rounds=0), given.kinds)
+    assert same.before == pytest.approx(every.after, rel=1e-3, abs=1e-2)
 
 
 @pytest.mark.parametrize("name", ["vina", "ad4"])

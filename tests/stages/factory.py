@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -208,15 +209,16 @@ def write_part(
     known: Sequence[str] = (),
 ) -> PartFiles:
     """Write the files of one part; a part with a crystal is a control."""
+    files: dict[str, Any] = {
+        stage: folder / stage / target / library / f"{chunk}.h5"
+        for stage in ("poses", "kept", "refined", "scores")
+    }
     part = PartFiles(
         target=target,
         library=library,
         pocket=folder / "pockets" / f"{target}.h5",
         ligands=folder / "ligands" / library / f"{chunk}.h5",
-        **{
-            stage: folder / stage / target / library / f"{chunk}.h5"
-            for stage in ("poses", "kept", "refined", "scores")
-        },
+        **files,
         control=crystal is not None,
         crystal=crystal,
         file=f"{library}.smi",

@@ -141,6 +141,34 @@ def test_decoys_are_drawn_from_a_library(
     assert "contains no molecule; give a file of known binders" in capsys.readouterr().err
 
 
+def test_decoys_come_from_all_files_of_all_libraries(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoys, "LOOKED", 60)
+    (tmp_path / "a.smi").write_text("CCO one\nc1ccccc1O two\n")
+    folder = tmp_path / "vendor"
+    folder.mkdir()
+    for file, end in {"x": "Cl", "y": "Br", "z": "I"}.items():
+        chains = [("C" * (1 + n % 20), "C" * (1 + n // 20)) for n in range(200)]
+        rows = (f"{one}N{two}{end} {file}{n}\n" for n, (one, two) in enumerate(chains))
+        (folder / f"{file}.smi").write_text("".join(rows))
+    table = ["id,structure,more", *(f"t{n},{'C' * (1 + n % 20)}F,{'C' * n}" for n in range(20))]
+    (tmp_path / "t.csv").write_text("\n".join(table))
+    output = tmp_path / "d.smi"
+    words = ["--actives", str(tmp_path / "a.smi"), "--output", str(output), "--per-active", "200"]
+    words += ["--library", str(folder), "--library", str(tmp_path / "t.csv")]
+    reading = ["--reading=", "--reading=--smiles-column structure --name-column id"]
+    assert decoys.main([*words, *reading]) == 0
+    names = [line.split()[1] for line in output.read_text().splitlines()]
+    assert {name[0] for name in names} == {"x", "y", "z", "t"}
+    assert 20 < len(names) < 300  # of 620
+    first = output.read_bytes()
+    assert decoys.main([*words, *reading]) == 0
+    assert output.read_bytes() == first
+    assert decoys.main([*words, "--reading="]) == 2
+    assert "--reading: given 1 times; give it once for each --library" in capsys.readouterr().err
+
+
 def test_decoys_are_drawn_from_parsed_ligands(tmp_path: Path) -> None:
     files = write_part(tmp_path, "t", "lib", "1-of-1", [
         Molecule(f"m{n}", f"{'C' * n}NCl", 1.0) for n in range(1, 20)

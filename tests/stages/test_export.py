@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import gemmi
@@ -14,6 +16,7 @@ from rdkit import Chem
 from ligen_py import aggregate, export
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.summary import molecule as summary
+from ligen_py.summary.scripts import Scene, chimerax
 from tests import pdbqt
 from tests.stages.factory import POSES, Molecule, receptor, write_manifest, write_part
 from tests.with_meeko import PDBQTMolecule, RDKitMolCreate
@@ -185,6 +188,42 @@ def test_the_scripts_open_what_is_there(campaign: Path) -> None:
         opened = set(re.findall(r"[\w.-]+\.(?:pdb|sdf)", text))
         assert opened == {"a-receptor.pdb", "a.sdf"}
         assert str(folder) not in text
+
+
+SPEC = r"#\d+(?:\.\d+)?(?:-\d+)?"
+"""Models in ChimeraX, such as #3 or #3.2-20."""
+
+FORMS = [
+    r'open "[\w.-]+"(?: name \w+)?',
+    rf"(?:hide|show) (?:{SPEC}|\({SPEC} :< \d+\) & {SPEC}) (?:atoms|models)",
+    rf"cartoon {SPEC}",
+    rf"color (?:{SPEC} )?(?:lightgray|khaki|byhetero)",
+    rf"style {SPEC} stick",
+    rf"hbonds {SPEC} restrict (?:cross|both|any|{SPEC})",
+    rf"view {SPEC}",
+]
+"""Commands of ChimeraX in the forms of its user guide (rbvi.ucsf.edu/chimerax/docs/user)."""
+
+
+def test_the_script_of_chimerax_has_documented_commands_only() -> None:
+    scene = Scene("t", ["a-receptor.pdb"], "a.sdf", 20)
+    several = Scene("t", ["a.pdb", "b.pdb"], "a.sdf", 1, "r.sdf")
+    for one in (scene, scene.with_reference("a-reference.sdf"), several):
+        title, *commands = chimerax(one).splitlines()
+        assert title.startswith("#")
+        for command in commands:
+            assert any(re.fullmatch(form, command) for form in FORMS), command
+
+
+@pytest.mark.skipif(shutil.which("pymol") is None, reason="needs PyMOL (Debian: pymol)")
+def test_the_script_of_pymol_runs_in_it(campaign: Path) -> None:
+    assert run(campaign) == 0
+    folder = campaign.parent / "export"
+    asked = "print('found', cmd.get_names('all'), cmd.count_states('hits'))"
+    words = ["pymol", "-c", "-q", "-k", str(folder / "a.pml"), "-d", asked]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=campaign.parent)
+    assert f"found ['receptor', 'hits', 'site', 'contacts'] {len(MOLECULES)}" in done.stdout
+    assert "Error" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("gone", ["manifest.tsv", "ligands/lib/1-of-1.h5"])

@@ -21,6 +21,7 @@ from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
 from ligen_py.store.files.table import some_rows
 from ligen_py.store.files.write import TEXT, write_column
+from ligen_py.summary.queries import question
 from ligen_py.summary.queries.answer import table_of
 from tests.stages.factory import Molecule, write_manifest, write_part
 
@@ -104,6 +105,15 @@ def test_filters_and_order(
     assert names(ask(campaign, capsys, "--target", "a", *words)) == expected
 
 
+def test_no_answer_is_a_sentence_beside_the_table(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert query.main([str(campaign), "--where", "score > 100"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "no ranked molecule fits\n"
+    assert printed.out.split()[:3] == ["target", "rank", "name"]
+
+
 def test_structures_are_looked_at_until_there_are_enough(
     campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,11 +123,11 @@ def test_structures_are_looked_at_until_there_are_enough(
         seen.append(len(smiles))
         return np.ones(len(smiles), bool)
 
-    monkeypatch.setattr(query, "PIECE", 2)
+    monkeypatch.setattr(question, "FEW", 1)
     monkeypatch.setattr(Pattern, "matches", matches)
     rows = ask(campaign, capsys, "--target", "a", "--smarts", "C", "--limit", "3")
     assert names(rows) == ["ether", "butane", "amine"]
-    assert seen == [2, 2]
+    assert seen == [1, 2]
 
 
 def test_the_commands_of_the_document_work_as_they_stand(

@@ -1,6 +1,7 @@
 """The table of stages: each row is a stage that has the form which the table states."""
 
 import inspect
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -9,9 +10,12 @@ from typing import get_type_hints
 
 import pytest
 
-from ligen_py.chain import FILES, SCREEN, STAGES, Stage, writer
+from ligen_py.chain import FILES, SCREEN, SEQUENCES, STAGES, Stage, writer
+from ligen_py.command import COMMANDS
+from ligen_py.command import STAGES as TYPED
 from ligen_py.records.kinds import KINDS
 from ligen_py.settings.campaign import Campaign
+from ligen_py.settings.searches import GuideDesign, HomologSearch, OfftargetSearch
 
 EVERY = pytest.mark.parametrize("stage", STAGES.values(), ids=lambda stage: stage.name)
 
@@ -39,6 +43,30 @@ def test_what_a_stage_reads_was_written_before(stage: Stage) -> None:
     assert stage.name in Campaign.model_fields
 
 
+@pytest.mark.parametrize("rule", SEQUENCES)
+def test_a_stage_of_a_search_reads_what_was_written_before_and_can_be_typed(rule: str) -> None:
+    stage = SEQUENCES[rule]
+    before = [*STAGES.values(), *list(SEQUENCES.values())[: list(SEQUENCES).index(rule)]]
+    assert set(stage.inputs.values()) <= {one.kind for one in before}
+    assert import_module(f"ligen_py.{stage.name}").main
+    assert stage.name in {**TYPED, **COMMANDS}
+    rules = (Path(__file__).parents[2] / "workflow/rules/sequences.smk").read_text()
+    assert f"rule {rule}:" in rules
+    assert f'searched("{rule}")' in rules
+    if stage.model:
+        assert any(
+            set(stage.settings.model_fields) <= set(model.model_fields)
+            for model in (HomologSearch, OfftargetSearch, GuideDesign)
+        )
+
+
+def test_every_rule_of_searches_is_in_the_table() -> None:
+    rules = (Path(__file__).parents[2] / "workflow/rules/sequences.smk").read_text()
+    assert re.findall(r"^rule (\w+):", rules, re.MULTILINE) == list(SEQUENCES)
+    assert "<results>/homologs" not in rules
+    assert "<results>/guides" not in rules
+
+
 def test_files_of_a_part_are_the_kinds_of_records() -> None:
     assert set(FILES) == set(KINDS)
 
@@ -52,6 +80,8 @@ def test_importing_the_table_loads_no_stage() -> None:
     )
     assert set(loaded.stdout.split()) == {
         "ligen_py.chain",
+        "ligen_py.records",
+        "ligen_py.records.limits",
         "ligen_py.settings",
         "ligen_py.settings.section",
     }

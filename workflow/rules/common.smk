@@ -3,11 +3,12 @@
 import atexit
 import functools
 import os
+import re
 import shlex
 from pathlib import Path
 
-from ligen_py.campaign import BEST, Workplan, stage_environment
-from ligen_py.chain import PART, STAGES, TOGETHER, screen, writer
+from ligen_py.campaign import Workplan, stage_environment
+from ligen_py.chain import BEST, PART, SEQUENCES, STAGES, TOGETHER, screen, writer
 from ligen_py.errors import InputError
 from ligen_py.provenance import stage_digest
 from ligen_py.settings.document import read_document
@@ -56,11 +57,16 @@ def inputs(stage):
     return {flag: made(kind) for flag, kind in STAGES[stage].inputs.items()}
 
 
+def searched(rule, beside=None):
+    """The file that a rule of a search writes, or a table beside it, as a pattern."""
+    path = f"<results>/{SEQUENCES[rule].path}"
+    return path if beside is None else f"{os.path.dirname(path)}/{beside}"
+
+
 def log_of(stage, folder="<logs>", ending=".log"):
     """The log of a stage, one a job; or another file of each job in another folder."""
-    path = PART if stage == TOGETHER else STAGES[stage].path.partition("/")[2]
-    wildcards = path.removesuffix(".h5")
-    return "/".join(filter(None, (folder, stage, wildcards))) + ending
+    path = PART if stage == TOGETHER else (STAGES | SEQUENCES)[stage].path
+    return os.path.join(folder, stage, *re.findall(r"\{\w+\}", path)) + ending
 
 
 def times_of(stage):

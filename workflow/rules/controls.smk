@@ -1,18 +1,16 @@
 """Controls of each target, docked by the same rules as a library.
 
 `ligen run` makes the target `validate` first, and everything else in a second run of Snakemake. No
-rule of a library reads a verdict: what is made again for controls would make the libraries again, or,
-behind `ancient`, hide from Snakemake that a setting of theirs has changed.
+rule of a library reads a verdict; docs/controls.md says what each way to do so would break.
 """
 
 
+# The libraries are no inputs: one that grows draws no new decoys.
 rule decoys:
     input:
         actives=lambda wildcards: str(
             plan.resolve(plan.control_of(wildcards.target).actives)
         ),
-        # A library that grows draws no new decoys.
-        library=ancient(lambda wildcards: str(plan.decoys_library())),
     output:
         "<results>/controls/{target}/decoys.smi",
     log:
@@ -31,7 +29,6 @@ rule decoys:
     shell:
         "python -m ligen_py.decoys"
         " --actives {input.actives:q}"
-        " --library {input.library:q}"
         " --output {output}"
         " {params.flags}"
         " > {log} 2>&1"

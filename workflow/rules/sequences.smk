@@ -7,11 +7,11 @@ rule database:
             plan.settings.homologs[wildcards.search].database
         ),
     output:
-        "<results>/homologs/{search}/database.h5",
+        searched("database"),
     log:
-        "<logs>/database/{search}.log",
+        log_of("database"),
     benchmark:
-        "<benchmarks>/database/{search}.tsv"
+        times_of("database")
     conda:
         "../../envs/ligen.yaml"
     threads: 1
@@ -22,7 +22,7 @@ rule database:
         contents=lambda wildcards: contents.digest(
             plan.resolve(plan.settings.homologs[wildcards.search].database)
         ),
-        code=stage_digest("database"),
+        code=stage_digest(SEQUENCES["database"].name),
     message:
         "Convert the database of {wildcards.search}"
     shell:
@@ -36,11 +36,11 @@ rule homologs:
     input:
         unpack(lambda wildcards: plan.search_files(wildcards.search, "<results>")),
     output:
-        "<results>/homologs/{search}/{chunk}.h5",
+        searched("homologs"),
     log:
-        "<logs>/homologs/{search}/{chunk}.log",
+        log_of("homologs"),
     benchmark:
-        "<benchmarks>/homologs/{search}/{chunk}.tsv"
+        times_of("homologs")
     conda:
         "../../envs/ligen.yaml"
     threads: 8
@@ -58,7 +58,7 @@ rule homologs:
             for word in (f"--{name}", str(path))
         ),
         flags=lambda wildcards: plan.search_flags(wildcards.search),
-        code=stage_digest("homologs"),
+        code=stage_digest(SEQUENCES["homologs"].name),
     message:
         "Search homologs of {wildcards.search}, part {wildcards.chunk}"
     shell:
@@ -72,25 +72,22 @@ rule homologs:
 
 rule panel:
     input:
-        lambda wildcards: [
-            f"<results>/homologs/{wildcards.search}/{part}.h5"
-            for part in plan.search_parts("homologs", wildcards.search)
-        ],
+        lambda wildcards: plan.part_files("homologs", wildcards.search, "<results>"),
     output:
-        homologs="<results>/homologs/{search}/found/homologs.h5",
-        listing="<results>/homologs/{search}/found/hits.txt",
-        hits="<results>/homologs/{search}/found/hits.tsv",
-        blast="<results>/homologs/{search}/found/hits.blast.tsv",
+        homologs=searched("panel"),
+        listing=searched("panel", "hits.txt"),
+        hits=searched("panel", "hits.tsv"),
+        blast=searched("panel", "hits.blast.tsv"),
         panel=report(
-            "<results>/homologs/{search}/found/panel.tsv",
+            searched("panel", "panel.tsv"),
             caption="../report/panel.rst",
             category="Homologs",
             labels={"what": "anti-targets of {search}"},
         ),
     log:
-        "<logs>/panel/{search}.log",
+        log_of("panel"),
     benchmark:
-        "<benchmarks>/panel/{search}.tsv"
+        times_of("panel")
     conda:
         "../../envs/ligen.yaml"
     threads: 1
@@ -99,7 +96,7 @@ rule panel:
         runtime=60,
     params:
         flags=lambda wildcards: plan.panel_flags(wildcards.search),
-        code=stage_digest("panel"),
+        code=stage_digest(SEQUENCES["panel"].name),
     message:
         "Join the parts of {wildcards.search} and choose its anti-targets"
     shell:
@@ -118,11 +115,11 @@ rule best:
         campaign=made("campaign"),
         manifest="<results>/manifest.tsv",
     output:
-        f"<results>/ligands/{BEST}{{search}}/1-of-1.h5",
+        searched("best"),
     log:
-        "<logs>/best/{search}.log",
+        log_of("best"),
     benchmark:
-        "<benchmarks>/best/{search}.tsv"
+        times_of("best")
     wildcard_constraints:
         search=plan.any_selective(),
     conda:
@@ -134,7 +131,7 @@ rule best:
     params:
         targets=lambda wildcards: shlex.join(plan.ranked_targets(wildcards.search)),
         flags=lambda wildcards: plan.best_flags(wildcards.search),
-        code=stage_digest("best"),
+        code=stage_digest(SEQUENCES["best"].name),
     message:
         "Choose the best ligands for the anti-targets of {wildcards.search}"
     shell:
@@ -150,17 +147,17 @@ rule best:
 rule selectivity:
     input:
         campaign=made("campaign"),
-        ligands=f"<results>/ligands/{BEST}{{search}}/1-of-1.h5",
-        panel="<results>/homologs/{search}/found/panel.tsv",
+        ligands=searched("best"),
+        panel=searched("panel", "panel.tsv"),
         scores=lambda wildcards: list(
             plan.antitarget_scores(wildcards.search, "<results>").values()
         ),
     output:
-        "<results>/homologs/{search}/selectivity.tsv",
+        searched("selectivity"),
     log:
-        "<logs>/selectivity/{search}.log",
+        log_of("selectivity"),
     benchmark:
-        "<benchmarks>/selectivity/{search}.tsv"
+        times_of("selectivity")
     wildcard_constraints:
         search=plan.any_selective(),
     conda:
@@ -175,7 +172,7 @@ rule selectivity:
             plan.antitarget_scores(wildcards.search, "results")
         ),
         flags=lambda wildcards: plan.best_flags(wildcards.search),
-        code=stage_digest("selectivity"),
+        code=stage_digest(SEQUENCES["selectivity"].name),
     message:
         "Compare scores in target and anti-targets of {wildcards.search}"
     shell:
@@ -195,11 +192,11 @@ rule genome:
     input:
         lambda wildcards: plan.genomes[wildcards.genome],
     output:
-        directory("<results>/genomes/{genome}"),
+        directory(searched("genome")),
     log:
-        "<logs>/genome/{genome}.log",
+        log_of("genome"),
     benchmark:
-        "<benchmarks>/genome/{genome}.tsv"
+        times_of("genome")
     conda:
         "../../envs/ligen.yaml"
     threads: 8
@@ -210,7 +207,7 @@ rule genome:
         contents=lambda wildcards: contents.digests(
             files_of(plan.genomes[wildcards.genome])
         ),
-        code=stage_digest("genome"),
+        code=stage_digest(SEQUENCES["genome"].name),
     message:
         "Convert the genome {wildcards.genome}"
     shell:
@@ -228,11 +225,11 @@ rule offtargets:
             )
         ),
     output:
-        "<results>/offtargets/{search}/{chunk}.h5",
+        searched("offtargets"),
     log:
-        "<logs>/offtargets/{search}/{chunk}.log",
+        log_of("offtargets"),
     benchmark:
-        "<benchmarks>/offtargets/{search}/{chunk}.tsv"
+        times_of("offtargets")
     conda:
         "../../envs/ligen.yaml"
     threads: 8
@@ -247,7 +244,7 @@ rule offtargets:
             "offtargets", wildcards.search, "results"
         ),
         flags=lambda wildcards: plan.offtarget_flags(wildcards.search),
-        code=stage_digest("offtargets"),
+        code=stage_digest(SEQUENCES["offtargets"].name),
     message:
         "Search off-targets of {wildcards.search}, part {wildcards.chunk}"
     shell:
@@ -261,18 +258,15 @@ rule offtargets:
 
 rule sites:
     input:
-        lambda wildcards: [
-            f"<results>/offtargets/{wildcards.search}/{part}.h5"
-            for part in plan.search_parts("offtargets", wildcards.search)
-        ],
+        lambda wildcards: plan.part_files("offtargets", wildcards.search, "<results>"),
     output:
-        file="<results>/offtargets/{search}/found/offtargets.h5",
-        table="<results>/offtargets/{search}/found/offtargets.tsv",
-        counts="<results>/offtargets/{search}/found/counts.tsv",
+        file=searched("sites"),
+        table=searched("sites", "offtargets.tsv"),
+        counts=searched("sites", "counts.tsv"),
     log:
-        "<logs>/sites/{search}.log",
+        log_of("sites"),
     benchmark:
-        "<benchmarks>/sites/{search}.tsv"
+        times_of("sites")
     conda:
         "../../envs/ligen.yaml"
     threads: 1
@@ -280,7 +274,7 @@ rule sites:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=60,
     params:
-        code=stage_digest("offtargets"),
+        code=stage_digest(SEQUENCES["sites"].name),
     message:
         "Join the parts of {wildcards.search}"
     shell:
@@ -299,11 +293,11 @@ rule guide_sites:
             )
         ),
     output:
-        "<results>/guides/{search}/{chunk}.h5",
+        searched("guide_sites"),
     log:
-        "<logs>/guide_sites/{search}/{chunk}.log",
+        log_of("guide_sites"),
     benchmark:
-        "<benchmarks>/guide_sites/{search}/{chunk}.tsv"
+        times_of("guide_sites")
     conda:
         "../../envs/ligen.yaml"
     threads: 8
@@ -316,7 +310,7 @@ rule guide_sites:
         ),
         files=lambda wildcards: plan.genome_words("guides", wildcards.search, "results"),
         flags=lambda wildcards: plan.guide_flags(wildcards.search),
-        code=stage_digest("guides"),
+        code=stage_digest(SEQUENCES["guide_sites"].name),
     message:
         "Search sites of the guides of {wildcards.search}, part {wildcards.chunk}"
     shell:
@@ -335,19 +329,16 @@ rule guides:
                 "guides", wildcards.search, "<results>"
             )
         ),
-        sites=lambda wildcards: [
-            f"<results>/guides/{wildcards.search}/{part}.h5"
-            for part in plan.search_parts("guides", wildcards.search)
-        ],
+        sites=lambda wildcards: plan.part_files("guides", wildcards.search, "<results>"),
     output:
-        guides="<results>/guides/{search}/found/guides.h5",
-        table="<results>/guides/{search}/found/guides.tsv",
-        bed="<results>/guides/{search}/found/guides.bed",
-        offtargets="<results>/guides/{search}/found/offtargets.tsv",
+        guides=searched("guides"),
+        table=searched("guides", "guides.tsv"),
+        bed=searched("guides", "guides.bed"),
+        offtargets=searched("guides", "offtargets.tsv"),
     log:
-        "<logs>/guides/{search}.log",
+        log_of("guides"),
     benchmark:
-        "<benchmarks>/guides/{search}.tsv"
+        times_of("guides")
     conda:
         "../../envs/ligen.yaml"
     threads: 1
@@ -360,7 +351,7 @@ rule guides:
         ),
         files=lambda wildcards: plan.genome_words("guides", wildcards.search, "results"),
         flags=lambda wildcards: plan.guide_flags(wildcards.search),
-        code=stage_digest("guides"),
+        code=stage_digest(SEQUENCES["guides"].name),
     message:
         "Rank the guides of {wildcards.search}"
     shell:

@@ -8,7 +8,7 @@ import numpy as np
 from ligen_py.engine.alignment.packing import BLOCK
 from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
 from ligen_py.records.database import Blocks
 from ligen_py.sequences.alphabets import PAD
@@ -173,9 +173,9 @@ class Wavefront:
         room = there.blocks.letters.size * bits // 32 if passes > 1 else 1
         if self._edge is None or self._edge.size < room * 8:
             self._edge = buffers.empty(device, room, np.dtype("u4,u4"))
-        units = len(there.blocks.record) * values * shape.lanes // SUB_GROUP_SIZE
+        units = len(there.blocks.record) * values * shape.lanes // device.sub_group_size
         most = int(device.handle.max_compute_units) * SUB_GROUPS_A_UNIT
-        size = SUB_GROUP_SIZE * group
+        size = device.sub_group_size * group
         profile = buffers.upload(device, self._profile(query, shape, passes))
         taken = buffers.exchange(device, np.zeros(passes, np.int32))
         events = [buffers.zero(device, scores)]

@@ -8,7 +8,7 @@ from ligen_py.engine.alignment import reference
 from ligen_py.engine.alignment.reference import Alignment
 from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import SUB_GROUP_SIZE, Device
+from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
 from ligen_py.sequences.alphabets import AMINO_ACIDS
 
@@ -53,7 +53,7 @@ def tracer(device: Device, scoring: Scoring) -> Align:
         steps = buffers.empty(device, int(first_step[-1]), np.uint8)
         ends = buffers.empty(device, len(targets) * 4, np.int32)
         # On a processor a work-group is one sequence, so that the cores share them.
-        group = SUB_GROUP_SIZE if device.kind == "gpu" else 1
+        group = device.sub_group_size if device.kind == "gpu" else 1
         with buffers.memory_named(device):
             event = program.kernel("align_pairs")(
                 device.queue,

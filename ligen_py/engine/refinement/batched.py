@@ -64,6 +64,9 @@ STRUCTS = {"field_ligand_t": LIGAND}
 """Rows of tables that energies in a field need (kernels/include/energy.clh)."""
 
 
+FEWER = 4
+"""After a heat one pose in so many goes on, with so many times the rounds."""
+
 FEW_TORSIONS, MOST_ROUNDS = 6, 5
 """A ligand with more torsions than this gets more rounds; at most so many times as many."""
 
@@ -98,8 +101,12 @@ def pack(
     field: ChemicalField,
     settings: RefineSettings,
     kinds: np.ndarray,
+    heat: int = 0,
 ) -> RefineBatch:
-    """Flat arrays of the ligands `rows` in a field; their keys mix the seed with their content."""
+    """Flat arrays of the ligands `rows` in a field.
+
+    Their keys mix the seed and the heat with their content.
+    """
     atoms = field.particles(ligands, rows)
     torsions = np.diff(ligands.first_torsion)[rows]
     words = (atoms.counts + 31) // 32
@@ -109,7 +116,7 @@ def pack(
         table[f"first_{name}"] = np.cumsum(count) - count
     table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
     table["rounds"] = rounds_of(torsions, settings.rounds)
-    table["key"] = keys_of(ligands, rows, settings.seed, kinds)
+    table["key"] = keys_of(ligands, rows, settings.seed + (heat << 32), kinds)
     xyz = ligands.xyz[atoms.rows]
     if len(rows):
         squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
@@ -162,11 +169,17 @@ class Refiner:
         self.evaluations = 0
 
     def refine(
-        self, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
+        self,
+        ligands: Ligands,
+        poses: Poses,
+        settings: RefineSettings,
+        kinds: np.ndarray,
+        heat: int = 0,
     ) -> Refined:
         """Refine every pose; the result has the same poses, each with its lowest energy found.
 
-        `ligands` as the field sees them; `kinds` (atoms,): see `keys_of`.
+        `ligands` as the field sees them; `kinds` (atoms,): see `keys_of`. Each `heat` has random
+        numbers of its own.
         """
         count = len(poses.restart)
         angles = np.deg2rad(poses.torsion.astype(np.float64)).astype(np.float32)
@@ -181,7 +194,7 @@ class Refiner:
         for members, classes in self._batches(ligands, poses):
 
             def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
-                batch = pack(ligands, rows, self.field, settings, kinds)
+                batch = pack(ligands, rows, self.field, settings, kinds, heat)
                 self._launch(batch, rows, classes, poses, settings, state)
 
             for done, _ in by_batches(self.device, launch, members):
@@ -383,17 +396,47 @@ def keep_best(
     )
 
 
-def choose_finalists(
+def refine_in_heats(
     refiner: Refiner, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
-) -> tuple[Poses, np.ndarray]:
-    """The best poses of each ligand after one descent, and their energies before it.
+) -> Refined:
+    """Chains of all poses, then longer ones of the best, until the finalists are left.
 
-    One descent of every pose costs little beside a chain and shows which are worth one.
+    After each heat the quarter of a ligand's poses with the lowest energies goes on, from where
+    they are, with four times the rounds: every heat costs about as much as the first. A pose that
+    is left out stays as it is.
     """
-    once = refiner.refine(ligands, poses, settings.model_copy(update={"rounds": 1}), kinds)
-    limits = settings.finalists, settings.cluster_rmsd
-    best, _, energies = keep_best(refiner.device, ligands, once, *limits)
-    return best, energies.before
+    found = refiner.refine(ligands, poses, settings, kinds)
+    owner = np.repeat(np.arange(len(ligands.entry)), np.diff(poses.first_pose))
+    counts, rounds, heat = np.diff(poses.first_pose), settings.rounds, 0
+    while (more := quarter(counts, settings.finalists)).any():
+        counts, rounds, heat = more, FEWER * rounds, heat + 1
+        order = np.lexsort((found.after, owner))
+        rows = np.sort(order[ranges(poses.first_pose[:-1], counts)])
+        longer = settings.model_copy(update={"rounds": rounds})
+        better = refiner.refine(ligands, take(found.poses, rows, counts), longer, kinds, heat)
+        _replace(found, rows, better)
+    return found
+
+
+def quarter(counts: np.ndarray, finalists: int) -> np.ndarray:
+    """How many poses of each ligand (ligands,) go on; 0 where no more than the finalists are left.
+
+    Without finalists none goes on.
+    """
+    fewer = np.maximum(-(-counts // FEWER), finalists)
+    return np.where((counts > finalists) & (finalists > 0), fewer, 0)
+
+
+def _replace(found: Refined, rows: np.ndarray, better: Refined) -> None:
+    """Put poses in the place of the given rows where their energies are lower."""
+    lower = better.after < found.after[rows]
+    rows, new, old = rows[lower], better.poses, found.poses
+    found.after[rows] = better.after[lower]
+    old.translation[rows] = new.translation[lower]
+    old.quaternion[rows] = new.quaternion[lower]
+    lengths = np.diff(old.first_torsion)[rows]
+    there, here = (first[:-1] for first in (old.first_torsion, new.first_torsion))
+    old.torsion[ranges(there[rows], lengths)] = new.torsion[ranges(here[lower], lengths)]
 
 
 def refine_poses(
@@ -423,9 +466,5 @@ def refine_poses(
     if not settings.rounds:
         same = refiner.refine(ligands, kept, settings, kinds)
         return same.poses, verdicts, Refinement(before=same.before, after=same.after)
-    if settings.finalists:
-        chosen, before = choose_finalists(refiner, ligands, kept, settings, kinds)
-        refined = replace(refiner.refine(ligands, chosen, settings, kinds), before=before)
-    else:
-        refined = refiner.refine(ligands, kept, settings, kinds)
+    refined = refine_in_heats(refiner, ligands, kept, settings, kinds)
     return keep_best(device, ligands, refined, settings.max_num_poses, settings.cluster_rmsd)

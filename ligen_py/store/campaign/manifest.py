@@ -10,7 +10,7 @@ from pathlib import Path
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
 from ligen_py.provenance import Input, file_digest
-from ligen_py.settings.section import NAME
+from ligen_py.records.limits import NAME
 
 COLUMNS = ("target", "library", "file", *FILES, "control", "crystal", "conformation")
 """Columns of the table, tab-separated, named in its first line; files in the stages' order."""

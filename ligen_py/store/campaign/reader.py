@@ -13,10 +13,10 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.records.column import STRING
+from ligen_py.records.limits import NAME
 from ligen_py.records.molecule import checked
 from ligen_py.records.properties import Properties
 from ligen_py.records.site import Site
-from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import (
     BLOCK,
     CAMPAIGN,

@@ -14,25 +14,11 @@ from ligen_py.errors import UsageError
 from ligen_py.store.files.text import csv_line, harmless, write_texts
 from ligen_py.summary.table import NAME_WIDTH, cut, readable, table
 
-FORMATS = ("table", "csv", "tsv", "jsonl", "parquet", "sdf")
-
-SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".parquet": "parquet", ".sdf": "sdf"}
-"""Endings of a file that name its format."""
-
 LEAST_NAME = 12
 """Characters to which texts of a table are cut before columns are left out."""
 
 Answer = Mapping[str, np.ndarray]
 """Columns by name: numbers, or texts as `object`; NaN or None where there is no value."""
-
-
-def format_of(given: str | None, output: Path | None) -> str:
-    """The format that is asked for: by its flag, else by the ending of its file, else a table."""
-    if given:
-        return given
-    if output is None or output.suffix.lower() not in SUFFIXES:
-        return "table"
-    return SUFFIXES[output.suffix.lower()]
 
 
 def write_answer(answer: Answer, form: str, output: Path | None) -> None:

@@ -10,6 +10,9 @@ from ligen_py.molecules.interactions.receptor import Surroundings, surroundings
 from ligen_py.molecules.interactions.residues import interactions_of, wanted_interactions
 from ligen_py.store.campaign.reader import TargetReader
 
+SUCH_AS = 5
+"""Residues that are named where none is like the given one."""
+
 
 class Interacting:
     """Which poses of a target have every interaction that --interacts names."""
@@ -47,7 +50,8 @@ class Interacting:
         if not wanted:
             names = [residue.partition(" ")[0] for residue in dict.fromkeys(around.residue)]
             close = get_close_matches(given.rpartition(":")[2].strip().upper(), names, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"there are: {', '.join(names)}"
+            known = f"it has {len(names)}, such as {', '.join(names[:SUCH_AS])}"
+            hint = f"did you mean '{close[0]}'?" if close else known
             where = f"no residue of the pocket of {self._target.name}"
             raise UsageError(f"--interacts {given}: {where}; {hint}")
         return wanted

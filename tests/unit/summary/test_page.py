@@ -252,7 +252,8 @@ def test_mouse_and_keys_turn_and_zoom_the_pose(tab: Tab) -> None:
 def test_everything_that_can_be_clicked_is_reached_by_the_tabulator(tab: Tab) -> None:
     wanted = tab.run(
         "document.querySelectorAll('#target-1, section.target')[0] && "
-        "document.querySelectorAll('a[href], button, input, select, canvas, summary').length"
+        "document.querySelectorAll("
+        "'a[href], button:not([hidden]), input, select, canvas, summary').length"
     )
     reached = set()
     for _ in range(wanted + 5):
@@ -358,11 +359,33 @@ def test_the_pose_is_drawn_for_paper_in_its_colours(tab: Tab) -> None:
     tab.emulate("screen", "dark")
     tab.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     dark = tab.run(INK)
-    tab.emulate("print", "dark")
-    tab.run("window.dispatchEvent(new Event('beforeprint'))")
-    ink = tab.run(INK)
-    assert 0.01 < ink["share"] < 0.6
-    assert ink["sum"] != dark["sum"]
+    tab.run("window.dispatchEvent(new Event('beforeprint'))")  # before the styles of paper
+    paper = tab.run(INK)
+    tab.run("window.dispatchEvent(new Event('afterprint'))")
+    assert tab.run(INK) == dark != paper
+    tab.emulate("screen", "light")
+    tab.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert tab.run(INK) == paper
+
+
+def test_a_long_list_is_shown_in_part(tab: Tab) -> None:
+    every = shown(tab)
+    crystal = tab.run("Number(document.querySelector('.hits tr.ref').dataset.i)")
+    assert crystal not in every[:5]
+    tab.run("dossiers[0].most = 5; dossiers[0].filter()")
+    assert shown(tab) == sorted([*every[:5], crystal])
+    words = "document.querySelector(\"[data-part='{}']\").textContent"
+    assert tab.run(words.format("count")) == f"6 of {len(every)} shown; {len(every)} fit"
+    for width in (1360, 390):  # what is hidden takes no room, in a table and among cards
+        tab.resize(width, mobile=width < 500)
+        assert tab.run("[...document.querySelectorAll('.hits')[0].rows].at(-1).clientHeight") == 0
+    tab.run("dossiers[0].open(4)")
+    tab.run("dossiers[0].step(1)")
+    assert tab.run("dossiers[0].chosen") == 5  # the next one, shown or not
+    assert tab.run(words.format("all")) == f"show all {len(every)}"
+    tab.run("document.querySelector(\"[data-part='all']\").click()")
+    assert shown(tab) == every
+    assert tab.run("document.querySelector(\"[data-part='all']\").hidden")
 
 
 def test_the_page_is_small(page: Path) -> None:

@@ -1,0 +1,255 @@
+"""What `ligen query` asks of a campaign, and the answer."""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ligen_py.errors import InputError, UsageError, close_to
+from ligen_py.records.ledger import Status
+from ligen_py.store.campaign.reader import CampaignReader, open_campaign
+from ligen_py.summary.queries.answer import write_answer, write_lines
+from ligen_py.summary.queries.columns import TEXTS, Molecules, joined
+from ligen_py.summary.queries.expression import Columns, Expression, Texts
+from ligen_py.summary.queries.forms import LIMIT, format_of
+from ligen_py.summary.table import readable
+
+FEW = 200
+"""Molecules whose structures or poses are looked at first, best first; then twice as many."""
+
+MANY = 1 << 16
+"""Molecules whose structures or poses are read together at most."""
+
+
+def answer(options: argparse.Namespace) -> None:
+    """Answer the question of a command line; InputError and UsageError say what is wrong."""
+    if options.descending and not options.sort:
+        raise UsageError("--descending: needs --sort")
+    question = Question.of(options)
+    form = format_of(options.format, options.output)
+    with open_campaign(options.campaign) as campaign:
+        names = [options.target] if options.target else campaign.targets
+        targets = [Molecules(campaign, campaign.target(name)) for name in names]
+        if options.sql is not None:
+            _sql(options, targets, form)
+            return
+        found = [question.rows(molecules) for molecules in targets]
+        _require_known_names(options, targets)
+        if form == "sdf":
+            write_lines(_sdf(campaign, targets, found), options.output)
+            return
+        parts = []
+        for molecules, rows in zip(targets, found, strict=True):
+            columns = _columns(options.columns, molecules, targets)
+            part = molecules.some(columns, rows)
+            parts.append(_with_unranked(part, molecules, options) if options.name else part)
+        if form == "table" and not any(map(len, found)):
+            print("no ranked molecule fits", file=sys.stderr)
+        write_answer(joined(parts), form, options.output)
+
+
+def _sql(options: argparse.Namespace, targets: list[Molecules], form: str) -> None:
+    from ligen_py.summary.queries.sql import ask_sql
+
+    others = ("columns", "where", "match", "name", "smarts", "not_smarts", "interacts", "sort")
+    given = [name for name in (*others, "limit") if getattr(options, name) not in (None, [])]
+    if given:
+        raise UsageError(f"--sql: write --{given[0].replace('_', '-')} as a part of the statement")
+    if form == "sdf":
+        raise UsageError("--format sdf: an answer in SQL has no poses; use --where")
+    write_answer(ask_sql(targets, options.sql), form, options.output)
+
+
+def _require_known_names(options: argparse.Namespace, targets: list[Molecules]) -> None:
+    wanted = frozenset(options.name or ())
+    if not wanted:
+        return
+    met: set[str] = set()
+    for molecules in targets:
+        met.update(molecules.target.left_named(wanted).name)
+        met.update(molecules.target.named(wanted).scored.name)
+    unknown = [name for name in dict.fromkeys(options.name) if name not in met]
+    if unknown:
+        names = ", ".join(readable(name) for name in unknown)
+        where = f" for the target {options.target}" if options.target else ""
+        raise InputError(f"{options.campaign}: contains no record{where} named {names}")
+
+
+def _columns(given: list[str] | None, molecules: Molecules, targets: list[Molecules]) -> list[str]:
+    """The columns to show; that of the target only where there are several."""
+    words = [word for item in given or () for word in item.split(",") if word]
+    if not words:
+        shown = molecules.default
+        return shown if len(targets) > 1 else [name for name in shown if name != "target"]
+    if words == ["all"]:
+        return molecules.names
+    return list(dict.fromkeys(_plain(molecules, word, "--columns") for word in words))
+
+
+def _plain(molecules: Molecules, name: str, flag: str) -> str:
+    try:
+        return molecules.plain(name)
+    except KeyError:
+        close = close_to(name, molecules.names)
+        raise UsageError(f"{flag}: no column '{name}'{close}") from None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What molecules are asked for, and in which order."""
+
+    where: tuple[Expression, ...]
+    sort: Expression | None
+    options: argparse.Namespace
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> "Question":
+        """The question of a command line; UsageError names the flag that is wrong."""
+        where = tuple(Expression.parse(text, "--where") for text in options.where)
+        sort = Expression.parse(options.sort, "--sort") if options.sort else None
+        return cls(where, sort, options)
+
+    def rows(self, molecules: Molecules) -> np.ndarray:
+        """Scored rows of a target that are the answer, in its order."""
+        target, options = molecules.target, self.options
+        chosen = molecules.rank > 0
+        for condition in self.where:
+            chosen &= condition.condition(_reading(molecules, condition))
+        if options.name:
+            named = np.zeros(len(chosen), bool)
+            named[target.named(frozenset(options.name)).row] = True
+            chosen &= named
+        for text in options.match:
+            chosen &= self._matching(molecules, text, chosen)
+        order = target.order()
+        rows = order[chosen[order]]
+        if self.sort is not None:
+            values = self.sort.numbers(_reading(molecules, self.sort))[rows]
+            # Without a value last, whichever the direction; equal values in the order of ranks.
+            rows = rows[np.argsort(-values if options.descending else values, kind="stable")]
+        limit = options.limit if options.limit is not None else (0 if options.name else LIMIT)
+        if options.smarts or options.not_smarts or options.interacts:
+            return self._looked_at(molecules, rows, limit or len(rows))
+        return rows[: limit or len(rows)]
+
+    def _matching(self, molecules: Molecules, text: str, chosen: np.ndarray) -> np.ndarray:
+        column, equals, pattern = text.partition("=")
+        if not equals or column not in TEXTS:
+            column, pattern = "name", text
+        try:
+            search = re.compile(pattern, re.IGNORECASE).search
+        except re.error as error:
+            raise UsageError(f"--match '{text}': no regular expression: {error}") from error
+        rows = np.flatnonzero(chosen)
+        texts = molecules.some([column], rows)[column].tolist()
+        result = np.zeros(len(chosen), bool)
+        result[rows] = [found is not None for found in map(search, texts)]
+        return result
+
+    def _looked_at(self, molecules: Molecules, rows: np.ndarray, limit: int) -> np.ndarray:
+        """The first rows whose structures and poses fit."""
+        from ligen_py.molecules.patterns import Pattern
+        from ligen_py.summary.queries.interacting import Interacting
+
+        with_it = [Pattern(text, "--smarts") for text in self.options.smarts]
+        without = [Pattern(text, "--not-smarts") for text in self.options.not_smarts]
+        given = self.options.interacts
+        contacts = Interacting(given, molecules.target) if given else None
+        found: list[np.ndarray] = []
+        count = 0
+        start, size = 0, FEW
+        while start < len(rows) and count < limit:
+            piece = rows[start : start + size]
+            start, size = start + size, min(2 * size, MANY)
+            if with_it or without:
+                smiles = molecules.target.column("smiles", piece)
+                keep = np.ones(len(piece), bool)
+                for pattern in with_it:
+                    keep &= pattern.matches(smiles)
+                for pattern in without:
+                    keep &= ~pattern.matches(smiles)
+                piece = piece[keep]
+            if contacts:
+                piece = contacts.fitting(piece)
+            found.append(piece)
+            count += len(piece)
+        if contacts and contacts.without:
+            print(
+                f"{molecules.target.name}: {contacts.without} molecules that fit otherwise have no "
+                "stored pose and were left out; aggregate.top_poses stores more",
+                file=sys.stderr,
+            )
+        return np.concatenate([np.empty(0, "i8"), *found])[:limit]
+
+
+def _reading(molecules: Molecules, expression: Expression) -> Columns:
+    """Columns by name; UsageError names the flag where there is none."""
+
+    def column(name: str) -> np.ndarray | Texts:
+        try:
+            return molecules.column(name)
+        except KeyError:
+            close = close_to(name, molecules.names)
+            raise UsageError(
+                f"{expression.flag}: no column '{name}'{close}; texts stand in quotes"
+            ) from None
+
+    return column
+
+
+def _with_unranked(
+    part: dict[str, np.ndarray], molecules: Molecules, options: argparse.Namespace
+) -> dict[str, np.ndarray]:
+    """The rows, and below them the named records that are not ranked, with the reason."""
+    left = molecules.target.left_named(frozenset(options.name))
+    count = len(left.name)
+    campaign = molecules.campaign
+    texts = {
+        "target": [molecules.target.name] * count,
+        "name": list(left.name),
+        "library": [campaign.libraries[number] for number in left.library],
+        "file": [campaign.files[number] for number in left.file],
+    }
+    result = {}
+    for name, values in part.items():
+        whole = values.dtype.kind in "iu" and name != "line"
+        if values.dtype == object or whole:
+            more = np.empty(count, object)
+            more[:] = texts.get(name, [None] * count)
+        else:
+            more = left.line if name == "line" else np.full(count, np.nan)
+        result[name] = np.concatenate([values, more]) if count else values
+    status = ["scored"] * len(next(iter(part.values())))
+    status += [
+        f"{Status(code).name.lower()}: {readable(detail)}"
+        for code, detail in zip(left.status, left.detail, strict=True)
+    ]
+    result["status"] = np.empty(len(status), object)
+    result["status"][:] = status
+    return result
+
+
+def _sdf(
+    campaign: CampaignReader, targets: list[Molecules], found: list[np.ndarray]
+) -> Iterator[str]:
+    from ligen_py.molecules.export import sdf_record
+    from ligen_py.summary.molecule import facts
+
+    for molecules, every in zip(targets, found, strict=True):
+        target = molecules.target
+        lacking = int((~target.has_pose(every)).sum())
+        if lacking:
+            raise InputError(
+                f"--format sdf: {lacking} of {len(every)} molecules of target {target.name} have "
+                "no stored pose; give a smaller --limit, or make aggregate.top_poses larger"
+            )
+        for start in range(0, len(every), MANY):
+            rows = every[start : start + MANY]
+            best, others = target.chosen(rows, molecules.rank[rows]), target.others(rows)
+            for i, pose in enumerate(target.poses_of(rows)):
+                names = others.get(int(rows[i]), [])
+                row = facts(target.name, campaign, best, i, pose, names)
+                yield sdf_record(pose.molecule, pose.xyz, row["name"], row)
