@@ -110,9 +110,8 @@ def accepted():
 
 
 plan = checked_plan()
-parse_flags = functools.cache(
-    plan.parse_flags
-)  # which looks at every file of a library
+# Looks at every file of a library, so once a library and not once a chunk.
+parse_flags = functools.cache(plan.parse_flags)
 CHUNK = screen(plan.settings.search)
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
 
