@@ -23,8 +23,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.datasets import ATOMS, FRAGMENTS, benchmark_field, dataset
+from benchmarks.steady import steady_rate
 from benchmarks.throughput import atom_evaluations
-from benchmarks.together import together
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.docking.tuning_candidate import Form, Trial
 from ligen_py.opencl.device import Device, select_all
@@ -127,7 +127,7 @@ def on_devices(chosen: list[Device], bench: Bench) -> dict[str, Any]:
     start = partial(worker, form=bench.form, ligands=ligands, plan=plan, count=count)
     pieces = range(len(chosen) * (PIECES + 1))
     done = list(spread(chosen, start, pieces))
-    rate, seconds = together(
+    rate, seconds = steady_rate(
         [
             [(begun, ended, count) for piece, begun, ended in done if piece % len(chosen) == number]
             for number in range(len(chosen))

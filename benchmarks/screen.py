@@ -50,7 +50,7 @@ from benchmarks.docking import (
     settings_from,
 )
 from benchmarks.redock import box_radius, find
-from benchmarks.together import together
+from benchmarks.steady import steady_rate
 from ligen_py.engine.pose_arrays import ranges
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.settings.campaign import PRESETS
@@ -144,7 +144,7 @@ def measure(works: list[Work]) -> dict[str, Any]:
     every = [part for parts in done for part in parts]
     counts = np.array([part.molecules for part in every])
     spans = [[(part.began, part.ended, part.molecules) for part in parts] for parts in done]
-    rate, seconds = together(spans)
+    rate, seconds = steady_rate(spans)
     result: dict[str, Any] = {
         "settings": works[0].settings.model_dump(mode="json"),
         "processes": len(works),

@@ -1,8 +1,8 @@
 """The stages of a campaign in one table: what each writes, where, from what, with which settings.
 
 The rules, the manifest, `verify`, `plan` and the benchmarks read this table; `SEQUENCES` is that of
-the searches in sequences. A stage of a campaign is a module of
-this package, named as its rule and its section of the config, with
+the searches in sequences. A stage of a campaign is a module of this package, named as its rule and
+its section of the config, with
 
     class Inputs(NamedTuple)
     def run(inputs: Inputs, settings: Section, device: str | None, output: Path) -> None

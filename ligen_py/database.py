@@ -4,10 +4,12 @@ Every record is there with its header. One without residues, or with a letter th
 acid, is not searched, and the ledger says why. U, O and J are read as X.
 """
 
+import argparse
 import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +32,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--input", type=cli.input_file, required=True, help="FASTA file, plain or compressed"
     )
     parser.add_argument("--output", type=Path, required=True, help="database file to write")
-    return cli.run(parser, argv, lambda options: convert(options.input, options.output))
+    return cli.run(parser, argv, _stage)
+
+
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    input: Path
+
+
+def _stage(options: argparse.Namespace) -> None:
+    run(Inputs(options.input), Section(), None, options.output)
+
+
+def run(inputs: Inputs, settings: Section, device: str | None, output: Path) -> None:
+    """Write the database file of a FASTA file."""
+    convert(inputs.input, output)
 
 
 def convert(source: Path, output: Path) -> None:
@@ -53,8 +70,8 @@ def convert(source: Path, output: Path) -> None:
     record = np.where(packed.record < 0, -1, np.append(searched, -1)[packed.record])
     blocks = Blocks(packed.first, packed.length, record, packed.letters)
     names, headers = np.array(found.name, object), np.array(found.header, object)
-    run = Run("database", Section(), (source,))
-    write_database(output, run, ledger, Proteins(names, headers, residues), blocks)
+    made_by = Run("database", Section(), (source,))
+    write_database(output, made_by, ledger, Proteins(names, headers, residues), blocks)
     _report(source, found.fault, residues, found.unknown)
 
 

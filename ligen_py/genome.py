@@ -8,10 +8,12 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.errors import InputError
 from ligen_py.sequences.genome import finish_keeping, read_genome
+from ligen_py.settings.section import Section
 
 log = logging.getLogger("ligen_py")
 
@@ -29,8 +31,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return cli.run(parser, argv, _stage)
 
 
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    genome: Path
+
+
 def _stage(options: argparse.Namespace) -> None:
-    convert(options.genome, options.output)
+    run(Inputs(options.genome), Section(), None, options.output)
+
+
+def run(inputs: Inputs, settings: Section, device: str | None, output: Path) -> None:
+    """Write the bit planes of a genome into a folder, which may have others."""
+    convert(inputs.genome, output)
 
 
 def convert(source: Path, output: Path) -> None:

@@ -27,7 +27,7 @@ from ligen_py.opencl.workers import spread
 from ligen_py.pace import Pace
 from ligen_py.provenance import Run
 from ligen_py.records.homologs import HOMOLOGS
-from ligen_py.search_inputs import add_inputs, database_of, queries_of
+from ligen_py.search_inputs import Inputs, add_inputs, database_of, inputs_of, queries_of
 from ligen_py.sequences.statistics import statistics_of
 from ligen_py.sequences.substitution import MATRICES, read_matrix
 from ligen_py.settings.homologs import HomologsSettings
@@ -53,12 +53,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     settings: HomologsSettings = cli.settings_from(HomologsSettings, options)
+    run(inputs_of(options), settings, options.device, options.output)
+
+
+def run(
+    inputs: Inputs, settings: HomologsSettings, device: str | None, output: Path | None
+) -> None:
+    """Search a part of a database, print the best records of each query, and write them.
+
+    Without `output` nothing but tables is written, if `inputs` asks for them.
+    """
     scoring = Scoring(read_matrix(settings.matrix), settings.gap_first, settings.gap_next)
-    queries = queries_of(options)
-    chosen = select_all(options.device)
-    path, source = database_of(options.database, options.cache)
+    queries = queries_of(inputs)
+    chosen = select_all(device)
+    path, source = database_of(inputs.database, inputs.cache)
     with open_database(path) as database:
-        blocks = share(database.first, options.part.index, options.part.count)
+        blocks = share(database.first, inputs.part.index, inputs.part.count)
         cells = int(database.length[slice(*blocks)].sum(dtype="i8")) * queries.proteins.residues
         bytes_each = int(np.diff(database.first[list(blocks)])[0]) * BLOCK // len(chosen) + 1
         ranges = list(pieces(database.first, *blocks, min(bytes_each, MOST)))
@@ -69,14 +79,14 @@ def _stage(options: argparse.Namespace) -> None:
             sys.stdout.writelines(listing(header, database.headers(best.record), best.score))
         log.info("%.3g cells in %.2f s, %.1f GCUPS", cells, seconds, cells / seconds / 1e9)
         known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)
-        rest = scoring, tracer(chosen[0], scoring), known, blocks, options.part, queries.sites
+        rest = scoring, tracer(chosen[0], scoring), known, blocks, inputs.part, queries.sites
         records = results(queries.proteins, ranked, database, *rest)
-    if options.output:
+    if output:
         files = () if settings.matrix.upper() in MATRICES else (Path(settings.matrix),)
-        run = Run("homologs", settings, (*queries.files, source, *files), labels(chosen))
-        write(options.output, HOMOLOGS, run, records._asdict())
-    if options.tables:
-        write_tables(options.tables, records.queries, records.hits)
+        made_by = Run("homologs", settings, (*queries.files, source, *files), labels(chosen))
+        write(output, HOMOLOGS, made_by, records._asdict())
+    if inputs.tables:
+        write_tables(inputs.tables, records.queries, records.hits)
 
 
 def _search(

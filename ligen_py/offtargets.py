@@ -13,13 +13,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.engine.offtargets.results import join, records_of, rows_of
 from ligen_py.engine.offtargets.search import search
 from ligen_py.errors import InputError
 from ligen_py.genome_inputs import add_genome, add_part
-from ligen_py.molecules.library.record import WHOLE
+from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.opencl.device import labels, select_all
 from ligen_py.pace import Pace
 from ligen_py.provenance import Input, Run
@@ -58,19 +59,44 @@ def main(argv: Sequence[str] | None = None) -> int:
     return cli.run(parser, argv, _stage)
 
 
+class Inputs(NamedTuple):
+    """What a search reads, and where it keeps genomes and writes tables."""
+
+    input: Path | None
+    """Input file of Cas-OFFinder; else genome and guides are given."""
+    genome: Path | None
+    guides: Path | None
+    cache: Path
+    part: Part
+    join: Sequence[Path] | None
+    """Files of all parts of a search, which is not done again."""
+    tables: Path | None
+
+
 def _stage(options: argparse.Namespace) -> None:
     settings: OfftargetsSettings = cli.settings_from(OfftargetsSettings, options)
-    if not (options.output or options.tables):
+    inputs = Inputs(*(getattr(options, name) for name in Inputs._fields))
+    run(inputs, settings, options.device, options.output)
+
+
+def run(
+    inputs: Inputs, settings: OfftargetsSettings, device: str | None, output: Path | None
+) -> None:
+    """Search a part of a genome, or join the parts of a search, and write the sites.
+
+    Without `output` nothing but tables is written.
+    """
+    if not (output or inputs.tables):
         raise InputError("command line: give --output, --tables, or both")
-    if options.join:
-        run, records = _joined(options.join)
+    if inputs.join:
+        made_by, records = _joined(inputs.join)
     else:
-        run, records = _search(options, settings)
-    if options.output:
-        write(options.output, OFFTARGETS, run, records)
-    if options.tables:
-        pam_first = run.settings.model_dump()["pattern"][:1].upper() != "N"
-        write_texts(options.tables, texts(records, pam_first))
+        made_by, records = _search(inputs, settings, device)
+    if output:
+        write(output, OFFTARGETS, made_by, records)
+    if inputs.tables:
+        pam_first = made_by.settings.model_dump()["pattern"][:1].upper() != "N"
+        write_texts(inputs.tables, texts(records, pam_first))
 
 
 def _joined(files: Sequence[Path]) -> tuple[Run, dict[str, Record]]:
@@ -87,15 +113,15 @@ def _joined(files: Sequence[Path]) -> tuple[Run, dict[str, Record]]:
 
 
 def _search(
-    options: argparse.Namespace, settings: OfftargetsSettings
+    inputs: Inputs, settings: OfftargetsSettings, device: str | None
 ) -> tuple[Run, dict[str, Record]]:
-    query, genome_path, settings, file = _asked(options, settings)
-    chosen = select_all(options.device)
+    query, genome_path, settings, file = _asked(inputs, settings)
+    chosen = select_all(device)
     began = time.perf_counter()
-    genome = read_genome(genome_path, options.cache)
+    genome = read_genome(genome_path, inputs.cache)
     read = time.perf_counter()
-    pace = Pace("bases searched", genome.bases // options.part.count)
-    part = options.part.index, options.part.count
+    pace = Pace("bases searched", genome.bases // inputs.part.count)
+    part = inputs.part.index, inputs.part.count
     sites, seconds = search(chosen, query, genome, part, tell=pace.add)
     rows = rows_of(genome, query, sites, settings.rows == "all", settings.skip_n)
     log.info(
@@ -104,28 +130,28 @@ def _search(
         *(time.perf_counter() - read, sum(seconds.values())),
     )
     source = Input(genome_path.name, genome.digest())
-    run = Run("offtargets", settings, (file, source), labels(chosen))
-    return run, records_of(genome, query, rows, settings.max_rows_per_guide, part)
+    made_by = Run("offtargets", settings, (file, source), labels(chosen))
+    return made_by, records_of(genome, query, rows, settings.max_rows_per_guide, part)
 
 
 def _asked(
-    options: argparse.Namespace, settings: OfftargetsSettings
+    inputs: Inputs, settings: OfftargetsSettings
 ) -> tuple[Query, Path, OfftargetsSettings, Path]:
     """The query, the genome, the settings that hold, and the file of the guides."""
-    if options.input:
+    if inputs.input:
         told = set(IN_INPUT) & settings.model_fields_set
-        if options.guides or told:
-            given = "--guides" if options.guides else f"--{min(told).replace('_', '-')}"
+        if inputs.guides or told:
+            given = "--guides" if inputs.guides else f"--{min(told).replace('_', '-')}"
             raise InputError(f"command line: {given} stands in the file of --input; leave it out")
-        genome, query = read_cas_offinder(options.input)
-        genome = options.genome or found_from(options.input, genome)
+        genome, query = read_cas_offinder(inputs.input)
+        genome = inputs.genome or found_from(inputs.input, genome)
         told_by_file = {"pattern": query.pattern, "dna_bulge": query.dna_bulge}
         told_by_file |= {"rna_bulge": query.rna_bulge}
-        return query, genome, settings.model_copy(update=told_by_file), options.input
-    if not (options.genome and options.guides):
+        return query, genome, settings.model_copy(update=told_by_file), inputs.input
+    if not (inputs.genome and inputs.guides):
         raise InputError("command line: give --input, or --genome and --guides, or --join")
-    query = as_query(options.guides, **settings.model_dump(include=set(IN_INPUT)))
-    return query, options.genome, settings, options.guides
+    query = as_query(inputs.guides, **settings.model_dump(include=set(IN_INPUT)))
+    return query, inputs.genome, settings, inputs.guides
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.engine.alignment.merging import merge
@@ -36,27 +37,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     return cli.run(parser, argv, _stage)
 
 
+class Inputs(NamedTuple):
+    """Files that the stage reads."""
+
+    hits: Sequence[Path]
+
+
 def _stage(options: argparse.Namespace) -> None:
     settings: PanelSettings = cli.settings_from(PanelSettings, options)
-    runs = [run_record(path, HOMOLOGS) for path in options.hits]
-    for path, other in zip(options.hits, runs, strict=True):
+    run(Inputs(options.hits), settings, None, options.output / "homologs.h5")
+
+
+def run(inputs: Inputs, settings: PanelSettings, device: str | None, output: Path) -> None:
+    """Merge the parts of a search into one file; tables lie beside it."""
+    runs = [run_record(path, HOMOLOGS) for path in inputs.hits]
+    for path, other in zip(inputs.hits, runs, strict=True):
         for what in ("settings", "inputs"):
             if other.get(what) != runs[0].get(what):
                 raise InputError(
-                    f"{path}: was made with other {what} than {options.hits[0]}; "
+                    f"{path}: was made with other {what} than {inputs.hits[0]}; "
                     "search all parts again with the same"
                 )
-    parts = [_records(path) for path in options.hits]
+    parts = [_records(path) for path in inputs.hits]
     try:
         top = int(json.loads(runs[0]["settings"])["top"])
         found = merge(parts, top)
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{options.hits[0]}: {error}; give every part of one search") from error
-    options.output.mkdir(parents=True, exist_ok=True)
-    run = Run("panel", settings, tuple(options.hits), runs[0].get("device", ""))
-    write(options.output / "homologs.h5", HOMOLOGS, run, found._asdict())
+        raise InputError(f"{inputs.hits[0]}: {error}; give every part of one search") from error
+    output.parent.mkdir(parents=True, exist_ok=True)
+    made_by = Run("panel", settings, tuple(inputs.hits), runs[0].get("device", ""))
+    write(output, HOMOLOGS, made_by, found._asdict())
     limits = settings.min_identity, settings.max_evalue
-    count = write_tables(options.output, found.queries, found.hits, limits)
+    count = write_tables(output.parent, found.queries, found.hits, limits)
     log.info("%d hits, %d anti-targets", len(found.hits.entry), count)
 
 

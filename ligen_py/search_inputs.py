@@ -21,6 +21,20 @@ from ligen_py.store.sequences.database import is_database
 log = logging.getLogger("ligen_py")
 
 
+class Inputs(NamedTuple):
+    """What a search reads, and where it keeps converted databases and writes tables."""
+
+    query: Path | None
+    receptor: Path | None
+    pocket: Path | None
+    site: tuple[int, ...] | None
+    """Residues, from 1, of the one query's binding site."""
+    database: Path
+    cache: Path
+    part: Part
+    tables: Path | None
+
+
 class Queries(NamedTuple):
     """Proteins, the residues (from 0) of each one's binding site, and the files they come from."""
 
@@ -65,24 +79,31 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def queries_of(options: argparse.Namespace) -> Queries:
-    """Read the queries that a command line names; InputError where they do not fit together."""
-    if options.pocket and not options.receptor:
+def inputs_of(options: argparse.Namespace) -> Inputs:
+    """The inputs that a command line names."""
+    return Inputs(*(getattr(options, name) for name in Inputs._fields))
+
+
+def queries_of(inputs: Inputs) -> Queries:
+    """Read the queries; InputError where they do not fit together."""
+    if inputs.pocket and not inputs.receptor:
         raise InputError("command line: --pocket belongs to --receptor; give --site for a --query")
-    if options.receptor:
-        if options.site:
+    if inputs.receptor:
+        if inputs.site:
             raise InputError("command line: --site belongs to --query; give --pocket")
-        return _chains(options.receptor, options.pocket)
-    found = read_proteins(options.query)
+        return _chains(inputs.receptor, inputs.pocket)
+    if not inputs.query:
+        raise InputError("command line: give --query or --receptor")
+    found = read_proteins(inputs.query)
     if found.unknown:
         log.info("queries: %d letters U, O or J are read as X", found.unknown)
-    site = [number - 1 for number in options.site or ()]
+    site = [number - 1 for number in inputs.site or ()]
     if site and (len(found) != 1 or site[-1] >= found.residues):
         raise InputError(
-            f"{options.query}: --site names residues up to {site[-1] + 1} of one query, but it "
+            f"{inputs.query}: --site names residues up to {site[-1] + 1} of one query, but it "
             f"has {len(found)} with {found.residues} residues; give the right file or residues"
         )
-    return Queries(found, [site] * len(found), (options.query,))
+    return Queries(found, [site] * len(found), (inputs.query,))
 
 
 def _chains(receptor: Path, pocket: Path | None) -> Queries:

@@ -24,7 +24,7 @@ from benchmarks import (
 )
 from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pocket_of
 from benchmarks.query import invent
-from benchmarks.together import together
+from benchmarks.steady import steady_rate
 from ligen_py.molecules.library.reading import Part, Record, records
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.settings.parse import ParseSettings
@@ -125,11 +125,11 @@ def test_the_docking_kernels_are_cuda_with_the_prelude(form: str, tmp_path: Path
 
 def test_work_counts_only_while_all_work() -> None:
     alone = [(0.0, 2.0, 10.0), (2.0, 4.0, 30.0)]
-    assert together([alone]) == (10.0, 4.0)
+    assert steady_rate([alone]) == (10.0, 4.0)
     late = [(1.0, 3.0, 40.0), (3.0, 9.0, 60.0)]  # from 1 to 4: half of 10, 30; 40, a sixth of 60
-    assert together([alone, late]) == pytest.approx(((5 + 30 + 40 + 10) / 3, 3.0))
+    assert steady_rate([alone, late]) == pytest.approx(((5 + 30 + 40 + 10) / 3, 3.0))
     with pytest.raises(ValueError, match="give each more"):
-        together([alone, [(5.0, 6.0, 1.0)]])
+        steady_rate([alone, [(5.0, 6.0, 1.0)]])
 
 
 def test_processes_dock_ligands_of_their_own_again_and_again(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from ligen_py.records.kinds import KINDS
 from ligen_py.settings.campaign import Campaign
 from ligen_py.settings.searches import GuideDesign, HomologSearch, OfftargetSearch
 
+FORM = ["inputs", "settings", "device", "output"]
+
 EVERY = pytest.mark.parametrize("stage", STAGES.values(), ids=lambda stage: stage.name)
 
 
@@ -25,7 +27,7 @@ def test_every_stage_is_a_function_of_one_form(stage: Stage) -> None:
     module = import_module(f"ligen_py.{stage.name}")
     hints = get_type_hints(module.run)
     names = list(inspect.signature(module.run).parameters)
-    assert names[:4] == ["inputs", "settings", "device", "output"]
+    assert names[:4] == FORM
     assert hints["inputs"] is module.Inputs
     assert hints["settings"] is stage.settings or stage.settings in hints["settings"].__mro__
     assert (hints["device"], hints["output"]) == (str | None, Path)
@@ -48,7 +50,16 @@ def test_a_stage_of_a_search_reads_what_was_written_before_and_can_be_typed(rule
     stage = SEQUENCES[rule]
     before = [*STAGES.values(), *list(SEQUENCES.values())[: list(SEQUENCES).index(rule)]]
     assert set(stage.inputs.values()) <= {one.kind for one in before}
-    assert import_module(f"ligen_py.{stage.name}").main
+    module = import_module(f"ligen_py.{stage.name}")
+    hints = get_type_hints(module.run)
+    assert list(inspect.signature(module.run).parameters) == FORM
+    assert hints["inputs"] is module.Inputs
+    assert set(stage.inputs) <= set(module.Inputs._fields)
+    assert hints["device"] == str | None
+    assert hints["output"] in (Path, Path | None)  # without it a search writes tables alone
+    if stage.model:
+        assert hints["settings"] is stage.settings
+    assert module.main
     assert stage.name in {**TYPED, **COMMANDS}
     rules = (Path(__file__).parents[2] / "workflow/rules/sequences.smk").read_text()
     assert f"rule {rule}:" in rules

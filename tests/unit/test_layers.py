@@ -69,7 +69,7 @@ ALLOWED = {
     },
     "genome_inputs": {"molecules", "paths"},
     "offtargets": {*FOR_STAGES, "genome_inputs"},
-    "genome": {"cli", "errors", "sequences"},
+    "genome": {"cli", "errors", "sequences", "settings"},
     "gene_inputs": {*FOR_STAGES, "genome_inputs"},
     "guides": {*FOR_STAGES, "gene_inputs"},
     "summary": {"errors", "molecules", "records", "store"},

@@ -8,7 +8,7 @@ Span = tuple[float, float, float]
 """Some work: when it began, when it ended (seconds of one clock), and how much it was."""
 
 
-def together(workers: Sequence[Sequence[Span]]) -> tuple[float, float]:
+def steady_rate(workers: Sequence[Sequence[Span]]) -> tuple[float, float]:
     """Work a second of all workers together, and the seconds that it was counted over.
 
     Workers start and end one after the other: what counts lies between the last start and the first
