@@ -166,7 +166,7 @@ def inodes(folder: Path) -> dict[str, list[int]]:
     [
         (["-R", "score"], ["score"]),
         (["-R", "filter"], ["filter", "refine", "score"]),
-        (["--config", 'refine={"rounds": 1}'], ["refine", "score"]),
+        (["--config", 'refine={"rounds": 3}'], ["refine", "score"]),
     ],
     ids=lambda value: value[-1],
 )

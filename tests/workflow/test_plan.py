@@ -127,8 +127,8 @@ def test_stages_know_every_flag_that_the_rules_give(
     for module, line in commands:
         for word in shlex.split(line):
             outer, _, inner = word.partition("=")
-            if inner.startswith("--"):  # the flags of a stage that `screen` runs
-                stage = f"ligen_py.{outer.removeprefix('--')}"
+            if inner.startswith("--"):  # flags of a stage that `screen` runs, or those of reading
+                stage = f"ligen_py.{outer.removeprefix('--')}".replace("reading", "parse")
                 given.setdefault(stage, set()).update(re.findall(r"(?<!\S)(--[a-z-]+)", inner))
             if outer.startswith("--"):
                 given.setdefault(module, set()).add(outer)

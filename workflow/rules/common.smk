@@ -19,12 +19,10 @@ from ligen_py.store.campaign.contents import DEEP, Contents
 from ligen_py.store.files.text import write_texts
 from snakemake.exceptions import WorkflowError
 
-DEFAULT_CONFIG = "config/config.yaml"
-
 # Config files are merged key by key, so the example must not lie under a campaign of your own.
 if not workflow.overwrite_configfiles and not config:
 
-    configfile: DEFAULT_CONFIG
+    configfile: "config/config.yaml"
 
 
 wildcard_constraints:
@@ -59,8 +57,8 @@ def inputs(stage):
 
 def searched(rule, beside=None):
     """The file that a rule of a search writes, or a table beside it, as a pattern."""
-    path = f"<results>/{SEQUENCES[rule].path}"
-    return path if beside is None else f"{os.path.dirname(path)}/{beside}"
+    path = Path(SEQUENCES[rule].path)
+    return f"<results>/{path.with_name(beside) if beside else path}"
 
 
 def log_of(stage, folder="<logs>", ending=".log"):
@@ -110,8 +108,7 @@ def accepted():
 
 
 plan = checked_plan()
-# Looks at every file of a library, so once a library and not once a chunk.
-parse_flags = functools.cache(plan.parse_flags)
+parse_flags = functools.cache(plan.parse_flags)  # looks at every file of a library
 CHUNK = screen(plan.settings.search)
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
 

@@ -1,5 +1,6 @@
 """Worker processes: order, replacement of dead and of endless workers."""
 
+import mmap
 import os
 import signal
 import time
@@ -22,7 +23,10 @@ def work(item: int, trouble: dict[int, str]) -> int:
     elif kind == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
     elif kind == "swell":
-        assert bytearray(200 << 20)
+        try:
+            mmap.mmap(-1, 200 << 20).close()  # not of memory that the parent had freed
+        except OSError as error:
+            raise MemoryError from error
     elif kind == "leave":
         os._exit(7)
     return item * item
