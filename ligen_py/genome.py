@@ -43,16 +43,11 @@ def _stage(options: argparse.Namespace) -> None:
 
 def run(inputs: Inputs, settings: Section, device: str | None, output: Path) -> None:
     """Write the bit planes of a genome into a folder, which may have others."""
-    convert(inputs.genome, output)
-
-
-def convert(source: Path, output: Path) -> None:
-    """Write the bit planes of a genome into a folder, which may have others."""
-    genome = read_genome(source, output)
+    genome = read_genome(inputs.genome, output)
     finish_keeping()
     if not any(output.glob("*/planes.npy")):
         raise InputError(f"{output}: cannot be written; make room, or give another folder")
-    log.info("%s: %d records, %d bases", source, len(genome.names), genome.bases)
+    log.info("%s: %d records, %d bases", inputs.genome, len(genome.names), genome.bases)
 
 
 if __name__ == "__main__":
