@@ -29,7 +29,7 @@ MARK = "LIGEN_TEST_CLUSTER"
 """Variable in the environment of every process of the cluster, jobs included: its folder."""
 
 NODE_MARK = "LIGEN_TEST_NODE"
-"""Variable in the environment of a node's slurmd and of the step daemons that it starts."""
+"""Variable in the environment of what runs on a node, but for its jobs."""
 
 PORT = 46810
 GPUS = 4
@@ -209,10 +209,16 @@ class Cluster:
     def kill_node(self, node: str) -> None:
         """End a node as a power cut does: its slurmd and all that its jobs run."""
         self._kill(node)
+        log, others = self.folder / f"{node}.log", []
         for pid in list(_processes(self.folder)):
             environment = _environment(pid)
-            if environment.get("SLURMD_NODENAME") == node or _is_step_daemon_of(pid, node):
+            # Step daemons first: they would tell the controller how their jobs ended.
+            if log in _logs(pid):
                 _kill(pid)
+            elif node in (environment.get(NODE_MARK), environment.get("SLURMD_NODENAME")):
+                others.append(pid)
+        for pid in others:
+            _kill(pid)
 
     def _kill(self, name: str) -> None:
         daemon = self._daemons.pop(name)
@@ -342,8 +348,22 @@ def _lines(path: Path) -> list[str]:
 def _processes(folder: Path) -> Iterator[int]:
     """Processes of the cluster in a folder that still run."""
     for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal() and _environment(int(entry.name)).get(MARK) == str(folder):
-            yield int(entry.name)
+        pid = int(entry.name) if entry.name.isdecimal() else 0
+        if pid and (
+            _environment(pid).get(MARK) == str(folder)
+            or any(log.parent == folder for log in _logs(pid))
+        ):
+            yield pid
+
+
+def _logs(pid: int) -> set[Path]:
+    """Logs that a process holds open; step daemons overwrite their environment with a title."""
+    found = set()
+    with suppress(OSError):
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                found.add(link.readlink())
+    return {path for path in found if path.suffix == ".log"}
 
 
 def _environment(pid: int) -> dict[str, str]:
@@ -352,11 +372,6 @@ def _environment(pid: int) -> dict[str, str]:
     except OSError:
         return {}
     return dict(item.split("=", 1) for item in text.split("\0") if "=" in item)
-
-
-def _is_step_daemon_of(pid: int, node: str) -> bool:
-    """Step daemons outlive their slurmd, which started them with its own environment."""
-    return _environment(pid).get(NODE_MARK) == node
 
 
 def _kill(pid: int) -> None:
