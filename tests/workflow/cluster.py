@@ -54,12 +54,9 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/%n.log
 MpiDefault=none
 ReturnToService=2
-# No cgroups, which not every machine offers: cores by affinity, memory by asking every second.
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/affinity
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=1
-JobAcctGatherParams=OverMemoryKill
+{limits}
 # Quick answers: a test has no time for the time-outs of a data centre.
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=2,bf_interval=2
 SlurmdTimeout=10
@@ -78,6 +75,29 @@ PartitionName=standard Nodes={names} Default=YES DefaultTime=10 MaxTime=600 Stat
 PartitionName=gpu Nodes={names} DefaultTime=10 MaxTime=600 State=UP
 """
 
+KERNEL_LIMITS = """\
+ProctrackType=proctrack/cgroup
+TaskPlugin=task/cgroup,task/affinity"""
+"""The kernel holds jobs to their cores and their memory, as on most clusters."""
+
+POLLED_LIMITS = """\
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+JobAcctGatherParams=OverMemoryKill"""
+"""Without the kernel's help: cores by affinity, memory by asking every second."""
+
+CGROUPS = Path("/sys/fs/cgroup")
+CONTROLLERS = ("cpuset", "freezer", "memory")
+"""What Slurm needs of cgroups of version 1: folders there."""
+
+CGROUP_SETTINGS = f"""\
+CgroupPlugin=cgroup/v1
+CgroupMountpoint={CGROUPS}
+CgroupAutomount=no
+ConstrainCores=yes
+ConstrainRAMSpace=yes
+"""
+
 
 class UnavailableError(Exception):
     """This machine cannot run the cluster; the message says why."""
@@ -93,6 +113,7 @@ class Cluster:
         if CONFIG.is_symlink() and CONFIG.readlink().parent.name.startswith(PREFIX):
             if any(_processes(CONFIG.readlink().parent)):
                 raise UnavailableError("another test of the cluster is running")
+            _remove_cgroups()
             CONFIG.unlink()
         if CONFIG.exists() or CONFIG.is_symlink():
             raise UnavailableError(f"this machine has a Slurm already: {CONFIG}")
@@ -100,6 +121,12 @@ class Cluster:
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.folder.chmod(0o755)
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        self.missing: list[str] = []
+        """What this machine does not offer, and what that means for the tests."""
+        self.kernel_limits = _has_cgroups()
+        """Does the kernel end a job that takes too much memory? Otherwise Slurm does."""
+        if not self.kernel_limits:
+            self.missing.append("no writable cgroups of version 1: Slurm asks for jobs' memory")
         try:
             _install(self.folder / "install.log")
             self._configure(address)
@@ -126,7 +153,10 @@ class Cluster:
             card.touch()
         given = "".join(f"Name=gpu File={card}\n" for card in cards)
         (self.folder / "gres.conf").write_text(f"AutoDetect=off\n{given}")
+        if self.kernel_limits:
+            (self.folder / "cgroup.conf").write_text(CGROUP_SETTINGS)
         text = SETTINGS.format(
+            limits=KERNEL_LIMITS if self.kernel_limits else POLLED_LIMITS,
             host=socket.gethostname().split(".")[0],
             address=address,
             port=PORT,
@@ -277,7 +307,7 @@ class Cluster:
                 daemon.wait(10)
         for _ in range(50):
             left = list(_processes(self.folder))
-            if not left:
+            if not left and _remove_cgroups():
                 break
             for pid in left:
                 _kill(pid)
@@ -287,6 +317,28 @@ class Cluster:
         if CONFIG.is_symlink() and CONFIG.resolve().parent == self.folder:
             CONFIG.unlink()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _has_cgroups() -> bool:
+    """May folders be made for jobs where the kernel has version 1 of cgroups?"""
+    for controller in CONTROLLERS:
+        probe = CGROUPS / controller / f"{PREFIX}{os.getpid()}"
+        try:
+            probe.mkdir()
+            probe.rmdir()
+        except OSError:
+            return False
+    return True
+
+
+def _remove_cgroups() -> bool:
+    """Remove the folders of nodes that are gone, which Slurm leaves; is none left?"""
+    tops = [top for node in NODES for top in CGROUPS.glob(f"*/slurm_{node}")]
+    for top in tops:
+        for folder, _, _ in os.walk(top, topdown=False):
+            with suppress(OSError):  # a process in it is ending
+                Path(folder).rmdir()
+    return not any(top.exists() for top in tops)
 
 
 def _address() -> str:
