@@ -2,7 +2,8 @@
 
 Its settings, keys, state and logs lie in one folder; all that listens listens on the loopback
 address. Outside of the folder it needs Debian's packages and the file /etc/slurm/slurm.conf,
-because the processes that Slurm starts look for their settings there.
+because the processes that Slurm starts look for their settings there. What a machine does not offer
+is left out, and `Cluster.missing` says so.
 """
 
 import os
@@ -22,6 +23,19 @@ PACKAGES = {"munged": "munge", "squeue": "slurm-client", "slurmctld": "slurmctld
     "slurmd": "slurmd"
 }
 """Program -> Debian package that holds it."""
+
+VIEW_PACKAGES = {"bindfs": "bindfs"}
+
+LATE = 5
+"""Seconds in which a node may not see what others do in the folder that all share."""
+
+VIEW = (
+    *("unshare", "--mount", "--propagation", "private", "sh", "-c"),
+    f"bindfs -o nonempty,entry_timeout={LATE},negative_timeout={LATE},attr_timeout={LATE} "
+    '"$0" "$0" && exec "$@"',
+)
+"""Before a folder and a command: the command sees the folder as a file system of its own, which
+remembers names, missing ones too, and sizes, as NFS does."""
 
 PREFIX = "ligen-slurm-"
 NODES = ("n1", "n2")
@@ -106,8 +120,11 @@ class UnavailableError(Exception):
 class Cluster:
     """The running cluster; `with Cluster() as cluster` stops all that it started."""
 
-    def __init__(self) -> None:
-        """Install what is missing and write the settings; UnavailableError where it cannot be."""
+    def __init__(self, shared: Path) -> None:
+        """Install what is missing and write the settings; UnavailableError where it cannot be.
+
+        Each node sees the folder `shared` through a file system of its own, where it may.
+        """
         if os.geteuid() != 0 or not Path("/etc/debian_version").exists():
             raise UnavailableError("it needs to be root on Debian")
         if CONFIG.is_symlink() and CONFIG.readlink().parent.name.startswith(PREFIX):
@@ -128,11 +145,30 @@ class Cluster:
         if not self.kernel_limits:
             self.missing.append("no writable cgroups of version 1: Slurm asks for jobs' memory")
         try:
-            _install(self.folder / "install.log")
+            _install(self.folder / "install.log", PACKAGES)
+            self._view = self._find_view(shared)
             self._configure(address)
         except BaseException:
             shutil.rmtree(self.folder)
             raise
+
+    def _find_view(self, shared: Path) -> tuple[str, ...]:
+        """Words before the command of a node."""
+        view = (*VIEW, str(shared))
+        try:
+            _install(self.folder / "install.log", VIEW_PACKAGES)
+            done = subprocess.run([*view, "umount", str(shared)], capture_output=True, text=True)
+            if done.returncode:
+                raise UnavailableError(done.stderr.strip())
+        except UnavailableError as reason:
+            self.missing.append(f"all nodes see one file system: {reason}")
+            return ()
+        return view
+
+    @property
+    def late(self) -> bool:
+        """Does a node see late what others do in the shared folder?"""
+        return bool(self._view)
 
     def _configure(self, address: str) -> None:
         hardware = _output("slurmd", "-C").split("\n")[0].split(" ", 1)[1]
@@ -229,7 +265,8 @@ class Cluster:
 
     def start_node(self, node: str) -> None:
         """Start a node's slurmd and wait until it takes jobs."""
-        self._start(node, "slurmd", "-D", "-N", node, **{NODE_MARK: node})
+        # Jobs of a node that was cut off keep its old view.
+        self._start(node, *self._view, "slurmd", "-D", "-N", node, **{NODE_MARK: node})
         self._wait(node, lambda: self.state(node) in ("idle", "mixed", "allocated"))
 
     def cut_node(self, node: str) -> None:
@@ -354,8 +391,8 @@ def _address() -> str:
     return address
 
 
-def _install(log: Path) -> None:
-    missing = [package for program, package in PACKAGES.items() if not shutil.which(program)]
+def _install(log: Path, packages: dict[str, str]) -> None:
+    missing = [package for program, package in packages.items() if not shutil.which(program)]
     if not missing:
         return
     # Packages start their daemons at once, unless this file forbids it.

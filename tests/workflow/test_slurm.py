@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import pytest
 import yaml
 
 from tests.conftest import NOT_TESTED
-from tests.workflow.cluster import Cluster, UnavailableError
+from tests.workflow.cluster import LATE, Cluster, UnavailableError
 from tests.workflow.small import (
     ask_fault,
     command,
@@ -34,11 +35,13 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+def cluster(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
     # A run that is told to end stops its cluster, as at Ctrl-C; an exit would fail one test only.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with Cluster() as running:
+        with Cluster(tmp_path_factory.getbasetemp()) as running:
             for what in running.missing:
                 request.config.get_terminal_writer().line(f"{NOT_TESTED}: {what}", red=True)
             yield running
@@ -108,6 +111,31 @@ def test_a_campaign_on_the_cluster_is_that_of_one_computer(
     assert {finished[job]["TimeLimit"] for job in with_card} == {"240"}
     assert {finished[job]["Partition"] for job in with_card} == {"gpu"}
     assert {finished[job]["NodeList"] for job in submitted} == {"n1", "n2"}
+
+
+def test_a_node_sees_late_what_others_do(tmp_path: Path, cluster: Cluster) -> None:
+    if not cluster.late:
+        pytest.skip(f"{NOT_TESTED}: all nodes see one file system here")
+    file, asked = tmp_path / "file", tmp_path / "asked"
+    look = f"""\
+import os, time
+os.path.exists({str(file)!r})
+open({str(asked)!r}, "w").close()
+while not os.path.exists({str(file)!r}):
+    time.sleep(0.05)
+print(time.time() - os.stat({str(file)!r}).st_mtime)
+"""
+    with subprocess.Popen(
+        ["srun", "--nodelist=n1", sys.executable, "-c", look],
+        env={**os.environ, **cluster.environment()},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as looking:
+        wait_until(asked.exists)
+        file.touch()
+        said, _ = looking.communicate()
+    # Some of the time is over when this test sees that the node has looked for the file.
+    assert float(said) > 0.2 * LATE
 
 
 def test_searches_on_the_cluster_are_those_of_one_computer(
