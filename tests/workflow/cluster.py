@@ -25,6 +25,9 @@ PACKAGES = {"munged": "munge", "squeue": "slurm-client", "slurmctld": "slurmctld
 """Program -> Debian package that holds it."""
 
 VIEW_PACKAGES = {"bindfs": "bindfs"}
+ACCOUNTING_PACKAGES = {"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server-core"} | {
+    "mariadb": "mariadb-client-core"
+}
 
 LATE = 5
 """Seconds in which a node may not see what others do in the folder that all share."""
@@ -76,7 +79,7 @@ SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=2,bf
 SlurmdTimeout=10
 KillWait=2
 MinJobAge=600
-AccountingStorageType=accounting_storage/none
+{accounting}
 JobCompType=jobcomp/filetxt
 JobCompLoc={folder}/finished.txt
 SelectType=select/cons_tres
@@ -99,6 +102,38 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
 JobAcctGatherParams=OverMemoryKill"""
 """Without the kernel's help: cores by affinity, memory by asking every second."""
+
+NO_ACCOUNTING = "AccountingStorageType=accounting_storage/none"
+
+ACCOUNTING = """\
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost={address}
+AccountingStoragePort={accounting_port}
+# This setting names the socket of munge.
+AccountingStoragePass={folder}/munge.socket
+AccountingStoreFlags=job_comment"""
+
+ACCOUNTING_SETTINGS = """\
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+DbdHost={host}
+DbdAddr={address}
+DbdPort={accounting_port}
+CommunicationParameters=NoInAddrAny
+SlurmUser=root
+PidFile={folder}/slurmdbd.pid
+LogFile={folder}/slurmdbd.log
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=slurm
+StorageLoc=slurm
+"""
+
+DATABASE = """\
+CREATE DATABASE slurm;
+CREATE USER slurm@localhost;
+GRANT ALL ON slurm.* TO slurm@localhost;
+"""
 
 CGROUPS = Path("/sys/fs/cgroup")
 CONTROLLERS = ("cpuset", "freezer", "memory")
@@ -147,6 +182,8 @@ class Cluster:
         try:
             _install(self.folder / "install.log", PACKAGES)
             self._view = self._find_view(shared)
+            self.accounting = self._make_database()
+            """Does Slurm keep its jobs in a database, where sacct looks?"""
             self._configure(address)
         except BaseException:
             shutil.rmtree(self.folder)
@@ -170,6 +207,19 @@ class Cluster:
         """Does a node see late what others do in the shared folder?"""
         return bool(self._view)
 
+    def _make_database(self) -> bool:
+        make = ["mariadb-install-db", "--no-defaults", "--user=root", "--skip-name-resolve"]
+        make += ["--skip-test-db", f"--datadir={self.folder}/database"]
+        try:
+            _install(self.folder / "install.log", ACCOUNTING_PACKAGES)
+            done = subprocess.run(make, capture_output=True, text=True)
+            if done.returncode:
+                raise UnavailableError(f"{done.stdout}{done.stderr}".strip()[-200:])
+        except UnavailableError as reason:
+            self.missing.append(f"no accounting, so squeue is asked, not sacct: {reason}")
+            return False
+        return True
+
     def _configure(self, address: str) -> None:
         hardware = _output("slurmd", "-C").split("\n")[0].split(" ", 1)[1]
         # More memory than there is: the test's jobs use little of what the rules ask for.
@@ -191,12 +241,20 @@ class Cluster:
         (self.folder / "gres.conf").write_text(f"AutoDetect=off\n{given}")
         if self.kernel_limits:
             (self.folder / "cgroup.conf").write_text(CGROUP_SETTINGS)
+        known = {
+            "address": address,
+            "folder": self.folder,
+            "host": socket.gethostname().split(".")[0],
+            "accounting_port": PORT + 1 + len(NODES),
+        }
+        settings = self.folder / "slurmdbd.conf"
+        settings.write_text(ACCOUNTING_SETTINGS.format(**known))
+        settings.chmod(0o600)
         text = SETTINGS.format(
+            **known,
             limits=KERNEL_LIMITS if self.kernel_limits else POLLED_LIMITS,
-            host=socket.gethostname().split(".")[0],
-            address=address,
+            accounting=ACCOUNTING.format(**known) if self.accounting else NO_ACCOUNTING,
             port=PORT,
-            folder=self.folder,
             nodes=nodes,
             names=",".join(NODES),
         )
@@ -214,6 +272,10 @@ class Cluster:
                 f"--seed-file={self.folder}/munge.seed",
             )
             self._wait("munged", munge.exists)
+            if self.accounting:
+                self._start_database()
+                self.start_accounting()
+                _output("sacctmgr", "--immediate", "add", "cluster", "test")
             self.start_controller()
             for node in NODES:
                 self.start_node(node)
@@ -253,6 +315,35 @@ class Cluster:
         files = [self.folder / f"{name}.{kind}" for kind in ("out", "log")]
         lines = [line for file in files if file.exists() for line in _lines(file)]
         return " / ".join(lines[-3:]) or "it said nothing"
+
+    def _start_database(self) -> None:
+        database = f"--socket={self.folder}/database.socket"
+        self._start(
+            *("mariadbd", "mariadbd", "--no-defaults", "--user=root", database),
+            *(f"--datadir={self.folder}/database", f"--pid-file={self.folder}/mariadbd.pid"),
+            *("--skip-networking", "--skip-log-bin", "--innodb-buffer-pool-size=64M"),
+            "--innodb-flush-log-at-trx-commit=0",
+        )
+        prepare = ["mariadb", "--no-defaults", database, "-e", DATABASE]
+        self._wait("mariadbd", lambda: not subprocess.run(prepare, capture_output=True).returncode)
+
+    def start_accounting(self) -> None:
+        """Start slurmdbd, which sacct asks, where the cluster has it."""
+        if self.accounting:
+            # slurmdbd has no setting for the socket of its database.
+            where = {"MYSQL_UNIX_PORT": f"{self.folder}/database.socket"}
+            self._start("slurmdbd", "slurmdbd", "-D", **where)
+            self._wait("slurmdbd", lambda: "Cluster" in _output("sacctmgr", "list", "cluster"))
+
+    def kill_accounting(self) -> None:
+        """End slurmdbd with SIGKILL: sacct has no answer."""
+        if self.accounting:
+            self._kill("slurmdbd")
+
+    def accounted(self) -> dict[str, str]:
+        """State of every job and step in the database, by its number."""
+        rows = _output("sacct", "--noheader", "--parsable2", "--format=JobID,State").splitlines()
+        return dict(row.split("|") for row in rows)
 
     def start_controller(self) -> None:
         """Start slurmctld, the daemon that keeps the queue."""

@@ -103,6 +103,9 @@ def test_a_campaign_on_the_cluster_is_that_of_one_computer(
     finished = {job["JobId"]: job for job in cluster.finished()}
     assert submitted <= set(finished)
     assert {finished[job]["JobState"] for job in submitted} == {"COMPLETED"}
+    if cluster.accounting:
+        accounted = cluster.accounted()
+        assert {accounted[job] for job in submitted} == {"COMPLETED"}
     # One job for each: pocket, aggregate, export, report; for each chunk: parse, and screen, which
     # alone holds a card.
     assert len(submitted) == 4 + 2 * CHUNKS
@@ -200,8 +203,11 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
         time.sleep(8)
         # Nobody answers for a while; then a job is cancelled, another runs out of its time.
         cluster.kill_controller()
+        cluster.kill_accounting()
         time.sleep(25)
+        cluster.start_accounting()  # in its first minutes a controller does not start without
         cluster.start_controller()
+        cluster.kill_accounting()
         subprocess.run(["scancel", cluster.job_of("screen", "1-of-4")], check=True)
         late = cluster.job_of("screen", "4-of-4")
         subprocess.run(["scontrol", "update", f"JobId={late}", "TimeLimit=1"], check=True)
@@ -215,6 +221,7 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
         wait_until(lambda: not cluster.stages("screen", "3-of-4"))
         wait_until(lambda: cluster.state(dark) == "down")
         cluster.start_node(dark)
+        cluster.start_accounting()  # until here only squeue had an answer
         # A node is cut off, its job goes on; a second copy starts elsewhere; both write.
         wait_until(lambda: happened(faults, "screen", "2-of-4", "hold"))
         (first,) = cluster.stages("screen", "2-of-4")
@@ -235,6 +242,8 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
     assert (ends[lost]["JobState"], ends[lost]["NodeList"]) == ("NODE_FAIL", dark)
     states = {job["JobState"] for job in cluster.finished()}
     assert states >= {"CANCELLED", "TIMEOUT", "NODE_FAIL", "COMPLETED"}
+    if cluster.accounting and cluster.kernel_limits:
+        assert "OUT_OF_MEMORY" in cluster.accounted().values()
     # Nothing of the cut node comes back to disturb what is finished.
     wait_until(lambda: not cluster.jobs())
     assert contents(folder) == expected
