@@ -6,11 +6,13 @@ because the processes that Slurm starts look for their settings there. What a ma
 is left out, and `Cluster.missing` says so.
 """
 
+import errno
 import os
 import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -50,8 +52,12 @@ NODE_MARK = "LIGEN_TEST_NODE"
 
 PORT = 46810
 GPUS = 4
-"""Counted cards of each node; no job opens them. More than there are jobs on it: the card of a job
-that was given to a node that was just cut off stays taken for ever, by Slurm 22.05."""
+"""Cards of each node. More than there are jobs on it: the card of a job that was given to a node
+that was just cut off stays taken for ever, by Slurm 22.05."""
+
+NO_DRIVER = 240
+"""Number of a driver for local use, which is none: opening its device fails with ENXIO, and with
+EPERM where the kernel forbids it."""
 
 SETTINGS = """\
 ClusterName=test
@@ -95,7 +101,7 @@ PartitionName=gpu Nodes={names} DefaultTime=10 MaxTime=600 State=UP
 KERNEL_LIMITS = """\
 ProctrackType=proctrack/cgroup
 TaskPlugin=task/cgroup,task/affinity"""
-"""The kernel holds jobs to their cores and their memory, as on most clusters."""
+"""The kernel holds jobs to their cores, memory and cards, as on most clusters."""
 
 POLLED_LIMITS = """\
 ProctrackType=proctrack/linuxproc
@@ -136,7 +142,7 @@ GRANT ALL ON slurm.* TO slurm@localhost;
 """
 
 CGROUPS = Path("/sys/fs/cgroup")
-CONTROLLERS = ("cpuset", "freezer", "memory")
+CONTROLLERS = ("cpuset", "devices", "freezer", "memory")
 """What Slurm needs of cgroups of version 1: folders there."""
 
 CGROUP_SETTINGS = f"""\
@@ -145,6 +151,7 @@ CgroupMountpoint={CGROUPS}
 CgroupAutomount=no
 ConstrainCores=yes
 ConstrainRAMSpace=yes
+ConstrainDevices=yes
 """
 
 
@@ -184,10 +191,26 @@ class Cluster:
             self._view = self._find_view(shared)
             self.accounting = self._make_database()
             """Does Slurm keep its jobs in a database, where sacct looks?"""
+            self.cards = [self.folder / f"card{i}" for i in range(GPUS)]
+            self.guards_cards = self._make_cards()
+            """Does the kernel keep a job from cards that it was not given?"""
             self._configure(address)
         except BaseException:
             shutil.rmtree(self.folder)
             raise
+
+    def _make_cards(self) -> bool:
+        try:
+            for i, card in enumerate(self.cards):
+                os.mknod(card, stat.S_IFCHR | 0o666, os.makedev(NO_DRIVER, i))
+            self.cards[0].open("rb").close()
+        except OSError as error:
+            if error.errno == errno.ENXIO and self.kernel_limits:
+                return True
+        for card in self.cards:
+            card.touch()  # any file can be counted
+        self.missing.append("no devices of our own: nothing keeps a job from the card of another")
+        return False
 
     def _find_view(self, shared: Path) -> tuple[str, ...]:
         """Words before the command of a node."""
@@ -233,11 +256,7 @@ class Cluster:
             (self.folder / name).mkdir()
         (self.folder / "munge.key").write_bytes(os.urandom(1024))
         (self.folder / "munge.key").chmod(0o600)
-        # Slurm counts cards by the files that stand for them; any file does.
-        cards = [self.folder / f"card{i}" for i in range(GPUS)]
-        for card in cards:
-            card.touch()
-        given = "".join(f"Name=gpu File={card}\n" for card in cards)
+        given = "".join(f"Name=gpu File={card}\n" for card in self.cards)
         (self.folder / "gres.conf").write_text(f"AutoDetect=off\n{given}")
         if self.kernel_limits:
             (self.folder / "cgroup.conf").write_text(CGROUP_SETTINGS)

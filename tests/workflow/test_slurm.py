@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.conftest import NOT_TESTED
-from tests.workflow.cluster import LATE, Cluster, UnavailableError
+from tests.workflow.cluster import GPUS, LATE, Cluster, UnavailableError
 from tests.workflow.small import (
     ask_fault,
     command,
@@ -139,6 +139,29 @@ print(time.time() - os.stat({str(file)!r}).st_mtime)
         said, _ = looking.communicate()
     # Some of the time is over when this test sees that the node has looked for the file.
     assert float(said) > 0.2 * LATE
+
+
+def test_a_job_opens_no_card_but_its_own(cluster: Cluster) -> None:
+    if not cluster.guards_cards:
+        pytest.skip(f"{NOT_TESTED}: nothing keeps a job from the card of another here")
+    look = """\
+import errno, sys
+for name in sys.argv[1:]:
+    try:
+        open(name, "rb")
+    except OSError as error:
+        print(errno.errorcode[error.errno])
+"""
+    # No driver stands behind a card: ENXIO is the answer of one that may be opened.
+    for count in (0, 1, 3):
+        done = subprocess.run(
+            ["srun", f"--gpus={count}", sys.executable, "-c", look, *map(str, cluster.cards)],
+            env={**os.environ, **cluster.environment()},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        assert sorted(done.stdout.split()) == ["ENXIO"] * count + ["EPERM"] * (GPUS - count)
 
 
 def test_searches_on_the_cluster_are_those_of_one_computer(
