@@ -14,6 +14,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -180,6 +181,7 @@ class Cluster:
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.folder.chmod(0o755)
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        self._guard: subprocess.Popen[bytes] | None = None
         self.missing: list[str] = []
         """What this machine does not offer, and what that means for the tests."""
         self.kernel_limits = _has_cgroups()
@@ -282,6 +284,9 @@ class Cluster:
     def __enter__(self) -> "Cluster":
         """Start all daemons and wait until every node takes jobs."""
         CONFIG.parent.mkdir(parents=True, exist_ok=True)
+        # It clears up when its input ends, also because this process was killed.
+        guard = [sys.executable, __file__, str(self.folder)]
+        self._guard = subprocess.Popen(guard, stdin=subprocess.PIPE, start_new_session=True)
         CONFIG.symlink_to(self.folder / "slurm.conf")
         try:
             key, munge = self.folder / "munge.key", self.folder / "munge.socket"
@@ -452,18 +457,25 @@ class Cluster:
         for daemon in self._daemons.values():
             with suppress(subprocess.TimeoutExpired):
                 daemon.wait(10)
-        for _ in range(50):
-            left = list(_processes(self.folder))
-            if not left and _remove_cgroups():
-                break
-            for pid in left:
-                _kill(pid)
-            for daemon in self._daemons.values():
-                daemon.poll()
-            time.sleep(0.1)
-        if CONFIG.is_symlink() and CONFIG.resolve().parent == self.folder:
-            CONFIG.unlink()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        clear(self.folder)
+        for daemon in self._daemons.values():
+            daemon.wait()
+        if self._guard is not None:
+            self._guard.communicate()
+
+
+def clear(folder: Path) -> None:
+    """End what still runs of the cluster in a folder, and remove all that it left."""
+    for _ in range(50):
+        left = list(_processes(folder))
+        if not left and _remove_cgroups():
+            break
+        for pid in left:
+            _kill(pid)
+        time.sleep(0.1)
+    if CONFIG.is_symlink() and CONFIG.readlink().parent == folder:
+        CONFIG.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _has_cgroups() -> bool:
@@ -576,3 +588,8 @@ def _environment(pid: int) -> dict[str, str]:
 def _kill(pid: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.stdin.read()
+    clear(Path(sys.argv[1]))
