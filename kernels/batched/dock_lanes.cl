@@ -1,18 +1,22 @@
 // dock where a lane is a restart: the search of batched/dock.cl, of which each lane does one alone.
 // The lanes of a work-item are POSES restarts of one ligand, in vector types (real.clh). Its atoms,
-// torsions and fragments are the same numbers for all of them; what happens to some restarts only is
-// a masked update. No lane waits for another, and nothing is summed across lanes.
+// torsions and fragments are the same numbers for all of them; what happens to some restarts only
+// is a masked update. No lane waits for another, and nothing is summed across lanes.
 //
 //   work-item   POSES restarts of ligand item / splits: the first is POSES * (item % splits)
 //
-// A processor reads the field a byte at a time, sixteen for a vector, and does nothing else between:
-// that takes most of the time, so the code around it has no branches by lane.
+// A processor reads the field a byte at a time, sixteen for a vector, and does nothing else
+// between: that takes most of the time, so the code around it has no branches by lane.
 //
 // NumPy twin: ligen_py/engine/docking/reference.py, bit for bit, as for every form.
 
 #include "keep.clh"
 #include "real.clh"
 #include "search.clh"
+
+// Functions that are called and not copied to where they are called: compilers take a tenth of the
+// time.
+#define APART __attribute__((noinline)) static
 
 typedef struct {
   real x, y, z;
@@ -115,28 +119,33 @@ static inline __global const char *plane_of(__global const char *field, int plan
   return field + plane * (GRID_SIDE * GRID_SIDE * GRID_SIDE);
 }
 
-static inline whole sum_over(
-    __global const char *plane, const vector_t *atoms, int first, int last, const motion_t *m) {
-  whole sum = (whole)(0);
-  for (int i = first; i < last; i++) sum += field_here(plane, moved(m, atoms[i]));
-  return sum;
+// Ranges of atoms that move together: heavy ones, then hydrogens.
+typedef struct {
+  int first[4], last[4];
+} moving_t;
+
+// What moves with one side of a bond.
+static inline moving_t side_of(const problem_t *ligand, torsion_t t, int near_side) {
+  if (near_side)
+    return (moving_t){{0, t.heavy_last, ligand->heavy, t.hydrogen_last},
+                      {t.heavy_first, ligand->heavy, t.hydrogen_first, ligand->atoms}};
+  return (moving_t){{t.heavy_first, 0, t.hydrogen_first, 0}, {t.heavy_last, 0, t.hydrogen_last, 0}};
 }
 
-// Field sum of one side of a bond after a rigid motion.
-static inline whole sum_of_side(const problem_t *ligand,
-                                __global const char *field,
-                                const vector_t *atoms,
-                                torsion_t t,
-                                int near_side,
-                                const motion_t *m) {
-  __global const char *heavy = plane_of(field, HEAVY), *light = plane_of(field, HYDROGEN);
-  if (!near_side)
-    return sum_over(heavy, atoms, t.heavy_first, t.heavy_last, m) +
-           sum_over(light, atoms, t.hydrogen_first, t.hydrogen_last, m);
-  return sum_over(heavy, atoms, 0, t.heavy_first, m) +
-         sum_over(heavy, atoms, t.heavy_last, ligand->heavy, m) +
-         sum_over(light, atoms, ligand->heavy, t.hydrogen_first, m) +
-         sum_over(light, atoms, t.hydrogen_last, ligand->atoms, m);
+// Field sum of some atoms after a rigid motion.
+static inline whole sum_of(__global const char *field,
+                           const vector_t *atoms,
+                           const moving_t *moving,
+                           const motion_t *m) {
+  whole sum = (whole)(0);
+#pragma unroll 1
+  for (int range = 0; range < 4; range++) {
+    __global const char *plane = plane_of(field, range < 2 ? HEAVY : HYDROGEN);
+#pragma unroll 1
+    for (int i = moving->first[range]; i < moving->last[range]; i++)
+      sum += field_here(plane, moved(m, atoms[i]));
+  }
+  return sum;
 }
 
 // As key_of() and candidate_of() in search.clh.
@@ -161,7 +170,7 @@ static inline uint bits_between(int first, int last, int word) {
 static inline int lowest(uint word) { return 31 - (int)clz(word & (0u - word)); }
 
 // Number of bumped pairs of the whole ligand.
-static inline whole bumps_within(const problem_t *ligand, const vector_t *atoms) {
+APART whole bumps_within(const problem_t *ligand, const vector_t *atoms) {
   whole found = (whole)(0);
   for (int i = 0; i < ligand->heavy; i++)
     for (int word = i / 32; word < ligand->words; word++) {
@@ -203,12 +212,12 @@ static inline whole bumps_of(const problem_t *ligand,
 }
 
 // Coordinates from the genotype.
-static inline void build_poses(const problem_t *ligand,
-                               vector_t *atoms,
-                               const whole *turns,
-                               __global const float4 *angles,
-                               turn_t q,
-                               vector_t t) {
+APART void build_poses(const problem_t *ligand,
+                       vector_t *atoms,
+                       const whole *turns,
+                       __global const float4 *angles,
+                       turn_t q,
+                       vector_t t) {
   for (int i = 0; i < ligand->atoms; i++) {
     const float4 at = ligand->conformer[i];
     atoms[i] = everywhere(at.x, at.y, at.z);
@@ -226,23 +235,24 @@ static inline void build_poses(const problem_t *ligand,
 }
 
 // Rigid alignment: as align() in dock.cl.
-static inline void align_all(const problem_t *ligand,
-                             __global const char *field,
-                             vector_t *atoms,
-                             __global const float4 *angles,
-                             float2 steps,
-                             turn_t *q,
-                             vector_t *t) {
-  __global const char *heavy = plane_of(field, HEAVY), *light = plane_of(field, HYDROGEN);
+APART void align_all(const problem_t *ligand,
+                     __global const char *field,
+                     vector_t *atoms,
+                     __global const float4 *angles,
+                     float2 steps,
+                     turn_t *q,
+                     vector_t *t) {
+  const moving_t all = {{0, 0, ligand->heavy, 0}, {ligand->heavy, 0, ligand->atoms, 0}};
+#pragma unroll 1
   for (int round = 0; round < 2; round++) {
+#pragma unroll 1
     for (int axis = 0; axis < 3; axis++) {
       const vector_t d = everywhere(axis == 0, axis == 1, axis == 2);
       whole key = (whole)(NO_KEY);
+#pragma unroll 1
       for (int a = 0; a < N_ANGLES; a++) {
         const motion_t m = turned(d, (real)(angles[a].x), (real)(angles[a].y), *t);
-        const whole sum = sum_over(heavy, atoms, 0, ligand->heavy, &m) +
-                          sum_over(light, atoms, ligand->heavy, ligand->atoms, &m);
-        key = max(key, key_of_all(sum, a));
+        key = max(key, key_of_all(sum_of(field, atoms, &all, &m), a));
       }
       const whole a = candidate_of_all(key);
       const motion_t m = turned(d, of_angle(angles, a, 0), of_angle(angles, a, 1), *t);
@@ -251,15 +261,16 @@ static inline void align_all(const problem_t *ligand,
     }
     const float step = round == 0 ? steps.x : steps.y;
     whole key = (whole)(NO_KEY);
+#pragma unroll 1
     for (int c = 0; c < 27; c++) {
       const int m = (c + 13) % 27;  // candidate 0 is no shift
       const float x = step * (float)(m / 9 - 1), y = step * (float)(m / 3 % 3 - 1);
       const float z = step * (float)(m % 3 - 1);
       whole sum = (whole)(0);
+#pragma unroll 1
       for (int i = 0; i < ligand->atoms; i++) {
-        const vector_t at = atoms[i];
-        sum += field_here(i < ligand->heavy ? heavy : light,
-                          (vector_t){at.x + x, at.y + y, at.z + z});
+        __global const char *plane = plane_of(field, i < ligand->heavy ? HEAVY : HYDROGEN);
+        sum += field_here(plane, (vector_t){atoms[i].x + x, atoms[i].y + y, atoms[i].z + z});
       }
       key = max(key, key_of_all(sum, c));
     }
@@ -274,29 +285,33 @@ static inline void align_all(const problem_t *ligand,
 
 // Turn one fragment of every restart to its best angle without an internal bump: as optimize() in
 // dock.cl.
-static inline void optimize_all(const problem_t *ligand,
-                                __global const char *field,
-                                vector_t *atoms,
-                                whole *turns,
-                                __global const float4 *angles,
-                                int fragment,
-                                whole clean,
-                                turn_t *q,
-                                vector_t *t) {
+APART void optimize_all(const problem_t *ligand,
+                        __global const char *field,
+                        vector_t *atoms,
+                        whole *turns,
+                        __global const float4 *angles,
+                        int fragment,
+                        whole clean,
+                        turn_t *q,
+                        vector_t *t) {
   const int n = fragment >> 1, near_side = fragment & 1;
   const torsion_t torsion = ligand->torsion[n];
   const vector_t pivot = atoms[torsion.near];
   const vector_t d = bond_of(atoms, torsion, ligand->inverse_length[n]);
+  const moving_t moving = side_of(ligand, torsion, near_side);
   whole keys[N_ANGLES];
+#pragma unroll 1
   for (int a = 0; a < N_ANGLES; a++) {
     const motion_t m = turned(d, (real)(angles[a].x), (real)(angles[a].y), pivot);
-    keys[a] = key_of_all(sum_of_side(ligand, field, atoms, torsion, near_side, &m), a);
+    keys[a] = key_of_all(sum_of(field, atoms, &moving, &m), a);
   }
 
   const int far_moves = 2 * (torsion.heavy_last - torsion.heavy_first) > ligand->heavy;
   whole chosen = (whole)(0), searching = chosen == 0, bound = (whole)(INT_MAX);
+#pragma unroll 1
   for (int tests = 0; tests < BUMP_TESTS; tests++) {
     whole best = (whole)(NO_KEY);
+#pragma unroll 1
     for (int a = 0; a < N_ANGLES; a++)
       best = max(best, select((whole)(NO_KEY), keys[a], keys[a] < bound));
     bound = best;
@@ -305,8 +320,7 @@ static inline void optimize_all(const problem_t *ligand,
     if (!ANY(searching)) break;
     const whole turn = far_moves == near_side ? (N_ANGLES - a) % N_ANGLES : a;
     const motion_t m = turned(d, of_angle(angles, turn, 0), of_angle(angles, turn, 1), pivot);
-    const whole free =
-        searching & NOT(bumps_of(ligand, atoms, torsion, far_moves, &m, searching));
+    const whole free = searching & NOT(bumps_of(ligand, atoms, torsion, far_moves, &m, searching));
     chosen = select(chosen, a, free);
     searching &= NOT(free);
     if (!ANY(searching)) break;
@@ -317,7 +331,8 @@ static inline void optimize_all(const problem_t *ligand,
   // Where none is chosen, the first angle, which is 0, moves nothing.
   const motion_t m = turned(d, of_angle(angles, chosen, 0), of_angle(angles, chosen, 1), pivot);
   for (int i = 0; i < ligand->atoms; i++)
-    if (is_far(torsion, i) != near_side) atoms[i] = chosen_vector(atoms[i], moved(&m, atoms[i]), changed);
+    if (is_far(torsion, i) != near_side)
+      atoms[i] = chosen_vector(atoms[i], moved(&m, atoms[i]), changed);
   turns[n] = (turns[n] + (near_side ? N_ANGLES - chosen : chosen)) % N_ANGLES;
   if (near_side) {
     const turn_t there = turned_on(*q, d, of_angle(angles, chosen, 2), of_angle(angles, chosen, 3));
@@ -380,8 +395,9 @@ __kernel void dock(int ligand_count,
     vector_t t = {gather(position, 4 * restart), gather(position, 4 * restart + 1),
                   gather(position, 4 * restart + 2)};
     for (int n = 0; n < ligand.torsions; n++)
-      turns[n] = gather_bytes((__global const char *)start_turns,
-                              TO_BITS(restart * MAX_TORSIONS + n)) & 255;
+      turns[n] =
+          gather_bytes((__global const char *)start_turns, TO_BITS(restart * MAX_TORSIONS + n)) &
+          255;
     build_poses(&ligand, atoms, turns, angles, q, t);
     align_all(&ligand, field, atoms, angles, steps, &q, &t);
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.constants import ATOM_CLASSES, VECTORS
 from ligen_py.engine.docking.field_on_device import FieldOnDevice
 from ligen_py.engine.docking.search import (
     BUMPED,
@@ -21,14 +21,13 @@ from ligen_py.engine.docking.search import (
     pack,
 )
 from ligen_py.engine.geometry import as_float4
-from ligen_py.engine.refinement.maps import VECTORS
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.residency import resident
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.limits import MAX_TORSIONS
+from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
 from ligen_py.records.poses import Poses
 
 log = logging.getLogger("ligen_py")
@@ -228,7 +227,7 @@ class Docker:
         return self._tuning or tuned(self.device, self._source, atom_class)
 
     def program(self, atom_class: int) -> Program:
-        """The kernels of an atom class."""
+        """The kernels of an atom class; by lanes those of all, since a lane has no local memory."""
         tuning = self._tuned(atom_class)
         definitions = {
             "MAX_ATOMS": atom_class,
@@ -240,15 +239,16 @@ class Docker:
             "RESTART_BITS": RESTART_BITS,
             "BUMPED": BUMPED,
             "FREE_POCKET_BUMPS": FREE_POCKET_BUMPS,
-            "POSES": self._vector,
             **tuning.definitions(),
         }
+        if self._source == BY_LANES:
+            definitions |= {"MAX_ATOMS": MAX_ATOMS, "POSES": self._vector}
         return build(self.device, self._source, definitions, tuning.registers, STRUCTS)
 
     def splits(self, atom_class: int, ligands: int) -> int:
         """Sub-groups that share the restarts of one ligand, so that a launch fills the device.
 
-        It changes no result. By lanes: work-items, each of which takes restarts once.
+        It changes no result. By lanes a work-item takes restarts only once.
         """
         restarts = self.plan.num_restart
         if self._source == BY_LANES:
