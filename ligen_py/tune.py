@@ -29,6 +29,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.docking.batched import BY_SUB_GROUPS, FASTEST
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.docking.tuning_candidate import Form, Outcome, Trial, random_input
 from ligen_py.errors import DeviceError, InputError
@@ -126,6 +127,9 @@ def _tune(options: argparse.Namespace) -> None:
     table = read_table(path) | {"for": device.handle.name.strip(), "device": device.label}
     is_gpu = device.kind == "gpu"
     for form in options.forms:
+        if form == "batched" and FASTEST.get(device.kind, BY_SUB_GROUPS) != BY_SUB_GROUPS:
+            log.warning("batched: this device takes a form without settings; nothing to tune")
+            continue
         for atom_class in options.classes:
             log.info("%s, up to %d atoms", form, atom_class)
             count = {True: {"batched": 2048, "latency": 256}[form], False: 8}[is_gpu]

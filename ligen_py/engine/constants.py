@@ -1,4 +1,4 @@
-"""Radii, field values and sizes that host code and kernels share."""
+"""Radii and field values that host code and kernels share."""
 
 import numpy as np
 
@@ -12,10 +12,6 @@ BONDI_RADII = {
 
 ATOM_CLASSES = (32, 64, 96, 128, 192, MAX_ATOMS)
 """Kernels are compiled for ligands up to these sizes; a ligand runs in the smallest that fits."""
-
-VECTORS = {"cpu": 16}
-"""Poses, or points, that a work-item computes side by side, by kind of device; else 1 (POSES in
-real.clh)."""
 
 CORE = -12
 """Field value inside the receptor: an atom there is a pocket bump (CORE in field.clh)."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ligen_py.engine.constants import ATOM_CLASSES, VECTORS
+from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking.field_on_device import FieldOnDevice
 from ligen_py.engine.docking.search import (
     BUMPED,
@@ -22,7 +22,7 @@ from ligen_py.engine.docking.search import (
 )
 from ligen_py.engine.geometry import as_float4
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import Device
+from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.residency import resident
 from ligen_py.opencl.tuning import Tuning, tuned

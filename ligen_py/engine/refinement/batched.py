@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ligen_py.engine.batches import by_batches
-from ligen_py.engine.constants import ATOM_CLASSES, VECTORS
+from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
@@ -15,7 +15,7 @@ from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import Grid, field_macros
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import Device
+from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace

@@ -6,10 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ligen_py.engine.constants import VECTORS
 from ligen_py.opencl import buffers
 from ligen_py.opencl.buffers import OutOfMemoryError
-from ligen_py.opencl.device import Device
+from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import build
 from ligen_py.records.pocket import GeometricField
 
