@@ -5,8 +5,8 @@
 //
 //   work-item   POSES restarts of ligand item / splits: the first is POSES * (item % splits)
 //
-// A processor reads the field a byte at a time, sixteen for a vector, and does nothing else
-// between: that takes most of the time, so the code around it has no branches by lane.
+// Most of the time goes into reading the field, a byte at a time for each lane; the code around it
+// has no branches by lane.
 //
 // NumPy twin: ligen_py/engine/docking/reference.py, bit for bit, as for every form.
 
