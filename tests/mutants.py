@@ -348,15 +348,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the drawing (default: 1)")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each (default: 600)")
     options = parser.parse_args(argv)
-    chosen = [mutant for mutant in every(options.folders) if not means_nothing(mutant)]
-    random.Random(options.seed).shuffle(chosen)
-    chosen = chosen[: options.count]
     found: dict[str, list[str]] = {SURVIVED: [], LATE: []}
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
-        tree = copied(Path(name))
+        tree = copied(Path(name))  # from here on the checkout may change
+        known = [one for one in every(options.folders, tree) if not means_nothing(one, tree)]
+        random.Random(options.seed).shuffle(known)
+        chosen = known[: options.count]
         for number, mutant in enumerate(chosen, start=1):
-            said = outcome(mutant, tree, concerning(mutant.path), options.seconds)
-            what = mutant.described((ROOT / mutant.path).read_text(encoding="utf-8"))
+            what = mutant.described((tree / mutant.path).read_text(encoding="utf-8"))
+            said = outcome(mutant, tree, concerning(mutant.path, tree), options.seconds)
             print(f"{number}/{len(chosen)}  {what}  {said}", flush=True)
             found.setdefault(said, []).append(what)
     alive, late = found[SURVIVED], found[LATE]

@@ -139,7 +139,7 @@ def test_a_run_says_how_many_survived(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = iter(["killed by a.py", SURVIVED, "killed by b.py"])
-    monkeypatch.setattr(mutants, "copied", lambda folder: folder)
+    monkeypatch.setattr(mutants, "copied", lambda _: ROOT)
     monkeypatch.setattr(mutants, "outcome", lambda *_: next(said))
     words = ["ligen_py/engine/constants.py", "kernels/include/random.clh"]
     assert mutants.main([*words, "--count", "3", "--seed", "7"]) == 1
