@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("ligen_py/engine", "ligen_py/molecules", "ligen_py/store", "kernels")
 
@@ -40,6 +42,7 @@ MOST_ALIVE = 0.05
 """Share of the mutants that may survive."""
 
 SURVIVED, LATE = "SURVIVED", "OUT OF TIME"
+USAGE, NO_TESTS = pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED
 
 OPPOSITE = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
@@ -334,8 +337,10 @@ def outcome(mutant: Mutant, tree: Path, tests: Sequence[str], seconds: float = S
         return LATE
     finally:
         path.write_text(source, encoding="utf-8")
-    if done.returncode == 0:
+    if done.returncode in (0, NO_TESTS):
         return SURVIVED
+    if done.returncode == USAGE:
+        raise RuntimeError(f"pytest does not take {' '.join(tests)}: {done.stderr}")
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return f"killed by {failed[0] if failed else f'exit code {done.returncode}'}"
 

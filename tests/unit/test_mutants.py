@@ -96,6 +96,10 @@ def test_mutants_are_killed_by_a_test_that_fails_and_by_nothing_else(tmp_path: P
     assert outcome(limit, tmp_path, ["test_size.py"]) == "killed by test_size.py::test_it"
     assert outcome(other, tmp_path, ["test_size.py"]) == SURVIVED
     assert (tmp_path / "size.py").read_text() == "LIMIT = 1.9\nOTHER = 5\n"
+    (tmp_path / "test_none.py").write_text("def test_it_in_the_simulator_Oclgrind(): assert 0\n")
+    assert outcome(limit, tmp_path, ["test_none.py"]) == SURVIVED  # no test is left
+    with pytest.raises(RuntimeError, match=r"test_gone\.py"):
+        outcome(limit, tmp_path, ["test_gone.py"])
 
 
 SAMPLE = (
