@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rdkit import Chem
 
+from ligen_py.molecules.hits import checks as module
 from ligen_py.molecules.hits.checks import CHECKS, checks, overlap
 from ligen_py.molecules.interactions.receptor import Surroundings, surroundings
 from ligen_py.records.functions.xscore import Interaction
@@ -135,6 +136,15 @@ def test_overlap_is_the_share_of_a_volume() -> None:
     # Two spheres of one radius, one radius apart, share 5/16 of each.
     assert share == pytest.approx(5 / 16, abs=0.06)
     assert overlap(np.zeros((1, 3)) + 9, np.array([6]), surroundings(one)) == 0
+
+
+@pytest.mark.parametrize(("share", "passes"), [(0.075, True), (0.0751, False)])
+def test_the_limit_of_overlap_is_posebusters(
+    share: float, passes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`volume_overlap` of PoseBusters takes a share of `clash_cutoff`, 0.075, and none above."""
+    monkeypatch.setattr(module, "overlap", lambda *_: share)
+    assert checks(ligand(NAME), "", protein())["overlap"] == passes
 
 
 def test_every_check_is_explained() -> None:
