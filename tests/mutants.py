@@ -73,7 +73,7 @@ CONCERNED = {
     "ligen_py/engine/genetic": "unit/engine/genetic kernels/test_lga.py stages/test_lga.py",
     "ligen_py/engine": "unit/engine kernels",
     "ligen_py/molecules/receptor": "unit/molecules/receptor unit/molecules/typing "
-    "stages/test_pocket.py",
+    "stages/test_pocket.py unit/test_config_checks.py",
     "ligen_py/molecules/ligands": "unit/molecules/ligands unit/molecules/test_goldens.py "
     "stages/test_parse.py",
     "ligen_py/molecules/library": "unit/molecules/library stages/test_parse.py",

@@ -152,7 +152,7 @@ def _of_kind(genome: Genome, query: Query, sites: Sites, kind: int, width: int) 
         count = differs(letters, text[guide]).sum(1)
         found.append((count <= limit, np.full(len(guide), -1), letters, text[guide], count))
     else:
-        for column in range(int(spans[:, 0].min(initial=0)), int(spans[:, 1].max(initial=-1)) + 2):
+        for column in range(int(spans[:, 1].max(initial=0)) + 2):
             row_text, row_letters = text[guide], letters
             gap = np.full((len(guide), size), GAP, np.uint8)
             if bulge == Bulge.DNA:

@@ -23,7 +23,7 @@ from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.layout import CAMPAIGN, Control, Scored
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.writer import new_campaign
-from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.files.read import kind_of, read, read_columns
 from ligen_py.store.files.seal import LENGTH
 from ligen_py.store.files.table import Table
 from ligen_py.store.files.text import write_texts
@@ -55,6 +55,20 @@ def write_scores(path: Path, count: int = 3) -> Path:
         {"xscore": {}},
     )
     return path
+
+
+def test_what_kind_a_file_is_of(tmp_path: Path) -> None:
+    """The first one of those asked for stands for a file that is none of them, or no file at all."""
+    path, none = write_scores(tmp_path / "some.h5"), tmp_path / "none.h5"
+    assert kind_of(path, [KEPT, SCORES]) is SCORES
+    assert kind_of(path, [LIGANDS, KEPT]) is LIGANDS
+    assert kind_of(none, [LIGANDS, SCORES]) is LIGANDS
+    none.write_bytes(b"no HDF5")
+    assert kind_of(none, [LIGANDS, SCORES]) is LIGANDS
+    content = bytearray(path.read_bytes())
+    content[-LENGTH - 1] ^= 1
+    path.write_bytes(content)
+    assert kind_of(path, [LIGANDS, SCORES]) is LIGANDS
 
 
 def test_a_record_reads_back_as_it_was_written(tmp_path: Path) -> None:
