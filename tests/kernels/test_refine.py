@@ -27,11 +27,11 @@ from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import Tuning
+from ligen_py.paths import kernel_folder
 from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.functions.vina import VinaLigands
 from ligen_py.records.functions.xscore import XScoreLigands
-from ligen_py.paths import kernel_folder
 from ligen_py.records.poses import Poses
 from ligen_py.settings.refine import RefineSettings
 from tests.xscore_input import as_vina, charged_receptor, random_receptor, with_types
@@ -205,7 +205,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void direction(
 def test_a_hessian_that_leads_uphill_is_forgotten(
     device: Device, form: str, tmp_path: Path
 ) -> None:
-    """Rounding alone makes one in a descent, so that a kernel of the test asks for the direction."""
+    """In a descent rounding alone makes one; here a kernel of the test asks for the direction."""
     count, room, arm, poses = 9, 12, 2.5, 16
     rng = np.random.default_rng(3)
     half = rng.normal(size=(poses, count, count))

@@ -58,7 +58,7 @@ def write_scores(path: Path, count: int = 3) -> Path:
 
 
 def test_what_kind_a_file_is_of(tmp_path: Path) -> None:
-    """The first one of those asked for stands for a file that is none of them, or no file at all."""
+    """The first one asked for stands for a file that is none of them, or no file at all."""
     path, none = write_scores(tmp_path / "some.h5"), tmp_path / "none.h5"
     assert kind_of(path, [KEPT, SCORES]) is SCORES
     assert kind_of(path, [LIGANDS, KEPT]) is LIGANDS
