@@ -222,6 +222,7 @@ class _Progress:
             print(f"\r\033[K{stage} ...", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
+        """Clear the line, so that what is printed next begins at its start."""
         if self._on:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 

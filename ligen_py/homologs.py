@@ -114,6 +114,7 @@ def _searcher(
     searcher, pace = Searcher(device, scoring), Pace("million cells")
 
     def search(blocks: tuple[int, int]) -> list[Ranked]:
+        """The `top` hits of each query among blocks (first, end) of the database."""
         with open_database(path) as database:
             some = database.blocks(*blocks)
         return searcher.search(letters, some, top, tell=lambda cells: pace.add(cells // 1_000_000))

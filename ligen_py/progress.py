@@ -335,6 +335,7 @@ def follow(
         return "; ".join(filter(None, (str(state) if state else "", words)))
 
     def run() -> None:
+        """Look again and again; a thread does so until the program ends."""
         written = -math.inf
         while True:
             line = ""
@@ -350,6 +351,7 @@ def follow(
             time.sleep(min(pause, GLANCE if bars else pause) if line else min(pause, 1.0))
 
     def finish() -> None:
+        """Write the last line, and clear the bars."""
         # A file that is read here for the first time needs threads, which Python starts no more.
         with suppress(InputError, OSError, RuntimeError):
             if line := look():

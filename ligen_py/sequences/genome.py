@@ -290,6 +290,7 @@ def _packed(
     found: set[str] = set()
 
     def work() -> Iterator[Callable[[], None]]:
+        """The pieces of packing all records; no two write the same word: threads run them."""
         for body, start in zip(bodies, starts, strict=True):
             first = int(start) // WORD
             mine = planes[:, first : first + -(-body.length // WORD)]
@@ -403,6 +404,7 @@ def _fasta_body(
     length = rows * width + len(letters) - rows * step
 
     def pack(target: Target) -> Iterator[Callable[[], None]]:
+        """Pieces of packing these letters: of whole lines where all lines have one length."""
         if rows == 0:
             for at in range(0, length, BLOCK):
                 yield partial(_pack, path, name, letters[at : at + BLOCK], target, at)
@@ -511,7 +513,10 @@ def _keep_others(
 
 def _twobit_packer(record: twobit.TwoBitRecord) -> Callable[[Target], Iterator[Callable[[], None]]]:
     def pack(target: Target) -> Iterator[Callable[[], None]]:
+        """One piece of packing: a record of .2bit is unpacked whole."""
+
         def work() -> None:
+            """Write the record's planes into their place."""
             target.planes[:] = twobit.unpack(record)
 
         yield work

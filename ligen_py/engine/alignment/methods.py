@@ -207,6 +207,7 @@ class Wavefront:
         residues, longest = int(blocks.length.sum(dtype="i8")), int(blocks.length.max(initial=0))
 
         def cost(shape: Shape) -> float:
+            """Time, no unit: of all cells at the shape's speed, or of the longest sequence."""
             passes = -(-rows // shape.height)
             whole = residues * shape.height / SHAPES[shape] * (SEVERAL if passes > 1 else 1)
             # The sub-group with the longest sequence has its share of the device: 64 cells for a

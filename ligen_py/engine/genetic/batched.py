@@ -374,6 +374,7 @@ class Lga:
         for classes, members in self._classes(ligands):
 
             def work(rows: np.ndarray, classes: tuple[int, int] = classes) -> Found:
+                """Search with some ligands of one class; their results in the order of `rows`."""
                 lanes = self._lanes if self.form == "sub_groups" else 0
                 batch = pack(ligands, rows, self.field, settings, kinds, lanes)
                 return self._run(batch, rows, classes, settings, watch)

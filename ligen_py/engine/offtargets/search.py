@@ -521,6 +521,7 @@ def search(
     found: list[Sites] = []
 
     def mine(todo: deque[int]) -> Iterator[tuple[int, int]]:
+        """The next pieces for one searcher, (first, end) words; `todo` gets the bases of each."""
         while True:
             with lock:
                 piece = next(waiting, None)
@@ -530,6 +531,7 @@ def search(
             yield piece
 
     def work(searcher: Searcher) -> None:
+        """Search pieces on one device until none is left; another thread does so on another one."""
         todo: deque[int] = deque()
         for sites in searcher.search(genome, mine(todo)):
             with lock:

@@ -65,6 +65,7 @@ def _digest(path: Path, size: int) -> str:
     """SHA-256 over the SHA-256 of every block of the first `size` bytes, hexadecimal."""
 
     def of_block(first: int) -> bytes:
+        """SHA-256 of the block that begins at a byte."""
         with path.open("rb") as stream:
             stream.seek(first)
             return hashlib.sha256(stream.read(min(BLOCK, size - first))).digest()
