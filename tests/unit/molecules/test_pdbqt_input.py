@@ -12,6 +12,7 @@ from rdkit.Chem import AllChem
 from ligen_py.engine.functions.ad4 import reference as ad4
 from ligen_py.errors import InputError
 from ligen_py.molecules.pdbqt_input import (
+    ELEMENT,
     MOST_TORSIONS,
     bonds_of,
     read_ligand,
@@ -100,6 +101,13 @@ def retyped(word: str) -> Callable[[str], str]:
 
 def second_root(text: str) -> str:
     return text + text
+
+
+def test_every_type_has_its_element() -> None:
+    others = {"HD": "H", "A": "C", "NA": "N", "OA": "O", "SA": "S"}
+    table = Chem.GetPeriodicTable()
+    known = {kind: others.get(kind.name, kind.name.capitalize()) for kind in Ad4Type if kind}
+    assert {kind: table.GetAtomicNumber(symbol) for kind, symbol in known.items()} == ELEMENT
 
 
 @pytest.mark.parametrize(
