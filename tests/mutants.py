@@ -141,8 +141,12 @@ def of_python(path: str, source: str) -> list[Mutant]:
         return place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)
 
     found = []
-    for node in _code(ast.parse(source)):
+    tree = ast.parse(source)
+    left = _sizes_left(tree)
+    for node in _code(tree):
         new: str | None = None
+        if node in left:
+            continue
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             start, end = ends(node)
             new = larger(source[start:end]) if re.fullmatch(r"[\d.]+", source[start:end]) else None
@@ -168,6 +172,15 @@ def of_python(path: str, source: str) -> list[Mutant]:
         if new is not None:
             found.append(Mutant(path, node.lineno, start, end, new))
     return sorted(set(found))
+
+
+def _sizes_left(tree: ast.AST) -> set[ast.expr]:
+    """The numbers n of `reshape(..., -n)`: with every n NumPy takes the size that is left."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    shapes = (
+        one for call in calls if getattr(call.func, "attr", "") == "reshape" for one in call.args
+    )
+    return {one.operand for one in shapes if isinstance(one, ast.UnaryOp)}
 
 
 def _code(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:

@@ -30,7 +30,7 @@ def fits(å: float, b: float) -> bool:
     if å is None:
         raise ValueError(f"{b:.2f} is 5")
     require_all(å)
-    print(å)
+    print(å.reshape(3, -1))
     return (å + 0.0) < LIMIT and not b == 2
 '''
 KERNEL = """// of 3
@@ -60,6 +60,7 @@ def test_what_is_changed_in_a_program() -> None:
         "å is None -> False",
         "is -> is not",
         "require_all(å) -> None",
+        "3 -> 4",
         "0.0 -> 0.1",
         "< -> <=",
         "and -> or",
