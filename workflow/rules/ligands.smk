@@ -2,7 +2,7 @@ rule parse:
     input:
         library=lambda wildcards: str(plan.source(wildcards.library, wildcards.chunk)),
         after=lambda wildcards: [
-            fmade("ligands")
+            made("ligands").format(library=library, chunk=chunk)
             for library, chunk in plan.before(wildcards.library, wildcards.chunk)
         ],
     output:

@@ -43,6 +43,7 @@ def protein() -> Surroundings:
             label=np.array([f"A/UNK/{i}/X" for i in range(count)], object),
             role=np.full(count, Interaction.POLAR, "u1"),
             conformation=np.array([""] * count, object),
+            receptor=np.array(["protein.pdb"], object),
         )
     )
 
@@ -131,6 +132,7 @@ def test_overlap_is_the_share_of_a_volume() -> None:
         label=np.array(["A/ALA/1/CB"], object),
         role=np.array([Interaction.HYDROPHOBIC], "u1"),
         conformation=np.array([""], object),
+        receptor=np.array(["protein.pdb"], object),
     )
     share = overlap(np.zeros((1, 3)), np.array([6]), surroundings(one))
     # Two spheres of one radius, one radius apart, share 5/16 of each.

@@ -41,6 +41,7 @@ def site(*atoms: Atom, hydrogens: Sequence[Sequence[float]] = ()) -> Site:
         label=np.array([*(label for label, *_ in atoms), *[atoms[0][0]] * bare], object),
         role=np.array([*(role for *_, role in atoms), *[Interaction.NONE] * bare], "u1"),
         conformation=np.array([""] * (count + bare), object),
+        receptor=np.array(["protein.pdb"], object),
     )
 
 
