@@ -270,7 +270,8 @@ def concerning(path: str, root: Path = ROOT) -> list[str]:
     around = seeing(CONCERNED[near].split()) or seeing(("unit", "stages", "kernels", "api"))
     own_kernel = tests / "kernels" / f"test_{parts[-1].removesuffix('_field')}.py"
     beside = [own_kernel] if parts[0] == "kernels" and own_kernel.exists() else []
-    order = [*([own] if own.exists() else []), *beside, *importing, *around]
+    examples = [tests / "unit/test_doctests.py"] if ">>> " in (root / path).read_text() else []
+    order = [*([own] if own.exists() else []), *beside, *examples, *importing, *around]
     return list(dict.fromkeys(str(one.relative_to(root)) for one in order))
 
 
