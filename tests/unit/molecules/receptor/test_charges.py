@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ligen_py.molecules.receptor import charges
 from ligen_py.molecules.receptor import preparation as receptor
 from ligen_py.molecules.receptor.charges import STATES, Heavy, amino_acid, charge
 from ligen_py.molecules.receptor.site import site_of_ligand
@@ -152,6 +153,20 @@ def test_what_binds_a_metal_has_no_hydrogen_there() -> None:
     assert not (found.receptor.type == Ad4Type.HD).any()
 
 
+@pytest.mark.parametrize("atom", ["N", "S"])
+def test_what_binds_a_metal_is_near_it(atom: str) -> None:
+    for apart, found in ((2.79, {0}), (2.81, set())):
+        near = heavy({atom: [0.0, 0, 0], "ZN": [apart, 0, 0]}, "HIS", [])
+        assert charges._binding(near) == found
+
+
+@pytest.mark.parametrize(("atom", "longest"), [("N", 1.3), ("O", 1.3), ("S", 1.4)])
+def test_a_given_hydrogen_is_within_a_bond(atom: str, longest: float) -> None:
+    one = heavy({atom: [0.0, 0, 0]}, "LIG", [])
+    for more, held in ((-0.01, {0: [0]}), (0.01, {})):
+        assert charges._given_hydrogens(one, np.array([[longest + more, 0, 0]])) == held
+
+
 def test_a_water_is_neutral_and_points_to_acceptors() -> None:
     water = heavy({"O": [0.0, 0, 0]}, "HOH", [])
     alone = charge(water, np.empty((0, 3))).receptor
@@ -160,6 +175,13 @@ def test_a_water_is_neutral_and_points_to_acceptors() -> None:
     arms = alone.xyz[1:].astype(float)
     assert np.linalg.norm(arms, axis=1) == pytest.approx([0.96, 0.96], abs=1e-4)
     assert arms[0] @ arms[1] / 0.96**2 == pytest.approx(np.cos(np.radians(109.47)), abs=1e-3)
+
+
+def test_a_water_points_to_an_acceptor_that_is_near() -> None:
+    for apart, points in ((3.49, True), (3.51, False)):
+        pair = heavy({"O": [0.0, 0, 0], "O2": [0.0, apart, 0]}, "HOH", [])
+        first = charges._water(0, pair, np.array([True, True]))[0]
+        assert first == pytest.approx([0, 0.96, 0] if points else [0.96, 0, 0], abs=1e-4)
 
 
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:
