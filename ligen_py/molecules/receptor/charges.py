@@ -47,6 +47,9 @@ RDKIT_NAMES = {"ILE": {"CG1": "CG2", "CG2": "CG1"}}
 HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
 """State by hydrogens on ND1 and NE2."""
 
+RING_NITROGENS = ("ND1", "NE2")
+TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
+
 BOND_LENGTH = {
     Ad4Type.N: 1.01,
     Ad4Type.NA: 1.01,
@@ -129,6 +132,8 @@ class Charged:
     """Number of the residue of each other hydrogen (hydrogens,)."""
     states: list[tuple[int, str]]
     """Residues, by number, whose state is worth a word, and that word."""
+    rings: dict[int, Interaction]
+    """What the ring nitrogens of histidines do in hydrogen bonds, by number of the atom."""
     cofactors: set[int]
     """Numbers of the residues whose SMILES is known."""
 
@@ -142,9 +147,12 @@ def charge(heavy: Heavy, hydrogens: np.ndarray, smiles: Mapping[str, str] | None
     given = _given_hydrogens(heavy, hydrogens)
     templates, states, found = _templates(heavy, given, smiles or {})
     trusted = {int(heavy.residue[i]) for i in given}
-    acceptors = np.array(
-        [kind in (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR) for kind in heavy.role]
-    )
+    rings = {
+        i: Interaction.DONOR if template.hydrogens else Interaction.ACCEPTOR
+        for i, template in enumerate(templates)
+        if is_ring_nitrogen(heavy, i)
+    }
+    acceptors = np.array([rings.get(i, kind) in TAKES for i, kind in enumerate(heavy.role)])
     xyz, kinds, charges = [heavy.xyz], [t.kind for t in templates], [t.charge for t in templates]
     built: list[int] = []
     for i, template in enumerate(templates):
@@ -161,8 +169,15 @@ def charge(heavy: Heavy, hydrogens: np.ndarray, smiles: Mapping[str, str] | None
         np.array(sorted(one for some in given.values() for one in some), np.int64),
         np.array(built, np.int64),
         states,
+        rings,
         found,
     )
+
+
+def is_ring_nitrogen(heavy: Heavy, i: int) -> bool:
+    """Whether an atom is one of the two nitrogens in the ring of a histidine."""
+    name = OTHER_NAMES.get(heavy.residue_name[i], heavy.residue_name[i])
+    return heavy.name[i] in RING_NITROGENS and SAME_AS.get(name, name) == "HIS"
 
 
 def metal_type(symbol: str) -> str:
