@@ -50,6 +50,13 @@ HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
 RING_NITROGENS = ("ND1", "NE2")
 TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
 
+CARBOXYLATES = {"ASP": ("OD1", "OD2"), "GLU": ("OE1", "OE2")}
+CARBOXYLATE = 1.5
+"""How much more than any other acceptor a carboxylate counts for a histidine's hydrogen."""
+
+FRONT = np.radians(60.0)
+"""From the direction of a ring nitrogen's hydrogen or lone pair to what is in front of it."""
+
 BOND_LENGTH = {
     Ad4Type.N: 1.01,
     Ad4Type.NA: 1.01,
@@ -289,7 +296,7 @@ def _state(
     if plain not in LETTER:
         return "", ""
     if plain == "HIS":
-        return _histidine(name, atoms, given, binding)
+        return _histidine(name, atoms, heavy, given, binding)
     acid = {"ASP": ("ASH", "OD1", "OD2"), "GLU": ("GLH", "OE1", "OE2")}.get(plain)
     if acid and any(atoms.get(atom) in given for atom in acid[1:]):
         return acid[0], "by its hydrogens"
@@ -307,7 +314,11 @@ def _state(
 
 
 def _histidine(
-    name: str, atoms: dict[str, int], given: dict[int, list[int]], binding: set[int]
+    name: str,
+    atoms: dict[str, int],
+    heavy: Heavy,
+    given: dict[int, list[int]],
+    binding: set[int],
 ) -> tuple[str, str]:
     first, second = atoms.get("ND1", -1), atoms.get("NE2", -1)
     by_hydrogens = HISTIDINES.get((first in given, second in given))
@@ -319,7 +330,33 @@ def _histidine(
         return "HIE", "ND1 binds a metal"
     if name != "HIS":
         return name, "by its name"
-    return "HIE", "by default; the file has no hydrogens on it"
+    if first < 0 or second < 0:
+        return "HIE", "by default; its ring is incomplete"
+    wanted = [_wants_hydrogen(i, heavy) for i in (first, second)]
+    if min(wanted) >= CARBOXYLATE:
+        return "HIP", "both its nitrogens face a carboxylate"
+    if wanted[0] != wanted[1]:
+        state = "HID" if wanted[0] > wanted[1] else "HIE"
+        return state, "by the hydrogen bonds around it"
+    return "HIE", "by default; no hydrogen bond around it decides"
+
+
+def _wants_hydrogen(i: int, heavy: Heavy) -> float:
+    """How much the surroundings of a ring nitrogen favour a hydrogen on it.
+
+    A carboxylate in front of it counts CARBOXYLATE, another acceptor 1, a donor -1; the strongest
+    of each kind counts. What gives and takes favours neither.
+    """
+    here = heavy.xyz[i]
+    outward = _unit(-sum(_unit(heavy.xyz[other] - here) for other in heavy.bonded[i]))
+    away = heavy.xyz - here
+    distance = np.linalg.norm(away, axis=1)
+    in_front = away @ outward > distance * np.cos(FRONT)
+    near = np.flatnonzero((distance < REACH) & in_front & (heavy.residue != heavy.residue[i]))
+    gives = any(heavy.role[j] == Interaction.DONOR for j in near)
+    takes = [j for j in near if heavy.role[j] == Interaction.ACCEPTOR]
+    acid = any(heavy.name[j] in CARBOXYLATES.get(heavy.residue_name[j], ()) for j in takes)
+    return (CARBOXYLATE if acid else float(bool(takes))) - gives
 
 
 @cache
