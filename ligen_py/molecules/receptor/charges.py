@@ -50,7 +50,7 @@ HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
 RING_NITROGENS = ("ND1", "NE2")
 TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
 
-CARBOXYLATES = {"ASP": ("OD1", "OD2"), "GLU": ("OE1", "OE2")}
+CARBOXYLATES = {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
 CARBOXYLATE = 1.5
 """How much more than any other acceptor a carboxylate counts for a histidine's hydrogen."""
 
@@ -347,15 +347,18 @@ def _wants_hydrogen(i: int, heavy: Heavy) -> float:
     A carboxylate in front of it counts CARBOXYLATE, another acceptor 1, a donor -1; the strongest
     of each kind counts. What gives and takes favours neither.
     """
+    if not heavy.bonded[i]:
+        return 0.0
     here = heavy.xyz[i]
-    outward = _unit(-sum(_unit(heavy.xyz[other] - here) for other in heavy.bonded[i]))
+    outward = _unit(-np.sum([_unit(heavy.xyz[other] - here) for other in heavy.bonded[i]], axis=0))
     away = heavy.xyz - here
     distance = np.linalg.norm(away, axis=1)
     in_front = away @ outward > distance * np.cos(FRONT)
-    near = np.flatnonzero((distance < REACH) & in_front & (heavy.residue != heavy.residue[i]))
-    gives = any(heavy.role[j] == Interaction.DONOR for j in near)
-    takes = [j for j in near if heavy.role[j] == Interaction.ACCEPTOR]
-    acid = any(heavy.name[j] in CARBOXYLATES.get(heavy.residue_name[j], ()) for j in takes)
+    near = (distance < REACH) & in_front & (heavy.residue != heavy.residue[i])
+    rows = np.flatnonzero(near).tolist()
+    gives = any(heavy.role[j] == Interaction.DONOR for j in rows)
+    takes = [j for j in rows if heavy.role[j] == Interaction.ACCEPTOR]
+    acid = any((heavy.residue_name[j], heavy.name[j]) in CARBOXYLATES for j in takes)
     return (CARBOXYLATE if acid else float(bool(takes))) - gives
 
 
