@@ -31,7 +31,7 @@ def lines(width: int, end: bytes = b"\n", last: bytes = b"\n") -> bytes:
 def letters(genome: Genome) -> dict[str, bytes]:
     """All letters of a genome by record."""
     return {
-        name: genome.letters(start + np.arange(length)).tobytes()
+        name: genome.letters(np.array([start]), int(length)).tobytes()
         for name, start, length in zip(genome.names, genome.starts, genome.lengths, strict=True)
     }
 
