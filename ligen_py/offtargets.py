@@ -12,6 +12,7 @@ import logging
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,9 +117,11 @@ def _search(
     inputs: Inputs, settings: OfftargetsSettings, device: str | None
 ) -> tuple[Run, dict[str, Record]]:
     query, genome_path, settings, file = _asked(inputs, settings)
-    chosen = select_all(device)
     began = time.perf_counter()
-    genome = read_genome(genome_path, inputs.cache)
+    with ThreadPoolExecutor(1) as thread:
+        reading = thread.submit(read_genome, genome_path, inputs.cache)
+        chosen = select_all(device)
+        genome = reading.result()
     read = time.perf_counter()
     pace = Pace("bases searched", genome.bases // inputs.part.count)
     part = inputs.part.index, inputs.part.count

@@ -36,8 +36,14 @@ log = logging.getLogger("ligen_py")
 BLOCK = 1 << 19
 """Letters that a thread packs at a time: they and what is made of them stay in its core's cache."""
 
+SEARCHED = 1 << 22
+"""Bytes that a thread looks through for headers at a time."""
+
 HASHED_AT_ONCE = 8
 """Files of a folder."""
+
+HASH_BLOCK = 1 << 24
+"""Bytes that are read at a time for a digest: seldom does that thread wait for the others."""
 
 VERSION = 1
 """Of the cache's layout."""
@@ -119,11 +125,14 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     hashing = ThreadPoolExecutor(HASHED_AT_ONCE)
     hashed = [hashing.submit(known.hash, file) for file in files]
     hashing.shutdown(wait=False)
-    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
-        genome = _read(files, pool)
+    with (
+        _new_home(cache) as home,
+        ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool,
+    ):
+        genome = _read(files, pool, home)
     genome = replace(genome, digest=lambda: together([one.result() for one in hashed]))
-    if cache is not None:
-        _keeping.append(threading.Thread(target=_save, args=(cache, genome)))
+    if home is not None and home.is_dir():
+        _keeping.append(threading.Thread(target=_save, args=(home, genome)))
         _keeping[-1].start()
     return genome
 
@@ -153,7 +162,7 @@ class Known:
         """Read a file for its digest."""
         key, now = _file_key(path), time.time()
         with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            digest = hashlib.file_digest(stream, "sha256", _bufsize=HASH_BLOCK).hexdigest()
         # A change within the clock's step would go unseen, so a fresh file is not kept.
         if self._folder is not None and now - path.stat().st_ctime > 2 and key == _file_key(path):
             self._keep(self._folder, key, digest)
@@ -221,17 +230,47 @@ def _load(cache: Path, digest: str) -> Genome | None:
         return None
 
 
-def _save(cache: Path, genome: Genome) -> None:
-    """Write a genome under a temporary name, then give it its name; a full disk is no error."""
-    folder = cache / f"{genome.digest()[:32]}-v{VERSION}"
+@contextmanager
+def _new_home(cache: Path | None) -> Iterator[Path | None]:
+    """A folder for a genome that is read now, without its name yet, where there is a cache."""
+    home = None
+    if cache is not None:
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            home = Path(tempfile.mkdtemp(prefix=".", dir=cache))
+        except OSError as error:
+            log.warning("%s: cannot be written (%s); the genome is not kept", cache, error.strerror)
     try:
-        cache.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=".", dir=cache))
-    except OSError as error:
-        log.warning("%s: cannot be written (%s); the genome is not kept", cache, error.strerror)
-        return
+        yield home
+    except BaseException:
+        if home is not None:
+            shutil.rmtree(home, ignore_errors=True)
+        raise
+
+
+def _new_planes(home: Path | None, words: int) -> np.ndarray:
+    """Planes of zeros: those of the cache's file where there is a home, else in memory.
+
+    So they are in memory once, and go to disk while they are in use.
+    """
+    if home is not None:
+        try:
+            planes = np.lib.format.open_memmap(home / "planes.npy", "w+", np.uint32, (3, words))
+            with (home / "planes.npy").open("r+b") as file:  # a full disk says so now, or never
+                os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+            return planes
+        except OSError as error:
+            shutil.rmtree(home, ignore_errors=True)
+            why = error.strerror
+            log.warning("%s: cannot be written (%s); the genome is not kept", home.parent, why)
+    return np.zeros((3, words), np.uint32)
+
+
+def _save(home: Path, genome: Genome) -> None:
+    """Complete the home of a genome, then give it its name; a full disk is no error."""
+    folder = home
     try:
-        _save_array(temporary / "planes.npy", genome.planes)
+        _sync(home / "planes.npy")
         records = {
             "names": genome.names,
             "headers": genome.headers,
@@ -240,13 +279,14 @@ def _save(cache: Path, genome: Genome) -> None:
             "other_places": genome.other_places.tolist(),
             "other_letters": genome.other_letters.tobytes().decode(),
         }
-        (temporary / "records.json").write_text(json.dumps(records))
-        for path in (*temporary.iterdir(), temporary):
+        (home / "records.json").write_text(json.dumps(records))
+        for path in (home / "records.json", home):
             _sync(path)
-        temporary.rename(folder)
-        _sync(cache)
+        folder = home.with_name(f"{genome.digest()[:32]}-v{VERSION}")
+        home.rename(folder)
+        _sync(folder.parent)
     except OSError as error:
-        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(home, ignore_errors=True)
         if not folder.is_dir():  # else another process was first
             log.warning("%s: cannot be written (%s); not kept", folder, error.strerror)
 
@@ -260,32 +300,27 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _save_array(path: Path, values: np.ndarray) -> None:
-    """As `np.save`, which does not notice that the last bytes of a small array were refused."""
-    with path.open("wb") as stream:
-        header = np.lib.format.header_data_from_array_1_0(values)
-        np.lib.format.write_array_header_1_0(stream, header)
-        stream.write(np.ascontiguousarray(values).data)
-
-
-def _read(files: Sequence[Path], pool: ThreadPoolExecutor) -> Genome:
+def _read(files: Sequence[Path], pool: ThreadPoolExecutor, home: Path | None) -> Genome:
     with ExitStack() as stack:
         texts = [(file, stack.enter_context(_bytes_of(file))) for file in files]
-        genome, uneven = _packed(texts, pool, set())
+        genome, uneven = _packed(texts, pool, home, set())
         if uneven:
-            genome, _ = _packed(texts, pool, uneven)
+            genome, _ = _packed(texts, pool, home, uneven)
     return genome
 
 
 def _packed(
-    texts: Sequence[tuple[Path, mmap.mmap]], pool: ThreadPoolExecutor, uneven: set[str]
+    texts: Sequence[tuple[Path, mmap.mmap]],
+    pool: ThreadPoolExecutor,
+    home: Path | None,
+    uneven: set[str],
 ) -> tuple[Genome, set[str]]:
     """The genome, right where no more records turned out to be uneven than those of `uneven`."""
-    bodies = [body for file, text in texts for body in _bodies(file, text, uneven)]
+    bodies = [body for file, text in texts for body in _bodies(file, text, pool, uneven)]
     _require_names([file for file, _ in texts], bodies)
     lengths = np.array([body.length for body in bodies], np.int64)
     starts, words = layout(lengths)
-    planes = np.zeros((3, words), np.uint32)
+    planes = _new_planes(home, words)
     others: list[tuple[np.ndarray, np.ndarray]] = []
     found: set[str] = set()
 
@@ -297,6 +332,7 @@ def _packed(
 
     for _ in pool.map(lambda piece: piece(), work()):
         pass
+    planes.flags.writeable = False
     places = np.concatenate([np.zeros(0, np.int64), *(piece[0] for piece in others)])
     letters = np.concatenate([np.zeros(0, np.uint8), *(piece[1] for piece in others)])
     order = np.argsort(places)
@@ -344,13 +380,15 @@ def _bytes_of(path: Path) -> Iterator[mmap.mmap]:
         yield mmap.mmap(source.fileno(), 0, prot=mmap.PROT_READ)
 
 
-def _bodies(path: Path, text: mmap.mmap, uneven: set[str]) -> Iterator[Body]:
+def _bodies(
+    path: Path, text: mmap.mmap, pool: ThreadPoolExecutor, uneven: set[str]
+) -> Iterator[Body]:
     data = np.frombuffer(text, np.uint8)
     if twobit.is_twobit(text[:4]):
         for record in twobit.read_twobit(path, data):
             yield Body(record.name, record.name, record.length, _twobit_packer(record))
         return
-    starts = list(_headers(text, len(data)))
+    starts = list(_headers(data, pool))
     if not starts or text[: starts[0]].strip(b" \t\r\n\xef\xbb\xbf"):
         raise InputError(f"{path}: does not begin with '>' and is not .2bit; give a genome")
     for number, (start, end) in enumerate(
@@ -366,13 +404,16 @@ def _bodies(path: Path, text: mmap.mmap, uneven: set[str]) -> Iterator[Body]:
         yield _fasta_body(path, header, text, data, min(line + 1, end), end, uneven)
 
 
-def _headers(text: mmap.mmap, size: int) -> Iterator[int]:
+def _headers(data: np.ndarray, pool: ThreadPoolExecutor) -> Iterator[int]:
     """Places of the '>' that begin a line."""
-    at = text.find(b">")
-    while 0 <= at < size:
-        if at == 0 or text[at - 1] in (NEWLINE, RETURN) or at == 3:  # 3: a byte order mark
-            yield at
-        at = text.find(b">", at + 1)
+
+    def within(start: int) -> np.ndarray:
+        return start + np.flatnonzero(data[start : start + SEARCHED] == ord(">"))
+
+    for places in pool.map(within, range(0, len(data), SEARCHED)):
+        for at in places.tolist():
+            if at in (0, 3) or data[at - 1] in (NEWLINE, RETURN):  # 3: a byte order mark
+                yield at
 
 
 def _fasta_body(
