@@ -10,14 +10,12 @@ import json
 import logging
 import mmap
 import os
-import re
 import shutil
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +25,7 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.sequences import twobit
+from ligen_py.sequences.digests import AT_ONCE, Known, sync
 from ligen_py.sequences.fasta import open_unpacked
 from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import WORD, Genome, layout
@@ -38,12 +37,6 @@ BLOCK = 1 << 19
 
 SEARCHED = 1 << 22
 """Bytes that a thread looks through for headers at a time."""
-
-HASHED_AT_ONCE = 8
-"""Files of a folder."""
-
-HASH_BLOCK = 1 << 24
-"""Bytes that are read at a time for a digest: seldom does that thread wait for the others."""
 
 VERSION = 1
 """Of the cache's layout."""
@@ -122,7 +115,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
         if found is not None:
             return found
     # Nothing waits for the digests of new files but the run record and the cache.
-    hashing = ThreadPoolExecutor(HASHED_AT_ONCE)
+    hashing = ThreadPoolExecutor(AT_ONCE)
     hashed = [hashing.submit(known.hash, file) for file in files]
     hashing.shutdown(wait=False)
     with (
@@ -141,56 +134,6 @@ def finish_keeping() -> None:
     """Wait until the genomes that were read are in their cache folders."""
     while _keeping:
         _keeping.pop().join()
-
-
-class Known:
-    """SHA-256 of files that were hashed before: by path, size, and times of change."""
-
-    def __init__(self, cache: Path | None) -> None:
-        """Digests are kept in a file of the cache folder."""
-        self._folder = None if cache is None else cache / "digests"
-
-    def digest(self, path: Path) -> str | None:
-        """The digest of a file that has not changed since, or None."""
-        if self._folder is None:
-            return None
-        entry = self._folder / _file_key(path)
-        digest = entry.read_text() if entry.is_file() else ""
-        return digest if re.fullmatch(r"[0-9a-f]{64}", digest) else None
-
-    def hash(self, path: Path) -> str:
-        """Read a file for its digest."""
-        key, now = _file_key(path), time.time()
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256", _bufsize=HASH_BLOCK).hexdigest()
-        # A change within the clock's step would go unseen, so a fresh file is not kept.
-        if self._folder is not None and now - path.stat().st_ctime > 2 and key == _file_key(path):
-            self._keep(self._folder, key, digest)
-        return digest
-
-    @staticmethod
-    def _keep(folder: Path, key: str, digest: str) -> None:
-        """A digest that cannot be kept is computed again next time."""
-        temporary = folder / f".{os.getpid()}.{key}"
-        with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(digest)
-            _sync(temporary)
-            temporary.replace(folder / key)
-            _sync(folder)
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-    def hash_all(self, paths: Sequence[Path]) -> list[str]:
-        """Read several files at once for their digests."""
-        with ThreadPoolExecutor(HASHED_AT_ONCE) as pool:
-            return list(pool.map(self.hash, paths))
-
-
-def _file_key(path: Path) -> str:
-    status = path.stat()
-    facts = path.resolve(), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
 def together(digests: Sequence[str | None]) -> str:
@@ -270,7 +213,7 @@ def _save(home: Path, genome: Genome) -> None:
     """Complete the home of a genome, then give it its name; a full disk is no error."""
     folder = home
     try:
-        _sync(home / "planes.npy")
+        sync(home / "planes.npy")
         records = {
             "names": genome.names,
             "headers": genome.headers,
@@ -281,23 +224,14 @@ def _save(home: Path, genome: Genome) -> None:
         }
         (home / "records.json").write_text(json.dumps(records))
         for path in (home / "records.json", home):
-            _sync(path)
+            sync(path)
         folder = home.with_name(f"{genome.digest()[:32]}-v{VERSION}")
         home.rename(folder)
-        _sync(folder.parent)
+        sync(folder.parent)
     except OSError as error:
         shutil.rmtree(home, ignore_errors=True)
         if not folder.is_dir():  # else another process was first
             log.warning("%s: cannot be written (%s); not kept", folder, error.strerror)
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file or a folder is on disk: a power failure must not leave half of a cache."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _read(files: Sequence[Path], pool: ThreadPoolExecutor, home: Path | None) -> Genome:
