@@ -126,7 +126,7 @@ def _search(
     sites, seconds = search(chosen, query, genome, part, tell=pace.add)
     rows = rows_of(genome, query, sites, settings.rows == "all", settings.skip_n)
     log.info(
-        "%d guides, %d bases, %d rows; genome %.2f s, search %.2f s (kernels %.3f s)",
+        "%d guides, %d bases, %d rows; device and genome %.2f s, search %.2f s (kernels %.3f s)",
         *(len(query.guides), genome.bases, len(rows.guide), read - began),
         *(time.perf_counter() - read, sum(seconds.values())),
     )

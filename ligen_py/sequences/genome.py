@@ -124,8 +124,9 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     ):
         genome = _read(files, pool, home)
     genome = replace(genome, digest=lambda: together([one.result() for one in hashed]))
-    if home is not None and home.is_dir():
-        _keeping.append(threading.Thread(target=_save, args=(home, genome)))
+    if cache is not None:
+        keep = partial(_save, home, genome) if home and home.is_dir() else genome.digest
+        _keeping.append(threading.Thread(target=keep))
         _keeping[-1].start()
     return genome
 
