@@ -197,7 +197,7 @@ def _new_planes(home: Path | None, words: int) -> np.ndarray:
 
     So they are in memory once, and go to disk while they are in use.
     """
-    if home is not None:
+    if home is not None and home.is_dir():  # else the disk refused it before
         try:
             planes = np.lib.format.open_memmap(home / "planes.npy", "w+", np.uint32, (3, words))
             with (home / "planes.npy").open("r+b") as file:  # a full disk says so now, or never
