@@ -119,7 +119,7 @@ def _searcher(
     def search(blocks: tuple[int, int]) -> list[Ranked]:
         with open_database(path) as database:
             some = database.blocks(*blocks)
-        return searcher.search(letters, some, top, tell=lambda cells: pace.add(cells // 1_000_000))
+        return searcher.search(letters, some, top, done=lambda cells: pace.add(cells // 1_000_000))
 
     return search
 

@@ -123,7 +123,7 @@ def _search(
     read = time.perf_counter()
     pace = Pace("bases searched", genome.bases // inputs.part.count)
     part = inputs.part.index, inputs.part.count
-    sites, seconds = search(chosen, query, genome, part, tell=pace.add)
+    sites, seconds = search(chosen, query, genome, part, done=pace.add)
     rows = rows_of(genome, query, sites, settings.rows == "all", settings.skip_n)
     log.info(
         "%d guides, %d bases, %d rows; device and genome %.2f s, search %.2f s (kernels %.3f s)",
