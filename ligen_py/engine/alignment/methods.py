@@ -25,7 +25,7 @@ class Resident:
         self.device, self.blocks = device, blocks
         self.first = buffers.upload(device, blocks.first)
         self.length = buffers.upload(device, blocks.length)
-        self.letters = buffers.upload(device, blocks.letters)
+        self.letters = buffers.Reserve(device).upload(blocks.letters)
         self.scores: list[Any] = [
             buffers.empty(device, blocks.record.size, np.int32) for _ in range(2)
         ]

@@ -141,7 +141,7 @@ def _of_kind(genome: Genome, query: Query, sites: Sites, kind: int, width: int) 
     guide, place, strand, start, record = (
         values[inside] for values in (guide, place, strand, start, record)
     )
-    letters = genome.letters(start[:, None] + np.arange(length))
+    letters = genome.letters(start, length)
     letters[strand == 1] = reverse_complement(letters[strand == 1])
 
     text = np.array([list(item.sequence.encode()) for item in query.guides], np.uint8)

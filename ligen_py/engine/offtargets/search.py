@@ -508,11 +508,11 @@ def search(
     genome: Genome,
     part: tuple[int, int] = (1, 1),
     form: Form | None = None,
-    tell: Callable[[int], object] = lambda _: None,
+    done: Callable[[int], object] = lambda _: None,
 ) -> tuple[Sites, dict[str, float]]:
     """All sites of a query in one part of a genome (number, of so many), in no order.
 
-    Each device takes the next piece when it has done one; `tell` is called with the bases of a
+    Each device takes the next piece when it has done one; `done` is called with the bases of a
     piece when it is done. The seconds are those of the kernels, over all devices.
     """
     searchers = [Searcher(device, query, form) for device in devices]
@@ -536,7 +536,7 @@ def search(
         for sites in searcher.search(genome, mine(todo)):
             with lock:
                 found.append(sites)
-                tell(todo.popleft())
+                done(todo.popleft())
 
     with ThreadPoolExecutor(len(searchers)) as pool:
         list(pool.map(work, searchers))

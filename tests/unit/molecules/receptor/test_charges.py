@@ -122,6 +122,74 @@ def test_histidine_follows_its_hydrogens_then_its_name(
     assert np.abs(hydrogens[:, 2]).max() < 1e-5  # in the ring's plane
 
 
+D, A, DA = Interaction.DONOR, Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR
+BEFORE_ND1, BEFORE_NE2 = [-0.95, 0.31, 0], [0.59, -0.81, 0]
+"""Directions from the ring's centre through its nitrogens."""
+
+
+def beside(residue: str, name: str, role: Interaction, direction: list[float], distance: float):
+    """An atom of another residue at a distance from the nitrogen in that direction."""
+    nitrogen = IMIDAZOLE["ND1" if direction[0] < 0 else "NE2"]
+    place = np.array(nitrogen) + distance * np.array(direction)
+    return residue, name, role, place.tolist()
+
+
+@pytest.mark.parametrize(
+    ("around", "state", "why"),
+    [
+        ([], "HIE", "by default; no hydrogen bond around it decides"),
+        ([beside("ALA", "O", A, BEFORE_ND1, 2.9)], "HID", "by the hydrogen bonds around it"),
+        ([beside("ALA", "N", D, BEFORE_ND1, 2.9)], "HIE", "by the hydrogen bonds around it"),
+        ([beside("ALA", "O", A, BEFORE_NE2, 2.9)], "HIE", "by the hydrogen bonds around it"),
+        ([beside("LYS", "NZ", D, BEFORE_NE2, 2.9)], "HID", "by the hydrogen bonds around it"),
+        # An acid on one side outweighs a carbonyl on the other, and two charge the ring.
+        (
+            [beside("ASP", "OD1", A, BEFORE_ND1, 2.9), beside("ALA", "O", A, BEFORE_NE2, 2.9)],
+            "HID",
+            "by the hydrogen bonds around it",
+        ),
+        (
+            [beside("ASP", "OD1", A, BEFORE_ND1, 2.9), beside("GLU", "OE2", A, BEFORE_NE2, 2.9)],
+            "HIP",
+            "both its nitrogens face a carboxylate",
+        ),
+        # These decide nothing: too far, a hydroxyl, two equal ones, above the ring's plane.
+        ([beside("ALA", "O", A, BEFORE_ND1, 3.6)], "HIE", "by default"),
+        ([beside("SER", "OG", DA, BEFORE_ND1, 2.9)], "HIE", "by default"),
+        (
+            [beside("ALA", "O", A, BEFORE_ND1, 2.9), beside("ALA", "O", A, BEFORE_NE2, 2.9)],
+            "HIE",
+            "by default",
+        ),
+        ([beside("ALA", "O", A, [-0.4, 0.13, 0.91], 2.9)], "HIE", "by default"),
+        ([beside("ALA", "O", A, [-0.6, 0.2, 0.77], 2.9)], "HID", "by the hydrogen bonds around it"),
+    ],
+)
+def test_a_histidine_is_the_tautomer_that_its_surroundings_bind(
+    around: list[tuple[str, str, Interaction, list[float]]], state: str, why: str
+) -> None:
+    ring = heavy(IMIDAZOLE, "HIS", RING)
+    count = len(ring.name)
+    surrounded = Heavy(
+        xyz=np.array([*ring.xyz, *(place for *_, place in around)], float),
+        symbol=[*ring.symbol, *(name[0] for _, name, _, _ in around)],
+        name=[*ring.name, *(name for _, name, _, _ in around)],
+        residue=np.array([*ring.residue, *range(1, 1 + len(around))]),
+        residue_name=[*ring.residue_name, *(residue for residue, *_ in around)],
+        role=[*ring.role, *(role for _, _, role, _ in around)],
+        bonded=[*ring.bonded, *([] for _ in around)],
+    )
+    found = charge(surrounded, np.empty((0, 3)))
+    (said,) = [words for residue, words in found.states if residue == 0]
+    assert said.startswith(f"state {state}: {why}")
+    gives = {"HID": ("ND1",), "HIE": ("NE2",), "HIP": ("ND1", "NE2")}[state]
+    assert found.rings == {
+        ring.name.index(name): Interaction.DONOR if name in gives else Interaction.ACCEPTOR
+        for name in ("ND1", "NE2")
+    }
+    assert max(found.rings) < count
+
+
 def test_a_hydroxyl_points_to_the_nearest_acceptor() -> None:
     serine = {"CA": [-1.0, 1.2, 0], "CB": [0.0, 0, 0], "OG": [1.4, 0, 0]}
     atoms = serine | {"O": [2.5, 0, 2.4]}
