@@ -19,7 +19,7 @@ KERNELS    = $(shell find kernels -name '*.cl' -o -name '*.clh')
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(DEMO) ## Screen 227 approved drugs against two enzymes; results in demo/
+demo: $(DEMO) ## Screen 233 approved drugs against two enzymes; results in demo/
 	@$(BIN)/python -m ligen_py run config/demo/config.yaml --directory demo --cores $(CORES)
 	@echo "Read next: demo/results/report.html, and the molecules in demo/results/export/"
 

@@ -219,12 +219,15 @@ def search(
         """Runs candidates as the stages would."""
 
         def get_device_info(self) -> Any:
+            """The device whose settings are tried."""
             return trial.device
 
         def get_environment(self, tuning_options: Any) -> dict[str, str]:
+            """What Kernel Tuner writes beside its results: the device's name."""
             return {"device_name": trial.device.label}
 
         def run(self, parameter_space: Iterable[Any], tuning_options: Any) -> list[Any]:
+            """Candidates' results, as Kernel Tuner takes them; None where the budget is spent."""
             results: list[Any] = []
             for element in parameter_space:
                 values = dict(zip(parameters, element, strict=True))
@@ -333,6 +336,7 @@ def measured(
     """The record beside a row: when, at what, how fast, against what."""
 
     def figures(outcome: Outcome) -> dict[str, Any]:
+        """Rates in ligands a second, registers and spilled bytes, or why it was refused."""
         if not outcome.rates:
             return {"refused": outcome.refused}
         return {

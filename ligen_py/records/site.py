@@ -22,6 +22,7 @@ class Site(Record):
     conformation: np.ndarray = column(
         STRING, "atom", doc="conformation of the target; empty if it has one"
     )
+    receptor: np.ndarray = column(STRING, "file", doc="name of the structure file as given")
 
     def bounds(self) -> Bounds:
         """Finite positions."""
@@ -31,4 +32,5 @@ class Site(Record):
         """The atoms of one conformation."""
         mine = self.conformation == conformation
         names = ("xyz", "element", "residue", "label", "role", "conformation")
-        return Site(**{name: getattr(self, name)[mine] for name in names})
+        atoms = {name: getattr(self, name)[mine] for name in names}
+        return Site(**atoms, receptor=self.receptor)

@@ -99,12 +99,13 @@ class Dossier:
 
     @property
     def place(self) -> str:
-        """Where the site is, in words: its chains, and how many residues line it."""
+        """Where the site is, in words: structure, chains, residues that line it."""
         labels = [str(label).split("/") for label in self.site.label[self.site.element > 1]]
         chains = sorted({label[0] for label in labels if label[0]})
         ligand = f"of {self.target.control.name}" if self.target.control else "as configured"
         count = len({tuple(label[:3]) for label in labels})
-        return f"{ligand}; chain {', '.join(chains)}; {count} residues around the box"
+        structure = readable(", ".join(self.site.receptor))
+        return f"{structure}; {ligand}; chain {', '.join(chains)}; {count} residues around the box"
 
     @property
     def hits(self) -> list[Row]:

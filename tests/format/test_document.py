@@ -40,7 +40,7 @@ def test_files_hold_what_the_document_says(tmp_path: Path) -> None:
         for name, record in TARGET_GROUPS.items():
             assert set(file[f"targets/t/{name}"]) == set(record.__dataclass_fields__)
         attributes = dict(file.attrs)
-    assert attributes.pop("encoding-version") == 3
+    assert attributes.pop("encoding-version") == CAMPAIGN.version
     for name in attributes:
         assert re.search(rf"`{name}`", document()), name
     for kind, file_of in (

@@ -13,7 +13,7 @@ from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
 from ligen_py.molecules.library.reading import Record as Read
 from ligen_py.molecules.ligands.preparation import Prepared, prepare
-from ligen_py.provenance import Run
+from ligen_py.provenance import Input, Run
 from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.functions.xscore import Interaction, XScoreReceptor
@@ -33,6 +33,7 @@ from ligen_py.store.files.write import new_file, write, write_record
 from tests.goldens import rows
 
 POSES = 3
+STRUCTURE = Input("protein.pdb", "0" * 64)
 """Kept poses of every ligand; the second one is the best."""
 
 NO_CHECKS = table([])
@@ -225,7 +226,7 @@ def write_part(
     )
     parsed = library_of(molecules, first_line, known)
     if not part.pocket.exists():
-        with new_file(part.pocket, POCKET, Run("pocket", PocketSettings())) as file:
+        with new_file(part.pocket, POCKET, Run("pocket", PocketSettings(), (STRUCTURE,))) as file:
             file.attrs["target"] = target
             for record in receptor():
                 group = file.create_group(POCKET.group_of(type(record)))

@@ -185,6 +185,7 @@ def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
     assert "prefers-color-scheme: dark" in text
     for part in (
         *("m10", "REF, docked from scratch", "no finite score", "max_num_poses 30"),
+        "receptor and site protein.pdb; of REF; chain",
         *("REF did not come back", "too few to say", "Virtual screening was done with ligen_py"),
     ):
         assert part in words

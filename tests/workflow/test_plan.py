@@ -1,14 +1,25 @@
 """What Snakemake plans, from a campaign file alone; nothing is computed."""
 
+import json
 import re
 import shlex
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import snakemake.api  # before snakemake.workflow, which imports it in a circle
 import yaml
+from snakemake import workflow
+from snakemake.parser import parse
+from snakemake.sourcecache import LocalSourceFile
+
+from ligen_py.records.ledger import Ledger, Reason
+from ligen_py.records.ligands import LIGANDS
+from ligen_py.store.files.read import read
 
 ROOT = Path(__file__).parents[2]
 DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
@@ -236,3 +247,43 @@ def test_new_files_of_a_library_are_all_that_is_parsed_and_another_campaign_pars
         taken = other / "results" / "ligands" / "old" / chunk
         assert taken.read_bytes() == (tmp_path / "results/ligands/drugs" / chunk).read_bytes()
     assert jobs(snakemake(other, "--dry-run", "--until", "reuse").stdout) == {}
+
+
+def test_a_molecule_is_docked_once_in_a_campaign_whatever_part_it_stands_in(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    (tmp_path / "my drugs.smi").write_text("CCO ethanol\nCCN ethylamine\nCCO spirit\n")
+    campaign["duplicates"] = "campaign"
+    (tmp_path / "c.yaml").write_text(yaml.safe_dump(campaign))
+    words = ("--set-threads", "parse=1", "--cores", "2")
+    parts = [f"results/ligands/drugs/{part}-of-3.h5" for part in (1, 2, 3)]
+    made = snakemake(tmp_path, *words, parts[-1])
+    assert made.returncode == 0, made.stdout
+    assert jobs(made.stdout) == {"parse": 3}
+    reasons = [reason for part in parts for reason in read(tmp_path / part, LIGANDS, Ledger).reason]
+    assert reasons == [Reason.NONE, Reason.NONE, Reason.DUPLICATE_OF]
+
+
+def test_every_name_in_the_rules_is_defined(tmp_path: Path) -> None:
+    """Functions of rules run only for some campaigns, so that a slip of the pen may wait long."""
+    sources = SimpleNamespace(
+        open=lambda file: StringIO(Path(file.get_path_or_uri(False)).read_text())
+    )
+    files = [*sorted((ROOT / "workflow" / "rules").glob("*.smk")), ROOT / "Snakefile"]
+    compiled = [
+        parse(LocalSourceFile(str(file)), SimpleNamespace(sourcecache=sources), {})[0]
+        for file in files
+    ]
+    text = "\n".join(compiled)
+    assert undefined(tmp_path, text) == set()
+    assert undefined(tmp_path, text + "\nf = lambda: fmade('ligands')") == {"fmade"}
+
+
+def undefined(folder: Path, text: str) -> set[str]:
+    """Names that compiled rules use, and neither they nor Snakemake define."""
+    (folder / "rules.py").write_text(text)
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821"]
+    ruff += ["--output-format", "json", str(folder / "rules.py")]
+    found = json.loads(subprocess.run(ruff, capture_output=True, text=True).stdout)
+    names = {re.findall(r"`(\w+)`", one["message"])[0] for one in found}
+    return names - {"workflow", "config", "shell", "update", *vars(workflow)}

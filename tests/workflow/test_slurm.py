@@ -165,7 +165,10 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
         waiting += (("screen", "3-of-4", "hog"), ("screen", "4-of-4", "sleep"))
         wait_until(lambda: all(happened(faults, *fault) for fault in waiting))
         # Slurm ends what takes too much memory, perhaps before others begin; then it runs again.
-        wait_until(lambda: happened(faults, "screen", "3-of-4", "hold"))
+        wait_until(lambda: list((folder / "results/poses").rglob(".3-of-4.h5.*.part")))
+        # Slurm writes down that a job runs up to five seconds later; a controller that dies before
+        # ends the job when it is back.
+        time.sleep(8)
         # Nobody answers for a while; then a job is cancelled, another runs out of its time.
         cluster.kill_controller()
         time.sleep(25)
@@ -175,8 +178,6 @@ def test_a_campaign_comes_through_the_faults_of_a_cluster(tmp_path: Path, cluste
         subprocess.run(["scontrol", "update", f"JobId={late}", "TimeLimit=1"], check=True)
         wait_until(lambda: late not in cluster.jobs())
         # The power of a node goes, with a file of a chunk complete but for its name.
-        wait_until(lambda: happened(faults, "screen", "3-of-4", "hold"))
-        wait_until(lambda: list((folder / "results/poses").rglob(".3-of-4.h5.*.part")))
         dark, lost = cluster.node_of("screen", "3-of-4"), cluster.job_of("screen", "3-of-4")
         if cluster.node_of("screen", "2-of-4") == dark:  # that one shall be held again
             (faults / "screen.2-of-4.hold.begun").unlink()

@@ -1,10 +1,17 @@
+def earlier(wildcards):
+    """The parts whose molecules are duplicates in a part: those before it."""
+    before = plan.before(wildcards.library, wildcards.chunk)
+    return [
+        made("ligands").format(library=library, chunk=chunk)
+        for library, chunk in before
+    ]
+
+
 rule parse:
     input:
         library=lambda wildcards: str(plan.source(wildcards.library, wildcards.chunk)),
-        after=lambda wildcards: [
-            fmade("ligands")
-            for library, chunk in plan.before(wildcards.library, wildcards.chunk)
-        ],
+        # An input function that gives nothing costs Snakemake time in each of many jobs.
+        after=[] if plan.settings.duplicates == "chunk" else earlier,
     output:
         made("ligands"),
     log:

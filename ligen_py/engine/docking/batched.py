@@ -135,6 +135,7 @@ class Docker:
         begun: deque[tuple[Job, Kept]] = deque()
 
         def begin() -> Iterator[Job]:
+            """The jobs, each noted in `begun` with a place for its poses before it is launched."""
             for job in jobs:
                 torsions = np.diff(job.ligands.first_torsion)[job.rows]
                 begun.append((job, Kept(self.plan, torsions)))

@@ -194,6 +194,7 @@ class Refiner:
         for members, classes in self._batches(ligands, poses):
 
             def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
+                """Refine the poses of some ligands of one class, in place: in `state`."""
                 batch = pack(ligands, rows, self.field, settings, kinds, heat)
                 self._launch(batch, rows, classes, poses, settings, state)
 

@@ -231,6 +231,7 @@ class _Surroundings:
 
     @classmethod
     def of(cls, kekule: Chem.Mol, near: list[list[int]]) -> "_Surroundings":
+        """Of a molecule with Kekule's bonds; `near` lists the neighbours of each atom."""
         orders = {}
         for bond in _bonds_of(kekule):
             a, b, order = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), bond.GetBondTypeAsDouble()

@@ -198,6 +198,7 @@ class _Collector(logging.Handler):
         self.messages = messages
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Keep the message of a record."""
         self.messages.append(record.getMessage())
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ligen_py.chain import STAGES, writer
 from ligen_py.errors import InputError
+from ligen_py.provenance import Input
 from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
@@ -459,7 +460,12 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
 
 def input_digests(path: Path, run: Mapping[str, str]) -> set[str]:
     """SHA-256 of the files that a file was made from, by its run record."""
+    return {item.sha256 for item in recorded_inputs(path, run)}
+
+
+def recorded_inputs(path: Path, run: Mapping[str, str]) -> list[Input]:
+    """The files that a file was made from, by its run record."""
     try:
-        return {item["sha256"] for item in json.loads(run.get("inputs", "[]"))}
+        return [Input(**item) for item in json.loads(run.get("inputs", "[]"))]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(f"{path}: its run record cannot be read; make the file again") from error

@@ -9,7 +9,8 @@ from ligen_py.records.functions.xscore import Interaction, XScoreReceptor
 from ligen_py.records.pocket import POCKET, Receptor
 from ligen_py.records.site import Site
 from ligen_py.store.campaign.manifest import PartFiles
-from ligen_py.store.files.read import groups_in, read
+from ligen_py.store.campaign.part import recorded_inputs
+from ligen_py.store.files.read import groups_in, read, run_record
 
 
 def read_site(members: Sequence[PartFiles]) -> Site:
@@ -19,7 +20,14 @@ def read_site(members: Sequence[PartFiles]) -> Site:
     """
     parts = [_read(files) for files in members]
     names = ("xyz", "element", "residue", "label", "role", "conformation")
-    return Site(**{name: np.concatenate([part[name] for part in parts]) for name in names})
+    atoms = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    return Site(**atoms, receptor=np.array([_structure(files) for files in members], object))
+
+
+def _structure(files: PartFiles) -> str:
+    """The name of the structure file, which a pocket file names first of its inputs."""
+    inputs = recorded_inputs(files.pocket, run_record(files.pocket, POCKET))
+    return inputs[0].name if inputs else ""
 
 
 def _read(files: PartFiles) -> dict[str, np.ndarray]:

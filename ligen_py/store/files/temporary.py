@@ -29,9 +29,12 @@ def cannot_write(path: Path, error: OSError) -> InputError:
 def temporary_for(path: Path) -> Path:
     """A new, empty file beside `path` that bears a hidden name; its folder is made.
 
-    Raises InputError where the folder cannot be written.
+    Raises InputError where the folder cannot be written, or where `path` is a folder or a device:
+    root could give its name to a file, and /dev/null would be gone.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no regular file, and name another output")
         return _temporary_for(path)
     except OSError as error:
         raise cannot_write(path, error) from error

@@ -27,7 +27,8 @@ def embedded(smiles: str) -> Chem.Mol:
 def site() -> Site:
     common, _, scored, _ = receptor()
     none = np.array([""] * len(common.xyz), object)
-    return Site(common.xyz, common.element, common.residue, common.label, scored.interaction, none)
+    atoms = common.xyz, common.element, common.residue, common.label, scored.interaction, none
+    return Site(*atoms, receptor=np.array(["protein.pdb"], object))
 
 
 def posed(smiles: str, parent: str = "") -> Posed:

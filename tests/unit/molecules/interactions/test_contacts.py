@@ -41,6 +41,7 @@ def site(*atoms: Atom, hydrogens: Sequence[Sequence[float]] = ()) -> Site:
         label=np.array([*(label for label, *_ in atoms), *[atoms[0][0]] * bare], object),
         role=np.array([*(role for *_, role in atoms), *[Interaction.NONE] * bare], "u1"),
         conformation=np.array([""] * (count + bare), object),
+        receptor=np.array(["protein.pdb"], object),
     )
 
 
@@ -326,6 +327,24 @@ def test_flat_rings_of_a_cofactor(elements: list[int], raised: float, count: int
     around = [[(i - 1) % size, (i + 1) % size] for i in range(size)]
     found = list(_flat_rings(np.arange(size), xyz, np.array(elements), around))
     assert len(found) == count
+
+
+@pytest.mark.parametrize(("height", "flat"), [(0.075, True), (0.085, False)])
+def test_a_chair_of_a_twelfth_of_an_angstrom_is_not_flat(height: float, flat: bool) -> None:
+    """Every other atom above the mean plane, the others below."""
+    turns = np.pi * np.arange(6) / 3
+    heights = height * np.array([1, -1, 1, -1, 1, -1])
+    xyz = np.column_stack([1.39 * np.cos(turns), 1.39 * np.sin(turns), heights])
+    around = [[(i - 1) % 6, (i + 1) % 6] for i in range(6)]
+    assert len(list(_flat_rings(np.arange(6), xyz, np.full(6, 6), around))) == flat
+
+
+@pytest.mark.parametrize(("apart", "held"), [(1.29, True), (1.31, False)])
+def test_a_hydrogen_belongs_to_an_atom_within_a_bond(apart: float, held: bool) -> None:
+    around = surroundings(
+        site(("A/LYS/7/NZ", 7, (0, 0, 0), DONOR), hydrogens=[(apart, 0, 0)]),
+    )
+    assert len(around.groups.donors) == held
 
 
 @pytest.mark.parametrize(

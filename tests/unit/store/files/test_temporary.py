@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ligen_py.errors import InputError
 from ligen_py.store.files.temporary import publish, temporary_for
 
 
@@ -38,3 +39,17 @@ def test_contents_come_before_names_and_names_before_the_end(
         ("fsync", str(tmp_path)),
     ]
     assert [path.read_text() for _, path in pairs] == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path, kind: str) -> None:
+    path = Path(os.devnull) if kind == "device" else tmp_path / "out.h5"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    before = path.stat()
+    with pytest.raises(InputError, match=f"^{path}: is no regular file"):
+        temporary_for(path)
+    assert path.stat().st_ino == before.st_ino
+    assert list(tmp_path.iterdir()) == ([] if kind == "device" else [path])
