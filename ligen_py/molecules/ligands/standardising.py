@@ -5,13 +5,16 @@ et al., J. Cheminform. 12:51, 2020). Notes list what was removed.
 """
 
 from collections import Counter
+from functools import cache
 
 from chembl_structure_pipeline import standardizer as chembl
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
+from rdkit.Chem.MolStandardize import rdMolStandardize
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
 
+ISOTOPE = "[!0*]"
 MACROCYCLE = 8
 """Atoms of the smallest ring that counts as a macrocycle."""
 MIXTURE = "mixture, also of"
@@ -32,14 +35,14 @@ def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
     them; charges are neutralised where a hydrogen can do it. Heavy atoms keep their coordinates.
     """
     notes = []
-    if any(map(Chem.Atom.GetIsotope, atoms_of(mol))):
-        mol = Chem.Mol(mol)
+    mol = Chem.Mol(mol)
+    if holds(mol, ISOTOPE):
         for atom in atoms_of(mol):
             atom.SetIsotope(0)
         notes.append("isotope labels removed")
-    mol = chembl.remove_sgroups_from_mol(Chem.Mol(mol))
-    mol = chembl.remove_hs_from_mol(chembl.kekulize_mol(mol))
-    mol = chembl.normalize_mol(mol)
+    Chem.ClearMolSubstanceGroups(mol)
+    Chem.Kekulize(mol)
+    mol = chembl.normalize_mol(Chem.RemoveHs(mol, sanitize=False))
     Chem.SanitizeMol(mol)
     if len(Chem.GetMolFrags(mol)) > 1:
         kept = chembl.get_fragment_parent_mol(mol)[0]
@@ -48,11 +51,18 @@ def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
         mol, more = largest_fragment(kept)
         notes += more
     if holds(mol, CHARGED):
-        mol = chembl.uncharge_mol(mol)
+        mol = _uncharger().uncharge(mol)
         Chem.SanitizeMol(mol)
-    mol = Chem.RemoveHs(mol)
+    if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
+        mol = Chem.RemoveHs(mol)
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return mol, notes
+
+
+@cache
+def _uncharger() -> rdMolStandardize.Uncharger:
+    """ChEMBL's, made once: it has patterns to parse."""
+    return rdMolStandardize.Uncharger(canonicalOrder=True)
 
 
 def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:

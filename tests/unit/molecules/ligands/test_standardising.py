@@ -44,6 +44,13 @@ def test_heavy_atoms_keep_their_coordinates() -> None:
     assert np.allclose(np.sort(parent.GetConformer().GetPositions(), 0), np.sort(before, 0))
 
 
+def test_an_ammonium_that_is_drawn_as_a_stereocentre_is_neutralised_too() -> None:
+    """From 3-D coordinates a nitrogen with four different neighbours is one."""
+    mol = Chem.AddHs(Chem.MolFromSmiles("CCC[N@H+](C)CC"))
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)).count("@") == 1
+    assert canonical_smiles(standardise(mol)[0]) == Chem.CanonSmiles("CCCN(C)CC")
+
+
 def test_the_answers_of_the_chembl_pipeline(shared_data: Path) -> None:
     """Its own test set: salts taken off and charges neutralised as its authors expect."""
     folder = shared_data / "messy"
