@@ -144,6 +144,8 @@ class Protomer(NamedTuple):
 
     mol: Chem.Mol
     population: float
+    smiles: str
+    """Canonical."""
 
 
 _KINDS = {
@@ -536,15 +538,15 @@ def protonated(mol: Chem.Mol, ph: float, least: float, limit: int) -> list[Proto
     base = neutral(Chem.RemoveHs(mol) if holds(mol, "[#1]") else mol)
     found = sites(base, ph, WINDOW)
     if not found:
-        return [Protomer(base, 1.0)]
+        return [Protomer(base, 1.0, Chem.MolToSmiles(base))]
     charged, shares = populations(base, found, ph)
     shown = np.flatnonzero(shares >= min(least, shares.max()) / MOST_SITES)
     states: dict[str, Protomer] = {}
     for row in shown[np.argsort(-shares[shown], kind="stable")].tolist():
         state = _state(base, found, charged[row])
         smiles = Chem.MolToSmiles(state)
-        first = states.get(smiles, Protomer(state, 0.0))
-        states[smiles] = Protomer(first.mol, first.population + float(shares[row]))
+        first = states.get(smiles, Protomer(state, 0.0, smiles))
+        states[smiles] = first._replace(population=first.population + float(shares[row]))
     ranked = sorted(states.values(), key=lambda state: -state.population)
     return [state for state in ranked[:limit] if state.population >= least] or ranked[:1]
 
