@@ -125,9 +125,14 @@ def by_length(device: Device, blocks: Blocks, lengths: tuple[int, ...]) -> list[
     return rows
 
 
-def from_file(device: Device, blocks: Blocks, folder: Path) -> list[dict[str, Any]]:
-    """From the database file to the printed lists, all queries of LENGTHS together."""
-    path = folder / "random.h5"
+def query_file(path: Path) -> None:
+    """Write the queries of LENGTHS as FASTA."""
+    lines = [f">{length}\n{decode(Letters(length).some(length))}\n" for length in LENGTHS]
+    path.write_text("".join(lines))
+
+
+def database_file(blocks: Blocks, path: Path) -> np.ndarray:
+    """Write a database file; the residues of each record."""
     records = int(blocks.record.max()) + 1
     names = np.array([f"s{number}" for number in range(records)], object)
     residues = np.zeros(records, "i4")
@@ -138,6 +143,13 @@ def from_file(device: Device, blocks: Blocks, folder: Path) -> list[dict[str, An
     write_database(
         path, Run("database", Section()), ledger, Proteins(names, names, residues), blocks
     )
+    return residues
+
+
+def from_file(device: Device, blocks: Blocks, folder: Path) -> list[dict[str, Any]]:
+    """From the database file to the printed lists, all queries of LENGTHS together."""
+    path = folder / "random.h5"
+    residues = database_file(blocks, path)
     queries = [Letters(length).some(length) for length in LENGTHS]
     cells = int(residues.sum(dtype="i8")) * sum(LENGTHS)
     rows = []

@@ -43,13 +43,13 @@ PASSES = 5
 STEPS: tuple[tuple[str, Any, str], ...] = (
     ("read and sanitise", preparation, "_molecule"),
     ("standardise", preparation, "standardise"),
-    ("  remove hydrogens", standardising.chembl, "remove_hs_from_mol"),
     ("  normalise", standardising.chembl, "normalize_mol"),
     ("canonical SMILES", preparation, "canonical_smiles"),
     ("protonate", preparation, "protonated"),
     ("  find groups, their pKa", protonation, "sites"),
     ("  populations", protonation, "populations"),
     ("hydrogens, torsions, types", preparation, "_ligands"),
+    ("properties", preparation, "properties"),
 )
 """Name of a step, and the function that does it."""
 

@@ -178,6 +178,7 @@ def at_least(least: int) -> Callable[[str], int]:
     """Type of an argument that must be a whole number, not below `least`."""
 
     def number(text: str) -> int:
+        """The argument's value; argparse's error, which names the text, for all else."""
         try:
             value = int(text)
         except ValueError:

@@ -128,6 +128,7 @@ def _searcher(
     form = docker(mode, device, plan, count)
 
     def dock(runs: Runs) -> Iterator[Docked]:
+        """Each run of ligands docked, in order; a run is read when the device is ready for it."""
         return dock_runs(form, field, read_pieces(path, LIGANDS, Ligands, "ligand", runs), pace)
 
     return dock

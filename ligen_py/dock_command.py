@@ -51,7 +51,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--overwrite", action="store_true", help="replace the results that the folder contains"
     )
-    site = parser.add_argument_group("where to dock, in one of these ways")
+    _add_site(parser.add_argument_group("where to dock, in one of these ways"))
+    _add_box(parser.add_argument_group("the box"))
+    cli.add_settings(parser.add_argument_group("the receptor"), Structure)
+    _add_method(parser.add_argument_group("how"))
+    cli.add_device(parser)
+    return cli.run(parser, argv, _dock)
+
+
+def _add_site(site: argparse._ArgumentGroup) -> None:
+    """Flags of which one is given: `WAYS`."""
     site.add_argument(
         "--site",
         metavar="LIGAND",
@@ -68,7 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     site.add_argument(
         "--cavity", type=cli.at_least(1), metavar="N", help="the N-th best cavity of the protein"
     )
-    box = parser.add_argument_group("the box")
+
+
+def _add_box(box: argparse._ArgumentGroup) -> None:
     box.add_argument(
         "--size",
         type=float,
@@ -83,8 +94,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="X",
         help="around the ligand of --autobox, in Angstrom (default: %(default)s)",
     )
-    cli.add_settings(parser.add_argument_group("the receptor"), Structure)
-    how = parser.add_argument_group("how")
+
+
+def _add_method(how: argparse._ArgumentGroup) -> None:
     how.add_argument(
         "--effort", choices=("draft", "standard", "thorough"), default="standard",
         help="how thoroughly (default: %(default)s)",
@@ -121,8 +133,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--jobs", type=cli.at_least(1), metavar="N",
         help="processes that prepare ligands (default: all cores, for many ligands)",
     )  # fmt: skip
-    cli.add_device(parser)
-    return cli.run(parser, argv, _dock)
 
 
 def _dock(options: argparse.Namespace) -> None:
@@ -222,6 +232,7 @@ class _Progress:
             print(f"\r\033[K{stage} ...", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
+        """Clear the line, so that what is printed next begins at its start."""
         if self._on:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 

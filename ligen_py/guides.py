@@ -96,7 +96,7 @@ def _search(task: Task, part: tuple[int, int], device: str | None) -> tuple[dict
     chosen = select_all(device)
     began = time.perf_counter()
     pace = Pace("bases searched", task.genome.bases // part[1])
-    sites, seconds = search(chosen, task.query, task.genome, part, tell=pace.add)
+    sites, seconds = search(chosen, task.query, task.genome, part, done=pace.add)
     rows = rows_of(task.genome, task.query, sites, every=False, skip_n=False)
     log.info(
         "%d guides with candidates for controls, %d bases, %d sites; %.2f s (kernels %.3f s)",

@@ -10,6 +10,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from ligen_py.engine.alignment.tracing import tracer
 from ligen_py.opencl.device import Device, labels, select_all
 from ligen_py.opencl.workers import spread
 from ligen_py.pace import Pace
-from ligen_py.provenance import Run
+from ligen_py.provenance import Input, Run
 from ligen_py.records.homologs import HOMOLOGS
 from ligen_py.search_inputs import Inputs, add_inputs, database_of, inputs_of, queries_of
 from ligen_py.sequences.statistics import statistics_of
@@ -67,7 +68,9 @@ def run(
     queries = queries_of(inputs)
     chosen = select_all(device)
     path, source = database_of(inputs.database, inputs.cache)
-    with open_database(path) as database:
+    with open_database(path) as database, ThreadPoolExecutor(1) as thread:
+        if output and isinstance(source, Path):
+            thread.submit(Input.of, source)  # for the run record, while the device is at work
         blocks = share(database.first, inputs.part.index, inputs.part.count)
         cells = int(database.length[slice(*blocks)].sum(dtype="i8")) * queries.proteins.residues
         bytes_each = int(np.diff(database.first[list(blocks)])[0]) * BLOCK // len(chosen) + 1
@@ -114,9 +117,10 @@ def _searcher(
     searcher, pace = Searcher(device, scoring), Pace("million cells")
 
     def search(blocks: tuple[int, int]) -> list[Ranked]:
+        """The `top` hits of each query among blocks (first, end) of the database."""
         with open_database(path) as database:
             some = database.blocks(*blocks)
-        return searcher.search(letters, some, top, tell=lambda cells: pace.add(cells // 1_000_000))
+        return searcher.search(letters, some, top, done=lambda cells: pace.add(cells // 1_000_000))
 
     return search
 

@@ -2,9 +2,8 @@
 
 Reads an input file of Cas-OFFinder (2.x or 3.x), or a genome and guides; the genome is FASTA, plain
 or compressed, .2bit, or a folder of these, and is kept as bit planes under a name that its content
-gives. Writes an offtargets file, which accounts for every guide, and tables.
-
---join makes one file of the parts of a genome.
+gives. Writes an offtargets file, which accounts for every guide, and tables; --join makes one file
+of the parts of a genome.
 """
 
 import argparse
@@ -12,6 +11,7 @@ import logging
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,8 +75,8 @@ class Inputs(NamedTuple):
 
 def _stage(options: argparse.Namespace) -> None:
     settings: OfftargetsSettings = cli.settings_from(OfftargetsSettings, options)
-    inputs = Inputs(*(getattr(options, name) for name in Inputs._fields))
-    run(inputs, settings, options.device, options.output)
+    inputs = (getattr(options, name) for name in Inputs._fields)
+    run(Inputs(*inputs), settings, options.device, options.output)
 
 
 def run(
@@ -116,21 +116,22 @@ def _search(
     inputs: Inputs, settings: OfftargetsSettings, device: str | None
 ) -> tuple[Run, dict[str, Record]]:
     query, genome_path, settings, file = _asked(inputs, settings)
-    chosen = select_all(device)
     began = time.perf_counter()
-    genome = read_genome(genome_path, inputs.cache)
+    with ThreadPoolExecutor(1) as thread:
+        reading = thread.submit(read_genome, genome_path, inputs.cache)
+        chosen, genome = select_all(device), reading.result()
     read = time.perf_counter()
     pace = Pace("bases searched", genome.bases // inputs.part.count)
     part = inputs.part.index, inputs.part.count
-    sites, seconds = search(chosen, query, genome, part, tell=pace.add)
+    sites, seconds = search(chosen, query, genome, part, done=pace.add)
     rows = rows_of(genome, query, sites, settings.rows == "all", settings.skip_n)
     log.info(
-        "%d guides, %d bases, %d rows; genome %.2f s, search %.2f s (kernels %.3f s)",
+        "%d guides, %d bases, %d rows; device and genome %.2f s, search %.2f s (kernels %.3f s)",
         *(len(query.guides), genome.bases, len(rows.guide), read - began),
         *(time.perf_counter() - read, sum(seconds.values())),
     )
-    source = Input(genome_path.name, genome.digest())
-    made_by = Run("offtargets", settings, (file, source), labels(chosen))
+    read_from = file, Input(genome_path.name, genome.digest())
+    made_by = Run("offtargets", settings, read_from, labels(chosen))
     return made_by, records_of(genome, query, rows, settings.max_rows_per_guide, part)
 
 

@@ -301,64 +301,82 @@ def follow(
     cases, and one at the end. `searches` are the files of all parts of searches of sequences. A
     campaign never stops because of this.
     """
-    # What runs at the end may find itself in another folder.
-    here = Path.cwd()
-    manifest, log = here / manifest, here / log
-    searched = [here / path for path in searches]
     bars = Bars(streams) if streams and sys.stderr.isatty() else None
-    lock = threading.Lock()
-    known: tuple[int, int] | None = None
-    progress: Progress | None = None
+    follower = _Follower(manifest, log, report, pause, searches, bars)
+    threading.Thread(target=follower.run, daemon=True, name="progress").start()
+    atexit.register(follower.finish)
 
-    def look() -> str:
-        """Count what is finished; a list of parts that was made again is read again.
 
-        Returns a line, which is empty before there is anything to count.
-        """
-        nonlocal known, progress
-        with lock:
-            if manifest.exists():
-                status = manifest.stat()
+class _Follower:
+    """Looks at a campaign from a thread, and once more at the end; see `follow`."""
+
+    def __init__(
+        self,
+        manifest: Path,
+        log: Path,
+        report: Callable[[str], object],
+        pause: float,
+        searches: Sequence[str | Path],
+        bars: Bars | None,
+    ) -> None:
+        # What runs at the end may find itself in another folder.
+        self._here = here = Path.cwd()
+        self._manifest, self._log = here / manifest, here / log
+        self._searched = [here / path for path in searches]
+        self._report, self._pause, self._bars = report, pause, bars
+        self._lock = threading.Lock()
+        self._known: tuple[int, int] | None = None
+        self._progress: Progress | None = None
+
+    def _state(self) -> State | None:
+        """What is finished of the screens; a list of parts that was made again is read again."""
+        with self._lock:
+            if self._manifest.exists():
+                status = self._manifest.stat()
                 found = status.st_ino, status.st_mtime_ns
-                if found != known:
-                    known = found
-                    parts = read_manifest(manifest).parts
-                    moved = Manifest(tuple(part.moved(here) for part in parts))
-                    progress = Progress(moved, expected=Expected.read(here))
-            state = progress.look() if progress else None
-        done = sum(path.exists() for path in searched)
-        if bars and state:
-            bars.show(state)
-        if bars and searched:
-            bars.show_searches(done, len(searched))
-        words = f"{done} of {len(searched)} parts of searches" if searched else ""
+                if found != self._known:
+                    self._known = found
+                    parts = read_manifest(self._manifest).parts
+                    moved = Manifest(tuple(part.moved(self._here) for part in parts))
+                    self._progress = Progress(moved, expected=Expected.read(self._here))
+            return self._progress.look() if self._progress else None
+
+    def _look(self) -> str:
+        """Count what is finished; the line is empty before there is anything to count."""
+        state = self._state()
+        done, count = sum(path.exists() for path in self._searched), len(self._searched)
+        if self._bars and state:
+            self._bars.show(state)
+        if self._bars and count:
+            self._bars.show_searches(done, count)
+        words = f"{done} of {count} parts of searches" if count else ""
         return "; ".join(filter(None, (str(state) if state else "", words)))
 
-    def run() -> None:
+    def run(self) -> None:
+        """Look again and again; a thread does so until the program ends."""
         written = -math.inf
         while True:
             line = ""
             try:
-                line = look()
-                if line and time.monotonic() - written >= pause:
+                line = self._look()
+                if line and time.monotonic() - written >= self._pause:
                     written = time.monotonic()
-                    _append(log, line)
-                    if not bars:
-                        report(line)
+                    _append(self._log, line)
+                    if not self._bars:
+                        self._report(line)
             except (InputError, OSError) as error:
-                report(f"progress: {error}")
-            time.sleep(min(pause, GLANCE if bars else pause) if line else min(pause, 1.0))
+                self._report(f"progress: {error}")
+            often = min(self._pause, GLANCE) if self._bars else self._pause
+            time.sleep(often if line else min(self._pause, 1.0))
 
-    def finish() -> None:
+    def finish(self) -> None:
+        """Write the last line, and leave the terminal to others."""
         # A file that is read here for the first time needs threads, which Python starts no more.
         with suppress(InputError, OSError, RuntimeError):
-            if line := look():
-                _append(log, line)
-        if bars:
-            bars.stop()
-
-    threading.Thread(target=run, daemon=True, name="progress").start()
-    atexit.register(finish)
+            if line := self._look():
+                _append(self._log, line)
+        if self._bars:
+            self._bars.stop()
 
 
 def _append(log: Path, line: str) -> None:

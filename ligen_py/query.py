@@ -30,6 +30,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="columns to show: 'all', or names, such as: rank name score vina.total weight (or mw) "
         "logp tpsa donors acceptors rotatable rings heavy charge library smiles input.price",
     )
+    _add_filters(parser)
+    _add_order(parser)
+    parser.add_argument(
+        "--sql",
+        metavar="STATEMENT",
+        help="ask in SQL instead, over the table `molecules`; dots in names are underscores there",
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, help="default: as the output's ending says, else a table"
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default: the terminal")
+    return cli.run(parser, argv, _answer)
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    """Flags that say which molecules: those that pass all of them."""
     parser.add_argument(
         "--where",
         action="append",
@@ -70,6 +86,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="molecules whose best pose interacts with a residue, such as ASP168, A/ASP/168 or "
         "'hydrogen bond:ASP168'; only of poses that the campaign stores (aggregate.top_poses)",
     )
+
+
+def _add_order(parser: argparse.ArgumentParser) -> None:
+    """Flags that say in which order, and how many."""
     parser.add_argument(
         "--sort", metavar="EXPRESSION", help="smallest value first, such as: score / heavy"
     )
@@ -81,16 +101,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="N",
         help=f"molecules of each target; 0: all of them (default: {LIMIT}; with --name: all)",
     )
-    parser.add_argument(
-        "--sql",
-        metavar="STATEMENT",
-        help="ask in SQL instead, over the table `molecules`; dots in names are underscores there",
-    )
-    parser.add_argument(
-        "--format", choices=FORMATS, help="default: as the output's ending says, else a table"
-    )
-    parser.add_argument("--output", type=Path, metavar="FILE", help="default: the terminal")
-    return cli.run(parser, argv, _answer)
 
 
 def _answer(options: argparse.Namespace) -> None:

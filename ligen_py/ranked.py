@@ -95,6 +95,7 @@ class Molecules:
         best = [np.empty(0, "i8")]
 
         def pieces() -> Iterator[np.ndarray]:
+            """Rows in the order of the ranking; `best` takes the first `top` of them on the way."""
             for piece in runs:
                 missing = top - sum(map(len, best))
                 best.append(piece["row"][:missing])

@@ -157,6 +157,7 @@ def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
     signals: list[int] = []
 
     def pass_on(number: int, frame: FrameType | None) -> None:
+        """Remember a signal, and send it to Snakemake if the terminal did not."""
         signals.append(number)
         # A terminal's Ctrl-C reaches both processes.
         if number != signal.SIGINT:

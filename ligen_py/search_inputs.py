@@ -13,6 +13,7 @@ from ligen_py.molecules.receptor.chains import lining, protein_chains
 from ligen_py.paths import cache_folder
 from ligen_py.provenance import Input
 from ligen_py.records.pocket import POCKET, GeometricField, Receptor
+from ligen_py.sequences.digests import Known
 from ligen_py.sequences.fasta import FastaRecord
 from ligen_py.sequences.proteins import Proteins, collect, read_proteins, residue_numbers
 from ligen_py.store.files.read import read
@@ -135,10 +136,12 @@ def database_of(given: Path, cache: Path) -> tuple[Path, Path | Input]:
     """The database file of a database file or FASTA file, and what a run read it from.
 
     That of a FASTA file is in the cache under its content, converted now where it is not there yet.
+    A FASTA file whose path, size and times are as they were is not read for that.
     """
     if is_database(given):
         return given, given
-    source = Input.of(given)
+    known = Known(cache)
+    source = Input(given.name, known.digest(given) or known.hash(given))
     kept = cache / f"{source.sha256}.h5"
     if not kept.exists():
         convert(given, kept)

@@ -29,6 +29,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.docking.batched import BY_SUB_GROUPS, FASTEST
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.docking.tuning_candidate import Form, Outcome, Trial, random_input
 from ligen_py.errors import DeviceError, InputError
@@ -126,6 +127,9 @@ def _tune(options: argparse.Namespace) -> None:
     table = read_table(path) | {"for": device.handle.name.strip(), "device": device.label}
     is_gpu = device.kind == "gpu"
     for form in options.forms:
+        if form == "batched" and FASTEST.get(device.kind, BY_SUB_GROUPS) != BY_SUB_GROUPS:
+            log.warning("batched: this device takes a form without settings; nothing to tune")
+            continue
         for atom_class in options.classes:
             log.info("%s, up to %d atoms", form, atom_class)
             count = {True: {"batched": 2048, "latency": 256}[form], False: 8}[is_gpu]
@@ -215,12 +219,15 @@ def search(
         """Runs candidates as the stages would."""
 
         def get_device_info(self) -> Any:
+            """The device whose settings are tried."""
             return trial.device
 
         def get_environment(self, tuning_options: Any) -> dict[str, str]:
+            """What Kernel Tuner writes beside its results: the device's name."""
             return {"device_name": trial.device.label}
 
         def run(self, parameter_space: Iterable[Any], tuning_options: Any) -> list[Any]:
+            """Candidates' results, as Kernel Tuner takes them; None where the budget is spent."""
             results: list[Any] = []
             for element in parameter_space:
                 values = dict(zip(parameters, element, strict=True))
@@ -329,6 +336,7 @@ def measured(
     """The record beside a row: when, at what, how fast, against what."""
 
     def figures(outcome: Outcome) -> dict[str, Any]:
+        """Rates in ligands a second, registers and spilled bytes, or why it was refused."""
         if not outcome.rates:
             return {"refused": outcome.refused}
         return {

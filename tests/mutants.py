@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("ligen_py/engine", "ligen_py/molecules", "ligen_py/store", "kernels")
 
@@ -40,6 +42,7 @@ MOST_ALIVE = 0.05
 """Share of the mutants that may survive."""
 
 SURVIVED, LATE = "SURVIVED", "OUT OF TIME"
+USAGE, NO_TESTS = pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED
 
 OPPOSITE = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
@@ -70,7 +73,7 @@ CONCERNED = {
     "ligen_py/engine/genetic": "unit/engine/genetic kernels/test_lga.py stages/test_lga.py",
     "ligen_py/engine": "unit/engine kernels",
     "ligen_py/molecules/receptor": "unit/molecules/receptor unit/molecules/typing "
-    "stages/test_pocket.py",
+    "stages/test_pocket.py unit/test_config_checks.py",
     "ligen_py/molecules/ligands": "unit/molecules/ligands unit/molecules/test_goldens.py "
     "stages/test_parse.py",
     "ligen_py/molecules/library": "unit/molecules/library stages/test_parse.py",
@@ -138,8 +141,12 @@ def of_python(path: str, source: str) -> list[Mutant]:
         return place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)
 
     found = []
-    for node in _code(ast.parse(source)):
+    tree = ast.parse(source)
+    left = _sizes_left(tree)
+    for node in _code(tree):
         new: str | None = None
+        if node in left:
+            continue
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             start, end = ends(node)
             new = larger(source[start:end]) if re.fullmatch(r"[\d.]+", source[start:end]) else None
@@ -165,6 +172,15 @@ def of_python(path: str, source: str) -> list[Mutant]:
         if new is not None:
             found.append(Mutant(path, node.lineno, start, end, new))
     return sorted(set(found))
+
+
+def _sizes_left(tree: ast.AST) -> set[ast.expr]:
+    """The numbers n of `reshape(..., -n)`: with every n NumPy takes the size that is left."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    shapes = (
+        one for call in calls if getattr(call.func, "attr", "") == "reshape" for one in call.args
+    )
+    return {one.operand for one in shapes if isinstance(one, ast.UnaryOp)}
 
 
 def _code(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
@@ -254,7 +270,8 @@ def concerning(path: str, root: Path = ROOT) -> list[str]:
     around = seeing(CONCERNED[near].split()) or seeing(("unit", "stages", "kernels", "api"))
     own_kernel = tests / "kernels" / f"test_{parts[-1].removesuffix('_field')}.py"
     beside = [own_kernel] if parts[0] == "kernels" and own_kernel.exists() else []
-    order = [*([own] if own.exists() else []), *beside, *importing, *around]
+    examples = [tests / "unit/test_doctests.py"] if ">>> " in (root / path).read_text() else []
+    order = [*([own] if own.exists() else []), *beside, *examples, *importing, *around]
     return list(dict.fromkeys(str(one.relative_to(root)) for one in order))
 
 
@@ -334,8 +351,10 @@ def outcome(mutant: Mutant, tree: Path, tests: Sequence[str], seconds: float = S
         return LATE
     finally:
         path.write_text(source, encoding="utf-8")
-    if done.returncode == 0:
+    if done.returncode in (0, NO_TESTS):
         return SURVIVED
+    if done.returncode == USAGE:
+        raise RuntimeError(f"pytest does not take {' '.join(tests)}: {done.stderr}")
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return f"killed by {failed[0] if failed else f'exit code {done.returncode}'}"
 
@@ -348,15 +367,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the drawing (default: 1)")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each (default: 600)")
     options = parser.parse_args(argv)
-    chosen = [mutant for mutant in every(options.folders) if not means_nothing(mutant)]
-    random.Random(options.seed).shuffle(chosen)
-    chosen = chosen[: options.count]
     found: dict[str, list[str]] = {SURVIVED: [], LATE: []}
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
-        tree = copied(Path(name))
+        tree = copied(Path(name))  # from here on the checkout may change
+        known = [one for one in every(options.folders, tree) if not means_nothing(one, tree)]
+        random.Random(options.seed).shuffle(known)
+        chosen = known[: options.count]
         for number, mutant in enumerate(chosen, start=1):
-            said = outcome(mutant, tree, concerning(mutant.path), options.seconds)
-            what = mutant.described((ROOT / mutant.path).read_text(encoding="utf-8"))
+            what = mutant.described((tree / mutant.path).read_text(encoding="utf-8"))
+            said = outcome(mutant, tree, concerning(mutant.path, tree), options.seconds)
             print(f"{number}/{len(chosen)}  {what}  {said}", flush=True)
             found.setdefault(said, []).append(what)
     alive, late = found[SURVIVED], found[LATE]

@@ -49,8 +49,8 @@ static inline int nearest_donor(float4 atom, receptor_t receptor) {
 
 // Terms of one ligand atom: vdw, hbond, estat, desolv. The fourth component of an atom is its type.
 // Bonds that an oxygen or sulfur takes add up; a hydrogen, or a nitrogen that takes, has its best
-// and its worst bond alone.
-static inline float4 contacts(float4 atom, float charge, receptor_t receptor) {
+// and its worst bond alone. Every lane calls this.
+static inline float4 contacts(sg_t sg, float4 atom, float charge, receptor_t receptor) {
   const int type = (int)atom.w;
   const float4 mine = receptor.type_table[type];
   const int nearest = nearest_donor(atom, receptor);
@@ -60,16 +60,17 @@ static inline float4 contacts(float4 atom, float charge, receptor_t receptor) {
     const ad4_site_t site = {receptor.places[j], receptor.axes[j], receptor.normals[j]};
     const float r = distance_of(atom, site.place);
     estat += site.place.w * ad4_electrostatics(r);
-    if (r > AD4_CUTOFF) continue;
+    const int near = r <= AD4_CUTOFF;
+    if (!sg_wanted(sg, near)) continue;
     const int other = (int)site.axis.w;
     const float4 theirs = receptor.type_table[other];
     const float4 pair = receptor.pair_table[type * AD4_TYPES + other];
     const float energy = ad4_dispersion(r, pair);
-    desolv += ad4_desolvation(r, mine, charge, theirs, site.place.w);
-    if (!ad4_is_bond(pair)) {
-      vdw += energy;
-      continue;
-    }
+    const int bonds = near && ad4_is_bond(pair);
+    if (near) desolv += ad4_desolvation(r, mine, charge, theirs, site.place.w);
+    if (near && !bonds) vdw += energy;
+    if (!sg_wanted(sg, bonds)) continue;
+    if (!bonds) continue;
     const float scale = 1.0f / fmax(r, 1e-6f);
     const float4 toward = (float4)((site.place.x - atom.x) * scale, (site.place.y - atom.y) * scale,
                                    (site.place.z - atom.z) * scale, 0.0f);
@@ -139,9 +140,11 @@ KERNEL void ad4(
   const int finite = build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
                                 angles + first_turn[pose], quaternions[pose], translations[pose]);
 
-  for (int n = sg.lane; n < ligand.active; n += SG_SIZE) {
-    const int i = active[ligand.first_active + n];
-    const float4 part = contacts(atoms[i], charge[i], receptor);
+  for (int base = 0; base < ligand.active; base += SG_SIZE) {
+    const int n = base + sg.lane;
+    const int i = active[ligand.first_active + min(n, ligand.active - 1)];
+    const float4 part = contacts(sg, atoms[i], charge[i], receptor);
+    if (n >= ligand.active) continue;
     parts[n] = part.x;
     parts[MAX_ATOMS + n] = part.y;
     parts[2 * MAX_ATOMS + n] = part.z;

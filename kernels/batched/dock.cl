@@ -13,21 +13,15 @@
 // the end they are rebuilt from the genotype, so that score and bumps are those of the pose that
 // everybody else will rebuild.
 //
-// A second kernel, keep, leaves the best poses of a ligand only: what the host fetches.
+// A second kernel, keep (keep.clh), leaves the best poses of a ligand only.
 //
-// NumPy twins: ligen_py/engine/docking/reference.py; of keep, Plan.best in
-// ligen_py/engine/docking/search.py.
+// NumPy twin: ligen_py/engine/docking/reference.py.
 
+#include "keep.clh"
 #include "search.clh"
 
 #ifndef WG_SUB_GROUPS
 #define WG_SUB_GROUPS 1  // sub-groups in a work-group
-#endif
-#ifndef RESTART_BITS
-#define RESTART_BITS \
-  12  // of a pose's rank; all that follows on ranks as in engine/docking/search.py
-#define BUMPED 65536
-#define FREE_POCKET_BUMPS 1
 #endif
 
 // Field sum of the whole ligand after a rigid motion.
@@ -260,63 +254,5 @@ KERNEL void dock(
     for (int n = sg.lane; n < ligand.torsions; n += SG_SIZE)
       all_turns[l.first_torsion * num_restart + restart * ligand.torsions + n] = turns[n];
     sg_sync(sg);
-  }
-}
-
-// Place of a pose among those of its ligand, smaller is better; no two restarts have the same.
-static inline int rank_of(int4 result, int restart) {
-  const int bumped = result.y > 0 || result.z > FREE_POCKET_BUMPS || result.w > 0;
-  return ((bumped ? BUMPED : 0) - result.x) * (1 << RESTART_BITS) + restart;
-}
-
-// The num_poses best of each ligand, in the order of restarts, one sub-group a ligand: halving an
-// interval finds the rank of the last one that is kept, a scan gives each its place.
-KERNEL void keep(int ligand_count,
-                 int num_restart,
-                 int num_poses,
-                 __global const dock_ligand_t *ligands,
-                 __global const int4 *results,  // of every restart: as dock leaves them
-                 __global const float4 *quaternions,
-                 __global const float4 *shifts,
-                 __global const uchar *all_turns,
-                 __global int *kept_restarts,  // of every pose kept
-                 __global int4 *kept_results,
-                 __global float4 *kept_quaternions,
-                 __global float4 *kept_shifts,
-                 __global uchar *kept_turns) {
-  SG_SETUP(sg);
-  const int number = sg.item;
-  if (number >= ligand_count) return;
-  const dock_ligand_t l = ligands[number];
-  const int first = number * num_restart;
-
-  int low = INT_MIN, high = INT_MAX;
-  while (low < high) {
-    const int middle = (low >> 1) + (high >> 1) + (low & high & 1);
-    int count = 0;
-    for (int r = sg.lane; r < num_restart; r += SG_SIZE)
-      count += rank_of(results[first + r], r) <= middle;
-    if (sg_sum(sg, count) < num_poses)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-
-  int kept = number * num_poses;
-  for (int start = 0; start < num_restart; start += SG_SIZE) {
-    const int r = start + sg.lane;
-    const int is_kept =
-        r < num_restart && rank_of(results[first + min(r, num_restart - 1)], r) <= low;
-    const int row = kept + (int)sg_scan_float(sg, (float)is_kept) - 1;  // small counts are exact
-    if (is_kept) {
-      kept_restarts[row] = r;
-      kept_results[row] = results[first + r];
-      kept_quaternions[row] = quaternions[first + r];
-      kept_shifts[row] = shifts[first + r];
-      const int source = l.first_torsion * num_restart + r * l.torsions;
-      const int target = l.first_torsion * num_poses + (row - number * num_poses) * l.torsions;
-      for (int n = 0; n < l.torsions; n++) kept_turns[target + n] = all_turns[source + n];
-    }
-    kept += sg_sum(sg, is_kept);
   }
 }

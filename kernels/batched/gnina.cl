@@ -223,9 +223,9 @@ KERNEL void densities(int pose_count,
 #if SPARSE
 // Channels that are not zero in the voxels z - 1 to z + STRIP of a row.
 static inline uint channels_of(__global const uint *masks, int pose, int x, int y, int z) {
-  if (x < 0 || y < 0 || x >= POOLED || y >= POOLED) return 0;
-  const int row = y * POOLED, end = row + min(z + STRIP, POOLED - 1);
   uint found = 0;
+  if (min(x, y) < 0 || max(x, y) >= POOLED) return found;
+  const int row = y * POOLED, end = row + min(z + STRIP, POOLED - 1);
   for (int g = (row + max(z - 1, 0)) / GROUP; g <= end / GROUP; g++)
     found |= masks[(pose * POOLED + x) * GROUPS + g];
   return found;

@@ -93,13 +93,7 @@ def dock(
         if not sources:
             return Hits([], failures, [], [], None, None)
         plan = _plan(pocket, sources, effort, _sections(settings, seed, ph), work)
-        if redock and plan.control(pocket.name) is None:
-            raise InputError(
-                "redock: needs a reference ligand as SDF; of other files bonds are not known"
-            )
-        prepared = work / FOLDER / "pockets" / f"{pocket.name}.h5"
-        prepared.parent.mkdir(parents=True)
-        shutil.copyfile(pocket.file, prepared)
+        _put_pocket(plan, pocket, work, redock)
         campaign = run_pipeline(plan, work, device, jobs or _jobs(sources), redock, watch)
         with open_campaign(campaign) as opened:
             hits = _read(plan, opened, campaign, sources, failures, poses, kept)
@@ -107,15 +101,15 @@ def dock(
             campaign = publish_folder(work / FOLDER, kept / FOLDER) / campaign.name
             watch("export")
             _write_files(plan, pocket, campaign, kept, poses, pdbqt)
-    if kept is not None and not len(hits):
-        with suppress(OSError):  # it contains something
-            kept.rmdir()
     return hits
 
 
 @contextmanager
 def _working_folder(kept: Path | None) -> Iterator[Path]:
-    """A folder that is deleted in the end; inside the one that keeps the results, if there is."""
+    """A folder that is deleted in the end; inside the one that keeps the results, if there is.
+
+    Where that one is empty then, because nothing was docked, it is deleted, too.
+    """
     if kept is not None:
         try:
             kept.mkdir(parents=True, exist_ok=True)
@@ -124,11 +118,24 @@ def _working_folder(kept: Path | None) -> Iterator[Path]:
     try:
         with tempfile.TemporaryDirectory(prefix=".ligen-", dir=kept) as work:
             yield Path(work).absolute()
-    except BaseException:
+    finally:
         if kept is not None:
             with suppress(OSError):  # it contains something
                 kept.rmdir()
-        raise
+
+
+def _put_pocket(plan: Workplan, pocket: Pocket, folder: Path, redock: bool) -> None:
+    """Copy the prepared pocket to where the pipeline takes it from.
+
+    InputError where the reference ligand is to be docked and its bonds are not known.
+    """
+    if redock and plan.control(pocket.name) is None:
+        raise InputError(
+            "redock: needs a reference ligand as SDF; of other files bonds are not known"
+        )
+    prepared = folder / FOLDER / "pockets" / f"{pocket.name}.h5"
+    prepared.parent.mkdir(parents=True)
+    shutil.copyfile(pocket.file, prepared)
 
 
 def _plan(

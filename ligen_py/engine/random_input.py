@@ -85,6 +85,7 @@ def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
     none = {column: array[:0] for column, array in random_ligand(rng, 5, 0).items()}
 
     def offsets(column: str) -> np.ndarray:
+        """First row of each ligand in a column, and the end of the last."""
         return np.cumsum([0, *(len(row[column]) for row in rows)]).astype("i8")
 
     joined = {

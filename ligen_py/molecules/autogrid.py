@@ -49,7 +49,6 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
     """
     words = {}
     files: dict[str, Path] = {}
-    labels: list[str] = []
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -57,8 +56,6 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
     for line in text.splitlines():
         if line.startswith("#") and len(line.split()) > 1:
             words[line[1:].split()[0]] = line[1:].split()[1:]
-        elif line.startswith("label="):
-            labels.append(line.partition("=")[2].split()[0])
         elif line.startswith("variable"):
             name = next(part for part in line.split() if part.startswith("file="))
             files[_type_of(name[5:])] = path.parent / name[5:]

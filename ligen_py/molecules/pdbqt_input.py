@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from rdkit import Chem
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.ligands.rotatable_bonds import pair_mask, rigid_pieces
@@ -31,13 +32,8 @@ ELEMENT = {
     Ad4Type.FE: 26, Ad4Type.ZN: 30,
 }  # fmt: skip
 
-COVALENT = {
-    1: 0.32, 6: 0.77, 7: 0.70, 8: 0.66, 9: 0.64, 12: 1.36, 14: 1.11, 15: 1.06, 16: 1.04, 17: 0.99,
-    20: 1.74, 25: 1.39, 26: 1.25, 30: 1.31, 35: 1.14, 53: 1.33,
-}  # fmt: skip
-"""Covalent radii, Angstrom."""
-LONGER = 1.15
-"""Two atoms are bonded up to so many times the sum of their radii."""
+LONGER = 1.17
+"""Two atoms are bonded up to so many times the sum of their covalent radii."""
 
 UNSEEN = frozenset((6, 15))
 """Elements between which AutoDock4 and AutoDock-GPU see no bond, at any distance that one has: the
@@ -232,8 +228,12 @@ def _pair(path: Path, number: int, line: str) -> tuple[int, int]:
 
 
 def bonds_of(xyz: np.ndarray, element: np.ndarray, more: Sequence[tuple[int, int]]) -> np.ndarray:
-    """Bonded atoms (bonds, 2) by distance, lower first, and `more`."""
-    size = np.array([COVALENT[int(number)] for number in element])
+    """Bonded atoms (bonds, 2) by distance, lower first, and `more`.
+
+    Two hydrogens are never bonded, as in AutoDock4.
+    """
+    table = Chem.GetPeriodicTable()
+    size = np.array([table.GetRcovalent(int(number)) for number in element])
     distance = np.linalg.norm(xyz[:, None] - xyz, axis=-1)
     near = distance < LONGER * (size[:, None] + size)
     near &= (element[:, None] > 1) | (element > 1)

@@ -4,6 +4,7 @@ A worker that uses more processor time or memory than allowed on one item, or di
 item is tried in a simpler way or gets a substitute result, and the other items are not affected.
 """
 
+import gc
 import multiprocessing
 import os
 import resource
@@ -21,6 +22,10 @@ Result = TypeVar("Result")
 
 BATCH = 16
 """Items sent to a worker at a time."""
+
+YOUNG = 20_000
+"""Objects after which a worker looks for rings of references among them; RDKit's atoms and bonds,
+hundreds of which live for a moment, form none."""
 
 OUT_OF_MEMORY = 12
 """Exit code of a worker that asked for more memory than allowed (errno ENOMEM)."""
@@ -150,6 +155,8 @@ def _serve(
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    gc.freeze()  # what a worker begins with stays, so it is not searched again and again
+    gc.set_threshold(YOUNG)
     _limit_memory(memory_limit)
     parent = multiprocessing.parent_process()
     watched: list[Any] = [connection, *([parent.sentinel] if parent else [])]

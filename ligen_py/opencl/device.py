@@ -29,6 +29,9 @@ TYPES = {
     cl.device_type.ACCELERATOR: "accelerator",
 }
 NUMBERS = re.compile(r"\d+(,\d+)*")
+VECTORS = {"cpu": 16}
+"""Poses, or points, that a work-item computes side by side, by kind of device; else 1 (POSES in
+kernels/include/real.clh)."""
 SUB_GROUP_SIZE = 32
 """Lanes of a sub-group, except on AMD's: a size that NVIDIA fixes and every Intel device offers."""
 

@@ -10,14 +10,12 @@ import json
 import logging
 import mmap
 import os
-import re
 import shutil
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +25,7 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.sequences import twobit
+from ligen_py.sequences.digests import AT_ONCE, Known, sync
 from ligen_py.sequences.fasta import open_unpacked
 from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import WORD, Genome, layout
@@ -36,8 +35,8 @@ log = logging.getLogger("ligen_py")
 BLOCK = 1 << 19
 """Letters that a thread packs at a time: they and what is made of them stay in its core's cache."""
 
-HASHED_AT_ONCE = 8
-"""Files of a folder."""
+SEARCHED = 1 << 22
+"""Bytes that a thread looks through for headers at a time."""
 
 VERSION = 1
 """Of the cache's layout."""
@@ -116,14 +115,18 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
         if found is not None:
             return found
     # Nothing waits for the digests of new files but the run record and the cache.
-    hashing = ThreadPoolExecutor(HASHED_AT_ONCE)
+    hashing = ThreadPoolExecutor(AT_ONCE)
     hashed = [hashing.submit(known.hash, file) for file in files]
     hashing.shutdown(wait=False)
-    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
-        genome = _read(files, pool)
+    with (
+        _new_home(cache) as home,
+        ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool,
+    ):
+        genome = _read(files, pool, home)
     genome = replace(genome, digest=lambda: together([one.result() for one in hashed]))
     if cache is not None:
-        _keeping.append(threading.Thread(target=_save, args=(cache, genome)))
+        keep = partial(_save, home, genome) if home and home.is_dir() else genome.digest
+        _keeping.append(threading.Thread(target=keep))
         _keeping[-1].start()
     return genome
 
@@ -132,56 +135,6 @@ def finish_keeping() -> None:
     """Wait until the genomes that were read are in their cache folders."""
     while _keeping:
         _keeping.pop().join()
-
-
-class Known:
-    """SHA-256 of files that were hashed before: by path, size, and times of change."""
-
-    def __init__(self, cache: Path | None) -> None:
-        """Digests are kept in a file of the cache folder."""
-        self._folder = None if cache is None else cache / "digests"
-
-    def digest(self, path: Path) -> str | None:
-        """The digest of a file that has not changed since, or None."""
-        if self._folder is None:
-            return None
-        entry = self._folder / _file_key(path)
-        digest = entry.read_text() if entry.is_file() else ""
-        return digest if re.fullmatch(r"[0-9a-f]{64}", digest) else None
-
-    def hash(self, path: Path) -> str:
-        """Read a file for its digest."""
-        key, now = _file_key(path), time.time()
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        # A change within the clock's step would go unseen, so a fresh file is not kept.
-        if self._folder is not None and now - path.stat().st_ctime > 2 and key == _file_key(path):
-            self._keep(self._folder, key, digest)
-        return digest
-
-    @staticmethod
-    def _keep(folder: Path, key: str, digest: str) -> None:
-        """A digest that cannot be kept is computed again next time."""
-        temporary = folder / f".{os.getpid()}.{key}"
-        with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(digest)
-            _sync(temporary)
-            temporary.replace(folder / key)
-            _sync(folder)
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-    def hash_all(self, paths: Sequence[Path]) -> list[str]:
-        """Read several files at once for their digests."""
-        with ThreadPoolExecutor(HASHED_AT_ONCE) as pool:
-            return list(pool.map(self.hash, paths))
-
-
-def _file_key(path: Path) -> str:
-    status = path.stat()
-    facts = path.resolve(), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
 def together(digests: Sequence[str | None]) -> str:
@@ -221,17 +174,47 @@ def _load(cache: Path, digest: str) -> Genome | None:
         return None
 
 
-def _save(cache: Path, genome: Genome) -> None:
-    """Write a genome under a temporary name, then give it its name; a full disk is no error."""
-    folder = cache / f"{genome.digest()[:32]}-v{VERSION}"
+@contextmanager
+def _new_home(cache: Path | None) -> Iterator[Path | None]:
+    """A folder for a genome that is read now, without its name yet, where there is a cache."""
+    home = None
+    if cache is not None:
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            home = Path(tempfile.mkdtemp(prefix=".", dir=cache))
+        except OSError as error:
+            log.warning("%s: cannot be written (%s); the genome is not kept", cache, error.strerror)
     try:
-        cache.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=".", dir=cache))
-    except OSError as error:
-        log.warning("%s: cannot be written (%s); the genome is not kept", cache, error.strerror)
-        return
+        yield home
+    except BaseException:
+        if home is not None:
+            shutil.rmtree(home, ignore_errors=True)
+        raise
+
+
+def _new_planes(home: Path | None, words: int) -> np.ndarray:
+    """Planes of zeros: those of the cache's file where there is a home, else in memory.
+
+    So they are in memory once, and go to disk while they are in use.
+    """
+    if home is not None and home.is_dir():  # else the disk refused it before
+        try:
+            planes = np.lib.format.open_memmap(home / "planes.npy", "w+", np.uint32, (3, words))
+            with (home / "planes.npy").open("r+b") as file:  # a full disk says so now, or never
+                os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+            return planes
+        except OSError as error:
+            shutil.rmtree(home, ignore_errors=True)
+            why = error.strerror
+            log.warning("%s: cannot be written (%s); the genome is not kept", home.parent, why)
+    return np.zeros((3, words), np.uint32)
+
+
+def _save(home: Path, genome: Genome) -> None:
+    """Complete the home of a genome, then give it its name; a full disk is no error."""
+    folder = home
     try:
-        _save_array(temporary / "planes.npy", genome.planes)
+        sync(home / "planes.npy")
         records = {
             "names": genome.names,
             "headers": genome.headers,
@@ -240,56 +223,44 @@ def _save(cache: Path, genome: Genome) -> None:
             "other_places": genome.other_places.tolist(),
             "other_letters": genome.other_letters.tobytes().decode(),
         }
-        (temporary / "records.json").write_text(json.dumps(records))
-        for path in (*temporary.iterdir(), temporary):
-            _sync(path)
-        temporary.rename(folder)
-        _sync(cache)
+        (home / "records.json").write_text(json.dumps(records))
+        for path in (home / "records.json", home):
+            sync(path)
+        folder = home.with_name(f"{genome.digest()[:32]}-v{VERSION}")
+        home.rename(folder)
+        sync(folder.parent)
     except OSError as error:
-        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(home, ignore_errors=True)
         if not folder.is_dir():  # else another process was first
             log.warning("%s: cannot be written (%s); not kept", folder, error.strerror)
 
 
-def _sync(path: Path) -> None:
-    """Wait until a file or a folder is on disk: a power failure must not leave half of a cache."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _save_array(path: Path, values: np.ndarray) -> None:
-    """As `np.save`, which does not notice that the last bytes of a small array were refused."""
-    with path.open("wb") as stream:
-        header = np.lib.format.header_data_from_array_1_0(values)
-        np.lib.format.write_array_header_1_0(stream, header)
-        stream.write(np.ascontiguousarray(values).data)
-
-
-def _read(files: Sequence[Path], pool: ThreadPoolExecutor) -> Genome:
+def _read(files: Sequence[Path], pool: ThreadPoolExecutor, home: Path | None) -> Genome:
     with ExitStack() as stack:
         texts = [(file, stack.enter_context(_bytes_of(file))) for file in files]
-        genome, uneven = _packed(texts, pool, set())
+        genome, uneven = _packed(texts, pool, home, set())
         if uneven:
-            genome, _ = _packed(texts, pool, uneven)
+            genome, _ = _packed(texts, pool, home, uneven)
     return genome
 
 
 def _packed(
-    texts: Sequence[tuple[Path, mmap.mmap]], pool: ThreadPoolExecutor, uneven: set[str]
+    texts: Sequence[tuple[Path, mmap.mmap]],
+    pool: ThreadPoolExecutor,
+    home: Path | None,
+    uneven: set[str],
 ) -> tuple[Genome, set[str]]:
     """The genome, right where no more records turned out to be uneven than those of `uneven`."""
-    bodies = [body for file, text in texts for body in _bodies(file, text, uneven)]
+    bodies = [body for file, text in texts for body in _bodies(file, text, pool, uneven)]
     _require_names([file for file, _ in texts], bodies)
     lengths = np.array([body.length for body in bodies], np.int64)
     starts, words = layout(lengths)
-    planes = np.zeros((3, words), np.uint32)
+    planes = _new_planes(home, words)
     others: list[tuple[np.ndarray, np.ndarray]] = []
     found: set[str] = set()
 
     def work() -> Iterator[Callable[[], None]]:
+        """The pieces of packing all records; no two write the same word: threads run them."""
         for body, start in zip(bodies, starts, strict=True):
             first = int(start) // WORD
             mine = planes[:, first : first + -(-body.length // WORD)]
@@ -297,6 +268,7 @@ def _packed(
 
     for _ in pool.map(lambda piece: piece(), work()):
         pass
+    planes.flags.writeable = False
     places = np.concatenate([np.zeros(0, np.int64), *(piece[0] for piece in others)])
     letters = np.concatenate([np.zeros(0, np.uint8), *(piece[1] for piece in others)])
     order = np.argsort(places)
@@ -344,13 +316,15 @@ def _bytes_of(path: Path) -> Iterator[mmap.mmap]:
         yield mmap.mmap(source.fileno(), 0, prot=mmap.PROT_READ)
 
 
-def _bodies(path: Path, text: mmap.mmap, uneven: set[str]) -> Iterator[Body]:
+def _bodies(
+    path: Path, text: mmap.mmap, pool: ThreadPoolExecutor, uneven: set[str]
+) -> Iterator[Body]:
     data = np.frombuffer(text, np.uint8)
     if twobit.is_twobit(text[:4]):
         for record in twobit.read_twobit(path, data):
             yield Body(record.name, record.name, record.length, _twobit_packer(record))
         return
-    starts = list(_headers(text, len(data)))
+    starts = list(_headers(data, pool))
     if not starts or text[: starts[0]].strip(b" \t\r\n\xef\xbb\xbf"):
         raise InputError(f"{path}: does not begin with '>' and is not .2bit; give a genome")
     for number, (start, end) in enumerate(
@@ -366,13 +340,16 @@ def _bodies(path: Path, text: mmap.mmap, uneven: set[str]) -> Iterator[Body]:
         yield _fasta_body(path, header, text, data, min(line + 1, end), end, uneven)
 
 
-def _headers(text: mmap.mmap, size: int) -> Iterator[int]:
+def _headers(data: np.ndarray, pool: ThreadPoolExecutor) -> Iterator[int]:
     """Places of the '>' that begin a line."""
-    at = text.find(b">")
-    while 0 <= at < size:
-        if at == 0 or text[at - 1] in (NEWLINE, RETURN) or at == 3:  # 3: a byte order mark
-            yield at
-        at = text.find(b">", at + 1)
+
+    def within(start: int) -> np.ndarray:
+        return start + np.flatnonzero(data[start : start + SEARCHED] == ord(">"))
+
+    for places in pool.map(within, range(0, len(data), SEARCHED)):
+        for at in places.tolist():
+            if at in (0, 3) or data[at - 1] in (NEWLINE, RETURN):  # 3: a byte order mark
+                yield at
 
 
 def _fasta_body(
@@ -403,6 +380,7 @@ def _fasta_body(
     length = rows * width + len(letters) - rows * step
 
     def pack(target: Target) -> Iterator[Callable[[], None]]:
+        """Pieces of packing these letters: of whole lines where all lines have one length."""
         if rows == 0:
             for at in range(0, length, BLOCK):
                 yield partial(_pack, path, name, letters[at : at + BLOCK], target, at)
@@ -511,7 +489,10 @@ def _keep_others(
 
 def _twobit_packer(record: twobit.TwoBitRecord) -> Callable[[Target], Iterator[Callable[[], None]]]:
     def pack(target: Target) -> Iterator[Callable[[], None]]:
+        """One piece of packing: a record of .2bit is unpacked whole."""
+
         def work() -> None:
+            """Write the record's planes into their place."""
             target.planes[:] = twobit.unpack(record)
 
         yield work

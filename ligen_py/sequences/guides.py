@@ -58,6 +58,7 @@ def checked(query: Query, source: str, lines: Sequence[int] = ()) -> Query:
     """The query; InputError, which names the source (and a guide's line), where it cannot be."""
 
     def stop(words: str, number: int | None = None) -> None:
+        """Raise InputError with the source, and the line of guide `number` where it has one."""
         line = "" if number is None or not lines else f", line {lines[number]}"
         raise InputError(f"{source}{line}: {words}")
 

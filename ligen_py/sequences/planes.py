@@ -14,8 +14,8 @@ the widest window, so that none with a match spans two records."""
 WORD = 32
 """Bases of a word; the first one is in the lowest bit."""
 
-LETTERS: np.ndarray = np.frombuffer(BASES.encode(), np.uint8)
-"""Code of a base -> its letter."""
+LETTERS: np.ndarray = np.frombuffer(4 * b"N" + BASES.encode(), np.uint8)
+"""Bits valid, high, low of a base -> its letter."""
 
 
 @dataclass(frozen=True)
@@ -49,17 +49,22 @@ class Genome:
         """Letters of all records."""
         return int(self.lengths.sum())
 
-    def letters(self, places: np.ndarray) -> np.ndarray:
-        """ASCII letters, upper case, at places of any shape; N where there is no record."""
-        word, bit = places >> 5, (places & 31).astype(np.uint32)
-        word = np.clip(word, 0, self.planes.shape[1] - 1)
-        high, low, valid = (plane[word] >> bit & np.uint32(1) for plane in self.planes)
-        found = np.where(valid == 1, LETTERS[high * 2 + low], np.uint8(ord("N")))
+    def letters(self, starts: np.ndarray, length: int) -> np.ndarray:
+        """ASCII letters (starts, length), upper case, of windows; N where there is no record."""
+        words = (starts >> 5)[:, None] + np.arange(1 + -(-length // WORD))
+        words = np.clip(words, 0, self.planes.shape[1] - 1)
+        high, low, valid = (
+            np.unpackbits(plane[words].view(np.uint8), axis=1, bitorder="little")
+            for plane in self.planes
+        )
+        within = (starts & 31)[:, None] + np.arange(length)
+        found = LETTERS[np.take_along_axis(valid << 2 | high << 1 | low, within, 1)]
         if len(self.other_places):
+            places = starts[:, None] + np.arange(length)
             row = np.searchsorted(self.other_places, places)
             row = np.minimum(row, len(self.other_places) - 1)
             found = np.where(self.other_places[row] == places, self.other_letters[row], found)
-        return found.astype(np.uint8)
+        return found
 
     def record_of(self, places: np.ndarray) -> np.ndarray:
         """The record of each place: the last one that begins there or before (int64)."""

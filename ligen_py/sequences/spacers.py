@@ -103,7 +103,7 @@ def of_gene(genome: Genome, gene: Gene, source: Path, enzyme: Enzyme) -> list[Sp
             )
         flank = len(enzyme.pattern)
         start, end = max(0, exon.start - flank), min(length, exon.end + flank)
-        letters = genome.letters(first + np.arange(start, end))
+        letters = genome.letters(np.array([first + start]), end - start)[0]
         for place, strand, spacer, pam in windows(letters, enzyme):
             cut = start + _cut(place, strand, enzyme)
             # The cut is between two bases: both are in the exon.

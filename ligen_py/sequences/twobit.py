@@ -69,6 +69,7 @@ def read_twobit(path: Path, data: np.ndarray) -> Iterator[TwoBitRecord]:
 
 def _record(name: str, data: np.ndarray, at: int, order: str) -> TwoBitRecord:
     def words(count: int) -> np.ndarray:
+        """The next numbers of 32 bits; IndexError where the file ends before them."""
         nonlocal at
         if count < 0 or at + 4 * count > len(data):
             raise IndexError(name)

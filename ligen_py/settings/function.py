@@ -15,12 +15,14 @@ def _one_of(energies: bool) -> tuple[Any, ...]:
     """How a name is checked, and described in the schema."""
 
     def known(name: str) -> str:
+        """The name; ValueError, in pydantic's words, lists the names that there are."""
         if name not in _names(energies):
             *others, last = (f"'{known}'" for known in _names(energies))
             raise ValueError(f"Input should be {', '.join(others)} or {last}")
         return name
 
     def schema(_schema: Any, _handler: Any) -> dict[str, Any]:
+        """The names, for the schema of a campaign."""
         return {"type": "string", "enum": _names(energies)}
 
     return AfterValidator(known), GetPydanticSchema(get_pydantic_json_schema=schema)

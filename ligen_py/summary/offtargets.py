@@ -189,6 +189,7 @@ def texts(records: Mapping[str, Record], pam_first: bool) -> dict[str, Iterator[
     named = any(name != str(row) for row, name in enumerate(guides.name))
 
     def found() -> Iterator[Line]:
+        """The rows as lines, made anew at each call: there may be millions."""
         return lines(guides.name, chromosomes, rows)
 
     made = {

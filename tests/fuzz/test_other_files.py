@@ -9,6 +9,7 @@ import gemmi
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rdkit import Chem
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import assemble
@@ -23,7 +24,9 @@ from ligen_py.settings.parse import ParseSettings
 from ligen_py.store.files.read import read
 from ligen_py.store.files.write import write
 from tests.fuzz.damage import alone, damaged, fuzz
-from tests.fuzz.test_libraries import MOL2, SDF, SETTINGS
+from tests.fuzz.test_libraries import MOL2, SETTINGS
+from tests.placed import started
+from tests.stages.factory import prepared
 
 PDB = b"""\
 ATOM      1  N   ALA A   1       1.500   0.000   0.000  1.00 10.00           N
@@ -45,36 +48,44 @@ score: {functions: [vina]}
 """
 
 
-def on_a_file(function: Callable[[Path], Any], content: bytes, name: str) -> None:
-    """Read a file of this content; InputError must name it."""
+STRUCTURES = [("a.pdb", PDB), ("a.cif", CIF)]
+LIGAND = Chem.MolToMolBlock(started(prepared("OC(=O)c1ccccc1").states[0].shape)).encode()
+LIGANDS_OF_SITES = [("a.sdf", LIGAND), ("a.mol2", MOL2), ("a.pdb", PDB)]
+
+
+def refusal(function: Callable[[Path], Any], content: bytes, name: str) -> str:
+    """Why a file of this content is refused, '' if it is read; any other error is raised."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(content)
         try:
             function(path)
         except InputError as error:
-            if name not in str(error):
-                raise AssertionError(f"which file? {error}") from error
+            return str(error)
+    return ""
 
 
-@pytest.mark.parametrize(("name", "seed"), [("a.pdb", PDB), ("a.cif", CIF)])
+@pytest.mark.parametrize(("name", "seed"), STRUCTURES)
 @fuzz
 @given(data=st.data())
 def test_structures(name: str, seed: bytes, data: st.DataObject) -> None:
-    alone(on_a_file, read_atoms, data.draw(damaged(seed)), name)
+    said = alone(refusal, read_atoms, data.draw(damaged(seed)), name)
+    assert not said or name in said
 
 
-@pytest.mark.parametrize(("name", "seed"), [("a.sdf", SDF), ("a.mol2", MOL2), ("a.pdb", PDB)])
+@pytest.mark.parametrize(("name", "seed"), LIGANDS_OF_SITES)
 @fuzz
 @given(data=st.data())
 def test_reference_ligands(name: str, seed: bytes, data: st.DataObject) -> None:
-    alone(on_a_file, read_heavy_atoms, data.draw(damaged(seed)), name)
+    said = alone(refusal, read_heavy_atoms, data.draw(damaged(seed)), name)
+    assert not said or name in said
 
 
 @fuzz
 @given(content=damaged(CONFIG))
 def test_campaigns(content: bytes) -> None:
-    alone(on_a_file, load_campaign, content, "c.yaml")
+    said = alone(refusal, load_campaign, content, "c.yaml")
+    assert not said or "c.yaml" in said
 
 
 def ligands_file() -> bytes:
@@ -98,4 +109,22 @@ def read_groups(path: Path) -> None:
 @fuzz
 @given(content=damaged(LIGANDS_FILE))
 def test_result_files(content: bytes) -> None:
-    alone(on_a_file, read_groups, content, "l.h5")
+    said = alone(refusal, read_groups, content, "l.h5")
+    assert not said or "l.h5" in said
+
+
+WHOLE = [
+    *((read_atoms, *file) for file in STRUCTURES),
+    *((read_heavy_atoms, *file) for file in LIGANDS_OF_SITES),
+    (load_campaign, "c.yaml", CONFIG),
+    (read_groups, "l.h5", LIGANDS_FILE),
+]
+
+
+@pytest.mark.parametrize(("function", "name", "content"), WHOLE)
+def test_what_is_damaged_above_is_read_whole_and_refused_where_empty(
+    function: Callable[[Path], Any], name: str, content: bytes
+) -> None:
+    """Otherwise a reader that refuses everything, or nothing, would pass."""
+    assert refusal(function, content, name) == ""
+    assert name in refusal(function, b"", name)

@@ -48,15 +48,26 @@ def expect_equal(poses: Poses, twin_plan: Plan, ligands: Ligands, number: int) -
     assert np.array_equal(steps, turns)
 
 
+@pytest.fixture(params=["sub-groups", "lanes", "vectors"])
+def form(request: pytest.FixtureRequest, device: Device, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each form of the kernel; where a lane is a restart, with one and with many in a work-item."""
+    if request.param == "sub-groups":
+        if device.back_end == "local" and not device.is_simulator:
+            pytest.skip("PoCL compiles so many barriers for minutes, and takes the other form")
+        return docking.BY_SUB_GROUPS
+    vectors = {device.kind: 16} if request.param == "vectors" else {}
+    monkeypatch.setattr(docking, "VECTORS", vectors)
+    return docking.BY_LANES
+
+
 @pytest.mark.lanes_64("Oclgrind")
-def test_kernel_equals_twin(device: Device) -> None:
-    # Kernels are compiled per atom class; PoCL needs a minute for each, so it gets one.
+def test_kernel_equals_twin(device: Device, form: str) -> None:
     sizes = [(9, 2), (14, 0)] if device.is_simulator else [(5, 0), (20, 4), (31, 6)]
     sizes += [(70, 9), (130, 12)] if device.back_end != "local" else []
-    restarts = 2 if device.is_simulator else 12
+    restarts = 2 if device.is_simulator else 20
     ligands = make_ligands(sizes)
     search = plan(restarts, num_iterations=1 if device.is_simulator else 2)
-    poses = Docker(device, search).dock(ligands)
+    poses = Docker(device, search, source=form).dock(ligands)
     for number in range(len(sizes)):
         expect_equal(poses, search, ligands, number)
 
@@ -104,13 +115,13 @@ def test_order_and_company_change_nothing(device: Device) -> None:
     [("WAVES", 1), ("WAVES", 3), ("LIGANDS_PER_RESIDENT", 0)],
 )
 def test_splits_and_batches_change_nothing(
-    device: Device, module_name: str, value: int, monkeypatch: pytest.MonkeyPatch
+    device: Device, form: str, module_name: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ligands = make_ligands(sizes_for(device))
     search = plan(5, num_iterations=1)
-    expected = Docker(device, search).dock(ligands)
+    expected = Docker(device, search, source=form).dock(ligands)
     monkeypatch.setattr(docking, module_name, value)
-    found = Docker(device, search).dock(ligands)
+    found = Docker(device, search, source=form).dock(ligands)
     for number in range(len(ligands.entry)):
         expect_same(rows_of(expected, number), rows_of(found, number))
 
@@ -151,7 +162,7 @@ def test_best_poses_are_those_of_the_full_set(
 def test_tuning_changes_nothing(device: Device, tuning: Tuning) -> None:
     if device.back_end == "local" and not device.is_simulator:
         pytest.skip("minutes to compile")
-    fault = tuning.fault_on(device.back_end, device.sub_group_size, docking.KERNELS)
+    fault = tuning.fault_on(device.back_end, device.sub_group_size, docking.BY_SUB_GROUPS)
     if fault:
         pytest.skip(fault)
     sizes = [(9, 2), (8, 1)] if device.is_simulator else [(20, 4), (60, 6), (12, 0)]

@@ -140,3 +140,16 @@ def test_long_patterns(device: Device, tmp_path: Path) -> None:
     small = Form(group=2, lanes=1, run=2, columns=1, together=1, piece=64)
     sites, _ = search([device], query, genome, form=small)
     assert found(genome, query, sites) == [tuple(row) for row in reference.search(records, query)]
+
+
+def test_limits_of_more_than_four_bits(device: Device, tmp_path: Path) -> None:
+    """Guides of letters that stand for two bases: half of 45 letters mismatch anywhere."""
+    rng = np.random.default_rng(5)
+    guides = tuple(Guide("", text(rng, 45, "RYKMSW"), limit) for limit in (15, 16, 17, 32, 33))
+    query = Query("N" * 45, guides)
+    records = [text(rng, 80 if device.is_simulator else 400).encode()]
+    genome = written(tmp_path / "genome.fa", records)
+    sites, _ = search([device], query, genome, form=Form(2, 1, 2, 1, 1, 64))
+    wanted = [tuple(row) for row in reference.search(records, query)]
+    assert max(row[7] for row in wanted) > 23
+    assert found(genome, query, sites) == wanted

@@ -1,6 +1,7 @@
 """Maps and refinement against their NumPy twin, on every OpenCL device found."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,12 @@ from ligen_py.engine.refinement import batched as refining
 from ligen_py.engine.refinement import reference as twin
 from ligen_py.engine.refinement.batched import Refined, Refiner, keep_best
 from ligen_py.engine.refinement.chemical_field import field_over
-from ligen_py.engine.refinement.maps import Grid
+from ligen_py.engine.refinement.maps import Grid, field_macros
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
+from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import Tuning
+from ligen_py.paths import kernel_folder
 from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.functions.vina import VinaLigands
@@ -166,6 +169,86 @@ def test_energies_and_gradients_equal_the_twin(device: Device, name: str, form: 
         size = np.abs(gradient).max()
         assert found.before[pose] == pytest.approx(energy, rel=1e-5, abs=1e-3)
         assert found.gradients[pose, : len(gradient)] == pytest.approx(gradient, abs=1e-4 * size)
+
+
+DIRECTION_BY_SUB_GROUPS = """
+KERNEL void direction(int count, float arm, __global float *numbers, __global float *slopes) {
+  SG_SETUP(sg);
+  __local float room[MAX_FREEDOMS * (5 + MAX_FREEDOMS)];
+  const int size = MAX_FREEDOMS * (5 + MAX_FREEDOMS);
+  numbers += sg.item * size;
+  for (int n = sg.lane; n < size; n += SG_SIZE) room[n] = numbers[n];
+  problem_t p;
+  p.ligand.torsions = count - RIGID;
+  p.ligand.radius_of_gyration = arm;
+  sg_sync(sg);
+  const int m = MAX_FREEDOMS;
+  const descent_t w = {room, room + m, room + 2 * m, room + 3 * m, room + 4 * m, room + 5 * m};
+  const float slope = choose_direction(sg, &p, &w);
+  sg_sync(sg);
+  for (int n = sg.lane; n < size; n += SG_SIZE) numbers[n] = room[n];
+  if (sg.lane == 0) slopes[sg.item] = slope;
+}
+"""
+DIRECTION_BY_LANES = """
+__attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void direction(
+    int count, float arm, __global real *numbers, __global real *slopes) {
+  __global real *a = numbers + get_local_id(0);
+  const int m = AT(count);
+  const descent_t w = {count, arm, a, a + m, a + 2 * m, a + 3 * m, a + 4 * m, a + 5 * m};
+  const whole no = (real)(1.0f) < (real)(0.0f);
+  slopes[get_local_id(0)] = update_direction(&w, (real)(1.0f), NOT(no), no, no);
+}
+"""
+
+
+def test_a_hessian_that_leads_uphill_is_forgotten(
+    device: Device, form: str, tmp_path: Path
+) -> None:
+    """In a descent rounding alone makes one; here a kernel of the test asks for the direction."""
+    count, room, arm, poses = 9, 12, 2.5, 16
+    rng = np.random.default_rng(3)
+    half = rng.normal(size=(poses, count, count))
+    hessian = half @ half.transpose(0, 2, 1) * np.where(np.arange(poses) % 3, 1, -1)[:, None, None]
+    gradient = rng.normal(size=(poses, count))
+    scale = np.array([1, 1, 1, *[arm**-2] * 3, *[0.25] * 3])
+    given = [twin._direction(*row, scale) for row in zip(hessian, gradient, strict=True)]
+    direction, slope, after = (np.array(values) for values in zip(*given, strict=True))
+    assert (after == np.diag(scale)).all(axis=(1, 2)).sum() == 6
+
+    by_lanes = form == refining.BY_LANES
+    macros = {"MAX_ATOMS": 32, "MAX_FREEDOMS": room, "WG_SUB_GROUPS": 1}
+    lower = np.tril_indices(count)
+    if by_lanes:
+        vector = refining.VECTORS.get(device.kind, 1)
+        macros = {"MAX_ATOMS": 32, "POSES": vector, "LANES": poses // vector}
+        vectors = np.zeros((poses, 5, count))
+        vectors[:, :2] = gradient[:, None]  # of the place and of the trial: nothing is learnt
+        numbers = np.concatenate([vectors.reshape(poses, -1), hessian[:, *lower]], axis=1).T
+    else:
+        numbers = np.zeros((poses, 5 + room, room))
+        numbers[:, 0, :count] = gradient
+        numbers[:, 5 : 5 + count, :count] = hessian
+    path = tmp_path / "direction.cl"
+    added = DIRECTION_BY_LANES if by_lanes else DIRECTION_BY_SUB_GROUPS
+    path.write_text(f'#include "{kernel_folder() / form}"\n{added}')
+    field = system(device).refiner.field
+    program = build(device, str(path), {**field_macros(field), **macros}, structs=refining.STRUCTS)
+    both = [buffers.exchange(device, np.float32(array)) for array in (numbers, np.zeros(poses))]
+    group = poses // vector if by_lanes else device.sub_group_size
+    total = group if by_lanes else poses * group
+    call = (np.int32(count), np.float32(arm), *both)
+    program.kernel("direction")(device.queue, (total,), (group,), *call)
+    found = buffers.download(device, both[0], numbers.shape, np.float32)
+    assert buffers.download(device, both[1], poses, np.float32) == pytest.approx(slope, rel=1e-4)
+    if by_lanes:
+        triangle = found[5 * count :].T
+        directions = found[2 * count : 3 * count].T
+    else:
+        triangle = found[:, 5 : 5 + count, :count][:, *lower]
+        directions = found[:, 2, :count]
+    assert directions == pytest.approx(direction, rel=1e-4, abs=1e-4)
+    assert triangle == pytest.approx(after[:, *lower], rel=1e-5, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -302,6 +302,19 @@ def test_a_duplicate_of_a_duplicate_is_a_name_of_the_first(tmp_path: Path) -> No
         assert campaign.target("t").others(np.array([0])) == {0: ["third", "second"]}
 
 
+@pytest.mark.parametrize(("length", "repeated"), [(80, "n" * 80), (81, "n" * 77 + "...")])
+def test_a_long_name_is_repeated_in_part(tmp_path: Path, length: int, repeated: str) -> None:
+    parts = [
+        write_part(tmp_path, "t", "lib", "1-of-2", [Molecule("n" * length, "CCO", 1.0)]),
+        write_part(tmp_path, "t", "lib", "2-of-2", [Molecule("again", "OCC", 2.0)], first_line=2),
+    ]
+    made = Made(tmp_path, parts, write_manifest(tmp_path / "m.tsv", parts))
+    assert made.run() == 0
+    with open_campaign(made.output) as campaign:
+        left = campaign.target("t").left_named(frozenset(["again"]))
+        assert left.detail.tolist() == [f"the same molecule as {repeated} in line 1"]
+
+
 def test_a_duplicate_that_was_not_docked_is_a_name_of_another_part(tmp_path: Path) -> None:
     parts = [
         write_part(tmp_path, "t", "lib", "1-of-2", [

@@ -147,6 +147,7 @@ def test_controls_have_no_near_site(case: Case) -> None:
     assert found.name[controls].tolist() == [f"control_{n:03d}" for n in range(1, 6)]
     assert not twin(case, list(found.spacer[controls]), 4)
     assert (found.chromosome[controls] == -1).all()
+    assert (found.verdict[controls] == GuideVerdict.GOOD).all()
     assert case.run(*case.annotated, *flags, output="again.h5") == 0
     assert (case.folder / "again.h5").read_bytes() == (case.folder / "g.h5").read_bytes()
     assert case.run(*case.annotated, *flags[:-1], "4", output="other.h5") == 0

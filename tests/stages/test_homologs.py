@@ -1,8 +1,10 @@
 """From FASTA to hits, tables and anti-targets: the stages database, homologs and panel."""
 
 import gzip
+import time
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.records.database import DATABASE, Proteins
 from ligen_py.records.homologs import HOMOLOGS, Hits, Queries, SearchSpace
 from ligen_py.records.ledger import Ledger, Reason, Status
+from ligen_py.sequences import digests
 from ligen_py.sequences.alphabets import decode
 from ligen_py.sequences.substitution import read_matrix
 from ligen_py.store.files.read import read, run_record
@@ -156,6 +159,34 @@ def test_a_database_is_converted_once_by_its_content(search: Search) -> None:
     assert search.homologs(database=packed, output="other.h5") == 0
     assert len(list((search.folder / "c").iterdir())) == 2
     assert search.hits().score.tolist() == search.hits("other.h5").score.tolist()
+
+
+def test_a_known_fasta_file_is_not_read_again(
+    search: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 10)  # the file is too young otherwise
+    assert search.homologs() == 0
+    monkeypatch.setattr(digests.Known, "hash", lambda *_: pytest.fail("the file was read"))
+    assert search.homologs(output="other.h5") == 0
+    assert (search.folder / "hits.h5").read_bytes() == (search.folder / "other.h5").read_bytes()
+
+
+def test_letters_in_chunks_are_none_of_this_project(
+    search: Search, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, other = search.folder / "database.h5", search.folder / "other.h5"
+    given = ["--input", str(search.fasta), "--output", str(path)]
+    assert database.main([*given, "--quiet"]) == 0
+    with h5py.File(path) as file, h5py.File(other, "w") as changed:
+        for name in file:
+            file.copy(name, changed)
+        letters = changed["blocks/letters"][...]
+        del changed["blocks/letters"]
+        changed["blocks"].create_dataset("letters", data=letters, chunks=(4, 32))
+        changed.attrs.update({key: file.attrs[key] for key in file.attrs if key != "sealed"})
+    assert search.homologs(database=other) == 1
+    assert "other.h5: damaged (/blocks/letters is not in one piece)" in capsys.readouterr().err
 
 
 def test_a_database_file(search: Search) -> None:

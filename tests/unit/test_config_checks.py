@@ -74,7 +74,7 @@ def test_a_structure_or_site_that_cannot_be_used(
 def test_a_receptor_of_nothing_but_ca_atoms(tmp_path: Path) -> None:
     lines = [
         f"ATOM  {i:5d}  CA  ALA A{i:4d}    {3.8 * i:8.3f}   0.000   0.000  1.00  0.00           C"
-        for i in range(1, 9)
+        for i in range(1, 6)
     ]
     (tmp_path / "trace.pdb").write_text("\n".join([*lines, "END", ""]))
     target = {"receptor": "trace.pdb", "site": {"center": [10, 0, 0]}}

@@ -30,7 +30,7 @@ def fits(å: float, b: float) -> bool:
     if å is None:
         raise ValueError(f"{b:.2f} is 5")
     require_all(å)
-    print(å)
+    print(å.reshape(3, -1))
     return (å + 0.0) < LIMIT and not b == 2
 '''
 KERNEL = """// of 3
@@ -60,6 +60,7 @@ def test_what_is_changed_in_a_program() -> None:
         "å is None -> False",
         "is -> is not",
         "require_all(å) -> None",
+        "3 -> 4",
         "0.0 -> 0.1",
         "< -> <=",
         "and -> or",
@@ -96,6 +97,10 @@ def test_mutants_are_killed_by_a_test_that_fails_and_by_nothing_else(tmp_path: P
     assert outcome(limit, tmp_path, ["test_size.py"]) == "killed by test_size.py::test_it"
     assert outcome(other, tmp_path, ["test_size.py"]) == SURVIVED
     assert (tmp_path / "size.py").read_text() == "LIMIT = 1.9\nOTHER = 5\n"
+    (tmp_path / "test_none.py").write_text("def test_it_in_the_simulator_Oclgrind(): assert 0\n")
+    assert outcome(limit, tmp_path, ["test_none.py"]) == SURVIVED  # no test is left
+    with pytest.raises(RuntimeError, match=r"test_gone\.py"):
+        outcome(limit, tmp_path, ["test_gone.py"])
 
 
 SAMPLE = (
@@ -139,7 +144,7 @@ def test_a_run_says_how_many_survived(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = iter(["killed by a.py", SURVIVED, "killed by b.py"])
-    monkeypatch.setattr(mutants, "copied", lambda folder: folder)
+    monkeypatch.setattr(mutants, "copied", lambda _: ROOT)
     monkeypatch.setattr(mutants, "outcome", lambda *_: next(said))
     words = ["ligen_py/engine/constants.py", "kernels/include/random.clh"]
     assert mutants.main([*words, "--count", "3", "--seed", "7"]) == 1

@@ -154,6 +154,16 @@ def test_without_kernel_tuner_one_sentence_says_what_to_install(
     assert "pip install 'ligen_py[tune]'" in capsys.readouterr().err
 
 
+def test_a_form_without_settings_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tune, "_require_kernel_tuner", lambda _: None)
+    folder = ["--output", str(tmp_path)]
+    assert tune.main(["--device", "intel", "--forms", "batched", *folder]) == 0
+    assert "batched: this device takes a form without settings" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_tunes_on_the_ligands_given(tmp_path: Path) -> None:
     """Those of the class, as many torsions as they have; a class without any is reported."""
     ligands = make_ligands([(20, 4), (40, 3), (31, 6)])

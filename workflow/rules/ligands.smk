@@ -1,17 +1,15 @@
-def earlier(wildcards):
-    """The parts whose molecules are duplicates in a part: those before it."""
-    before = plan.before(wildcards.library, wildcards.chunk)
-    return [
-        made("ligands").format(library=library, chunk=chunk)
-        for library, chunk in before
-    ]
-
-
 rule parse:
     input:
         library=lambda wildcards: str(plan.source(wildcards.library, wildcards.chunk)),
         # An input function that gives nothing costs Snakemake time in each of many jobs.
-        after=[] if plan.settings.duplicates == "chunk" else earlier,
+        after=(
+            []
+            if plan.settings.duplicates == "chunk"
+            else lambda wildcards: [
+                made("ligands").format(library=library, chunk=chunk)
+                for library, chunk in plan.before(wildcards.library, wildcards.chunk)
+            ]
+        ),
     output:
         made("ligands"),
     log:

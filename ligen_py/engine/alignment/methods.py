@@ -25,7 +25,7 @@ class Resident:
         self.device, self.blocks = device, blocks
         self.first = buffers.upload(device, blocks.first)
         self.length = buffers.upload(device, blocks.length)
-        self.letters = buffers.upload(device, blocks.letters)
+        self.letters = buffers.Reserve(device).upload(blocks.letters)
         self.scores: list[Any] = [
             buffers.empty(device, blocks.record.size, np.int32) for _ in range(2)
         ]
@@ -207,6 +207,7 @@ class Wavefront:
         residues, longest = int(blocks.length.sum(dtype="i8")), int(blocks.length.max(initial=0))
 
         def cost(shape: Shape) -> float:
+            """Time, no unit: of all cells at the shape's speed, or of the longest sequence."""
             passes = -(-rows // shape.height)
             whole = residues * shape.height / SHAPES[shape] * (SEVERAL if passes > 1 else 1)
             # The sub-group with the longest sequence has its share of the device: 64 cells for a

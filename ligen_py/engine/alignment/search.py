@@ -45,12 +45,12 @@ class Searcher:
         blocks: Blocks,
         count: int,
         most: int = 0,
-        tell: Callable[[int], object] = lambda _: None,
+        done: Callable[[int], object] = lambda _: None,
     ) -> list[Ranked]:
         """The `count` best records of a database for each query.
 
         `most` bytes of letters are on the device at a time, by default as many as it has room for;
-        `tell` is called with the number of cells of the matrices each time that some are done.
+        `done` is called with the number of cells of the matrices each time that some are done.
         """
         room = most or buffers.budget(self.device) // self._method.letter_bytes
         found: list[list[Ranked]] = [[] for _ in queries]
@@ -60,7 +60,7 @@ class Searcher:
             residues = int(piece.length.sum(dtype="i8"))
             for number, scores in enumerate(self.scores(queries, piece)):
                 found[number].append(best(record, scores, count))
-                tell(residues * len(queries[number]))
+                done(residues * len(queries[number]))
         return [merged(parts, count) for parts in found]
 
     def scores(self, queries: Sequence[np.ndarray], blocks: Blocks) -> Iterator[np.ndarray]:

@@ -31,6 +31,10 @@ def tracer(device: Device, scoring: Scoring) -> Align:
     most = min(MOST, buffers.budget(device) // 2)
 
     def align(query: np.ndarray, targets: Sequence[np.ndarray]) -> list[Alignment]:
+        """An alignment for each target, in order; as many at once as steps fit into `most` bytes.
+
+        A target that is too large alone, or empty, is aligned by the twin.
+        """
         found: list[Alignment] = []
         while len(found) < len(targets):
             some = list(targets[len(found) : len(found) + 1])
@@ -47,6 +51,7 @@ def tracer(device: Device, scoring: Scoring) -> Align:
         return found
 
     def aligned(query: np.ndarray, targets: list[np.ndarray]) -> list[Alignment]:
+        """Alignments of targets whose steps, a byte for each cell, fit into the memory together."""
         length = np.fromiter(map(len, targets), "i4", len(targets))
         first = np.concatenate([[0], np.cumsum(length)]).astype("i8")
         first_step = first + np.arange(len(first)) * len(query)

@@ -22,17 +22,21 @@ from ligen_py.engine.docking.search import (
 )
 from ligen_py.engine.geometry import as_float4
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import Device
+from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.residency import resident
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.records.ligands import Ligands
-from ligen_py.records.limits import MAX_TORSIONS
+from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
 from ligen_py.records.poses import Poses
 
 log = logging.getLogger("ligen_py")
 
-KERNELS = "batched/dock.cl"
+BY_SUB_GROUPS, BY_LANES = "batched/dock.cl", "batched/dock_lanes.cl"
+"""Two forms of the same search: a sub-group has a restart, or each of its lanes has one."""
+
+FASTEST = {"cpu": BY_LANES}
+"""By kind of device, see docs/performance.md; `BY_SUB_GROUPS` where nothing else was measured."""
 
 LIGANDS_PER_RESIDENT = 2
 """Ligands of a batch for each sub-group that the device holds at a time."""
@@ -78,10 +82,23 @@ class Docker:
     `kernel_seconds` adds up the device's own time in the kernels.
     """
 
-    def __init__(self, device: Device, plan: Plan, tuning: Tuning | None = None) -> None:
-        """Upload the tables of a plan; `tuning` stands for the device's own of every atom class."""
+    def __init__(
+        self,
+        device: Device,
+        plan: Plan,
+        tuning: Tuning | None = None,
+        source: str | None = None,
+    ) -> None:
+        """Upload the tables of a plan.
+
+        `tuning` stands for the device's own of every atom class, the form `source` for its fastest;
+        only sub-groups can be tuned.
+        """
         self.device = device
         self.plan = plan
+        fastest = BY_SUB_GROUPS if tuning else FASTEST.get(device.kind, BY_SUB_GROUPS)
+        self._source = source or fastest
+        self._vector = VECTORS.get(device.kind, 1)
         self._tuning = tuning and tuning.on(device)
         self.kernel_seconds = 0.0
         self._field = FieldOnDevice(device, plan.field)
@@ -118,6 +135,7 @@ class Docker:
         begun: deque[tuple[Job, Kept]] = deque()
 
         def begin() -> Iterator[Job]:
+            """The jobs, each noted in `begun` with a place for its poses before it is launched."""
             for job in jobs:
                 torsions = np.diff(job.ligands.first_torsion)[job.rows]
                 begun.append((job, Kept(self.plan, torsions)))
@@ -207,10 +225,10 @@ class Docker:
         return resident(self.program(atom_class), "dock", self._tuned(atom_class).sub_groups)
 
     def _tuned(self, atom_class: int) -> Tuning:
-        return self._tuning or tuned(self.device, KERNELS, atom_class)
+        return self._tuning or tuned(self.device, self._source, atom_class)
 
     def program(self, atom_class: int) -> Program:
-        """The kernels of an atom class."""
+        """The kernels of an atom class; by lanes those of all, since a lane has no local memory."""
         tuning = self._tuned(atom_class)
         definitions = {
             "MAX_ATOMS": atom_class,
@@ -224,14 +242,18 @@ class Docker:
             "FREE_POCKET_BUMPS": FREE_POCKET_BUMPS,
             **tuning.definitions(),
         }
-        return build(self.device, KERNELS, definitions, tuning.registers, STRUCTS)
+        if self._source == BY_LANES:
+            definitions |= {"MAX_ATOMS": MAX_ATOMS, "POSES": self._vector}
+        return build(self.device, self._source, definitions, tuning.registers, STRUCTS)
 
     def splits(self, atom_class: int, ligands: int) -> int:
         """Sub-groups that share the restarts of one ligand, so that a launch fills the device.
 
-        It changes no result.
+        It changes no result. By lanes a work-item takes restarts only once.
         """
         restarts = self.plan.num_restart
+        if self._source == BY_LANES:
+            return -(-restarts // self._vector)
         filling = -(-WAVES * self._resident(atom_class) // ligands)
         least = -(-restarts // (self._tuned(atom_class).poses_per_item or restarts))
         return min(max(filling, least), restarts)
@@ -259,13 +281,15 @@ class Docker:
         group = tuning.sub_groups
         groups = -(-len(batch) * splits // group)
         local = group * tuning.lanes
+        shape = (groups * local,), (local,)
+        if self._source == BY_LANES:
+            shape = (len(batch) * splits,), (1,)
         program = self.program(bucket.atom_class)
         events = []
         with buffers.memory_named(device):
             event = program.kernel("dock")(
                 device.queue,
-                (groups * local,),
-                (local,),
+                *shape,
                 np.int32(len(batch)),
                 np.int32(plan.num_restart),
                 np.int32(plan.settings.num_iterations),

@@ -34,6 +34,7 @@ def dock_runs(
     begun: deque[tuple[np.ndarray, np.ndarray, dict[int, str]]] = deque()
 
     def jobs() -> Iterator[Job]:
+        """The ligands of each run that fit into the box; `begun` keeps those that do not."""
         for ligands in runs:
             too_large = larger_than_box(ligands, field)
             rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))

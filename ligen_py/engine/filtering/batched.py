@@ -65,6 +65,7 @@ def filter_poses(
     rows, verdicts, clusters, counts = ([np.zeros(0, np.int64)] for _ in range(4))
 
     def launch(members: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Start one batch: the ligands (rising numbers) of `members` and those between them."""
         span = int(members[0]), int(members[-1]) + 1
         some = ways[span[0] : span[1]] if ways is not None else []
         return _launch(device, ligands, poses, bumped, span, settings, some)
@@ -105,6 +106,7 @@ def _table(ligands: Ligands, poses: Poses, first: int, last: int) -> tuple[np.nd
     span = slice(first, last + 1)
 
     def offsets(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First row of each ligand, counted from the batch's first one, and its number of rows."""
         local = column[span] - column[first]
         return local[:-1], np.diff(local)
 

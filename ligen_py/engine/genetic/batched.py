@@ -97,6 +97,8 @@ INDIVIDUALS_AT_ONCE = 1_000_000
 """Individuals of such a launch, if it has several generations: a GPU that also draws a screen ends
 launches that last seconds."""
 
+GROUP = 64
+"""Work-items of a group that gathers the maps' cells."""
 GROUPS_PER_UNIT = 32
 """Work-groups for each compute unit in that form. Those that find no room come when others end."""
 
@@ -372,6 +374,7 @@ class Lga:
         for classes, members in self._classes(ligands):
 
             def work(rows: np.ndarray, classes: tuple[int, int] = classes) -> Found:
+                """Search with some ligands of one class; their results in the order of `rows`."""
                 lanes = self._lanes if self.form == "sub_groups" else 0
                 batch = pack(ligands, rows, self.field, settings, kinds, lanes)
                 return self._run(batch, rows, classes, settings, watch)
@@ -536,7 +539,7 @@ class Lga:
             points = maps.count * int(np.prod(grid.shape))
             self._cells = buffers.empty(self.device, 4 * points, "f4")
             program.kernel("gather_cells")(
-                self.device.queue, (-(-points // 64) * 64,), (64,),
+                self.device.queue, (-(-points // GROUP) * GROUP,), (GROUP,),
                 np.int32(points), np.int32(grid.shape[2]), maps.buffer, self._cells,
             ).wait()  # fmt: skip
         return self._cells

@@ -85,9 +85,14 @@ def bred(
     """A child of two parents that won their tournaments, with its mutations."""
 
     def draw(number: int) -> float:
+        """The child's random number of some purpose, from 0 to below 1."""
         return uniform(key, individual, CHOICE, number)
 
     def parent(first: int) -> Genotype:
+        """The winner of two drawn at random: the better one in `tournament` % of the cases.
+
+        `first`, `first` + 1 and `first` + 2 number the draws.
+        """
         one, two = (int(draw(first + n) * len(population)) for n in (0, 1))
         better, worse = (one, two) if energies[one] <= energies[two] else (two, one)
         return population[better if draw(first + 2) < settings.tournament / 100 else worse]

@@ -141,7 +141,7 @@ def _of_kind(genome: Genome, query: Query, sites: Sites, kind: int, width: int) 
     guide, place, strand, start, record = (
         values[inside] for values in (guide, place, strand, start, record)
     )
-    letters = genome.letters(start[:, None] + np.arange(length))
+    letters = genome.letters(start, length)
     letters[strand == 1] = reverse_complement(letters[strand == 1])
 
     text = np.array([list(item.sequence.encode()) for item in query.guides], np.uint8)
@@ -152,7 +152,7 @@ def _of_kind(genome: Genome, query: Query, sites: Sites, kind: int, width: int) 
         count = differs(letters, text[guide]).sum(1)
         found.append((count <= limit, np.full(len(guide), -1), letters, text[guide], count))
     else:
-        for column in range(int(spans[:, 0].min(initial=0)), int(spans[:, 1].max(initial=-1)) + 2):
+        for column in range(int(spans[:, 1].max(initial=0)) + 2):
             row_text, row_letters = text[guide], letters
             gap = np.full((len(guide), size), GAP, np.uint8)
             if bulge == Bulge.DNA:

@@ -110,7 +110,7 @@ def design(
     table = _table(spacers, letters, rows, own, chosen, cuts(rows, enzyme), chromosomes, annotation)
     listed = RankedGuides(
         **table,
-        verdict=np.where(chosen < number, verdict[chosen], 0).astype(np.uint8),
+        verdict=verdict[chosen].astype(np.uint8),
         gc=share[chosen],
         longest_t=run[chosen],
         count=count[chosen],

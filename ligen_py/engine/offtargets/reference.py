@@ -83,6 +83,7 @@ def _windows(
     base = np.isin(windows, np.frombuffer(b"ACGT", np.uint8))
 
     def matches(text: str) -> np.ndarray:
+        """Which letters of the windows (windows, pattern) a text takes; its N takes all."""
         sets = SETS[np.frombuffer(text.encode(), np.uint8)]
         return (base & ((SETS[windows] & sets) > 0)) | (sets == 15)
 

@@ -21,8 +21,8 @@ from ligen_py.records.offtargets import (
 from ligen_py.sequences.guides import Query
 from ligen_py.sequences.planes import Genome
 
-AT_ONCE = 1 << 18
-"""Sites whose letters are in memory at a time."""
+AT_ONCE = 1 << 15
+"""Sites whose letters are in memory at a time: few, so that the same memory is used again."""
 
 
 def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: bool) -> Alignments:

@@ -508,11 +508,11 @@ def search(
     genome: Genome,
     part: tuple[int, int] = (1, 1),
     form: Form | None = None,
-    tell: Callable[[int], object] = lambda _: None,
+    done: Callable[[int], object] = lambda _: None,
 ) -> tuple[Sites, dict[str, float]]:
     """All sites of a query in one part of a genome (number, of so many), in no order.
 
-    Each device takes the next piece when it has done one; `tell` is called with the bases of a
+    Each device takes the next piece when it has done one; `done` is called with the bases of a
     piece when it is done. The seconds are those of the kernels, over all devices.
     """
     searchers = [Searcher(device, query, form) for device in devices]
@@ -521,6 +521,7 @@ def search(
     found: list[Sites] = []
 
     def mine(todo: deque[int]) -> Iterator[tuple[int, int]]:
+        """The next pieces for one searcher, (first, end) words; `todo` gets the bases of each."""
         while True:
             with lock:
                 piece = next(waiting, None)
@@ -530,11 +531,12 @@ def search(
             yield piece
 
     def work(searcher: Searcher) -> None:
+        """Search pieces on one device until none is left; another thread does so on another one."""
         todo: deque[int] = deque()
         for sites in searcher.search(genome, mine(todo)):
             with lock:
                 found.append(sites)
-                tell(todo.popleft())
+                done(todo.popleft())
 
     with ThreadPoolExecutor(len(searchers)) as pool:
         list(pool.map(work, searchers))

@@ -13,9 +13,9 @@ from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_length
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
-from ligen_py.engine.refinement.maps import VECTORS, Grid, field_macros
+from ligen_py.engine.refinement.maps import Grid, field_macros
 from ligen_py.opencl import buffers
-from ligen_py.opencl.device import Device
+from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import build
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
@@ -194,6 +194,7 @@ class Refiner:
         for members, classes in self._batches(ligands, poses):
 
             def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
+                """Refine the poses of some ligands of one class, in place: in `state`."""
                 batch = pack(ligands, rows, self.field, settings, kinds, heat)
                 self._launch(batch, rows, classes, poses, settings, state)
 

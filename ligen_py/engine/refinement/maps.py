@@ -8,7 +8,7 @@ import numpy as np
 
 from ligen_py.opencl import buffers
 from ligen_py.opencl.buffers import OutOfMemoryError
-from ligen_py.opencl.device import Device
+from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import build
 from ligen_py.records.pocket import GeometricField
 
@@ -60,9 +60,6 @@ class Maps:
     count: int
     buffer: Any
 
-
-VECTORS = {"cpu": 16}
-"""Points, or poses, that a work-item computes side by side, by kind of device; else 1."""
 
 BLOCK = 8
 """Points along each side of the blocks for which near receptor atoms are listed."""

@@ -161,8 +161,7 @@ def _stacking(ligand: Groups, around: Surroundings) -> Iterator[Contact]:
         for theirs in around.groups.rings:
             centres = mine.centre, theirs.centre
             apart = float(np.linalg.norm(centres[0] - centres[1]))
-            near = apart <= criteria.EDGE_TO_FACE[0]
-            if near and criteria.stacked(centres, (mine.normal, theirs.normal)):
+            if criteria.stacked(centres, (mine.normal, theirs.normal)):
                 residue = around.residue[theirs.atoms[0]]
                 ends = _point(mine.centre), _point(theirs.centre)
                 yield Contact("pi stacking", residue, apart, *ends)

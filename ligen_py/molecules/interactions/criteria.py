@@ -87,13 +87,15 @@ def stacked(centres: tuple[np.ndarray, np.ndarray], normals: tuple[np.ndarray, n
     False
     """
     line = centres[1] - centres[0]
-    apart, planes = float(np.linalg.norm(line)), tilt(*normals)
-    lean = min(tilt(normal, line) for normal in normals)
-    most, flat, along = FACE_TO_FACE
-    if apart <= most and planes <= flat and lean <= along:
+    apart = float(np.linalg.norm(line))
+    near, flat, along_face = FACE_TO_FACE
+    most, steep, along_edge, reach = EDGE_TO_FACE
+    if apart > most:  # nearly all pairs of rings end here
+        return False
+    planes, lean = tilt(*normals), min(tilt(normal, line) for normal in normals)
+    if apart <= near and planes <= flat and lean <= along_face:
         return True
-    most, steep, along, reach = EDGE_TO_FACE
-    return apart <= most and planes >= steep and lean <= along and _meets(centres, normals, reach)
+    return planes >= steep and lean <= along_edge and _meets(centres, normals, reach)
 
 
 def _meets(

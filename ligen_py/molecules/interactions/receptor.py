@@ -207,6 +207,7 @@ def _flat_rings(
     mine, seen = set(rows.tolist()), set[frozenset[int]]()
 
     def walk(path: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Closed paths of five or six atoms that go on from a path without a repeated atom."""
         for other in around[path[-1]]:
             if other == path[0] and len(path) in (5, 6):
                 yield path

@@ -128,18 +128,26 @@ class _Bounded:
         self._given = 0
 
     def readable(self) -> bool:
+        """Always; `RawIOBase` asks before it reads."""
         return True
 
     def writable(self) -> bool:
+        """Never: a library is not changed."""
         return False
 
     def seekable(self) -> bool:
+        """Never: what was unpacked is gone."""
         return False
 
     def close(self) -> None:
+        """Close this view alone; who opened the file closes that."""
         self.closed = True
 
     def readinto(self, buffer: memoryview) -> int:
+        """Unpacked bytes that were put into a buffer, 0 at the end.
+
+        InputError for damaged data, and where far more comes out than went in.
+        """
         try:
             count = int(self._stream.readinto(buffer))
         except OSError as error:

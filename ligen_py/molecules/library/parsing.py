@@ -157,6 +157,7 @@ def _ligands(rows: list[int], states: list[State]) -> tuple[Ligands, dict[str, L
     blocks = [columns_of(block) for block in _blocks(states)]
 
     def columns(group: str, record: type[Stored]) -> dict[str, np.ndarray]:
+        """The columns of a record of all blocks, one after another; without those made above."""
         return {
             spec.name: _joined([block[group][spec.name] for block in blocks], spec.metadata)
             for spec in own_columns(record)

@@ -52,16 +52,19 @@ class _Block:
         self.size = self.data_size = 0
 
     def add(self, content: bytes) -> None:
+        """One more line of the molecule; beyond the limit it is counted and not kept."""
         self.size += len(content)
         if self.size <= RECORD_LIMIT:
             self.molecule.append(content)
 
     def add_data(self, content: bytes) -> None:
+        """One more line of the data items; beyond the limit it is dropped."""
         self.data_size += len(content)
         if self.data_size <= DATA_LIMIT:
             self.data.append(content)
 
     def whole(self) -> Block:
+        """The record; its `size` is over RECORD_LIMIT where lines are missing."""
         return Block(self.number, b"".join(self.molecule), b"".join(self.data), self.size)
 
 

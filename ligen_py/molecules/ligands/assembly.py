@@ -7,14 +7,13 @@ Atoms stand in docking order (`rotatable_bonds`): heavy ones first, and of heavy
 alike those of each piece together, pieces depth first from the root.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.molecules.graph import atoms_of
+from ligen_py.molecules.graph import atoms_of, bonds_of
 from ligen_py.molecules.ligands.conformers import NoConformerError
 from ligen_py.molecules.ligands.shapes import ShapeCache
 
@@ -133,7 +132,7 @@ def _pieces(
     heavy = bare.GetNumAtoms()
     surroundings = _Surroundings.of(kekule, near)
     stereo = {atom.GetIdx() for atom in atoms_of(bare) if atom.GetChiralTag()}
-    stereo |= {bond.GetBeginAtomIdx() for bond in _bonds_of(bare) if bond.GetStereo()}
+    stereo |= {bond.GetBeginAtomIdx() for bond in bonds_of(bare) if bond.GetStereo()}
     rank = list(Chem.CanonicalRankAtoms(bare)) if stereo else []
     starts = [0, *torsions.far_sides[:, 0].tolist(), heavy]
     pieces = []
@@ -211,11 +210,6 @@ def _joined(
     return xyz
 
 
-def _bonds_of(mol: Chem.Mol) -> Iterator[Chem.Bond]:
-    """All bonds, in a third of the time that `GetBonds` takes."""
-    return map(mol.GetBondWithIdx, range(mol.GetNumBonds()))
-
-
 @dataclass(frozen=True)
 class _Surroundings:
     """What belongs to a piece's fragment besides its own atoms."""
@@ -231,8 +225,9 @@ class _Surroundings:
 
     @classmethod
     def of(cls, kekule: Chem.Mol, near: list[list[int]]) -> "_Surroundings":
+        """Of a molecule with Kekule's bonds; `near` lists the neighbours of each atom."""
         orders = {}
-        for bond in _bonds_of(kekule):
+        for bond in bonds_of(kekule):
             a, b, order = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), bond.GetBondTypeAsDouble()
             orders[a, b] = orders[b, a] = int(order)
         count = kekule.GetNumAtoms()

@@ -35,6 +35,7 @@ from ligen_py.molecules.ligands.rotatable_bonds import (
 from ligen_py.molecules.ligands.shapes import ShapeCache
 from ligen_py.molecules.ligands.standardising import (
     MIXTURE,
+    Parent,
     canonical_smiles,
     largest_fragment,
     macrocycle,
@@ -148,15 +149,17 @@ def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None)
     with _rdkit_messages() as messages:
         try:
             drawn = _molecule(record, messages)
-            parent, found = standardise(drawn) if settings.standardise else largest_fragment(drawn)
-            notes += found
-            _require_supported(parent)
-            smiles = canonical_smiles(parent)
+            parent = (
+                standardise(drawn) if settings.standardise else Parent(*largest_fragment(drawn))
+            )
+            notes += parent.notes
+            _require_supported(parent.mol)
+            smiles = canonical_smiles(parent.mol)
             key = content_key(smiles)
-            _require_wanted(parent, notes, settings)
-            states = _states(largest_fragment(drawn)[0], parent, smiles, settings, shapes, notes)
+            _require_wanted(parent.mol, notes, settings)
+            states = _states(drawn, parent, smiles, settings, shapes, notes)
             _shape_cache(settings, shapes).save()
-            note, values = _short("; ".join(notes)), properties(parent)
+            note, values = _short("; ".join(notes)), properties(parent.mol)
             return Prepared(smiles, key, note=note, states=states, properties=values)
         except _UnusableError as error:
             detail, note = _short(str(error)), _short("; ".join(notes))
@@ -198,6 +201,7 @@ class _Collector(logging.Handler):
         self.messages = messages
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Keep the message of a record."""
         self.messages.append(record.getMessage())
 
 
@@ -283,9 +287,17 @@ def _require_wanted(parent: Chem.Mol, notes: list[str], settings: ParseSettings)
         raise _UnusableError(*found)
 
 
+@dataclass(frozen=True)
+class _Drawing:
+    """A molecule as drawn whose coordinates are kept."""
+
+    mol: Chem.Mol
+    smiles: str
+
+
 def _states(
     drawn: Chem.Mol,
-    parent: Chem.Mol,
+    standardised: Parent,
     its_smiles: str,
     settings: ParseSettings,
     shapes: Path | None,
@@ -298,51 +310,56 @@ def _states(
     Coordinates of the drawing are kept where the settings say so: those of the heavy atoms, and of
     the hydrogens too where the state is the molecule as drawn.
     """
-    placed = settings.embed != "always" and has_conformer(parent)
-    if settings.embed == "never" and not placed:
+    parent, drawing = standardised.mol, None
+    if settings.embed != "always" and has_conformer(parent):
+        mol, _ = largest_fragment(drawn)
+        drawing = _Drawing(mol, its_smiles if standardised.as_drawn else canonical_smiles(mol))
+    elif settings.embed == "never":
         raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
-    if not placed:  # which isomers are drawn by lot must not depend on how a molecule is written
+    else:  # which isomers are drawn by lot must not depend on how a molecule is written
         parent = Chem.MolFromSmiles(its_smiles) or parent
-    states, problems = _built(drawn, parent, placed, settings, shapes, notes)
+    states, problems = _built(parent, drawing, settings, shapes, notes)
     if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
         possible = _mended(parent, settings, shapes, notes)
         for mended in possible:
             share = settings.model_copy(
                 update={"stereoisomers": settings.stereoisomers // len(possible)}
             )
-            states |= _built(mended, mended, placed, share, shapes, notes)[0]
+            states |= _built(mended, None, share, shapes, notes)[0]
         for ligand in (ligand for ligands in states.values() for ligand in ligands):
             ligand.shape["isomers"] = ligand.shape["isomers"] * np.uint16(len(possible))
     elif states and problems:
         notes.append(f"{len(problems)} states left out, the first for: {problems[0]}")
     if not states and problems:
         raise problems[0]
-    _note_open_stereo(parent, placed, settings, notes)
+    _note_open_stereo(parent, drawing is not None, settings, notes)
     return tuple(ligand for ligands in states.values() for ligand in ligands)
 
 
 def _built(
-    drawn: Chem.Mol,
     parent: Chem.Mol,
-    placed: bool,
+    drawing: _Drawing | None,
     settings: ParseSettings,
     shapes: Path | None,
     notes: list[str],
 ) -> tuple[dict[str, list[State]], list[_UnusableError]]:
-    """States of a parent by SMILES, and what was in the way of the others."""
+    """States of a parent by SMILES, and what was in the way of the others.
+
+    With a drawing the states have its coordinates, without one conformers are made.
+    """
+    placed = drawing is not None
     states: dict[str, list[State]] = {}
     problems: dict[str, _UnusableError] = {}
-    as_drawn = canonical_smiles(drawn) if placed else ""
-    for form, cost in _forms(parent, settings):
+    for form, its_smiles, cost in _forms(parent, settings):
         before = len(states)
         for isomer in [form] if placed else _isomers(form, settings):
             built = len(states) - before
             if built == settings.stereoisomers or (built and isomer is form):
                 break
-            smiles = canonical_smiles(isomer)
+            smiles = its_smiles if isomer is form else canonical_smiles(isomer)
             try:
                 if smiles not in states and smiles not in problems:
-                    start = drawn if placed and smiles == as_drawn else isomer
+                    start = drawing.mol if drawing and smiles == drawing.smiles else isomer
                     states[smiles] = _ligands(start, smiles, placed, settings, shapes, notes)
             except _UnusableError as error:
                 problems[smiles] = error
@@ -374,16 +391,16 @@ def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> boo
     return can_exist(*_bare(form, ordered), _shape_cache(settings, shapes))
 
 
-def _forms(parent: Chem.Mol, settings: ParseSettings) -> Iterator[tuple[Chem.Mol, float]]:
-    """Tautomers of a parent, each in its protonation states, with their costs in kcal/mol."""
+def _forms(parent: Chem.Mol, settings: ParseSettings) -> Iterator[tuple[Chem.Mol, str, float]]:
+    """Tautomers of a parent in their protonation states: with SMILES, and costs in kcal/mol."""
     for number, tautomer in enumerate(tautomers(parent, settings.tautomers)):
         cost = TAUTOMER_COST if number else 0.0
         if not settings.protonate:
-            yield tautomer, cost
+            yield tautomer, canonical_smiles(tautomer), cost
             continue
         found = protonated(tautomer, settings.ph, settings.min_population, settings.protomers)
-        for mol, population in found:
-            yield mol, cost + RT * math.log(found[0].population / population)
+        for mol, population, smiles in found:
+            yield mol, smiles, cost + RT * math.log(found[0].population / population)
 
 
 def _isomers(form: Chem.Mol, settings: ParseSettings) -> Iterator[Chem.Mol]:

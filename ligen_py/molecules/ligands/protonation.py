@@ -20,7 +20,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -66,6 +66,28 @@ MOST_SITES = 10
 fixed in the form that their own pKa gives."""
 
 
+class Near(NamedTuple):
+    """What is around an atom, at a quick look; around a pattern's what every match has."""
+
+    neighbours: frozenset[tuple[int, bool]]
+    """Element and aromaticity of its neighbours."""
+    beyond: frozenset[tuple[int, bool]]
+    """Of their neighbours."""
+    unsaturated: int
+    """Carbons among its neighbours with fewer than four bonds; of a pattern at least."""
+    ring: float
+    """Atoms of its smallest ring; of a pattern at most."""
+
+    def has(self, least: "Near") -> bool:
+        """Whether an atom has what a pattern asks for."""
+        return (
+            least.neighbours <= self.neighbours
+            and least.beyond <= self.beyond
+            and least.unsaturated <= self.unsaturated
+            and least.ring >= self.ring
+        )
+
+
 class Family(NamedTuple):
     """A row of `pka.tsv`."""
 
@@ -86,6 +108,7 @@ class Family(NamedTuple):
     carbonyl: tuple[int, ...]
     """Carbon and oxygen that take a carbon acid's charge (4, 5)."""
     keys: frozenset[str]
+    near: Near
     elements: frozenset[tuple[int, bool]]
 
 
@@ -121,6 +144,8 @@ class Protomer(NamedTuple):
 
     mol: Chem.Mol
     population: float
+    smiles: str
+    """Canonical."""
 
 
 _KINDS = {
@@ -141,6 +166,15 @@ Kinds are a quick look before patterns are compared. Nitrogens with three bonds 
 their hydrogens and by a neighbour with a double-bonded oxygen or sulfur: such are never bases."""
 
 
+SURROUNDINGS = 10_000
+"""Surroundings of atoms that are remembered, about 1 kB each."""
+
+_CARBON = re.compile(r"\[?(C|#6)(?![,a-z])")
+"""How an atom of a pattern begins that is a carbon in every match."""
+_MULTIPLE = ("=", "#", "=,:")
+"""Bonds of a pattern that leave a carbon fewer than four."""
+
+
 @cache
 def families() -> tuple[Family, ...]:
     """Every row of `pka.tsv`, in order."""
@@ -154,7 +188,7 @@ def substituents() -> tuple[Substituent, ...]:
     for row in _rows(SUBSTITUENTS):
         pattern = Chem.MolFromSmarts(row["smarts"])
         numbers = (float(row[name]) for name in Substituent._fields[3:])
-        result.append(Substituent(row["name"], pattern, _elements(pattern), *numbers))
+        result.append(Substituent(row["name"], pattern, _elements(pattern.GetAtoms()), *numbers))
     return tuple(result)
 
 
@@ -185,7 +219,22 @@ def _family(row: dict[str, str]) -> Family:
         marked[3][0] if marked[3] else -1,
         (*marked[4], *marked[5]),
         keys,
-        _elements(pattern),
+        _near(pattern, site),
+        _elements(pattern.GetAtoms()),
+    )
+
+
+def _near(pattern: Chem.Mol, site: int) -> Near:
+    """What every match of a pattern has around an atom."""
+    neighbours = pattern.GetAtomWithIdx(site).GetNeighbors()
+    beyond = [end for atom in neighbours for end in atom.GetNeighbors() if end.GetIdx() != site]
+    carbons = [atom for atom in neighbours if _CARBON.match(atom.GetSmarts())]
+    rings = [len(ring) for ring in Chem.GetSymmSSSR(pattern) if site in ring]
+    return Near(
+        _elements(neighbours),
+        _elements(beyond),
+        sum(any(bond.GetSmarts() in _MULTIPLE for bond in atom.GetBonds()) for atom in carbons),
+        min(rings, default=math.inf),
     )
 
 
@@ -213,9 +262,9 @@ def _bracket(smarts: str, inside: int) -> str:
     return smarts[inside:]
 
 
-def _elements(pattern: Chem.Mol) -> frozenset[tuple[int, bool]]:
-    """Element and aromaticity of the atoms that every match has."""
-    plain = [atom for atom in pattern.GetAtoms() if not set(atom.GetSmarts()) & set(",!$#*a")]
+def _elements(atoms: Iterable[Chem.Atom]) -> frozenset[tuple[int, bool]]:
+    """Element and aromaticity of those atoms of a pattern that leave no choice."""
+    plain = [atom for atom in atoms if not set(atom.GetSmarts()) & set(",!$#*a")]
     return frozenset((atom.GetAtomicNum(), atom.GetIsAromatic()) for atom in plain)
 
 
@@ -225,31 +274,29 @@ class _Molecule:
     def __init__(self, mol: Chem.Mol) -> None:
         self.mol = mol
         atoms = list(atoms_of(mol))
-        self.element = [atom.GetAtomicNum() for atom in atoms]
-        self.aromatic = [atom.GetIsAromatic() for atom in atoms]
-        self.charge = [atom.GetFormalCharge() for atom in atoms]
-        self.hydrogens = [atom.GetTotalNumHs() for atom in atoms]
+        self.element = list(map(Chem.Atom.GetAtomicNum, atoms))
+        self.aromatic = list(map(Chem.Atom.GetIsAromatic, atoms))
+        self.charge = list(map(Chem.Atom.GetFormalCharge, atoms))
+        self.hydrogens = list(map(Chem.Atom.GetTotalNumHs, atoms))
+        self.degree = list(map(Chem.Atom.GetTotalDegree, atoms))
         self.neighbours: list[list[int]] = [[] for _ in atoms]
-        for bond in map(mol.GetBondWithIdx, range(mol.GetNumBonds())):
-            first, second = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
-            self.neighbours[first].append(second)
-            self.neighbours[second].append(first)
-        self.degree = [
-            len(near) + hydrogens
-            for near, hydrogens in zip(self.neighbours, self.hydrogens, strict=True)
-        ]
+        first, second = Chem.GetAdjacencyMatrix(mol).nonzero()
+        for atom, other in zip(first.tolist(), second.tolist(), strict=True):
+            self.neighbours[atom].append(other)
         self.is_polar = [
             element != 6 or degree < 4
             for element, degree in zip(self.element, self.degree, strict=True)
         ]
-        self.elements = set(zip(self.element, self.aromatic, strict=True))
-        self.rings = [ring for ring in mol.GetRingInfo().AtomRings() if len(ring) < 8]
-        self.arenes = [ring for ring in self.rings if all(self.aromatic[i] for i in ring)]
+        self.kind = list(zip(self.element, self.aromatic, strict=True))
+        self.elements = set(self.kind)
+        self.rings = mol.GetRingInfo().AtomRings()
+        self.arenes = [
+            ring for ring in self.rings if len(ring) < 8 and all(self.aromatic[i] for i in ring)
+        ]
         self._groups: dict[int, tuple[Substituent, frozenset[int]]] | None = None
 
-    def kinds(self) -> dict[str, set[int]]:
-        """Atoms that may be titrated, by kind."""
-        result: dict[str, set[int]] = defaultdict(set)
+    def kinds(self) -> Iterator[tuple[int, str]]:
+        """Atoms that may be titrated, and their kinds."""
         for atom, element in enumerate(self.element):
             if self.charge[atom]:
                 continue
@@ -257,21 +304,20 @@ class _Molecule:
             bonds = self.degree[atom]
             if element == 7 and self.aromatic[atom]:
                 if hydrogens:
-                    result["nH"].add(atom)
+                    yield atom, "nH"
                 elif bonds == 2:
-                    result["n"].add(atom)
+                    yield atom, "n"
             elif element == 7 and bonds == 2:
-                result["N="].add(atom)
+                yield atom, "N="
             elif element == 7 and bonds == 3:
                 acyl = "acyl " if self._is_acyl(atom) else ""
-                result[f"{acyl}N{hydrogens}"].add(atom)
+                yield atom, f"{acyl}N{hydrogens}"
             elif element in (8, 16) and hydrogens:
-                result["O" if element == 8 else "S"].add(atom)
+                yield atom, "O" if element == 8 else "S"
             elif element == 6 and hydrogens in (1, 2) and bonds == 4:
-                result["C"].add(atom)
+                yield atom, "C"
             elif element == 15 and bonds == 3:
-                result["P"].add(atom)
-        return result
+                yield atom, "P"
 
     def _is_acyl(self, nitrogen: int) -> bool:
         """Whether a neighbour has an oxygen or sulfur at a double bond."""
@@ -280,6 +326,17 @@ class _Molecule:
             for other in self.neighbours[nitrogen]
             if self.element[other] in (6, 15, 16)
             for end in self.neighbours[other]
+        )
+
+    def near(self, atom: int) -> Near:
+        """What is around an atom."""
+        others = self.neighbours[atom]
+        beyond = {end for other in others for end in self.neighbours[other]} - {atom}
+        return Near(
+            frozenset([self.kind[i] for i in others]),
+            frozenset([self.kind[i] for i in beyond]),
+            sum(self.element[i] == 6 and self.degree[i] < 4 for i in others),
+            min((len(ring) for ring in self.rings if atom in ring), default=math.inf),
         )
 
     @property
@@ -319,19 +376,21 @@ def sites(mol: Chem.Mol, ph: float = 7.4, window: float = math.inf) -> list[Site
     left out.
     """
     seen = _Molecule(mol)
-    kinds = seen.kinds()
+    possible = defaultdict(set)
+    for atom, kind in seen.kinds():
+        for number in _fitting(kind, seen.near(atom)):
+            possible[number].add(atom)
+    taken: set[int] = set()
     result = []
-    for family in families():
-        if family.keys.isdisjoint(kinds) or not family.elements <= seen.elements:
+    for number in sorted(possible):
+        family = families()[number]
+        if possible[number] <= taken or not family.elements <= seen.elements:
             continue
-        free = set().union(*(kinds[key] for key in family.keys if key in kinds))
         for match in mol.GetSubstructMatches(family.pattern, uniquify=False, maxMatches=10_000):
             atom = match[family.site]
-            if atom not in free:
+            if atom in taken or atom not in possible[number]:
                 continue
-            taken = {atom, *(match[i] for i in family.blocked)}
-            free -= taken
-            kinds = {key: left for key, atoms in kinds.items() if (left := atoms - taken)}
+            taken |= {atom, *(match[i] for i in family.blocked)}
             if family.kind == "none":
                 continue
             pka = family.pka
@@ -342,6 +401,16 @@ def sites(mol: Chem.Mol, ph: float = 7.4, window: float = math.inf) -> list[Site
                 carbonyl = tuple(match[i] for i in family.carbonyl)
                 result.append(Site(atom, is_acid, pka, family.name, carbonyl))
     return sorted(result)
+
+
+@lru_cache(maxsize=SURROUNDINGS)
+def _fitting(kind: str, near: Near) -> list[int]:
+    """Rows of the families that an atom may belong to."""
+    return [
+        number
+        for number, family in enumerate(families())
+        if kind in family.keys and near.has(family.near)
+    ]
 
 
 def _effect(mol: _Molecule, name: str, atom: int, match: Sequence[int], family: Family) -> float:
@@ -469,15 +538,15 @@ def protonated(mol: Chem.Mol, ph: float, least: float, limit: int) -> list[Proto
     base = neutral(Chem.RemoveHs(mol) if holds(mol, "[#1]") else mol)
     found = sites(base, ph, WINDOW)
     if not found:
-        return [Protomer(base, 1.0)]
+        return [Protomer(base, 1.0, Chem.MolToSmiles(base))]
     charged, shares = populations(base, found, ph)
     shown = np.flatnonzero(shares >= min(least, shares.max()) / MOST_SITES)
     states: dict[str, Protomer] = {}
     for row in shown[np.argsort(-shares[shown], kind="stable")].tolist():
         state = _state(base, found, charged[row])
         smiles = Chem.MolToSmiles(state)
-        first = states.get(smiles, Protomer(state, 0.0))
-        states[smiles] = Protomer(first.mol, first.population + float(shares[row]))
+        first = states.get(smiles, Protomer(state, 0.0, smiles))
+        states[smiles] = first._replace(population=first.population + float(shares[row]))
     ranked = sorted(states.values(), key=lambda state: -state.population)
     return [state for state in ranked[:limit] if state.population >= least] or ranked[:1]
 
@@ -501,10 +570,12 @@ def populations(mol: Chem.Mol, found: Sequence[Site], ph: float) -> tuple[np.nda
 
 def _shifts(mol: Chem.Mol, found: Sequence[Site]) -> tuple[np.ndarray, np.ndarray]:
     """What charges at sites shift each other's pKa by (sites, sites), and permanent charges."""
-    seen = _Molecule(mol)
     count, most = len(found), len(CHARGES) - 1
     shift, fixed = np.zeros((count, count)), np.zeros(count)
     permanent = list(_permanent(mol))
+    if count + len(permanent) < 2:
+        return shift, fixed
+    seen = _Molecule(mol)
     for i, site in enumerate(found):
         far, ways = seen.reach(site.atom, most)
         for j, other in enumerate(found):

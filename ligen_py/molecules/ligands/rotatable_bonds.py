@@ -113,6 +113,7 @@ def rigid_pieces(neighbours: list[list[int]], cuts: list[tuple[int, int]]) -> Pi
     torsions: list[Torsion] = []
 
     def walk(current: int, parent: int) -> None:
+        """Append a piece's atoms, then each branch, whose torsion gets the range of its atoms."""
         order.extend(members[current])
         for near, far, child in sorted(branches[current]):
             if child != parent:

@@ -5,13 +5,17 @@ et al., J. Cheminform. 12:51, 2020). Notes list what was removed.
 """
 
 from collections import Counter
+from functools import cache
+from typing import NamedTuple
 
 from chembl_structure_pipeline import standardizer as chembl
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
+from rdkit.Chem.MolStandardize import rdMolStandardize
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
 
+ISOTOPE = "[!0*]"
 MACROCYCLE = 8
 """Atoms of the smallest ring that counts as a macrocycle."""
 MIXTURE = "mixture, also of"
@@ -25,21 +29,36 @@ def canonical_smiles(mol: Chem.Mol) -> str:
     return str(Chem.MolToSmiles(mol))
 
 
-def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
-    """The parent of a sanitised molecule, and what was done to it, in words.
+class Parent(NamedTuple):
+    """What is left of a molecule as drawn."""
+
+    mol: Chem.Mol
+    notes: list[str]
+    """What was done to it, in words."""
+    as_drawn: bool = False
+    """Whether nothing was done but to take hydrogens off."""
+
+
+def standardise(mol: Chem.Mol) -> Parent:
+    """The parent of a sanitised molecule.
 
     Isotope labels, salts and solvents are removed; functional groups are drawn as ChEMBL draws
     them; charges are neutralised where a hydrogen can do it. Heavy atoms keep their coordinates.
     """
     notes = []
-    if any(map(Chem.Atom.GetIsotope, atoms_of(mol))):
-        mol = Chem.Mol(mol)
+    mol = Chem.Mol(mol)
+    if holds(mol, ISOTOPE):
         for atom in atoms_of(mol):
             atom.SetIsotope(0)
         notes.append("isotope labels removed")
-    mol = chembl.remove_sgroups_from_mol(Chem.Mol(mol))
-    mol = chembl.remove_hs_from_mol(chembl.kekulize_mol(mol))
-    mol = chembl.normalize_mol(mol)
+    Chem.ClearMolSubstanceGroups(mol)
+    Chem.Kekulize(mol)
+    mol = Chem.RemoveHs(mol, sanitize=False)
+    Chem.FastFindRings(mol)
+    changes = bool(notes) or len(Chem.GetMolFrags(mol)) > 1
+    if changes or any(mol.HasSubstructMatch(group) for group in _redrawn()):
+        changes = True
+        mol = chembl.normalize_mol(mol)
     Chem.SanitizeMol(mol)
     if len(Chem.GetMolFrags(mol)) > 1:
         kept = chembl.get_fragment_parent_mol(mol)[0]
@@ -48,11 +67,28 @@ def standardise(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
         mol, more = largest_fragment(kept)
         notes += more
     if holds(mol, CHARGED):
-        mol = chembl.uncharge_mol(mol)
+        changes = True
+        mol = _uncharger().uncharge(mol)
         Chem.SanitizeMol(mol)
-    mol = Chem.RemoveHs(mol)
+    if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
+        mol = Chem.RemoveHs(mol)
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
-    return mol, notes
+    return Parent(mol, notes, not changes)
+
+
+@cache
+def _redrawn() -> list[Chem.Mol]:
+    """Groups that ChEMBL draws in another way: the left sides of its rules."""
+    lines = chembl._normalization_transforms.splitlines()
+    rules = [line.split("\t")[-1] for line in lines if ">>" in line and not line.startswith("//")]
+    groups = [Chem.MolFromSmarts(rule.split(">>")[0]) for rule in rules]
+    return [chembl._alkoxide_pattern, *groups]
+
+
+@cache
+def _uncharger() -> rdMolStandardize.Uncharger:
+    """ChEMBL's, made once: it has patterns to parse."""
+    return rdMolStandardize.Uncharger(canonicalOrder=True)
 
 
 def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
@@ -98,5 +134,5 @@ def _listed(what: str, fragments: Counter[str]) -> list[str]:
 
 def macrocycle(mol: Chem.Mol) -> int:
     """Atoms of the largest ring of a molecule that is a macrocycle; 0 without one."""
-    largest = max(map(len, Chem.GetSymmSSSR(mol)), default=0)
+    largest = max(map(len, mol.GetRingInfo().AtomRings()), default=0)
     return largest if largest >= MACROCYCLE else 0

@@ -47,6 +47,16 @@ RDKIT_NAMES = {"ILE": {"CG1": "CG2", "CG2": "CG1"}}
 HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
 """State by hydrogens on ND1 and NE2."""
 
+RING_NITROGENS = ("ND1", "NE2")
+TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
+
+CARBOXYLATES = {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
+CARBOXYLATE = 1.5
+"""How much more than any other acceptor a carboxylate counts for a histidine's hydrogen."""
+
+FRONT = np.radians(60.0)
+"""From the direction of a ring nitrogen's hydrogen or lone pair to what is in front of it."""
+
 BOND_LENGTH = {
     Ad4Type.N: 1.01,
     Ad4Type.NA: 1.01,
@@ -129,6 +139,8 @@ class Charged:
     """Number of the residue of each other hydrogen (hydrogens,)."""
     states: list[tuple[int, str]]
     """Residues, by number, whose state is worth a word, and that word."""
+    rings: dict[int, Interaction]
+    """What the ring nitrogens of histidines do in hydrogen bonds, by number of the atom."""
     cofactors: set[int]
     """Numbers of the residues whose SMILES is known."""
 
@@ -142,9 +154,12 @@ def charge(heavy: Heavy, hydrogens: np.ndarray, smiles: Mapping[str, str] | None
     given = _given_hydrogens(heavy, hydrogens)
     templates, states, found = _templates(heavy, given, smiles or {})
     trusted = {int(heavy.residue[i]) for i in given}
-    acceptors = np.array(
-        [kind in (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR) for kind in heavy.role]
-    )
+    rings = {
+        i: Interaction.DONOR if template.hydrogens else Interaction.ACCEPTOR
+        for i, template in enumerate(templates)
+        if is_ring_nitrogen(heavy, i)
+    }
+    acceptors = np.array([rings.get(i, kind) in TAKES for i, kind in enumerate(heavy.role)])
     xyz, kinds, charges = [heavy.xyz], [t.kind for t in templates], [t.charge for t in templates]
     built: list[int] = []
     for i, template in enumerate(templates):
@@ -161,8 +176,15 @@ def charge(heavy: Heavy, hydrogens: np.ndarray, smiles: Mapping[str, str] | None
         np.array(sorted(one for some in given.values() for one in some), np.int64),
         np.array(built, np.int64),
         states,
+        rings,
         found,
     )
+
+
+def is_ring_nitrogen(heavy: Heavy, i: int) -> bool:
+    """Whether an atom is one of the two nitrogens in the ring of a histidine."""
+    name = OTHER_NAMES.get(heavy.residue_name[i], heavy.residue_name[i])
+    return heavy.name[i] in RING_NITROGENS and SAME_AS.get(name, name) == "HIS"
 
 
 def metal_type(symbol: str) -> str:
@@ -274,7 +296,7 @@ def _state(
     if plain not in LETTER:
         return "", ""
     if plain == "HIS":
-        return _histidine(name, atoms, given, binding)
+        return _histidine(name, atoms, heavy, given, binding)
     acid = {"ASP": ("ASH", "OD1", "OD2"), "GLU": ("GLH", "OE1", "OE2")}.get(plain)
     if acid and any(atoms.get(atom) in given for atom in acid[1:]):
         return acid[0], "by its hydrogens"
@@ -292,7 +314,11 @@ def _state(
 
 
 def _histidine(
-    name: str, atoms: dict[str, int], given: dict[int, list[int]], binding: set[int]
+    name: str,
+    atoms: dict[str, int],
+    heavy: Heavy,
+    given: dict[int, list[int]],
+    binding: set[int],
 ) -> tuple[str, str]:
     first, second = atoms.get("ND1", -1), atoms.get("NE2", -1)
     by_hydrogens = HISTIDINES.get((first in given, second in given))
@@ -304,7 +330,36 @@ def _histidine(
         return "HIE", "ND1 binds a metal"
     if name != "HIS":
         return name, "by its name"
-    return "HIE", "by default; the file has no hydrogens on it"
+    if first < 0 or second < 0:
+        return "HIE", "by default; its ring is incomplete"
+    wanted = [_wants_hydrogen(i, heavy) for i in (first, second)]
+    if min(wanted) >= CARBOXYLATE:
+        return "HIP", "both its nitrogens face a carboxylate"
+    if wanted[0] != wanted[1]:
+        state = "HID" if wanted[0] > wanted[1] else "HIE"
+        return state, "by the hydrogen bonds around it"
+    return "HIE", "by default; no hydrogen bond around it decides"
+
+
+def _wants_hydrogen(i: int, heavy: Heavy) -> float:
+    """How much the surroundings of a ring nitrogen favour a hydrogen on it.
+
+    A carboxylate in front of it counts CARBOXYLATE, another acceptor 1, a donor -1; the strongest
+    of each kind counts. What gives and takes favours neither.
+    """
+    if not heavy.bonded[i]:
+        return 0.0
+    here = heavy.xyz[i]
+    outward = _unit(-np.sum([_unit(heavy.xyz[other] - here) for other in heavy.bonded[i]], axis=0))
+    away = heavy.xyz - here
+    distance = np.linalg.norm(away, axis=1)
+    in_front = away @ outward > distance * np.cos(FRONT)
+    near = (distance < REACH) & in_front & (heavy.residue != heavy.residue[i])
+    rows = np.flatnonzero(near).tolist()
+    gives = any(heavy.role[j] == Interaction.DONOR for j in rows)
+    takes = [j for j in rows if heavy.role[j] == Interaction.ACCEPTOR]
+    acid = any((heavy.residue_name[j], heavy.name[j]) in CARBOXYLATES for j in takes)
+    return (CARBOXYLATE if acid else float(bool(takes))) - gives
 
 
 @cache

@@ -28,7 +28,12 @@ from ligen_py.molecules.receptor.site import Site, locate
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.molecules.typing.input import ReceptorAtoms
 from ligen_py.molecules.typing.xscore_cofactors import cofactor_types, with_hydrogens
-from ligen_py.molecules.typing.xscore_residues import ReceptorType, is_standard, receptor_type
+from ligen_py.molecules.typing.xscore_residues import (
+    ReceptorType,
+    is_standard,
+    receptor_type,
+    with_role,
+)
 from ligen_py.records.column import STRING, Record, base_of, extended
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.xscore import Interaction
@@ -411,6 +416,9 @@ def _receptor(
         label=_labels(selection, index),
     )
     charged = _charged(selection, index, bonded, typed, hydrogens, cofactors)
+    # A histidine is one tautomer for every function.
+    for row, role in charged.rings.items():
+        typed[row] = with_role(typed[row], role)
     found = ReceptorAtoms(
         common,
         _roles(selection, index, typed),

@@ -170,5 +170,5 @@ def with_hydrogens(
     if symbol != "N":
         return kind
     role = D if hydrogens else A if accepts else P
-    aside = ANGLED if hydrogens and bonds == 1 else STRAIGHT if role != P else 0
-    return typed(kind.radius, role, kind.logp, aside)
+    where = ANGLED if hydrogens and bonds == 1 else STRAIGHT
+    return typed(kind.radius, role, kind.logp, where)

@@ -117,6 +117,11 @@ def typed(radius: float, role: Interaction, logp: float, where: int) -> Receptor
     return ReceptorType(radius, role, logp, donor, where if role in (A, DA) else 0)
 
 
+def with_role(kind: ReceptorType, role: Interaction) -> ReceptorType:
+    """The same type with another class in hydrogen bonds."""
+    return typed(kind.radius, role, kind.logp, max(kind.donor, kind.acceptor))
+
+
 def by_element(symbol: str) -> ReceptorType:
     """The type of a metal, an ion or an atom of which no table knows more."""
     if symbol in METALS:

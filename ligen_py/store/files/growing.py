@@ -165,6 +165,7 @@ def growing(path: Path, kind: Kind, run: Run) -> Iterator[Growing]:
         rest = stack.pop_all()
 
     def complete() -> None:
+        """Write what is known only at the end, and give the file its name."""
         with rest:
             result.finish()
 

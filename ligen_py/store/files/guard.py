@@ -63,10 +63,13 @@ def _file_size(dataset: h5py.Dataset) -> int:
     return int(h5py.h5i.get_file_id(dataset.id).get_filesize())
 
 
-def require_short_text(dataset: h5py.Dataset, rows: slice | np.ndarray) -> None:
-    """ValueError where some rows of a text dataset together are longer than their file."""
+def bytes_of_text(dataset: h5py.Dataset, rows: slice | np.ndarray) -> int:
+    """Bytes of all texts in the chunks of some rows; ValueError where a file cannot hold as many.
+
+    1 for a dataset whose texts have no lengths of their own.
+    """
     if not dataset.size or dataset.dtype.kind != "O":
-        return
+        return 1
     if not dataset.chunks:
         raise ValueError(f"{dataset.name} is text in one piece; these files store it in chunks")
     height = dataset.chunks[0]
@@ -81,3 +84,4 @@ def require_short_text(dataset: h5py.Dataset, rows: slice | np.ndarray) -> None:
         total += int(np.frombuffer(raw, REFERENCE)["length"].sum(dtype=np.int64))
     if total > limit:
         raise ValueError(f"{dataset.name} contains {total} bytes of text in a file of {limit}")
+    return total

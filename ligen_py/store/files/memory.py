@@ -61,6 +61,7 @@ class Memory:
             before.result()  # what failed ends the stages now
 
         def follow() -> None:
+            """The task, unless what was given before it failed: that error is raised again."""
             if before is not None:
                 before.result()
             task()

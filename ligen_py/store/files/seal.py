@@ -21,6 +21,9 @@ SEALED = "sealed"
 BLOCK = 1 << 24
 """Bytes that are hashed separately, so that several cores can work on a large file."""
 
+PIECE = 1 << 18
+"""Bytes of a block that are in memory at a time: new memory costs as much as hashing it."""
+
 THREADS = 8
 
 LARGEST = 1 << 32
@@ -65,9 +68,15 @@ def _digest(path: Path, size: int) -> str:
     """SHA-256 over the SHA-256 of every block of the first `size` bytes, hexadecimal."""
 
     def of_block(first: int) -> bytes:
-        with path.open("rb") as stream:
+        """SHA-256 of the block that begins at a byte."""
+        digest, left = hashlib.sha256(), min(BLOCK, size - first)
+        piece = memoryview(bytearray(min(PIECE, left)))
+        with path.open("rb", buffering=0) as stream:
             stream.seek(first)
-            return hashlib.sha256(stream.read(min(BLOCK, size - first))).digest()
+            while left and (count := stream.readinto(piece[:left])):
+                digest.update(piece[:count])
+                left -= count
+        return digest.digest()
 
     if size <= BLOCK:  # starting threads would take longer
         return hashlib.sha256(of_block(0) if size else b"").hexdigest()

@@ -25,6 +25,7 @@ def harmless(text: str) -> str:
     """
 
     def guarded(found: re.Match[str]) -> str:
+        """What was found, with an apostrophe before the text if it is no number."""
         start = found.start(1) - found.start()
         whole = found[0]
         return whole if _is_number(found[1]) else f"{whole[:start]}'{whole[start:]}"

@@ -76,6 +76,7 @@ def write(
         )
 
     def to_disk() -> None:
+        """Write all records; the file has its name only when it is whole."""
         with new_file(path, kind, run) as file:
             for group, record in records.items():
                 write_record(file.create_group(group), record, kind.groups[group])

@@ -49,7 +49,7 @@ class DatabaseFile:
         self.first, self.length, self.record = (
             read_column(file, kind, f"blocks/{name}") for name in ("first", "length", "record")
         )
-        self._letters = column_of(file, kind, "blocks/letters")
+        self._letters = _mapped(column_of(file, kind, "blocks/letters"))
         self.records = len(column_of(file, kind, "proteins/residues"))
         self.residues = int(self.length.sum(dtype="i8"))
         self.sequences = int((self.record >= 0).sum())
@@ -63,7 +63,7 @@ class DatabaseFile:
             self.first[start : end + 1] - a,
             self.length[start:end],
             self.record[start:end],
-            np.asarray(self._letters[a:b]),
+            self._letters[a:b],
         )
         found.require_bounds()
         return found
@@ -72,7 +72,7 @@ class DatabaseFile:
         """One sequence, by its place (flat) in the index."""
         block, lane = divmod(place, self.record.shape[1])
         start = int(self.first[block])
-        return np.asarray(self._letters[start : start + self.length[block, lane], lane])
+        return np.array(self._letters[start : start + self.length[block, lane], lane])
 
     def names(self, rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
         """Name and header of some records."""
@@ -88,6 +88,16 @@ class DatabaseFile:
         """What became of each record."""
         found: Any = read_record(child(self._file, "ledger"), Ledger)
         return found
+
+
+def _mapped(dataset: h5py.Dataset) -> np.ndarray:
+    """A dataset in one piece where it lies in its file: a device reads it without a copy."""
+    if not dataset.size:
+        return np.zeros(dataset.shape, dataset.dtype)
+    offset = dataset.id.get_offset()
+    if offset is None:
+        raise ValueError(f"{dataset.name} is not in one piece")
+    return np.memmap(dataset.file.filename, dataset.dtype, "r", offset, dataset.shape)
 
 
 @contextmanager

@@ -57,6 +57,7 @@ def _partners(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarra
     from pyarrow import compute
 
     def once(texts: np.ndarray) -> np.ndarray:
+        """Places of the texts that no other place has."""
         codes = pyarrow.array(texts, pyarrow.string()).dictionary_encode().indices.to_numpy()
         return np.flatnonzero(np.bincount(codes)[codes] == 1) if len(codes) else codes.astype("i8")
 

@@ -189,6 +189,7 @@ def _reading(molecules: Molecules, expression: Expression) -> Columns:
     """Columns by name; UsageError names the flag where there is none."""
 
     def column(name: str) -> np.ndarray | Texts:
+        """A column's values; UsageError that names those of a like name where there is none."""
         try:
             return molecules.column(name)
         except KeyError:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor.chains import REACH, lining, protein_chains
+from ligen_py.molecules.receptor.chains import lining, protein_chains
 from tests.stages.test_homologs import PDB
 
 
@@ -27,5 +27,5 @@ def test_a_structure_without_protein_is_refused(tmp_path: Path) -> None:
 
 def test_residues_that_line_a_pocket() -> None:
     label = np.array(["A/ASP/32/OD1", "A/ASP/32/CB", "A/GLY/34/CA"], object)
-    xyz = np.array([[REACH - 0.1, 0, 0], [20, 0, 0], [REACH + 0.1, 0, 0]], "f4")
+    xyz = np.array([[5.9, 0, 0], [20, 0, 0], [6.1, 0, 0]], "f4")
     assert lining(label, xyz, np.array([[0, 0, 0], [50, 0, 0]], "f4")) == {"A/ASP/32"}

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from rdkit import Chem, DataStructs
-from rdkit.Chem import Descriptors
+from rdkit import Chem, DataStructs, rdBase
+from rdkit.Chem import Descriptors, rdMolDescriptors
 
 from ligen_py.molecules.decoys import candidates_of, draw
 from ligen_py.molecules.library.reading import Record
@@ -27,6 +27,11 @@ def test_candidates_are_read_once_and_without_salt() -> None:
     assert "Na" not in found.smiles[-1]
     mol = Chem.MolFromSmiles(found.smiles[1])
     assert found.place[1, 0] * 25 == pytest.approx(Descriptors.ExactMolWt(mol))
+    for smiles, own in zip(found.smiles, found.prints, strict=True):
+        with rdBase.BlockLogs():  # RDKit's older function of ECFP4
+            mol = Chem.MolFromSmiles(smiles)
+            known = rdMolDescriptors.GetMorganFingerprintAsBitVect(mol, 2, nBits=2048)
+        assert own.ToBitString() == known.ToBitString()
     assert candidates_of([]).place.shape == (0, 6)
 
 

@@ -11,7 +11,13 @@ from rdkit.Chem import AllChem
 
 from ligen_py.engine.functions.ad4 import reference as ad4
 from ligen_py.errors import InputError
-from ligen_py.molecules.pdbqt_input import MOST_TORSIONS, read_ligand, read_receptor
+from ligen_py.molecules.pdbqt_input import (
+    ELEMENT,
+    MOST_TORSIONS,
+    bonds_of,
+    read_ligand,
+    read_receptor,
+)
 from ligen_py.records.functions.ad4 import Ad4Type
 from tests.pdbqt import start_poses
 from tests.with_meeko import MoleculePreparation, PDBQTWriterLegacy
@@ -95,6 +101,32 @@ def retyped(word: str) -> Callable[[str], str]:
 
 def second_root(text: str) -> str:
     return text + text
+
+
+def test_every_type_has_its_element() -> None:
+    others = {"HD": "H", "A": "C", "NA": "N", "OA": "O", "SA": "S"}
+    table = Chem.GetPeriodicTable()
+    known = {kind: others.get(kind.name, kind.name.capitalize()) for kind in Ad4Type if kind}
+    assert {kind: table.GetAtomicNumber(symbol) for kind, symbol in known.items()} == ELEMENT
+
+
+@pytest.mark.parametrize(
+    ("elements", "distance", "bonded"),
+    [
+        # The longest bond of an alkane: P. R. Schreiner et al., Nature 2011, 477, 308.
+        ((6, 6), 1.704, True),
+        # Across the cage of bicyclo[1.1.1]pentane: J. F. Chiang, S. H. Bauer, JACS 1970, 92, 1614.
+        ((6, 6), 1.874, False),
+        ((6, 53), 2.14, True),
+        ((6, 14), 1.87, True),
+        # AutoDock4 bonds no hydrogen to another one, at whatever distance.
+        ((1, 1), 0.741, False),
+    ],
+)
+def test_bonds_by_distance(elements: tuple[int, int], distance: float, bonded: bool) -> None:
+    xyz = np.array([[0.0, 0, 0], [distance, 0, 0]])
+    assert len(bonds_of(xyz, np.array(elements), [])) == bonded
+    assert bonds_of(xyz, np.array(elements), [(1, 0)]).tolist() == [[0, 1]]
 
 
 BAD: list[tuple[Callable[[str], str], str]] = [

@@ -12,6 +12,7 @@ from tests.stages.factory import prepared
 SMILES = [
     "C[C@@H](N)C(=O)[O-]",
     "C/C(F)=C(\\Cl)C/C=C/C",
+    "CCn1/c(=N/C(C)=O)sc2ccccc21",
     "CC(=NO)c1ccc2[nH]ccc2c1",
     "C[N+](=O)[O-]",
     "[13CH3]OC#N",

@@ -1,14 +1,20 @@
 """A genome is the same however its files are written."""
 
+import errno
 import gzip
+import logging
+import os
 import struct
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ligen_py.errors import InputError
-from ligen_py.sequences.genome import read_genome
+from ligen_py.sequences import digests
+from ligen_py.sequences import genome as module
+from ligen_py.sequences.genome import finish_keeping, read_genome
 from ligen_py.sequences.planes import Genome
 
 RECORDS = {
@@ -31,7 +37,7 @@ def lines(width: int, end: bytes = b"\n", last: bytes = b"\n") -> bytes:
 def letters(genome: Genome) -> dict[str, bytes]:
     """All letters of a genome by record."""
     return {
-        name: genome.letters(start + np.arange(length)).tobytes()
+        name: genome.letters(np.array([start]), int(length)).tobytes()
         for name, start, length in zip(genome.names, genome.starts, genome.lengths, strict=True)
     }
 
@@ -110,6 +116,77 @@ def test_the_cache_goes_by_content(tmp_path: Path) -> None:
     assert second.digest() == first.digest()
     path.write_bytes(lines(10_000).replace(b"TTAGGGU", b"TTACGGU"))
     assert letters(read_genome(path, cache))["chr4"] == EXPECTED["chr4"].replace(b"AG", b"AC")
+
+
+def kept(cache: Path) -> list[str]:
+    """What a cache holds beside digests of files."""
+    return [path.name for path in cache.iterdir() if path.name != "digests"]
+
+
+@pytest.mark.parametrize("text", [lines(60), lines(60).replace(b"TTAGGGU", b"TTAG\nGGU")])
+def test_a_genome_is_packed_where_it_is_kept(tmp_path: Path, text: bytes) -> None:
+    path, cache = tmp_path / "a.fa", tmp_path / "cache"
+    path.write_bytes(text)
+    found = read_genome(path, cache)
+    assert letters(found) == EXPECTED
+    finish_keeping()
+    (name,) = kept(cache)
+    assert name.startswith(found.digest()[:32])
+    assert (np.load(cache / name / "planes.npy") == found.planes).all()
+    assert (read_genome(path).planes == found.planes).all()
+    with pytest.raises(ValueError, match="read-only"):
+        found.planes[0, 0] = 1
+
+
+def test_a_full_disk_keeps_no_genome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    path, cache = tmp_path / "a.fa", tmp_path / "cache"
+    path.write_bytes(lines(60))
+    with caplog.at_level(logging.WARNING):
+        found = read_genome(path, cache)
+    assert letters(found) == EXPECTED
+    assert f"{cache}: cannot be written (No space left on device)" in caplog.text
+    finish_keeping()
+    assert not kept(cache)
+    assert len(found.digest()) == 64
+
+
+def test_a_bad_genome_leaves_nothing_in_the_cache(tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.fa", tmp_path / "cache"
+    path.write_bytes(b">a\nACGT\nACEF\n")
+    with pytest.raises(InputError, match="no letter of DNA"):
+        read_genome(path, cache)
+    assert not kept(cache)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_headers_at_the_borders_of_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(module, "SEARCHED", size)
+    path = tmp_path / "a.fa"
+    path.write_bytes(b"\xef\xbb\xbf" + lines(60, b"\r\n"))
+    assert letters(read_genome(path)) == EXPECTED
+
+
+def test_a_file_that_has_not_changed_is_not_hashed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.fa"
+    path.write_bytes(lines(60))
+    known = digests.Known(tmp_path / "cache")
+    assert known.hash(path)
+    assert known.digest(path) is None  # so young that another change could have the same time
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 10)
+    assert known.hash(path) == known.digest(path)
+    path.write_bytes(lines(61))
+    assert known.digest(path) is None
 
 
 @pytest.mark.parametrize(

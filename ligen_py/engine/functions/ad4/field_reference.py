@@ -22,6 +22,7 @@ def view(ligands: Ad4Ligands, number: int, field: Ad4Field) -> View:
     tested[one, two] = tested[two, one] = True
 
     def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Energy (kcal/mol) and slope of all pairs of atoms at distances r (atoms, atoms)."""
         return pair_energy_slope(r, types, charges)
 
     return View(atoms, shares, pair_energy, tested)

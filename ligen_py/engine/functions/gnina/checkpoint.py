@@ -161,6 +161,7 @@ def _follow(file: BytesIO) -> Any:
     memo: dict[int, Any] = {}
 
     def since_mark() -> list[Any]:
+        """Take from the stack what was put there after the last mark; IndexError without one."""
         start = marks.pop()
         values = stack[start:]
         del stack[start:]

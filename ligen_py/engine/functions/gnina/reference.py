@@ -69,7 +69,7 @@ def run(network: Network, grid: np.ndarray) -> np.ndarray:
     if network.is_global:
         ends = values.max(axis=(1, 2, 3))
     else:
-        ends = np.moveaxis(values, -1, 1).reshape(len(values), -1)
+        ends = np.moveaxis(values, -1, 1).reshape(len(values), network.weight.shape[1])
     return ends @ network.weight.T + network.bias
 
 

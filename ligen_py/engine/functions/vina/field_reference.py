@@ -15,6 +15,7 @@ def view(ligands: VinaLigands, number: int, field: VinaField) -> View:
     pair = field.form.pair_table().astype(float)[types][:, types]
 
     def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Energy (kcal/mol) and slope of all pairs of atoms at distances r (atoms, atoms)."""
         return pair_energy_slope(r, pair, field.form.weights)
 
     return heavy_atoms(ligands, number, field.maps.count, field.slot[types], pair_energy)

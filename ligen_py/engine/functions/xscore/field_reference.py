@@ -15,6 +15,7 @@ def view(ligands: XScoreLigands, number: int, field: XScoreField) -> View:
     radii = signed_radii(ligands, slice(first, first + ligands.heavy[number]))
 
     def pair_energy(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Energy (kcal/mol) and slope of all pairs of atoms at distances r (atoms, atoms)."""
         return pair_energy_slope(r, radii[:, None].astype(float), radii)
 
     slots = np.searchsorted(field.radii, radii)

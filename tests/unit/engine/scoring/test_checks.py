@@ -19,6 +19,18 @@ def test_a_table_has_a_row_a_check_and_alarms_from_twenty_ligands_on() -> None:
     assert found.detail.tolist() == list("abcdef")
 
 
+@pytest.mark.parametrize(
+    ("check", "most"),
+    [
+        (Check.ZERO, 0.05), (Check.POSITIVE, 0.05), (Check.SENTINEL, 0.0), (Check.FROZEN, 0.2),
+        (Check.OUTSIDE, 0.05), (Check.TWIN, 0.1), (Check.DRIFT, 0.5),
+    ],
+)  # fmt: skip
+def test_each_check_has_a_limit(check: Check, most: float) -> None:
+    found = table([(check, 0, 50, most, "at it"), (check, 0, 50, most + 1e-3, "beyond it")])
+    assert found.alarm.tolist() == [0, 1]
+
+
 def test_thresholds_fail_only_what_is_an_alarm() -> None:
     few = table([(Check.ZERO, 3, 3, 1.0, "3 of 3 scores of exactly 0")])
     many = table([(Check.ZERO, 30, 50, 0.6, "30 of 50 scores of exactly 0")])

@@ -11,6 +11,7 @@ def test_drift_is_measured_against_the_first_chunks() -> None:
     for median, alarm in ((6, 0), (6, 0), (6.3, 0), (8, 1)):
         checks = drift.checks(rng.normal(median, 1, 400).astype("f4"), "t/lib/3-of-9")
         assert checks.alarm[0] == alarm, median
+        assert (checks.measure[0] == 0) == (checks.seen[0] == 0), "the first one has no other"
     assert (
         drift.checks(rng.normal(20, 1, 5).astype("f4"), "t/lib/3-of-9").alarm[0] == 0
     )  # too few to say

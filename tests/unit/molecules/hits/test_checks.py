@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from rdkit import Chem
 
+from ligen_py.molecules.hits import checks as module
 from ligen_py.molecules.hits.checks import CHECKS, checks, overlap
 from ligen_py.molecules.interactions.receptor import Surroundings, surroundings
 from ligen_py.records.functions.xscore import Interaction
@@ -137,6 +139,30 @@ def test_overlap_is_the_share_of_a_volume() -> None:
     # Two spheres of one radius, one radius apart, share 5/16 of each.
     assert share == pytest.approx(5 / 16, abs=0.06)
     assert overlap(np.zeros((1, 3)) + 9, np.array([6]), surroundings(one)) == 0
+
+
+def test_limits_are_those_of_posebusters_own_configuration() -> None:
+    file = Path(posebusters.__file__).with_name("config") / "redock.yml"
+    modules = yaml.safe_load(file.read_text(encoding="utf-8"))["modules"]
+    given = {one["name"]: one.get("parameters", {}) for one in modules}
+    geometry, overlaps = given["Geometry"], given["Volume overlap with protein"]
+    assert geometry["threshold_bad_bond_length"] == module.WIDER_BONDS
+    assert geometry["threshold_bad_angle"] == module.WIDER_BONDS
+    assert geometry["threshold_clash"] == module.WIDER_CLASH
+    assert given["Ring flatness"]["threshold_flatness"] == module.FLAT
+    assert given["Double bond flatness"]["threshold_flatness"] == module.FLAT
+    assert given["Distance to protein"]["clash_cutoff"] == module.NEAREST
+    assert overlaps["clash_cutoff"] == module.MOST_OVERLAP
+    assert overlaps["vdw_scale"] == module.SHRUNK
+
+
+@pytest.mark.parametrize(("share", "passes"), [(0.075, True), (0.0751, False)])
+def test_the_limit_of_overlap_is_posebusters(
+    share: float, passes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`volume_overlap` of PoseBusters takes a share of `clash_cutoff`, 0.075, and none above."""
+    monkeypatch.setattr(module, "overlap", lambda *_: share)
+    assert checks(ligand(NAME), "", protein())["overlap"] == passes
 
 
 def test_every_check_is_explained() -> None:

@@ -2,7 +2,9 @@
 
 from itertools import combinations
 
-from rdkit import DataStructs
+import pytest
+from rdkit import Chem, DataStructs, rdBase
+from rdkit.Chem import rdMolDescriptors
 
 from ligen_py.molecules.hits.similarity import clusters, fingerprints, nearest, pick, scaffold
 
@@ -23,6 +25,24 @@ def test_clusters_are_led_by_their_best() -> None:
     assert found == [0, 1, 2, 1, 0]
     assert clusters(fingerprints(smiles), 1.0) == [0, 1, 2, 3, 0]
     assert clusters([]) == []
+
+
+@pytest.mark.parametrize(("common", "alike"), [(50, True), (49, False)])
+def test_molecules_of_half_their_bits_are_one_cluster(common: int, alike: bool) -> None:
+    """Of a hundred bits that one of two molecules has, the other one has some."""
+    prints = [DataStructs.ExplicitBitVect(2048) for _ in range(2)]
+    prints[0].SetBitsFromList(list(range(100)))
+    prints[1].SetBitsFromList(list(range(common)))
+    assert clusters(prints) == [0, 0 if alike else 1]
+
+
+def test_fingerprints_are_ecfp4_of_2048_bits() -> None:
+    """RDKit's older function of the same fingerprint."""
+    with rdBase.BlockLogs():
+        for smiles, found in zip(OTHERS, fingerprints(OTHERS), strict=True):
+            mol = Chem.MolFromSmiles(smiles)
+            known = rdMolDescriptors.GetMorganFingerprintAsBitVect(mol, 2, nBits=2048)
+            assert found.ToBitString() == known.ToBitString()
 
 
 def test_the_nearest_is_the_most_similar() -> None:

@@ -329,6 +329,24 @@ def test_flat_rings_of_a_cofactor(elements: list[int], raised: float, count: int
     assert len(found) == count
 
 
+@pytest.mark.parametrize(("height", "flat"), [(0.075, True), (0.085, False)])
+def test_a_chair_of_a_twelfth_of_an_angstrom_is_not_flat(height: float, flat: bool) -> None:
+    """Every other atom above the mean plane, the others below."""
+    turns = np.pi * np.arange(6) / 3
+    heights = height * np.array([1, -1, 1, -1, 1, -1])
+    xyz = np.column_stack([1.39 * np.cos(turns), 1.39 * np.sin(turns), heights])
+    around = [[(i - 1) % 6, (i + 1) % 6] for i in range(6)]
+    assert len(list(_flat_rings(np.arange(6), xyz, np.full(6, 6), around))) == flat
+
+
+@pytest.mark.parametrize(("apart", "held"), [(1.29, True), (1.31, False)])
+def test_a_hydrogen_belongs_to_an_atom_within_a_bond(apart: float, held: bool) -> None:
+    around = surroundings(
+        site(("A/LYS/7/NZ", 7, (0, 0, 0), DONOR), hydrogens=[(apart, 0, 0)]),
+    )
+    assert len(around.groups.donors) == held
+
+
 @pytest.mark.parametrize(
     ("centre", "bonded", "count"),
     [(15, 4, 4), (16, 4, 4), (6, 2, 2), (6, 1, 0), (7, 3, 0), (17, 4, 0)],

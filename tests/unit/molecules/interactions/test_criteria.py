@@ -1,5 +1,8 @@
 """The limits of interactions are the published ones."""
 
+import numpy as np
+import pytest
+
 from ligen_py.molecules.interactions import criteria
 
 
@@ -13,3 +16,11 @@ def test_limits_are_those_of_prolif_and_plip() -> None:
     assert criteria.EDGE_TO_FACE == (6.5, 50.0, 30.0, 1.5)  # EdgeToFace
     assert criteria.HALOGEN_BOND == (3.5, 130.0, (80.0, 140.0))  # XBAcceptor
     assert criteria.METAL == 2.8  # MetalDonor
+
+
+def test_a_hydroxyl_turns_its_hydrogen_as_near_to_the_acceptor_as_its_angle_allows() -> None:
+    """By the law of cosines: a bond of 1.0 A, 30 degrees aside of an acceptor 2.8 A away."""
+    turned = np.radians(109.5 + 30)
+    acceptor = 2.8 * np.array([np.cos(turned), np.sin(turned), 0])
+    found = criteria.turning_angle(np.array([1.4, 0, 0]), np.zeros(3), acceptor)
+    assert found == pytest.approx(135.504, abs=1e-3)

@@ -14,6 +14,7 @@ from pyarrow import parquet
 from ligen_py.errors import InputError
 from ligen_py.molecules.library import lines, sdf_mol2
 from ligen_py.molecules.library.reading import Columns, Part, Record, clean_name, count, records
+from ligen_py.records.ledger import Reason
 
 BLOCK = "{name}\n  program\n\n  0  0  0  0  0  0            999 V2000\nM  END\n"
 
@@ -342,3 +343,21 @@ def test_a_block_keeps_what_its_limits_allow(monkeypatch: pytest.MonkeyPatch) ->
         block.add_data(content)
     assert (block.molecule, block.size) == ([b"123456", b"7890"], 11)
     assert (block.data, block.data_size) == ([b"abcde"], 6)
+
+
+@pytest.mark.parametrize(("more", "fits"), [(0, True), (1, False)])
+def test_a_molecule_and_its_data_may_have_a_mebibyte_each(
+    tmp_path: Path, more: int, fits: bool
+) -> None:
+    """As docs/inputs.md says."""
+    path, mebibyte = tmp_path / "large.sdf", 1024 * 1024
+    empty = "  0  0  0  0  0  0  0  0  0  0999 V2000\nM  END\n"
+    title, last = "one\n\n", "\n> <a>\nx\n"
+    comment = "c" * (mebibyte - len(title) - 1 - len(empty) + more) + "\n"
+    before = "> <long>\n"  # a value that is too long for the results
+    before += "v" * (mebibyte - len(before) - 1 - len(last) + more) + "\n"
+    path.write_text(f"{title}{comment}{empty}$$$$\n{title}\n{empty}{before}{last}$$$$\n")
+    large, described = records(path)
+    assert large.reason == (Reason.NONE if fits else Reason.RECORD_TOO_LARGE)
+    assert described.reason == Reason.NONE
+    assert described.extra == ('{"a": "x"}' if fits else "")

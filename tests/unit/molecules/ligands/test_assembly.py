@@ -11,6 +11,7 @@ from rdkit.Chem import rdMolTransforms
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.ligands.assembly import (
     TOO_NEAR,
+    TORSIONS,
     Torsions,
     assemble,
     can_exist,
@@ -45,6 +46,19 @@ CLARITHROMYCIN = (
     "[C@@H](O)[C@]1(C)O"
 )
 """In some shapes of its ring the sugars have no room."""
+
+
+@pytest.mark.parametrize(
+    ("flat_ends", "usual"), [(0, {60, 180, 300}), (1, {90, 270}), (2, {0, 180})]
+)
+def test_every_twelfth_of_a_turn_is_tried_once_and_the_usual_ones_first(
+    flat_ends: int, usual: set[int]
+) -> None:
+    """Staggered between sp3 ends, across a flat end, and flat between two of them."""
+    tried = TORSIONS[flat_ends]
+    assert sorted(tried) == list(range(0, 360, 30))
+    assert set(tried[: len(usual)]) == usual
+
 
 CAGES = {
     "morphine": "CN1CC[C@]23C4=C5C=CC(O)=C4O[C@H]2[C@@H](O)C=C[C@H]3[C@H]1C5",

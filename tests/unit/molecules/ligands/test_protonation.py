@@ -15,6 +15,7 @@ from ligen_py.molecules.ligands.preparation import RT, TAUTOMER_COST, prepare
 from ligen_py.molecules.ligands.protonation import (
     FAMILIES,
     SUBSTITUENTS,
+    WINDOW,
     families,
     neutral,
     populations,
@@ -266,6 +267,15 @@ def test_many_groups_are_no_problem() -> None:
     found = protonated(Chem.MolFromSmiles(polyamine), 7.4, 0.0, 4)
     assert len(found) == 4
     assert all(Chem.GetFormalCharge(state.mol) > 4 for state in found)
+
+
+@pytest.mark.parametrize(("acids", "states"), [(9, 2**9), (10, 2**10), (11, 2**10)])
+def test_combinations_of_ten_groups_are_enumerated(acids: int, states: int) -> None:
+    mol = Chem.MolFromSmiles("C(CC(=O)O)" * acids)
+    charged, shares = populations(mol, sites(mol, 4.5, WINDOW), 4.5)
+    assert charged.shape == (states, acids)
+    assert len(np.unique(charged, axis=0)) == states
+    assert shares.sum() == pytest.approx(1)
 
 
 def test_costs_are_relative_to_the_dominant_form() -> None:

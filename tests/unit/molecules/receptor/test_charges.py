@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ligen_py.molecules.receptor import charges
 from ligen_py.molecules.receptor import preparation as receptor
 from ligen_py.molecules.receptor.charges import STATES, Heavy, amino_acid, charge
 from ligen_py.molecules.receptor.site import site_of_ligand
@@ -121,6 +122,74 @@ def test_histidine_follows_its_hydrogens_then_its_name(
     assert np.abs(hydrogens[:, 2]).max() < 1e-5  # in the ring's plane
 
 
+D, A, DA = Interaction.DONOR, Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR
+BEFORE_ND1, BEFORE_NE2 = [-0.95, 0.31, 0], [0.59, -0.81, 0]
+"""Directions from the ring's centre through its nitrogens."""
+
+
+def beside(residue: str, name: str, role: Interaction, direction: list[float], distance: float):
+    """An atom of another residue at a distance from the nitrogen in that direction."""
+    nitrogen = IMIDAZOLE["ND1" if direction[0] < 0 else "NE2"]
+    place = np.array(nitrogen) + distance * np.array(direction)
+    return residue, name, role, place.tolist()
+
+
+@pytest.mark.parametrize(
+    ("around", "state", "why"),
+    [
+        ([], "HIE", "by default; no hydrogen bond around it decides"),
+        ([beside("ALA", "O", A, BEFORE_ND1, 2.9)], "HID", "by the hydrogen bonds around it"),
+        ([beside("ALA", "N", D, BEFORE_ND1, 2.9)], "HIE", "by the hydrogen bonds around it"),
+        ([beside("ALA", "O", A, BEFORE_NE2, 2.9)], "HIE", "by the hydrogen bonds around it"),
+        ([beside("LYS", "NZ", D, BEFORE_NE2, 2.9)], "HID", "by the hydrogen bonds around it"),
+        # An acid on one side outweighs a carbonyl on the other, and two charge the ring.
+        (
+            [beside("ASP", "OD1", A, BEFORE_ND1, 2.9), beside("ALA", "O", A, BEFORE_NE2, 2.9)],
+            "HID",
+            "by the hydrogen bonds around it",
+        ),
+        (
+            [beside("ASP", "OD1", A, BEFORE_ND1, 2.9), beside("GLU", "OE2", A, BEFORE_NE2, 2.9)],
+            "HIP",
+            "both its nitrogens face a carboxylate",
+        ),
+        # These decide nothing: too far, a hydroxyl, two equal ones, above the ring's plane.
+        ([beside("ALA", "O", A, BEFORE_ND1, 3.6)], "HIE", "by default"),
+        ([beside("SER", "OG", DA, BEFORE_ND1, 2.9)], "HIE", "by default"),
+        (
+            [beside("ALA", "O", A, BEFORE_ND1, 2.9), beside("ALA", "O", A, BEFORE_NE2, 2.9)],
+            "HIE",
+            "by default",
+        ),
+        ([beside("ALA", "O", A, [-0.4, 0.13, 0.91], 2.9)], "HIE", "by default"),
+        ([beside("ALA", "O", A, [-0.6, 0.2, 0.77], 2.9)], "HID", "by the hydrogen bonds around it"),
+    ],
+)
+def test_a_histidine_is_the_tautomer_that_its_surroundings_bind(
+    around: list[tuple[str, str, Interaction, list[float]]], state: str, why: str
+) -> None:
+    ring = heavy(IMIDAZOLE, "HIS", RING)
+    count = len(ring.name)
+    surrounded = Heavy(
+        xyz=np.array([*ring.xyz, *(place for *_, place in around)], float),
+        symbol=[*ring.symbol, *(name[0] for _, name, _, _ in around)],
+        name=[*ring.name, *(name for _, name, _, _ in around)],
+        residue=np.array([*ring.residue, *range(1, 1 + len(around))]),
+        residue_name=[*ring.residue_name, *(residue for residue, *_ in around)],
+        role=[*ring.role, *(role for _, _, role, _ in around)],
+        bonded=[*ring.bonded, *([] for _ in around)],
+    )
+    found = charge(surrounded, np.empty((0, 3)))
+    (said,) = [words for residue, words in found.states if residue == 0]
+    assert said.startswith(f"state {state}: {why}")
+    gives = {"HID": ("ND1",), "HIE": ("NE2",), "HIP": ("ND1", "NE2")}[state]
+    assert found.rings == {
+        ring.name.index(name): Interaction.DONOR if name in gives else Interaction.ACCEPTOR
+        for name in ("ND1", "NE2")
+    }
+    assert max(found.rings) < count
+
+
 def test_a_hydroxyl_points_to_the_nearest_acceptor() -> None:
     serine = {"CA": [-1.0, 1.2, 0], "CB": [0.0, 0, 0], "OG": [1.4, 0, 0]}
     atoms = serine | {"O": [2.5, 0, 2.4]}
@@ -152,6 +221,20 @@ def test_what_binds_a_metal_has_no_hydrogen_there() -> None:
     assert not (found.receptor.type == Ad4Type.HD).any()
 
 
+@pytest.mark.parametrize("atom", ["N", "S"])
+def test_what_binds_a_metal_is_near_it(atom: str) -> None:
+    for apart, found in ((2.79, {0}), (2.81, set())):
+        near = heavy({atom: [0.0, 0, 0], "ZN": [apart, 0, 0]}, "HIS", [])
+        assert charges._binding(near) == found
+
+
+@pytest.mark.parametrize(("atom", "longest"), [("N", 1.3), ("O", 1.3), ("S", 1.4)])
+def test_a_given_hydrogen_is_within_a_bond(atom: str, longest: float) -> None:
+    one = heavy({atom: [0.0, 0, 0]}, "LIG", [])
+    for more, held in ((-0.01, {0: [0]}), (0.01, {})):
+        assert charges._given_hydrogens(one, np.array([[longest + more, 0, 0]])) == held
+
+
 def test_a_water_is_neutral_and_points_to_acceptors() -> None:
     water = heavy({"O": [0.0, 0, 0]}, "HOH", [])
     alone = charge(water, np.empty((0, 3))).receptor
@@ -160,6 +243,13 @@ def test_a_water_is_neutral_and_points_to_acceptors() -> None:
     arms = alone.xyz[1:].astype(float)
     assert np.linalg.norm(arms, axis=1) == pytest.approx([0.96, 0.96], abs=1e-4)
     assert arms[0] @ arms[1] / 0.96**2 == pytest.approx(np.cos(np.radians(109.47)), abs=1e-3)
+
+
+def test_a_water_points_to_an_acceptor_that_is_near() -> None:
+    for apart, points in ((3.49, True), (3.51, False)):
+        pair = heavy({"O": [0.0, 0, 0], "O2": [0.0, apart, 0]}, "HOH", [])
+        first = charges._water(0, pair, np.array([True, True]))[0]
+        assert first == pytest.approx([0, 0.96, 0] if points else [0.96, 0, 0], abs=1e-4)
 
 
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:

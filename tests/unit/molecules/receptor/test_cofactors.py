@@ -14,7 +14,7 @@ from ligen_py.molecules.receptor.charges import Heavy, charge, cofactor
 from ligen_py.molecules.receptor.cofactors import TABLE, check_smiles, known, molecule, placed
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.molecules.typing.xscore_cofactors import with_hydrogens
-from ligen_py.molecules.typing.xscore_residues import typed
+from ligen_py.molecules.typing.xscore_residues import receptor_type, typed
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.settings.pocket import PocketSettings, Structure
@@ -108,6 +108,20 @@ def test_hydrogens_decide_what_nitrogens_and_oxygens_do() -> None:
     carbonyl = with_hydrogens(both, "O", 1, 0, True)
     assert (carbonyl.interaction, carbonyl.radius) == (Interaction.ACCEPTOR, 1.55)
     assert with_hydrogens(both, "C", 3, 0, False) == both
+
+
+@pytest.mark.parametrize(
+    ("residue", "atom", "bonds", "hydrogens"),
+    [("TRP", "NE1", 2, 1), ("ARG", "NE", 2, 1), ("ARG", "NH1", 1, 2), ("LYS", "NZ", 1, 3)],
+)
+def test_hydrogens_of_a_nitrogen_point_as_those_of_amino_acids(
+    residue: str, atom: str, bonds: int, hydrogens: int
+) -> None:
+    """Along the root bond or aside of it, as in X-Score's table of residues."""
+    known = receptor_type(residue, atom, "N")
+    found = with_hydrogens(known, "N", bonds, hydrogens, False)
+    assert known.donor
+    assert (found.interaction, found.donor) == (known.interaction, known.donor)
 
 
 def test_a_cofactor_of_a_structure_has_charges_and_the_audit_says_so(shared_data: Path) -> None:

@@ -23,11 +23,11 @@ from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.layout import CAMPAIGN, Control, Scored
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.writer import new_campaign
-from ligen_py.store.files.read import read, read_columns
+from ligen_py.store.files.read import kind_of, read, read_columns
 from ligen_py.store.files.seal import LENGTH
-from ligen_py.store.files.table import Table
+from ligen_py.store.files.table import Table, text_rows
 from ligen_py.store.files.text import write_texts
-from ligen_py.store.files.write import new_file, write
+from ligen_py.store.files.write import TEXT, new_file, write
 from tests.edited import edited
 from tests.stages.factory import Molecule, library_of
 
@@ -55,6 +55,20 @@ def write_scores(path: Path, count: int = 3) -> Path:
         {"xscore": {}},
     )
     return path
+
+
+def test_what_kind_a_file_is_of(tmp_path: Path) -> None:
+    """The first one asked for stands for a file that is none of them, or no file at all."""
+    path, none = write_scores(tmp_path / "some.h5"), tmp_path / "none.h5"
+    assert kind_of(path, [KEPT, SCORES]) is SCORES
+    assert kind_of(path, [LIGANDS, KEPT]) is LIGANDS
+    assert kind_of(none, [LIGANDS, SCORES]) is LIGANDS
+    none.write_bytes(b"no HDF5")
+    assert kind_of(none, [LIGANDS, SCORES]) is LIGANDS
+    content = bytearray(path.read_bytes())
+    content[-LENGTH - 1] ^= 1
+    path.write_bytes(content)
+    assert kind_of(path, [LIGANDS, SCORES]) is LIGANDS
 
 
 def test_a_record_reads_back_as_it_was_written(tmp_path: Path) -> None:
@@ -289,3 +303,12 @@ def test_a_disk_that_takes_no_more_is_not_called_damage(tmp_path: Path) -> None:
     assert second.startswith("out/a.csv: cannot be written (File too large)"), done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["campaign.h5", "out"]
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_texts_that_are_all_empty_are_known_by_their_lengths(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "file.h5", "w") as file:
+        words = np.array(["", "", "", "", "late"], object)
+        column = file.create_dataset("words", data=words, dtype=TEXT, chunks=(2,))
+        for rows in (slice(None), slice(0, 4), slice(0, 3, 2), slice(2, 2), slice(3, 5)):
+            assert text_rows(column, rows).tolist() == words[rows].tolist()
+        assert text_rows(column, np.array([0, 4])).tolist() == ["", "late"]

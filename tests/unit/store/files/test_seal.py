@@ -1,5 +1,6 @@
 """The checksum line behind a file's contents."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,15 @@ def test_files_above_the_limit_are_not_read_when_they_are_opened(
         path.write_bytes(b"y" + path.read_bytes()[1:])
         monkeypatch.setattr(sealing, "LARGEST", limit)
         assert is_broken(path) is expected
+
+
+def test_the_line_is_the_hash_of_the_hashes_of_blocks_of_16_mebibytes(tmp_path: Path) -> None:
+    """As docs/format.md says."""
+    most = 16 * 1024 * 1024
+    path = sealed(tmp_path / "a", most + 5)
+    parts = [hashlib.sha256(b"x" * size).digest() for size in (most, 5)]
+    digest = hashlib.sha256(b"".join(parts)).hexdigest()
+    assert path.read_bytes()[most + 5 :].decode() == f"{MAGIC.decode()}{digest}\n"
 
 
 def test_blocks_are_hashed_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

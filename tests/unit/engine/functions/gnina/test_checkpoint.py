@@ -45,6 +45,18 @@ def test_a_damaged_file_ends_in_a_sentence(made: dict, tmp_path: Path) -> None:
             read_tensors(path)
 
 
+def test_a_count_that_is_not_its_tensors_is_refused(tmp_path: Path) -> None:
+    """In the older format each storage's numbers follow their count, in 8 bytes."""
+    made, path = FILES[1], tmp_path / "counted.pt"
+    whole = base64.b64decode(made["file"])
+    last = max(whole.rindex(np.size(one).to_bytes(8, "little")) for one in made["values"].values())
+    for more in (-1, 1):
+        count = int.from_bytes(whole[last : last + 8], "little") + more
+        path.write_bytes(whole[:last] + count.to_bytes(8, "little") + whole[last + 8 :])
+        with pytest.raises(InputError, match="its list of numbers is not that of its tensors"):
+            read_tensors(path)
+
+
 class Harm:
     """Runs a function where it is loaded."""
 
