@@ -1,4 +1,4 @@
-"""A real Slurm of two nodes on this machine, for the tests: started, broken and stopped here.
+"""A real Slurm of three nodes on this machine, for the tests: started, broken and stopped here.
 
 Its settings, keys, state and logs lie in one folder; all that listens listens on the loopback
 address. Outside of the folder it needs Debian's packages and the file /etc/slurm/slurm.conf,
@@ -44,7 +44,8 @@ VIEW = (
 remembers names, missing ones too, and sizes, as NFS does."""
 
 PREFIX = "ligen-slurm-"
-NODES = ("n1", "n2")
+NODES = ("n1", "n2", "n3")
+"""Three: one loses its power, one is cut off, and Snakemake gives neither another job."""
 MARK = "LIGEN_TEST_CLUSTER"
 """Variable in the environment of every process of the cluster, jobs included: its folder."""
 

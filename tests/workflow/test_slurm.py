@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.conftest import NOT_TESTED
-from tests.workflow.cluster import GPUS, LATE, Cluster, UnavailableError
+from tests.workflow.cluster import GPUS, LATE, NODES, Cluster, UnavailableError
 from tests.workflow.small import (
     ask_fault,
     command,
@@ -113,7 +113,9 @@ def test_a_campaign_on_the_cluster_is_that_of_one_computer(
     assert len(with_card) == CHUNKS
     assert {finished[job]["TimeLimit"] for job in with_card} == {"240"}
     assert {finished[job]["Partition"] for job in with_card} == {"gpu"}
-    assert {finished[job]["NodeList"] for job in submitted} == {"n1", "n2"}
+    used = {finished[job]["NodeList"] for job in submitted}
+    assert used <= set(NODES)
+    assert len(used) > 1
 
 
 def test_a_node_sees_late_what_others_do(tmp_path: Path, cluster: Cluster) -> None:
