@@ -50,6 +50,7 @@ NOWHERE = Site(
     label=NO_TEXTS,
     role=np.empty(0, "u1"),
     conformation=NO_TEXTS,
+    receptor=NO_TEXTS,
 )
 """A target without atoms."""
 

@@ -34,7 +34,7 @@ def temporary_for(path: Path) -> Path:
     """
     try:
         if path.exists() and not path.is_file():
-            raise InputError(f"{path}: is no regular file, and name another output")
+            raise InputError(f"{path}: cannot be written (no regular file); name another place")
         return _temporary_for(path)
     except OSError as error:
         raise cannot_write(path, error) from error

@@ -49,7 +49,7 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path, kind: str) -> N
     elif kind == "pipe":
         os.mkfifo(path)
     before = path.stat()
-    with pytest.raises(InputError, match=f"^{path}: is no regular file"):
+    with pytest.raises(InputError, match=rf"^{path}: cannot be written \(no regular file\)"):
         temporary_for(path)
     assert path.stat().st_ino == before.st_ino
     assert list(tmp_path.iterdir()) == ([] if kind == "device" else [path])
