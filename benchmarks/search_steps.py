@@ -43,15 +43,15 @@ STEPS = {
         "engine.alignment.search:Searcher._fetch", "homologs:results", "homologs:write",
     ),
 }  # fmt: skip
-"""Functions of each command whose times are told, by module and name."""
+"""Functions of each command that are timed, by module and name."""
 
 BEGAN = "LIGEN_BENCHMARK_BEGAN"
 SITES_A_MEGABASE = 80
 
-Told = dict[str, list[tuple[float, float, float]]]
+Spans = dict[str, list[tuple[float, float, float]]]
 
 
-def timed(work: Callable[..., Any], name: str, told: Told) -> Callable[..., Any]:
+def timed(work: Callable[..., Any], name: str, spans: Spans) -> Callable[..., Any]:
     """A function that also notes when it ran."""
 
     def wrapped(*given: Any, **named: Any) -> Any:
@@ -59,16 +59,16 @@ def timed(work: Callable[..., Any], name: str, told: Told) -> Callable[..., Any]
         try:
             return work(*given, **named)
         finally:
-            told.setdefault(name, []).append((start, time.time(), time.process_time() - spent))
+            spans.setdefault(name, []).append((start, time.time(), time.process_time() - spent))
 
     return wrapped
 
 
 def child(name: str, words: list[str]) -> int:
     """Run a command with its steps timed, and print them."""
-    began, told = float(os.environ[BEGAN]), Told()
-    main = timed(import_module, "Python and imports", told)(f"ligen_py.{name}").main
-    told["Python and imports"][0] = (began, time.time(), time.process_time())
+    began, spans = float(os.environ[BEGAN]), Spans()
+    main = timed(import_module, "Python and imports", spans)(f"ligen_py.{name}").main
+    spans["Python and imports"][0] = (began, time.time(), time.process_time())
     if "--without-kernels" in words:
         words.remove("--without-kernels")
         leave_kernels_out(name)
@@ -78,10 +78,10 @@ def child(name: str, words: list[str]) -> int:
         *holders, last = path.split(".")
         for holder in holders:
             owner = getattr(owner, holder)
-        setattr(owner, last, timed(getattr(owner, last), path, told))
+        setattr(owner, last, timed(getattr(owner, last), path, spans))
     with contextlib.redirect_stdout(io.StringIO()):  # the lists of hits
         status: int = main(words)
-    for step, times in sorted(told.items(), key=lambda item: item[1][0][0]):
+    for step, times in sorted(spans.items(), key=lambda item: item[1][0][0]):
         wall = sum(end - start for start, end, _ in times)
         first, last_ = times[0][0] - began, times[-1][1] - began
         spent = sum(part for _, _, part in times)
