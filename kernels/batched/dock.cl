@@ -13,11 +13,11 @@
 // the end they are rebuilt from the genotype, so that score and bumps are those of the pose that
 // everybody else will rebuild.
 //
-// A second kernel, keep (keep.clh), leaves the best poses of a ligand only.
+// A second kernel, keep (dock_batch.clh), leaves the best poses of a ligand only.
 //
 // NumPy twin: ligen_py/engine/docking/reference.py.
 
-#include "keep.clh"
+#include "dock_batch.clh"
 #include "search.clh"
 
 #ifndef WG_SUB_GROUPS
@@ -214,15 +214,7 @@ KERNEL void dock(
   const int number = sg.item / splits;
   if (number >= ligand_count) return;
   const dock_ligand_t l = ligands[number];
-  const problem_t ligand = {l.atoms,
-                            l.heavy,
-                            l.torsions,
-                            l.words,
-                            conformers + l.first_atom,
-                            torsions + l.first_torsion,
-                            inverse_lengths + l.first_torsion,
-                            orders + 2 * l.first_torsion,
-                            pairs + l.first_word};
+  const problem_t ligand = problem_of(l, conformers, torsions, inverse_lengths, orders, pairs);
 
   for (int restart = sg.item % splits; restart < num_restart; restart += splits) {
     float4 q = start_rotation[restart];

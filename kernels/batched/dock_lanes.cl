@@ -10,7 +10,7 @@
 //
 // NumPy twin: ligen_py/engine/docking/reference.py, bit for bit, as for every form.
 
-#include "keep.clh"
+#include "dock_batch.clh"
 #include "real.clh"
 #include "search.clh"
 
@@ -374,15 +374,7 @@ __kernel void dock(int ligand_count,
   const int item = get_global_id(0), number = item / splits;
   if (number >= ligand_count) return;
   const dock_ligand_t l = ligands[number];
-  const problem_t ligand = {l.atoms,
-                            l.heavy,
-                            l.torsions,
-                            l.words,
-                            conformers + l.first_atom,
-                            torsions + l.first_torsion,
-                            inverse_lengths + l.first_torsion,
-                            orders + 2 * l.first_torsion,
-                            pairs + l.first_word};
+  const problem_t ligand = problem_of(l, conformers, torsions, inverse_lengths, orders, pairs);
 
   for (int first = POSES * (item % splits); first < num_restart; first += POSES * splits) {
     // Lanes beyond the last restart do it again, and store nothing.

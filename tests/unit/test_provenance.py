@@ -219,7 +219,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/include/geometry.clh": {*DEVICE, "lga"},
     "kernels/include/individual.clh": {"lga"},
     "kernels/include/judge.clh": {"lga"},
-    "kernels/include/keep.clh": {"dock"},
+    "kernels/include/dock_batch.clh": {"dock"},
     "kernels/include/lane_energy.clh": {"refine"},
     "kernels/include/native.clh": {"lga"},
     "kernels/include/pairwise_field.clh": {"lga", "refine"},
