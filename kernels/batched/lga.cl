@@ -22,8 +22,13 @@
 // NumPy twin: ligen_py/engine/genetic/reference.py.
 
 #include "ad4_pose.clh"
+#include "bfgs.clh"
 #include "genetic.clh"
 #include "judge.clh"
+
+#ifndef BFGS
+#define BFGS 0  // whether the local search is BFGS; else it is ADADELTA or Solis and Wets'
+#endif
 
 // Maps as the look-up reads them: at each point the four energies at (y, z), (y, z + 1), (y + 1, z)
 // and (y + 1, z + 1). Cells end before the last points, whose own neighbours do not matter.
@@ -126,17 +131,57 @@ static inline void keep(individual_t *own, int s) {
 }
 
 // After an evaluation: keep what is best and step on. Returns whether the search goes on.
-#if GRADIENT
+#if BFGS
 
-// Against the gradient, each gene by its own past.
+// To the minimum of the parabola that past gradients describe, or less far where that is no help.
 static int step_on(sg_t sg,
+                   const problem_t *p,
                    individual_t *own,
                    progress_t *b,
                    const float *energy,
                    int iterations,
-                   int freedoms,
+                   const descent_t *w,
                    uint key,
                    int number) {
+  const float found = energy[0];
+  const int start = b->evaluations == 0;
+  const int accepted = start || goes_down(found, b->lowest, b->slope, b->size);
+  b->evaluations++;
+  if (accepted) {
+    b->lowest = found;
+    keep(own, 0);
+  }
+  if (b->evaluations >= iterations) return 0;
+  if (accepted) {
+    b->slope = start ? first_direction(sg, w, own->slope, &b->size)
+                     : next_direction(sg, w, own->slope, b->size, b->row == 1, &b->size);
+    b->row++;
+  } else {
+    b->size = shorter_step(found, b->lowest, b->slope, b->size);
+  }
+  if (-b->slope * (accepted ? 1.0f : b->size) < SMALL_DECREASE) return 0;
+  for (int k = 0; k < OWN; k++) {
+    const int d = k * SG_SIZE + sg.lane;
+    if (d < w->count)
+      own->trial.value[0][k] = fma(b->size, w->direction[d], is_turn(d) ? 0.0f : own->kept[k]);
+  }
+  own->trial.orientation[0] = own->orientation;
+  return 1;
+}
+
+#elif GRADIENT
+
+// Against the gradient, each gene by its own past.
+static int step_on(sg_t sg,
+                   const problem_t *p,
+                   individual_t *own,
+                   progress_t *b,
+                   const float *energy,
+                   int iterations,
+                   const descent_t *w,
+                   uint key,
+                   int number) {
+  const int freedoms = RIGID + p->ligand.torsions;
   const int success = energy[0] < b->lowest;
   b->evaluations++;
   b->lowest = success ? energy[0] : b->lowest;
@@ -162,13 +207,15 @@ static int step_on(sg_t sg,
 // A random step from the best genotype with the bias of the past, and the opposite one, which
 // counts where the step does not help.
 static int step_on(sg_t sg,
+                   const problem_t *p,
                    individual_t *own,
                    progress_t *b,
                    const float *energy,
                    int iterations,
-                   int freedoms,
+                   const descent_t *w,
                    uint key,
                    int number) {
+  const int freedoms = RIGID + p->ligand.torsions;
   if (b->evaluations == 0) {
     b->evaluations = 1;
     b->lowest = energy[0];
@@ -194,8 +241,7 @@ static int step_on(sg_t sg,
   for (int k = 0; k < OWN; k++) {
     const int d = k * SG_SIZE + sg.lane;
     if (d >= freedoms) continue;
-    const float reach = b->size * (d < 3 ? STEP_SHIFT : STEP_TURN);
-    own->second[k] = reach * (2.0f * draw(key, number, STEP + b->iteration, d) - 1.0f);
+    own->second[k] = random_part(key, number, b->iteration, d, b->size, p->ligand.atoms, freedoms);
     const float along = own->second[k] + own->first[k];
     for (int s = 0; s < TRIALS; s++)
       own->trial.value[s][k] = (is_turn(d) ? 0.0f : own->kept[k]) + (s ? -along : along);
@@ -211,6 +257,7 @@ static int step_on(sg_t sg,
 static void live(sg_t sg,
                  const problem_t *p,
                  __local float *shared,
+                 __local float *descent,
                  lga_settings_t settings,
                  uint key,
                  int generation,
@@ -240,13 +287,14 @@ static void live(sg_t sg,
     for (int k = 0; k < OWN; k++) own.trial.value[s][k] = own.trial.value[0][k];
     own.trial.orientation[s] = own.trial.orientation[0];
   }
-  progress_t b = {INFINITY, 1.0f, 0, 0, 0, 0};
+  progress_t b = NEW_PROGRESS;
+  const descent_t w = descent_in(descent, freedoms, p->ligand.arm);
   const int searched = draw(key, number, CHOICE, 9) < settings.searched;
   const int iterations = searched ? settings.iterations : 0;
   float energy[TRIALS];
   do {
     evaluate(sg, p, &share, &own.trial, energy, own.slope);
-  } while (step_on(sg, &own, &b, energy, iterations, freedoms, key, number));
+  } while (step_on(sg, p, &own, &b, energy, iterations, &w, key, number));
   for (int k = 0; k < OWN; k++) {
     const int d = k * SG_SIZE + sg.lane;
     if (d < freedoms && !is_turn(d)) gene[d < 3 ? d : d + 1] = own.kept[k];
@@ -291,7 +339,7 @@ KERNEL void generations(int from,           // number of the first generation
                         __global float *champions) {
   SG_SETUP(sg);
   __local float4 places[TRIALS * SPOTS], forces[TRIALS * FORCES];
-  __local float shared[16];
+  __local float shared[16], descent[BFGS ? DESCENT : 1];
   __local int others[SG_SIZE];
   __local uint told[3];  // by lane 0: a ticket, whether its run takes it, whether it was the last
   const int size = settings.population;
@@ -323,8 +371,9 @@ KERNEL void generations(int from,           // number of the first generation
       const int is_odd = generation % 2;
       __global float *children = (is_odd ? odd : even) + first;
       __global float *energies = (is_odd ? odd_energies : even_energies) + energy;
-      live(sg, &p, shared, settings, key, generation, number, (is_odd ? even : odd) + first,
-           (is_odd ? even_energies : odd_energies) + energy, children, energies, run);
+      live(sg, &p, shared, descent, settings, key, generation, number,
+           (is_odd ? even : odd) + first, (is_odd ? even_energies : odd_energies) + energy,
+           children, energies, run);
       device_fence();
       sg_sync(sg);
       if (sg.lane == 0) told[2] = atomic_inc(&run->next) + 1 == size;

@@ -11,6 +11,7 @@
 //
 // NumPy twin: ligen_py/engine/genetic/reference.py.
 
+#include "bfgs.clh"
 #include "genetic.clh"
 #include "individual.clh"
 
@@ -108,7 +109,111 @@ static inline void copy_slots(slots_t s, int to, int from, int count) {
   for (int n = 0; n < count; n++) AT(to + n) = AT(from + n);
 }
 
-#if GRADIENT
+#if BFGS
+
+// The inverse Hessian after a step of length `step` along the direction, and the next direction;
+// the gradient where the step ended is in the slots from SLOPE. At the start of a descent there is
+// no step. Returns the slope along the direction. The same as next_direction() of bfgs.clh, in half
+// the matrix.
+static float next_of_lane(slots_t s, int count, float arm, float step, int start, int first) {
+  float sy = 0.0f, yy = 0.0f;
+  for (int d = 0; d < count; d++) {
+    const float g = AT(SLOPE + d);
+    const float y = start ? 0.0f : g - AT(FIRST_VECTOR + d);
+    const float by = start ? 0.0f : AT(SECOND_VECTOR + d) * step;
+    AT(FIRST_VECTOR + d) = g;
+    AT(SLOPE + d) = y;
+    AT(SECOND_VECTOR + d) = by;
+    AT(CHANGE + d) = AT(NEXT + d) = 0.0f;
+    sy = fma(by, y, sy);
+    yy = fma(y * y, squared_unit(arm, d), yy);
+  }
+  const int rises = sy > 1e-6f, reset = start || (rises && first);
+  const float size = start ? 1.0f : sy / yy;
+  for (int i = 0, h = HESSIAN; i < count; i++) {
+    const float y = AT(SLOPE + i);
+    float sum = 0.0f;
+    for (int j = 0; j <= i; j++, h++) {
+      const float fresh = j < i ? 0.0f : size * squared_unit(arm, i);
+      const float value = reset ? fresh : AT(h);
+      AT(h) = value;
+      sum = fma(value, AT(SLOPE + j), sum);
+      if (j < i) AT(CHANGE + j) = fma(value, y, AT(CHANGE + j));
+    }
+    AT(CHANGE + i) += sum;
+  }
+  float yhy = 0.0f;
+  for (int d = 0; d < count; d++) yhy = fma(AT(CHANGE + d), AT(SLOPE + d), yhy);
+  const float inverse = rises ? 1.0f / sy : 0.0f, factor = fma(yhy, inverse, 1.0f) * inverse;
+  for (int i = 0, h = HESSIAN; i < count; i++) {
+    const float by = AT(SECOND_VECTOR + i), g = AT(FIRST_VECTOR + i);
+    const float a = fma(factor, by, -(inverse * AT(CHANGE + i))), b = -(inverse * by);
+    float sum = 0.0f;
+    for (int j = 0; j <= i; j++, h++) {
+      const float value = fma(a, AT(SECOND_VECTOR + j), fma(b, AT(CHANGE + j), AT(h)));
+      AT(h) = value;
+      sum = fma(-value, AT(FIRST_VECTOR + j), sum);
+      if (j < i) AT(NEXT + j) = fma(-value, g, AT(NEXT + j));
+    }
+    AT(NEXT + i) += sum;
+  }
+  float slope = 0.0f, steepest = 0.0f;
+  for (int d = 0; d < count; d++) {
+    const float g = AT(FIRST_VECTOR + d), along = AT(NEXT + d);
+    AT(SECOND_VECTOR + d) = along;
+    slope = fma(along, g, slope);
+    steepest = fma(-squared_unit(arm, d) * g, g, steepest);
+  }
+  if (slope < 0.0f) return slope;
+  for (int i = 0, h = HESSIAN; i < count; i++) {
+    AT(SECOND_VECTOR + i) = -squared_unit(arm, i) * AT(FIRST_VECTOR + i);
+    for (int j = 0; j <= i; j++, h++) AT(h) = j < i ? 0.0f : squared_unit(arm, i);
+  }
+  return steepest;
+}
+
+// After an evaluation: to the minimum of the parabola that past gradients describe, or less far
+// where that was no help. Returns whether the search goes on.
+static int step_on(
+    const problem_t *p, slots_t s, progress_t *b, float energy, int iterations, uint key, int who) {
+  const int freedoms = RIGID + p->ligand.torsions, start = b->evaluations == 1;
+  const float arm = p->ligand.arm;
+  const int accepted = start || goes_down(energy, b->lowest, b->slope, b->size);
+  if (accepted) {
+    b->lowest = energy;
+    copy_slots(s, KEPT, TRIAL, freedoms + 1);
+  }
+  if (b->evaluations >= iterations) return 0;
+  if (accepted) {
+    b->slope = next_of_lane(s, freedoms, arm, b->size, start, b->row == 1);
+    b->row++;
+    float most = 1e-6f;
+    for (int d = 0; d < freedoms; d++) {
+      const float along = AT(SECOND_VECTOR + d);
+      most = fmax(most, along * along / squared_unit(arm, d));
+    }
+    b->size = fmin(1.0f, rsqrt(most));
+  } else {
+    b->size = shorter_step(energy, b->lowest, b->slope, b->size);
+  }
+  if (-b->slope * (accepted ? 1.0f : b->size) < SMALL_DECREASE) return 0;
+  float turn[3];
+  for (int n = 0; n < freedoms; n++) {
+    const float by = b->size * AT(SECOND_VECTOR + n);
+    if (n < 3) {
+      AT(TRIAL + n) = AT(KEPT + n) + by;
+    } else if (n < RIGID) {
+      turn[n - 3] = by;
+    } else {
+      AT(TRIAL + 1 + n) = AT(KEPT + 1 + n) + by;
+    }
+  }
+  copy_slots(s, TRIAL + ORIENTATION, KEPT + ORIENTATION, 4);
+  turn_trial(s, turn[0], turn[1], turn[2]);
+  return 1;
+}
+
+#elif GRADIENT
 
 // After an evaluation: keep the genotype if it is the best, and step on, each gene by its own past.
 // Returns whether the search goes on.
@@ -150,10 +255,9 @@ static void random_step(const problem_t *p, slots_t s, progress_t b, uint key, i
   copy_slots(s, TRIAL, KEPT, freedoms + 1);
   float turn[3];
   for (int n = 0; n < freedoms; n++) {
-    if (!b.opposite) {
-      const float reach = b.size * (n < 3 ? STEP_SHIFT : STEP_TURN);
-      AT(SECOND_VECTOR + n) = reach * (2.0f * draw(key, who, STEP + b.iteration, n) - 1.0f);
-    }
+    if (!b.opposite)
+      AT(SECOND_VECTOR + n) =
+          random_part(key, who, b.iteration, n, b.size, p->ligand.atoms, freedoms);
     const float step = sign * (AT(SECOND_VECTOR + n) + AT(FIRST_VECTOR + n));
     if (n < 3) {
       AT(TRIAL + n) += step;
@@ -273,7 +377,7 @@ KERNEL void generation(int sub_groups,  // of all active runs together
         else
           first_genotype(&p, s, key, who);
         for (int n = 0; n < length - 1; n++) AT(FIRST_VECTOR + n) = AT(SECOND_VECTOR + n) = 0.0f;
-        const progress_t fresh = {INFINITY, 1.0f, 0, 0, 0, 0};
+        const progress_t fresh = NEW_PROGRESS;
         b = fresh;
         iterations = draw(key, who, CHOICE, 9) < settings.searched ? settings.iterations : 0;
       }

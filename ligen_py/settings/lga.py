@@ -7,7 +7,7 @@ from pydantic import Field
 from ligen_py.records.limits import MAX_RESTARTS
 from ligen_py.settings.section import Section
 
-LocalSearch = Literal["adadelta", "solis_wets"]
+LocalSearch = Literal["adadelta", "solis_wets", "bfgs"]
 
 
 class LgaSettings(Section):

@@ -18,7 +18,7 @@ from ligen_py.opencl.device import Device
 from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.rows import rows_below, subset
-from ligen_py.settings.lga import LgaSettings
+from ligen_py.settings.lga import LgaSettings, LocalSearch
 from tests.xscore_input import charged_receptor
 
 SIZES = [(12, 3), (9, 0), (20, 5)]
@@ -96,7 +96,8 @@ def expected(
     box = grid.origin, grid.origin + grid.spacing * (np.array(grid.shape) - 1)
     row, most = batch.ligands[0], int(batch.ligands["evaluations"][0])
     evaluate = problem(system, device, number).evaluate
-    return twin.search(evaluate, box, row["torsions"], int(row["key"]), run, settings, most)
+    size = twin.Size(int(row["torsions"]), int(row["atoms"]), float(row["arm"]))
+    return twin.search(evaluate, box, size, int(row["key"]), run, settings, most)
 
 
 def same(found: Found, run: int, twins: twin.Run, near: float) -> bool:
@@ -127,7 +128,7 @@ def test_generations_without_local_search_are_those_of_the_twin(
 
 
 @both_forms
-@pytest.mark.parametrize("local_search", ["adadelta", "solis_wets"])
+@pytest.mark.parametrize("local_search", get_args(LocalSearch))
 def test_short_local_searches_are_those_of_the_twin(
     system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str, form: Form
 ) -> None:
@@ -165,7 +166,7 @@ def test_a_clash_at_the_most_energy_pushes_nothing(
 
 
 @both_forms
-@pytest.mark.parametrize("local_search", ["adadelta", "solis_wets"])
+@pytest.mark.parametrize("local_search", get_args(LocalSearch))
 def test_results_do_not_depend_on_the_batch_or_on_where_they_are_computed(
     system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str, form: Form
 ) -> None:

@@ -57,9 +57,10 @@ LIGAND = np.dtype(
             *("first_round", "rounds", "levels"),
         )
     ]
-    + [("key", np.uint32), ("evaluations", np.uint32), ("unused", np.int32)]
+    + [("key", np.uint32), ("evaluations", np.uint32), ("arm", np.float32)]
 )
-"""One ligand of a batch: its rows, the key of its random numbers, what a run of it may take."""
+"""One ligand of a batch: its rows, the key of its random numbers, evaluations that a run of it may
+take, how far its atoms are from its centre (Angstrom)."""
 
 RUN = np.dtype(
     [
@@ -156,12 +157,15 @@ def pack(
     table["key"] = keys_of(ligands, rows, settings.seed, ligands.type if kinds is None else kinds)
     table["evaluations"] = [most_evaluations(settings, int(count)) for count in torsions]
     xyz = ligands.xyz[atoms.rows]
+    squares = (xyz.astype(float) ** 2).sum(axis=1)
+    mean = np.add.reduceat(squares, table["first_atom"]) / table["atoms"]
+    table["arm"] = np.sqrt(np.maximum(1.0, mean))
     limits = np.zeros((len(atoms.torsion_range), 4), np.int16)
     limits[:, :2] = atoms.torsion_range
     starts = np.repeat(table["first_atom"], torsions)[:, None]
     of_atom = (atoms.kinds >> 8).astype(np.int32)
     if lanes:
-        gradients = settings.local_search == "adadelta"
+        gradients = settings.local_search != "solis_wets"
         pairs, counts = paired(pairs, table, lanes, apart=gradients)
         table["first_round"], table["rounds"] = np.cumsum(counts) - counts, counts
         pieces, table["levels"] = pieces_of(atoms, table)
@@ -506,19 +510,21 @@ class Lga:
 
         Such slots are those of the form `lanes`.
         """
-        device, gradient = self.device, int(settings.local_search == "adadelta")
+        device, gradient = self.device, int(settings.local_search != "solis_wets")
         atoms, freedoms = classes
+        bfgs = int(settings.local_search == "bfgs")
         size = 0
         macros: dict[str, object] = {
             **definitions(),
             "MAX_ATOMS": atoms, "MAX_FREEDOMS": freedoms, "GRADIENT": gradient,
-            "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1,
+            "BFGS": bfgs, "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1,
         }  # fmt: skip
         if self.form == "sub_groups":
             macros |= {"MAX_GENES": freedoms + 1, "LOOKS": LOOKS}
             macros["AD4_CHARGE_SCALE"] = f"{float(np.sqrt(COULOMB * WEIGHTS['ESTAT']))!r}f"
         else:
             slots = (6 if gradient else 3) * atoms + 2 * (freedoms + 1) + 3 * freedoms
+            slots += bfgs * (2 * freedoms + freedoms * (freedoms + 1) // 2)
             size = slots * self._lanes * 4
             size = size if size > self._room else 0
             macros["KEEP_GLOBAL"] = int(size > 0)

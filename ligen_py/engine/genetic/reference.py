@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ligen_py.engine.random import philox
-from ligen_py.engine.refinement.reference import RIGID, Genotype
+from ligen_py.engine.refinement.reference import RIGID, Genotype, descend
 from ligen_py.settings.lga import LgaSettings
 
 CHOICE, MUTATED, AMOUNT, START, STEP = 0, 1, 2, 3, 4
@@ -27,6 +27,8 @@ SHIFT, TURN = 6.0, np.pi / 2
 
 STEP_SHIFT, STEP_TURN = 2 * np.sqrt(3), np.deg2rad(75 * np.sqrt(3))
 """The largest random step of Solis and Wets' search at its start, Angstrom and radians."""
+CHANGED = 64
+"""A gene's number plus this is that of the draw that decides whether such a step changes it."""
 IN_A_ROW = 4
 """Successes after which the steps grow, and failures after which they shrink, by 2."""
 SMALLEST = 0.01
@@ -46,6 +48,34 @@ LIMIT = 10_000
 
 Evaluate = Callable[[Genotype], tuple[float, np.ndarray]]
 """Energy of a genotype, kcal/mol, and its gradient (6 + torsions,)."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """What of a ligand sets the steps of its local searches."""
+
+    torsions: int
+    atoms: int
+    arm: float
+    """Of a rotation, Angstrom: how far atoms are from the centre, as in the refinement."""
+
+    @property
+    def freedoms(self) -> int:
+        """Degrees of freedom: translation, rotation vector, torsions."""
+        return RIGID + self.torsions
+
+    @property
+    def squared_scale(self) -> np.ndarray:
+        """Unit of each degree of freedom, squared: one that moves atoms by about an Angstrom."""
+        arm = np.concatenate([np.ones(3), np.full(3, self.arm), np.full(self.torsions, 2.0)])
+        return 1 / arm**2
+
+    @property
+    def reach(self) -> np.ndarray:
+        """The largest random step of Solis and Wets' search at its start, by degree of freedom."""
+        angles = np.full(self.torsions, STEP_TURN / np.sqrt(self.freedoms))
+        rigid = np.repeat([STEP_SHIFT, STEP_TURN / np.sqrt(self.atoms)], 3)
+        return np.concatenate([rigid, angles])
 
 
 def generation_key(key: int, run: int, generation: int) -> int:
@@ -164,19 +194,38 @@ def adadelta(evaluate: Evaluate, start: Genotype, iterations: int) -> Improved:
     return Improved(lowest, best, evaluations)
 
 
+def bfgs(evaluate: Evaluate, start: Genotype, iterations: int, size: Size) -> Improved:
+    """Steps to the minimum of a parabola that past gradients describe: a descent of `refine`."""
+    evaluations = 0
+
+    def counted(genotype: Genotype) -> tuple[float, np.ndarray]:
+        nonlocal evaluations
+        evaluations += 1
+        return evaluate(genotype)
+
+    lowest, place = descend(counted, start, iterations, size.squared_scale)
+    return Improved(lowest, place, evaluations)
+
+
 def solis_wets(
-    evaluate: Evaluate, start: Genotype, iterations: int, key: int, individual: int
+    evaluate: Evaluate, start: Genotype, iterations: int, key: int, individual: int, size: Size
 ) -> Improved:
-    """Random steps, in the opposite direction where they do not help, with a bias from the past."""
+    """Random steps, in the opposite direction where they do not help, with a bias from the past.
+
+    A step changes few of many genes: each with a probability of one to the root of their number.
+    """
     place, lowest, evaluations = start, evaluate(start)[0], 1
-    freedoms = RIGID + len(start.torsion)
-    reach = np.where(np.arange(freedoms) < 3, STEP_SHIFT, STEP_TURN)
-    bias, pace = np.zeros(freedoms), Pace()
+    genes = range(size.freedoms)
+    share = 1 / np.sqrt(size.freedoms)
+    bias, pace = np.zeros(size.freedoms), Pace()
     for iteration in range(iterations):
         if pace.size <= SMALLEST:
             break
-        draws = [uniform(key, individual, STEP + iteration, gene) for gene in range(freedoms)]
-        deviate = pace.size * reach * (2 * np.array(draws) - 1)
+        draws = np.array([uniform(key, individual, STEP + iteration, gene) for gene in genes])
+        changed = np.array(
+            [uniform(key, individual, STEP + iteration, CHANGED + gene) < share for gene in genes]
+        )
+        deviate = pace.size * size.reach * (2 * draws - 1) * changed
         success = False
         for sign in (1, -1):
             there = place.moved(sign * (deviate + bias))
@@ -193,7 +242,12 @@ def solis_wets(
 
 
 def improved(
-    evaluate: Evaluate, start: Genotype, settings: LgaSettings, key: int, individual: int
+    evaluate: Evaluate,
+    start: Genotype,
+    settings: LgaSettings,
+    key: int,
+    individual: int,
+    size: Size,
 ) -> Improved:
     """An individual after its local search, or its own energy where it has none."""
     chance = uniform(key, individual, CHOICE, 9)
@@ -201,7 +255,9 @@ def improved(
         return Improved(evaluate(start)[0], start, 1)
     if settings.local_search == "adadelta":
         return adadelta(evaluate, start, settings.iterations)
-    return solis_wets(evaluate, start, settings.iterations, key, individual)
+    if settings.local_search == "bfgs":
+        return bfgs(evaluate, start, settings.iterations, size)
+    return solis_wets(evaluate, start, settings.iterations, key, individual, size)
 
 
 @dataclass
@@ -237,7 +293,7 @@ class Run:
 def search(
     evaluate: Evaluate,
     box: tuple[np.ndarray, np.ndarray],
-    torsions: int,
+    size: Size,
     key: int,
     run: int,
     settings: LgaSettings,
@@ -248,7 +304,7 @@ def search(
     Args:
         evaluate: energies of the ligand.
         box: first and last corner, Angstrom.
-        torsions: of the ligand.
+        size: of the ligand.
         key: of the ligand's random numbers.
         run: its number.
         settings: of the stage.
@@ -268,8 +324,8 @@ def search(
             if generation:
                 start = bred(own, individual, population, energies, settings)
             else:
-                start = first_genotype(own, individual, *box, torsions)
-            found.append(improved(evaluate, start, settings, own, individual))
+                start = first_genotype(own, individual, *box, size.torsions)
+            found.append(improved(evaluate, start, settings, own, individual, size))
         population = [one.genotype for one in found]
         energies = np.array([one.energy for one in found])
         used += sum(one.evaluations for one in found)

@@ -183,6 +183,8 @@ def descend(
     hessian = np.diag(scale)
     first = True
     direction, slope, hessian = _direction(hessian, gradient, scale)
+    if -slope < SMALL_DECREASE:
+        return energy, place
     step = _first_step(direction, scale)
     for _ in range(1, evaluations):
         there = place.moved(step * direction)

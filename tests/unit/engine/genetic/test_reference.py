@@ -1,16 +1,19 @@
 """The genetic algorithm's twin on functions whose lowest point is known."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from ligen_py.engine.genetic import reference as twin
 from ligen_py.engine.genetic.effort import MOST, heuristic
 from ligen_py.engine.refinement.reference import Genotype
-from ligen_py.settings.lga import LgaSettings
+from ligen_py.settings.lga import LgaSettings, LocalSearch
 
 BOX = np.full(3, -5.0), np.full(3, 5.0)
 GOAL = np.array([1.0, -2.0, 0.5])
 ANGLES = np.array([0.3, -1.2])
+SIZE = twin.Size(torsions=2, atoms=10, arm=1.0)
 
 
 def bowl(genotype: Genotype) -> tuple[float, np.ndarray]:
@@ -50,14 +53,16 @@ def test_first_genotypes_fill_the_box_with_unit_quaternions() -> None:
     assert np.abs([one.torsion for one in found]).max() <= np.pi
 
 
-@pytest.mark.parametrize("name", ["adadelta", "solis_wets"])
+@pytest.mark.parametrize("name", get_args(LocalSearch))
 def test_local_searches_go_down(name: str) -> None:
     for individual in range(5):
         begin = start(individual)
         if name == "adadelta":
             found = twin.adadelta(bowl, begin, 300)
+        elif name == "bfgs":
+            found = twin.bfgs(bowl, begin, 300, SIZE)
         else:
-            found = twin.solis_wets(bowl, begin, 300, 5, individual)
+            found = twin.solis_wets(bowl, begin, 300, 5, individual, SIZE)
         before = bowl(begin)[0]
         assert found.energy < before - 0.3 * (before + 10)
         assert bowl(found.genotype)[0] == found.energy
@@ -72,7 +77,7 @@ def test_adadelta_stops_when_nothing_improves() -> None:
 
 
 def test_solis_wets_stops_when_nothing_improves() -> None:
-    flat = twin.solis_wets(lambda genotype: (1.0, np.zeros(8)), start(), 300, 5, 0)
+    flat = twin.solis_wets(lambda genotype: (1.0, np.zeros(8)), start(), 300, 5, 0, SIZE)
     assert flat.evaluations == 1 + 2 * 7 * 4
 
 
@@ -115,13 +120,13 @@ def test_mutations_change_as_many_genes_as_asked() -> None:
     assert np.abs(shifts).max() <= twin.SHIFT
 
 
-@pytest.mark.parametrize("local_search", ["adadelta", "solis_wets"])
+@pytest.mark.parametrize("local_search", get_args(LocalSearch))
 def test_a_run_finds_the_lowest_point(local_search: str) -> None:
     settings = LgaSettings(population=10, generations=20, iterations=60, local_search=local_search)
-    found = twin.search(bowl, BOX, 2, 11, 0, settings, 100_000)
+    found = twin.search(bowl, BOX, SIZE, 11, 0, settings, 100_000)
     assert found.energy < -9.8
     assert found.genotype.translation == pytest.approx(GOAL, abs=0.3)
-    again = twin.search(bowl, BOX, 2, 11, 0, settings, 100_000)
+    again = twin.search(bowl, BOX, SIZE, 11, 0, settings, 100_000)
     assert (again.energy, again.evaluations) == (found.energy, found.evaluations)
 
 
@@ -135,8 +140,8 @@ def test_the_stop_needs_a_still_population() -> None:
 
 
 def test_the_heuristic_grows_with_torsions_and_has_a_limit() -> None:
-    for kind in ("adadelta", "solis_wets"):
-        values = [heuristic(n, 20, kind) for n in range(33)]  # type: ignore[arg-type]
+    for kind in get_args(LocalSearch):
+        values = [heuristic(n, 20, kind) for n in range(33)]
         assert values == sorted(values)
         assert max(values) <= MOST
     assert heuristic(5, 50, "adadelta") < heuristic(5, 20, "adadelta")
