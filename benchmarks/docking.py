@@ -28,6 +28,7 @@ from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.oversized import larger_than_box
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.filtering.batched import filter_poses
+from ligen_py.engine.genetic.collected import docked
 from ligen_py.engine.pose_arrays import places
 from ligen_py.engine.refinement.batched import refine_poses
 from ligen_py.engine.scoring.scores import best_poses, pose_scores, score
@@ -76,7 +77,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SECTION.KEY=VALUE",
-        help="a setting that differs from the effort's, such as refine.rounds=100 or\n"
+        help="a setting that differs from the effort's, such as search=lga, refine.rounds=100 or\n"
         "'score.functions=[vina, ad4]'; as often as wanted",
     )
     parser.add_argument("--device", help="OpenCL device, as in the stages")
@@ -88,9 +89,12 @@ def settings_from(options: argparse.Namespace) -> Settings:
     for item in options.set:
         key, equals, value = item.partition("=")
         section, dot, name = key.partition(".")
-        if not (equals and dot and name):
+        if key == "search":
+            document[key] = value
+        elif equals and dot and name:
+            document.setdefault(section, {})[name] = yaml.safe_load(value)
+        else:
             raise SystemExit(f"--set {item}: give SECTION.KEY=VALUE, such as refine.rounds=100")
-        document.setdefault(section, {})[name] = yaml.safe_load(value)
     try:
         return check(Settings, document, "command line")
     except InputError as error:
@@ -297,13 +301,18 @@ class Docked:
 def dock(
     device: Device, molecules: LigandsInMemory, target: Target, settings: Settings, clock: Clock
 ) -> Docked:
-    """Run dock, filter, refine and score over ligands in memory; add their times to `clock`."""
+    """Run dock (or lga), filter, refine and score over ligands in memory; times go to `clock`."""
     ligands = molecules.ligands
     large = np.array(sorted(larger_than_box(ligands, target.field)), np.int64)
     rows = np.setdiff1d(np.arange(len(ligands.entry)), large)
     with clock.stage("dock"):
-        plan = Plan.of(target.field, settings.dock)
-        poses = docker("auto", device, plan, len(rows)).dock(ligands, rows)
+        if settings.search == "lga":
+            seen = target.seen(molecules, ["ad4"])["ad4"]
+            found = docked(device, seen.ligands, seen.receptor, target.field, rows, settings.lga)
+            poses = found.poses()
+        else:
+            plan = Plan.of(target.field, settings.dock)
+            poses = docker("auto", device, plan, len(rows)).dock(ligands, rows)
     with clock.stage("filter"):
         kept, verdicts = filter_poses(device, ligands, poses, settings.filter)
     with clock.stage("refine"):

@@ -18,19 +18,14 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.docking.oversized import larger_than_box
-from ligen_py.engine.functions.ad4.field import Ad4Field
-from ligen_py.engine.genetic.batched import Lga
-from ligen_py.engine.genetic.collected import Collected
-from ligen_py.engine.refinement.maps import Grid
+from ligen_py.engine.genetic.collected import docked
 from ligen_py.opencl.device import select
 from ligen_py.pace import Pace
 from ligen_py.provenance import Run
-from ligen_py.records.functions.ad4 import Ad4Ligands
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import POSES
-from ligen_py.records.rows import rows_below, subset
 from ligen_py.settings.lga import LgaSettings
 from ligen_py.store.files.read import read
 from ligen_py.store.files.typed import read_typed
@@ -73,19 +68,11 @@ def run(inputs: Inputs, settings: LgaSettings, device: str | None, output: Path)
     box: GeometricField = read(inputs.pocket, POCKET, GeometricField)
     chosen = select(device)
 
-    seen: Ad4Ligands = typed.ligands
     too_large = larger_than_box(ligands, box)
     rows = np.setdiff1d(np.arange(len(ligands.entry)), list(too_large))
-    fitting = subset(seen, rows_below(seen, "ligand", rows))
-    collected = Collected(np.diff(ligands.first_torsion), rows, settings.runs)
     started = time.perf_counter()
-    if len(rows):
-        grid = Grid.over(box, settings.spacing)
-        field = Ad4Field(chosen, typed.receptor, grid, fitting)
-        pace = Pace("ligands docked", len(rows))
-        for batch, found in Lga(chosen, field).search(fitting, settings):
-            collected.add(batch, found)
-            pace.add(len(batch))
+    pace = Pace("ligands docked", len(rows))
+    collected = docked(chosen, typed.ligands, typed.receptor, box, rows, settings, pace.add)
     seconds = time.perf_counter() - started
 
     # A record is lost with the last of its states; the ledger names the first.

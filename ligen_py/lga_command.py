@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("ligen_py")
 
-SEARCHES = {"ad": "adadelta", "sw": "solis_wets"}
-"""AutoDock-GPU's names of local searches."""
+SEARCHES = {"bfgs": "bfgs", "ad": "adadelta", "sw": "solis_wets"}
+"""Local searches; the last two by AutoDock-GPU's names."""
 
 NOT_TAKEN = {
     "--flexres": "flexible-residue docking is not supported",
@@ -111,7 +111,9 @@ def _parser() -> argparse.ArgumentParser:
             metavar="X" if kind is float else "N",
             help=f"{words} (default: {1 if default is True else default})",
         )  # fmt: skip
-    how.add_argument("--lsmet", "-l", choices=SEARCHES, default="ad", help="local search")
+    how.add_argument(
+        "--lsmet", "-l", choices=SEARCHES, default="bfgs", help="local search (default: bfgs; AutoDock-GPU's: ad)",
+    )  # fmt: skip
     how.add_argument(
         "--nev", "-e", type=int, default=2_500_000, metavar="N",
         help="evaluations of a run without --heuristics (default: 2500000)",

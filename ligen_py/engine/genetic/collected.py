@@ -1,10 +1,19 @@
 """What the genetic algorithm found, batch by batch, as the poses of all ligands of a file."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ligen_py.engine.genetic.batched import Found
+from ligen_py.engine.functions.ad4.field import Ad4Field
+from ligen_py.engine.genetic.batched import Found, Lga
 from ligen_py.engine.pose_arrays import ranges
+from ligen_py.engine.refinement.maps import Grid
+from ligen_py.opencl.device import Device
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor
+from ligen_py.records.pocket import GeometricField
 from ligen_py.records.poses import Poses
+from ligen_py.records.rows import rows_below, subset
+from ligen_py.settings.lga import LgaSettings
 
 MILLI = 1000
 """Scores count in cal/mol: energies of kcal/mol times this."""
@@ -61,3 +70,26 @@ class Collected:
             pocket_bumps=none,
             outside=none,
         )
+
+
+def docked(
+    device: Device,
+    ligands: Ad4Ligands,
+    receptor: Ad4Receptor,
+    box: GeometricField,
+    rows: np.ndarray,
+    settings: LgaSettings,
+    done: Callable[[int], None] = lambda count: None,
+) -> Collected:
+    """Search for poses of the ligands `rows` in a box of a receptor.
+
+    `done` is told how many ligands a batch had, after each.
+    """
+    collected = Collected(np.diff(ligands.first_torsion), rows, settings.runs)
+    if len(rows):
+        fitting = subset(ligands, rows_below(ligands, "ligand", rows))
+        field = Ad4Field(device, receptor, Grid.over(box, settings.spacing), fitting)
+        for batch, found in Lga(device, field).search(fitting, settings):
+            collected.add(batch, found)
+            done(len(batch))
+    return collected

@@ -43,6 +43,8 @@ LOOKS = 4
 """Looks at the population that the automatic stop compares."""
 TENTH = 10
 """It looks at one in so many individuals, the best."""
+STILL = 10
+"""What the best energy may move in these looks, cal/mol."""
 LIMIT = 10_000
 """Energies count as this high or low at most in the automatic stop, kcal/mol."""
 
@@ -276,7 +278,7 @@ class Stop:
         self.sums = [*self.sums, int(ordered[:tenth].sum())][-LOOKS:]
         self.lowest = [*self.lowest, int(ordered[0])][-LOOKS:]
         limit = self.settings.stop_deviation * 1000
-        quiet = np.std(self.sums) < limit * tenth and np.ptp(self.lowest) < limit
+        quiet = np.std(self.sums) < limit * tenth and np.ptp(self.lowest) <= STILL
         return bool(len(self.sums) == LOOKS and quiet)
 
 
