@@ -10,7 +10,7 @@ from ligen_py.settings.section import Section
 LocalSearch = Literal["bfgs", "adadelta", "solis_wets"]
 
 
-AUTODOCK = {"population": 150, "iterations": 300, "crossover": 80.0}
+AUTODOCK = {"population": 150, "iterations": 300, "crossover": 80.0, "stop_every": 5}
 OF_LOCAL_SEARCH: dict[str, dict[str, Any]] = {"adadelta": AUTODOCK, "solis_wets": AUTODOCK}
 """Local search -> what differs from the defaults, which are those of `bfgs`."""
 
@@ -66,7 +66,11 @@ class LgaSettings(Section):
     mutation: float = Field(2.0, ge=0, le=100, description="genes that are changed, in percent")
     stop: bool = Field(True, description="end a run whose population no longer improves")
     stop_every: int = Field(
-        5, ge=1, le=1000, description="generations between two looks at the population"
+        0,
+        ge=0,
+        le=1000,
+        description="generations between two looks at the population; 0: by the ligand's torsions. "
+        "With adadelta and solis_wets the default is 5",
     )
     stop_deviation: float = Field(
         0.15,

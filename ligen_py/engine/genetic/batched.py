@@ -23,7 +23,7 @@ from ligen_py.engine.functions.ad4.constants import (
 )
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic import pair_rounds
-from ligen_py.engine.genetic.effort import most_evaluations
+from ligen_py.engine.genetic.effort import looks_every, most_evaluations
 from ligen_py.engine.genetic.reference import LOOKS
 from ligen_py.engine.geometry import inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions
@@ -58,9 +58,11 @@ LIGAND = np.dtype(
         )
     ]
     + [("key", np.uint32), ("evaluations", np.uint32), ("arm", np.float32)]
+    + [("stop_every", np.int32), ("unused", np.int32)]
 )
 """One ligand of a batch: its rows, the key of its random numbers, evaluations that a run of it may
-take, how far its atoms are from its centre (Angstrom)."""
+take, how far its atoms are from its centre (Angstrom), generations between two looks of the
+automatic stop (0: there is none)."""
 
 RUN = np.dtype(
     [
@@ -83,7 +85,7 @@ PAIR = np.dtype(
 """Two atoms of a ligand and what their types and charges make of their energy."""
 
 SETTINGS = np.dtype(
-    [(name, np.int32) for name in ("population", "iterations", "generations", "stop_every")]
+    [(name, np.int32) for name in ("population", "iterations", "generations")]
     + [
         (name, np.float32)
         for name in ("tournament", "crossover", "mutation", "searched", "stop_deviation")
@@ -92,6 +94,8 @@ SETTINGS = np.dtype(
 
 STRUCTS = {"lga_ligand_t": LIGAND, "lga_run_t": RUN, "lga_pair_t": PAIR, "lga_settings_t": SETTINGS}
 
+LANES_AT_ONCE = 5
+"""Generations between two looks of the host at the runs in the form `lanes`."""
 MOST_AT_ONCE = 20
 """Generations of a launch in the form `sub_groups`."""
 INDIVIDUALS_AT_ONCE = 1_000_000
@@ -156,6 +160,8 @@ def pack(
     table["first_gene"] = np.cumsum(genes) - genes
     table["key"] = keys_of(ligands, rows, settings.seed, ligands.type if kinds is None else kinds)
     table["evaluations"] = [most_evaluations(settings, int(count)) for count in torsions]
+    if settings.stop:
+        table["stop_every"] = [looks_every(settings, int(count)) for count in torsions]
     xyz = ligands.xyz[atoms.rows]
     squares = (xyz.astype(float) ** 2).sum(axis=1)
     mean = np.add.reduceat(squares, table["first_atom"]) / table["atoms"]
@@ -453,7 +459,7 @@ class Lga:
     def _at_once(self, runs: int, settings: LgaSettings) -> int:
         """Generations between two looks at the runs."""
         if self.form == "lanes":
-            return settings.stop_every
+            return LANES_AT_ONCE
         return int(np.clip(INDIVIDUALS_AT_ONCE // (runs * settings.population), 1, MOST_AT_ONCE))
 
     def _launches(
@@ -564,7 +570,6 @@ def _values(settings: LgaSettings) -> np.ndarray:
         row[name] = getattr(settings, name)
     for name in ("tournament", "crossover", "mutation", "searched"):
         row[name] = getattr(settings, name) / 100
-    row["stop_every"] = settings.stop_every if settings.stop else 0
     return row
 
 

@@ -1,4 +1,4 @@
-"""How many energy evaluations a run may take, by the torsions of the ligand."""
+"""How many energy evaluations a run may take, and how patient it is, by the ligand's torsions."""
 
 from ligen_py.settings.lga import LgaSettings, LocalSearch
 
@@ -7,8 +7,14 @@ FEWEST = 500_000
 FULL_RUNS = 50
 MOST = 12_000_000
 """The heuristic comes near this number, but does not reach it."""
-FEWEST_BFGS, DOUBLING = 100_000, 3.5
+FEWEST_BFGS, DOUBLING = 120_000, 3
 """The same of BFGS, with any number of runs, and the torsions that double it."""
+
+LOOKS_EVERY = 5
+"""Generations between two looks of the automatic stop, AutoDock-GPU's."""
+FLEXIBLE, DOUBLING_LOOKS = 5, 2
+"""With more torsions there are more generations; this many torsions double them."""
+MOST_LOOKS = 1000
 
 
 def heuristic(torsions: int, runs: int, local_search: LocalSearch) -> int:
@@ -21,7 +27,7 @@ def heuristic(torsions: int, runs: int, local_search: LocalSearch) -> int:
     >>> heuristic(5, 20, "solis_wets")
     2781278
     >>> heuristic(0, 20, "bfgs"), heuristic(15, 20, "bfgs")
-    (99174, 1677574)
+    (118812, 2909091)
     """
     if local_search == "bfgs":
         wanted = FEWEST_BFGS * 2 ** (torsions / DOUBLING)
@@ -39,3 +45,15 @@ def most_evaluations(settings: LgaSettings, torsions: int) -> int:
     if settings.evaluations:
         return settings.evaluations
     return heuristic(torsions, settings.runs, settings.local_search)
+
+
+def looks_every(settings: LgaSettings, torsions: int) -> int:
+    """Generations between two looks of the automatic stop.
+
+    >>> [looks_every(LgaSettings(), torsions) for torsions in (0, 5, 6, 9, 15, 32)]
+    [5, 5, 7, 20, 160, 1000]
+    """
+    if settings.stop_every:
+        return settings.stop_every
+    more = 2 ** (max(torsions - FLEXIBLE, 0) / DOUBLING_LOOKS)
+    return min(round(LOOKS_EVERY * more), MOST_LOOKS)

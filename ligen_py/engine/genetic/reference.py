@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ligen_py.engine.genetic.effort import looks_every
 from ligen_py.engine.random import philox
 from ligen_py.engine.refinement.reference import RIGID, Genotype, descend
 from ligen_py.settings.lga import LgaSettings
@@ -331,7 +332,7 @@ def search(
         population = [one.genotype for one in found]
         energies = np.array([one.energy for one in found])
         used += sum(one.evaluations for one in found)
-        due = settings.stop and (generation + 1) % settings.stop_every == 0
+        due = settings.stop and (generation + 1) % looks_every(settings, size.torsions) == 0
         if (due and stop.look(energies)) or used >= evaluations:
             break
     best = int(energies.argmin())
