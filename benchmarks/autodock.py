@@ -3,8 +3,9 @@
     python benchmarks/autodock.py FOLDER energies [--maps FOLDER]
     python benchmarks/autodock.py FOLDER complexes [--seeds N]
     python benchmarks/autodock.py FOLDER speed [--generations N]
-    python benchmarks/autodock.py FOLDER screen [--ligands N]
-    ... [--search bfgs adadelta solis_wets] [--only ID ...] [--runs N] [--device SELECTOR] [--json FILE]
+    python benchmarks/autodock.py FOLDER screen [--ligands N] [--library FILE]
+    ... [--search bfgs adadelta solis_wets] [--set KEY=VALUE ...] [--only ID ...] [--runs N]
+        [--device SELECTOR] [--json FILE]
 
 FOLDER has a folder for each complex (1ac8, 1stp, 3ce3, 3tmn, 7cpa) with ID_ligand.pdbqt, the
 crystal pose, and receptor.pdbqt. Boxes are those of AutoDock-GPU's examples. Each row is printed as
@@ -17,8 +18,9 @@ cluster's, how many runs come within 1 kcal/mol of the lowest known energy and h
 within 2 A, evaluations, seconds; and E50, the evaluations that half the runs need to come within
 1 kcal/mol of the lowest known energy of the search, by generations.
 speed: evaluations a second at fixed work, without the automatic stop.
-screen: ligands a second, all in one launch; the five ligands again and again in the box of 3ce3.
-Each local search has its own defaults.
+screen: ligands a second, all in one launch, in the box of 3ce3: the first state of each molecule of
+FILE, which `ligen stage parse` wrote, or the five ligands again and again.
+Each local search has its own defaults; --set changes settings of the genetic algorithm.
 """
 
 import argparse
@@ -33,6 +35,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.docking import LigandsInMemory
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic.batched import Lga
 from ligen_py.engine.genetic.given_field import GivenField
@@ -44,8 +47,8 @@ from ligen_py.molecules.autogrid import CHARGE, SOLVATION, read_maps
 from ligen_py.molecules.pdbqt import type_name
 from ligen_py.molecules.pdbqt_input import PdbqtLigand, read_ligand, read_receptor
 from ligen_py.opencl.device import Device, select
-from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
-from ligen_py.records.rows import concatenated
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
+from ligen_py.records.rows import concatenated, rows_below, subset
 from ligen_py.settings.lga import LgaSettings, LocalSearch
 
 SPACING = 0.375
@@ -107,6 +110,21 @@ class System:
         return self.poser.places(genotype)[: int(self.ligand.ligands.heavy[0])]
 
 
+def settings_of(options: argparse.Namespace, search: str, **given: Any) -> LgaSettings:
+    """The settings that a command line asks for."""
+    words = dict(item.partition("=")[::2] for item in options.set)
+    few = {"runs": options.runs, "generations": options.generations}
+    return LgaSettings(**{"local_search": search, **few, **given, **words})
+
+
+def from_library(file: Path, most: int) -> Ad4Ligands:
+    """The first state of each molecule of a ligands file."""
+    molecules = LigandsInMemory.of(file)
+    rows = np.unique(molecules.ligands.entry, return_index=True)[1][:most]
+    typed = molecules.typed["ad4"]
+    return subset(typed, rows_below(typed, "ligand", rows))  # type: ignore[return-value]
+
+
 def energies(folder: Path, names: Iterable[str], options: argparse.Namespace) -> Iterable[dict]:
     """Rows of the crystal poses' energies."""
     device = select(options.device)
@@ -136,7 +154,7 @@ def complexes(folder: Path, names: Iterable[str], options: argparse.Namespace) -
 
 def docked(system: System, search: str, seed: int, options: argparse.Namespace) -> dict:
     """One docking of one complex."""
-    settings = LgaSettings(local_search=search, seed=seed, runs=options.runs)
+    settings = settings_of(options, search, seed=seed)
     trace: list[tuple[np.ndarray, np.ndarray]] = []
 
     def watch(_: np.ndarray, runs: np.ndarray) -> None:
@@ -201,9 +219,7 @@ def speed(folder: Path, names: Iterable[str], options: argparse.Namespace) -> It
     for name in names:
         system = System(folder, name, device)
         for search in options.search:
-            settings = LgaSettings(
-                local_search=search, stop=False, runs=options.runs, generations=options.generations
-            )
+            settings = settings_of(options, search, stop=False)
             for timed in (False, True):  # the first compiles
                 lga, given = Lga(device, system.field), settings
                 if not timed:
@@ -228,14 +244,16 @@ def speed(folder: Path, names: Iterable[str], options: argparse.Namespace) -> It
 def screen(folder: Path, names: Iterable[str], options: argparse.Namespace) -> Iterable[dict]:
     """Rows of many ligands in one launch."""
     device = select(options.device)
-    ligands = [read_ligand(folder / name / f"{name}_ligand.pdbqt").ligands for name in names]
-    many = concatenated([ligands[n % len(ligands)] for n in range(options.ligands)])
+    if options.library:
+        many = from_library(options.library, options.ligands)
+    else:
+        ligands = [read_ligand(folder / name / f"{name}_ligand.pdbqt").ligands for name in names]
+        many = concatenated([ligands[n % len(ligands)] for n in range(options.ligands)])
+    count = len(many.first_atom) - 1
     receptor = read_receptor(folder / "3ce3" / "receptor.pdbqt")
     field = Ad4Field(device, receptor, grid_of("3ce3"), many)
     for search in options.search:
-        settings = LgaSettings(
-            local_search=search, runs=options.runs, generations=options.generations
-        )
+        settings = settings_of(options, search)
         for timed in (False, True):  # the first compiles
             lga, given = Lga(device, field), settings
             if not timed:
@@ -246,10 +264,10 @@ def screen(folder: Path, names: Iterable[str], options: argparse.Namespace) -> I
         evaluations = sum(float(found.evaluations.astype(float).sum()) for _, found in searched)
         yield {
             "search": search,
-            "ligands": options.ligands,
+            "ligands": count,
             "seconds": round(seconds, 1),
-            "ligands/s": round(options.ligands / seconds, 3),
-            "million evaluations a ligand": round(evaluations / options.ligands / 1e6, 2),
+            "ligands/s": round(count / seconds, 3),
+            "million evaluations a ligand": round(evaluations / count / 1e6, 2),
             "million evaluations/s": round(evaluations / seconds / 1e6, 3),
             "device": device.label,
         }
@@ -276,6 +294,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--generations", type=int, default=42_000)
     parser.add_argument("--ligands", type=int, default=200)
+    parser.add_argument("--library", type=Path)
+    parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE")
     parser.add_argument(
         "--search", nargs="+", choices=get_args(LocalSearch), default=list(get_args(LocalSearch))
     )  # fmt: skip

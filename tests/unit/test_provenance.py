@@ -211,6 +211,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/include/ad4.clh": {"lga", "refine", "score"},
     "kernels/include/ad4_field.clh": {"lga", "refine"},
     "kernels/include/ad4_pose.clh": {"lga"},
+    "kernels/include/bfgs.clh": {"lga"},
     "kernels/include/chemical_grid.clh": {"lga", "refine"},
     "kernels/include/energy.clh": {"refine"},
     "kernels/include/field.clh": {"dock"},
