@@ -7,18 +7,15 @@ FEWEST = 500_000
 FULL_RUNS = 50
 MOST = 12_000_000
 """The heuristic comes near this number, but does not reach it."""
-FEWEST_BFGS, DOUBLING = 120_000, 3
-"""The same of BFGS, with any number of runs, and the torsions that double it."""
-
 LOOKS_EVERY = 5
 """Generations between two looks of the automatic stop, AutoDock-GPU's."""
-FLEXIBLE, DOUBLING_LOOKS = 5, 2
-"""With more torsions there are more generations; this many torsions double them."""
-MOST_LOOKS = 1000
+FLEXIBLE, DOUBLING = 8, 1.25
+"""With more torsions there are more generations; so many torsions double them."""
+MOST_BETWEEN = 1000
 
 
 def heuristic(torsions: int, runs: int, local_search: LocalSearch) -> int:
-    """Evaluations of a run, as AutoDock-GPU 1.5 estimates them; with BFGS those measured here.
+    """Evaluations of a run, as AutoDock-GPU 1.5 estimates them; BFGS has ADADELTA's.
 
     Source: D. Santos-Martins et al., J. Chem. Theory Comput. 17 (2021) 1060-1073, and its code.
 
@@ -26,12 +23,7 @@ def heuristic(torsions: int, runs: int, local_search: LocalSearch) -> int:
     (1132075, 5969780)
     >>> heuristic(5, 20, "solis_wets")
     2781278
-    >>> heuristic(0, 20, "bfgs"), heuristic(15, 20, "bfgs")
-    (118812, 2909091)
     """
-    if local_search == "bfgs":
-        wanted = FEWEST_BFGS * 2 ** (torsions / DOUBLING)
-        return round(wanted * MOST / (wanted + MOST))
     if local_search == "solis_wets":
         wanted = 1000 * 2 ** (1.3 * torsions + 4)
     else:
@@ -50,10 +42,10 @@ def most_evaluations(settings: LgaSettings, torsions: int) -> int:
 def looks_every(settings: LgaSettings, torsions: int) -> int:
     """Generations between two looks of the automatic stop.
 
-    >>> [looks_every(LgaSettings(), torsions) for torsions in (0, 5, 6, 9, 15, 32)]
-    [5, 5, 7, 20, 160, 1000]
+    >>> [looks_every(LgaSettings(), torsions) for torsions in (0, 8, 9, 10, 12, 15, 32)]
+    [5, 5, 9, 15, 46, 243, 1000]
     """
     if settings.stop_every:
         return settings.stop_every
-    more = 2 ** (max(torsions - FLEXIBLE, 0) / DOUBLING_LOOKS)
-    return min(round(LOOKS_EVERY * more), MOST_LOOKS)
+    more = 2 ** (max(torsions - FLEXIBLE, 0) / DOUBLING)
+    return min(round(LOOKS_EVERY * more), MOST_BETWEEN)
