@@ -112,7 +112,9 @@ def _parser() -> argparse.ArgumentParser:
             help=f"{words} (default: {1 if default is True else default})",
         )  # fmt: skip
     how.add_argument(
-        "--lsmet", "-l", choices=SEARCHES, default="bfgs", help="local search (default: bfgs; AutoDock-GPU's: ad)",
+        "--lsmet", "-l", choices=SEARCHES, default="bfgs",
+        help="local search: bfgs, or AutoDock-GPU's ad or sw with its defaults: --psize 150 --lsit "
+        "300 --crat 80 --asfreq 5 (default: bfgs)",
     )  # fmt: skip
     how.add_argument(
         "--nev", "-e", type=int, default=2_500_000, metavar="N",
@@ -143,7 +145,7 @@ FLAGS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("--crat",), "crossover", "individuals with genes of two parents, in percent"),
     (("--mrat",), "mutation", "genes that are changed, in percent"),
     (("--autostop", "-A"), "stop", "1: end runs whose population no longer improves"),
-    (("--asfreq", "-a"), "stop_every", "generations between two looks of the automatic stop"),
+    (("--asfreq", "-a"), "stop_every", "generations between two looks of that; 0: by the torsions"),
     (("--stopstd",), "stop_deviation", "deviation at which it ends a run, in kcal/mol"),
     (("--rmstol",), "cluster_rmsd", "runs nearer than this are one cluster, in Angstrom"),
     (("--seed", "-s"), "seed", "of the random numbers"),

@@ -4,6 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from benchmarks.docking import (
     STAGES,
@@ -15,7 +16,7 @@ from benchmarks.docking import (
     parsed,
     pocket_of,
 )
-from ligen_py.chain import SCREEN
+from ligen_py.chain import screen
 from ligen_py.opencl.device import select
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.store.files.read import read
@@ -24,12 +25,17 @@ from ligen_py.store.files.terms import read_terms
 DHFR = Path(str(files("posebusters"))) / "datasets" / "pdb" / "1ia1"
 
 
-def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(tmp_path: Path) -> None:
+@pytest.mark.parametrize("search", ["ligen", "lga"])
+def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(
+    tmp_path: Path, search: str
+) -> None:
     library = tmp_path / "two.smi"
     library.write_text("COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC trimethoprim\nCC(N)=O acetamide\n")
     settings = Settings(
         effort="draft",
+        search=search,
         dock={"num_restart": 24},
+        lga={"runs": 3, "population": 8, "generations": 3, "iterations": 8},
         score={"functions": ["vina", "ad4"]},
         parse={"protonate": False},
     )
@@ -38,9 +44,9 @@ def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(tmp_path: Path
     pocket = pocket_of(receptor, crystal, 10.0, tmp_path, settings.pocket)
     assert parsed(library, tmp_path, settings.parse) == ligands
 
-    made = {stage.kind: tmp_path / f"{stage.kind}.h5" for stage in SCREEN}
+    made = {stage.kind: tmp_path / f"{stage.kind}.h5" for stage in screen(search)}
     made |= {"ligands": ligands, "pocket": pocket}
-    for stage in SCREEN:
+    for stage in screen(search):
         inputs = {flag: made[kind] for flag, kind in stage.inputs.items()}
         stage.run(inputs, getattr(settings, stage.name), None, made[stage.kind])
 

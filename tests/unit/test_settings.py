@@ -11,6 +11,7 @@ from ligen_py.settings.campaign import PRESETS, Campaign, Method, load_campaign
 from ligen_py.settings.check import check
 from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.flags import flags
+from ligen_py.settings.lga import LgaSettings
 from ligen_py.settings.pocket import Site
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.report import ReportSettings
@@ -64,6 +65,15 @@ def test_the_example_shows_every_default() -> None:
     for name in set(SECTIONS) - {"report"}:
         assert getattr(example, name) == SECTIONS[name](), name
         assert getattr(example, name).model_fields_set == set(SECTIONS[name].model_fields), name
+
+
+def test_each_local_search_has_its_own_defaults() -> None:
+    ours, autodock = LgaSettings(), LgaSettings(local_search="adadelta", population=90)
+    assert ours == LgaSettings(local_search="bfgs")
+    assert (ours.population, ours.iterations, ours.crossover, ours.stop_every) == (100, 60, 10, 0)
+    assert (autodock.population, autodock.iterations) == (90, 300)
+    assert (autodock.crossover, autodock.stop_every) == (80, 5)
+    assert LgaSettings(local_search="solis_wets").population == 150
 
 
 def test_an_effort_fills_what_the_config_leaves_out_and_nothing_else() -> None:

@@ -83,7 +83,7 @@ def docked(
 ) -> Collected:
     """Search for poses of the ligands `rows` in a box of a receptor.
 
-    `done` is told how many ligands a batch had, after each.
+    After each batch `done` is called with the number of its ligands.
     """
     collected = Collected(np.diff(ligands.first_torsion), rows, settings.runs)
     if len(rows):

@@ -81,6 +81,37 @@ def test_solis_wets_stops_when_nothing_improves() -> None:
     assert flat.evaluations == 1 + 2 * 7 * 4
 
 
+def test_bfgs_leaves_a_minimum_at_once() -> None:
+    at_goal = twin.Genotype(GOAL, np.array([1.0, 0, 0, 0]), ANGLES)
+    found = twin.bfgs(bowl, at_goal, 60, SIZE)
+    assert (found.evaluations, found.energy) == (1, -10)
+    # Its quadratic part is found within a few steps of a descent from anywhere.
+    near = twin.bfgs(bowl, start(), 60, SIZE)
+    assert near.energy == pytest.approx(-10, abs=1e-3)
+    assert 5 < near.evaluations < 40
+
+
+def test_solis_and_wets_steps_change_few_genes_and_turn_large_ligands_less() -> None:
+    size = twin.Size(torsions=10, atoms=25, arm=1.0)
+    begin = twin.Genotype(np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(10))
+    steps: list[np.ndarray] = []
+
+    def flat(genotype: twin.Genotype) -> tuple[float, np.ndarray]:
+        turn = 2 * genotype.quaternion[1:]
+        steps.append(np.concatenate([genotype.translation, turn, genotype.torsion]))
+        return 1.0, np.zeros(size.freedoms)
+
+    for individual in range(200):
+        twin.solis_wets(flat, begin, 1, 5, individual, size)
+    first = np.array(steps[1::3])  # behind the start: the step, and its opposite
+    assert first == pytest.approx(-np.array(steps[2::3]))
+    assert (first != 0).mean() == pytest.approx(0.25, abs=0.02)  # one to the root of 16
+    most = np.abs(first).max(axis=0)
+    assert most[:3].max() == pytest.approx(2 * np.sqrt(3), rel=0.1)
+    assert most[6:].max() == pytest.approx(np.deg2rad(75 * np.sqrt(3)) / 4, rel=0.05)
+    assert most[3:6].max() == pytest.approx(np.deg2rad(75 * np.sqrt(3)) / 5, rel=0.1)
+
+
 def test_children_have_genes_of_their_parents() -> None:
     population = [start(i) for i in range(20)]
     energies = np.arange(20.0)
@@ -137,6 +168,15 @@ def test_the_stop_needs_a_still_population() -> None:
     assert [stop.look(still) for _ in range(4)] == [False, False, False, True]
     assert not stop.look(still - 1)
     assert [stop.look(still - 1) for _ in range(3)] == [False, False, True]
+
+
+def test_the_stop_waits_while_the_best_improves() -> None:
+    stop = twin.Stop(LgaSettings(population=100))
+    energies = np.full(100, -8.0)
+    for _ in range(10):  # by 0.02, which hardly moves the mean of the best tenth
+        energies[0] -= 0.02
+        assert not stop.look(energies)
+    assert [stop.look(energies - 0.01) for _ in range(3)] == [False, False, True]
 
 
 def test_the_heuristic_grows_with_torsions_and_has_a_limit() -> None:
