@@ -16,8 +16,12 @@ INTER_SEQUENCE = "sequences/inter_sequence.cl"
 WAVEFRONT = "sequences/wavefront.cl"
 
 
+TABLES = 1 << 20
+"""Bytes for each table that a query's kernels read; few queries need more."""
+
+
 class Resident:
-    """Blocks on a device, with room for the scores of two queries in turn."""
+    """Blocks on a device, with room for the tables and scores of two queries in turn."""
 
     def __init__(self, device: Device, blocks: Blocks) -> None:
         """Copy the blocks to the device."""
@@ -28,11 +32,24 @@ class Resident:
         self.scores: list[Any] = [
             buffers.empty(device, blocks.record.size, np.int32) for _ in range(2)
         ]
+        self._tables = [buffers.Reserve(device) for _ in range(2)]
+        for tables in self._tables:
+            for _ in range(2):
+                tables.empty(TABLES, np.uint8)
 
     def next_scores(self) -> Any:
         """The buffer that was not used last."""
         self.scores.reverse()
         return self.scores[0]
+
+    def next_tables(self) -> buffers.Reserve:
+        """Buffers for the next query, while the device is at work on the one before.
+
+        To make new ones NVIDIA's driver would wait until that is done.
+        """
+        self._tables.reverse()
+        self._tables[0].restart()
+        return self._tables[0]
 
 
 class InterSequence:
@@ -194,8 +211,9 @@ class Wavefront:
         units = len(there.blocks.record) * values * shape.lanes // device.sub_group_size
         most = int(device.handle.max_compute_units) * SUB_GROUPS_A_UNIT
         size = device.sub_group_size * group
-        profile = buffers.upload(device, self._profile(query, shape, passes))
-        taken = buffers.exchange(device, np.zeros(passes, np.int32))
+        tables = there.next_tables()
+        profile = tables.upload(self._profile(query, shape, passes))
+        taken = tables.upload(np.zeros(passes, np.int32))
         events = [buffers.zero(device, scores)]
         with buffers.memory_named(device):
             for number in range(passes):
