@@ -151,12 +151,31 @@ def _of_kind(genome: Genome, query: Query, sites: Sites, kind: int, width: int) 
     flat = "".join(item.sequence for item in query.guides).encode()
     text = np.frombuffer(flat, np.uint8).reshape(-1, len(query.pattern))
     limit = np.array([item.limit for item in query.guides])[guide]
-    found = []
-    if bulge == Bulge.X:
-        row_text = text[guide]
-        wrong = differs(letters, row_text)
+    parts = []
+
+    def add(allowed: np.ndarray, at: int, row_letters: np.ndarray, row_text: np.ndarray) -> None:
+        """Append the rows within their limits among those that are allowed."""
+        wrong = differs(row_letters, row_text)
         count = wrong.sum(1)
-        found.append((count <= limit, np.full(len(guide), -1), letters, row_text, wrong, count))
+        row = np.flatnonzero(allowed & (count <= limit))
+        parts.append(
+            Alignments(
+                guide[row],
+                place[row],
+                strand[row],
+                record[row],
+                (start - genome.starts[record])[row],
+                np.full(len(row), bulge, np.uint8),
+                np.full(len(row), size, np.uint8),
+                np.full(len(row), at, np.int16),
+                count[row].astype(np.uint8),
+                row_text[row],
+                row_letters[row] | wrong[row] * np.uint8(32),
+            )
+        )
+
+    if bulge == Bulge.X:
+        add(np.ones(len(guide), bool), -1, letters, text[guide])
     else:
         spans = np.array([spacer(item) for item in query.guides])[guide].reshape(-1, 2)
         for column in range(int(spans[:, 1].max(initial=0)) + 2):
@@ -171,28 +190,7 @@ def _of_kind(genome: Genome, query: Query, sites: Sites, kind: int, width: int) 
             else:
                 row_letters = np.hstack([letters[:, :column], gap, letters[:, column:]])
                 allowed = (spans[:, 0] <= column) & (column + size <= spans[:, 1] + 1)
-            wrong = differs(row_letters, row_text)
-            count, at = wrong.sum(1), np.full(len(guide), column)
-            found.append((allowed & (count <= limit), at, row_letters, row_text, wrong, count))
-    parts = []
-    for within, at, row_letters, row_text, wrong, count in found:
-        row = np.flatnonzero(within)
-        dna = row_letters[row] | wrong[row] * np.uint8(32)
-        parts.append(
-            Alignments(
-                guide[row],
-                place[row],
-                strand[row],
-                record[row],
-                (start - genome.starts[record])[row],
-                np.full(len(row), bulge, np.uint8),
-                np.full(len(row), size, np.uint8),
-                at[row].astype(np.int16),
-                count[row].astype(np.uint8),
-                row_text[row],
-                dna,
-            )
-        )
+            add(allowed, column, row_letters, row_text)
     return Alignments.joined(parts, width)
 
 

@@ -1,6 +1,7 @@
 """From alignments to the records of a file: rows, counts of each guide, parts joined."""
 
 import itertools
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -26,7 +27,7 @@ AT_ONCE = 1 << 15
 """Sites whose letters a thread has in memory: few, so that the same memory is used again."""
 
 THREADS = 8
-"""That turn sites into rows."""
+"""That turn sites into rows, at most."""
 
 
 def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: bool) -> Alignments:
@@ -47,7 +48,7 @@ def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: boo
         part = part if every else canonical(query, part)
         return part.taken(~unknown(part)) if skip_n else part
 
-    with ThreadPoolExecutor(THREADS) as pool:
+    with ThreadPoolExecutor(min(THREADS, len(os.sched_getaffinity(0)))) as pool:
         parts = list(pool.map(some, itertools.pairwise(cuts)))
     rows = Alignments.joined(parts, len(query.pattern) + query.dna_bulge)
     return rows.taken(rows.order())
