@@ -13,10 +13,10 @@ from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_length
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
-from ligen_py.engine.refinement.maps import Grid, field_macros
+from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import VECTORS, Device
-from ligen_py.opencl.program import build
+from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Verdict, Verdicts
@@ -40,8 +40,23 @@ FASTEST = {"cpu": BY_LANES}
 GROUPS_PER_UNIT = 8
 """Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
 
+GROUPS_TO_FILL = {"gpu": 64}
+"""The same of the form with a sub-group for each pose, by kind of device."""
+
 MOST_TURNS = 8
-"""Poses that a lane takes one after another."""
+"""Poses that a lane, or a sub-group, takes one after another."""
+
+WARP = 32
+"""Lanes of an NVIDIA GPU that go together."""
+
+FEW_LANES = ((8, 48, 24), (16, 96, 40))
+"""Lanes of a pose there, and for how many atoms and degrees of freedom; `WARP` for more."""
+
+SUB_GROUP_CLASSES = (24, 32, 48, *ATOM_CLASSES[1:])
+"""Atoms that the form with a sub-group for each pose is compiled for."""
+
+GROUP = 64
+"""Work-items of a work-group that tabulates pairs."""
 
 LIGAND = np.dtype(
     [
@@ -53,6 +68,7 @@ LIGAND = np.dtype(
             "torsions",
             "first_word",
             "words",
+            "first_row",
             "rounds",
         )
     ]
@@ -111,7 +127,12 @@ def pack(
     torsions = np.diff(ligands.first_torsion)[rows]
     words = (atoms.counts + 31) // 32
     table = np.zeros(len(rows), LIGAND)
-    counts = (("atom", atoms.counts), ("torsion", torsions), ("word", atoms.counts * words))
+    counts = (
+        ("atom", atoms.counts),
+        ("torsion", torsions),
+        ("word", atoms.counts * words),
+        ("row", most_rows(atoms.counts)),
+    )
     for name, count in counts:
         table[f"first_{name}"] = np.cumsum(count) - count
     table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
@@ -159,12 +180,22 @@ class Refiner:
         field: ChemicalField,
         tuning: Tuning | None = None,
         source: str | None = None,
+        lanes: int = 0,
     ) -> None:
-        """Upload the field's tables; `tuning` and the form `source` stand for the device's own."""
+        """Upload the field's tables.
+
+        Args:
+            device: where to.
+            field: of the receptor.
+            tuning: instead of the device's own.
+            source: the form, instead of the device's own.
+            lanes: of a pose where a sub-group has one; 0: as `lanes_of` says.
+        """
         self.device, self.field = device, field
-        self._tuning = tuning
+        self._tuning, self._lanes = tuning, lanes
         self._source = source or FASTEST.get(device.kind, BY_SUB_GROUPS)
         self._tables = tuple(buffers.upload(device, table) for table in field.tables)
+        self._cells: Any = None
         self.kernel_seconds = 0.0
         self.evaluations = 0
 
@@ -216,10 +247,11 @@ class Refiner:
     ) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
         """Ligands with poses, of one pair of classes at a time."""
         freedoms = RIGID + np.diff(ligands.first_torsion)
-        sizes = np.searchsorted(ATOM_CLASSES, self.field.sizes(ligands))
+        classes = ATOM_CLASSES if self._source == BY_LANES else SUB_GROUP_CLASSES
+        sizes = np.searchsorted(classes, self.field.sizes(ligands))
         widths = np.searchsorted(FREEDOM_CLASSES, freedoms)
         posed = np.diff(poses.first_pose) > 0
-        for size, atoms in enumerate(ATOM_CLASSES):
+        for size, atoms in enumerate(classes):
             for width, freedom in enumerate(FREEDOM_CLASSES):
                 rows = np.flatnonzero(posed & (sizes == size) & (widths == width))
                 for start in range(0, len(rows), BATCH_LIGANDS):
@@ -246,22 +278,19 @@ class Refiner:
         slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
         energy = buffers.empty(device, len(chosen) * 2, np.float32)
         count = buffers.empty(device, len(chosen), np.int32)
-        share_out = by_lanes if self._source == BY_LANES else by_sub_groups
-        work = share_out(device, tuning, batch.ligands, counts, classes)
-        macros = {**field_macros(self.field), **work.macros}
-        program = build(device, self._source, macros, tuning.registers, STRUCTS)
-        event = program.kernel(work.kernel)(
+        tables = {name: buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS}
+        share_out = self._by_lanes if self._source == BY_LANES else self._by_sub_groups
+        work = share_out(batch, tables, counts, classes, tuning)
+        event = work.program.kernel(work.kernel)(
             device.queue,
-            (work.groups * work.local,),
+            (len(work.items) * work.local,),
             (work.local,),
-            np.int32(work.size),
+            *work.first,
             np.int32(settings.evaluations),
             np.float32(settings.temperature),
             np.float32(settings.amplitude),
             self.field.maps.grid.row(),
-            self.field.maps.buffer,
-            *self._tables,
-            *(buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS),
+            *work.tables,
             buffers.upload(device, work.items),
             buffers.upload(device, poses.restart[chosen]),
             buffers.upload(device, np.append(0, np.cumsum(lengths)[:-1]).astype(np.int32)),
@@ -272,9 +301,9 @@ class Refiner:
             slope,
             energy,
             count,
-            *work.more,
+            *work.last,
         )
-        self.kernel_seconds += buffers.seconds(event)
+        self.kernel_seconds += sum(map(buffers.seconds, (*work.events, event)))
         # All results before the first is put in place: a batch that is tried again starts anew.
         found = (
             buffers.download(device, best[0], (len(chosen), 4), np.float32),
@@ -289,68 +318,141 @@ class Refiner:
             gradients[chosen, : classes[1]] = slopes
         quaternion[chosen], translation[chosen], angles[turns], energies[chosen] = found
 
+    def _by_sub_groups(
+        self,
+        batch: RefineBatch,
+        tables: Mapping[str, Any],
+        counts: np.ndarray,
+        classes: tuple[int, int],
+        tuning: Tuning,
+    ) -> "Work":
+        """A sub-group has a pose. `counts` (ligands,): poses of each ligand."""
+        device, ligands = self.device, batch.ligands
+        lanes = self._lanes or lanes_of(device, classes)
+        together = WARP // lanes if device.back_end == "ptx" else 1
+        macros = {**field_macros(self.field), "SG_SIZE": lanes}
+        macros |= {"MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1]}
+        program = build(device, self._source, macros, tuning.registers, STRUCTS)
+        spots = -(-classes[0] // lanes) * lanes
+        rows = most_rows(ligands["atoms"])
+        steps = buffers.empty(device, max(1, int(rows.sum())), np.int32)
+        found = buffers.empty(device, len(ligands), np.int32)
+        terms = buffers.empty(device, 4 * spots * max(1, int(rows.sum())), np.float32)
+        mine = tables["ligands"]
+        before = [
+            program.kernel("find_rows")(
+                device.queue, (-(-len(ligands) // GROUP) * GROUP,), (GROUP,),
+                np.int32(len(ligands)), mine, tables["pairs"], steps, found,
+            )
+        ]  # fmt: skip
+        if rows.any():
+            before.append(
+                program.kernel("find_terms")(
+                    device.queue, (spots, int(rows.max()), len(ligands)), (spots, 1, 1),
+                    *self._tables, mine, tables["conformers"], tables["kinds"], tables["pairs"],
+                    steps, found, terms,
+                )
+            )  # fmt: skip
+        atoms = (tables[name] for name in BATCH_COLUMNS if name != "pairs")
+        return Work(
+            program,
+            "refine",
+            lanes * together,
+            items_of(device, counts, together, GROUPS_TO_FILL.get(device.kind, GROUPS_PER_UNIT)),
+            (),
+            (self._cells_on(program), *self._tables, *atoms, steps, found, terms),
+            events=tuple(before),
+        )
+
+    def _by_lanes(
+        self,
+        batch: RefineBatch,
+        tables: Mapping[str, Any],
+        counts: np.ndarray,
+        classes: tuple[int, int],
+        tuning: Tuning,
+    ) -> "Work":
+        """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
+        device = self.device
+        vector = VECTORS.get(device.kind, 1)
+        lanes = device.sub_group_size if vector == 1 else 1
+        items = items_of(device, counts, lanes * vector, GROUPS_PER_UNIT)
+        reals = scratch_reals(batch.ligands)
+        scratch = buffers.empty(device, len(items) * reals * lanes * vector, np.float32)
+        # One program for ligands of every size, since only the scratch memory depends on it.
+        macros = {**field_macros(self.field), "MAX_ATOMS": MAX_ATOMS}
+        macros |= {"POSES": vector, "LANES": lanes}
+        return Work(
+            build(device, self._source, macros, tuning.registers, STRUCTS),
+            "refine_lanes",
+            lanes,
+            items,
+            (np.int32(reals),),
+            (self.field.maps.buffer, *self._tables, *(tables[name] for name in BATCH_COLUMNS)),
+            (np.int32(classes[1]), scratch),
+        )
+
+    def _cells_on(self, program: Program) -> Any:
+        """The field's maps as the form with a sub-group for each pose reads them."""
+        if self._cells is None:
+            self._cells = cells_of(self.device, self.field.maps, program)
+        return self._cells
+
 
 BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
 
 
 @dataclass(frozen=True)
 class Work:
-    """How one of the two forms shares out the poses of a batch."""
+    """How one of the two forms shares out the poses of a batch, and what its kernel is given."""
 
+    program: Program
     kernel: str
-    macros: Mapping[str, object]
-    groups: int
-    """Work-groups, each of `local` work-items."""
     local: int
-    size: int
-    """The kernel's first argument: poses, or the memory of a lane."""
+    """Work-items of a work-group."""
     items: np.ndarray
-    """The ligand of each pose, or ligand and poses of each work-group."""
-    more: tuple[Any, ...] = ()
-    """The kernel's last arguments."""
+    """int32 (work-groups, 4): ligand, its first pose of the work-group, one past the last."""
+    first: tuple[Any, ...]
+    tables: tuple[Any, ...]
+    last: tuple[Any, ...] = ()
+    """The kernel's first arguments, those from the maps to the items, and its last."""
+    events: tuple[Any, ...] = ()
+    """Of kernels that make tables."""
 
 
-def by_sub_groups(
-    device: Device,
-    tuning: Tuning,
-    ligands: np.ndarray,
-    counts: np.ndarray,
-    classes: tuple[int, int],
-) -> Work:
-    """A sub-group has a pose. `ligands`: rows of `LIGAND`, `counts` (ligands,) their poses."""
-    group, poses = tuning.sub_groups, int(counts.sum())
-    macros = {"MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group}
-    owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    return Work("refine", macros, -(-poses // group), group * device.sub_group_size, poses, owner)
+def lanes_of(device: Device, classes: tuple[int, int]) -> int:
+    """Lanes of a pose for ligands of up to so many atoms and degrees of freedom.
+
+    Sums of other lanes have other last bits, so this is no tuned setting.
+    """
+    if device.back_end != "ptx":
+        return device.sub_group_size
+    atoms, freedoms = classes
+    for lanes, most_atoms, most_freedoms in FEW_LANES:
+        if atoms <= most_atoms and freedoms <= most_freedoms:
+            return lanes
+    return WARP
 
 
-def by_lanes(
-    device: Device,
-    tuning: Tuning,
-    ligands: np.ndarray,
-    counts: np.ndarray,
-    classes: tuple[int, int],
-) -> Work:
-    """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
-    vector = VECTORS.get(device.kind, 1)
-    lanes = device.sub_group_size if vector == 1 else 1
-    wide = lanes * vector
-    # Where there are more poses than keep the device busy, lanes take several in turn: a group ends
-    # with its longest lane, and the sums of several chains differ less than single chains.
-    enough = GROUPS_PER_UNIT * int(device.handle.max_compute_units)
+def most_rows(atoms: np.ndarray) -> np.ndarray:
+    """Rows of the pairs of ligands with so many atoms, at most (kernels/include/energy.clh)."""
+    return atoms // 2
+
+
+def items_of(device: Device, counts: np.ndarray, wide: int, groups_per_unit: float) -> np.ndarray:
+    """Items of work-groups that have `wide` poses of one ligand at a time, see `Work`.
+
+    Where there are more poses than keep the device busy, each of these is followed by others: a
+    group ends with its longest, and the sums of several chains differ less than single chains.
+    """
+    enough = groups_per_unit * int(device.handle.max_compute_units)
     turns = int(np.clip((-(-counts // wide)).sum() // enough, 1, MOST_TURNS))
     shares = -(-counts // (wide * turns))
     ligand = np.repeat(np.arange(len(counts)), shares)
     share = np.arange(len(ligand)) - np.repeat(np.cumsum(shares) - shares, shares)
     before = (np.cumsum(counts) - counts)[ligand]
     limits = [before + np.minimum(counts[ligand], wide * turns * n) for n in (share, share + 1)]
-    items = np.stack([ligand, *limits, np.zeros_like(ligand)], axis=1).astype(np.int32)
-    reals = scratch_reals(ligands)
-    scratch = buffers.empty(device, len(items) * reals * wide, np.float32)
-    # One program for ligands of every size, since only the scratch memory depends on it.
-    macros = {"MAX_ATOMS": MAX_ATOMS, "POSES": vector, "LANES": lanes}
-    more = (np.int32(classes[1]), scratch)
-    return Work("refine_lanes", macros, len(items), lanes, reals, items, more)
+    return np.stack([ligand, *limits, np.zeros_like(ligand)], axis=1).astype(np.int32)
 
 
 def scratch_reals(ligands: np.ndarray) -> int:

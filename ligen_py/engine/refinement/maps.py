@@ -9,7 +9,7 @@ import numpy as np
 from ligen_py.opencl import buffers
 from ligen_py.opencl.buffers import OutOfMemoryError
 from ligen_py.opencl.device import VECTORS, Device
-from ligen_py.opencl.program import build
+from ligen_py.opencl.program import Program, build
 from ligen_py.records.pocket import GeometricField
 
 GRID = np.dtype(
@@ -168,3 +168,21 @@ def make_maps(
         maps,
     )
     return Maps(grid, count, maps)
+
+
+GROUP = 64
+"""Work-items of a group that gathers cells."""
+
+
+def cells_of(device: Device, maps: Maps, program: Program) -> Any:
+    """Maps on the device as cells: at each point four values (kernels/include/cells.clh).
+
+    `program` includes that file.
+    """
+    points = maps.count * int(np.prod(maps.grid.shape))
+    cells = buffers.empty(device, 4 * max(1, points), np.float32)
+    program.kernel("gather_cells")(
+        device.queue, (-(-max(1, points) // GROUP) * GROUP,), (GROUP,),
+        np.int32(points), np.int32(maps.grid.shape[2]), maps.buffer, cells,
+    ).wait()  # fmt: skip
+    return cells
