@@ -80,7 +80,7 @@ def form(request: pytest.FixtureRequest, device: Device, monkeypatch: pytest.Mon
     """Each form of the kernel: a pose has a sub-group, or one of 8 lanes, or a lane, or a part."""
     if request.param in ("sub-groups", "few-lanes"):
         if request.param == "few-lanes":
-            monkeypatch.setattr(refining, "lanes_of", lambda *_: 8)
+            monkeypatch.setattr(refining, "lanes_of", lambda *_, few: 8)
         if device.back_end == "local" and not device.is_simulator:
             pytest.skip("PoCL compiles so many barriers for minutes, and takes the other form")
         return refining.BY_SUB_GROUPS
@@ -231,7 +231,7 @@ def test_a_hessian_that_leads_uphill_is_forgotten(
     assert (after == np.diag(scale)).all(axis=(1, 2)).sum() == 6
 
     by_lanes = form == refining.BY_LANES
-    lanes = refining.lanes_of(device, (24, 16))
+    lanes = refining.lanes_of(device, 24, 16, few=False)
     macros = {"MAX_ATOMS": 24, "MAX_FREEDOMS": room, "SG_SIZE": lanes}
     lower = np.tril_indices(count)
     if by_lanes:

@@ -1,8 +1,9 @@
 """Refine poses on a device: chains of descents in a field (kernels/batched/refine.cl)."""
 
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from ligen_py.records.typed import Typed
 from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.refine import RefineSettings
 
+log = logging.getLogger("ligen_py")
+
 BATCH_LIGANDS = 8192
 
 BY_SUB_GROUPS, BY_LANES = "batched/refine.cl", "batched/refine_lanes.cl"
@@ -40,8 +43,8 @@ FASTEST = {"cpu": BY_LANES}
 GROUPS_PER_UNIT = 8
 """Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
 
-GROUPS_TO_FILL = {"gpu": 64}
-"""The same of the form with a sub-group for each pose, by kind of device."""
+GROUPS_TO_FILL = 64
+"""The same of the form with a sub-group for each pose."""
 
 MOST_TURNS = 8
 """Poses that a lane, or a sub-group, takes one after another."""
@@ -51,6 +54,12 @@ WARP = 32
 
 FEW_LANES = ((8, 48, 24), (16, 96, 40))
 """Lanes of a pose there, and for how many atoms and degrees of freedom; `WARP` for more."""
+
+FEW_POSES = 4
+"""A ligand with fewer has `WARP` lanes for each, since fewer lanes would wait for poses."""
+
+AT_ONCE = {"gpu": 8}
+"""Batches that a device computes side by side, by kind; else 1. Small ones do not fill it."""
 
 SUB_GROUP_CLASSES = (24, 32, 48, *ATOM_CLASSES[1:])
 """Atoms that the form with a sub-group for each pose is compiled for."""
@@ -97,6 +106,21 @@ def rounds_of(torsions: np.ndarray, rounds: int) -> np.ndarray:
         return np.full(len(torsions), rounds, np.int64)
     grown = rounds * torsions.astype(np.int64) ** 2 // FEW_TORSIONS**2
     return np.clip(grown, rounds, MOST_ROUNDS * rounds)
+
+
+class Classes(NamedTuple):
+    """What a kernel is compiled for: most atoms and degrees of freedom, lanes of a pose."""
+
+    atoms: int
+    freedoms: int
+    lanes: int
+
+
+Batch = tuple[np.ndarray, Classes]
+"""Ligands of one class."""
+
+Call = tuple[str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]]
+"""A kernel's name, work-items in all and of a group, arguments."""
 
 
 @dataclass(frozen=True)
@@ -222,15 +246,20 @@ class Refiner:
         state = (angles, quaternion, translation, energies, gradients)
         posed = int(np.count_nonzero(np.diff(poses.first_pose)))
         pace = Pace(f"ligands refined (rounds: {settings.rounds})", posed)
-        for members, classes in self._batches(ligands, poses):
 
-            def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
-                """Refine the poses of some ligands of one class, in place: in `state`."""
+        def run(some: Sequence[Batch]) -> None:
+            """Refine the poses of some batches side by side, in place: in `state`."""
+            ready = []
+            for rows, classes in some:
                 batch = pack(ligands, rows, self.field, settings, kinds, heat)
-                self._launch(batch, rows, classes, poses, settings, state)
+                ready.append(self._prepared(batch, rows, classes, poses, settings, state))
+            self._run(ready, settings, state)
 
-            for done, _ in by_batches(self.device, launch, members):
-                pace.add(len(done))
+        batches = list(self._batches(ligands, poses))
+        together = AT_ONCE.get(self.device.kind, 1)
+        for first in range(0, len(batches), together):
+            for done in self._in_memory(run, batches[first : first + together]):
+                pace.add(done)
         better = energies[:, 1] < energies[:, 0]
         changed = np.repeat(better, np.diff(poses.first_torsion))
         wrapped = np.mod(np.rad2deg(angles.astype(np.float64)), 360).astype(np.float32)
@@ -242,49 +271,77 @@ class Refiner:
         )
         return Refined(refined, energies[:, 0], energies[:, 1], gradients)
 
-    def _batches(
-        self, ligands: Ligands, poses: Poses
-    ) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
-        """Ligands with poses, of one pair of classes at a time."""
+    def _in_memory(
+        self, run: Callable[[Sequence[Batch]], None], some: Sequence[Batch]
+    ) -> Iterator[int]:
+        """Run batches side by side, or without the memory for it one by one; ligands done."""
+        if len(some) > 1:
+            try:
+                run(some)
+            except buffers.OutOfMemoryError as error:
+                log.warning("%s; trying again with one batch at a time", error)
+            else:
+                yield sum(len(rows) for rows, _ in some)
+                return
+        for rows, classes in some:
+
+            def alone(part: np.ndarray, classes: Classes = classes) -> None:
+                """Refine the poses of a part of the batch."""
+                run([(part, classes)])
+
+            for done, _ in by_batches(self.device, alone, rows):
+                yield len(done)
+
+    def _batches(self, ligands: Ligands, poses: Poses) -> Iterator[Batch]:
+        """Ligands with poses, of one class at a time; those with the longest chains first."""
+        counts = np.diff(poses.first_pose)
         freedoms = RIGID + np.diff(ligands.first_torsion)
-        classes = ATOM_CLASSES if self._source == BY_LANES else SUB_GROUP_CLASSES
+        by_lanes = self._source == BY_LANES
+        classes = ATOM_CLASSES if by_lanes else SUB_GROUP_CLASSES
         sizes = np.searchsorted(classes, self.field.sizes(ligands))
         widths = np.searchsorted(FREEDOM_CLASSES, freedoms)
-        posed = np.diff(poses.first_pose) > 0
-        for size, atoms in enumerate(classes):
-            for width, freedom in enumerate(FREEDOM_CLASSES):
-                rows = np.flatnonzero(posed & (sizes == size) & (widths == width))
-                for start in range(0, len(rows), BATCH_LIGANDS):
-                    yield rows[start : start + BATCH_LIGANDS], (atoms, freedom)
+        for width, freedom in reversed(list(enumerate(FREEDOM_CLASSES))):
+            for size, atoms in reversed(list(enumerate(classes))):
+                here = (counts > 0) & (sizes == size) & (widths == width)
+                lanes = np.zeros(len(counts), np.int64)
+                if not by_lanes:
+                    few = lanes_of(self.device, atoms, freedom, few=True)
+                    many = lanes_of(self.device, atoms, freedom, few=False)
+                    lanes = np.where(counts < FEW_POSES, few, many)
+                for number in np.unique(lanes[here]):
+                    rows = np.flatnonzero(here & (lanes == number))
+                    for start in range(0, len(rows), BATCH_LIGANDS):
+                        some = rows[start : start + BATCH_LIGANDS]
+                        yield some, Classes(atoms, freedom, int(number))
 
-    def _launch(
+    def _prepared(
         self,
         batch: RefineBatch,
         rows: np.ndarray,
-        classes: tuple[int, int],
+        classes: Classes,
         poses: Poses,
         settings: RefineSettings,
         state: tuple[np.ndarray, ...],
-    ) -> None:
+    ) -> "Launch":
+        """All buffers of a batch: making one waits for kernels that run."""
         device = self.device
-        angles, quaternion, translation, energies, gradients = state
+        angles, quaternion, translation, _, _ = state
         counts = np.diff(poses.first_pose)[rows]
         chosen = ranges(poses.first_pose[rows], counts)
         lengths = np.diff(poses.first_torsion)[chosen]
         turns = ranges(poses.first_torsion[chosen], lengths)
-        tuning = self._tuning or tuned(device, self._source, classes[0])
-        turned = buffers.exchange(device, angles[turns])
-        best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
-        slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
-        energy = buffers.empty(device, len(chosen) * 2, np.float32)
-        count = buffers.empty(device, len(chosen), np.int32)
+        tuning = self._tuning or tuned(device, self._source, classes.atoms)
+        results = (
+            buffers.exchange(device, angles[turns]),
+            *(buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)),
+            buffers.empty(device, len(chosen) * classes.freedoms, np.float32),
+            buffers.empty(device, len(chosen) * 2, np.float32),
+            buffers.empty(device, len(chosen), np.int32),
+        )
         tables = {name: buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS}
         share_out = self._by_lanes if self._source == BY_LANES else self._by_sub_groups
         work = share_out(batch, tables, counts, classes, tuning)
-        event = work.program.kernel(work.kernel)(
-            device.queue,
-            (len(work.items) * work.local,),
-            (work.local,),
+        arguments = (
             *work.first,
             np.int32(settings.evaluations),
             np.float32(settings.temperature),
@@ -296,72 +353,76 @@ class Refiner:
             buffers.upload(device, np.append(0, np.cumsum(lengths)[:-1]).astype(np.int32)),
             buffers.upload(device, quaternion[chosen]),
             buffers.upload(device, translation[chosen]),
-            turned,
-            *best,
-            slope,
-            energy,
-            count,
+            *results,
             *work.last,
         )
-        self.kernel_seconds += sum(map(buffers.seconds, (*work.events, event)))
-        # All results before the first is put in place: a batch that is tried again starts anew.
-        found = (
-            buffers.download(device, best[0], (len(chosen), 4), np.float32),
-            buffers.download(device, best[1], (len(chosen), 4), np.float32),
-            buffers.download(device, turned, len(turns), np.float32),
-            buffers.download(device, energy, (len(chosen), 2), np.float32),
-        )
-        done = buffers.download(device, count, len(chosen), np.int32)
-        self.evaluations += int(done.sum(dtype=np.int64))
-        if not settings.rounds:
-            slopes = buffers.download(device, slope, (len(chosen), classes[1]), np.float32)
-            gradients[chosen, : classes[1]] = slopes
-        quaternion[chosen], translation[chosen], angles[turns], energies[chosen] = found
+        call = ((len(work.items) * work.local,), (work.local,), arguments)
+        calls = (*work.before, (work.kernel, *call))
+        return Launch(work.program, calls, results, chosen, turns, classes.freedoms)
+
+    def _run(
+        self, ready: Sequence["Launch"], settings: RefineSettings, state: tuple[np.ndarray, ...]
+    ) -> None:
+        """Launch batches side by side, and put their results in place."""
+        device = self.device
+        angles, quaternion, translation, energies, gradients = state
+        with buffers.memory_named(device):
+            events = [
+                launch.start(queue)
+                for launch, queue in zip(ready, device.queues(len(ready)), strict=True)
+            ]
+        # All results before the first is put in place: what is tried again starts anew.
+        found = [
+            launch.download(device, done[-1], gradients=not settings.rounds)
+            for launch, done in zip(ready, events, strict=True)
+        ]
+        for launch, results in zip(ready, found, strict=True):
+            angles[launch.turns] = results[0]
+            quaternion[launch.poses] = results[1].reshape(-1, 4)
+            translation[launch.poses] = results[2].reshape(-1, 4)
+            if not settings.rounds:
+                gradients[launch.poses, : launch.freedoms] = results[3].reshape(-1, launch.freedoms)
+            energies[launch.poses] = results[4].reshape(-1, 2)
+            self.evaluations += int(results[5].sum(dtype=np.int64))
+        self.kernel_seconds += buffers.busy([event for done in events for event in done])
 
     def _by_sub_groups(
         self,
         batch: RefineBatch,
         tables: Mapping[str, Any],
         counts: np.ndarray,
-        classes: tuple[int, int],
+        classes: Classes,
         tuning: Tuning,
     ) -> "Work":
         """A sub-group has a pose. `counts` (ligands,): poses of each ligand."""
         device, ligands = self.device, batch.ligands
-        lanes = self._lanes or lanes_of(device, classes)
+        lanes = self._lanes or classes.lanes
         together = WARP // lanes if device.back_end == "ptx" else 1
         macros = {**field_macros(self.field), "SG_SIZE": lanes}
-        macros |= {"MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1]}
+        macros |= {"MAX_ATOMS": classes.atoms, "MAX_FREEDOMS": classes.freedoms}
         program = build(device, self._source, macros, tuning.registers, STRUCTS)
-        spots = -(-classes[0] // lanes) * lanes
+        spots = -(-classes.atoms // lanes) * lanes
         rows = most_rows(ligands["atoms"])
-        steps = buffers.empty(device, max(1, int(rows.sum())), np.int32)
+        steps = buffers.empty(device, int(rows.sum()), np.int32)
         found = buffers.empty(device, len(ligands), np.int32)
-        terms = buffers.empty(device, 4 * spots * max(1, int(rows.sum())), np.float32)
-        mine = tables["ligands"]
-        before = [
-            program.kernel("find_rows")(
-                device.queue, (-(-len(ligands) // GROUP) * GROUP,), (GROUP,),
-                np.int32(len(ligands)), mine, tables["pairs"], steps, found,
-            )
-        ]  # fmt: skip
+        terms = buffers.empty(device, 4 * spots * int(rows.sum()), np.float32)
+        named = tables["ligands"], tables["pairs"], steps, found
+        sizes = np.int32(len(ligands)), *named
+        calls: list[Call] = [("find_rows", (-(-len(ligands) // GROUP) * GROUP,), (GROUP,), sizes)]
         if rows.any():
-            before.append(
-                program.kernel("find_terms")(
-                    device.queue, (spots, int(rows.max()), len(ligands)), (spots, 1, 1),
-                    *self._tables, mine, tables["conformers"], tables["kinds"], tables["pairs"],
-                    steps, found, terms,
-                )
-            )  # fmt: skip
-        atoms = (tables[name] for name in BATCH_COLUMNS if name != "pairs")
+            every = (spots, int(rows.max()), len(ligands))
+            atoms = tables["conformers"], tables["kinds"]
+            made = (*self._tables, tables["ligands"], *atoms, tables["pairs"], steps, found, terms)
+            calls.append(("find_terms", every, (spots, 1, 1), made))
+        ours = (tables[name] for name in BATCH_COLUMNS if name != "pairs")
         return Work(
             program,
             "refine",
             lanes * together,
-            items_of(device, counts, together, GROUPS_TO_FILL.get(device.kind, GROUPS_PER_UNIT)),
+            items_of(device, ligands, counts, together, GROUPS_TO_FILL),
             (),
-            (self._cells_on(program), *self._tables, *atoms, steps, found, terms),
-            events=tuple(before),
+            (self._cells_on(program), *self._tables, *ours, steps, found, terms),
+            before=tuple(calls),
         )
 
     def _by_lanes(
@@ -369,14 +430,14 @@ class Refiner:
         batch: RefineBatch,
         tables: Mapping[str, Any],
         counts: np.ndarray,
-        classes: tuple[int, int],
+        classes: Classes,
         tuning: Tuning,
     ) -> "Work":
         """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
         device = self.device
         vector = VECTORS.get(device.kind, 1)
         lanes = device.sub_group_size if vector == 1 else 1
-        items = items_of(device, counts, lanes * vector, GROUPS_PER_UNIT)
+        items = items_of(device, batch.ligands, counts, lanes * vector, GROUPS_PER_UNIT)
         reals = scratch_reals(batch.ligands)
         scratch = buffers.empty(device, len(items) * reals * lanes * vector, np.float32)
         # One program for ligands of every size, since only the scratch memory depends on it.
@@ -389,7 +450,7 @@ class Refiner:
             items,
             (np.int32(reals),),
             (self.field.maps.buffer, *self._tables, *(tables[name] for name in BATCH_COLUMNS)),
-            (np.int32(classes[1]), scratch),
+            (np.int32(classes.freedoms), scratch),
         )
 
     def _cells_on(self, program: Program) -> Any:
@@ -416,20 +477,51 @@ class Work:
     tables: tuple[Any, ...]
     last: tuple[Any, ...] = ()
     """The kernel's first arguments, those from the maps to the items, and its last."""
-    events: tuple[Any, ...] = ()
-    """Of kernels that make tables."""
+    before: tuple[Call, ...] = ()
+    """Kernels that make tables."""
 
 
-def lanes_of(device: Device, classes: tuple[int, int]) -> int:
-    """Lanes of a pose for ligands of up to so many atoms and degrees of freedom.
+@dataclass(frozen=True)
+class Launch:
+    """A batch on the device, ready to be launched, and where its results go."""
+
+    program: Program
+    calls: tuple[Call, ...]
+    results: tuple[Any, ...]
+    """Buffers: angles, quaternions, translations, gradients, energies, counts of evaluations."""
+    poses: np.ndarray
+    turns: np.ndarray
+    """Rows of the poses, and of their torsion angles."""
+    freedoms: int
+
+    def start(self, queue: Any) -> list[Any]:
+        """Launch all kernels on a queue; their events."""
+        return [
+            self.program.kernel(name)(queue, size, local, *arguments)
+            for name, size, local, arguments in self.calls
+        ]
+
+    def download(self, device: Device, after: Any, *, gradients: bool) -> list[np.ndarray]:
+        """The results, after an event; gradients only where they are asked for."""
+        poses = len(self.poses)
+        counts = [len(self.turns), 4 * poses, 4 * poses, self.freedoms * poses, 2 * poses, poses]
+        counts[3] *= gradients
+        kinds = [np.float32] * 5 + [np.int32]
+        return [
+            buffers.download(device, result, count, kind, after)
+            for result, count, kind in zip(self.results, counts, kinds, strict=True)
+        ]
+
+
+def lanes_of(device: Device, atoms: int, freedoms: int, *, few: bool) -> int:
+    """Lanes of a pose for ligands of up to so many atoms and degrees of freedom, and few poses.
 
     Sums of other lanes have other last bits, so this is no tuned setting.
     """
     if device.back_end != "ptx":
         return device.sub_group_size
-    atoms, freedoms = classes
     for lanes, most_atoms, most_freedoms in FEW_LANES:
-        if atoms <= most_atoms and freedoms <= most_freedoms:
+        if not few and atoms <= most_atoms and freedoms <= most_freedoms:
             return lanes
     return WARP
 
@@ -439,8 +531,12 @@ def most_rows(atoms: np.ndarray) -> np.ndarray:
     return atoms // 2
 
 
-def items_of(device: Device, counts: np.ndarray, wide: int, groups_per_unit: float) -> np.ndarray:
+def items_of(
+    device: Device, ligands: np.ndarray, counts: np.ndarray, wide: int, groups_per_unit: float
+) -> np.ndarray:
     """Items of work-groups that have `wide` poses of one ligand at a time, see `Work`.
+
+    `ligands`: rows of `LIGAND`, `counts` (ligands,) their poses. The longest chains come first.
 
     Where there are more poses than keep the device busy, each of these is followed by others: a
     group ends with its longest, and the sums of several chains differ less than single chains.
@@ -452,7 +548,8 @@ def items_of(device: Device, counts: np.ndarray, wide: int, groups_per_unit: flo
     share = np.arange(len(ligand)) - np.repeat(np.cumsum(shares) - shares, shares)
     before = (np.cumsum(counts) - counts)[ligand]
     limits = [before + np.minimum(counts[ligand], wide * turns * n) for n in (share, share + 1)]
-    return np.stack([ligand, *limits, np.zeros_like(ligand)], axis=1).astype(np.int32)
+    items = np.stack([ligand, *limits, np.zeros_like(ligand)], axis=1).astype(np.int32)
+    return items[np.argsort(-ligands["rounds"][ligand], kind="stable")]
 
 
 def scratch_reals(ligands: np.ndarray) -> int:
