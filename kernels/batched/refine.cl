@@ -299,7 +299,7 @@ KERNEL void refine(
     __global int *counts)       // a pose: evaluations
 {
   SG_SETUP(sg);
-  __local float4 all_room[SG_TOGETHER * NUMBERS_APART / 4];
+  __local float4 all_room[SG_TOGETHER * NUMBERS_APART / 4], hinges[2 * PIECES];
   const int4 item = items[sg.item / SG_TOGETHER];
   const field_ligand_t l = ligands[item.x];
   __local float *room = (__local float *)all_room + sg.index * NUMBERS_APART;
@@ -315,10 +315,11 @@ KERNEL void refine(
                        terms + (size_t)l.first_row * SPOTS,
                        steps + l.first_row,
                        rows[item.x],
-                       room};
+                       room,
+                       hinges};
   __local float *present = room + AT_PRESENT;  // degrees of freedom, then the orientation
-  share_t share;
-  find_share(sg, &p, &share);
+  int pieces[ATOMS];
+  find_pieces(sg, &p, pieces);
   descent_t w;
 #pragma unroll
   for (int k = 0; k < OWN; k++) {
@@ -384,7 +385,7 @@ KERNEL void refine(
     float4 turned_to = orientation;
 #pragma unroll
     for (int k = 0; k < OWN; k++) trial[k] = fma(w.step, w.direction[k], value[k]);
-    const float part = evaluate(sg, &p, &share, trial, &turned_to, slope);
+    const float part = evaluate(sg, &p, pieces, trial, &turned_to, slope);
     const stage_t stage = {evaluation == 0, accepted_steps == 1};
     const int accepted = update(sg, count, &w, room + AT_DESCENT, stage, part, slope, &found);
     if (accepted) {

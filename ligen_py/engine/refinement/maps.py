@@ -15,6 +15,7 @@ from ligen_py.records.pocket import GeometricField
 GRID = np.dtype(
     [("origin", "f4", 4), ("last", "f4", 4), ("inverse_spacing", "f4")]
     + [(name, "i4") for name in ("stride_x", "stride_y", "stride_map")]
+    + [(name, "i4") for name in ("cells_x", "cells_y", "cells_z", "unused")]
 )
 """The grid of all maps, as `grid_t` in energy.clh."""
 
@@ -49,6 +50,8 @@ class Grid:
         row["inverse_spacing"] = 1 / self.spacing
         row["stride_x"], row["stride_y"] = self.shape[1] * self.shape[2], self.shape[2]
         row["stride_map"] = np.prod(self.shape)
+        for name, points in zip("xyz", self.shape, strict=True):
+            row[f"cells_{name}"] = points - 1
         return row
 
 
