@@ -340,8 +340,8 @@ KERNEL void refine(
   }
 #endif
 
+  __local float4 *orientation = (__local float4 *)(room + AT_ORIENTATIONS);
   float value[OWN];  // of the lane's degrees of freedom; of the rotation vector 0
-  float4 orientation = (float4)(0.0f);  // lane 0's
   int pose = item.y + sg.index - SG_TOGETHER, active = 1, finished = 1, ended = 1;
   int round = 0, evaluation = 0, accepted_steps = 0, of_pose = 0, row = 0;
   float before = 0.0f, lowest = 0.0f, present_energy = 0.0f, chance = 0.0f;
@@ -373,7 +373,7 @@ KERNEL void refine(
       if (ended) {
 #pragma unroll
         for (int k = 0; k < OWN; k++) value[k] = present[k * SG_SIZE + sg.lane];
-        orientation = *(__local const float4 *)(present + FREEDOMS);
+        if (sg.lane == 0) orientation[0] = *(__local const float4 *)(present + FREEDOMS);
         w.step = change_at_random(sg, &p, drawn, round, amplitude, w.direction);
         chance = drawn[CHANCE];
         evaluation = accepted_steps = 0;
@@ -382,10 +382,9 @@ KERNEL void refine(
     }
 
     float trial[OWN], slope[OWN], found;
-    float4 turned_to = orientation;
 #pragma unroll
     for (int k = 0; k < OWN; k++) trial[k] = fma(w.step, w.direction[k], value[k]);
-    const float part = evaluate(sg, &p, pieces, trial, &turned_to, slope);
+    const float part = evaluate(sg, &p, pieces, trial, slope);
     const stage_t stage = {evaluation == 0, accepted_steps == 1};
     const int accepted = update(sg, count, &w, room + AT_DESCENT, stage, part, slope, &found);
     if (accepted) {
@@ -394,7 +393,7 @@ KERNEL void refine(
         const int d = k * SG_SIZE + sg.lane;
         value[k] = d >= 3 && d < RIGID ? 0.0f : trial[k];
       }
-      orientation = turned_to;
+      if (sg.lane == 0) orientation[0] = orientation[1];
       accepted_steps++;
     }
     before = stage.start && round == 0 ? found : before;
@@ -422,8 +421,8 @@ KERNEL void refine(
           gradients[(size_t)row * MAX_FREEDOMS + d] = w.gradient[k];
       }
       if (sg.lane == 0) {
-        if (taken) *(__local float4 *)(present + FREEDOMS) = orientation;
-        if (lower && active) best_quaternions[row] = orientation;
+        if (taken) *(__local float4 *)(present + FREEDOMS) = orientation[0];
+        if (lower && active) best_quaternions[row] = orientation[0];
       }
       round++;
       finished = round >= l.rounds;
