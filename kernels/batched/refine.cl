@@ -26,7 +26,7 @@
 // Columns of the inverse Hessian belong to the lanes of their degrees of freedom. They are in
 // registers where there are few.
 #ifndef HESSIAN_IN_REGISTERS
-#define HESSIAN_IN_REGISTERS (OWN * MAX_FREEDOMS <= 32)
+#define HESSIAN_IN_REGISTERS (OWN * MAX_FREEDOMS <= 16)
 #endif
 #if HESSIAN_IN_REGISTERS
 #define HESSIAN_NUMBERS 0
