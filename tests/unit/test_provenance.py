@@ -250,9 +250,11 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def digests() -> dict[str, str]:
-    stage_digest.cache_clear()
+    for remembered in (stage_digest, provenance._module_file):
+        remembered.cache_clear()
     found = {stage: stage_digest(stage) for stage in ALL}
-    stage_digest.cache_clear()
+    for remembered in (stage_digest, provenance._module_file):
+        remembered.cache_clear()
     return found
 
 
