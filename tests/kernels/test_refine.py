@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -403,6 +404,88 @@ def test_batches_and_work_groups_change_no_bit(
     assert np.array_equal(found.after, expected.after)
     for column in ("translation", "quaternion", "torsion"):
         assert np.array_equal(getattr(found.poses, column), getattr(expected.poses, column))
+
+
+def test_batches_side_by_side_change_no_bit(
+    device: Device, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if device.is_simulator:
+        pytest.skip("too slow")
+    given = system(device)
+    monkeypatch.setattr(refining, "AT_ONCE", {})
+    expected = given.refined(1, 12)
+    monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
+    monkeypatch.setattr(refining, "AT_ONCE", {device.kind: 3})
+    launched: list[int] = []
+    run = Refiner._run
+
+    def counted(self: Refiner, ready: list[Any], *more: Any) -> None:
+        """Without the memory for three batches side by side, the second time."""
+        launched.append(len(ready))
+        if len(ready) > 1 and launched.count(3) == 2:
+            raise buffers.OutOfMemoryError("the device is full")
+        run(self, ready, *more)
+
+    monkeypatch.setattr(Refiner, "_run", counted)
+    count = len(given.ligands.entry)
+    whole, rest = divmod(count, 3)
+    for alone in ([], [1] * 3):
+        launched[:] = [3] * (len(alone) // 3)
+        found = given.refined(1, 12)
+        assert launched == [3] * (len(alone) // 3 + whole) + alone + [rest] * (rest > 0)
+        assert np.array_equal(found.after, expected.after)
+        assert np.array_equal(found.poses.torsion, expected.poses.torsion)
+    assert "trying again with one batch at a time" in caplog.text
+
+
+@dataclass(frozen=True)
+class Card:
+    """What decisions about lanes ask of a device."""
+
+    back_end: str
+    sub_group_size: int = 64
+    max_compute_units: int = 2
+
+    @property
+    def handle(self) -> "Card":
+        """This card."""
+        return self
+
+
+def test_lanes_depend_on_the_ligand_and_on_how_many_poses_it_has() -> None:
+    def lanes(atoms: int, freedoms: int, *, few: bool) -> int:
+        """On an NVIDIA GPU."""
+        return refining.lanes_of(Card("ptx"), atoms, freedoms, few=few)  # type: ignore[arg-type]
+
+    assert [lanes(size, 16, few=False) for size in (24, 48, 64, 96, 128)] == [8, 8, 16, 16, 32]
+    assert [lanes(24, width, few=False) for width in (16, 24, 40, 70)] == [8, 8, 16, 32]
+    assert {lanes(size, 16, few=True) for size in (24, 64, 256)} == {32}
+    local = Card("local")
+    assert refining.lanes_of(local, 24, 16, few=False) == 64  # type: ignore[arg-type]
+
+
+def test_every_pose_is_in_one_item_and_long_chains_come_first() -> None:
+    counts = np.array([5, 1, 64, 0, 9])
+    ligands = np.zeros(5, refining.LIGAND)
+    ligands["rounds"] = [1, 4, 2, 9, 4]
+    ends = np.cumsum(counts)
+    for wide, groups in ((4, 1), (1, 1000), (32, 1), (4, 0.001)):
+        card = Card("ptx")
+        items = refining.items_of(card, ligands, counts, wide, groups)  # type: ignore[arg-type]
+        met = np.concatenate([np.arange(first, last) for _, first, last, _ in items])
+        assert np.array_equal(np.sort(met), np.arange(counts.sum()))
+        owner, first, last, _ = items.T
+        assert ((first >= (ends - counts)[owner]) & (last <= ends[owner]) & (first < last)).all()
+        assert (last - first <= wide * refining.MOST_TURNS).all()
+        assert (np.diff(ligands["rounds"][owner]) <= 0).all()
+    assert (last - first).max() == wide * refining.MOST_TURNS  # the last of these has many poses
+
+
+def test_time_in_which_any_kernel_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffers.cl, "wait_for_events", lambda _: None)
+    spans = [(5, 9), (0, 4), (3, 6), (20, 21), (7, 8)]
+    events = [SimpleNamespace(profile=SimpleNamespace(start=a, end=b)) for a, b in spans]
+    assert buffers.busy(events) == pytest.approx(10e-9)  # type: ignore[arg-type]
 
 
 def test_the_best_of_each_minimum_is_kept(device: Device) -> None:
