@@ -11,7 +11,7 @@
 //
 // Sub-groups that go together, as parts of an NVIDIA warp, have poses of one ligand and share a
 // control flow: one evaluation after the other, whatever chain, round and step each is at. What
-// happens to some only is a masked update. So where a ligand is small, no lane has nothing to do.
+// happens to some only is a masked update. So few lanes are idle where a ligand is small.
 //
 // Energies and gradients, and the macro FIELD that says of which field: energy.clh.
 //
