@@ -2,9 +2,9 @@
 
     python benchmarks/aggregate.py FOLDER [--parts N] [--ligands N] [--poses N]
 
-Writes a campaign of one target into FOLDER (drug-sized molecules, random poses and scores), then
-runs each command in a separate process and prints its time in seconds and its peak memory (Linux).
-`--ligands` is the number of ligands in one part.
+Writes a campaign of one target (PDB 1IA1) into FOLDER, with drug-sized molecules, random poses and
+scores. Then runs each command in a separate process and prints its time in seconds and its peak
+memory (Linux). `--ligands` is the number of ligands in one part.
 """
 
 import argparse
@@ -19,6 +19,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.docking import pocket_of
+from benchmarks.screen import packaged_complex
 from ligen_py.chain import FILES
 from ligen_py.engine.scoring.checks import table
 from ligen_py.molecules.library.parsing import Library, assemble
@@ -28,7 +30,6 @@ from ligen_py.provenance import Run
 from ligen_py.records.kept import Verdicts
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.ligands import LIGANDS
-from ligen_py.records.pocket import POCKET, Receptor
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.scores import SCORES, Scores
@@ -37,7 +38,7 @@ from ligen_py.settings.pocket import PocketSettings
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.campaign.manifest import COLUMNS
-from ligen_py.store.files.write import new_file, write, write_record
+from ligen_py.store.files.write import write
 
 SMILES = (
     "CC(C)Cc1ccc(cc1)C(C)C(=O)O",
@@ -45,16 +46,6 @@ SMILES = (
     "COc1cc(Cc2cnc(N)nc2N)cc(OC)c1OC",
     "CC(C)(C)NCC(O)c1ccc(O)c(CO)c1",
 )
-
-
-def receptor() -> Receptor:
-    """A receptor of one atom: nothing is docked."""
-    return Receptor(
-        xyz=np.zeros((1, 3), "f4"),
-        element=np.full(1, 6, "u1"),
-        residue=np.zeros(1, "i4"),
-        label=np.array(["A/ALA/1/CB"], object),
-    )
 
 
 def library(number: int, size: int, models: list[Prepared]) -> Library:
@@ -93,9 +84,7 @@ def campaign(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, .
     """Write the files of every part; yield the rows of the manifest."""
     settings = ParseSettings(**AS_GIVEN)
     models = [prepare(Record(1, "", smiles), settings) for smiles in SMILES]
-    pocket = folder / "pocket.h5"
-    with new_file(pocket, POCKET, Run("pocket", PocketSettings())) as file:
-        write_record(file.create_group("receptor"), receptor())
+    pocket = pocket_of(*packaged_complex(), 10.0, folder, PocketSettings())
     for number in range(options.parts):
         rng = np.random.default_rng(number)
         paths = [folder / kind / f"{number}.h5" for kind in ("ligands", "refined", "scores")]

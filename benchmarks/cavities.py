@@ -1,5 +1,7 @@
 """How often the cavity search finds where a crystal ligand is, in folders of complexes.
 
+    python benchmarks/cavities.py FOLDER
+
 Each folder contains protein.pdb or protein.pdb.gz and ligand.sdf; cofactors in the protein's file
 belong to the receptor. Prints the fraction of complexes whose ligand is found by one of the first
 cavities: its centre within 5 Angstrom of the cavity's, or one of its atoms within 4, with 95 %
@@ -8,9 +10,12 @@ Wilson intervals. Nothing is timed.
 
 import argparse
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from ligen_py.engine.pocket.cavity import find_cavities
 from ligen_py.molecules.receptor.preparation import open_structure

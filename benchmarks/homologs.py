@@ -9,8 +9,10 @@ clipped to 20 .. 35,213), from a fixed seed. For each query the table has the ce
 On a processor also cells a second of processor time (GCUPS a core-second), which other programs on
 the machine disturb least.
 
-Two more lines time all queries together: from an opened database file to the printed lists, with
-reading and upload; first with the seal of the file checked, then with all of that done before.
+Before that, scores and alignments of all queries with some short targets are compared with those of
+the NumPy twin. Two more lines time all queries together: from an opened database file to the
+printed lists, with reading and upload; first with the seal of the file checked, then with all of
+that done before.
 
 With --parasail, a Python that has parasail (pip install parasail) aligns the first query of 256
 residues with the first 20 million residues of the same database in the same minute:
@@ -30,11 +32,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from ligen_py.engine.alignment import reference
 from ligen_py.engine.alignment.methods import Resident, method_of
-from ligen_py.engine.alignment.packing import pack, pieces
+from ligen_py.engine.alignment.packing import pack, pack_all, pieces
 from ligen_py.engine.alignment.ranking import merged
 from ligen_py.engine.alignment.scoring import Scoring
 from ligen_py.engine.alignment.search import Searcher
+from ligen_py.engine.alignment.tracing import tracer
 from ligen_py.opencl.device import Device, select
 from ligen_py.provenance import Run
 from ligen_py.records.database import Blocks, Proteins
@@ -96,6 +100,30 @@ def database(residues: int) -> Blocks:
     flat = letters.some(int(lengths.sum(dtype="i8")))
     ends = np.cumsum(lengths, dtype="i8")
     return pack(lengths, lambda number: flat[ends[number] - lengths[number] : ends[number]])
+
+
+def check(device: Device) -> int:
+    """Compare queries of all lengths with the twin, each with a damaged copy of a part of itself.
+
+    The number of pairs; scores, ends and ways of all of them agree.
+    """
+    scoring, pairs = Scoring(read_matrix("BLOSUM62")), 0
+    align = tracer(device, scoring)
+    for length in LENGTHS:
+        letters, query = Letters(length + 1), Letters(length).some(length)
+        part = query[: min(length, 400)]
+        near = np.where(letters.some(len(part)) < 9, part, letters.some(len(part)))
+        cut = len(part) // 2
+        near = np.concatenate([near[:cut], letters.some(7), near[cut:]])
+        targets = [near, *(letters.some(size) for size in (1, 20, 150, 300)), near[5:-5]]
+        blocks = pack_all(targets)
+        (found,) = Searcher(device, scoring).scores([query], blocks)
+        expected = reference.align(query, targets, scoring)
+        scores = [found[blocks.record.reshape(-1) == number][0] for number in range(len(targets))]
+        if scores != [one.score for one in expected] or align(query, targets) != expected:
+            raise SystemExit(f"a query of {length} residues: the twin has other alignments")
+        pairs += len(targets)
+    return pairs
 
 
 def by_length(device: Device, blocks: Blocks, lengths: tuple[int, ...]) -> list[dict[str, Any]]:
@@ -162,10 +190,11 @@ def from_file(device: Device, blocks: Blocks, folder: Path) -> list[dict[str, An
             for begin, end in pieces(first, 0, len(file.record), 1 << 30):
                 parts.append(searcher.search(queries, file.blocks(begin, end), 20))
             ranked = [merged(list(found), 20) for found in zip(*parts, strict=True)]
+            headers = file.headers([best.record for best in ranked])
             lines = [
                 line
-                for length, best in zip(LENGTHS, ranked, strict=True)
-                for line in listing(str(length), file.names(best.record)["header"], best.score)
+                for length, header, best in zip(LENGTHS, headers, ranked, strict=True)
+                for line in listing(str(length), header, best.score)
             ]
             (folder / "list.txt").write_text("".join(lines))
         seconds = time.perf_counter() - start
@@ -234,6 +263,7 @@ def main() -> None:
     device = select(options.device)
     millions = options.residues or (200 if device.kind == "gpu" else 20)
     print(device.label)
+    print(f"twin: {check(device)} pairs agree")
     blocks = database(int(millions * 1e6))
     print(
         f"{int((blocks.record >= 0).sum()):,} sequences, {int(blocks.length.sum(dtype='i8')):,} "

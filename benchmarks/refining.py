@@ -1,14 +1,16 @@
 """How many energies with gradients the refine kernel computes a second, in both of its forms.
 
     python benchmarks/refining.py [--device SELECTOR] [--fields NAME ...] [--count N] [--runs N]
-                                  [--json FILE]
+                                  [--poses N] [--rounds N] [--json FILE]
 
 Ligands are the seeded molecules of screen.py with drug-like sizes, the pocket is Candida albicans
 DHFR (PDB 1IA1), poses come from dock and filter, settings are those of `standard`. The forms run in
 turn, so that other work on the machine meets both: a sub-group for each pose (batched/refine.cl),
-and a lane for each pose (batched/refine_lanes.cl). "evaluations/s" is by the device's clock,
-"of a core" by the processor time of this process, which other work changes less; both are the best
-of the runs. The share is that of the single-precision multiply-adds that roofline.py measures.
+on an NVIDIA GPU of 8 lanes or, where a ligand has few poses, 32; and a lane for each pose
+(batched/refine_lanes.cl). --poses 3 --rounds 16 is like the last heat of a refinement. The rate
+"evaluations/s" is by the device's clock, "of a core" by the processor time of this process, which
+other work changes less; both are the best of the runs. The share is that of the single-precision
+multiply-adds that roofline.py measures.
 
 An evaluation is counted as 100 operations an atom (placing it, the trilinear look-up, its moment),
 100 a pair (distance, two Gaussians, contact terms, forces), 190 a torsion, and 12 an entry of the
@@ -20,7 +22,7 @@ import json
 import resource
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from benchmarks.screen import library_of, packaged_complex
 from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.filtering.batched import filter_poses
+from ligen_py.engine.pose_arrays import ranges, take
 from ligen_py.engine.refinement.batched import BY_LANES, BY_SUB_GROUPS, RIGID, Refiner
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.maps import Grid
@@ -75,6 +78,12 @@ class Given:
         kept, _ = filter_poses(device, molecules.ligands, poses, settings.filter)
         return cls(molecules, target, kept)
 
+    def few(self, poses: int) -> "Given":
+        """The same with at most so many poses of a ligand, its first ones."""
+        first = self.poses.first_pose
+        counts = np.minimum(np.diff(first), poses)
+        return replace(self, poses=take(self.poses, ranges(first[:-1], counts), counts))
+
 
 def operations(field: ChemicalField, ligands: Any) -> float:
     """Operations of an evaluation, mean over the ligands."""
@@ -88,6 +97,11 @@ def operations(field: ChemicalField, ligands: Any) -> float:
     return float(total / len(rows))
 
 
+def ligands_for(device: Device) -> int:
+    """Ligands whose poses fill a device."""
+    return 384 if device.kind == "gpu" else 24
+
+
 def processor_time() -> float:
     """Of this process, user and system, seconds."""
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -95,12 +109,12 @@ def processor_time() -> float:
 
 
 def measure(
-    device: Device, given: Given, name: str, forms: tuple[str, ...], runs: int
+    device: Device, given: Given, name: str, forms: tuple[str, ...], runs: int, rounds: int = 1
 ) -> list[dict[str, Any]]:
-    """A row for each form in the field of a function."""
+    """A row for each form in the field of a function, for chains of so many rounds."""
     seen = given.target.seen(given.molecules, [name])[name]
     kinds = given.molecules.typed["vina"].type  # type: ignore[attr-defined]
-    settings = RefineSettings(field=name)
+    settings = RefineSettings(field=name, rounds=rounds)
     grid = Grid.over(given.target.field, settings.spacing)
     field = field_over(name, device, seen.receptor, grid, seen.ligands)
     work = operations(field, seen.ligands)
@@ -156,17 +170,20 @@ def main() -> int:
         "--fields", nargs="+", choices=list(FUNCTIONS), default=["vina"], metavar="NAME"
     )
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=FORMS)
-    parser.add_argument("--count", type=int, default=24, metavar="N", help="ligands")
+    parser.add_argument("--count", type=int, metavar="N", help="ligands (default: 24; GPUs: 384)")
+    parser.add_argument("--poses", type=int, default=192, metavar="N", help="of a ligand, at most")
+    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of a chain")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="of each form")
     parser.add_argument("--json", type=Path, help="also write the table here")
     options = parser.parse_args()
     device = select(options.device)
-    given = Given.of(device, options.count)
+    given = Given.of(device, options.count or ligands_for(device)).few(options.poses)
     fused = arithmetic(device, 3)["fused"]["highest"]
     print(f"{device.label}; FP32 {fused / 1e9:,.1f} 1e9 operations/s", flush=True)
     rows = []
     for name in options.fields:
-        rows += measure(device, given, name, tuple(options.forms), options.runs)
+        forms = tuple(options.forms)
+        rows += measure(device, given, name, forms, options.runs, options.rounds)
         print_rows(rows[-len(options.forms) :], fused)
     if options.json:
         document = {"device": device.label, "fused": fused, "rows": rows}

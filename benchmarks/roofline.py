@@ -316,7 +316,7 @@ def main() -> int:
     tables = efficiency(device, plan, settings, forms, options.quick)
     if options.refine:
         runs = 2 if options.quick else 5
-        given = refining.Given.of(device, 12 if options.quick else 48)
+        given = refining.Given.of(device, 12 if options.quick else refining.ligands_for(device))
         tables["refine"] = refining.measure(device, given, "vina", refining.FORMS, runs)
         refining.print_rows(tables["refine"], tables["ceilings"]["fused"]["highest"])
     if options.json:

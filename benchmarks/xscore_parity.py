@@ -17,6 +17,8 @@ import gemmi
 import numpy as np
 from rdkit import Chem
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
 from ligen_py.engine.functions.xscore.reference import CUTOFF, Molecule, terms
 from ligen_py.molecules.elements import COVALENT_RADIUS
 from ligen_py.molecules.graph import Graph

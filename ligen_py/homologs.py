@@ -78,8 +78,9 @@ def run(
         began = time.perf_counter()
         ranked = _search(chosen, path, ranges, queries.proteins.letters, scoring, settings.top)
         seconds = time.perf_counter() - began
-        for header, best in zip(queries.proteins.header, ranked, strict=True):
-            sys.stdout.writelines(listing(header, database.headers(best.record), best.score))
+        headers = database.headers([best.record for best in ranked])
+        for query, found, best in zip(queries.proteins.header, headers, ranked, strict=True):
+            sys.stdout.writelines(listing(query, found, best.score))
         log.info("%.3g cells in %.2f s, %.1f GCUPS", cells, seconds, cells / seconds / 1e9)
         known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)
         rest = scoring, tracer(chosen[0], scoring), known, blocks, inputs.part, queries.sites

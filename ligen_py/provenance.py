@@ -28,6 +28,7 @@ SUFFIXES = (".cl", ".clh", *BESIDE)
 """Endings of files, other than modules, that a stage may use."""
 
 
+@cache
 def _module_file(name: str) -> Path | None:
     relative = name.removeprefix("ligen_py").strip(".").replace(".", "/")
     for candidate in (PACKAGE / f"{relative}.py", PACKAGE / relative / "__init__.py"):

@@ -30,19 +30,6 @@
 #define BFGS 0  // whether the local search is BFGS; else it is ADADELTA or Solis and Wets'
 #endif
 
-// Maps as the look-up reads them: at each point the four energies at (y, z), (y, z + 1), (y + 1, z)
-// and (y + 1, z + 1). Cells end before the last points, whose own neighbours do not matter.
-__kernel void gather_cells(int points,  // of all maps
-                           int stride_y,
-                           __global const float *energies,
-                           __global float4 *maps) {
-  const int n = get_global_id(0);
-  if (n >= points) return;
-  const int next = min(n + stride_y, points - 1);
-  maps[n] = (float4)(energies[n], energies[min(n + 1, points - 1)], energies[next],
-                     energies[min(next + 1, points - 1)]);
-}
-
 // Random numbers that decide about parents and crossover.
 #define CHOICES 10
 

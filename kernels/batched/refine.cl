@@ -1,10 +1,17 @@
 // refine: each kept pose becomes the best of a chain of local minima in a field with intramolecular
-// terms. One sub-group a pose; lane = atom, or degree of freedom.
+// terms. One sub-group a pose; lane = some of its atoms and degrees of freedom.
 //
 // A chain: descend from the pose; then, `rounds` times, change the position, the orientation or one
 // torsion at random, descend, and go on from there if it is better (or, by Metropolis, not much
 // worse). Descents are BFGS with a dense inverse Hessian, counted in evaluations. Random numbers
 // are a function of the ligand's content, the pose's restart and the round alone.
+//
+//   work-group   |  an item: poses first .. last - 1 of one ligand  | ...
+//   sub-group    pose first + its number, then SG_TOGETHER further, ...
+//
+// Sub-groups that go together, as parts of an NVIDIA warp, have poses of one ligand and share a
+// control flow: one evaluation after the other, whatever chain, round and step each is at. What
+// happens to some only is a masked update. So few lanes are idle where a ligand is small.
 //
 // Energies and gradients, and the macro FIELD that says of which field: energy.clh.
 //
@@ -13,228 +20,262 @@
 #include "energy.clh"
 #include "random.clh"
 
-#ifndef MAX_FREEDOMS
-#define MAX_FREEDOMS 32  // 6 + the most torsions of a ligand of the batch, rounded up
-#endif
-#ifndef WG_SUB_GROUPS
-#define WG_SUB_GROUPS 1  // sub-groups in a work-group
-#endif
-
 #define ARMIJO 1e-4f
 #define SMALL_DECREASE 1e-3f  // a descent ends when its next step promises less, kcal/mol
 
-// The orientation after a rotation vector.
-static inline float4 turned(float4 q, float x, float y, float z) {
-  const float square = fma(x, x, fma(y, y, z * z));
-  const float angle = sqrt(square);
-  const float s = angle > 1e-6f ? sin(0.5f * angle) / angle : 0.5f;
-  const float4 r = quaternion_product((float4)(x * s, y * s, z * s, cos(0.5f * angle)), q);
-  const float n = rsqrt(fma(r.x, r.x, fma(r.y, r.y, fma(r.z, r.z, r.w * r.w))));
-  return (float4)(r.x * n, r.y * n, r.z * n, r.w * n);
-}
+// Columns of the inverse Hessian belong to the lanes of their degrees of freedom. They are in
+// registers where there are few.
+#ifndef HESSIAN_IN_REGISTERS
+#define HESSIAN_IN_REGISTERS (OWN * MAX_FREEDOMS <= 16)
+#endif
+#if HESSIAN_IN_REGISTERS
+#define HESSIAN_NUMBERS 0
+#define H(w, k, row) (w)->hessian[k][row]
+#else
+#define HESSIAN_NUMBERS (FREEDOMS * FREEDOMS)
+#define H(w, k, row) (w)->hessian[(row) * FREEDOMS + (k) * SG_SIZE]
+#endif
 
-// `place` and `angles` moved along a direction in the degrees of freedom.
-static inline place_t moved(sg_t sg,
-                            int torsions,
-                            place_t place,
-                            __local const float *angles,
-                            __local const float *direction,
-                            float step,
-                            __local float *result) {
-  for (int n = sg.lane; n < torsions; n += SG_SIZE)
-    result[n] = fma(step, direction[RIGID + n], angles[n]);
-  place.translation.x = fma(step, direction[0], place.translation.x);
-  place.translation.y = fma(step, direction[1], place.translation.y);
-  place.translation.z = fma(step, direction[2], place.translation.z);
-  place.quaternion =
-      turned(place.quaternion, step * direction[3], step * direction[4], step * direction[5]);
-  sg_sync(sg);
-  return place;
-}
+// Local memory of a pose: that of its energy; three vectors of a descent; the pose that the chain
+// has reached, its orientation behind; the inverse Hessian. A sub-group's memory begins in the bank
+// behind the last one that its neighbour reads with it.
+#define AT_DESCENT ENERGY_NUMBERS
+#define AT_PRESENT (AT_DESCENT + 3 * FREEDOMS)
+#define AT_HESSIAN (AT_PRESENT + FREEDOMS + 4)
+#define ALL_NUMBERS (AT_HESSIAN + HESSIAN_NUMBERS)
+#define NUMBERS_APART \
+  (SG_TOGETHER > 1 ? (ALL_NUMBERS - SG_SIZE + 31) / 32 * 32 + SG_SIZE : ALL_NUMBERS)
 
-// Working memory of a descent, in local memory.
+// A descent. A lane has its degrees of freedom; other numbers are the same for all lanes.
 typedef struct {
-  __local float *gradient, *trial_gradient, *direction, *trial, *change, *hessian;
+  float scale[OWN];  // squared unit of a degree of freedom: it moves atoms by about an Angstrom
+  float gradient[OWN], direction[OWN];
+  float energy, slope, step;
+#if HESSIAN_IN_REGISTERS
+  float hessian[OWN][FREEDOMS];
+#else
+  __local float *hessian;  // from the lane's first column on
+#endif
 } descent_t;
 
-// Unit of each degree of freedom: one that moves the ligand's atoms by about an Angstrom.
-static inline float squared_scale(const problem_t *p, int d) {
-  const float arm = d < 3 ? 1.0f : d < RIGID ? p->ligand.radius_of_gyration : 2.0f;
+static inline float squared_scale(float radius_of_gyration, int d) {
+  const float arm = d < 3 ? 1.0f : d < RIGID ? radius_of_gyration : 2.0f;
   return 1.0f / (arm * arm);
 }
 
-// Column d of the inverse Hessian belongs to the lane of freedom d alone; no other touches it.
-static inline void reset_column(const problem_t *p, const descent_t *w, int d, float factor) {
-  for (int k = 0; k < RIGID + p->ligand.torsions; k++)
-    w->hessian[k * MAX_FREEDOMS + d] = k == d ? factor * squared_scale(p, d) : 0.0f;
-}
+#define PART(v, n) ((n) == 0 ? (v).x : (n) == 1 ? (v).y : (n) == 2 ? (v).z : (v).w)
 
-static inline float times_hessian(const descent_t *w,
-                                  int count,
-                                  int d,
-                                  __local const float *vector) {
-  float sum = 0.0f;
-  for (int k = 0; k < count; k++) sum = fma(w->hessian[k * MAX_FREEDOMS + d], vector[k], sum);
-  return sum;
-}
+// What update() is told about an evaluation.
+typedef struct {
+  int start;  // a descent begins: the step was the random change before it
+  int first;  // it is the first step of the descent that may be accepted
+} stage_t;
 
-// The direction of descent; returns its slope. Where it is none, forget the inverse Hessian.
-static float choose_direction(sg_t sg, const problem_t *p, const descent_t *w) {
-  const int count = RIGID + p->ligand.torsions;
-  float slope = 0.0f, steepest = 0.0f;
-  for (int d = sg.lane; d < count; d += SG_SIZE) {
-    const float g = w->gradient[d];
-    const float along = -times_hessian(w, count, d, w->gradient);
-    w->direction[d] = along;
-    slope = fma(along, g, slope);
-    steepest = fma(-squared_scale(p, d) * g, g, steepest);
-  }
-  slope = sg_sum_float(sg, slope);
-  steepest = sg_sum_float(sg, steepest);
-  const int forget = !(slope < 0.0f);
-  for (int d = sg.lane; d < count; d += SG_SIZE) {
-    if (forget) {
-      reset_column(p, w, d, 1.0f);
-      w->direction[d] = -squared_scale(p, d) * w->gradient[d];
+// After an evaluation: accept the step or not, update the inverse Hessian by it (BFGS; the first
+// step also sets its size), and choose the next direction, -H g, and step. `part` is the lane's
+// part of the energy, `slope` the gradient at the end of the step. Returns whether it is accepted.
+//
+// H y is H g - H g_before, and the second product is the direction: so there is one product, and
+// all sums that follow, the next slope too, are made of sums at its end.
+static int update(sg_t sg,
+                  int count,
+                  descent_t *w,
+                  __local float *room,
+                  stage_t stage,
+                  float part,
+                  const float *slope,
+                  float *found) {
+  __local float *new_gradient = room, *steps = room + FREEDOMS, *changes = room + 2 * FREEDOMS;
+#pragma unroll
+  for (int k = 0; k < OWN; k++) new_gradient[k * SG_SIZE + sg.lane] = slope[k];
+  sg_sync(sg);
+  float along[OWN];  // H g
+#pragma unroll
+  for (int k = 0; k < OWN; k++) along[k] = 0.0f;
+#pragma unroll
+  for (int row = 0; row < FREEDOMS; row += 4) {
+    if (row < count) {
+      const float4 g = *(__local const float4 *)(new_gradient + row);
+#pragma unroll
+      for (int k = 0; k < OWN; k++)
+        along[k] = fma(H(w, k, row), g.x,
+                       fma(H(w, k, row + 1), g.y,
+                           fma(H(w, k, row + 2), g.z, fma(H(w, k, row + 3), g.w, along[k]))));
     }
   }
-  sg_sync(sg);
-  return forget ? steepest : slope;
-}
-
-// Longest step at which no degree of freedom moves atoms by more than about an Angstrom.
-static inline float longest_step(sg_t sg, const problem_t *p, const descent_t *w) {
-  float largest = 1e-6f;
-  for (int d = sg.lane; d < RIGID + p->ligand.torsions; d += SG_SIZE)
-    largest = fmax(largest, w->direction[d] * w->direction[d] / squared_scale(p, d));
-  return rsqrt(as_float(sg_max(sg, as_int(largest))));
-}
-
-// BFGS update of the inverse Hessian after a step of length `step` along the direction: `gradient`
-// becomes the new one. A step that was not accepted, or along which the slope does not rise,
-// changes nothing. The first one also sets the size of the inverse Hessian.
-static void update_hessian(
-    sg_t sg, const problem_t *p, const descent_t *w, float step, int accepted, int first) {
-  const int count = RIGID + p->ligand.torsions;
-  float sy = 0.0f, yhy = 0.0f;
-  for (int d = sg.lane; d < count; d += SG_SIZE) {
-    const float g = w->trial_gradient[d];
-    const float y = accepted ? g - w->gradient[d] : 0.0f;
-    if (accepted) w->gradient[d] = g;
-    w->trial_gradient[d] = y;
-    w->direction[d] *= step;
-    sy = fma(w->direction[d], y, sy);
-    yhy = fma(y * y, squared_scale(p, d), yhy);
+  // Energy; s y, y H y, s g, y H g, g H g; y D y, y D g, g D g with the diagonal of squared units.
+  float sums[9] = {part, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+  for (int k = 0; k < OWN; k++) {
+    const float g = slope[k], y = g - w->gradient[k], s = w->step * w->direction[k];
+    const float hy = along[k] + w->direction[k], scaled = w->scale[k] * y;
+    sums[1] = fma(s, y, sums[1]);
+    sums[2] = fma(hy, y, sums[2]);
+    sums[3] = fma(s, g, sums[3]);
+    sums[4] = fma(hy, g, sums[4]);
+    sums[5] = fma(along[k], g, sums[5]);
+    sums[6] = fma(scaled, y, sums[6]);
+    sums[7] = fma(scaled, g, sums[7]);
+    sums[8] = fma(w->scale[k] * g, g, sums[8]);
   }
-  sy = sg_sum_float(sg, sy);
-  yhy = sg_sum_float(sg, yhy);
-  sg_sync(sg);
-  const int rises = sy > 1e-6f;
-  const float size = sy / yhy;
-  yhy = 0.0f;
-  for (int d = sg.lane; d < count; d += SG_SIZE) {
-    if (rises && first) reset_column(p, w, d, size);
-    const float hy = times_hessian(w, count, d, w->trial_gradient);
-    w->change[d] = hy;
-    yhy = fma(hy, w->trial_gradient[d], yhy);
+  sg_sum_floats(sg, sums, 9);
+
+  const float reached = *found = sums[0];
+  const int accepted = stage.start || reached <= fma(ARMIJO * w->step, w->slope, w->energy);
+  const int learns = accepted && !stage.start && sums[1] > 1e-6f, sized = learns && stage.first;
+  const float size = sized ? sums[1] / sums[6] : 1.0f;
+  const float yhy = sized ? size * sums[6] : sums[2], rise = sums[3];
+  const float hyg = sized ? size * sums[7] : sums[4];
+  const float ghg = sized || stage.start ? size * sums[8] : sums[5];
+  const float inverse = learns ? 1.0f / sums[1] : 0.0f;
+  const float factor = learns ? fma(yhy, inverse, 1.0f) * inverse : 0.0f;
+  // The next direction is -(H g + s times `of_step` - H y times `of_change`).
+  const float of_step = learns ? fma(factor, rise, -(inverse * hyg)) : 0.0f;
+  const float of_change = learns ? inverse * rise : 0.0f;
+  const float next = learns ? -(ghg + fma(of_step, rise, -(of_change * hyg))) : -ghg;
+  const int forget = accepted && !(next < 0.0f);
+  const int reset = forget || sized || stage.start;
+  const float diagonal = forget ? 1.0f : size;
+  float longest = 1e-6f;
+  float a[OWN], b[OWN];
+#pragma unroll
+  for (int k = 0; k < OWN; k++) {
+    const float g = slope[k], y = g - w->gradient[k], scale = w->scale[k];
+    const float s = learns ? w->step * w->direction[k] : 0.0f;
+    const float hy = !learns ? 0.0f : sized ? size * scale * y : along[k] + w->direction[k];
+    const float hg = reset ? diagonal * scale * g : along[k];
+    const float direction = forget ? -hg : fma(of_change, hy, -fma(of_step, s, hg));
+    w->direction[k] = accepted ? direction : w->direction[k];
+    w->gradient[k] = accepted ? g : w->gradient[k];
+    longest = fmax(longest, w->direction[k] * w->direction[k] / scale);
+    steps[k * SG_SIZE + sg.lane] = s;
+    changes[k * SG_SIZE + sg.lane] = hy;
+    a[k] = forget ? 0.0f : fma(factor, s, -(inverse * hy));
+    b[k] = forget ? 0.0f : -(inverse * s);
   }
-  yhy = sg_sum_float(sg, yhy);
   sg_sync(sg);
-  const float inverse = rises ? 1.0f / sy : 0.0f, factor = fma(yhy, inverse, 1.0f) * inverse;
-  for (int d = sg.lane; d < count; d += SG_SIZE) {
-    const float s = w->direction[d], hy = w->change[d];
-    const float a = fma(factor, s, -(inverse * hy)), b = -(inverse * s);
-    for (int k = 0; k < count; k++) {
-      __local float *h = w->hessian + k * MAX_FREEDOMS + d;
-      *h = fma(a, w->direction[k], fma(b, w->change[k], *h));
+  if (sg_any_together(sg, reset)) {
+#pragma unroll
+    for (int row = 0; row < FREEDOMS; row++) {
+      if (row < count) {
+#pragma unroll
+        for (int k = 0; k < OWN; k++) {
+          const float on = row == k * SG_SIZE + sg.lane ? diagonal * w->scale[k] : 0.0f;
+          H(w, k, row) = reset ? on : H(w, k, row);
+        }
+      }
     }
   }
-  sg_sync(sg);
+#pragma unroll
+  for (int row = 0; row < FREEDOMS; row += 4) {
+    if (row < count) {
+      const float4 s = *(__local const float4 *)(steps + row);
+      const float4 hy = *(__local const float4 *)(changes + row);
+#pragma unroll
+      for (int n = 0; n < 4; n++) {
+#pragma unroll
+        for (int k = 0; k < OWN; k++)
+          H(w, k, row + n) = fma(a[k], PART(s, n), fma(b[k], PART(hy, n), H(w, k, row + n)));
+      }
+    }
+  }
+  // Longest step at which no degree of freedom moves atoms by more than about an Angstrom; or the
+  // minimum of the parabola through both energies and the slope, within limits.
+  const float step = w->step;
+  const float best = -0.5f * w->slope * step * step / (reached - w->energy - w->slope * step);
+  const float shorter = clamp(best, 0.1f * step, 0.5f * step);
+  const float limit = fmin(1.0f, rsqrt(sg_max_float(sg, longest)));
+  w->step = accepted ? limit : shorter;
+  w->energy = accepted ? reached : w->energy;
+  w->slope = !accepted ? w->slope : forget ? -sums[8] : next;
+  return accepted;
 }
 
-static inline void copy(sg_t sg, __local float *to, __local const float *from, int count) {
-  for (int n = sg.lane; n < count; n += SG_SIZE) to[n] = from[n];
-  sg_sync(sg);
+// Random numbers of a round, one a lane.
+#define CHOICE 0
+#define TURNING 4
+#define CHANCE 5
+#define DRAWN 6
+
+// A random change of position, orientation or one torsion, each as likely as any other, as a
+// direction; returns how far to go along it, nothing in round 0.
+static float change_at_random(sg_t sg,
+                              const problem_t *p,
+                              __local const float *drawn,
+                              int round,
+                              float amplitude,
+                              float *direction) {
+  const int choice = (int)(drawn[CHOICE] * (float)(p->ligand.torsions + 2));
+  const ball_t ball = ball_of(drawn[1], drawn[2], drawn[3]);
+#pragma unroll
+  for (int k = 0; k < OWN; k++) {
+    const int d = k * SG_SIZE + sg.lane;
+    const float of_ball = d % 3 == 0 ? ball.x : d % 3 == 1 ? ball.y : ball.z;
+    direction[k] = 0.0f;
+    if (d < RIGID && choice == d / 3) direction[k] = of_ball;
+    if (d >= RIGID && choice == d - RIGID + 2) direction[k] = 2.0f * drawn[TURNING] - 1.0f;
+  }
+  return round == 0    ? 0.0f
+         : choice == 0 ? amplitude
+         : choice == 1 ? amplitude / p->ligand.radius_of_gyration
+                       : 3.14159265f;
 }
 
-// Descend from a genotype, with at most `evaluations`; place and angles become where it ends. The
-// first evaluation is that of the start, a step of no length. No barrier depends on a decision: a
-// rejected step goes through the same motions and changes nothing but its length.
-static float descend(sg_t sg,
-                     const problem_t *p,
-                     const descent_t *w,
-                     place_t *place,
-                     __local float *angles,
-                     int evaluations,
-                     float *at_start,
-                     int *count) {
-  const int torsions = p->ligand.torsions;
-  float energy = INFINITY, slope = 0.0f, step = 0.0f;
-  int steps = 0, going = 1;
-  for (int d = sg.lane; d < RIGID + torsions; d += SG_SIZE) {
-    reset_column(p, w, d, 1.0f);
-    w->direction[d] = w->gradient[d] = 0.0f;
-  }
-  sg_sync(sg);
-  for (int n = 0; n < evaluations && going; n++) {
-    const place_t to = moved(sg, torsions, *place, angles, w->direction, step, w->trial);
-    const float found = evaluate(sg, p, to, w->trial, w->trial_gradient);
-    const int accepted = n == 0 || found <= fma(ARMIJO * step, slope, energy);
-    if (n == 0) *at_start = found;
-    *count += 1;
-    // The minimum of the parabola through both energies and the slope, within limits.
-    const float best = -0.5f * slope * step * step / (found - energy - slope * step);
-    const float shorter = clamp(best, 0.1f * step, 0.5f * step);
-    update_hessian(sg, p, w, step, accepted, steps == 1);
-    copy(sg, angles, w->trial, accepted ? torsions : 0);
-    energy = accepted ? found : energy;
-    if (accepted) *place = to;
-    steps += accepted;
-    slope = choose_direction(sg, p, w);
-    const float longest = fmin(1.0f, longest_step(sg, p, w));
-    step = accepted ? longest : shorter;
-    going = -slope * (accepted ? 1.0f : step) >= SMALL_DECREASE;
-  }
-  return energy;
+// Whether atom i of a ligand meets atom i + k in row k.
+static inline int meets(field_ligand_t l, __global const uint *pairs, int i, int k) {
+  const int j = i + k < l.atoms ? i + k : i + k - l.atoms;
+  const int last_row_twice = 2 * k == l.atoms && j < i;
+  return !last_row_twice && (pairs[i * l.words + j / 32] >> (j % 32) & 1u);
 }
 
-// Change position, orientation or one torsion, each as likely as any other; nothing in round 0.
-static place_t perturbed(sg_t sg,
-                         const problem_t *p,
-                         const descent_t *w,
-                         place_t place,
-                         __local float *angles,
-                         uint restart,
-                         uint round,
-                         float amplitude) {
-  const int torsions = p->ligand.torsions;
-  const uint key = p->ligand.key;
-  const int choice = (int)(uniform(key, restart, round, 0) * (float)(torsions + 2));
-  const ball_t in = in_ball(key, restart, round);
-  const float4 ball = (float4)(in.x, in.y, in.z, 0.0f);
-  const float reach = round == 0    ? 0.0f
-                      : choice == 0 ? amplitude
-                      : choice == 1 ? amplitude / p->ligand.radius_of_gyration
-                                    : 3.14159265f;
-  for (int d = sg.lane; d < RIGID + torsions; d += SG_SIZE) {
-    float along = 0.0f;
-    if (choice == 0 && d < 3) along = component(ball, d);
-    if (choice == 1 && d >= 3 && d < RIGID) along = component(ball, d - 3);
-    if (choice >= 2 && d == RIGID + choice - 2)
-      along = 2.0f * uniform(key, restart, round, 4) - 1.0f;
-    w->direction[d] = along;
+// Rows of each ligand in which any atoms meet, as how far these are apart.
+__kernel void find_rows(int ligand_count,
+                        __global const field_ligand_t *ligands,
+                        __global const uint *pairs,
+                        __global int *steps,
+                        __global int *rows) {
+  const int ligand = get_global_id(0);
+  if (ligand >= ligand_count) return;
+  const field_ligand_t l = ligands[ligand];
+  int found = 0;
+  for (int k = 1; 2 * k <= l.atoms; k++) {
+    int any = 0;
+    for (int i = 0; i < l.atoms && !any; i++) any = meets(l, pairs + l.first_word, i, k);
+    if (any) steps[l.first_row + found++] = k;
   }
-  sg_sync(sg);
-  return moved(sg, torsions, place, angles, w->direction, reach, angles);
+  rows[ligand] = found;
+}
+
+// Terms of the pairs: work-items are spots of a row, rows of a ligand, ligands.
+__kernel void find_terms(__constant float4 *pair_table,
+                         __constant float4 *type_table,
+                         __global const field_ligand_t *ligands,
+                         __global const float4 *conformers,
+                         __global const int *kinds,
+                         __global const uint *pairs,
+                         __global const int *steps,
+                         __global const int *rows,
+                         __global float4 *terms) {
+  const int i = get_global_id(0), row = get_global_id(1), ligand = get_global_id(2);
+  if (row >= rows[ligand]) return;
+  const field_ligand_t l = ligands[ligand];
+  const field_tables_t tables = {pair_table, type_table};
+  const size_t place = l.first_row + row;
+  const int k = steps[place];
+  float4 found = FIELD_NONE;
+  if (i < l.atoms && meets(l, pairs + l.first_word, i, k)) {
+    const int one = l.first_atom + i, two = i + k < l.atoms ? one + k : one + k - l.atoms;
+    found = field_terms(tables, conformers[one].w, kinds[one], conformers[two].w, kinds[two]);
+  }
+  terms[place * SPOTS + i] = found;
 }
 
 KERNEL void refine(
-    int pose_count,
     int evaluations,
     float temperature,
     float amplitude,
     grid_t grid,
-    __global const float *maps,
+    __global const float4 *maps,  // of gather_cells()
     __constant float4 *pair_table,
     __constant float4 *type_table,
     __global const field_ligand_t *ligands,
@@ -242,29 +283,27 @@ KERNEL void refine(
     __global const int *kinds,
     __global const torsion_t *torsions,  // the far side is in its first range
     __global const float *inverse_lengths,
-    __global const uint *pairs,
-    __global const int *owner,            // a pose: its ligand
-    __global const int *restarts,         // a pose
-    __global const int *first_angle,      // a pose: row of its first torsion angle
-    __global const float4 *quaternions,   // a pose, x, y, z, w
-    __global const float4 *translations,  // a pose, Angstrom
-    __global float *angles,               // radians; in and out, each by one lane alone
+    __global const int *steps,  // of find_rows() and find_terms()
+    __global const int *rows,
+    __global const float4 *terms,
+    __global const int4 *items,          // ligand, its first pose of the item, one past the last
+    __global const int *restarts,        // a pose
+    __global const int *first_angle,     // a pose: row of its first torsion angle
+    __global const float4 *quaternions,  // a pose, x, y, z, w
+    __global const float *translations,  // a pose: 4, Angstrom, the last is unused
+    __global float *angles,              // radians; in and out, each by one lane alone
     __global float4 *best_quaternions,
-    __global float4 *best_translations,
-    __global float *gradients,  // a pose: MAX_FREEDOMS numbers, at the first descent's end
+    __global float *best_translations,
+    __global float *gradients,  // a pose: MAX_FREEDOMS numbers; without rounds only
     __global float2 *energies,  // a pose: before and after, kcal/mol
     __global int *counts)       // a pose: evaluations
 {
   SG_SETUP(sg);
-  __local float all_atoms[WG_SUB_GROUPS * MAX_ATOMS * 9];
-  __local float2 all_turns[WG_SUB_GROUPS * MAX_FREEDOMS];
-  __local float all_vectors[WG_SUB_GROUPS * MAX_FREEDOMS * (8 + MAX_FREEDOMS)];
-  const int pose = sg.item;
-  if (pose >= pose_count) return;
-  __local float *vectors = all_vectors + sg.index * MAX_FREEDOMS * (8 + MAX_FREEDOMS);
-  __local float *atoms = all_atoms + sg.index * MAX_ATOMS * 9;
-  const field_ligand_t l = ligands[owner[pose]];
-  const int rounds = l.rounds;
+  __local float4 all_room[SG_TOGETHER * NUMBERS_APART / 4], hinges[2 * PIECES];
+  const int4 item = items[sg.item / SG_TOGETHER];
+  const field_ligand_t l = ligands[item.x];
+  __local float *room = (__local float *)all_room + sg.index * NUMBERS_APART;
+  const int count = RIGID + l.torsions, most = l.rounds > 0 ? evaluations : 1;
   const problem_t p = {l,
                        grid,
                        maps,
@@ -273,56 +312,124 @@ KERNEL void refine(
                        kinds + l.first_atom,
                        torsions + l.first_torsion,
                        inverse_lengths + l.first_torsion,
-                       pairs + l.first_word,
-                       {atoms, atoms + MAX_ATOMS, atoms + 2 * MAX_ATOMS},
-                       {atoms + 3 * MAX_ATOMS, atoms + 4 * MAX_ATOMS, atoms + 5 * MAX_ATOMS},
-                       {atoms + 6 * MAX_ATOMS, atoms + 7 * MAX_ATOMS, atoms + 8 * MAX_ATOMS},
-                       all_turns + sg.index * MAX_FREEDOMS};
-  const descent_t w = {vectors,
-                       vectors + MAX_FREEDOMS,
-                       vectors + 2 * MAX_FREEDOMS,
-                       vectors + 3 * MAX_FREEDOMS,
-                       vectors + 4 * MAX_FREEDOMS,
-                       vectors + 8 * MAX_FREEDOMS};
-  __local float *trying = vectors + 5 * MAX_FREEDOMS, *present = vectors + 6 * MAX_FREEDOMS;
-  __local float *best = vectors + 7 * MAX_FREEDOMS;
-  const uint restart = (uint)restarts[pose];
-  __global float *turns = angles + first_angle[pose];
-
-  place_t place = {translations[pose], quaternions[pose]};
-  for (int n = sg.lane; n < l.torsions; n += SG_SIZE) present[n] = turns[n];
-  sg_sync(sg);
-  place_t best_place = place;
-  copy(sg, best, present, l.torsions);
-  float before = 0.0f, lowest = 0.0f, energy = 0.0f;
-  int count = 0;
-  for (int round = 0; round < max(rounds, 1); round++) {
-    place_t to = place;
-    copy(sg, trying, present, l.torsions);
-    to = perturbed(sg, &p, &w, to, trying, restart, (uint)round, amplitude);
-    float start;
-    const float found =
-        descend(sg, &p, &w, &to, trying, rounds > 0 ? evaluations : 1, &start, &count);
-    if (round == 0) {
-      before = lowest = start;
-      for (int d = sg.lane; d < RIGID + l.torsions; d += SG_SIZE)
-        gradients[(size_t)pose * MAX_FREEDOMS + d] = w.gradient[d];
-    }
-    const float chance = uniform(l.key, restart, (uint)round, 5);
-    const int taken = round == 0 || found < energy || exp((energy - found) / temperature) > chance;
-    const int lower = found < lowest;
-    energy = taken ? found : energy;
-    lowest = lower ? found : lowest;
-    if (taken) place = to;
-    if (lower) best_place = to;
-    copy(sg, present, trying, taken ? l.torsions : 0);
-    copy(sg, best, trying, lower ? l.torsions : 0);
+                       terms + (size_t)l.first_row * SPOTS,
+                       steps + l.first_row,
+                       rows[item.x],
+                       room,
+                       hinges};
+  __local float *present = room + AT_PRESENT;  // degrees of freedom, then the orientation
+  int pieces[ATOMS];
+  find_pieces(sg, &p, pieces);
+  descent_t w;
+#pragma unroll
+  for (int k = 0; k < OWN; k++) {
+    w.scale[k] = squared_scale(l.radius_of_gyration, k * SG_SIZE + sg.lane);
+    w.gradient[k] = w.direction[k] = 0.0f;
   }
-  for (int n = sg.lane; n < l.torsions; n += SG_SIZE) turns[n] = best[n];
-  if (sg.lane == 0) {
-    best_quaternions[pose] = best_place.quaternion;
-    best_translations[pose] = best_place.translation;
-    energies[pose] = (float2)(before, lowest);
-    counts[pose] = count;
+  w.energy = w.slope = w.step = 0.0f;
+#if HESSIAN_IN_REGISTERS
+#pragma unroll
+  for (int k = 0; k < OWN; k++) {
+#pragma unroll
+    for (int row = 0; row < FREEDOMS; row++) w.hessian[k][row] = 0.0f;
+  }
+#else
+  w.hessian = room + AT_HESSIAN + sg.lane;
+  for (int n = 0; n < FREEDOMS; n++) {
+    for (int k = 0; k < OWN; k++) H(&w, k, n) = 0.0f;
+  }
+#endif
+
+  __local float4 *orientation = (__local float4 *)(room + AT_ORIENTATIONS);
+  float value[OWN];  // of the lane's degrees of freedom; of the rotation vector 0
+  int pose = item.y + sg.index - SG_TOGETHER, active = 1, finished = 1, ended = 1;
+  int round = 0, evaluation = 0, accepted_steps = 0, of_pose = 0, row = 0;
+  float before = 0.0f, lowest = 0.0f, present_energy = 0.0f, chance = 0.0f;
+  for (;;) {
+    if (sg_any_together(sg, ended)) {
+      if (sg_any_together(sg, finished)) {
+        // The next pose of the sub-group.
+        pose = finished ? pose + SG_TOGETHER : pose;
+        active = pose < item.z;
+        if (!sg_any_together(sg, active)) break;
+        if (finished) {
+          row = min(pose, item.z - 1);
+          for (int k = 0; k < OWN; k++) {
+            const int d = k * SG_SIZE + sg.lane;
+            float given = 0.0f;
+            if (d < 3) given = translations[4 * row + d];
+            if (d >= RIGID && d < count) given = angles[first_angle[row] + d - RIGID];
+            present[d] = given;
+          }
+          if (sg.lane == 0) *(__local float4 *)(present + FREEDOMS) = quaternions[row];
+          round = of_pose = 0;
+        }
+      }
+      // The next descent, from a random change of where the chain is.
+      __local float *drawn = room + AT_DESCENT;
+      if (ended && sg.lane < DRAWN)
+        drawn[sg.lane] = uniform(l.key, (uint)restarts[row], (uint)round, sg.lane);
+      sg_sync(sg);
+      if (ended) {
+#pragma unroll
+        for (int k = 0; k < OWN; k++) value[k] = present[k * SG_SIZE + sg.lane];
+        if (sg.lane == 0) orientation[0] = *(__local const float4 *)(present + FREEDOMS);
+        w.step = change_at_random(sg, &p, drawn, round, amplitude, w.direction);
+        chance = drawn[CHANCE];
+        evaluation = accepted_steps = 0;
+      }
+      sg_sync(sg);
+    }
+
+    float trial[OWN], slope[OWN], found;
+#pragma unroll
+    for (int k = 0; k < OWN; k++) trial[k] = fma(w.step, w.direction[k], value[k]);
+    const float part = evaluate(sg, &p, pieces, trial, slope);
+    const stage_t stage = {evaluation == 0, accepted_steps == 1};
+    const int accepted = update(sg, count, &w, room + AT_DESCENT, stage, part, slope, &found);
+    if (accepted) {
+#pragma unroll
+      for (int k = 0; k < OWN; k++) {
+        const int d = k * SG_SIZE + sg.lane;
+        value[k] = d >= 3 && d < RIGID ? 0.0f : trial[k];
+      }
+      if (sg.lane == 0) orientation[0] = orientation[1];
+      accepted_steps++;
+    }
+    before = stage.start && round == 0 ? found : before;
+    const int going = -w.slope * (accepted ? 1.0f : w.step) >= SMALL_DECREASE;
+    evaluation++;
+    of_pose++;
+    ended = !going || evaluation >= most;
+    finished = 0;
+
+    if (ended) {
+      const int taken = round == 0 || w.energy < present_energy ||
+                        exp((present_energy - w.energy) / temperature) > chance;
+      // Round 0 begins at the pose itself, which stays the best unless the descent lowers it.
+      const float to_beat = round == 0 ? before : lowest;
+      const int lower = w.energy < to_beat;
+      lowest = lower ? w.energy : to_beat;
+      present_energy = taken ? w.energy : present_energy;
+      for (int k = 0; k < OWN; k++) {
+        const int d = k * SG_SIZE + sg.lane;
+        if (taken) present[d] = value[k];
+        if (lower && active && d < 3) best_translations[4 * row + d] = value[k];
+        if (lower && active && d >= RIGID && d < count)
+          angles[first_angle[row] + d - RIGID] = value[k];
+        if (l.rounds == 0 && active && d < count)
+          gradients[(size_t)row * MAX_FREEDOMS + d] = w.gradient[k];
+      }
+      if (sg.lane == 0) {
+        if (taken) *(__local float4 *)(present + FREEDOMS) = orientation[0];
+        if (lower && active) best_quaternions[row] = orientation[0];
+      }
+      round++;
+      finished = round >= l.rounds;
+      if (finished && active && sg.lane == 0) {
+        energies[row] = (float2)(before, lowest);
+        counts[row] = of_pose;
+      }
+    }
   }
 }

@@ -32,7 +32,10 @@
 #define GROUP 8  // lanes that share a query: 4, 8, 16 or 32
 #endif
 #ifndef ROWS
-#define ROWS 32  // rows of a lane: a multiple of 4
+#define ROWS 32  // rows of a lane
+#endif
+#ifndef LANE_BYTES
+#define LANE_BYTES 32  // of a lane's scores with one letter: a multiple of 8, not less than ROWS
 #endif
 #ifndef BLOCK
 #define BLOCK 32  // sequences of a block
@@ -46,7 +49,6 @@
 
 #define LETTERS 25  // of the database, PAD included
 #define PAD 24
-#define LANE_BYTES ((ROWS + 7) / 8 * 8)   // of a lane's scores with one letter
 #define STRIDE (GROUP * LANE_BYTES + 16)  // bytes from letter to letter: other banks
 #define PER_VALUE (32 / BITS)             // sequences in a value
 #define VALUES (BLOCK / PER_VALUE)        // of a block

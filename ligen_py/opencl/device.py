@@ -58,6 +58,18 @@ class Device:
         properties = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(self.context, properties=properties)
 
+    def queues(self, count: int) -> list[cl.CommandQueue]:
+        """As many such queues, whose commands may run side by side; the first is `queue`."""
+        properties = cl.command_queue_properties.PROFILING_ENABLE
+        found = self._queues
+        while len(found) < count:
+            found.append(cl.CommandQueue(self.context, properties=properties))
+        return found[:count]
+
+    @cached_property
+    def _queues(self) -> list[cl.CommandQueue]:
+        return [self.queue]
+
     @cached_property
     def copies(self) -> cl.CommandQueue:
         """A second queue, for copies that pass while the first one computes."""

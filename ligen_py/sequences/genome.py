@@ -32,8 +32,11 @@ from ligen_py.sequences.planes import WORD, Genome, layout
 
 log = logging.getLogger("ligen_py")
 
-BLOCK = 1 << 19
-"""Letters that a thread packs at a time: they and what is made of them stay in its core's cache."""
+BLOCK = 1 << 21
+"""Letters that a thread packs at a time: with fewer, all threads wait at Python's lock."""
+
+THREADS = 8
+"""That pack, at most: with these the SHA-256 of the file takes longer than its packing."""
 
 SEARCHED = 1 << 22
 """Bytes that a thread looks through for headers at a time."""
@@ -120,7 +123,7 @@ def read_genome(path: Path, cache: Path | None = None, threads: int | None = Non
     hashing.shutdown(wait=False)
     with (
         _new_home(cache) as home,
-        ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool,
+        ThreadPoolExecutor(threads or min(THREADS, len(os.sched_getaffinity(0)))) as pool,
     ):
         genome = _read(files, pool, home)
     genome = replace(genome, digest=lambda: together([one.result() for one in hashed]))

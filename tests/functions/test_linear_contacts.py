@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from ligen_py import refine, score
-from ligen_py.engine.refinement.batched import Refiner
+from ligen_py.engine.refinement.batched import BY_LANES, BY_SUB_GROUPS, Refiner
 from ligen_py.engine.refinement.chemical_field import field_over
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.reference import Genotype, Problem
@@ -115,14 +115,16 @@ def test_its_kernels_equal_its_twins(campaign: Mini, row: None) -> None:
     assert values.ravel() == pytest.approx(direct, rel=1e-5, abs=1e-4)
     still = RefineSettings(rounds=0, field=NAME)
     kinds = np.zeros(len(given.xyz), "u1")
-    refined = Refiner(device, field).refine(seen.ligands, poses, still, kinds)
-    for number, first in enumerate(poses.first_pose[:-1]):
-        problem = Problem.of(NAME, seen.ligands, number, field, values)
-        energy, gradient = problem.evaluate(Genotype.of(poses, int(first)))
-        assert refined.before[first] == pytest.approx(energy, rel=1e-5, abs=1e-3)
-        size = np.abs(gradient).max()
-        slopes = refined.gradients[first, : len(gradient)]
-        assert slopes == pytest.approx(gradient, abs=1e-3 * size)
+    for form in (BY_SUB_GROUPS, BY_LANES):
+        refiner = Refiner(device, field, source=form)
+        refined = refiner.refine(seen.ligands, poses, still, kinds)
+        for number, first in enumerate(poses.first_pose[:-1]):
+            problem = Problem.of(NAME, seen.ligands, number, field, values)
+            energy, gradient = problem.evaluate(Genotype.of(poses, int(first)))
+            assert refined.before[first] == pytest.approx(energy, rel=1e-5, abs=1e-3)
+            size = np.abs(gradient).max()
+            slopes = refined.gradients[first, : len(gradient)]
+            assert slopes == pytest.approx(gradient, abs=1e-3 * size)
 
 
 def test_an_older_ligands_file_serves_the_other_functions(

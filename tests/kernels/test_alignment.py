@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ligen_py.engine.alignment import methods, reference, tracing
+from ligen_py.engine.alignment import reference, tracing
 from ligen_py.engine.alignment.methods import InterSequence, Shape, Wavefront
 from ligen_py.engine.alignment.packing import pack_all
 from ligen_py.engine.alignment.scoring import Scoring
@@ -12,7 +12,7 @@ from ligen_py.opencl.device import Device
 from ligen_py.sequences.substitution import MATRICES, read_matrix
 from tests.alignment_input import by_record, letters, relatives
 
-SHAPES = (Shape(8, 4), Shape(16, 12), Shape(32, 8))
+SHAPES = (Shape(8, 4), Shape(16, 13), Shape(32, 8))
 METHODS = ("inter-sequence", *SHAPES)
 
 
@@ -21,19 +21,14 @@ def method(request: pytest.FixtureRequest) -> str | Shape:
     return request.param
 
 
-def searcher(
-    device: Device, method: str | Shape, scoring: Scoring, monkeypatch: pytest.MonkeyPatch
-) -> Searcher:
-    if not isinstance(method, Shape):
-        return Searcher(device, scoring, InterSequence(device, scoring))
-    monkeypatch.setitem(methods.SHAPES, method, 1.0)
-    return Searcher(device, scoring, Wavefront(device, scoring, [method]))
+def searcher(device: Device, method: str | Shape, scoring: Scoring) -> Searcher:
+    if isinstance(method, Shape):
+        return Searcher(device, scoring, Wavefront(device, scoring, method))
+    return Searcher(device, scoring, InterSequence(device, scoring))
 
 
 @pytest.mark.lanes_64("Oclgrind")
-def test_scores_equal_the_twin(
-    device: Device, method: str | Shape, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_equal_the_twin(device: Device, method: str | Shape) -> None:
     rng = np.random.default_rng(7)
     small = device.is_simulator
     scoring = Scoring(read_matrix("BLOSUM62"))
@@ -42,7 +37,7 @@ def test_scores_equal_the_twin(
     queries = [whole, whole[:1], whole[:0], whole[3:17]]
     targets = relatives(whole, 6 if small else 70, 20 if small else 120, 1)
     blocks = pack_all(targets)
-    found = searcher(device, method, scoring, monkeypatch).scores(queries, blocks)
+    found = searcher(device, method, scoring).scores(queries, blocks)
     for query, scores in zip(queries, found, strict=True):
         expected = reference.scores(query, targets, scoring)
         assert by_record(blocks, scores, len(targets)).tolist() == expected.tolist()
@@ -50,9 +45,7 @@ def test_scores_equal_the_twin(
 
 @pytest.mark.parametrize("matrix", MATRICES)
 @pytest.mark.parametrize("gaps", [(10, 2), (11, 11), (1, 0)], ids=str)
-def test_every_matrix_and_gap(
-    device: Device, matrix: str, gaps: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_matrix_and_gap(device: Device, matrix: str, gaps: tuple[int, int]) -> None:
     if device.is_simulator:
         pytest.skip("other numbers take the same way; once is enough for a simulator")
     scoring = Scoring(read_matrix(matrix), *gaps)
@@ -61,14 +54,12 @@ def test_every_matrix_and_gap(
     blocks = pack_all(targets)
     expected = reference.scores(query, targets, scoring).tolist()
     for method in ("inter-sequence", SHAPES[0]):
-        (found,) = searcher(device, method, scoring, monkeypatch).scores([query], blocks)
+        (found,) = searcher(device, method, scoring).scores([query], blocks)
         assert by_record(blocks, found, len(targets)).tolist() == expected, method
 
 
 @pytest.mark.parametrize("length", [20, 21, 22, 23, 24, 2978, 2979, 2980, 5958])
-def test_scores_beyond_8_and_16_bits(
-    device: Device, length: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_beyond_8_and_16_bits(device: Device, length: int) -> None:
     """W scores 11 with itself: 8 bits hold 241 (21 W), 16 signed bits 32,757 (2978 W)."""
     if device.is_simulator and length > 30:
         pytest.skip("too long for a simulator")
@@ -78,11 +69,11 @@ def test_scores_beyond_8_and_16_bits(
     blocks = pack_all(targets)
     expected = [11 * length, *reference.scores(query, targets[1:], scoring).tolist()]
     for method in ("inter-sequence", Shape(32, 8)):
-        (found,) = searcher(device, method, scoring, monkeypatch).scores([query], blocks)
+        (found,) = searcher(device, method, scoring).scores([query], blocks)
         assert by_record(blocks, found, 3).tolist() == expected, method
 
 
-def test_the_longest_protein(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_protein(device: Device) -> None:
     if device.is_simulator:
         pytest.skip("too long for a simulator")
     scoring = Scoring(read_matrix("BLOSUM62"))
@@ -93,7 +84,7 @@ def test_the_longest_protein(device: Device, monkeypatch: pytest.MonkeyPatch) ->
     blocks = pack_all(targets)
     expected = reference.scores(query, targets, scoring).tolist()
     for method in ("inter-sequence", SHAPES[0]):
-        (found,) = searcher(device, method, scoring, monkeypatch).scores([query], blocks)
+        (found,) = searcher(device, method, scoring).scores([query], blocks)
         assert by_record(blocks, found, len(targets)).tolist() == expected, method
 
 
@@ -106,7 +97,8 @@ def test_alignments_equal_the_twin(device: Device, monkeypatch: pytest.MonkeyPat
         query = rng.integers(0, 24, 12 if small else 90).astype("u1")
         targets = relatives(query, 6 if small else 20, 15 if small else 90, number)
         expected = reference.align(query, targets, scoring)
-        assert tracing.tracer(device, scoring)(query, targets) == expected
+        for items in (0, 1, 8):  # rows of a strip: the device's own, each alone, several strips
+            assert tracing.tracer(device, scoring, items)(query, targets) == expected
     # With little memory some go one by one, and the largest to the twin.
     monkeypatch.setattr(tracing, "MOST", len(query) * 20)
     assert tracing.tracer(device, scoring)(query, targets) == expected

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -75,10 +76,12 @@ class System:
         return self.refiner.refine(self.ligands, self.poses, settings, self.kinds)
 
 
-@pytest.fixture(params=["sub-groups", "lanes", "vectors"])
+@pytest.fixture(params=["sub-groups", "few-lanes", "lanes", "vectors"])
 def form(request: pytest.FixtureRequest, device: Device, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each form of the kernel; where a lane is a pose, with one and with many in a work-item."""
-    if request.param == "sub-groups":
+    """Each form of the kernel: a pose has a sub-group, or one of 8 lanes, or a lane, or a part."""
+    if request.param in ("sub-groups", "few-lanes"):
+        if request.param == "few-lanes":
+            monkeypatch.setattr(refining, "lanes_of", lambda *_, few: 8)
         if device.back_end == "local" and not device.is_simulator:
             pytest.skip("PoCL compiles so many barriers for minutes, and takes the other form")
         return refining.BY_SUB_GROUPS
@@ -174,20 +177,32 @@ def test_energies_and_gradients_equal_the_twin(device: Device, name: str, form: 
 DIRECTION_BY_SUB_GROUPS = """
 KERNEL void direction(int count, float arm, __global float *numbers, __global float *slopes) {
   SG_SETUP(sg);
-  __local float room[MAX_FREEDOMS * (5 + MAX_FREEDOMS)];
-  const int size = MAX_FREEDOMS * (5 + MAX_FREEDOMS);
-  numbers += sg.item * size;
-  for (int n = sg.lane; n < size; n += SG_SIZE) room[n] = numbers[n];
-  problem_t p;
-  p.ligand.torsions = count - RIGID;
-  p.ligand.radius_of_gyration = arm;
-  sg_sync(sg);
-  const int m = MAX_FREEDOMS;
-  const descent_t w = {room, room + m, room + 2 * m, room + 3 * m, room + 4 * m, room + 5 * m};
-  const float slope = choose_direction(sg, &p, &w);
-  sg_sync(sg);
-  for (int n = sg.lane; n < size; n += SG_SIZE) numbers[n] = room[n];
-  if (sg.lane == 0) slopes[sg.item] = slope;
+  __local float4 all_room[SG_TOGETHER * NUMBERS_APART / 4];
+  __local float *room = (__local float *)all_room + sg.index * NUMBERS_APART;
+  numbers += sg.item * count * (1 + count);
+  descent_t w;
+#if !HESSIAN_IN_REGISTERS
+  w.hessian = room + AT_HESSIAN + sg.lane;
+#endif
+  float slope[OWN], found;
+  w.energy = w.slope = w.step = 0.0f;
+  for (int k = 0; k < OWN; k++) {
+    const int d = k * SG_SIZE + sg.lane;
+    w.scale[k] = squared_scale(arm, d);
+    w.direction[k] = 0.0f;
+    w.gradient[k] = slope[k] = d < count ? numbers[d] : 0.0f;
+    for (int row = 0; row < FREEDOMS; row++)
+      H(&w, k, row) = d < count && row < count ? numbers[(1 + row) * count + d] : 0.0f;
+  }
+  const stage_t stage = {0, 0};
+  update(sg, count, &w, room + AT_DESCENT, stage, -1.0f, slope, &found);
+  for (int k = 0; k < OWN; k++) {
+    const int d = k * SG_SIZE + sg.lane;
+    if (d >= count) continue;
+    numbers[d] = w.direction[k];
+    for (int row = 0; row < count; row++) numbers[(1 + row) * count + d] = H(&w, k, row);
+  }
+  if (sg.lane == 0) slopes[sg.item] = w.slope;
 }
 """
 DIRECTION_BY_LANES = """
@@ -217,7 +232,8 @@ def test_a_hessian_that_leads_uphill_is_forgotten(
     assert (after == np.diag(scale)).all(axis=(1, 2)).sum() == 6
 
     by_lanes = form == refining.BY_LANES
-    macros = {"MAX_ATOMS": 32, "MAX_FREEDOMS": room, "WG_SUB_GROUPS": 1}
+    lanes = refining.lanes_of(device, 24, 16, few=False)
+    macros = {"MAX_ATOMS": 24, "MAX_FREEDOMS": room, "SG_SIZE": lanes}
     lower = np.tril_indices(count)
     if by_lanes:
         vector = refining.VECTORS.get(device.kind, 1)
@@ -226,17 +242,16 @@ def test_a_hessian_that_leads_uphill_is_forgotten(
         vectors[:, :2] = gradient[:, None]  # of the place and of the trial: nothing is learnt
         numbers = np.concatenate([vectors.reshape(poses, -1), hessian[:, *lower]], axis=1).T
     else:
-        numbers = np.zeros((poses, 5 + room, room))
-        numbers[:, 0, :count] = gradient
-        numbers[:, 5 : 5 + count, :count] = hessian
+        together = 32 // lanes if device.back_end == "ptx" else 1
+        numbers = np.concatenate([gradient[:, None], hessian], axis=1)
     path = tmp_path / "direction.cl"
     added = DIRECTION_BY_LANES if by_lanes else DIRECTION_BY_SUB_GROUPS
     path.write_text(f'#include "{kernel_folder() / form}"\n{added}')
     field = system(device).refiner.field
     program = build(device, str(path), {**field_macros(field), **macros}, structs=refining.STRUCTS)
     both = [buffers.exchange(device, np.float32(array)) for array in (numbers, np.zeros(poses))]
-    group = poses // vector if by_lanes else device.sub_group_size
-    total = group if by_lanes else poses * group
+    group = poses // vector if by_lanes else lanes * together
+    total = group if by_lanes else poses * lanes
     call = (np.int32(count), np.float32(arm), *both)
     program.kernel("direction")(device.queue, (total,), (group,), *call)
     found = buffers.download(device, both[0], numbers.shape, np.float32)
@@ -245,8 +260,8 @@ def test_a_hessian_that_leads_uphill_is_forgotten(
         triangle = found[5 * count :].T
         directions = found[2 * count : 3 * count].T
     else:
-        triangle = found[:, 5 : 5 + count, :count][:, *lower]
-        directions = found[:, 2, :count]
+        triangle = found[:, 1:][:, *lower]
+        directions = found[:, 0]
     assert directions == pytest.approx(direction, rel=1e-4, abs=1e-4)
     assert triangle == pytest.approx(after[:, *lower], rel=1e-5, abs=1e-6)
 
@@ -389,6 +404,88 @@ def test_batches_and_work_groups_change_no_bit(
     assert np.array_equal(found.after, expected.after)
     for column in ("translation", "quaternion", "torsion"):
         assert np.array_equal(getattr(found.poses, column), getattr(expected.poses, column))
+
+
+def test_batches_side_by_side_change_no_bit(
+    device: Device, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if device.is_simulator:
+        pytest.skip("too slow")
+    given = system(device)
+    monkeypatch.setattr(refining, "AT_ONCE", {})
+    expected = given.refined(1, 12)
+    monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
+    monkeypatch.setattr(refining, "AT_ONCE", {device.kind: 3})
+    launched: list[int] = []
+    run = Refiner._run
+
+    def counted(self: Refiner, ready: list[Any], *more: Any) -> None:
+        """Without the memory for three batches side by side, the second time."""
+        launched.append(len(ready))
+        if len(ready) > 1 and launched.count(3) == 2:
+            raise buffers.OutOfMemoryError("the device is full")
+        run(self, ready, *more)
+
+    monkeypatch.setattr(Refiner, "_run", counted)
+    count = len(given.ligands.entry)
+    whole, rest = divmod(count, 3)
+    for alone in ([], [1] * 3):
+        launched[:] = [3] * (len(alone) // 3)
+        found = given.refined(1, 12)
+        assert launched == [3] * (len(alone) // 3 + whole) + alone + [rest] * (rest > 0)
+        assert np.array_equal(found.after, expected.after)
+        assert np.array_equal(found.poses.torsion, expected.poses.torsion)
+    assert "trying again with one batch at a time" in caplog.text
+
+
+@dataclass(frozen=True)
+class Card:
+    """What decisions about lanes ask of a device."""
+
+    back_end: str
+    sub_group_size: int = 64
+    max_compute_units: int = 2
+
+    @property
+    def handle(self) -> "Card":
+        """This card."""
+        return self
+
+
+def test_lanes_depend_on_the_ligand_and_on_how_many_poses_it_has() -> None:
+    def lanes(atoms: int, freedoms: int, *, few: bool) -> int:
+        """On an NVIDIA GPU."""
+        return refining.lanes_of(Card("ptx"), atoms, freedoms, few=few)  # type: ignore[arg-type]
+
+    assert [lanes(size, 16, few=False) for size in (24, 48, 64, 96, 128)] == [8, 8, 16, 16, 32]
+    assert [lanes(24, width, few=False) for width in (16, 24, 40, 70)] == [8, 8, 16, 32]
+    assert {lanes(size, 16, few=True) for size in (24, 64, 256)} == {32}
+    local = Card("local")
+    assert refining.lanes_of(local, 24, 16, few=False) == 64  # type: ignore[arg-type]
+
+
+def test_every_pose_is_in_one_item_and_long_chains_come_first() -> None:
+    counts = np.array([5, 1, 64, 0, 9])
+    ligands = np.zeros(5, refining.LIGAND)
+    ligands["rounds"] = [1, 4, 2, 9, 4]
+    ends = np.cumsum(counts)
+    for wide, groups in ((4, 1), (1, 1000), (32, 1), (4, 0.001)):
+        card = Card("ptx")
+        items = refining.items_of(card, ligands, counts, wide, groups)  # type: ignore[arg-type]
+        met = np.concatenate([np.arange(first, last) for _, first, last, _ in items])
+        assert np.array_equal(np.sort(met), np.arange(counts.sum()))
+        owner, first, last, _ = items.T
+        assert ((first >= (ends - counts)[owner]) & (last <= ends[owner]) & (first < last)).all()
+        assert (last - first <= wide * refining.MOST_TURNS).all()
+        assert (np.diff(ligands["rounds"][owner]) <= 0).all()
+    assert (last - first).max() == wide * refining.MOST_TURNS  # the last of these has many poses
+
+
+def test_time_in_which_any_kernel_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffers.cl, "wait_for_events", lambda _: None)
+    spans = [(5, 9), (0, 4), (3, 6), (20, 21), (7, 8)]
+    events = [SimpleNamespace(profile=SimpleNamespace(start=a, end=b)) for a, b in spans]
+    assert buffers.busy(events) == pytest.approx(10e-9)  # type: ignore[arg-type]
 
 
 def test_the_best_of_each_minimum_is_kept(device: Device) -> None:

@@ -1,5 +1,7 @@
 """What the benchmarks measure is what the stages do."""
 
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -62,3 +64,15 @@ def test_the_benchmarks_run_of_the_engine_gives_the_stages_result(
     assert found.best_rows(len(best)).tolist() == best.tolist()
     for name in STAGES:
         assert clock.kernel[name] > 0 < clock.wall[name]
+
+
+def test_the_invented_parts_can_be_merged_read_exported_and_reported(tmp_path: Path) -> None:
+    program = Path(__file__).parents[2] / "benchmarks" / "aggregate.py"
+    sizes = ["--parts", "2", "--ligands", "8", "--poses", "3"]
+    done = subprocess.run(
+        [sys.executable, program, tmp_path, *sizes], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    measured = [line.split()[4] for line in done.stdout.splitlines() if " MB  " in line]
+    assert measured == ["aggregate", "query", "query", "query", "export", "report"]
+    assert (tmp_path / "export" / "target.csv").read_text().count("\n") == 16 + 1

@@ -273,6 +273,7 @@ def test_sql_without_duckdb_is_a_sentence(
         (["--match", "("], 2, "--match '(': no regular expression"),
         (["--smarts", "C("], 2, "--smarts 'C(': no SMARTS"),
         (["--not-smarts", ""], 2, "--not-smarts '': no SMARTS"),
+        (["--output", "best.smi"], 2, "--output best.smi: no format is called .smi; give .csv, "),
         (["--format", "sdf", "--limit", "0"], 0, ""),
     ],
 )

@@ -1,6 +1,7 @@
 """The figures that the benchmarks print: against RDKit's and worked by hand."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -29,6 +30,14 @@ from ligen_py.molecules.library.reading import Part, Record, records
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.settings.parse import ParseSettings
 from ligen_py.store.campaign.reader import open_campaign
+
+
+def test_every_program_runs_from_a_checkout_as_it_is() -> None:
+    """Where a user clones the package is not installed, and Python looks beside the program."""
+    for path in Path(enrich.__file__).parent.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "__main__" in text and "from ligen_py" in text:
+            assert re.search(r"^ *sys\.path\.insert\(0, ", text, re.M), path
 
 
 def test_what_more_draws_win_among_decoys() -> None:

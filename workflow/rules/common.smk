@@ -16,7 +16,6 @@ from ligen_py.settings.flags import flags
 from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.contents import DEEP, Contents
-from ligen_py.store.files.text import write_texts
 from snakemake.exceptions import WorkflowError
 
 # Config files are merged key by key, so the example must not lie under a campaign of your own.
@@ -89,14 +88,6 @@ def again():
     ]
 
 
-def list_parts(table, mark):
-    """Write the list of parts, and the file named after them in place of older ones."""
-    for old in table.parent.glob(".parts-*"):
-        old.unlink()
-    texts = {table.name: plan.manifest(str(table.parent)).text(), mark.name: ""}
-    write_texts(table.parent, texts)
-
-
 def verdicts(ending):
     """The verdicts on all targets, as `json` or `txt`."""
     return [f"<results>/controls/{target}/controls.{ending}" for target in plan.ranked]
@@ -108,8 +99,12 @@ def accepted():
 
 
 plan = checked_plan()
+described = plan.described(Path("results"))
 parse_flags = functools.cache(plan.parse_flags)  # looks at every file of a library
 CHUNK = screen(plan.settings.search)
+# What is known when a run starts is written here, and copied by its rule. A rule with Python code of
+# its own would start another Snakemake, which takes seconds.
+DRAFTS = Path(".snakemake", "ligen_drafts")
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
 
 

@@ -5,6 +5,7 @@ import sys
 
 from ligen_py.errors import DeviceError
 from ligen_py.progress import follow
+from ligen_py.store.files.text import write_texts
 from snakemake.logging import logger
 
 
@@ -46,6 +47,9 @@ onstart:
     try:
         contents.digests(plan.every_source())
         contents.keep()  # jobs on other machines need not read the files again
+        DRAFTS.mkdir(exist_ok=True)
+        drafts = {"manifest.tsv": plan.manifest().text(), CONFIG: described}
+        write_texts(DRAFTS, drafts)
     except InputError as error:
         raise WorkflowError(str(error)) from None
     # For whoever watches: bars on a terminal or a line a minute, and a file that can be tailed.

@@ -1,6 +1,5 @@
 """The two ways to score a query on a device: kernels, their launches, and where they are right."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,8 +16,12 @@ INTER_SEQUENCE = "sequences/inter_sequence.cl"
 WAVEFRONT = "sequences/wavefront.cl"
 
 
+TABLES = 1 << 20
+"""Bytes for each table that a query's kernels read; few queries need more."""
+
+
 class Resident:
-    """Blocks on a device, with room for the scores of two queries in turn."""
+    """Blocks on a device, with room for the tables and scores of two queries in turn."""
 
     def __init__(self, device: Device, blocks: Blocks) -> None:
         """Copy the blocks to the device."""
@@ -29,11 +32,24 @@ class Resident:
         self.scores: list[Any] = [
             buffers.empty(device, blocks.record.size, np.int32) for _ in range(2)
         ]
+        self._tables = [buffers.Reserve(device) for _ in range(2)]
+        for tables in self._tables:
+            for _ in range(2):
+                tables.empty(TABLES, np.uint8)
 
     def next_scores(self) -> Any:
         """The buffer that was not used last."""
         self.scores.reverse()
         return self.scores[0]
+
+    def next_tables(self) -> buffers.Reserve:
+        """Buffers for the next query, while the device is at work on the one before.
+
+        To make new ones NVIDIA's driver would wait until that is done.
+        """
+        self._tables.reverse()
+        self._tables[0].restart()
+        return self._tables[0]
 
 
 class InterSequence:
@@ -99,40 +115,60 @@ class Shape(NamedTuple):
 
     lanes: int
     rows: int
+    registers: int = 0
+    """Cap on the registers of a lane where the compiler takes one; 0: none. With a cap it often
+    orders the same instructions better, even where they need no more registers than that."""
 
     @property
     def height(self) -> int:
         """Rows of the query that one pass takes."""
         return self.lanes * self.rows
 
+    @property
+    def lane_bytes(self) -> int:
+        """Bytes of a lane's scores with one letter: 16 at a time, where that is faster than 8."""
+        step = 16 if 8 < self.rows <= 32 else 8
+        return -(-self.rows // step) * step
 
-SHAPES = {
-    Shape(8, 8): 0.75,
-    Shape(8, 16): 0.92,
-    Shape(8, 24): 0.95,
-    Shape(8, 32): 0.99,
-    Shape(8, 40): 0.98,
-    Shape(16, 8): 0.74,
-    Shape(16, 16): 0.94,
-    Shape(16, 24): 0.95,
-    Shape(16, 28): 0.97,
-    Shape(16, 32): 1.0,
-    Shape(16, 36): 0.99,
-    Shape(16, 40): 0.99,
-    Shape(32, 8): 0.73,
-    Shape(32, 16): 0.94,
-    Shape(32, 24): 0.95,
-    Shape(32, 28): 0.97,
-    Shape(32, 32): 0.99,
-    Shape(32, 40): 0.99,
-}
-"""Shape -> cells of its whole height a second on an H200, beside the fastest (5.55e12)."""
 
-SEVERAL = 1.05
-"""What a pass of several takes longer than the one pass of a shorter query."""
+def _shapes(lanes: int, table: dict[int, tuple[int, int]]) -> dict[Shape, int]:
+    """The speeds of shapes; `table`: rows -> cap on the registers, speed."""
+    return {Shape(lanes, rows, cap): speed for rows, (cap, speed) in table.items()}
+
+
+_FEW_LANES = {
+    8: (0, 4580), 9: (0, 4537), 10: (0, 4863), 11: (0, 5102), 12: (0, 5104), 13: (0, 5374),
+    14: (0, 5414), 15: (0, 5238), 16: (0, 5446), 17: (0, 5354), 18: (0, 5301), 20: (0, 5618),
+    21: (0, 5744), 22: (0, 5615), 24: (0, 5653), 26: (96, 5739), 27: (0, 5553), 28: (96, 5494),
+    29: (0, 5544), 30: (96, 5623), 32: (0, 5813), 33: (0, 5651), 34: (0, 5672), 35: (0, 5546),
+    38: (128, 5851), 39: (0, 5691), 41: (128, 5889), 44: (128, 5855), 45: (128, 5624),
+    48: (128, 5580),
+}  # fmt: skip
+_ALL_LANES = {
+    8: (0, 3631), 16: (0, 5319), 23: (0, 5598), 26: (0, 5738), 27: (0, 5567), 28: (96, 5680),
+    29: (96, 5538), 30: (96, 5539), 31: (96, 5615), 32: (0, 5580), 33: (0, 5494), 34: (0, 5508),
+    35: (0, 5498), 38: (128, 5792), 40: (128, 5744),
+}  # fmt: skip
+
+ONE_PASS = _shapes(8, _FEW_LANES) | _shapes(16, _FEW_LANES) | _shapes(32, _ALL_LANES)
+"""Shape -> cells of its whole height on an H200, 1e9 a second. Rows that are left out take no less
+time than the next that are here. A shape is compiled when a query needs it."""
+
+SEVERAL_PASSES = _shapes(32, {
+    20: (0, 5372), 21: (0, 5348), 22: (0, 5341), 23: (0, 5465), 24: (96, 5448), 25: (96, 5451),
+    26: (96, 5487), 27: (96, 5575), 30: (96, 5414), 32: (0, 5434), 39: (128, 5438),
+})  # fmt: skip
+"""The same of queries that take more than one pass."""
+
+FASTEST = 5889
+"""Of these speeds."""
 
 REGISTERS = 132 * 65_536 // 32
-"""Registers of a lane that an H200's sub-groups share; one of them takes 22 and 3.2 a row."""
+"""Registers of a lane that an H200's sub-groups share; one of them takes 22 and 3.2 a row, at most
+128."""
+
+ALONE = 4
+"""How much faster the longest sequence goes on when the others are done."""
 
 SUB_GROUPS_A_UNIT = 64
 """Sub-groups that are launched for each compute unit of a GPU: more than it can run at a time."""
@@ -151,11 +187,9 @@ class Wavefront:
     _SUB_GROUPS = 4
     """Of a work-group, which share a profile."""
 
-    def __init__(
-        self, device: Device, scoring: Scoring, shapes: Sequence[Shape] = tuple(SHAPES)
-    ) -> None:
-        """`shapes` are those to choose from."""
-        self._device, self._scoring, self._shapes = device, scoring, shapes
+    def __init__(self, device: Device, scoring: Scoring, shape: Shape | None = None) -> None:
+        """By default each query has the shape that is fastest for it."""
+        self._device, self._scoring, self._shape = device, scoring, shape
         self._edge: Any = None
 
     def limit(self, bits: int) -> int:
@@ -165,10 +199,11 @@ class Wavefront:
     def launch(self, there: Resident, query: np.ndarray, bits: int, scores: Any) -> list[Any]:
         """Enqueue the kernels that fill `scores` (block, sequence); the events to wait for."""
         device, scoring = self._device, self._scoring
-        shape = self._shape(len(query), there.blocks)
+        shape = self._shape or fastest(len(query), there.blocks.length)
         passes = -(-len(query) // shape.height)
         group = 1 if device.back_end == "local" else self._SUB_GROUPS
-        program = build(device, WAVEFRONT, self._definitions(shape, bits, group, passes))
+        definitions = self._definitions(shape, bits, group, passes)
+        program = build(device, WAVEFRONT, definitions, shape.registers)
         values = BLOCK * bits // 32
         room = there.blocks.letters.size * bits // 32 if passes > 1 else 1
         if self._edge is None or self._edge.size < room * 8:
@@ -176,8 +211,9 @@ class Wavefront:
         units = len(there.blocks.record) * values * shape.lanes // device.sub_group_size
         most = int(device.handle.max_compute_units) * SUB_GROUPS_A_UNIT
         size = device.sub_group_size * group
-        profile = buffers.upload(device, self._profile(query, shape, passes))
-        taken = buffers.exchange(device, np.zeros(passes, np.int32))
+        tables = there.next_tables()
+        profile = tables.upload(self._profile(query, shape, passes))
+        taken = tables.upload(np.zeros(passes, np.int32))
         events = [buffers.zero(device, scores)]
         with buffers.memory_named(device):
             for number in range(passes):
@@ -202,22 +238,6 @@ class Wavefront:
             device.queue.flush()
         return events
 
-    def _shape(self, rows: int, blocks: Blocks) -> Shape:
-        """The shape that takes the least time for a query of so many rows."""
-        residues, longest = int(blocks.length.sum(dtype="i8")), int(blocks.length.max(initial=0))
-
-        def cost(shape: Shape) -> float:
-            """Time, no unit: of all cells at the shape's speed, or of the longest sequence."""
-            passes = -(-rows // shape.height)
-            whole = residues * shape.height / SHAPES[shape] * (SEVERAL if passes > 1 else 1)
-            # The sub-group with the longest sequence has its share of the device: 64 cells for a
-            # column and row, because its lanes have pairs, beside as many others as there is room.
-            beside = REGISTERS / (22 + 3.2 * shape.rows)
-            alone = beside * 64 * longest * shape.rows
-            return passes * max(whole, alone)
-
-        return min(self._shapes, key=cost)
-
     def _definitions(self, shape: Shape, bits: int, group: int, passes: int) -> dict[str, object]:
         device = self._device
         packed = device.back_end == "ptx" and int(device.handle.compute_capability_major_nv) >= 9
@@ -225,6 +245,7 @@ class Wavefront:
             "BITS": bits,
             "GROUP": shape.lanes,
             "ROWS": shape.rows,
+            "LANE_BYTES": shape.lane_bytes,
             "BLOCK": BLOCK,
             "WG_SUB_GROUPS": group,
             "SINGLE_PASS": int(passes == 1),
@@ -235,12 +256,30 @@ class Wavefront:
         """Scores (passes, letters of the database, bytes) i1 of the query's rows."""
         rows = np.full((PAD + 1, passes * shape.height), LOWEST, "i1")
         rows[:PAD, : len(query)] = self._scoring.matrix[query].T
-        of_lane = -(-shape.rows // 8) * 8  # LANE_BYTES of the kernel
+        of_lane = shape.lane_bytes
         filled = np.zeros((passes, PAD + 1, shape.lanes * of_lane + 16), "i1")
         lanes = filled[:, :, : shape.lanes * of_lane].reshape(passes, PAD + 1, shape.lanes, of_lane)
         by_letter = rows.reshape(PAD + 1, passes, shape.lanes, shape.rows)
         lanes[..., : shape.rows] = by_letter.swapaxes(0, 1)
         return filled
+
+
+def fastest(rows: int, length: np.ndarray) -> Shape:
+    """The shape that takes the least time for a query of so many rows, with sequences' lengths."""
+    residues, longest = int(length.sum(dtype="i8")), int(length.max(initial=0))
+    speeds = {shape: speed for shape, speed in ONE_PASS.items() if shape.height >= rows}
+    speeds = speeds or SEVERAL_PASSES
+
+    def cost(shape: Shape) -> float:
+        """Nanoseconds for all cells, and for the longest sequence beyond these."""
+        whole = residues * shape.height / speeds[shape]
+        # The sub-group with the longest sequence has its share of the device: 64 cells for a
+        # column and row, because its lanes have pairs, beside as many others as there is room.
+        beside = REGISTERS / min(128, 22 + 3.2 * shape.rows)
+        alone = beside * 64 * longest * shape.rows / FASTEST
+        return -(-rows // shape.height) * (whole + max(0.0, alone - whole) / ALONE)
+
+    return min(speeds, key=cost)
 
 
 def method_of(device: Device) -> type[InterSequence] | type[Wavefront]:

@@ -75,10 +75,11 @@ def results(
     """
     record, length = (array.reshape(-1) for array in (database.record, database.length))
     there = np.flatnonzero(record != NO_SEQUENCE)
-    order = there[np.argsort(record[there])]  # places by record, of those that have one
+    place_of = np.zeros(int(record.max(initial=-1)) + 1, "i8")
+    place_of[record[there]] = there
     found: list[dict[str, np.ndarray]] = []
     for query, best, site in zip(queries.letters, ranked, sites, strict=True):
-        places = order[np.searchsorted(record[order], best.record)]
+        places = place_of[best.record]
         targets = [database.letters(int(place)) for place in places]
         mine = columns(query, targets, scoring, align, site)
         if not np.array_equal(mine["score"], best.score):

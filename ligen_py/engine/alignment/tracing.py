@@ -18,53 +18,59 @@ Align = Callable[[np.ndarray, Sequence[np.ndarray]], list[Alignment]]
 """Best alignments of a query with targets."""
 
 MOST = 1 << 28
-"""Cells of the matrices of one launch, a byte each."""
+"""Bytes of the moves of one launch: one for each cell of the matrices, and some between."""
+
+ITEMS = {"gpu": 256}
+"""Rows of a matrix that a work-group fills at a time, by kind of device; else 16."""
 
 STEPS = np.array(["", "M", "D", "I"])
 """As the kernel numbers them: a pair, of the target only, of the query only."""
 
 
-def tracer(device: Device, scoring: Scoring) -> Align:
-    """What aligns on a device, as `reference.align` does."""
+def tracer(device: Device, scoring: Scoring, items: int = 0) -> Align:
+    """What aligns on a device, as `reference.align` does; `items` rows at a time, if not 0."""
+    items = items or min(ITEMS.get(device.kind, 16), int(device.handle.max_work_group_size))
     matrix = buffers.upload(device, scoring.matrix)
-    program = build(device, KERNELS, {"LETTERS": len(AMINO_ACIDS)})
+    program = build(device, KERNELS, {"LETTERS": len(AMINO_ACIDS), "ITEMS": items})
     most = min(MOST, buffers.budget(device) // 2)
 
+    def moves_of(query: np.ndarray, target: np.ndarray) -> int:
+        """Bytes of a matrix's moves: strips of rows, in which one item starts after another."""
+        return -(-len(query) // items) * items * (len(target) + items - 1)
+
     def align(query: np.ndarray, targets: Sequence[np.ndarray]) -> list[Alignment]:
-        """An alignment for each target, in order; as many at once as steps fit into `most` bytes.
+        """An alignment for each target, in order; as many at once as moves fit into `most` bytes.
 
         A target that is too large alone, or empty, is aligned by the twin.
         """
         found: list[Alignment] = []
         while len(found) < len(targets):
             some = list(targets[len(found) : len(found) + 1])
-            cells = len(query) * len(some[0])
-            if cells > most or not cells:
+            moves = moves_of(query, some[0])
+            if moves > most or not len(query) or not len(some[0]):
                 found += reference.align(query, some, scoring)
                 continue
             for target in targets[len(found) + 1 :]:
-                cells += len(query) * len(target)
-                if cells > most:
+                moves += moves_of(query, target)
+                if moves > most:
                     break
                 some.append(target)
             found += aligned(query, some)
         return found
 
     def aligned(query: np.ndarray, targets: list[np.ndarray]) -> list[Alignment]:
-        """Alignments of targets whose steps, a byte for each cell, fit into the memory together."""
+        """Alignments of targets whose moves fit into the memory together."""
         length = np.fromiter(map(len, targets), "i4", len(targets))
         first = np.concatenate([[0], np.cumsum(length)]).astype("i8")
+        first_move = np.cumsum([0, *(moves_of(query, target) for target in targets)], dtype="i8")
         first_step = first + np.arange(len(first)) * len(query)
         steps = buffers.empty(device, int(first_step[-1]), np.uint8)
         ends = buffers.empty(device, len(targets) * 4, np.int32)
-        # On a processor a work-group is one sequence, so that the cores share them.
-        group = device.sub_group_size if device.kind == "gpu" else 1
         with buffers.memory_named(device):
             event = program.kernel("align_pairs")(
                 device.queue,
-                (-(-len(targets) // group) * group,),
-                (group,),
-                np.int32(len(targets)),
+                (len(targets) * items,),
+                (items,),
                 np.int32(len(query)),
                 buffers.upload(device, query),
                 buffers.upload(device, first),
@@ -73,8 +79,9 @@ def tracer(device: Device, scoring: Scoring) -> Align:
                 matrix,
                 np.int32(scoring.gap_first),
                 np.int32(scoring.gap_next),
-                buffers.empty(device, len(targets) * len(query) * 2, np.int32),
-                buffers.empty(device, int(first[-1]) * len(query), np.uint8),
+                buffers.empty(device, int(first[-1]) * 2, np.int32),
+                buffers.upload(device, first_move),
+                buffers.empty(device, int(first_move[-1]), np.uint8),
                 buffers.upload(device, first_step),
                 steps,
                 ends,

@@ -29,6 +29,7 @@ from ligen_py.engine.geometry import inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions
 from ligen_py.engine.refinement.chemical_field import Particles
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
+from ligen_py.engine.refinement.maps import cells_of
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.opencl.program import Program, build
@@ -102,8 +103,6 @@ INDIVIDUALS_AT_ONCE = 1_000_000
 """Individuals of such a launch, if it has several generations: a GPU that also draws a screen ends
 launches that last seconds."""
 
-GROUP = 64
-"""Work-items of a group that gathers the maps' cells."""
 GROUPS_PER_UNIT = 32
 """Work-groups for each compute unit in that form. Those that find no room come when others end."""
 
@@ -547,13 +546,7 @@ class Lga:
     def _maps(self, program: Program) -> Any:
         """The maps as the form `sub_groups` reads them."""
         if self._cells is None:
-            maps, grid = self.field.maps, self.field.maps.grid
-            points = maps.count * int(np.prod(grid.shape))
-            self._cells = buffers.empty(self.device, 4 * points, "f4")
-            program.kernel("gather_cells")(
-                self.device.queue, (-(-points // GROUP) * GROUP,), (GROUP,),
-                np.int32(points), np.int32(grid.shape[2]), maps.buffer, self._cells,
-            ).wait()  # fmt: skip
+            self._cells = cells_of(self.device, self.field.maps, program)
         return self._cells
 
     def _splits_of(self, runs: int, population: int) -> int:

@@ -76,9 +76,10 @@ class Alignments:
 
     def order(self) -> np.ndarray:
         """Numbers of the rows by guide, record, position, strand and bulge."""
-        return np.lexsort(
-            (self.at, self.bulge, self.size, self.strand, self.position, self.record, self.guide)
-        )
+        # Joined to one key: each takes as long to sort by as the other three.
+        large, less = self.strand.astype(np.uint16), self.size << 2 | self.bulge
+        small = large << 12 | less.astype(np.uint16) << 8 | (self.at + 1).astype(np.uint16)
+        return np.lexsort((small, self.position, self.record, self.guide))
 
     @classmethod
     def joined(cls, parts: "list[Alignments]", width: int) -> "Alignments":
@@ -93,32 +94,35 @@ class Alignments:
 
 
 def align(genome: Genome, query: Query, sites: Sites) -> Alignments:
-    """Every alignment of the sites within their guides' limits, in order.
+    """Every alignment of the sites within their guides' limits, in no order.
 
-    Windows that leave their record fall out. The order is that of guide, record, position, strand,
-    bulge size, kind of bulge and its place.
+    Windows that leave their record fall out.
     """
     width = len(query.pattern) + query.dna_bulge
     kinds = [0, *range(1, query.dna_bulge + 1), *range(3, query.rna_bulge + 3)]
-    parts = [_of_kind(genome, query, sites, kind, width) for kind in kinds]
-    rows = Alignments.joined(parts, width)
-    return rows.taken(rows.order())
+    return Alignments.joined([_of_kind(genome, query, sites, kind, width) for kind in kinds], width)
 
 
 def canonical(query: Query, rows: Alignments) -> Alignments:
-    """One row for each guide and site, in the order of `rows`.
+    """One row for each guide and site, in no order.
 
     The smallest bulge counts first, then the fewest mismatches, then the kind (X, DNA, RNA), then
     the bulge nearest to the PAM.
     """
+    if not (query.dna_bulge or query.rna_bulge):
+        return rows  # one for each as it is
     near = rows.at if query.pam_first else -rows.at
     order = np.lexsort(
         (near, rows.bulge, rows.mismatches, rows.size, rows.strand, rows.site, rows.guide)
     )
-    keys = np.stack([rows.guide[order], rows.site[order], rows.strand[order]])
-    first = np.ones(len(order), bool)
-    first[1:] = (keys[:, 1:] != keys[:, :-1]).any(0)
-    return rows.taken(np.sort(order[first]))
+    return rows.taken(order[firsts(rows.guide[order], rows.site[order], rows.strand[order])])
+
+
+def firsts(*keys: np.ndarray) -> np.ndarray:
+    """Which of some sorted rows differ from the row before in one of their keys."""
+    found = np.ones(len(keys[0]), bool)
+    found[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+    return found
 
 
 def _of_kind(genome: Genome, query: Query, sites: Sites, kind: int, width: int) -> Alignments:
@@ -144,14 +148,36 @@ def _of_kind(genome: Genome, query: Query, sites: Sites, kind: int, width: int) 
     letters = genome.letters(start, length)
     letters[strand == 1] = reverse_complement(letters[strand == 1])
 
-    text = np.array([list(item.sequence.encode()) for item in query.guides], np.uint8)
+    flat = "".join(item.sequence for item in query.guides).encode()
+    text = np.frombuffer(flat, np.uint8).reshape(-1, len(query.pattern))
     limit = np.array([item.limit for item in query.guides])[guide]
-    spans = np.array([spacer(item) for item in query.guides])[guide].reshape(-1, 2)
-    found = []
+    parts = []
+
+    def add(allowed: np.ndarray, at: int, row_letters: np.ndarray, row_text: np.ndarray) -> None:
+        """Append the rows within their limits among those that are allowed."""
+        wrong = differs(row_letters, row_text)
+        count = wrong.sum(1)
+        row = np.flatnonzero(allowed & (count <= limit))
+        parts.append(
+            Alignments(
+                guide[row],
+                place[row],
+                strand[row],
+                record[row],
+                (start - genome.starts[record])[row],
+                np.full(len(row), bulge, np.uint8),
+                np.full(len(row), size, np.uint8),
+                np.full(len(row), at, np.int16),
+                count[row].astype(np.uint8),
+                row_text[row],
+                row_letters[row] | wrong[row] * np.uint8(32),
+            )
+        )
+
     if bulge == Bulge.X:
-        count = differs(letters, text[guide]).sum(1)
-        found.append((count <= limit, np.full(len(guide), -1), letters, text[guide], count))
+        add(np.ones(len(guide), bool), -1, letters, text[guide])
     else:
+        spans = np.array([spacer(item) for item in query.guides])[guide].reshape(-1, 2)
         for column in range(int(spans[:, 1].max(initial=0)) + 2):
             row_text, row_letters = text[guide], letters
             gap = np.full((len(guide), size), GAP, np.uint8)
@@ -164,28 +190,7 @@ def _of_kind(genome: Genome, query: Query, sites: Sites, kind: int, width: int) 
             else:
                 row_letters = np.hstack([letters[:, :column], gap, letters[:, column:]])
                 allowed = (spans[:, 0] <= column) & (column + size <= spans[:, 1] + 1)
-            count = differs(row_letters, row_text).sum(1)
-            at = np.full(len(guide), column)
-            found.append((allowed & (count <= limit), at, row_letters, row_text, count))
-    parts = []
-    for within, at, row_letters, row_text, count in found:
-        row = np.flatnonzero(within)
-        dna = row_letters[row] | (differs(row_letters[row], row_text[row]) * np.uint8(32))
-        parts.append(
-            Alignments(
-                guide[row],
-                place[row],
-                strand[row],
-                record[row],
-                (start - genome.starts[record])[row],
-                np.full(len(row), bulge, np.uint8),
-                np.full(len(row), size, np.uint8),
-                at[row].astype(np.int16),
-                count[row].astype(np.uint8),
-                row_text[row],
-                dna.astype(np.uint8),
-            )
-        )
+            add(allowed, column, row_letters, row_text)
     return Alignments.joined(parts, width)
 
 

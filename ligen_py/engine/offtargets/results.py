@@ -1,11 +1,13 @@
 """From alignments to the records of a file: rows, counts of each guide, parts joined."""
 
 import itertools
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ligen_py.engine.offtargets.alignment import GAP, Alignments, align, canonical
+from ligen_py.engine.offtargets.alignment import GAP, Alignments, align, canonical, firsts
 from ligen_py.engine.offtargets.search import Sites
 from ligen_py.errors import InputError
 from ligen_py.records.column import Record
@@ -22,7 +24,10 @@ from ligen_py.sequences.guides import Query
 from ligen_py.sequences.planes import Genome
 
 AT_ONCE = 1 << 15
-"""Sites whose letters are in memory at a time: few, so that the same memory is used again."""
+"""Sites whose letters a thread has in memory: few, so that the same memory is used again."""
+
+THREADS = 8
+"""That turn sites into rows, at most."""
 
 
 def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: bool) -> Alignments:
@@ -30,20 +35,21 @@ def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: boo
 
     `skip_n` leaves out rows with a letter other than A, C, G, T under one of the guide's.
     """
-    keys = (sites.kind, sites.strand, sites.place, sites.guide)
-    order = np.lexsort(keys)
-    same = np.stack([keys[n][order] for n in (1, 2, 3)])
-    new = np.ones(len(order), bool)
-    new[1:] = (same[:, 1:] != same[:, :-1]).any(0)
-    parts = []
+    window = sites.place << 1 | sites.strand
+    order = np.lexsort((window, sites.guide))
     # A guide and its site stay together, for the canonical one is chosen among all their kinds.
-    starts = np.flatnonzero(new)
+    starts = np.flatnonzero(firsts(sites.guide[order], window[order]))
     marks = np.searchsorted(starts, np.arange(AT_ONCE, len(order), AT_ONCE))
     cuts = [0, *sorted(set(starts[marks[marks < len(starts)]].tolist())), len(order)]
-    for first, last in itertools.pairwise(cuts):
-        part = align(genome, query, sites.taken(order[first:last]))
+
+    def some(cut: tuple[int, int]) -> Alignments:
+        """The rows of some sites, in no order."""
+        part = align(genome, query, sites.taken(order[slice(*cut)]))
         part = part if every else canonical(query, part)
-        parts.append(part.taken(~unknown(part)) if skip_n else part)
+        return part.taken(~unknown(part)) if skip_n else part
+
+    with ThreadPoolExecutor(min(THREADS, len(os.sched_getaffinity(0)))) as pool:
+        parts = list(pool.map(some, itertools.pairwise(cuts)))
     rows = Alignments.joined(parts, len(query.pattern) + query.dna_bulge)
     return rows.taken(rows.order())
 

@@ -1,8 +1,9 @@
 """Refine poses on a device: chains of descents in a field (kernels/batched/refine.cl)."""
 
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_length
 from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
-from ligen_py.engine.refinement.maps import Grid, field_macros
+from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import VECTORS, Device
-from ligen_py.opencl.program import build
+from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.tuning import Tuning, tuned
 from ligen_py.pace import Pace
 from ligen_py.records.kept import Verdict, Verdicts
@@ -29,6 +30,8 @@ from ligen_py.records.typed import Typed
 from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.refine import RefineSettings
 
+log = logging.getLogger("ligen_py")
+
 BATCH_LIGANDS = 8192
 
 BY_SUB_GROUPS, BY_LANES = "batched/refine.cl", "batched/refine_lanes.cl"
@@ -40,8 +43,29 @@ FASTEST = {"cpu": BY_LANES}
 GROUPS_PER_UNIT = 8
 """Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
 
+GROUPS_TO_FILL = 64
+"""The same of the form with a sub-group for each pose."""
+
 MOST_TURNS = 8
-"""Poses that a lane takes one after another."""
+"""Poses that a lane, or a sub-group, takes one after another."""
+
+WARP = 32
+"""Lanes of an NVIDIA GPU that go together."""
+
+FEW_LANES = ((8, 48, 24), (16, 96, 40))
+"""Lanes of a pose there, and for how many atoms and degrees of freedom; `WARP` for more."""
+
+FEW_POSES = 4
+"""A ligand with fewer has `WARP` lanes for each, since fewer lanes would wait for poses."""
+
+AT_ONCE = {"gpu": 8}
+"""Batches that a device computes side by side, by kind; else 1. Small ones do not fill it."""
+
+SUB_GROUP_CLASSES = (24, 32, 48, *ATOM_CLASSES[1:])
+"""Atoms that the form with a sub-group for each pose is compiled for."""
+
+GROUP = 64
+"""Work-items of a work-group that tabulates pairs."""
 
 LIGAND = np.dtype(
     [
@@ -53,6 +77,7 @@ LIGAND = np.dtype(
             "torsions",
             "first_word",
             "words",
+            "first_row",
             "rounds",
         )
     ]
@@ -83,6 +108,21 @@ def rounds_of(torsions: np.ndarray, rounds: int) -> np.ndarray:
     return np.clip(grown, rounds, MOST_ROUNDS * rounds)
 
 
+class Classes(NamedTuple):
+    """What a kernel is compiled for: most atoms and degrees of freedom, lanes of a pose."""
+
+    atoms: int
+    freedoms: int
+    lanes: int
+
+
+Batch = tuple[np.ndarray, Classes]
+"""Ligands of one class."""
+
+Call = tuple[str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]]
+"""A kernel's name, work-items in all and of a group, arguments."""
+
+
 @dataclass(frozen=True)
 class RefineBatch:
     """Some ligands as the flat arrays that the refine kernel reads, Angstrom."""
@@ -111,7 +151,12 @@ def pack(
     torsions = np.diff(ligands.first_torsion)[rows]
     words = (atoms.counts + 31) // 32
     table = np.zeros(len(rows), LIGAND)
-    counts = (("atom", atoms.counts), ("torsion", torsions), ("word", atoms.counts * words))
+    counts = (
+        ("atom", atoms.counts),
+        ("torsion", torsions),
+        ("word", atoms.counts * words),
+        ("row", most_rows(atoms.counts)),
+    )
     for name, count in counts:
         table[f"first_{name}"] = np.cumsum(count) - count
     table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
@@ -159,12 +204,22 @@ class Refiner:
         field: ChemicalField,
         tuning: Tuning | None = None,
         source: str | None = None,
+        lanes: int = 0,
     ) -> None:
-        """Upload the field's tables; `tuning` and the form `source` stand for the device's own."""
+        """Upload the field's tables.
+
+        Args:
+            device: where to.
+            field: of the receptor.
+            tuning: instead of the device's own.
+            source: the form, instead of the device's own.
+            lanes: of a pose where a sub-group has one; 0: as `lanes_of` says.
+        """
         self.device, self.field = device, field
-        self._tuning = tuning
+        self._tuning, self._lanes = tuning, lanes
         self._source = source or FASTEST.get(device.kind, BY_SUB_GROUPS)
         self._tables = tuple(buffers.upload(device, table) for table in field.tables)
+        self._cells: Any = None
         self.kernel_seconds = 0.0
         self.evaluations = 0
 
@@ -191,15 +246,20 @@ class Refiner:
         state = (angles, quaternion, translation, energies, gradients)
         posed = int(np.count_nonzero(np.diff(poses.first_pose)))
         pace = Pace(f"ligands refined (rounds: {settings.rounds})", posed)
-        for members, classes in self._batches(ligands, poses):
 
-            def launch(rows: np.ndarray, classes: tuple[int, int] = classes) -> None:
-                """Refine the poses of some ligands of one class, in place: in `state`."""
+        def run(some: Sequence[Batch]) -> None:
+            """Refine the poses of some batches side by side, in place: in `state`."""
+            ready = []
+            for rows, classes in some:
                 batch = pack(ligands, rows, self.field, settings, kinds, heat)
-                self._launch(batch, rows, classes, poses, settings, state)
+                ready.append(self._prepared(batch, rows, classes, poses, settings, state))
+            self._run(ready, settings, state)
 
-            for done, _ in by_batches(self.device, launch, members):
-                pace.add(len(done))
+        batches = list(self._batches(ligands, poses))
+        together = AT_ONCE.get(self.device.kind, 1)
+        for first in range(0, len(batches), together):
+            for done in self._in_memory(run, batches[first : first + together]):
+                pace.add(done)
         better = energies[:, 1] < energies[:, 0]
         changed = np.repeat(better, np.diff(poses.first_torsion))
         wrapped = np.mod(np.rad2deg(angles.astype(np.float64)), 360).astype(np.float32)
@@ -211,83 +271,193 @@ class Refiner:
         )
         return Refined(refined, energies[:, 0], energies[:, 1], gradients)
 
-    def _batches(
-        self, ligands: Ligands, poses: Poses
-    ) -> Iterator[tuple[np.ndarray, tuple[int, int]]]:
-        """Ligands with poses, of one pair of classes at a time."""
-        freedoms = RIGID + np.diff(ligands.first_torsion)
-        sizes = np.searchsorted(ATOM_CLASSES, self.field.sizes(ligands))
-        widths = np.searchsorted(FREEDOM_CLASSES, freedoms)
-        posed = np.diff(poses.first_pose) > 0
-        for size, atoms in enumerate(ATOM_CLASSES):
-            for width, freedom in enumerate(FREEDOM_CLASSES):
-                rows = np.flatnonzero(posed & (sizes == size) & (widths == width))
-                for start in range(0, len(rows), BATCH_LIGANDS):
-                    yield rows[start : start + BATCH_LIGANDS], (atoms, freedom)
+    def _in_memory(
+        self, run: Callable[[Sequence[Batch]], None], some: Sequence[Batch]
+    ) -> Iterator[int]:
+        """Run batches side by side, or without the memory for it one by one; ligands done."""
+        if len(some) > 1:
+            try:
+                run(some)
+            except buffers.OutOfMemoryError as error:
+                log.warning("%s; trying again with one batch at a time", error)
+            else:
+                yield sum(len(rows) for rows, _ in some)
+                return
+        for rows, classes in some:
 
-    def _launch(
+            def alone(part: np.ndarray, classes: Classes = classes) -> None:
+                """Refine the poses of a part of the batch."""
+                run([(part, classes)])
+
+            for done, _ in by_batches(self.device, alone, rows):
+                yield len(done)
+
+    def _batches(self, ligands: Ligands, poses: Poses) -> Iterator[Batch]:
+        """Ligands with poses, of one class at a time; those with the longest chains first."""
+        counts = np.diff(poses.first_pose)
+        freedoms = RIGID + np.diff(ligands.first_torsion)
+        by_lanes = self._source == BY_LANES
+        classes = ATOM_CLASSES if by_lanes else SUB_GROUP_CLASSES
+        sizes = np.searchsorted(classes, self.field.sizes(ligands))
+        widths = np.searchsorted(FREEDOM_CLASSES, freedoms)
+        for width, freedom in reversed(list(enumerate(FREEDOM_CLASSES))):
+            for size, atoms in reversed(list(enumerate(classes))):
+                here = (counts > 0) & (sizes == size) & (widths == width)
+                lanes = np.zeros(len(counts), np.int64)
+                if not by_lanes:
+                    few = lanes_of(self.device, atoms, freedom, few=True)
+                    many = lanes_of(self.device, atoms, freedom, few=False)
+                    lanes = np.where(counts < FEW_POSES, few, many)
+                for number in np.unique(lanes[here]):
+                    rows = np.flatnonzero(here & (lanes == number))
+                    for start in range(0, len(rows), BATCH_LIGANDS):
+                        some = rows[start : start + BATCH_LIGANDS]
+                        yield some, Classes(atoms, freedom, int(number))
+
+    def _prepared(
         self,
         batch: RefineBatch,
         rows: np.ndarray,
-        classes: tuple[int, int],
+        classes: Classes,
         poses: Poses,
         settings: RefineSettings,
         state: tuple[np.ndarray, ...],
-    ) -> None:
+    ) -> "Launch":
+        """All buffers of a batch: making one waits for kernels that run."""
         device = self.device
-        angles, quaternion, translation, energies, gradients = state
+        angles, quaternion, translation, _, _ = state
         counts = np.diff(poses.first_pose)[rows]
         chosen = ranges(poses.first_pose[rows], counts)
         lengths = np.diff(poses.first_torsion)[chosen]
         turns = ranges(poses.first_torsion[chosen], lengths)
-        tuning = self._tuning or tuned(device, self._source, classes[0])
-        turned = buffers.exchange(device, angles[turns])
-        best = [buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)]
-        slope = buffers.empty(device, len(chosen) * classes[1], np.float32)
-        energy = buffers.empty(device, len(chosen) * 2, np.float32)
-        count = buffers.empty(device, len(chosen), np.int32)
-        share_out = by_lanes if self._source == BY_LANES else by_sub_groups
-        work = share_out(device, tuning, batch.ligands, counts, classes)
-        macros = {**field_macros(self.field), **work.macros}
-        program = build(device, self._source, macros, tuning.registers, STRUCTS)
-        event = program.kernel(work.kernel)(
-            device.queue,
-            (work.groups * work.local,),
-            (work.local,),
-            np.int32(work.size),
+        tuning = self._tuning or tuned(device, self._source, classes.atoms)
+        results = (
+            buffers.exchange(device, angles[turns]),
+            *(buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)),
+            buffers.empty(device, len(chosen) * classes.freedoms, np.float32),
+            buffers.empty(device, len(chosen) * 2, np.float32),
+            buffers.empty(device, len(chosen), np.int32),
+        )
+        tables = {name: buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS}
+        share_out = self._by_lanes if self._source == BY_LANES else self._by_sub_groups
+        work = share_out(batch, tables, counts, classes, tuning)
+        arguments = (
+            *work.first,
             np.int32(settings.evaluations),
             np.float32(settings.temperature),
             np.float32(settings.amplitude),
             self.field.maps.grid.row(),
-            self.field.maps.buffer,
-            *self._tables,
-            *(buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS),
+            *work.tables,
             buffers.upload(device, work.items),
             buffers.upload(device, poses.restart[chosen]),
             buffers.upload(device, np.append(0, np.cumsum(lengths)[:-1]).astype(np.int32)),
             buffers.upload(device, quaternion[chosen]),
             buffers.upload(device, translation[chosen]),
-            turned,
-            *best,
-            slope,
-            energy,
-            count,
-            *work.more,
+            *results,
+            *work.last,
         )
-        self.kernel_seconds += buffers.seconds(event)
-        # All results before the first is put in place: a batch that is tried again starts anew.
-        found = (
-            buffers.download(device, best[0], (len(chosen), 4), np.float32),
-            buffers.download(device, best[1], (len(chosen), 4), np.float32),
-            buffers.download(device, turned, len(turns), np.float32),
-            buffers.download(device, energy, (len(chosen), 2), np.float32),
+        call = ((len(work.items) * work.local,), (work.local,), arguments)
+        calls = (*work.before, (work.kernel, *call))
+        return Launch(work.program, calls, results, chosen, turns, classes.freedoms)
+
+    def _run(
+        self, ready: Sequence["Launch"], settings: RefineSettings, state: tuple[np.ndarray, ...]
+    ) -> None:
+        """Launch batches side by side, and put their results in place."""
+        device = self.device
+        angles, quaternion, translation, energies, gradients = state
+        with buffers.memory_named(device):
+            events = [
+                launch.start(queue)
+                for launch, queue in zip(ready, device.queues(len(ready)), strict=True)
+            ]
+        # All results before the first is put in place: what is tried again starts anew.
+        found = [
+            launch.download(device, done[-1], gradients=not settings.rounds)
+            for launch, done in zip(ready, events, strict=True)
+        ]
+        for launch, results in zip(ready, found, strict=True):
+            angles[launch.turns] = results[0]
+            quaternion[launch.poses] = results[1].reshape(-1, 4)
+            translation[launch.poses] = results[2].reshape(-1, 4)
+            if not settings.rounds:
+                gradients[launch.poses, : launch.freedoms] = results[3].reshape(-1, launch.freedoms)
+            energies[launch.poses] = results[4].reshape(-1, 2)
+            self.evaluations += int(results[5].sum(dtype=np.int64))
+        self.kernel_seconds += buffers.busy([event for done in events for event in done])
+
+    def _by_sub_groups(
+        self,
+        batch: RefineBatch,
+        tables: Mapping[str, Any],
+        counts: np.ndarray,
+        classes: Classes,
+        tuning: Tuning,
+    ) -> "Work":
+        """A sub-group has a pose. `counts` (ligands,): poses of each ligand."""
+        device, ligands = self.device, batch.ligands
+        lanes = self._lanes or classes.lanes
+        together = WARP // lanes if device.back_end == "ptx" else 1
+        macros = {**field_macros(self.field), "SG_SIZE": lanes}
+        macros |= {"MAX_ATOMS": classes.atoms, "MAX_FREEDOMS": classes.freedoms}
+        program = build(device, self._source, macros, tuning.registers, STRUCTS)
+        spots = -(-classes.atoms // lanes) * lanes
+        rows = most_rows(ligands["atoms"])
+        steps = buffers.empty(device, int(rows.sum()), np.int32)
+        found = buffers.empty(device, len(ligands), np.int32)
+        terms = buffers.empty(device, 4 * spots * int(rows.sum()), np.float32)
+        named = tables["ligands"], tables["pairs"], steps, found
+        sizes = np.int32(len(ligands)), *named
+        calls: list[Call] = [("find_rows", (-(-len(ligands) // GROUP) * GROUP,), (GROUP,), sizes)]
+        if rows.any():
+            every = (spots, int(rows.max()), len(ligands))
+            atoms = tables["conformers"], tables["kinds"]
+            made = (*self._tables, tables["ligands"], *atoms, tables["pairs"], steps, found, terms)
+            calls.append(("find_terms", every, (spots, 1, 1), made))
+        ours = (tables[name] for name in BATCH_COLUMNS if name != "pairs")
+        return Work(
+            program,
+            "refine",
+            lanes * together,
+            items_of(device, ligands, counts, together, GROUPS_TO_FILL),
+            (),
+            (self._cells_on(program), *self._tables, *ours, steps, found, terms),
+            before=tuple(calls),
         )
-        done = buffers.download(device, count, len(chosen), np.int32)
-        self.evaluations += int(done.sum(dtype=np.int64))
-        if not settings.rounds:
-            slopes = buffers.download(device, slope, (len(chosen), classes[1]), np.float32)
-            gradients[chosen, : classes[1]] = slopes
-        quaternion[chosen], translation[chosen], angles[turns], energies[chosen] = found
+
+    def _by_lanes(
+        self,
+        batch: RefineBatch,
+        tables: Mapping[str, Any],
+        counts: np.ndarray,
+        classes: Classes,
+        tuning: Tuning,
+    ) -> "Work":
+        """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
+        device = self.device
+        vector = VECTORS.get(device.kind, 1)
+        lanes = device.sub_group_size if vector == 1 else 1
+        items = items_of(device, batch.ligands, counts, lanes * vector, GROUPS_PER_UNIT)
+        reals = scratch_reals(batch.ligands)
+        scratch = buffers.empty(device, len(items) * reals * lanes * vector, np.float32)
+        # One program for ligands of every size, since only the scratch memory depends on it.
+        macros = {**field_macros(self.field), "MAX_ATOMS": MAX_ATOMS}
+        macros |= {"POSES": vector, "LANES": lanes}
+        return Work(
+            build(device, self._source, macros, tuning.registers, STRUCTS),
+            "refine_lanes",
+            lanes,
+            items,
+            (np.int32(reals),),
+            (self.field.maps.buffer, *self._tables, *(tables[name] for name in BATCH_COLUMNS)),
+            (np.int32(classes.freedoms), scratch),
+        )
+
+    def _cells_on(self, program: Program) -> Any:
+        """The field's maps as the form with a sub-group for each pose reads them."""
+        if self._cells is None:
+            self._cells = cells_of(self.device, self.field.maps, program)
+        return self._cells
 
 
 BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
@@ -295,49 +465,83 @@ BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths"
 
 @dataclass(frozen=True)
 class Work:
-    """How one of the two forms shares out the poses of a batch."""
+    """How one of the two forms shares out the poses of a batch, and what its kernel is given."""
 
+    program: Program
     kernel: str
-    macros: Mapping[str, object]
-    groups: int
-    """Work-groups, each of `local` work-items."""
     local: int
-    size: int
-    """The kernel's first argument: poses, or the memory of a lane."""
+    """Work-items of a work-group."""
     items: np.ndarray
-    """The ligand of each pose, or ligand and poses of each work-group."""
-    more: tuple[Any, ...] = ()
-    """The kernel's last arguments."""
+    """int32 (work-groups, 4): ligand, its first pose of the work-group, one past the last."""
+    first: tuple[Any, ...]
+    tables: tuple[Any, ...]
+    last: tuple[Any, ...] = ()
+    """The kernel's first arguments, those from the maps to the items, and its last."""
+    before: tuple[Call, ...] = ()
+    """Kernels that make tables."""
 
 
-def by_sub_groups(
-    device: Device,
-    tuning: Tuning,
-    ligands: np.ndarray,
-    counts: np.ndarray,
-    classes: tuple[int, int],
-) -> Work:
-    """A sub-group has a pose. `ligands`: rows of `LIGAND`, `counts` (ligands,) their poses."""
-    group, poses = tuning.sub_groups, int(counts.sum())
-    macros = {"MAX_ATOMS": classes[0], "MAX_FREEDOMS": classes[1], "WG_SUB_GROUPS": group}
-    owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    return Work("refine", macros, -(-poses // group), group * device.sub_group_size, poses, owner)
+@dataclass(frozen=True)
+class Launch:
+    """A batch on the device, ready to be launched, and where its results go."""
+
+    program: Program
+    calls: tuple[Call, ...]
+    results: tuple[Any, ...]
+    """Buffers: angles, quaternions, translations, gradients, energies, counts of evaluations."""
+    poses: np.ndarray
+    turns: np.ndarray
+    """Rows of the poses, and of their torsion angles."""
+    freedoms: int
+
+    def start(self, queue: Any) -> list[Any]:
+        """Launch all kernels on a queue; their events."""
+        return [
+            self.program.kernel(name)(queue, size, local, *arguments)
+            for name, size, local, arguments in self.calls
+        ]
+
+    def download(self, device: Device, after: Any, *, gradients: bool) -> list[np.ndarray]:
+        """The results, after an event; gradients only where they are asked for."""
+        poses = len(self.poses)
+        counts = [len(self.turns), 4 * poses, 4 * poses, self.freedoms * poses, 2 * poses, poses]
+        counts[3] *= gradients
+        kinds = [np.float32] * 5 + [np.int32]
+        return [
+            buffers.download(device, result, count, kind, after)
+            for result, count, kind in zip(self.results, counts, kinds, strict=True)
+        ]
 
 
-def by_lanes(
-    device: Device,
-    tuning: Tuning,
-    ligands: np.ndarray,
-    counts: np.ndarray,
-    classes: tuple[int, int],
-) -> Work:
-    """A lane has a pose, a work-group poses of one ligand. Arguments as above."""
-    vector = VECTORS.get(device.kind, 1)
-    lanes = device.sub_group_size if vector == 1 else 1
-    wide = lanes * vector
-    # Where there are more poses than keep the device busy, lanes take several in turn: a group ends
-    # with its longest lane, and the sums of several chains differ less than single chains.
-    enough = GROUPS_PER_UNIT * int(device.handle.max_compute_units)
+def lanes_of(device: Device, atoms: int, freedoms: int, *, few: bool) -> int:
+    """Lanes of a pose for ligands of up to so many atoms and degrees of freedom, and few poses.
+
+    Sums of other lanes have other last bits, so this is no tuned setting.
+    """
+    if device.back_end != "ptx":
+        return device.sub_group_size
+    for lanes, most_atoms, most_freedoms in FEW_LANES:
+        if not few and atoms <= most_atoms and freedoms <= most_freedoms:
+            return lanes
+    return WARP
+
+
+def most_rows(atoms: np.ndarray) -> np.ndarray:
+    """Rows of the pairs of ligands with so many atoms, at most (kernels/include/energy.clh)."""
+    return atoms // 2
+
+
+def items_of(
+    device: Device, ligands: np.ndarray, counts: np.ndarray, wide: int, groups_per_unit: float
+) -> np.ndarray:
+    """Items of work-groups that have `wide` poses of one ligand at a time, see `Work`.
+
+    `ligands`: rows of `LIGAND`, `counts` (ligands,) their poses. The longest chains come first.
+
+    Where there are more poses than keep the device busy, each of these is followed by others: a
+    group ends with its longest, and the sums of several chains differ less than single chains.
+    """
+    enough = groups_per_unit * int(device.handle.max_compute_units)
     turns = int(np.clip((-(-counts // wide)).sum() // enough, 1, MOST_TURNS))
     shares = -(-counts // (wide * turns))
     ligand = np.repeat(np.arange(len(counts)), shares)
@@ -345,12 +549,7 @@ def by_lanes(
     before = (np.cumsum(counts) - counts)[ligand]
     limits = [before + np.minimum(counts[ligand], wide * turns * n) for n in (share, share + 1)]
     items = np.stack([ligand, *limits, np.zeros_like(ligand)], axis=1).astype(np.int32)
-    reals = scratch_reals(ligands)
-    scratch = buffers.empty(device, len(items) * reals * wide, np.float32)
-    # One program for ligands of every size, since only the scratch memory depends on it.
-    macros = {"MAX_ATOMS": MAX_ATOMS, "POSES": vector, "LANES": lanes}
-    more = (np.int32(classes[1]), scratch)
-    return Work("refine_lanes", macros, len(items), lanes, reals, items, more)
+    return items[np.argsort(-ligands["rounds"][ligand], kind="stable")]
 
 
 def scratch_reals(ligands: np.ndarray) -> int:

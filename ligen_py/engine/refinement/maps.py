@@ -9,12 +9,13 @@ import numpy as np
 from ligen_py.opencl import buffers
 from ligen_py.opencl.buffers import OutOfMemoryError
 from ligen_py.opencl.device import VECTORS, Device
-from ligen_py.opencl.program import build
+from ligen_py.opencl.program import Program, build
 from ligen_py.records.pocket import GeometricField
 
 GRID = np.dtype(
     [("origin", "f4", 4), ("last", "f4", 4), ("inverse_spacing", "f4")]
     + [(name, "i4") for name in ("stride_x", "stride_y", "stride_map")]
+    + [(name, "i4") for name in ("cells_x", "cells_y", "cells_z", "unused")]
 )
 """The grid of all maps, as `grid_t` in energy.clh."""
 
@@ -49,6 +50,8 @@ class Grid:
         row["inverse_spacing"] = 1 / self.spacing
         row["stride_x"], row["stride_y"] = self.shape[1] * self.shape[2], self.shape[2]
         row["stride_map"] = np.prod(self.shape)
+        for name, points in zip("xyz", self.shape, strict=True):
+            row[f"cells_{name}"] = points - 1
         return row
 
 
@@ -168,3 +171,21 @@ def make_maps(
         maps,
     )
     return Maps(grid, count, maps)
+
+
+GROUP = 64
+"""Work-items of a group that gathers cells."""
+
+
+def cells_of(device: Device, maps: Maps, program: Program) -> Any:
+    """Maps on the device as cells: at each point four values (kernels/include/cells.clh).
+
+    `program` includes that file.
+    """
+    points = maps.count * int(np.prod(maps.grid.shape))
+    cells = buffers.empty(device, 4 * max(1, points), np.float32)
+    program.kernel("gather_cells")(
+        device.queue, (-(-max(1, points) // GROUP) * GROUP,), (GROUP,),
+        np.int32(points), np.int32(maps.grid.shape[2]), maps.buffer, cells,
+    ).wait()  # fmt: skip
+    return cells

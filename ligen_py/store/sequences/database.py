@@ -76,13 +76,16 @@ class DatabaseFile:
 
     def names(self, rows: Sequence[int] | np.ndarray) -> dict[str, np.ndarray]:
         """Name and header of some records."""
-        group = child(self._file, "proteins")
-        where = np.asarray(rows, "i8")
-        return {name: column_rows(group, Proteins, name, where) for name in ("name", "header")}
+        return {name: self._texts(name, rows) for name in ("name", "header")}
 
-    def headers(self, rows: np.ndarray) -> np.ndarray:
-        """Headers of some records."""
-        return self.names(rows)["header"]
+    def headers(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Headers of several lists of records, looked up together."""
+        found = self._texts("header", np.concatenate(rows))
+        return np.split(found, np.cumsum([len(some) for some in rows])[:-1])
+
+    def _texts(self, name: str, rows: Sequence[int] | np.ndarray) -> np.ndarray:
+        group = child(self._file, "proteins")
+        return column_rows(group, Proteins, name, np.asarray(rows, "i8"))
 
     def ledger(self) -> Ledger:
         """What became of each record."""

@@ -59,7 +59,11 @@ EXPECTED = {name: text.upper().replace(b"U", b"T") for name, text in RECORDS.ite
         lines(60).replace(b"TTAGGGU", b"TTAG\nGGU"),
     ],
 )
-def test_fasta_of_any_form(tmp_path: Path, text: bytes) -> None:
+@pytest.mark.parametrize("block", [32, module.BLOCK])
+def test_fasta_of_any_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: bytes, block: int
+) -> None:
+    monkeypatch.setattr(module, "BLOCK", block)
     path = tmp_path / "genome.fa"
     path.write_bytes(text)
     genome = read_genome(path)
