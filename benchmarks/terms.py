@@ -101,7 +101,7 @@ def kept(docked: Docked, entries: Entries, most: int) -> dict[str, np.ndarray]:
     intra = np.full(len(counts), np.inf, np.float32)
     np.fmin.at(intra, owner, docked.columns["vina.intra"])
     return {
-        "name": entries.name,
+        "name": entries.name.astype(str),
         "entry": ligands.entry,
         "conformer": ligands.conformer,
         "isomers": ligands.isomers,

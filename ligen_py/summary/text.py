@@ -58,6 +58,11 @@ def control_words(control: Redocking | None) -> str:
     )
 
 
+def null_words(nulls: Sequence[tuple[str, float]]) -> str:
+    """ROC AUCs of rankings by one property, in words."""
+    return ", ".join(f"{words} {value:.2f}" for words, value in nulls)
+
+
 def caution(group: Group) -> str:
     """What a reader should know before trusting the statistics of a small group."""
     if group.enrichment is None or group.enrichment.members >= 20:
@@ -85,6 +90,8 @@ def _statistics(group: Group) -> Iterator[str]:
     if found.interval is not None:
         interval = "95 % bootstrap interval {:.2f} to {:.2f}".format(*found.interval)
     yield f"ROC AUC {found.auc:.2f} ({interval}; chance is 0.5)"
+    if found.nulls:
+        yield f"by one property alone: {null_words(found.nulls)}"
     for factor in found.factors:
         yield (
             f"best {100 * factor.fraction:.0f} %: {factor.hits} of {factor.top} are members, "
