@@ -46,6 +46,7 @@ from benchmarks.docking import (
 )
 from benchmarks.redock import FAILURES, box_radius, find
 from ligen_py.records.ligands import LIGANDS, Entries
+from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.store.files.read import read
 
 FUNCTIONS = "score.functions=[vina, ad4, xscore, vinardo]"
@@ -89,7 +90,9 @@ def prepare(folder: Path, cache: Path, settings: Settings) -> str:
     return ""
 
 
-def kept(docked: Docked, entries: Entries, most: int) -> dict[str, np.ndarray]:
+def kept(
+    docked: Docked, entries: Entries, properties: Properties, most: int
+) -> dict[str, np.ndarray]:
     """What is known of records, of ligands, and of the poses of lowest energy."""
     ligands, poses = docked.ligands, docked.poses
     counts = np.diff(poses.first_pose)
@@ -102,11 +105,12 @@ def kept(docked: Docked, entries: Entries, most: int) -> dict[str, np.ndarray]:
     np.fmin.at(intra, owner, docked.columns["vina.intra"])
     return {
         "name": entries.name.astype(str),
+        **{name: getattr(properties, name) for name in PROPERTY_NAMES},
         "entry": ligands.entry,
         "conformer": ligands.conformer,
         "isomers": ligands.isomers,
         "state_cost": ligands.state_cost,
-        "heavy": ligands.heavy,
+        "atoms": ligands.heavy,
         "torsions": np.diff(ligands.first_torsion),
         "lowest_intra": intra,
         "owner": owner[rows],
@@ -126,7 +130,8 @@ def work(
         entries: Entries = read(task.ligands, LIGANDS, Entries)
         library = LigandsInMemory.of(task.ligands)
         docked = dock(device_for(device), library, target, settings, Clock())
-        columns = kept(docked, entries, MOST[task.kind])
+        properties: Properties = read(task.ligands, LIGANDS, Properties)
+        columns = kept(docked, entries, properties, MOST[task.kind])
     except FAILURES as error:
         print(f"{task.pocket}, {task.name}: {error}", flush=True)
         return task, b"", time.perf_counter() - started
