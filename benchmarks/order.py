@@ -2,11 +2,12 @@
 
     python benchmarks/order.py OUTPUT TARGET ... [--json FILE]
 
-OUTPUT is that of terms.py. For each formula: mean ROC AUC and mean logAUC over the targets, the
-mean of both over the pockets of other ligands (cross-docking), and the difference of each to
-today's score, paired, with bootstrap intervals of 95 %: over actives and decoys of each target,
-over pockets. Then the same for rankings by one property alone, and the correlation of score and
-rows among decoys. A molecule counts with the best of its rows, costs of states and rows included.
+OUTPUT is that of terms.py. For each formula: ROC AUC and logAUC of each target, their means over
+the targets, the means of both over the pockets of other ligands (cross-docking), and the difference
+of each mean to the first formula, paired, with bootstrap intervals of 95 %: over actives and decoys
+of each target, over pockets. Then the correlation of score and number of rows among the decoys of
+each target. The same for rankings by one property alone. A molecule counts with the best of its
+rows, costs of states and rows included. Without OUTPUT.cross.zip the targets stand alone.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +32,7 @@ DRAWS = 1000
 """Bootstrap samples behind an interval."""
 
 ROW_COST = 0.6
-"""`score.row_cost`."""
-
-TODAY = "today: E over (1 + 0.02 torsions) heavy^0.4"
+"""`score.row_cost` of the formulas that name no other."""
 
 VINA = tuple(f"vina.{name}" for name in ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond"))
 VINARDO = tuple(name.replace("vina", "vinardo") for name in VINA)
@@ -61,13 +61,12 @@ class Table:
         """Records of the library."""
         return len(self["name"])
 
-    @cached_property
-    def costs(self) -> np.ndarray:
+    def costs(self, row_cost: float) -> np.ndarray:
         """What a row's state, stereoisomers and conformers cost, kcal/mol (rows,)."""
         first = self["conformer"] == 0
         block = np.cumsum(first)
         rows = self["isomers"] * np.bincount(block)[block]
-        return np.asarray(self["state_cost"] + ROW_COST * np.log(rows))
+        return np.asarray(self["state_cost"] + row_cost * np.log(rows))
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -125,9 +124,14 @@ def torsions_once(table: Table) -> np.ndarray:
     return choice(table) - 0.5 * table["ad4.torsional"]
 
 
-def torsions_once_without_intra(table: Table) -> np.ndarray:
-    """Both."""
+def between(table: Table) -> np.ndarray:
+    """That without the ligand's own energy: Vina's and half of AutoDock4's with the receptor."""
     return torsions_once(table) - table["vina.intra"]
+
+
+def gained(table: Table) -> np.ndarray:
+    """That over the lowest internal energy of the row's kept poses: what the score divides."""
+    return over_free(table) - 0.5 * table["ad4.torsional"]
 
 
 def vinardo(table: Table) -> np.ndarray:
@@ -145,19 +149,28 @@ def all_three(table: Table) -> np.ndarray:
     return 0.5 * vina(table) + 0.5 * vinardo(table) + 0.5 * table["ad4.affinity"]
 
 
-def merit(energy: Energy, torsions: float = 0.02, power: float = 0.4) -> Formula:
+def merit(
+    energy: Energy,
+    torsions: float = 0.02,
+    power: float = 0.4,
+    row_cost: float = ROW_COST,
+    first_row: bool = False,
+) -> Formula:
     """Minus an energy over (1 + torsions * rotatable bonds) * heavy atoms^power.
 
-    The pose is the one of `choice`; an energy above 0 is not divided.
+    The pose is the one of `choice`; an energy above 0 is not divided. With `first_row` only the
+    first of a molecule's rows counts: its dominant state in one conformer.
     """
 
     def formula(table: Table) -> np.ndarray:
         rows = table.chosen(choice(table))
-        found = energy(table)[rows] + table.costs
+        found = energy(table)[rows] + table.costs(row_cost)
         scale = (1 + torsions * table["torsions"]) * table["atoms"].astype(float) ** power
-        return table.by_molecule(
-            np.where(rows < 0, -np.inf, np.where(found < 0, -found / scale, -found))
-        )
+        scores = np.where(rows < 0, -np.inf, np.where(found < 0, -found / scale, -found))
+        if first_row:
+            _, first = np.unique(table["entry"], return_index=True)
+            scores[np.setdiff1d(np.arange(len(scores)), first)] = -np.inf
+        return table.by_molecule(scores)
 
     return formula
 
@@ -178,18 +191,6 @@ def as_vina(table: Table) -> np.ndarray:
     return table.by_molecule(np.where(rows < 0, -np.inf, table["vina.total"][rows]))
 
 
-def one_row(table: Table) -> np.ndarray:
-    """Today's score of each molecule's first row, its dominant state in one conformer."""
-    rows = table.chosen(choice(table))
-    found = choice(table)[rows]
-    scale = (1 + 0.02 * table["torsions"]) * table["atoms"].astype(float) ** 0.4
-    scores = np.where(rows < 0, -np.inf, np.where(found < 0, -found / scale, -found))
-    _, first = np.unique(table["entry"], return_index=True)
-    only = np.full(len(scores), -np.inf)
-    only[first] = scores[first]
-    return table.by_molecule(only)
-
-
 def ranks(*formulas: Formula) -> Formula:
     """The mean of the ranks by some formulas."""
     return lambda table: mean_rank([formula(table) for formula in formulas])
@@ -205,38 +206,45 @@ def of_rows(table: Table) -> np.ndarray:
     return table.counts.astype(float)
 
 
-TODAYS = merit(choice)
+BEFORE = merit(choice)
 
 FORMULAS: dict[str, Formula] = {
-    TODAY: TODAYS,
+    "before: E over (1 + 0.02 t) h^0.4": BEFORE,
     "without the ligand's own energy": merit(without_intra),
-    "minus the free ligand's energy": merit(over_free),
-    "AutoDock4's torsional term left out": merit(torsions_once),
+    "over the free ligand's": merit(over_free),
+    "without AutoDock4's torsions": merit(torsions_once),
+    "without both": merit(between),
+    "over the free ligand's, without torsions": merit(gained),
     "no divisor for torsions": merit(choice, 0.0),
-    "no divisor for torsions, heavy^0.5": merit(choice, 0.0, 0.5),
-    "both left out": merit(torsions_once_without_intra),
-    "divisor 0.0585, heavy^0.3": merit(choice, 0.0585, 0.3),
-    "heavy^0.2": merit(choice, 0.02, 0.2),
-    "heavy^0.3": merit(choice, 0.02, 0.3),
-    "heavy^0.5": merit(choice, 0.02, 0.5),
+    "divisor 0.0585, h^0.3": merit(choice, 0.0585, 0.3),
+    "h^0.3": merit(choice, 0.02, 0.3),
+    "h^0.5": merit(choice, 0.02, 0.5),
+    "h^0.6": merit(choice, 0.02, 0.6),
+    "without AutoDock4's torsions, h^0.5": merit(torsions_once, 0.02, 0.5),
+    "without both, h^0.5": merit(between, 0.02, 0.5),
+    "over the free ligand's, h^0.5": merit(over_free, 0.02, 0.5),
+    "over free, without torsions, h^0.5": merit(gained, 0.02, 0.5),
+    "the same, row cost 0.2": merit(gained, 0.02, 0.5, 0.2),
+    "now: the same, row cost 0.4": merit(gained, 0.02, 0.5, 0.4),
+    "the same, one row a molecule": merit(gained, 0.02, 0.5, 0.0, first_row=True),
+    "before, one row a molecule": merit(choice, row_cost=0.0, first_row=True),
     "E alone": merit(choice, 0.0, 0.0),
     "Vina's energy": merit(vina),
     "Vinardo's energy": merit(vinardo),
     "Vinardo's and half AutoDock4's": merit(vinardo_and_ad4),
-    "Vina's, Vinardo's, AutoDock4's, half each": merit(all_three),
-    "Vina's ranking": as_vina,
+    "half Vina's, Vinardo's, AutoDock4's": merit(all_three),
+    "as Vina ranks": as_vina,
     "vina": total("vina"),
+    "vinardo": total("vinardo"),
     "ad4": total("ad4"),
     "xscore": total("xscore"),
-    "vinardo": total("vinardo"),
     "ranks: vina, ad4, xscore": ranks(total("vina"), total("ad4"), total("xscore")),
-    "ranks: today, vina": ranks(TODAYS, total("vina")),
-    "ranks: today, vinardo": ranks(TODAYS, total("vinardo")),
-    "ranks: today, Vinardo's energy": ranks(TODAYS, merit(vinardo)),
-    "ranks: today, xscore": ranks(TODAYS, total("xscore")),
-    "ranks: today, vina, vinardo": ranks(TODAYS, total("vina"), total("vinardo")),
-    "one row a molecule": one_row,
+    "ranks: before, vina": ranks(BEFORE, total("vina")),
+    "ranks: before, vinardo": ranks(BEFORE, total("vinardo")),
+    "ranks: before, Vinardo's energy": ranks(BEFORE, merit(vinardo)),
+    "ranks: before, xscore": ranks(BEFORE, total("xscore")),
 }
+"""`t` is the number of rotatable bonds, `h` that of heavy atoms."""
 
 NULLS: dict[str, Formula] = {
     "rows": of_rows,
@@ -253,9 +261,7 @@ def joined(tables: list[Table]) -> Table:
         {
             name: np.concatenate(
                 [
-                    table[name] + (offset[name][i] if name in offset else 0)
-                    if name in offset
-                    else table[name]
+                    table[name] + offset[name][i] if name in offset else table[name]
                     for i, table in enumerate(tables)
                 ]
             )
@@ -295,7 +301,9 @@ def of_screen(screen: Screen, scores: np.ndarray) -> tuple[np.ndarray, np.ndarra
     rng = np.random.default_rng(0)
     rows = np.concatenate(
         [
-            rng.choice(np.flatnonzero(screen.labels == kind), (DRAWS, (screen.labels == kind).sum()))
+            rng.choice(
+                np.flatnonzero(screen.labels == kind), (DRAWS, (screen.labels == kind).sum())
+            )
             for kind in (True, False)
         ],
         axis=1,
@@ -326,10 +334,74 @@ def of_cross(matrix: np.ndarray, own: np.ndarray) -> np.ndarray:
     )
 
 
-def cell(value: float, draws: np.ndarray) -> str:
-    """A figure and its interval."""
-    low, high = np.percentile(draws, [2.5, 97.5])
-    return f"{value:+.3f} ({low:+.3f} to {high:+.3f})"
+@dataclass(frozen=True)
+class Measured:
+    """Figures of one formula; the last axis is ROC AUC and logAUC."""
+
+    targets: np.ndarray
+    """(targets, 2)."""
+    drawn: np.ndarray
+    """Means over the targets of bootstrap samples (DRAWS, 2)."""
+    pockets: np.ndarray
+    """(pockets, 2)."""
+    rows: list[float]
+    """Correlation of score and rows among decoys, by target."""
+
+    @classmethod
+    def of(cls, screens: list[Screen], pockets: dict[str, Table], formula: Formula) -> "Measured":
+        """Rank everything by a formula."""
+        scores = [formula(screen.table) for screen in screens]
+        single = [of_screen(*pair) for pair in zip(screens, scores, strict=True)]
+        area = np.zeros((0, 2))
+        if pockets:
+            own = own_columns(list(pockets), next(iter(pockets.values())))
+            area = of_cross(np.stack([formula(table) for table in pockets.values()]), own)
+        correlations = []
+        for screen, values in zip(screens, scores, strict=True):
+            kept = ~screen.labels & np.isfinite(values)
+            varied = np.ptp(values[kept]) > 0
+            r = np.corrcoef(values[kept], screen.table.counts[kept])[0, 1] if varied else 0.0
+            correlations.append(float(r))
+        targets = np.stack([value for value, _ in single])
+        return cls(targets, np.mean([drawn for _, drawn in single], axis=0), area, correlations)
+
+    def gains(self, other: "Measured") -> list[tuple[float, float, float]]:
+        """Differences to another formula with intervals: of targets, then of pockets."""
+        values = list((self.targets - other.targets).mean(axis=0))
+        samples = list((self.drawn - other.drawn).T)
+        if len(self.pockets):
+            drawn = np.random.default_rng(1).integers(
+                len(self.pockets), size=(DRAWS, len(self.pockets))
+            )
+            more = self.pockets - other.pockets
+            values += list(more.mean(axis=0))
+            samples += list(more[drawn].mean(axis=1).T)
+        return [
+            (float(value), *(float(end) for end in np.percentile(sample, [2.5, 97.5])))
+            for value, sample in zip(values, samples, strict=True)
+        ]
+
+    def document(self, first: "Measured") -> dict[str, Any]:
+        """All figures as JSON values."""
+        return {
+            "targets": self.targets.round(4).tolist(),
+            "mean": self.targets.mean(axis=0).round(4).tolist(),
+            "pockets": self.pockets.mean(axis=0).round(4).tolist() if len(self.pockets) else None,
+            "gains": np.round(self.gains(first), 4).tolist(),
+            "rows": np.round(self.rows, 4).tolist(),
+        }
+
+    def line(self, name: str, first: "Measured") -> str:
+        """All figures as a line."""
+        parts = [" ".join(f"{area:.3f}/{early:.3f}" for area, early in self.targets)]
+        parts.append("/".join(f"{value:.3f}" for value in self.targets.mean(axis=0)))
+        if len(self.pockets):
+            parts.append("/".join(f"{value:.3f}" for value in self.pockets.mean(axis=0)))
+        parts.append(
+            " ".join(f"{v:+.3f} ({low:+.3f} to {high:+.3f})" for v, low, high in self.gains(first))
+        )
+        parts.append("r " + " ".join(f"{r:.2f}" for r in self.rows))
+        return f"{name:41} {' | '.join(parts)}"
 
 
 def main() -> int:
@@ -339,39 +411,26 @@ def main() -> int:
     )
     arguments.add_argument("output", help="beginning of the names of the files")
     arguments.add_argument("targets", nargs="+", metavar="TARGET")
-    arguments.add_argument("--json", type=Path)
+    arguments.add_argument("--targets-alone", action="store_true", help="without cross-docking")
+    arguments.add_argument("--json", type=Path, help="also write all figures here")
     options = arguments.parse_args()
     archive = zipfile.ZipFile(f"{options.output}.screens.zip")
     screens = [Screen.of(archive, name) for name in options.targets]
-    cross = zipfile.ZipFile(f"{options.output}.cross.zip")
-    files = sorted(cross.namelist())
-    pockets = {name.partition("/")[0]: Table.read(cross, name) for name in files}
-    own = own_columns(list(pockets), next(iter(pockets.values())))
+    pockets: dict[str, Table] = {}
+    if Path(f"{options.output}.cross.zip").exists() and not options.targets_alone:
+        cross = zipfile.ZipFile(f"{options.output}.cross.zip")
+        pockets = {name.partition("/")[0]: Table.read(cross, name) for name in cross.namelist()}
     print(f"{', '.join(options.targets)}; {len(pockets)} pockets of other ligands")
-    draw = np.random.default_rng(1).integers(len(own), size=(DRAWS, len(own)))
     document = {}
-    base: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    first: Measured | None = None
     for name, formula in (FORMULAS | NULLS).items():
-        single = [of_screen(screen, formula(screen.table)) for screen in screens]
-        values = np.mean([value for value, _ in single], axis=0)
-        samples = np.mean([drawn for _, drawn in single], axis=0)
-        area = of_cross(np.stack([formula(table) for table in pockets.values()]), own)
-        base = base or (values, samples, area)
-        each = " ".join(f"{value[0]:.3f}/{value[1]:.3f}" for value, _ in single)
-        means = f"{values[0]:.3f} {values[1]:.3f} | {area[:, 0].mean():.3f} {area[:, 1].mean():.3f}"
-        gains = [cell(values[i] - base[0][i], (samples - base[1])[:, i]) for i in (0, 1)]
-        gains += [
-            cell((area - base[2])[:, i].mean(), (area - base[2])[draw, i].mean(axis=1))
-            for i in (0, 1)
-        ]
-        print(f"{name:42} {each} | {means} | {' '.join(gains)}", flush=True)
-        document[name] = {"targets": each, "means": means, "gains": gains}
+        found = Measured.of(screens, pockets, formula)
+        first = first or found
+        document[name] = found.document(first)
+        print(found.line(name, first), flush=True)
     for screen in screens:
-        scores = TODAYS(screen.table)
-        kept = ~screen.labels & np.isfinite(scores)
-        r = np.corrcoef(scores[kept], screen.table.counts[kept])[0, 1]
         rows = [screen.table.counts[screen.labels == kind].mean() for kind in (True, False)]
-        print(f"{screen.name}: rows {rows[0]:.2f} and {rows[1]:.2f}, r {r:.3f}")
+        print(f"{screen.name}: {rows[0]:.2f} rows of an active, {rows[1]:.2f} of a decoy")
     if options.json:
         options.json.write_text(json.dumps(document, indent=1) + "\n")
     return 0

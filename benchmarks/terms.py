@@ -6,10 +6,10 @@
 
 Into each target of --screens (laid out as for enrich.py) its actives and decoys are docked, with
 --full also those of actives_full.smi and decoys_full.smi; into each pocket of --complexes (laid out
-as for redock.py) the ligands of all of them; and into the pockets that --references names of these
-the actives and decoys as well. OUTPUT.screens.zip, .cross.zip, .references.zip and .full.zip get a file
-POCKET/LIBRARY.npz for each pocket and library as soon as it is done. benchmarks/order.py compares
-formulas with them.
+as for redock.py) the ligands of all of them; and into the pockets of these that --references names
+the actives and decoys as well. OUTPUT.screens.zip, .full.zip, .cross.zip and .references.zip get a
+file POCKET/LIBRARY.npz for each pocket and library as soon as it is done. benchmarks/order.py
+compares formulas with them.
 """
 
 import argparse

@@ -38,9 +38,7 @@ def ranked_words(target: Target) -> str:
     if target.rank_by == "first":
         return f"The score is {target.functions[0]}'s."
     if target.rank_by == "energy":
-        return (
-            "The score is the pose's energy less the free ligand's, corrected for torsions and size."
-        )
+        return "The score: the pose's energy less the free ligand's, over torsions and size."
     names = ", ".join(target.functions)
     return f"The score is minus the mean of the ranks by {names}; the control's is its own."
 
