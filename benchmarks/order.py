@@ -75,7 +75,7 @@ class Table:
 
     def total(self, *names: str) -> np.ndarray:
         """Sum of some terms (poses,)."""
-        return np.sum([self[name] for name in names], axis=0, dtype=np.float64)
+        return np.asarray(np.sum([self[name] for name in names], axis=0, dtype=np.float64))
 
     def chosen(self, energy: np.ndarray) -> np.ndarray:
         """The pose of lowest energy (poses,) of each row; -1 where there is none."""
@@ -377,8 +377,9 @@ class Measured:
             values += list(more.mean(axis=0))
             samples += list(more[drawn].mean(axis=1).T)
         return [
-            (float(value), *(float(end) for end in np.percentile(sample, [2.5, 97.5])))
+            (float(value), float(low), float(high))
             for value, sample in zip(values, samples, strict=True)
+            for low, high in [np.percentile(sample, [2.5, 97.5])]
         ]
 
     def document(self, first: "Measured") -> dict[str, Any]:

@@ -136,7 +136,7 @@ def work(
         print(f"{task.pocket}, {task.name}: {error}", flush=True)
         return task, b"", time.perf_counter() - started
     file = io.BytesIO()
-    np.savez_compressed(file, **columns)
+    np.savez_compressed(file, allow_pickle=False, **columns)
     return task, file.getvalue(), time.perf_counter() - started
 
 
