@@ -1,15 +1,13 @@
 """Dock libraries into pockets and keep every term of the poses: what formulas are chosen on.
 
-    python benchmarks/terms.py OUTPUT [--screens FOLDER [TARGET ...]] [--full TARGET ...]
-                               [--complexes FOLDER] [--references ID ...] [--effort E] [--jobs N]
-                               [--cache FOLDER]
+    python benchmarks/terms.py OUTPUT [--screens TARGET ...] [--complexes FOLDER] [--effort E]
+                               [--jobs N] [--cache FOLDER]
 
-Into each target of --screens (laid out as for enrich.py) its actives and decoys are docked, with
---full also those of actives_full.smi and decoys_full.smi; into each pocket of --complexes (laid out
-as for redock.py) the ligands of all of them; and into the pockets of these that --references names
-the actives and decoys as well. OUTPUT.screens.zip, .full.zip, .cross.zip and .references.zip get a
-file POCKET/LIBRARY.npz for each pocket and library as soon as it is done. benchmarks/order.py
-compares formulas with them.
+Into each target of --screens (folders laid out as for enrich.py) its actives and decoys are docked,
+into each pocket of --complexes (laid out as for redock.py) the ligands of all of them.
+OUTPUT.screens.zip and OUTPUT.cross.zip get a file POCKET/LIBRARY.npz for each pocket and library as
+soon as it is done; what they have already is not docked again. benchmarks/order.py compares
+formulas with them.
 """
 
 import argparse
@@ -56,7 +54,7 @@ GROUPS = ("actives", "decoys")
 PART = 1000
 """Records that are docked together."""
 
-MOST = {"screens": 64, "cross": 3, "references": 1, "full": 3}
+MOST = {"screens": 64, "cross": 3}
 """Poses of a ligand that are kept, best first, by the kind of task."""
 
 
@@ -71,6 +69,11 @@ class Task:
     name: str
     """Of the library."""
     ligands: Path
+
+    @property
+    def member(self) -> str:
+        """Its file in the archive."""
+        return f"{self.pocket}/{self.name}.npz"
 
 
 def pocket_file(folder: Path, cache: Path, settings: Settings) -> Path:
@@ -140,50 +143,43 @@ def work(
     return task, file.getvalue(), time.perf_counter() - started
 
 
-def libraries(folder: Path, suffix: str, cache: Path, settings: Settings, jobs: int) -> list[Path]:
-    """Ligands files of a target's actives and decoys."""
-    made = []
+def libraries(folder: Path, cache: Path, settings: Settings, jobs: int) -> dict[str, Path]:
+    """Ligands files of a target's actives and decoys, by name."""
+    made = {}
     for group in GROUPS:
-        library = find(folder, f"{group}{suffix}.smi")
+        library = find(folder, f"{group}.smi")
         count = -(-sum(1 for _ in library.open()) // PART)
         for part in range(1, count + 1):
             text = f"{part}-of-{count}"
-            made.append(parsed(library, cache / folder.name, settings.parse, jobs, text))
-            made[-1] = _named(made[-1], f"{group}{suffix}-{part}")
+            file = parsed(library, cache / folder.name, settings.parse, jobs, text)
+            made[f"{group}-{part}"] = file
     return made
 
 
-def _named(file: Path, name: str) -> Path:
-    """A second name of a file, which says what is in it."""
-    link = file.with_name(f"{name}.h5")
-    link.unlink(missing_ok=True)
-    link.symlink_to(file.name)
-    return link
-
-
 def tasks_of(options: argparse.Namespace, cache: Path, settings: Settings) -> list[Task]:
-    """Everything that is to be docked, most wanted first; parses the libraries."""
+    """Everything that is to be docked and is not yet; parses the libraries."""
     jobs = len(os.sched_getaffinity(0))
-    screens, cross, references, full = [], [], [], []
-    complexes = []
+    tasks = [
+        Task("screens", folder.name, folder, name, ligands)
+        for folder in options.screens
+        for name, ligands in libraries(folder, cache, settings, jobs).items()
+    ]
     if options.complexes:
         complexes = sorted(path for path in options.complexes.iterdir() if path.is_dir())
         library = cache / "ligands.smi"
         library_of(complexes, library)
         ligands = parsed(library, cache, settings.parse, jobs)
-        cross = [Task("cross", path.name, path, "ligands", ligands) for path in complexes]
-    unrelated = [path for path in complexes if path.name in options.references]
-    for folder in (Path(name) for name in options.screens or ()):
-        for ligands in libraries(folder, "", cache, settings, jobs):
-            name = ligands.stem
-            screens.append(Task("screens", folder.name, folder, name, ligands))
-            for pocket in unrelated:
-                name = f"{folder.name}-{ligands.stem}"
-                references.append(Task("references", pocket.name, pocket, name, ligands))
-        if folder.name in options.full:
-            for ligands in libraries(folder, "_full", cache, settings, jobs):
-                full.append(Task("full", folder.name, folder, ligands.stem, ligands))
-    return [*screens, *cross, *references, *full]
+        tasks += [Task("cross", path.name, path, "ligands", ligands) for path in complexes]
+    return [task for task in tasks if task.member not in present(options.output, task.kind)]
+
+
+def present(output: str, kind: str) -> set[str]:
+    """What an archive has."""
+    archive = Path(f"{output}.{kind}.zip")
+    if not archive.exists():
+        return set()
+    with zipfile.ZipFile(archive) as file:
+        return set(file.namelist())
 
 
 def parser() -> argparse.ArgumentParser:
@@ -192,10 +188,10 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     result.add_argument("output", help="beginning of the names of the files")
-    result.add_argument("--screens", nargs="+", metavar="FOLDER", help="folders of targets")
-    result.add_argument("--full", nargs="+", default=[], metavar="TARGET", help="names of targets")
+    result.add_argument(
+        "--screens", nargs="+", type=Path, default=[], metavar="TARGET", help="folders of targets"
+    )
     result.add_argument("--complexes", type=Path, metavar="FOLDER", help="folder of complexes")
-    result.add_argument("--references", nargs="+", default=[], metavar="ID", help="complexes")
     result.add_argument("--jobs", type=int, default=1, metavar="N")
     result.add_argument("--cache", type=Path, help="keep parsed molecules and pockets here")
     add_settings(result)
@@ -225,7 +221,7 @@ def main() -> int:
             task, data, _ = done.result()
             if data:
                 with zipfile.ZipFile(f"{options.output}.{task.kind}.zip", "a") as archive:
-                    archive.writestr(f"{task.pocket}/{task.name}.npz", data)
+                    archive.writestr(task.member, data)
             left[task.kind] -= 1
             if not left[task.kind]:
                 print(f"{task.kind}: {time.perf_counter() - started:.0f} s", flush=True)
