@@ -69,5 +69,6 @@ def _piece(members: list[PartFiles], is_active: bool, known: set[str]) -> dict[s
         result[name] = by_record[chosen]
     for name in PROPERTY_NAMES:
         result[name] = getattr(part.properties, name)[chosen]
-    result["states"] = part.states()[chosen]
+    states = part.states()[chosen]
+    result["states"] = np.where(states > 0, states, np.nan)  # what was not docked has no number
     return result
