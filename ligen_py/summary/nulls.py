@@ -29,6 +29,6 @@ def null_of(name: str, values: np.ndarray, is_member: np.ndarray) -> Null:
     known = np.isfinite(values)
     found = []
     for words, sign in zip(NULLS[name], (1, -1), strict=True):
-        scores = np.where(known, sign * values.astype("f8"), -np.inf)
+        scores = np.where(known, sign * values.astype("f4"), -np.inf)
         found.append(Null(words, area(scores, scores[is_member]), scores))
     return max(found, key=lambda null: null.auc)
