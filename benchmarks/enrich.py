@@ -6,12 +6,12 @@ FOLDER is that of a target (protein.pdb, crystal_ligand.sdf for the site, active
 decoys.smi), or contains such folders. For the score of a campaign, for each scoring function, and
 for the mean of the functions' ranks where there are several: ROC AUC, logAUC from a false-positive
 rate of 0.001 (chance 0.145), enrichment in the best 1 and 5 %, BEDROC with alpha 20, each with a
-bootstrap interval of 95 %. The rows 'heavy atoms' and 'rows' rank by their number alone, of atoms
-and of the states, stereoisomers and conformers that a molecule is docked in: a docking score that
-is not better has no chemical content. 'one row' is the score of each molecule's first row, the
-dominant state in one conformer. A molecule that cannot be docked ranks last. Below the table stand
-the rows a molecule of actives and decoys, and the correlation of score and rows among decoys, which
-is 0 where more draws do not win.
+bootstrap interval of 95 %. The rows 'heavy atoms', 'logP', 'rings' and 'rows' rank by one number
+alone, the last by that of the states, stereoisomers and conformers that a molecule is docked in: a
+docking score that is not better has no chemical content. 'one row' is the score of each molecule's
+first row, the dominant state in one conformer, without the cost of rows. A molecule that cannot be
+docked ranks last. Below the table stand the rows a molecule of actives and decoys, and the
+correlation of score and rows among decoys, which is that of 'one row' where more draws do not win.
 
 With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, from the first of our
 conformers, or the sample that --peer-sample names, in the same box; our figures are then printed
@@ -39,6 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.docking import (
     Clock,
+    Docked,
     LigandsInMemory,
     Settings,
     Target,
@@ -51,8 +52,10 @@ from benchmarks.docking import (
     settings_from,
 )
 from benchmarks.redock import FAILURES, box_radius, find
+from ligen_py.engine.scoring.scores import pose_scores
 from ligen_py.opencl.device import Device
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
+from ligen_py.records.properties import Properties
 from ligen_py.store.files.read import read
 from ligen_py.summary.early import MEASURES, mean_rank, measure
 
@@ -65,10 +68,10 @@ OURS = "score"
 """The ranking of a campaign."""
 
 ONE_ROW = "one row"
-"""The score of each molecule's first row."""
+"""The score of each molecule's first row, without the cost of rows."""
 
-NULLS = ("heavy atoms", "rows")
-"""Rankings by what a molecule is docked as, not by how it docks."""
+NULLS = {"heavy atoms": "heavy", "logP": "logp", "rings": "rings", "rows": "rows"}
+"""Rankings by what a molecule is, not by how it docks: name -> column, larger is better."""
 
 Peer = dict[tuple[str, str], float]
 """Affinities, kcal/mol, by group and name of the molecule; infinite where it failed."""
@@ -82,6 +85,8 @@ class Molecules:
     name: np.ndarray
     heavy: np.ndarray
     """Heavy atoms; 0 where the record could not be read."""
+    logp: np.ndarray
+    rings: np.ndarray
     rows: np.ndarray
     """Ligands that the record is docked as."""
     one_row: np.ndarray
@@ -95,7 +100,7 @@ class Molecules:
         return Molecules(**columns, score={k: v[chosen] for k, v in self.score.items()})
 
 
-COLUMNS = ("group", "name", "heavy", "rows", "one_row")
+COLUMNS = ("group", "name", "heavy", "logp", "rings", "rows", "one_row")
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,7 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
     for group in GROUPS:
         for file in work.parts(group):
             entries: Entries = read(file, LIGANDS, Entries)
+            properties: Properties = read(file, LIGANDS, Properties)
             library = LigandsInMemory.of(file)
             ligands = library.ligands
             docked = dock(device, library, target, work.settings, clock)
@@ -142,14 +148,29 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
             rows = np.bincount(ligands.entry, minlength=count)
             single = np.full(count, -np.inf)
             entry, first = np.unique(ligands.entry, return_index=True)
-            known = docked.scores.best[first] >= 0
-            single[entry[known]] = docked.scores.score[first[known]]
+            best = docked.scores.best[first]
+            single[entry[best >= 0]] = without_row_cost(docked, work.settings)[best[best >= 0]]
             score = {OURS: docked.by_record(docked.columns["score"], count)}
             for function in work.settings.score.functions:
                 score[function] = docked.by_record(docked.columns[f"{function}.total"], count)
             groups = np.full(count, group)
-            parts.append(Molecules(groups, entries.name, heavy, rows, single, score))
+            known = (heavy, properties.logp, properties.rings, rows)
+            parts.append(Molecules(groups, entries.name, *known, single, score))
     return _together(parts)
+
+
+def without_row_cost(docked: Docked, settings: Settings) -> np.ndarray:
+    """Scores (poses,) that do not know how many rows a molecule has."""
+    terms = {
+        function: {
+            name.partition(".")[2]: values
+            for name, values in docked.columns.items()
+            if name.startswith(f"{function}.")
+        }
+        for function in settings.score.functions
+    }
+    free = settings.score.model_copy(update={"row_cost": 0.0})
+    return pose_scores(docked.ligands, docked.poses, terms, free)[0]
 
 
 def _together(parts: list[Molecules]) -> Molecules:
@@ -287,8 +308,8 @@ def rankings(found: Molecules, peer: Peer | None) -> dict[str, np.ndarray]:
         keys = zip(found.group.tolist(), found.name.tolist(), strict=True)
         result["peer vina"] = np.array([-peer[key] for key in keys])
     result[ONE_ROW] = found.one_row
-    result |= dict(zip(NULLS, (found.heavy.astype(float), found.rows.astype(float)), strict=True))
-    return result
+    nulls = {name: getattr(found, column).astype(float) for name, column in NULLS.items()}
+    return result | {name: np.nan_to_num(values, nan=-np.inf) for name, values in nulls.items()}
 
 
 def draws(found: Molecules) -> dict[str, float]:

@@ -2,7 +2,8 @@
 
 A function is one package with these modules, which nothing imports by name:
 
-- `scorer`: `SCORER`, terms of poses on a device, and `pose_energy`, what chooses a ligand's pose;
+- `scorer`: `SCORER`, terms of poses on a device, `pose_energy`, what chooses a ligand's pose, and
+  `OWN`, the term of it that is the ligand's own energy, or None;
 - `reference`: `score_poses`, its NumPy twin, and `WATCHED`, the terms that the watch compares;
 - `field`: `FIELD`, the maps and pair energies that poses are refined in;
 - `field_reference`: `view`, a ligand as the twin of the refinement sees it.

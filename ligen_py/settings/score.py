@@ -20,8 +20,8 @@ class ScoreSettings(Section):
     )
     rank_by: Literal["energy", "first"] = Field(
         "energy",
-        description="a molecule's score: minus the energy that chooses its pose, divided by a "
-        "function of torsions and size, or the first function's value",
+        description="a molecule's score: minus the energy that chooses its pose, less the free "
+        "ligand's, divided by a function of torsions and size, or the first function's value",
     )
     state_cost: bool = Field(
         True,
@@ -29,7 +29,7 @@ class ScoreSettings(Section):
         "which states and molecules compete",
     )
     row_cost: float = Field(
-        0.6,
+        0.4,
         ge=0,
         le=10,
         description="kcal/mol that are added to that energy, times the natural logarithm of the "

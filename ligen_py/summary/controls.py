@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ligen_py.summary.early import log_auc, mean_rank, measure, ranked
+from ligen_py.summary.nulls import NULLS, null_of
 from ligen_py.summary.table import cut, table
 
 OURS = "score"
@@ -14,9 +15,6 @@ OURS = "score"
 
 MEAN_RANK = "mean rank"
 """The mean of the ranks by all functions."""
-
-NULLS = {"heavy": "heavy atoms", "logp": "logP"}
-"""Property -> ranking by it alone, the larger first; a useful score is better than both."""
 
 FOLDS, REPEATS = 5, 20
 """Of the cross-validation behind a choice."""
@@ -137,9 +135,10 @@ def figures_of(every: Sequence[Docked]) -> list[Row]:
         for docked in every
         for by, scores in rankings(docked).items()
     ]
-    for name, said in NULLS.items():
-        values = np.nan_to_num(every[0].properties[name].astype("f8"), nan=-np.inf)
-        rows.append(Row("", said, True, measure(values, every[0].is_active)))
+    labels = every[0].is_active
+    for name in NULLS:
+        null = null_of(name, every[0].properties[name], labels)
+        rows.append(Row("", null.words, True, measure(null.scores, labels)))
     return rows
 
 

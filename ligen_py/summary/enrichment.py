@@ -42,6 +42,8 @@ class Enrichment:
     interval: tuple[float, float] | None
     """2.5 and 97.5 percentile of the bootstrap of `auc`; None for fewer than five members."""
     factors: tuple[Factor, ...]
+    nulls: tuple[tuple[str, float], ...] = ()
+    """Rankings by one property alone, in words, and the members' `auc` in them; best first."""
 
 
 def enrichment(scores: np.ndarray, members: np.ndarray, ranks: np.ndarray) -> Enrichment | None:
@@ -57,13 +59,7 @@ def enrichment(scores: np.ndarray, members: np.ndarray, ranks: np.ndarray) -> En
     """
     if not len(members) or len(members) >= len(scores):
         return None
-    # Every molecule is at, or between, the distinct scores of the members: slot 2 i + 1 is the
-    # i-th, slots 2 i and 2 i + 2 are around it. The AUC needs only counts by slot, so the time of a
-    # bootstrap grows with the members, not with the library.
-    levels, own = np.unique(members, return_counts=True)
-    slots = np.searchsorted(levels, scores, "left") + np.searchsorted(levels, scores, "right")
-    others = np.bincount(slots, minlength=2 * len(levels) + 1)
-    others[1::2] -= own
+    own, others = _slots(scores, members)
     return Enrichment(
         size=len(scores),
         members=len(members),
@@ -72,6 +68,25 @@ def enrichment(scores: np.ndarray, members: np.ndarray, ranks: np.ndarray) -> En
         interval=_interval(own, others) if len(members) >= LEAST_FOR_INTERVAL else None,
         factors=tuple(_factor(fraction, len(scores), ranks) for fraction in FRACTIONS),
     )
+
+
+def area(scores: np.ndarray, members: np.ndarray) -> float:
+    """The AUC of `Enrichment`, of the scores of all molecules (n,) and of the members (m,)."""
+    return float(_auc(*_slots(scores, members)))
+
+
+def _slots(scores: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Members (levels,) and others (2 levels + 1,), counted by slot.
+
+    Every molecule is at, or between, the distinct scores of the members: slot 2 i + 1 is the i-th,
+    slots 2 i and 2 i + 2 are around it. The AUC needs only counts by slot, so the time of a
+    bootstrap grows with the members, not with the library.
+    """
+    levels, own = np.unique(members, return_counts=True)
+    slots = np.searchsorted(levels, scores, "left") + np.searchsorted(levels, scores, "right")
+    others = np.bincount(slots, minlength=2 * len(levels) + 1)
+    others[1::2] -= own
+    return own, others
 
 
 def _auc(own: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ligen_py.store.campaign.layout import Control, Counts, Runs, Watched
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.controls import Verdict, from_document
 from ligen_py.summary.enrichment import Enrichment, enrichment
+from ligen_py.summary.nulls import NULLS, null_of
 from ligen_py.summary.table import readable
 
 BINS = 48
@@ -318,4 +319,15 @@ def _group(target: TargetReader, scores: np.ndarray, group: str, names: Sequence
         ]
         note = notes[0] if notes else "not in a library"
         members.append(Member(readable(name), None, None, note))
-    return Group(group, members, enrichment(scores, found.scored.score, found.rank))
+    measured = enrichment(scores, found.scored.score, found.rank)
+    if measured is not None:
+        measured = replace(measured, nulls=_nulls(target, found.row))
+    return Group(group, members, measured)
+
+
+def _nulls(target: TargetReader, rows: np.ndarray) -> tuple[tuple[str, float], ...]:
+    """How some scored rows rank among all ranked molecules by one property alone."""
+    ranked = np.flatnonzero(target.column("duplicate") == 0)
+    is_member = np.isin(ranked, rows)
+    found = [null_of(name, target.column(name)[ranked], is_member) for name in NULLS]
+    return tuple(sorted(((null.words, null.auc) for null in found), key=lambda pair: -pair[1]))

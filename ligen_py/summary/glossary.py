@@ -49,7 +49,7 @@ def score(rank_by: str, functions: Sequence[str]) -> Meaning:
     if rank_by == "first":
         return function(functions[0])._replace(name="Score")
     if rank_by == "energy":
-        words = "the energy that chose the pose, over a function of torsions and size"
+        words = "the pose's energy less the free ligand's, over a function of torsions and size"
         return Meaning("Score", "kcal/mol, scaled", "larger", words)
     names = ", ".join(function(name).name for name in functions)
     return Meaning("Score", "ranks", "larger", f"minus the mean of the ranks by {names}")

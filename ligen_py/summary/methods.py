@@ -55,8 +55,9 @@ def _choice(weights: Mapping[str, float], functions: Sequence[str]) -> str:
     if networks:
         chosen += f"), less what convolutional networks say ({' + '.join(networks)}"
     return (
-        f"{chosen}) was chosen; molecules were ranked by that energy{' alone' if networks else ''} "
-        "divided by (1 + 0.02 torsions) x heavy atoms^0.4."
+        f"{chosen}) was chosen; molecules were ranked by that energy{' alone' if networks else ''},"
+        " less the ligand's own part of it in the pose where this is lowest, divided by (1 + 0.02 "
+        "torsions) x the square root of the number of heavy atoms."
     )
 
 

@@ -20,7 +20,7 @@ from ligen_py.summary.figures import Figure, distribution, scatter
 from ligen_py.summary.methods import citations, methods
 from ligen_py.summary.searches import Search
 from ligen_py.summary.selectivity import selectivity
-from ligen_py.summary.text import caution, control_words, ranked_words
+from ligen_py.summary.text import caution, control_words, null_words, ranked_words
 from ligen_py.summary.verdict import FOUND, verdict
 
 TEMPLATES = "page.html.j2", "figures.html.j2"
@@ -79,6 +79,7 @@ def page_of(
         SHOWN=SHOWN,
         STRIP=STRIP,
         caution=caution,
+        null_words=null_words,
         columns=glossary.columns,
         crystal_of=_crystal,
         data=embedded,

@@ -38,7 +38,7 @@ def ranked_words(target: Target) -> str:
     if target.rank_by == "first":
         return f"The score is {target.functions[0]}'s."
     if target.rank_by == "energy":
-        return "The score is the energy that chose the pose, corrected for torsions and size."
+        return "The score: the pose's energy less the free ligand's, over torsions and size."
     names = ", ".join(target.functions)
     return f"The score is minus the mean of the ranks by {names}; the control's is its own."
 
@@ -56,6 +56,11 @@ def control_words(control: Redocking | None) -> str:
         f"{words}best-scored pose {control.rmsd:.2f} Å from the crystal pose, "
         f"nearest of {control.poses} kept poses {control.rmsd_kept:.2f} Å"
     )
+
+
+def null_words(nulls: Sequence[tuple[str, float]]) -> str:
+    """ROC AUCs of rankings by one property, in words."""
+    return ", ".join(f"{words} {value:.2f}" for words, value in nulls)
 
 
 def caution(group: Group) -> str:
@@ -85,6 +90,8 @@ def _statistics(group: Group) -> Iterator[str]:
     if found.interval is not None:
         interval = "95 % bootstrap interval {:.2f} to {:.2f}".format(*found.interval)
     yield f"ROC AUC {found.auc:.2f} ({interval}; chance is 0.5)"
+    if found.nulls:
+        yield f"by one property alone: {null_words(found.nulls)}"
     for factor in found.factors:
         yield (
             f"best {100 * factor.fraction:.0f} %: {factor.hits} of {factor.top} are members, "

@@ -53,12 +53,13 @@ def _of_actives(judged: Verdict) -> tuple[str, str]:
     measured = f"ROC AUC {value:.2f}, 95 % interval {low:.2f} to {high:.2f}"
     among = f"{judged.actives} known actives among {judged.decoys} decoys"
     nulls = [row for row in judged.rows if row.is_null and row.figures["ROC AUC"][0] >= value]
-    if low > 0.5 and not nulls:
+    best = max(nulls, key=lambda row: row.figures["ROC AUC"][0], default=None)
+    if low > 0.5 and best is None:
         return "good", f"Ranking: it prefers {among} ({measured}), so the order means something."
-    if low > 0.5:
+    if low > 0.5 and best is not None:
         return "fair", (
-            f"Ranking: it prefers {among} ({measured}), but {nulls[0].by} alone does as well "
-            f"({nulls[0].figures['ROC AUC'][0]:.2f}), so compare molecules of equal size."
+            f"Ranking: it prefers {among} ({measured}), but {best.by} alone does as well "
+            f"({best.figures['ROC AUC'][0]:.2f}), so the order may show no more than that."
         )
     if high < 0.5:
         return "bad", f"Ranking: it places {among} last ({measured}): ignore it."
@@ -80,9 +81,13 @@ def _of_group(group: Group) -> tuple[str, str]:
     low, high = found.interval
     measured = f"ROC AUC {found.auc:.2f}, 95 % interval {low:.2f} to {high:.2f}"
     if low > 0.5:
-        return (
-            "good",
-            f"Ranking: it prefers {group.name} ({measured}), so the order means something.",
+        prefers = f"Ranking: it prefers {group.name} ({measured})"
+        property_alone, best = found.nulls[0] if found.nulls else ("", 0.0)
+        if best < found.auc:
+            return "good", f"{prefers}, so the order means something."
+        return "fair", (
+            f"{prefers}, but {property_alone} alone does as well ({best:.2f}), so the order may "
+            "show no more than that; controls with decoys of like properties show more."
         )
     if high < 0.5:
         return "bad", f"Ranking: it places {group.name} behind the others ({measured}): ignore it."

@@ -123,7 +123,7 @@ def test_the_page_shows_what_the_controls_showed(campaign: Path) -> None:
         "alpha",
         labels,
         {"score": rng.normal(size=200) + 1.5 * labels, "xscore": rng.normal(size=200) + labels},
-        {"heavy": rng.normal(size=200), "logp": rng.normal(size=200)},
+        {name: rng.normal(size=200) for name in ("heavy", "logp", "states")},
     )
     rows, bars = figures_of([docked]), [Bar("ROC AUC <b>fine</b>", True), Bar("RMSD", False)]
     judged = Verdict("alpha", [], 25, 175, "made up", rows, choose([docked]), bars, ["A note."])
@@ -156,6 +156,14 @@ def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixtu
     said = capsys.readouterr().out
     # Ranks 1, 2, 4, 5, 20 of 20: won pairs 15 + 15 + 14 + 14 + 0 of 75.
     assert "Group good: 5 of 5 members ranked\n  median rank 4 of 20\n  ROC AUC 0.77 (95 %" in said
+    size = np.array(
+        [Chem.MolFromSmiles(molecule.smiles).GetNumAtoms() for molecule in library()[:20]]
+    )
+    own, others = size[[0, 1, 3, 4, 19]], np.delete(size, [0, 1, 3, 4, 19])
+    fewer = (np.sign(others[:, None] - own).mean() + 1) / 2
+    (line,) = re.findall(r"^  by one property alone: (.*)$", said, re.MULTILINE)[:1]
+    assert f"few heavy atoms {fewer:.2f}" in line
+    assert "many docked states 0.50" in line
     assert "best 5 %: 1 of 1 are members, enrichment 4.0 (at most 4.0; chance is 1)" in said
     assert "best 10 %: 2 of 2 are members, enrichment 4.0 (at most 4.0; chance is 1)" in said
     assert (

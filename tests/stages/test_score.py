@@ -102,11 +102,13 @@ def test_every_function_gives_its_terms_and_their_energies_rank(campaign: Campai
         assert np.array_equal(terms[name]["total"], -terms[name]["affinity"])
     scores = read(campaign.folder / "scores.h5", SCORES, Scores)
     pairs = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
-    energy = sum(terms["vina"][name] for name in pairs) + 0.5 * terms["ad4"]["affinity"]
+    with_receptor = sum(terms["ad4"][name] for name in ("vdw", "hbond", "estat", "desolv"))
+    energy = sum(terms["vina"][name] for name in pairs) + 0.5 * with_receptor
     assert scores.best.tolist() == list(energy.reshape(3, 4).argmin(axis=1) + np.array([0, 4, 8]))
     heavy, torsions = campaign.ligands.heavy, np.diff(campaign.ligands.first_torsion)
-    by_hand = -energy[scores.best] / (1 + 0.02 * torsions) / heavy**0.4
-    by_hand = np.where(energy[scores.best] < 0, by_hand, -energy[scores.best])
+    gained = energy[scores.best] - terms["vina"]["intra"].reshape(3, 4).min(axis=1)
+    by_hand = -gained / (1 + 0.02 * torsions) / np.sqrt(heavy)
+    by_hand = np.where(gained < 0, by_hand, -gained)
     assert scores.score == pytest.approx(by_hand, rel=1e-5)
     assert campaign.score("kept.h5", "first.h5", "--functions", *names, "--rank-by", "first") == 0
     first = read(campaign.folder / "first.h5", SCORES, Scores)

@@ -47,14 +47,16 @@ def test_what_more_draws_win_among_decoys() -> None:
     one = rng.normal(size=450)
     best = np.array([rng.normal(size=count).max() for count in rows])
     failed = np.where(np.arange(450) == 449, -np.inf, best)
-    found = enrich.Molecules(group, group, rows, rows, one, {"score": failed})
+    logp = np.where(np.arange(450) < 50, 3.0, np.nan)
+    found = enrich.Molecules(group, group, rows, logp, rows, rows, one, {"score": failed})
     result = enrich.draws(found)
     assert result["rows a molecule, actives"] == 8
     assert result["rows a molecule, decoys"] == pytest.approx(2.5, abs=0.3)
     assert result["r of score and rows, decoys"] > 0.25
     assert abs(result["r of one row and rows, decoys"]) < 0.15
     figures = enrich.table(found, None)
-    assert set(figures) == {"score", "one row", "heavy atoms", "rows"}
+    assert set(figures) == {"score", "one row", "heavy atoms", "logP", "rings", "rows"}
+    assert figures["logP"]["ROC AUC"]["value"] == 1
     assert figures["score"]["ROC AUC"]["value"] > 0.6
     assert figures["one row"]["ROC AUC"]["value"] == pytest.approx(0.5, abs=0.1)
 

@@ -103,37 +103,58 @@ def choice_energy(
     evaluated; where nothing is left, the energy is that of the first function. Where a function
     has no finite value, the sum is over the others.
     """
-    weighed = {name: weights[name] for name in columns if weights.get(name)}
-    weighed = weighed or {next(iter(columns)): 1.0}
-    energies = [w * load(name, "scorer").pose_energy(columns[name]) for name, w in weighed.items()]
+    energies = [
+        w * load(name, "scorer").pose_energy(columns[name])
+        for name, w in _weighed(columns, weights).items()
+    ]
     known = np.isfinite(energies).any(axis=0)
     total = np.nansum(np.where(np.isfinite(energies), energies, np.nan), axis=0)
     return np.where(known, total, np.nan).astype(np.float32)
 
 
+def _weighed(
+    columns: Mapping[str, Mapping[str, np.ndarray]], weights: Mapping[Any, float]
+) -> dict[str, float]:
+    found = {name: weights[name] for name in columns if weights.get(name)}
+    return found or {next(iter(columns)): 1.0}
+
+
+def free_energy(
+    poses: Poses,
+    columns: Mapping[str, Mapping[str, np.ndarray]],
+    weights: Mapping[Any, float],
+) -> np.ndarray:
+    """The ligand's own part of the energy of `choice_energy` where it is lowest: float32 (poses,).
+
+    The lowest of a ligand's poses stands for the free ligand, so a molecule gains nothing by what
+    its own atoms do to each other, and pays for a strained pose.
+    """
+    own = np.zeros(len(poses.restart), np.float32)
+    for name, weight in _weighed(columns, weights).items():
+        if (term := load(name, "scorer").OWN) is not None:
+            own += np.float32(weight) * np.nan_to_num(columns[name][term], nan=np.inf)
+    counts = np.diff(poses.first_pose)
+    lowest = np.full(len(counts), np.inf, np.float32)
+    np.minimum.at(lowest, np.repeat(np.arange(len(counts)), counts), own)
+    return np.repeat(np.where(np.isfinite(lowest), lowest, 0), counts)
+
+
 TORSION_WEIGHT = 0.02
-"""What each rotatable bond takes off a molecule's score, as a share: it costs entropy to hold."""
+"""What each rotatable bond takes off a molecule's score, as a share: it costs entropy to hold.
 
-SIZE_POWER = Decimal("0.4")
-"""Power of the number of heavy atoms that energies are divided by: a sum over atoms grows faster
-with a molecule than measured affinities do, which go with about the 0.3rd (Nissink, J. Chem. Inf.
-Model. 2009, 49, 1617).
-
-Both are chosen on ligands docked into the pockets of other ligands (docs/accuracy.md)."""
-
-_SIZES = np.array([1.0, *(float(Decimal(n) ** SIZE_POWER) for n in range(1, MAX_ATOMS + 1))])
-"""By number of heavy atoms; Decimal, since a processor's power may differ in the last bit."""
+This and the square root of `merit` are chosen on ligands docked into the pockets of other ligands
+and on actives among decoys (docs/accuracy.md)."""
 
 
 def merit(ligands: Ligands, poses: Poses, energy: np.ndarray) -> np.ndarray:
     """What ranks molecules of different size: float32 (poses,), larger is better.
 
-    Minus the energy (poses,), kcal/mol, that chooses a ligand's pose, over
-    (1 + TORSION_WEIGHT * torsions) * heavy atoms ** SIZE_POWER. Energies above 0 are not divided: a
-    bad pose is none the better for being large.
+    Minus the energy (poses,), kcal/mol, over (1 + TORSION_WEIGHT * torsions) and the square root of
+    the number of heavy atoms: a sum over atoms grows faster with a molecule than measured
+    affinities do. Energies above 0 are not divided: a bad pose is none the better for being large.
     """
     torsions = np.diff(ligands.first_torsion)
-    scale = (1 + TORSION_WEIGHT * torsions) * _SIZES[ligands.heavy]
+    scale = (1 + TORSION_WEIGHT * torsions) * np.sqrt(np.maximum(ligands.heavy, 1.0))
     scale = np.repeat(scale, np.diff(poses.first_pose))
     return np.where(energy < 0, -energy / scale, -energy).astype(np.float32)
 
@@ -175,8 +196,10 @@ def pose_scores(
     if settings.rank_by == "first":
         return first, energy
     ranking = {name: columns for name, columns in terms.items() if FUNCTIONS[name].is_energy}
-    ranked = choice_energy(ranking or terms, settings.pose_weights)
-    compared = ranked + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
+    ranking = ranking or dict(terms)
+    bound = choice_energy(ranking, settings.pose_weights)
+    gained = bound - free_energy(poses, ranking, settings.pose_weights)
+    compared = gained + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
     return np.where(np.isfinite(first), merit(ligands, poses, compared), first), energy
 
 

@@ -42,7 +42,7 @@ def read_controls(actives: Sequence[PartFiles], decoys: Sequence[PartFiles]) -> 
         for name, values in columns.items()
         if name.endswith("/total")
     }
-    properties = {name: columns[name] for name in PROPERTY_NAMES}
+    properties = {name: columns[name] for name in (*PROPERTY_NAMES, "states")}
     return ControlScores(columns["is_active"], columns["score"], totals, properties)
 
 
@@ -69,4 +69,6 @@ def _piece(members: list[PartFiles], is_active: bool, known: set[str]) -> dict[s
         result[name] = by_record[chosen]
     for name in PROPERTY_NAMES:
         result[name] = getattr(part.properties, name)[chosen]
+    states = part.states()[chosen]
+    result["states"] = np.where(states > 0, states, np.nan)  # what was not docked has no number
     return result

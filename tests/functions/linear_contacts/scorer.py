@@ -32,6 +32,9 @@ class LinearContacts:
         return self._kernel.run(batch, table["atoms"], self._receptor, (table, atoms), ())
 
 
+OWN = None
+
+
 def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
     return -terms["total"]
 

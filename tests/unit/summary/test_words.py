@@ -71,10 +71,21 @@ def test_a_verdict_on_the_ranking(
     assert verdict(TARGET)[1][1].startswith("Ranking: no known actives were given")
 
 
+@pytest.mark.parametrize(("logp", "level"), [(0.69, "good"), (0.7, "fair"), (0.95, "fair")])
+def test_a_property_that_ranks_a_group_as_well_takes_its_worth(logp: float, level: str) -> None:
+    nulls = (("low logP", logp), ("many heavy atoms", 0.6))
+    found = Enrichment(10, 3, 2.0, 0.7, (0.6, 0.9), (), nulls)
+    _, ranking = verdict(replace(TARGET, groups=[Group("actives", [], found)]))
+    assert ranking[0] == level
+    assert "it prefers actives (ROC AUC 0.70" in ranking[1]
+    assert (f"but low logP alone does as well ({logp:.2f})" in ranking[1]) == (level == "fair")
+
+
 @pytest.mark.parametrize(
     ("figure", "null", "level"),
     [
         ((0.8, 0.7, 0.9), (0.55, 0.4, 0.7), "good"),
+        ((0.8, 0.7, 0.9), (0.8, 0.7, 0.9), "fair"),
         ((0.55, 0.4, 0.7), (0.5, 0.4, 0.6), "fair"),
     ],
 )
@@ -83,7 +94,8 @@ def test_actives_of_the_controls_come_before_groups(
 ) -> None:
     rows = [
         Row("t", "score", False, {"ROC AUC": figure}),
-        Row("", "heavy atoms", True, {"ROC AUC": null}),
+        Row("", "few heavy atoms", True, {"ROC AUC": null}),
+        Row("", "high logP", True, {"ROC AUC": (0.3, 0.2, 0.4)}),
     ]
     judged = Verdict("t", actives=20, decoys=400, rows=rows)
     group = Group("others", [], Enrichment(10, 3, 2.0, 0.7, (0.1, 0.4), []))
@@ -91,6 +103,8 @@ def test_actives_of_the_controls_come_before_groups(
     assert ranking[0] == level
     assert "20 known actives" in ranking[1]
     assert f"{figure[0]:.2f}" in ranking[1]
+    beaten = figure[1] > 0.5 and null[0] >= figure[0]
+    assert ("few heavy atoms alone does as well (0.80)" in ranking[1]) == beaten
 
 
 def test_a_fine_hit_has_no_doubt() -> None:

@@ -83,9 +83,16 @@ class Ad4:
         )
 
 
+OWN = None
+"""The term of the ligand's own energy that `pose_energy` includes."""
+
+
 def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The energy that compares poses of one ligand, kcal/mol (poses,): the affinity."""
-    return terms["affinity"]
+    """The energy that compares poses of one ligand, kcal/mol (poses,).
+
+    That between ligand and receptor: all poses of a ligand have one torsional term.
+    """
+    return np.stack([terms[name] for name in TERMS[:4]]).sum(axis=0)
 
 
 SCORER = Ad4

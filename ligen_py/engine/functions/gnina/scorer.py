@@ -41,6 +41,10 @@ class Gnina:
         return np.stack([found[name] for name in TERMS])
 
 
+OWN = None
+"""The term of the ligand's own energy that `pose_energy` includes."""
+
+
 def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
     """What compares poses of one ligand (poses,): minus the logit; a weight makes it kcal/mol."""
     return -terms["logit"]

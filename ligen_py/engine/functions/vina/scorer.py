@@ -70,6 +70,10 @@ class Vina:
         )
 
 
+OWN = "intra"
+"""The term of the ligand's own energy that `pose_energy` includes."""
+
+
 def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
     """The energy that compares poses of one ligand, kcal/mol (poses,).
 

@@ -143,6 +143,10 @@ class XScore:
         )
 
 
+OWN = None
+"""The term of the ligand's own energy that `pose_energy` includes."""
+
+
 def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
     """The energy that compares poses of one ligand, kcal/mol (poses,): pKd as a free energy."""
     return -PKD_ENERGY * terms["total"]

@@ -23,7 +23,10 @@ from ligen_py.settings.score import ScoreSettings
 
 NAN = np.nan
 NONE = np.zeros(0, "f4")
-PAIR_TERMS = ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra")
+PAIR_TERMS = {
+    "vina": ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond", "intra"),
+    "ad4": ("vdw", "hbond", "estat", "desolv"),
+}
 """Whose sum is the energy of a pose in Vina."""
 
 
@@ -129,9 +132,12 @@ def test_a_ligand_larger_than_any_kernel_is_refused() -> None:
 
 def columns_of(**totals: list[float]) -> dict[str, dict[str, np.ndarray]]:
     """Terms of functions with one pose a number: its energy, kcal/mol."""
-    zero = {name: np.zeros(3, "f4") for name in PAIR_TERMS}
-    made = {"vina": lambda e: zero | {"intra": e}, "ad4": lambda e: {"affinity": e}}
-    return {name: made[name](np.array(values, "f4")) for name, values in totals.items()}
+    found = {}
+    for name, values in totals.items():
+        first, *others = PAIR_TERMS[name]
+        zero = {term: np.zeros(3, "f4") for term in others}
+        found[name] = zero | {first: np.array(values, "f4")}
+    return found
 
 
 def test_a_pose_is_chosen_by_the_weighed_energies_and_keeps_its_own_score() -> None:
@@ -147,8 +153,8 @@ def test_the_score_of_a_large_and_of_a_small_ligand_by_hand() -> None:
     poses = uneven_poses([1, 2])
     energy = np.array([-9, -9, 2], "f4")
     assert ligands.heavy.tolist() == [8, 30]
-    # 8 and 30 to the power of 0.4 are 2.2974 and 3.8981; 5 and 10 torsions cost 1.1 and 1.2.
-    by_hand = [9 / 1.1 / 2.2974, 9 / 1.2 / 3.8981, -2]
+    # The roots of 8 and 30 are 2.8284 and 5.4772; 5 and 10 torsions cost 1.1 and 1.2.
+    by_hand = [9 / 1.1 / 2.8284, 9 / 1.2 / 5.4772, -2]
     assert merit(ligands, poses, energy) == pytest.approx(by_hand, rel=1e-4)
 
 
@@ -181,6 +187,22 @@ def test_the_handicap_counts_between_ligands_and_not_between_poses() -> None:
     without = ScoreSettings(state_cost=False)
     ranks, _ = pose_scores(ligands, uneven_poses([2, 1]), columns, without)
     assert ranks.tolist() == merit(ligands, uneven_poses([2, 1]), energy).tolist()
+
+
+def test_a_molecule_gains_by_the_receptor_alone_and_pays_for_strain() -> None:
+    """Two ligands with poses of own energies -3, -2 and -1: the lowest is that of the free one."""
+    ligands, poses = make_ligands([(10, 5)] * 2), uneven_poses([2, 1])
+    columns = columns_of(vina=[-9, -10, -9], ad4=[-4, -4, -4])
+    for name in ("vina", "ad4"):  # AutoDock4's pose energy has no term of the ligand's own
+        columns[name] |= {"intra": np.array([-3, -2, -1], "f4"), "total": np.ones(3, "f4")}
+    settings = ScoreSettings(pose_weights={"vina": 1.0, "ad4": 0.5}, row_cost=0)
+    ranks, energy = pose_scores(ligands, poses, columns, settings)
+    assert energy.tolist() == [-14, -14, -12]
+    assert ranks.tolist() == merit(ligands, poses, np.array([-11, -11, -11])).tolist()
+    columns["vina"]["intra"][0] = NAN
+    ranks, energy = pose_scores(ligands, poses, columns, settings)
+    assert energy[1:].tolist() == [-14, -12]
+    assert ranks[1:].tolist() == merit(ligands, poses, np.array([0, -12, -11]))[1:].tolist()
 
 
 def test_what_ranks_is_what_the_settings_say() -> None:

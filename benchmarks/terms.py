@@ -1,0 +1,232 @@
+"""Dock libraries into pockets and keep every term of the poses: what formulas are chosen on.
+
+    python benchmarks/terms.py OUTPUT [--screens TARGET ...] [--complexes FOLDER] [--effort E]
+                               [--jobs N] [--cache FOLDER]
+
+Into each target of --screens (folders laid out as for enrich.py) its actives and decoys are docked,
+into each pocket of --complexes (laid out as for redock.py) the ligands of all of them.
+OUTPUT.screens.zip and OUTPUT.cross.zip get a file POCKET/LIBRARY.npz for each pocket and library as
+soon as it is done; what they have already is not docked again. benchmarks/order.py compares
+formulas with them.
+"""
+
+import argparse
+import io
+import os
+import sys
+import tempfile
+import time
+import zipfile
+from collections import Counter
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rdkit import RDLogger
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
+from benchmarks.crossdock import library_of
+from benchmarks.docking import (
+    Clock,
+    Docked,
+    LigandsInMemory,
+    Settings,
+    Target,
+    add_settings,
+    device_for,
+    dock,
+    parsed,
+    pinned,
+    pocket_of,
+    settings_from,
+)
+from benchmarks.redock import FAILURES, box_radius, find
+from ligen_py.records.ligands import LIGANDS, Entries
+from ligen_py.records.properties import PROPERTY_NAMES, Properties
+from ligen_py.store.files.read import read
+
+FUNCTIONS = "score.functions=[vina, ad4, xscore, vinardo]"
+
+GROUPS = ("actives", "decoys")
+
+PART = 1000
+"""Records that are docked together."""
+
+MOST = {"screens": 64, "cross": 3}
+"""Poses of a ligand that are kept, best first, by the kind of task."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A library to dock into a pocket."""
+
+    kind: str
+    pocket: str
+    folder: Path
+    """Of the pocket's protein and ligand."""
+    name: str
+    """Of the library."""
+    ligands: Path
+
+    @property
+    def member(self) -> str:
+        """Its file in the archive."""
+        return f"{self.pocket}/{self.name}.npz"
+
+
+def pocket_file(folder: Path, cache: Path, settings: Settings) -> Path:
+    """The pocket around a folder's ligand."""
+    protein = find(folder, "protein.pdb", "protein.pdb.gz")
+    ligand = find(folder, "crystal_ligand.sdf", "ligand.sdf")
+    return pocket_of(protein, ligand, box_radius(ligand), cache / folder.name, settings.pocket)
+
+
+def prepare(folder: Path, cache: Path, settings: Settings) -> str:
+    """Make a pocket; what went wrong, or nothing."""
+    RDLogger.DisableLog("rdApp.*")
+    try:
+        pocket_file(folder, cache, settings)
+    except FAILURES as error:
+        return str(error)
+    return ""
+
+
+def kept(
+    docked: Docked, entries: Entries, properties: Properties, most: int
+) -> dict[str, np.ndarray]:
+    """What is known of records, of ligands, and of the poses of lowest energy."""
+    ligands, poses = docked.ligands, docked.poses
+    counts = np.diff(poses.first_pose)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    energy = np.nan_to_num(docked.columns["choice"], nan=np.inf)
+    order = np.lexsort((energy, owner))
+    rank = np.arange(len(owner)) - np.repeat(poses.first_pose[:-1], counts)
+    rows = order[rank < most]
+    intra = np.full(len(counts), np.inf, np.float32)
+    np.fmin.at(intra, owner, docked.columns["vina.intra"])
+    return {
+        "name": entries.name.astype(str),
+        **{name: getattr(properties, name) for name in PROPERTY_NAMES},
+        "entry": ligands.entry,
+        "conformer": ligands.conformer,
+        "isomers": ligands.isomers,
+        "state_cost": ligands.state_cost,
+        "atoms": ligands.heavy,
+        "torsions": np.diff(ligands.first_torsion),
+        "lowest_intra": intra,
+        "owner": owner[rows],
+        "terms": np.array(list(docked.columns)),
+        "values": np.stack(list(docked.columns.values()))[:, rows].astype(np.float32),
+    }
+
+
+def work(
+    task: Task, cache: Path, settings: Settings, device: str | None
+) -> tuple[Task, bytes, float]:
+    """A file of one task, empty where it fails, and its seconds."""
+    RDLogger.DisableLog("rdApp.*")
+    started = time.perf_counter()
+    try:
+        target = Target.of(pocket_file(task.folder, cache, settings))
+        entries: Entries = read(task.ligands, LIGANDS, Entries)
+        library = LigandsInMemory.of(task.ligands)
+        docked = dock(device_for(device), library, target, settings, Clock())
+        properties: Properties = read(task.ligands, LIGANDS, Properties)
+        columns = kept(docked, entries, properties, MOST[task.kind])
+    except FAILURES as error:
+        print(f"{task.pocket}, {task.name}: {error}", flush=True)
+        return task, b"", time.perf_counter() - started
+    file = io.BytesIO()
+    np.savez_compressed(file, allow_pickle=False, **columns)
+    return task, file.getvalue(), time.perf_counter() - started
+
+
+def libraries(folder: Path, cache: Path, settings: Settings, jobs: int) -> dict[str, Path]:
+    """Ligands files of a target's actives and decoys, by name."""
+    made = {}
+    for group in GROUPS:
+        library = find(folder, f"{group}.smi")
+        count = -(-sum(1 for _ in library.open()) // PART)
+        for part in range(1, count + 1):
+            text = f"{part}-of-{count}"
+            file = parsed(library, cache / folder.name, settings.parse, jobs, text)
+            made[f"{group}-{part}"] = file
+    return made
+
+
+def tasks_of(options: argparse.Namespace, cache: Path, settings: Settings) -> list[Task]:
+    """Everything that is to be docked and is not yet; parses the libraries."""
+    jobs = len(os.sched_getaffinity(0))
+    tasks = [
+        Task("screens", folder.name, folder, name, ligands)
+        for folder in options.screens
+        for name, ligands in libraries(folder, cache, settings, jobs).items()
+    ]
+    if options.complexes:
+        complexes = sorted(path for path in options.complexes.iterdir() if path.is_dir())
+        library = cache / "ligands.smi"
+        library_of(complexes, library)
+        ligands = parsed(library, cache, settings.parse, jobs)
+        tasks += [Task("cross", path.name, path, "ligands", ligands) for path in complexes]
+    return [task for task in tasks if task.member not in present(options.output, task.kind)]
+
+
+def present(output: str, kind: str) -> set[str]:
+    """What an archive has."""
+    archive = Path(f"{output}.{kind}.zip")
+    if not archive.exists():
+        return set()
+    with zipfile.ZipFile(archive) as file:
+        return set(file.namelist())
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    result.add_argument("output", help="beginning of the names of the files")
+    result.add_argument(
+        "--screens", nargs="+", type=Path, default=[], metavar="TARGET", help="folders of targets"
+    )
+    result.add_argument("--complexes", type=Path, metavar="FOLDER", help="folder of complexes")
+    result.add_argument("--jobs", type=int, default=1, metavar="N")
+    result.add_argument("--cache", type=Path, help="keep parsed molecules and pockets here")
+    add_settings(result)
+    return result
+
+
+def main() -> int:
+    """Dock everything, and write what comes as it comes."""
+    options = parser().parse_args()
+    options.set.append(FUNCTIONS)
+    settings = settings_from(options)
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as scratch, pinned(options.jobs) as pool:
+        cache = options.cache or Path(scratch)
+        cache.mkdir(parents=True, exist_ok=True)
+        tasks = tasks_of(options, cache, settings)
+        folders = sorted({task.folder for task in tasks})
+        print(f"{len(tasks)} libraries in pockets, {time.perf_counter() - started:.0f} s")
+        made = pool.map(prepare, folders, [cache] * len(folders), [settings] * len(folders))
+        for folder, error in zip(folders, made, strict=True):
+            if error:
+                print(f"{folder.name}: {error}")
+        print(f"{len(folders)} pockets, {time.perf_counter() - started:.0f} s", flush=True)
+        running = [pool.submit(work, task, cache, settings, options.device) for task in tasks]
+        left = Counter(task.kind for task in tasks)
+        for done in as_completed(running):
+            task, data, _ = done.result()
+            if data:
+                with zipfile.ZipFile(f"{options.output}.{task.kind}.zip", "a") as archive:
+                    archive.writestr(task.member, data)
+            left[task.kind] -= 1
+            if not left[task.kind]:
+                print(f"{task.kind}: {time.perf_counter() - started:.0f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
