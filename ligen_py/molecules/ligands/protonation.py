@@ -29,6 +29,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+from ligen_py.molecules.surroundings import surroundings
 
 FAMILIES = Path(__file__).with_name("pka.tsv")
 SUBSTITUENTS = Path(__file__).with_name("substituents.tsv")
@@ -166,8 +167,8 @@ Kinds are a quick look before patterns are compared. Nitrogens with three bonds 
 their hydrogens and by a neighbour with a double-bonded oxygen or sulfur: such are never bases."""
 
 
-SURROUNDINGS = 10_000
-"""Surroundings of atoms that are remembered, about 1 kB each."""
+SURROUNDINGS = 50_000
+"""Surroundings of atoms that are remembered, up to 1 kB each."""
 
 _CARBON = re.compile(r"\[?(C|#6)(?![,a-z])")
 """How an atom of a pattern begins that is a carbon in every match."""
@@ -268,28 +269,25 @@ def _elements(atoms: Iterable[Chem.Atom]) -> frozenset[tuple[int, bool]]:
     return frozenset((atom.GetAtomicNum(), atom.GetIsAromatic()) for atom in plain)
 
 
+_rows_of: dict[tuple[str, int, tuple[int, ...]], list[int]] = {}
+"""Families that an atom may belong to, by its kind, its smallest ring and its surroundings."""
+
+
 class _Molecule:
-    """What the rules ask about a molecule, fetched once."""
+    """What the rules ask about a molecule."""
 
     def __init__(self, mol: Chem.Mol) -> None:
         self.mol = mol
-        atoms = list(atoms_of(mol))
-        self.element = list(map(Chem.Atom.GetAtomicNum, atoms))
-        self.aromatic = list(map(Chem.Atom.GetIsAromatic, atoms))
-        self.charge = list(map(Chem.Atom.GetFormalCharge, atoms))
-        self.hydrogens = list(map(Chem.Atom.GetTotalNumHs, atoms))
-        self.degree = list(map(Chem.Atom.GetTotalDegree, atoms))
-        self.neighbours: list[list[int]] = [[] for _ in atoms]
-        first, second = Chem.GetAdjacencyMatrix(mol).nonzero()
-        for atom, other in zip(first.tolist(), second.tolist(), strict=True):
-            self.neighbours[atom].append(other)
+        self.seen = seen = surroundings(mol)
+        self.element, self.aromatic, self.charge = seen.element, seen.aromatic, seen.charge
+        self.hydrogens, self.degree = seen.hydrogens, seen.degree
+        self.neighbours, self.rings = seen.neighbours, seen.rings
         self.is_polar = [
             element != 6 or degree < 4
             for element, degree in zip(self.element, self.degree, strict=True)
         ]
         self.kind = list(zip(self.element, self.aromatic, strict=True))
         self.elements = set(self.kind)
-        self.rings = mol.GetRingInfo().AtomRings()
         self.arenes = [
             ring for ring in self.rings if len(ring) < 8 and all(self.aromatic[i] for i in ring)
         ]
@@ -327,6 +325,24 @@ class _Molecule:
             if self.element[other] in (6, 15, 16)
             for end in self.neighbours[other]
         )
+
+    def possible(self) -> dict[int, set[int]]:
+        """Atoms that may belong to each family, by its row; families without any apart."""
+        smallest = [0] * len(self.element)
+        for ring in self.rings:
+            for atom in ring:
+                smallest[atom] = min(len(ring), smallest[atom] or len(ring))
+        result = defaultdict(set)
+        for atom, kind in self.kinds():
+            key = kind, smallest[atom], self.seen.beyond(atom)
+            rows = _rows_of.get(key)
+            if rows is None:
+                if len(_rows_of) > SURROUNDINGS:
+                    _rows_of.clear()
+                rows = _rows_of[key] = _fitting(kind, self.near(atom))
+            for row in rows:
+                result[row].add(atom)
+        return result
 
     def near(self, atom: int) -> Near:
         """What is around an atom."""
@@ -376,10 +392,7 @@ def sites(mol: Chem.Mol, ph: float = 7.4, window: float = math.inf) -> list[Site
     left out.
     """
     seen = _Molecule(mol)
-    possible = defaultdict(set)
-    for atom, kind in seen.kinds():
-        for number in _fitting(kind, seen.near(atom)):
-            possible[number].add(atom)
+    possible = seen.possible()
     taken: set[int] = set()
     result = []
     for number in sorted(possible):
