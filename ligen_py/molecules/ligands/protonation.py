@@ -118,7 +118,6 @@ class Substituent(NamedTuple):
 
     name: str
     pattern: Chem.Mol
-    elements: frozenset[tuple[int, bool]]
     alpha: float
     """Decrement of an aliphatic pKa two bonds away; `beta` three."""
     beta: float
@@ -127,6 +126,12 @@ class Substituent(NamedTuple):
     para: float
     ortho_minus: float
     para_minus: float
+    number: int
+    """Row, from 0."""
+    star: Chem.Mol | None
+    """The first atom of the pattern and its neighbours, where the pattern has more than these."""
+    near: frozenset[tuple[int, bool]]
+    """Elements of these."""
 
 
 class Site(NamedTuple):
@@ -186,11 +191,26 @@ def families() -> tuple[Family, ...]:
 def substituents() -> tuple[Substituent, ...]:
     """Every row of `substituents.tsv`, in order."""
     result = []
-    for row in _rows(SUBSTITUENTS):
+    for number, row in enumerate(_rows(SUBSTITUENTS)):
         pattern = Chem.MolFromSmarts(row["smarts"])
-        numbers = (float(row[name]) for name in Substituent._fields[3:])
-        result.append(Substituent(row["name"], pattern, _elements(pattern.GetAtoms()), *numbers))
+        values = [float(row[name]) for name in Substituent._fields[2:-3]]
+        star = _star(pattern)
+        whole = star.GetNumAtoms() == pattern.GetNumAtoms()
+        near = _elements(star.GetAtoms())
+        result.append(
+            Substituent(row["name"], pattern, *values, number, None if whole else star, near)
+        )
     return tuple(result)
+
+
+def _star(pattern: Chem.Mol) -> Chem.Mol:
+    """The first atom of a pattern and its neighbours."""
+    near = {0, *(atom.GetIdx() for atom in pattern.GetAtomWithIdx(0).GetNeighbors())}
+    star = Chem.RWMol(pattern)
+    for number in reversed(range(pattern.GetNumAtoms())):
+        if number not in near:
+            star.RemoveAtom(number)
+    return star.GetMol()
 
 
 def _rows(file: Path) -> list[dict[str, str]]:
@@ -269,6 +289,9 @@ def _elements(atoms: Iterable[Chem.Atom]) -> frozenset[tuple[int, bool]]:
     return frozenset((atom.GetAtomicNum(), atom.GetIsAromatic()) for atom in plain)
 
 
+NOBODY: frozenset[int] = frozenset()
+_groups_of: dict[tuple[int, int], list[int]] = {}
+"""Substituents that an atom may attach, by its surroundings and its smallest ring."""
 _rows_of: dict[tuple[str, int, tuple[int, ...]], list[int]] = {}
 """Families that an atom may belong to, by its kind, its smallest ring and its surroundings."""
 
@@ -291,7 +314,12 @@ class _Molecule:
         self.arenes = [
             ring for ring in self.rings if len(ring) < 8 and all(self.aromatic[i] for i in ring)
         ]
-        self._groups: dict[int, tuple[Substituent, frozenset[int]]] | None = None
+        self.smallest = [0] * len(self.element)
+        """Atoms of each atom's smallest ring; 0 outside rings."""
+        for ring in self.rings:
+            for atom in ring:
+                self.smallest[atom] = min(len(ring), self.smallest[atom] or len(ring))
+        self._found: dict[int, dict[int, frozenset[int]]] = {}
 
     def kinds(self) -> Iterator[tuple[int, str]]:
         """Atoms that may be titrated, and their kinds."""
@@ -328,13 +356,9 @@ class _Molecule:
 
     def possible(self) -> dict[int, set[int]]:
         """Atoms that may belong to each family, by its row; families without any apart."""
-        smallest = [0] * len(self.element)
-        for ring in self.rings:
-            for atom in ring:
-                smallest[atom] = min(len(ring), smallest[atom] or len(ring))
         result = defaultdict(set)
         for atom, kind in self.kinds():
-            key = kind, smallest[atom], self.seen.beyond(atom)
+            key = kind, self.smallest[atom], self.seen.beyond(atom)
             rows = _rows_of.get(key)
             if rows is None:
                 if len(_rows_of) > SURROUNDINGS:
@@ -352,22 +376,57 @@ class _Molecule:
             frozenset([self.kind[i] for i in others]),
             frozenset([self.kind[i] for i in beyond]),
             sum(self.element[i] == 6 and self.degree[i] < 4 for i in others),
-            min((len(ring) for ring in self.rings if atom in ring), default=math.inf),
+            self.smallest[atom] or math.inf,
         )
 
-    @property
-    def groups(self) -> dict[int, tuple[Substituent, frozenset[int]]]:
-        """The substituent that each atom attaches, with its other polar atoms."""
-        if self._groups is None:
-            self._groups = {}
-            for row in substituents():
-                if not row.elements <= self.elements:
-                    continue
-                for match in self.mol.GetSubstructMatches(row.pattern, uniquify=False):
-                    if match[0] not in self._groups:
-                        members = frozenset(i for i in match[1:] if self.is_polar[i])
-                        self._groups[match[0]] = row, members
-        return self._groups
+    def group(self, atom: int) -> Substituent | None:
+        """The substituent that an atom attaches."""
+        for number in self._possible_groups(atom):
+            if substituents()[number].star is None or atom in self._matches(number):
+                return substituents()[number]
+        return None
+
+    def members(self, atom: int, group: Substituent) -> frozenset[int]:
+        """Other polar atoms of the substituent that an atom attaches."""
+        return self._matches(group.number)[atom] if group.pattern.GetNumAtoms() > 1 else NOBODY
+
+    def _matches(self, number: int) -> dict[int, frozenset[int]]:
+        """Atoms that attach a substituent, and its other polar atoms."""
+        if number not in self._found:
+            found: dict[int, frozenset[int]] = {}
+            for atom, *others in self.mol.GetSubstructMatches(
+                substituents()[number].pattern, uniquify=False
+            ):
+                if atom not in found:
+                    found[atom] = frozenset([i for i in others if self.is_polar[i]])
+            self._found[number] = found
+        return self._found[number]
+
+    def _possible_groups(self, atom: int) -> list[int]:
+        """Substituents that an atom and its neighbours allow, up to the first that they prove."""
+        key = self.seen.number[atom], self.smallest[atom]
+        if key not in _groups_of:
+            if len(_groups_of) > SURROUNDINGS:
+                _groups_of.clear()
+            self._learn_groups()
+        return _groups_of[key]
+
+    def _learn_groups(self) -> None:
+        """Remember the substituents of all surroundings of this molecule."""
+        result: list[list[int]] = [[] for _ in self.element]
+        proved: set[int] = set()
+        for number, row in enumerate(substituents()):
+            if not row.near <= self.elements:
+                continue
+            near = row.pattern if row.star is None else row.star
+            most = len(self.element) ** 2
+            matches = self.mol.GetSubstructMatches(near, uniquify=False, maxMatches=most)
+            for atom in {match[0] for match in matches} - proved:
+                result[atom].append(number)
+                if row.star is None:
+                    proved.add(atom)
+        for key in zip(self.seen.number, self.smallest, result, strict=True):
+            _groups_of[key[:2]] = key[2]
 
     def reach(self, start: int, farthest: int) -> tuple[dict[int, int], dict[int, int]]:
         """Bonds from an atom to those near it, and the number of shortest ways."""
@@ -438,9 +497,9 @@ def _along_chains(mol: _Molecule, atom: int, own: frozenset[int]) -> float:
     far, ways = mol.reach(atom, len(FALL) - 1)
     near = []
     for place, bonds in far.items():
-        group = mol.groups.get(place) if bonds > 1 and place not in own else None
-        if group is not None and (group[0].alpha or group[0].beta):
-            near.append((bonds, place, *group))
+        row = mol.group(place) if bonds > 1 and place not in own else None
+        if row is not None and (row.alpha or row.beta):
+            near.append((bonds, place, row, mol.members(place, row)))
     sizes, claimed = [], set(own)
     for bonds, place, row, members in sorted(near, key=lambda item: item[:2]):
         if place in claimed or members & claimed:
@@ -501,9 +560,9 @@ def _substituents_at(mol: _Molecule, place: int, own: frozenset[int]) -> Iterato
     for other in mol.neighbours[place]:
         if other in own or any(place in ring and other in ring for ring in mol.arenes):
             continue
-        group = mol.groups.get(other)
+        group = mol.group(other)
         if group is not None:
-            yield group[0]
+            yield group
 
 
 def _sigma(row: Substituent, name: str, position: int) -> float:
