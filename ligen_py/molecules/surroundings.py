@@ -10,12 +10,11 @@ from itertools import count
 
 from rdkit import Chem
 
-from ligen_py.molecules.graph import atoms_of, bonds_of, holds
+from ligen_py.molecules.graph import DATIVE, atoms_of, bonds_of, holds
 
 MOST = 200_000
 """Surroundings that have numbers, about 150 bytes each; then all are forgotten."""
 
-DATIVE = "[*]->[*]"
 SINGLE, AROMATIC, DOUBLE, TRIPLE, UNUSUAL = range(5)
 """Orders of bonds."""
 _ORDERS = {1.0: SINGLE, 1.5: AROMATIC, 2.0: DOUBLE, 3.0: TRIPLE}

@@ -20,7 +20,7 @@ import numpy as np
 from rdkit import Chem, rdBase
 
 from ligen_py.functions import all_types, load_types
-from ligen_py.molecules.graph import Graph, matches
+from ligen_py.molecules.graph import Graph, Lists, matches
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, has_conformer
@@ -47,7 +47,7 @@ from ligen_py.molecules.ligands.states import (
     tautomers,
     undefined_stereo,
 )
-from ligen_py.molecules.stored import stored
+from ligen_py.molecules.stored import stored_lists
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.molecules.typing.input import LigandAtoms
 from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
@@ -80,6 +80,8 @@ costs. The true share is not known."""
 
 MOST = ("protomers", "tautomers", "stereoisomers", "conformers", "macrocycle_conformers")
 """Settings that limit how many states and conformers a molecule has."""
+
+MADE_WHOLE = "conformers made whole, as its rigid pieces cannot be joined"
 
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
@@ -385,9 +387,9 @@ def _mended(
 
 
 def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> bool:
-    mol = Chem.AddHs(form)
-    graph = Graph.of(mol)
-    ordered = _docking_order(mol, graph, rotatable_bonds(mol, graph))
+    lists = Lists(Chem.AddHs(form))
+    graph = Graph.of_lists(lists)
+    ordered = _docking_order(lists, graph, rotatable_bonds(lists.mol, graph))
     return can_exist(*_bare(form, ordered), _shape_cache(settings, shapes))
 
 
@@ -431,25 +433,31 @@ def _ligands(
     if mol.GetNumAtoms() > settings.max_atoms:
         detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {settings.max_atoms}"
         raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
-    graph = Graph.of(mol)
+    lists = Lists(mol)
+    graph = Graph.of_lists(lists)
     rotatable = rotatable_bonds(mol, graph)
     if len(rotatable) > settings.max_torsions:
         detail = f"{len(rotatable)} rotatable bonds, at most {settings.max_torsions}"
         raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
-    ordered = _docking_order(mol, graph, rotatable)
-    if not placed:
-        problem = _give_conformers(isomer, ordered, smiles, settings, shapes)
-        if problem and problem not in notes:
-            notes.append(problem)
-    return _rows(ordered, smiles)
+    ordered = _docking_order(lists, graph, rotatable)
+    if placed:
+        return _rows(ordered, [mol.GetConformer().GetPositions()[ordered.order]], smiles)
+    joined = _joined(isomer, ordered, settings, shapes)
+    if joined is not None:
+        return _rows(ordered, joined, smiles)
+    if MADE_WHOLE not in notes:
+        notes.append(MADE_WHOLE)
+    return _rows(*_whole(ordered, smiles, settings), smiles)
 
 
 @dataclass(frozen=True)
 class _Ordered:
-    """A molecule with hydrogens in docking order."""
+    """A molecule with hydrogens and its docking order."""
 
-    mol: Chem.Mol
+    lists: Lists
+    """Its atoms as they stand in the molecule."""
     graph: Graph
+    """In docking order."""
     torsions: Torsions
     order: list[int]
     """Old number of each atom."""
@@ -460,36 +468,46 @@ class _Ordered:
         return int(np.count_nonzero(self.graph.element > 1))
 
 
-def _docking_order(mol: Chem.Mol, graph: Graph, rotatable: list[tuple[int, int]]) -> _Ordered:
+def _docking_order(lists: Lists, graph: Graph, rotatable: list[tuple[int, int]]) -> _Ordered:
     pieces = rigid_pieces(neighbours_of(graph), rotatable)
     order, axes, far_sides = pieces.heavy_first(graph.element > 1)
     renumbered = graph.renumbered(np.array(order))
-    return _Ordered(Chem.RenumberAtoms(mol, order), renumbered, Torsions(axes, far_sides), order)
+    return _Ordered(lists, renumbered, Torsions(axes, far_sides), order)
 
 
-def _give_conformers(
+def _joined(
     isomer: Chem.Mol,
     ordered: _Ordered,
-    smiles: str,
     settings: ParseSettings,
     shapes: Path | None,
-) -> str:
-    """Give a molecule conformers: put together from pieces, or made whole with the reason why."""
-    mol = ordered.mol
-    mol.RemoveAllConformers()
-    limit = settings.macrocycle_conformers if macrocycle(mol) else settings.conformers
+) -> np.ndarray | None:
+    """Conformers in docking order, put together from pieces; None where that cannot be."""
     try:
-        found = assemble(*_bare(isomer, ordered), _shape_cache(settings, shapes), limit)
-        if found is None:
-            embed(mol, settings.seed, content_key(smiles), limit)
-            return "conformers made whole, as its rigid pieces cannot be joined"
+        return assemble(
+            *_bare(isomer, ordered), _shape_cache(settings, shapes), _most(ordered, settings)
+        )
     except NoConformerError as error:
         raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
-    for xyz in found:
-        conformer = Chem.Conformer(len(xyz))
-        conformer.SetPositions(xyz)
-        mol.AddConformer(conformer, assignId=True)
-    return ""
+
+
+def _whole(
+    ordered: _Ordered, smiles: str, settings: ParseSettings
+) -> tuple[_Ordered, list[np.ndarray]]:
+    """A molecule in docking order as its force field sees it, and conformers made whole."""
+    mol = Chem.RenumberAtoms(ordered.lists.mol, ordered.order)
+    mol.RemoveAllConformers()
+    try:
+        embed(mol, settings.seed, content_key(smiles), _most(ordered, settings))
+    except NoConformerError as error:
+        raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
+    made = [one.GetPositions() for one in mol.GetConformers()]
+    return replace(ordered, lists=Lists(mol), order=list(range(mol.GetNumAtoms()))), made
+
+
+def _most(ordered: _Ordered, settings: ParseSettings) -> int:
+    """Most conformers of a molecule."""
+    is_large = macrocycle(ordered.lists.mol)
+    return settings.macrocycle_conformers if is_large else settings.conformers
 
 
 def _bare(isomer: Chem.Mol, ordered: _Ordered) -> tuple[Chem.Mol, list[list[int]], Torsions]:
@@ -511,21 +529,23 @@ def _shape_cache_of(
     return ShapeCache(shapes, seed, limit, macrocycles)
 
 
-def _rows(ordered: _Ordered, smiles: str) -> list[State]:
+def _rows(
+    ordered: _Ordered, conformers: Sequence[np.ndarray] | np.ndarray, smiles: str
+) -> list[State]:
     """The columns of a molecule in each of its conformers."""
-    heavy, mol, torsions = ordered.heavy, ordered.mol, ordered.torsions
-    partial = gasteiger(mol)
+    heavy, torsions = ordered.heavy, ordered.torsions
+    partial = gasteiger(ordered.lists.mol)[ordered.order]
     shared = {
         "smiles": np.array([smiles], object),
         "heavy": np.array([heavy], "i4"),
         "torsion_axis": torsions.axes.astype("i2"),
         "torsion_range": torsions.far_sides.astype("i2"),
         "pair_mask": pair_mask(ordered.graph.bond, torsions.far_sides, heavy),
-        "molecule": stored(mol),
+        "molecule": stored_lists(ordered.lists, ordered.order),
     }
     result = []
-    for number, conformer in enumerate(list(mol.GetConformers())):
-        own = {"conformer": np.array([number], "u2"), "xyz": _centred(conformer, heavy)}
+    for number, xyz in enumerate(conformers):
+        own = {"conformer": np.array([number], "u2"), "xyz": _centred(xyz, heavy)}
         result.append(State(ordered.graph, partial, shared | own))
     return result
 
@@ -560,7 +580,6 @@ def columns_of(states: Sequence[State]) -> Columns:
     return {"ligands": common} | typed
 
 
-def _centred(conformer: Chem.Conformer, heavy: int) -> np.ndarray:
+def _centred(xyz: np.ndarray, heavy: int) -> np.ndarray:
     """The coordinates, f4, with the heavy atoms' centroid at 0."""
-    xyz: np.ndarray = conformer.GetPositions()
     return (xyz - xyz[:heavy].mean(axis=0)).astype("f4")
