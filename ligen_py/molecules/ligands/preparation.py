@@ -11,7 +11,6 @@ import math
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -148,7 +147,7 @@ def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None)
     """
     smiles = key = ""
     notes: list[str] = []
-    with _rdkit_messages() as messages:
+    with _collector() as messages:
         try:
             drawn = _molecule(record, messages)
             parent = (
@@ -198,35 +197,36 @@ def lost(record: Record, timed_out: bool, exit_code: int, settings: ParseSetting
 
 
 class _Collector(logging.Handler):
-    def __init__(self, messages: list[str]) -> None:
+    """Where RDKit's messages go: into a list within a block, else to stderr."""
+
+    def __init__(self) -> None:
         super().__init__()
-        self.messages = messages
+        self.messages: list[str] | None = None
+
+    def __enter__(self) -> list[str]:
+        self.messages = []
+        return self.messages
+
+    def __exit__(self, *error: object) -> None:
+        self.messages = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the message of a record."""
-        self.messages.append(record.getMessage())
-
-
-@contextmanager
-def _rdkit_messages() -> Iterator[list[str]]:
-    """Collect what RDKit would print to stderr."""
-    messages: list[str] = []
-    handler = _Collector(messages)
-    logger = _rdkit_logger()
-    logger.addHandler(handler)
-    try:
-        yield messages
-    finally:
-        logger.removeHandler(handler)
+        """Keep the message of a record, or show it."""
+        if self.messages is not None:
+            self.messages.append(record.getMessage())
+        elif logging.lastResort:
+            logging.lastResort.handle(record)
 
 
 @cache
-def _rdkit_logger() -> logging.Logger:
+def _collector() -> _Collector:
+    """The one of this process, where RDKit's messages go from now on."""
     rdBase.LogToPythonLogger()
     logger = logging.getLogger("rdkit")
     logger.propagate = False
-    logger.handlers.clear()
-    return logger
+    collector = _Collector()
+    logger.handlers[:] = [collector]
+    return collector
 
 
 def _short(text: str) -> str:
@@ -320,14 +320,15 @@ def _states(
         raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
     else:  # which isomers are drawn by lot must not depend on how a molecule is written
         parent = Chem.MolFromSmiles(its_smiles) or parent
-    states, problems = _built(parent, drawing, settings, shapes, notes)
+    known = its_smiles if drawing else ""  # what is read again may be written in another way
+    states, problems = _built(parent, known, drawing, settings, shapes, notes)
     if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
         possible = _mended(parent, settings, shapes, notes)
         for mended in possible:
             share = settings.model_copy(
                 update={"stereoisomers": settings.stereoisomers // len(possible)}
             )
-            states |= _built(mended, None, share, shapes, notes)[0]
+            states |= _built(mended, "", None, share, shapes, notes)[0]
         for ligand in (ligand for ligands in states.values() for ligand in ligands):
             ligand.shape["isomers"] = ligand.shape["isomers"] * np.uint16(len(possible))
     elif states and problems:
@@ -340,6 +341,7 @@ def _states(
 
 def _built(
     parent: Chem.Mol,
+    known: str,
     drawing: _Drawing | None,
     settings: ParseSettings,
     shapes: Path | None,
@@ -347,12 +349,13 @@ def _built(
 ) -> tuple[dict[str, list[State]], list[_UnusableError]]:
     """States of a parent by SMILES, and what was in the way of the others.
 
-    With a drawing the states have its coordinates, without one conformers are made.
+    `known` is the parent's SMILES, where it has one already. With a drawing the states have its
+    coordinates, without one conformers are made.
     """
     placed = drawing is not None
     states: dict[str, list[State]] = {}
     problems: dict[str, _UnusableError] = {}
-    for form, its_smiles, cost in _forms(parent, settings):
+    for form, its_smiles, cost in _forms(parent, known, settings):
         before = len(states)
         for isomer in [form] if placed else _isomers(form, settings):
             built = len(states) - before
@@ -393,14 +396,17 @@ def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> boo
     return can_exist(*_bare(form, ordered), _shape_cache(settings, shapes))
 
 
-def _forms(parent: Chem.Mol, settings: ParseSettings) -> Iterator[tuple[Chem.Mol, str, float]]:
+def _forms(
+    parent: Chem.Mol, known: str, settings: ParseSettings
+) -> Iterator[tuple[Chem.Mol, str, float]]:
     """Tautomers of a parent in their protonation states: with SMILES, and costs in kcal/mol."""
     for number, tautomer in enumerate(tautomers(parent, settings.tautomers)):
         cost = TAUTOMER_COST if number else 0.0
         if not settings.protonate:
             yield tautomer, canonical_smiles(tautomer), cost
             continue
-        found = protonated(tautomer, settings.ph, settings.min_population, settings.protomers)
+        limits = settings.ph, settings.min_population, settings.protomers
+        found = protonated(tautomer, *limits, "" if number else known)
         for mol, population, smiles in found:
             yield mol, smiles, cost + RT * math.log(found[0].population / population)
 

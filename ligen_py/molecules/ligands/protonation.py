@@ -600,23 +600,26 @@ def _set(atom: Chem.Atom, charge: int, hydrogens: int) -> None:
     atom.SetNumExplicitHs(hydrogens)
 
 
-def protonated(mol: Chem.Mol, ph: float, least: float, limit: int) -> list[Protomer]:
+def protonated(
+    mol: Chem.Mol, ph: float, least: float, limit: int, known: str = ""
+) -> list[Protomer]:
     """The states of a molecule at a pH, the most populated first; at least one.
 
     Those whose share of the molecules is below `least` are left out, and those beyond `limit`. The
     populations are shares of all states. Heavy atoms keep their numbers and coordinates; explicit
-    hydrogens become implicit.
+    hydrogens become implicit. `known` is the molecule's SMILES, where its caller has it.
     """
     base = neutral(Chem.RemoveHs(mol) if holds(mol, "[#1]") else mol)
+    drawn = known if known and base is mol else Chem.MolToSmiles(base)
     found = sites(base, ph, WINDOW)
     if not found:
-        return [Protomer(base, 1.0, Chem.MolToSmiles(base))]
+        return [Protomer(base, 1.0, drawn)]
     charged, shares = populations(base, found, ph)
     shown = np.flatnonzero(shares >= min(least, shares.max()) / MOST_SITES)
     states: dict[str, Protomer] = {}
     for row in shown[np.argsort(-shares[shown], kind="stable")].tolist():
         state = _state(base, found, charged[row])
-        smiles = Chem.MolToSmiles(state)
+        smiles = drawn if state is base else Chem.MolToSmiles(state)
         first = states.get(smiles, Protomer(state, 0.0, smiles))
         states[smiles] = first._replace(population=first.population + float(shares[row]))
     ranked = sorted(states.values(), key=lambda state: -state.population)

@@ -16,6 +16,8 @@ from rdkit.Chem.MolStandardize import rdMolStandardize
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
 
 ISOTOPE = "[!0*]"
+COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
+"""What is sanitised where only hydrogens have been taken off."""
 MACROCYCLE = 8
 """Atoms of the smallest ring that counts as a macrocycle."""
 MIXTURE = "mixture, also of"
@@ -45,6 +47,9 @@ def standardise(mol: Chem.Mol) -> Parent:
     Isotope labels, salts and solvents are removed; functional groups are drawn as ChEMBL draws
     them; charges are neutralised where a hydrogen can do it. Heavy atoms keep their coordinates.
     """
+    bare = _if_standard(mol)
+    if bare is not None:
+        return Parent(bare, [], True)
     notes = []
     mol = Chem.Mol(mol)
     if holds(mol, ISOTOPE):
@@ -74,6 +79,27 @@ def standardise(mol: Chem.Mol) -> Parent:
         mol = Chem.RemoveHs(mol)
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return Parent(mol, notes, not changes)
+
+
+def _if_standard(mol: Chem.Mol) -> Chem.Mol | None:
+    """A sanitised molecule without its hydrogens where nothing else is to be done, else None.
+
+    Aromaticity and hybridisation are those of the molecule as it was read, so only hydrogens are
+    counted and rings found again. ChEMBL's rules see bonds as single and double; each of their
+    bonds has an atom that is not aromatic, so it is the same in both drawings.
+    """
+    bare = Chem.RemoveHs(mol, sanitize=False)
+    Chem.ClearMolSubstanceGroups(bare)
+    Chem.FastFindRings(bare)
+    if holds(bare, ISOTOPE) or holds(bare, CHARGED) or len(Chem.GetMolFrags(bare)) > 1:
+        return None
+    if bare.GetNumAtoms() > bare.GetNumHeavyAtoms():
+        return None
+    if any(bare.HasSubstructMatch(group) for group in _redrawn()):
+        return None
+    Chem.SanitizeMol(bare, sanitizeOps=COUNTS)
+    Chem.AssignStereochemistry(bare, cleanIt=True, force=True)
+    return bare
 
 
 @cache
