@@ -11,15 +11,16 @@ import math
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rdkit import Chem, rdBase
 
 from ligen_py.functions import all_types, load_types
-from ligen_py.molecules.graph import Graph, Lists, matches
+from ligen_py.molecules.graph import LONGEST_RING, Graph, Lists, matches
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, has_conformer
@@ -107,6 +108,56 @@ class State:
     def columns(self) -> dict[str, np.ndarray]:
         """Its rows of all columns of `records.Ligands`, offsets and entry apart."""
         return columns_of([self])["ligands"]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As one string of bytes: a process needs a fifth of the time to pass it to another one."""
+        values = {"partial": self.partial, **vars(self.graph), **self.shape}
+        arrays = [np.asarray(values[name], dtype) for name, dtype, _ in PACKED]
+        sizes = [len(array) for array in arrays]
+        return _unpacked, (
+            self.shape["smiles"][0],
+            sizes,
+            b"".join([array.tobytes() for array in arrays]),
+        )
+
+
+PACKED: tuple[tuple[str, str, tuple[int, ...]], ...] = (
+    ("partial", "f8", ()),
+    ("bond", "i8", (2,)),
+    ("ring", "i8", (LONGEST_RING,)),
+    ("heavy", "i4", ()),
+    ("state_cost", "f4", ()),
+    ("pair_mask", "u4", ()),
+    ("xyz", "f4", (3,)),
+    ("torsion_axis", "i2", (2,)),
+    ("torsion_range", "i2", (4,)),
+    ("conformer", "u2", ()),
+    ("isomers", "u2", ()),
+    ("element", "u1", ()),
+    ("charge", "i1", ()),
+    ("aromatic", "?", ()),
+    ("aromatic_double", "?", ()),
+    ("accepts", "?", ()),
+    ("order", "u1", ()),
+    ("cyclic", "?", ()),
+    ("amide", "?", ()),
+    ("single_pair", "?", (LONGEST_RING,)),
+    ("molecule", "u1", ()),
+)
+"""Arrays of a state, types and further dimensions; the largest types first, so none is split."""
+
+
+def _unpacked(smiles: str, sizes: Sequence[int], data: bytes) -> State:
+    """A state from its bytes."""
+    values, start = {}, 0
+    for (name, dtype, further), size in zip(PACKED, sizes, strict=True):
+        count = size * math.prod(further)
+        array = np.frombuffer(data, dtype, count, start)
+        values[name] = array.reshape(size, *further) if further else array
+        start += array.nbytes
+    graph = Graph(**{spec.name: values.pop(spec.name) for spec in fields(Graph)})
+    partial = values.pop("partial")
+    return State(graph, partial, {"smiles": np.array([smiles], object), **values})
 
 
 @dataclass(frozen=True)
