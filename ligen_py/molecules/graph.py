@@ -129,14 +129,14 @@ class Graph:
                 ]
                 single_pairs.append([*pairs, *([False] * len(end))])
         amide = np.zeros(len(first), bool)
-        for ends in rigid_amides(mol):
+        for ends in rigid_amides(mol) if 7 in lists.element else ():
             amide |= (first == min(ends)) & (second == max(ends))
         return cls(
             element=np.array(lists.element, "u1"),
             charge=np.array(lists.charge, "i1"),
             aromatic=np.array(lists.aromatic, bool),
-            aromatic_double=_marked(mol, count, AROMATIC_DOUBLE),
-            accepts=~_marked(mol, count, NOT_ACCEPTING),
+            aromatic_double=_marked(mol, count, AROMATIC_DOUBLE if any(lists.aromatic) else ""),
+            accepts=~_marked(mol, count, NOT_ACCEPTING if 7 in lists.element else ""),
             bond=np.array([first, second]).T,
             order=ORDERS[(2 * orders[first, second]).astype("u1")],
             cyclic=cyclic[first, second] | cyclic[second, first],
@@ -231,8 +231,10 @@ BY_BOND = ("order", "cyclic", "amide")
 
 
 def _marked(mol: Chem.Mol, count: int, smarts: str) -> np.ndarray:
-    """Atoms (bool) that match a pattern."""
+    """Atoms (bool) that match a pattern; none match an empty one."""
     result = np.zeros(count, bool)
+    if not smarts:
+        return result
     result[[atom for (atom,) in matches(mol, smarts)]] = True
     return result
 

@@ -591,7 +591,7 @@ def _rows(
 ) -> list[State]:
     """The columns of a molecule in each of its conformers."""
     heavy, torsions = ordered.heavy, ordered.torsions
-    partial = gasteiger(ordered.lists.mol)[ordered.order]
+    partial = gasteiger(ordered.lists.mol, ordered.lists.atoms)[ordered.order]
     shared = {
         "smiles": np.array([smiles], object),
         "heavy": np.array([heavy], "i4"),

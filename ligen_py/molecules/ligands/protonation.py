@@ -29,7 +29,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
-from ligen_py.molecules.surroundings import surroundings
+from ligen_py.molecules.surroundings import DOUBLE, surroundings
 
 FAMILIES = Path(__file__).with_name("pka.tsv")
 SUBSTITUENTS = Path(__file__).with_name("substituents.tsv")
@@ -322,7 +322,15 @@ class _Molecule:
         self._found: dict[int, dict[int, frozenset[int]]] = {}
 
     def kinds(self) -> Iterator[tuple[int, str]]:
-        """Atoms that may be titrated, and their kinds."""
+        """Atoms that may be titrated, and their kinds; carbon acids are beside a carbonyl."""
+        carbonyls = {
+            carbon
+            for bond in self.seen.bonds
+            if bond[2] == DOUBLE
+            for carbon, oxygen in (bond[:2], bond[1::-1])
+            if self.element[oxygen] == 8
+        }
+        beside = {other for atom in carbonyls for other in self.neighbours[atom]}
         for atom, element in enumerate(self.element):
             if self.charge[atom]:
                 continue
@@ -340,7 +348,7 @@ class _Molecule:
                 yield atom, f"{acyl}N{hydrogens}"
             elif element in (8, 16) and hydrogens:
                 yield atom, "O" if element == 8 else "S"
-            elif element == 6 and hydrogens in (1, 2) and bonds == 4:
+            elif element == 6 and atom in beside and hydrogens in (1, 2) and bonds == 4:
                 yield atom, "C"
             elif element == 15 and bonds == 3:
                 yield atom, "P"
