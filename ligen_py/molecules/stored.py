@@ -12,8 +12,8 @@ from rdkit import Chem
 
 from ligen_py.molecules.graph import DATIVE, Lists, holds
 from ligen_py.records.molecule import (
-    ATOM,
     AROMATIC,
+    ATOM,
     BOND,
     CHIRALITIES,
     CONJUGATED,
@@ -29,7 +29,12 @@ from ligen_py.records.molecule import (
 )
 
 SINGLE, DOUBLE = int(Chem.BondType.SINGLE), int(Chem.BondType.DOUBLE)
-_USUAL = {1.0: SINGLE, 1.5: int(Chem.BondType.AROMATIC), 2.0: DOUBLE, 3.0: int(Chem.BondType.TRIPLE)}
+_USUAL = {
+    1.0: SINGLE,
+    1.5: int(Chem.BondType.AROMATIC),
+    2.0: DOUBLE,
+    3.0: int(Chem.BondType.TRIPLE),
+}
 """Code of a bond by its order as a number, which takes a fifth of the time."""
 
 _ORDER: dict[int, Any] = Chem.BondType.values

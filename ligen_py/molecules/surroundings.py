@@ -46,7 +46,10 @@ class Surroundings:
             zip(
                 map(Chem.Bond.GetBeginAtomIdx, bonds),
                 map(Chem.Bond.GetEndAtomIdx, bonds),
-                [_ORDERS.get(order, UNUSUAL) for order in map(Chem.Bond.GetBondTypeAsDouble, bonds)],
+                [
+                    _ORDERS.get(order, UNUSUAL)
+                    for order in map(Chem.Bond.GetBondTypeAsDouble, bonds)
+                ],
                 map(Chem.Bond.IsInRing, bonds),
                 strict=True,
             )

@@ -126,9 +126,7 @@ def acceptors(seen: Surroundings) -> int:
             return False
         return not hydrogens[atom] or any(other not in beside for other in single[atom])
 
-    return sum(
-        accepts(atom, number) for atom, number in enumerate(element) if number in (7, 8, 16)
-    )
+    return sum(accepts(atom, number) for atom, number in enumerate(element) if number in (7, 8, 16))
 
 
 def rotatable(seen: Surroundings) -> int:

@@ -4,6 +4,7 @@ Salts, solvents, isotope labels and ways of drawing are those of ChEMBL's struct
 et al., J. Cheminform. 12:51, 2020). Notes list what was removed.
 """
 
+import re
 from collections import Counter
 from functools import cache
 from typing import NamedTuple
@@ -18,6 +19,11 @@ from ligen_py.molecules.graph import CHARGED, atoms_of, holds
 ISOTOPE = "[!0*]"
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
+SULFUR = "[#16]"
+_CHARGE = re.compile(r"[&;][+-](?!0)[^,]*$")
+"""In the SMARTS of an atom that must have a charge."""
+_SULFUR = re.compile(r"\[?S(?![a-z])[^,]*$")
+"""SMARTS of an atom that must be a sulfur."""
 MACROCYCLE = 8
 """Atoms of the smallest ring that counts as a macrocycle."""
 MIXTURE = "mixture, also of"
@@ -95,7 +101,10 @@ def _if_standard(mol: Chem.Mol) -> Chem.Mol | None:
         return None
     if bare.GetNumAtoms() > bare.GetNumHeavyAtoms():
         return None
-    if any(bare.HasSubstructMatch(group) for group in _redrawn()):
+    uncharged, sulfur = _uncharged()
+    if any(bare.HasSubstructMatch(group) for group in uncharged):
+        return None
+    if holds(bare, SULFUR) and any(bare.HasSubstructMatch(group) for group in sulfur):
         return None
     Chem.SanitizeMol(bare, sanitizeOps=COUNTS)
     Chem.AssignStereochemistry(bare, cleanIt=True, force=True)
@@ -109,6 +118,17 @@ def _redrawn() -> list[Chem.Mol]:
     rules = [line.split("\t")[-1] for line in lines if ">>" in line and not line.startswith("//")]
     groups = [Chem.MolFromSmarts(rule.split(">>")[0]) for rule in rules]
     return [chembl._alkoxide_pattern, *groups]
+
+
+@cache
+def _uncharged() -> tuple[list[Chem.Mol], list[Chem.Mol]]:
+    """Those of the groups that need no charge: without sulfur, and with it."""
+    found: tuple[list[Chem.Mol], list[Chem.Mol]] = [], []
+    for group in _redrawn():
+        atoms = [atom.GetSmarts() for atom in group.GetAtoms()]
+        if not any(_CHARGE.search(smarts) for smarts in atoms):
+            found[any(_SULFUR.match(smarts) for smarts in atoms)].append(group)
+    return found
 
 
 @cache
