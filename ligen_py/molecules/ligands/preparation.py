@@ -502,9 +502,10 @@ def _ligands(
     joined = _joined(isomer, ordered, settings, shapes)
     if joined is not None:
         return _rows(ordered, joined, smiles)
+    whole = _whole(ordered, smiles, settings)
     if MADE_WHOLE not in notes:
         notes.append(MADE_WHOLE)
-    return _rows(*_whole(ordered, smiles, settings), smiles)
+    return _rows(*whole, smiles)
 
 
 @dataclass(frozen=True)
