@@ -114,7 +114,7 @@ def _bonds(lists: Lists, new: Sequence[int]) -> tuple[bytes, list[Side]]:
     far = list(map(Chem.Bond.GetEndAtomIdx, bonds))
     codes = _USUAL if not holds(lists.mol, DATIVE) else {}
     order = [
-        SINGLE if element[i] == 1 or element[j] == 1 else codes.get(number, 0)
+        SINGLE if element[i] < 2 or element[j] < 2 else codes.get(number, 0)
         for i, j, number in zip(near, far, map(Chem.Bond.GetBondTypeAsDouble, bonds), strict=True)
     ]
     for number in [number for number, code in enumerate(order) if not code]:

@@ -25,7 +25,7 @@ BATCH = 16
 """Items sent to a worker at a time."""
 
 PAUSE = 0.2
-"""Seconds after which a worker sends what it has: quick results go together, one message a batch."""
+"""Seconds after which a worker sends what it has; quick results go together, as one message."""
 
 YOUNG = 20_000
 """Objects after which a worker looks for rings of references among them; RDKit's atoms and bonds,

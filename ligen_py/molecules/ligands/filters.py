@@ -66,10 +66,9 @@ def logp(seen: Surroundings) -> float:
         seen.beyond(atom) if element == 8 else (number,)
         for atom, (element, number) in enumerate(zip(seen.element, seen.number, strict=True))
     ]
-    found = list(map(_logp.get, keys))
-    if None in found:
+    if not all(key in _logp for key in keys):
         _learn_logp(seen, keys)
-        found = list(map(_logp.get, keys))
+    found = [_logp[key] for key in keys]
     total = 0.0  # in RDKit's order, so that rounding is the same
     for atom, _ in found:
         total += atom

@@ -118,6 +118,12 @@ class Substituent(NamedTuple):
 
     name: str
     pattern: Chem.Mol
+    number: int
+    """Row, from 0."""
+    star: Chem.Mol | None
+    """The first atom of the pattern and its neighbours, where the pattern has more than these."""
+    near: frozenset[tuple[int, bool]]
+    """Elements of these."""
     alpha: float
     """Decrement of an aliphatic pKa two bonds away; `beta` three."""
     beta: float
@@ -126,12 +132,6 @@ class Substituent(NamedTuple):
     para: float
     ortho_minus: float
     para_minus: float
-    number: int
-    """Row, from 0."""
-    star: Chem.Mol | None
-    """The first atom of the pattern and its neighbours, where the pattern has more than these."""
-    near: frozenset[tuple[int, bool]]
-    """Elements of these."""
 
 
 class Site(NamedTuple):
@@ -193,13 +193,11 @@ def substituents() -> tuple[Substituent, ...]:
     result = []
     for number, row in enumerate(_rows(SUBSTITUENTS)):
         pattern = Chem.MolFromSmarts(row["smarts"])
-        values = [float(row[name]) for name in Substituent._fields[2:-3]]
         star = _star(pattern)
         whole = star.GetNumAtoms() == pattern.GetNumAtoms()
-        near = _elements(star.GetAtoms())
-        result.append(
-            Substituent(row["name"], pattern, *values, number, None if whole else star, near)
-        )
+        near = number, None if whole else star, _elements(star.GetAtoms())
+        values = (float(row[name]) for name in Substituent._fields[5:])
+        result.append(Substituent(row["name"], pattern, *near, *values))
     return tuple(result)
 
 
