@@ -592,7 +592,7 @@ def _rows(
 ) -> list[State]:
     """The columns of a molecule in each of its conformers."""
     heavy, torsions = ordered.heavy, ordered.torsions
-    partial = gasteiger(ordered.lists.mol, ordered.lists.atoms)[ordered.order]
+    partial = _partial_charges(ordered)
     shared = {
         "smiles": np.array([smiles], object),
         "heavy": np.array([heavy], "i4"),
@@ -606,6 +606,19 @@ def _rows(
         own = {"conformer": np.array([number], "u2"), "xyz": _centred(xyz, heavy)}
         result.append(State(ordered.graph, partial, shared | own))
     return result
+
+
+def _partial_charges(ordered: _Ordered) -> np.ndarray:
+    """In docking order.
+
+    RDKit spreads formal charges over conjugated atoms by their numbers, so with any the charges of
+    a molecule depend on these.
+    """
+    lists = ordered.lists
+    if any(lists.charge):
+        return gasteiger(Chem.RenumberAtoms(lists.mol, ordered.order))
+    charges: np.ndarray = gasteiger(lists.mol, lists.atoms)[ordered.order]
+    return charges
 
 
 Columns = dict[str, dict[str, np.ndarray]]
