@@ -25,7 +25,7 @@ from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, has_conformer
 from ligen_py.molecules.ligands.filters import objection, properties
-from ligen_py.molecules.ligands.protonation import protonated
+from ligen_py.molecules.ligands.protonation import families, protonated, substituents
 from ligen_py.molecules.ligands.rotatable_bonds import (
     neighbours_of,
     pair_mask,
@@ -188,6 +188,13 @@ class _UnusableError(Exception):
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
         self.reason = reason
+
+
+def compile_rules() -> None:
+    """Parse the patterns that all molecules are compared with; workers inherit what is there."""
+    families()
+    substituents()
+    properties(standardise(Chem.MolFromSmiles("C")).mol)
 
 
 def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None) -> Prepared:
