@@ -12,8 +12,8 @@ from rdkit import Chem
 
 from ligen_py.molecules.graph import DATIVE, atoms_of, bonds_of, holds
 
-MOST = 200_000
-"""Surroundings that have numbers, about 150 bytes each; then all are forgotten."""
+MOST = 100_000
+"""Surroundings that have numbers, about 300 bytes each; then all are forgotten."""
 
 SINGLE, AROMATIC, DOUBLE, TRIPLE, UNUSUAL = range(5)
 """Orders of bonds."""

@@ -172,7 +172,7 @@ Kinds are a quick look before patterns are compared. Nitrogens with three bonds 
 their hydrogens and by a neighbour with a double-bonded oxygen or sulfur: such are never bases."""
 
 
-SURROUNDINGS = 50_000
+SURROUNDINGS = 20_000
 """Surroundings of atoms that are remembered, up to 1 kB each."""
 
 _CARBON = re.compile(r"\[?(C|#6)(?![,a-z])")

@@ -80,7 +80,7 @@ SURROUNDINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("most", [0, 200_000])
+@pytest.mark.parametrize("most", [0, 100_000])
 def test_quick_properties_are_rdkits(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether or not surroundings are known from other molecules, and forgotten in between."""
     monkeypatch.setattr("ligen_py.molecules.ligands.filters.MOST", most)
