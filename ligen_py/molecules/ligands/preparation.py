@@ -311,7 +311,7 @@ class _Collector(logging.Handler):
         """Keep the message of a record, or show it."""
         if self.messages is not None:
             self.messages.append(record.getMessage())
-        elif logging.lastResort:
+        elif logging.lastResort and record.levelno >= logging.lastResort.level:
             logging.lastResort.handle(record)
 
 
