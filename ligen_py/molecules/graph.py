@@ -21,6 +21,7 @@ AMIDE = "[NX3]-[CX3]=[O,N,SX1]"
 TERTIARY_AMIDE = "[NX3]([!#1])([!#1])-[CX3]=[O,N,SX1]"
 
 CHARGED = "[!+0]"
+DATIVE = "*->*"
 AROMATIC_DOUBLE = "[a;X2&!v2,X3&!v3,X4&!v4]"
 """Aromatic atoms with a double bond in every Kekule form: more valences than bonds."""
 
@@ -61,6 +62,17 @@ def matches(mol: Chem.Mol, smarts: str) -> Sequence[tuple[int, ...]]:
     return found
 
 
+class Lists:
+    """Atoms and bonds of a molecule, and what of them is asked for more than once."""
+
+    def __init__(self, mol: Chem.Mol) -> None:
+        self.mol = mol
+        self.atoms, self.bonds = list(atoms_of(mol)), list(bonds_of(mol))
+        self.element = list(map(Chem.Atom.GetAtomicNum, self.atoms))
+        self.charge = list(map(Chem.Atom.GetFormalCharge, self.atoms))
+        self.aromatic = list(map(Chem.Atom.GetIsAromatic, self.atoms))
+
+
 @dataclass(frozen=True)
 class Graph:
     """Atoms and bonds of a sanitised molecule with explicit hydrogens, or of several of them."""
@@ -91,8 +103,12 @@ class Graph:
     @classmethod
     def of(cls, mol: Chem.Mol) -> "Graph":
         """The graph of a molecule; ValueError where a bond has no order."""
-        count = mol.GetNumAtoms()
-        atoms = list(atoms_of(mol))
+        return cls.of_lists(Lists(mol))
+
+    @classmethod
+    def of_lists(cls, lists: Lists) -> "Graph":
+        """The graph of a molecule from its atoms; ValueError where a bond has no order."""
+        mol, count = lists.mol, len(lists.atoms)
         orders = Chem.GetAdjacencyMatrix(mol, useBO=True, force=True)
         first, second = orders.nonzero()
         upper = first < second
@@ -113,14 +129,14 @@ class Graph:
                 ]
                 single_pairs.append([*pairs, *([False] * len(end))])
         amide = np.zeros(len(first), bool)
-        for ends in rigid_amides(mol):
+        for ends in rigid_amides(mol) if 7 in lists.element else ():
             amide |= (first == min(ends)) & (second == max(ends))
         return cls(
-            element=np.array(list(map(Chem.Atom.GetAtomicNum, atoms)), "u1"),
-            charge=np.array(list(map(Chem.Atom.GetFormalCharge, atoms)), "i1"),
-            aromatic=np.array(list(map(Chem.Atom.GetIsAromatic, atoms)), bool),
-            aromatic_double=_marked(mol, count, AROMATIC_DOUBLE),
-            accepts=~_marked(mol, count, NOT_ACCEPTING),
+            element=np.array(lists.element, "u1"),
+            charge=np.array(lists.charge, "i1"),
+            aromatic=np.array(lists.aromatic, bool),
+            aromatic_double=_marked(mol, count, AROMATIC_DOUBLE if any(lists.aromatic) else ""),
+            accepts=~_marked(mol, count, NOT_ACCEPTING if 7 in lists.element else ""),
             bond=np.array([first, second]).T,
             order=ORDERS[(2 * orders[first, second]).astype("u1")],
             cyclic=cyclic[first, second] | cyclic[second, first],
@@ -215,8 +231,10 @@ BY_BOND = ("order", "cyclic", "amide")
 
 
 def _marked(mol: Chem.Mol, count: int, smarts: str) -> np.ndarray:
-    """Atoms (bool) that match a pattern."""
+    """Atoms (bool) that match a pattern; none match an empty one."""
     result = np.zeros(count, bool)
+    if not smarts:
+        return result
     result[[atom for (atom,) in matches(mol, smarts)]] = True
     return result
 

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -22,6 +23,9 @@ Result = TypeVar("Result")
 
 BATCH = 16
 """Items sent to a worker at a time."""
+
+PAUSE = 0.2
+"""Seconds after which a worker sends what it has; quick results go together, as one message."""
 
 YOUNG = 20_000
 """Objects after which a worker looks for rings of references among them; RDKit's atoms and bonds,
@@ -89,13 +93,24 @@ class _Worker(Generic[Item, Result]):
         self.pending: deque[tuple[int, Item]] = deque()
         self.tried = 0
         """Number of functions with which the first pending item has killed a worker."""
+        self.received = 0
+        """Results of the items that were given last."""
+        self.at_work = multiprocessing.RawValue("i", 0)
+        """Number, among these, of the item that the process works on."""
         self._start()
 
     def _start(self) -> None:
         self.connection, far_end = multiprocessing.Pipe()
         self.process = multiprocessing.Process(
             target=_serve,
-            args=(far_end, self.functions, self.tried, self.time_limit, self.memory_limit),
+            args=(
+                far_end,
+                self.at_work,
+                self.functions,
+                self.tried,
+                self.time_limit,
+                self.memory_limit,
+            ),
             daemon=True,
         )
         self.process.start()
@@ -104,17 +119,19 @@ class _Worker(Generic[Item, Result]):
     def give(self, batch: list[tuple[int, Item]]) -> None:
         """Send a batch; the worker must have no pending items, so that it is listening."""
         self.pending.extend(batch)
+        self.received = self.at_work.value = 0
         if batch:
             with suppress(BrokenPipeError):  # a dead worker is noticed when results are collected
                 self.connection.send([item for _, item in batch])
 
     def collect(self, lost: Callable[[Item, bool, int], Result]) -> dict[int, tuple[Item, Result]]:
-        """Receive a result, by index; a dead worker is replaced and may return none."""
+        """Receive results, by index; a dead worker is replaced and may return none."""
         try:
-            result = self.connection.recv()
+            results = self.connection.recv()
         except (EOFError, ConnectionResetError):
             self.process.join()
             code = self.process.exitcode or 0
+            self._put_culprit_first()
             self.tried += 1
             if self.tried < len(self.functions):
                 self._replace()
@@ -122,8 +139,21 @@ class _Worker(Generic[Item, Result]):
             index, item = self._done()
             self._replace()
             return {index: (item, lost(item, code == -signal.SIGPROF, code))}
-        index, item = self._done()
-        return {index: (item, result)}
+        self.received += len(results)
+        found = {}
+        for result in results:
+            index, item = self._done()
+            found[index] = item, result
+        return found
+
+    def _put_culprit_first(self) -> None:
+        """Of the items without a result; those before it were done, but not sent, and are again."""
+        place = self.at_work.value - self.received
+        culprit = self.pending[place]
+        del self.pending[place]
+        self.pending.appendleft(culprit)
+        if place:
+            self.tried = 0
 
     def _done(self) -> tuple[int, Item]:
         self.tried = 0
@@ -144,6 +174,7 @@ class _Worker(Generic[Item, Result]):
 
 def _serve(
     connection: Connection,
+    at_work: Any,
     functions: list[Callable[[Item], Result]],
     tried: int,
     time_limit: float,
@@ -165,15 +196,22 @@ def _serve(
             batch = connection.recv()
         except EOFError:
             return
-        for item in batch:
-            function, tried = functions[tried], 0
+        results, last = [], time.monotonic()
+        for number, item in enumerate(batch):
+            at_work.value = number
+            function, was_tried, tried = functions[tried], tried, 0
             signal.setitimer(signal.ITIMER_PROF, time_limit)
             try:
-                result = function(item)
+                results.append(function(item))
             except MemoryError:
                 os._exit(OUT_OF_MEMORY)
             signal.setitimer(signal.ITIMER_PROF, 0)
-            connection.send(result)
+            # What took a worker its life once must not be done again for another's sake.
+            if was_tried or time.monotonic() - last > PAUSE:
+                connection.send(results)
+                results, last = [], time.monotonic()
+        if results:
+            connection.send(results)
 
 
 def _limit_memory(mebibytes: int) -> None:

@@ -18,6 +18,7 @@ from ligen_py.molecules.ligands.preparation import (
     Prepared,
     State,
     columns_of,
+    compile_rules,
     lost,
     prepare,
     prepare_one_state,
@@ -86,6 +87,7 @@ def parse(
     of several may be without any.
     """
     check_patterns(settings.exclude)
+    compile_rules()
     prepared = ordered_map(
         partial(prepare, settings=settings, shapes=shapes),
         (one for one in records(path, part, columns) if lines is None or one.line in lines),

@@ -11,21 +11,21 @@ import math
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, fields, replace
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rdkit import Chem, rdBase
 
 from ligen_py.functions import all_types, load_types
-from ligen_py.molecules.graph import Graph, matches
+from ligen_py.molecules.graph import LONGEST_RING, Graph, Lists, matches
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, has_conformer
 from ligen_py.molecules.ligands.filters import objection, properties
-from ligen_py.molecules.ligands.protonation import protonated
+from ligen_py.molecules.ligands.protonation import families, protonated, substituents
 from ligen_py.molecules.ligands.rotatable_bonds import (
     neighbours_of,
     pair_mask,
@@ -47,7 +47,7 @@ from ligen_py.molecules.ligands.states import (
     tautomers,
     undefined_stereo,
 )
-from ligen_py.molecules.stored import stored
+from ligen_py.molecules.stored import stored_lists
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.molecules.typing.input import LigandAtoms
 from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
@@ -81,6 +81,8 @@ costs. The true share is not known."""
 MOST = ("protomers", "tautomers", "stereoisomers", "conformers", "macrocycle_conformers")
 """Settings that limit how many states and conformers a molecule has."""
 
+MADE_WHOLE = "conformers made whole, as its rigid pieces cannot be joined"
+
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
 
@@ -106,6 +108,95 @@ class State:
     def columns(self) -> dict[str, np.ndarray]:
         """Its rows of all columns of `records.Ligands`, offsets and entry apart."""
         return columns_of([self])["ligands"]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As strings of bytes: a process needs a third of the time to pass it to another one.
+
+        What conformers share is passed once, as they have the same graph.
+        """
+        own = _bytes_of(self.shape, OWN)
+        return _unpacked, (self.shape["smiles"][0], *_shared(self), *own)
+
+
+def _bytes_of(
+    values: dict[str, np.ndarray], columns: Sequence["_Packed"]
+) -> tuple[tuple[int, ...], bytes]:
+    """Lengths of some arrays, and their bytes one after another."""
+    arrays = [np.asarray(values[name], dtype) for name, dtype, _ in columns]
+    return tuple(map(len, arrays)), b"".join([array.tobytes() for array in arrays])
+
+
+def _shared(state: State) -> tuple[tuple[int, ...], bytes]:
+    """What all conformers of a molecule have; the same object for the next one of it."""
+    if _last.get("graph") is not state.graph:
+        values = {"partial": state.partial, **vars(state.graph), **state.shape}
+        _last.update(graph=state.graph, packed=_bytes_of(values, SHARED))
+    packed: tuple[tuple[int, ...], bytes] = _last["packed"]
+    return packed
+
+
+_last: dict[str, Any] = {}
+"""The graph that was packed last, and its bytes."""
+
+_Packed = tuple[str, str, tuple[int, ...]]
+SHARED: tuple[_Packed, ...] = (
+    ("partial", "f8", ()),
+    ("bond", "i8", (2,)),
+    ("ring", "i8", (LONGEST_RING,)),
+    ("heavy", "i4", ()),
+    ("pair_mask", "u4", ()),
+    ("torsion_axis", "i2", (2,)),
+    ("torsion_range", "i2", (4,)),
+    ("element", "u1", ()),
+    ("charge", "i1", ()),
+    ("aromatic", "?", ()),
+    ("aromatic_double", "?", ()),
+    ("accepts", "?", ()),
+    ("order", "u1", ()),
+    ("cyclic", "?", ()),
+    ("amide", "?", ()),
+    ("single_pair", "?", (LONGEST_RING,)),
+    ("molecule", "u1", ()),
+)
+"""Arrays of a molecule, types and further dimensions; the largest types first, so none is split."""
+OWN: tuple[_Packed, ...] = (
+    ("state_cost", "f4", ()),
+    ("xyz", "f4", (3,)),
+    ("conformer", "u2", ()),
+    ("isomers", "u2", ()),
+)
+"""Those of a conformer."""
+
+
+def _unpacked(
+    smiles: str, shared: tuple[int, ...], data: bytes, own: tuple[int, ...], more: bytes
+) -> State:
+    """A state from its bytes."""
+    graph, partial, shape = _shared_of(smiles, shared, data)
+    return State(graph, partial, {**shape, **_arrays_of(own, more, OWN)})
+
+
+@lru_cache(maxsize=1)
+def _shared_of(
+    smiles: str, sizes: tuple[int, ...], data: bytes
+) -> tuple[Graph, np.ndarray, dict[str, np.ndarray]]:
+    """The same objects for all conformers of a molecule, which come one after another."""
+    values = _arrays_of(sizes, data, SHARED)
+    graph = Graph(**{spec.name: values.pop(spec.name) for spec in fields(Graph)})
+    partial = values.pop("partial")
+    return graph, partial, {"smiles": np.array([smiles], object), **values}
+
+
+def _arrays_of(
+    sizes: tuple[int, ...], data: bytes, columns: Sequence[_Packed]
+) -> dict[str, np.ndarray]:
+    """Arrays from their lengths and bytes."""
+    values, start = {}, 0
+    for (name, dtype, further), size in zip(columns, sizes, strict=True):
+        array = np.frombuffer(data, dtype, size * math.prod(further), start)
+        values[name] = array.reshape(size, *further) if further else array
+        start += array.nbytes
+    return values
 
 
 @dataclass(frozen=True)
@@ -138,6 +229,13 @@ class _UnusableError(Exception):
         self.reason = reason
 
 
+def compile_rules() -> None:
+    """Parse the patterns that all molecules are compared with; workers inherit what is there."""
+    families()
+    substituents()
+    properties(standardise(Chem.MolFromSmiles("C")).mol)
+
+
 def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None) -> Prepared:
     """Make the ligands of a record, or say why it cannot be docked.
 
@@ -146,7 +244,7 @@ def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None)
     """
     smiles = key = ""
     notes: list[str] = []
-    with _rdkit_messages() as messages:
+    with _collector() as messages:
         try:
             drawn = _molecule(record, messages)
             parent = (
@@ -196,35 +294,36 @@ def lost(record: Record, timed_out: bool, exit_code: int, settings: ParseSetting
 
 
 class _Collector(logging.Handler):
-    def __init__(self, messages: list[str]) -> None:
+    """Where RDKit's messages go: into a list within a block, else to stderr."""
+
+    def __init__(self) -> None:
         super().__init__()
-        self.messages = messages
+        self.messages: list[str] | None = None
+
+    def __enter__(self) -> list[str]:
+        self.messages = []
+        return self.messages
+
+    def __exit__(self, *error: object) -> None:
+        self.messages = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the message of a record."""
-        self.messages.append(record.getMessage())
-
-
-@contextmanager
-def _rdkit_messages() -> Iterator[list[str]]:
-    """Collect what RDKit would print to stderr."""
-    messages: list[str] = []
-    handler = _Collector(messages)
-    logger = _rdkit_logger()
-    logger.addHandler(handler)
-    try:
-        yield messages
-    finally:
-        logger.removeHandler(handler)
+        """Keep the message of a record, or show it."""
+        if self.messages is not None:
+            self.messages.append(record.getMessage())
+        elif logging.lastResort and record.levelno >= logging.lastResort.level:
+            logging.lastResort.handle(record)
 
 
 @cache
-def _rdkit_logger() -> logging.Logger:
+def _collector() -> _Collector:
+    """The one of this process, where RDKit's messages go from now on."""
     rdBase.LogToPythonLogger()
     logger = logging.getLogger("rdkit")
     logger.propagate = False
-    logger.handlers.clear()
-    return logger
+    collector = _Collector()
+    logger.handlers[:] = [collector]
+    return collector
 
 
 def _short(text: str) -> str:
@@ -318,14 +417,15 @@ def _states(
         raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
     else:  # which isomers are drawn by lot must not depend on how a molecule is written
         parent = Chem.MolFromSmiles(its_smiles) or parent
-    states, problems = _built(parent, drawing, settings, shapes, notes)
+    known = its_smiles if drawing else ""  # what is read again may be written in another way
+    states, problems = _built(parent, known, drawing, settings, shapes, notes)
     if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
         possible = _mended(parent, settings, shapes, notes)
         for mended in possible:
             share = settings.model_copy(
                 update={"stereoisomers": settings.stereoisomers // len(possible)}
             )
-            states |= _built(mended, None, share, shapes, notes)[0]
+            states |= _built(mended, "", None, share, shapes, notes)[0]
         for ligand in (ligand for ligands in states.values() for ligand in ligands):
             ligand.shape["isomers"] = ligand.shape["isomers"] * np.uint16(len(possible))
     elif states and problems:
@@ -338,6 +438,7 @@ def _states(
 
 def _built(
     parent: Chem.Mol,
+    known: str,
     drawing: _Drawing | None,
     settings: ParseSettings,
     shapes: Path | None,
@@ -345,12 +446,13 @@ def _built(
 ) -> tuple[dict[str, list[State]], list[_UnusableError]]:
     """States of a parent by SMILES, and what was in the way of the others.
 
-    With a drawing the states have its coordinates, without one conformers are made.
+    `known` is the parent's SMILES, where it has one already. With a drawing the states have its
+    coordinates, without one conformers are made.
     """
     placed = drawing is not None
     states: dict[str, list[State]] = {}
     problems: dict[str, _UnusableError] = {}
-    for form, its_smiles, cost in _forms(parent, settings):
+    for form, its_smiles, cost in _forms(parent, known, settings):
         before = len(states)
         for isomer in [form] if placed else _isomers(form, settings):
             built = len(states) - before
@@ -385,20 +487,23 @@ def _mended(
 
 
 def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> bool:
-    mol = Chem.AddHs(form)
-    graph = Graph.of(mol)
-    ordered = _docking_order(mol, graph, rotatable_bonds(mol, graph))
+    lists = Lists(Chem.AddHs(form))
+    graph = Graph.of_lists(lists)
+    ordered = _docking_order(lists, graph, rotatable_bonds(lists.mol, graph))
     return can_exist(*_bare(form, ordered), _shape_cache(settings, shapes))
 
 
-def _forms(parent: Chem.Mol, settings: ParseSettings) -> Iterator[tuple[Chem.Mol, str, float]]:
+def _forms(
+    parent: Chem.Mol, known: str, settings: ParseSettings
+) -> Iterator[tuple[Chem.Mol, str, float]]:
     """Tautomers of a parent in their protonation states: with SMILES, and costs in kcal/mol."""
     for number, tautomer in enumerate(tautomers(parent, settings.tautomers)):
         cost = TAUTOMER_COST if number else 0.0
         if not settings.protonate:
             yield tautomer, canonical_smiles(tautomer), cost
             continue
-        found = protonated(tautomer, settings.ph, settings.min_population, settings.protomers)
+        limits = settings.ph, settings.min_population, settings.protomers
+        found = protonated(tautomer, *limits, "" if number else known)
         for mol, population, smiles in found:
             yield mol, smiles, cost + RT * math.log(found[0].population / population)
 
@@ -431,25 +536,32 @@ def _ligands(
     if mol.GetNumAtoms() > settings.max_atoms:
         detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {settings.max_atoms}"
         raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
-    graph = Graph.of(mol)
+    lists = Lists(mol)
+    graph = Graph.of_lists(lists)
     rotatable = rotatable_bonds(mol, graph)
     if len(rotatable) > settings.max_torsions:
         detail = f"{len(rotatable)} rotatable bonds, at most {settings.max_torsions}"
         raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
-    ordered = _docking_order(mol, graph, rotatable)
-    if not placed:
-        problem = _give_conformers(isomer, ordered, smiles, settings, shapes)
-        if problem and problem not in notes:
-            notes.append(problem)
-    return _rows(ordered, smiles)
+    ordered = _docking_order(lists, graph, rotatable)
+    if placed:
+        return _rows(ordered, [mol.GetConformer().GetPositions()[ordered.order]], smiles)
+    joined = _joined(isomer, ordered, settings, shapes)
+    if joined is not None:
+        return _rows(ordered, joined, smiles)
+    whole = _whole(ordered, smiles, settings)
+    if MADE_WHOLE not in notes:
+        notes.append(MADE_WHOLE)
+    return _rows(*whole, smiles)
 
 
 @dataclass(frozen=True)
 class _Ordered:
-    """A molecule with hydrogens in docking order."""
+    """A molecule with hydrogens and its docking order."""
 
-    mol: Chem.Mol
+    lists: Lists
+    """Its atoms as they stand in the molecule."""
     graph: Graph
+    """In docking order."""
     torsions: Torsions
     order: list[int]
     """Old number of each atom."""
@@ -460,36 +572,46 @@ class _Ordered:
         return int(np.count_nonzero(self.graph.element > 1))
 
 
-def _docking_order(mol: Chem.Mol, graph: Graph, rotatable: list[tuple[int, int]]) -> _Ordered:
+def _docking_order(lists: Lists, graph: Graph, rotatable: list[tuple[int, int]]) -> _Ordered:
     pieces = rigid_pieces(neighbours_of(graph), rotatable)
     order, axes, far_sides = pieces.heavy_first(graph.element > 1)
     renumbered = graph.renumbered(np.array(order))
-    return _Ordered(Chem.RenumberAtoms(mol, order), renumbered, Torsions(axes, far_sides), order)
+    return _Ordered(lists, renumbered, Torsions(axes, far_sides), order)
 
 
-def _give_conformers(
+def _joined(
     isomer: Chem.Mol,
     ordered: _Ordered,
-    smiles: str,
     settings: ParseSettings,
     shapes: Path | None,
-) -> str:
-    """Give a molecule conformers: put together from pieces, or made whole with the reason why."""
-    mol = ordered.mol
-    mol.RemoveAllConformers()
-    limit = settings.macrocycle_conformers if macrocycle(mol) else settings.conformers
+) -> np.ndarray | None:
+    """Conformers in docking order, put together from pieces; None where that cannot be."""
     try:
-        found = assemble(*_bare(isomer, ordered), _shape_cache(settings, shapes), limit)
-        if found is None:
-            embed(mol, settings.seed, content_key(smiles), limit)
-            return "conformers made whole, as its rigid pieces cannot be joined"
+        return assemble(
+            *_bare(isomer, ordered), _shape_cache(settings, shapes), _most(ordered, settings)
+        )
     except NoConformerError as error:
         raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
-    for xyz in found:
-        conformer = Chem.Conformer(len(xyz))
-        conformer.SetPositions(xyz)
-        mol.AddConformer(conformer, assignId=True)
-    return ""
+
+
+def _whole(
+    ordered: _Ordered, smiles: str, settings: ParseSettings
+) -> tuple[_Ordered, list[np.ndarray]]:
+    """A molecule in docking order as its force field sees it, and conformers made whole."""
+    mol = Chem.RenumberAtoms(ordered.lists.mol, ordered.order)
+    mol.RemoveAllConformers()
+    try:
+        embed(mol, settings.seed, content_key(smiles), _most(ordered, settings))
+    except NoConformerError as error:
+        raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
+    made = [one.GetPositions() for one in mol.GetConformers()]
+    return replace(ordered, lists=Lists(mol), order=list(range(mol.GetNumAtoms()))), made
+
+
+def _most(ordered: _Ordered, settings: ParseSettings) -> int:
+    """Most conformers of a molecule."""
+    is_large = macrocycle(ordered.lists.mol)
+    return settings.macrocycle_conformers if is_large else settings.conformers
 
 
 def _bare(isomer: Chem.Mol, ordered: _Ordered) -> tuple[Chem.Mol, list[list[int]], Torsions]:
@@ -511,23 +633,38 @@ def _shape_cache_of(
     return ShapeCache(shapes, seed, limit, macrocycles)
 
 
-def _rows(ordered: _Ordered, smiles: str) -> list[State]:
+def _rows(
+    ordered: _Ordered, conformers: Sequence[np.ndarray] | np.ndarray, smiles: str
+) -> list[State]:
     """The columns of a molecule in each of its conformers."""
-    heavy, mol, torsions = ordered.heavy, ordered.mol, ordered.torsions
-    partial = gasteiger(mol)
+    heavy, torsions = ordered.heavy, ordered.torsions
+    partial = _partial_charges(ordered)
     shared = {
         "smiles": np.array([smiles], object),
         "heavy": np.array([heavy], "i4"),
         "torsion_axis": torsions.axes.astype("i2"),
         "torsion_range": torsions.far_sides.astype("i2"),
         "pair_mask": pair_mask(ordered.graph.bond, torsions.far_sides, heavy),
-        "molecule": stored(mol),
+        "molecule": stored_lists(ordered.lists, ordered.order),
     }
     result = []
-    for number, conformer in enumerate(list(mol.GetConformers())):
-        own = {"conformer": np.array([number], "u2"), "xyz": _centred(conformer, heavy)}
+    for number, xyz in enumerate(conformers):
+        own = {"conformer": np.array([number], "u2"), "xyz": _centred(xyz, heavy)}
         result.append(State(ordered.graph, partial, shared | own))
     return result
+
+
+def _partial_charges(ordered: _Ordered) -> np.ndarray:
+    """In docking order.
+
+    RDKit spreads formal charges over conjugated atoms by their numbers, so with any the charges of
+    a molecule depend on these.
+    """
+    lists = ordered.lists
+    if any(lists.charge):
+        return gasteiger(Chem.RenumberAtoms(lists.mol, ordered.order))
+    charges: np.ndarray = gasteiger(lists.mol, lists.atoms)[ordered.order]
+    return charges
 
 
 Columns = dict[str, dict[str, np.ndarray]]
@@ -560,7 +697,6 @@ def columns_of(states: Sequence[State]) -> Columns:
     return {"ligands": common} | typed
 
 
-def _centred(conformer: Chem.Conformer, heavy: int) -> np.ndarray:
+def _centred(xyz: np.ndarray, heavy: int) -> np.ndarray:
     """The coordinates, f4, with the heavy atoms' centroid at 0."""
-    xyz: np.ndarray = conformer.GetPositions()
     return (xyz - xyz[:heavy].mean(axis=0)).astype("f4")

@@ -29,6 +29,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+from ligen_py.molecules.surroundings import DOUBLE, surroundings
 
 FAMILIES = Path(__file__).with_name("pka.tsv")
 SUBSTITUENTS = Path(__file__).with_name("substituents.tsv")
@@ -117,7 +118,12 @@ class Substituent(NamedTuple):
 
     name: str
     pattern: Chem.Mol
-    elements: frozenset[tuple[int, bool]]
+    number: int
+    """Row, from 0."""
+    star: Chem.Mol | None
+    """The first atom of the pattern and its neighbours, where the pattern has more than these."""
+    near: frozenset[tuple[int, bool]]
+    """Elements of these."""
     alpha: float
     """Decrement of an aliphatic pKa two bonds away; `beta` three."""
     beta: float
@@ -166,8 +172,8 @@ Kinds are a quick look before patterns are compared. Nitrogens with three bonds 
 their hydrogens and by a neighbour with a double-bonded oxygen or sulfur: such are never bases."""
 
 
-SURROUNDINGS = 10_000
-"""Surroundings of atoms that are remembered, about 1 kB each."""
+SURROUNDINGS = 20_000
+"""Surroundings of atoms that are remembered, up to 1 kB each."""
 
 _CARBON = re.compile(r"\[?(C|#6)(?![,a-z])")
 """How an atom of a pattern begins that is a carbon in every match."""
@@ -185,11 +191,24 @@ def families() -> tuple[Family, ...]:
 def substituents() -> tuple[Substituent, ...]:
     """Every row of `substituents.tsv`, in order."""
     result = []
-    for row in _rows(SUBSTITUENTS):
+    for number, row in enumerate(_rows(SUBSTITUENTS)):
         pattern = Chem.MolFromSmarts(row["smarts"])
-        numbers = (float(row[name]) for name in Substituent._fields[3:])
-        result.append(Substituent(row["name"], pattern, _elements(pattern.GetAtoms()), *numbers))
+        star = _star(pattern)
+        whole = star.GetNumAtoms() == pattern.GetNumAtoms()
+        near = number, None if whole else star, _elements(star.GetAtoms())
+        values = (float(row[name]) for name in Substituent._fields[5:])
+        result.append(Substituent(row["name"], pattern, *near, *values))
     return tuple(result)
+
+
+def _star(pattern: Chem.Mol) -> Chem.Mol:
+    """The first atom of a pattern and its neighbours."""
+    near = {0, *(atom.GetIdx() for atom in pattern.GetAtomWithIdx(0).GetNeighbors())}
+    star = Chem.RWMol(pattern)
+    for number in reversed(range(pattern.GetNumAtoms())):
+        if number not in near:
+            star.RemoveAtom(number)
+    return star.GetMol()
 
 
 def _rows(file: Path) -> list[dict[str, str]]:
@@ -268,35 +287,48 @@ def _elements(atoms: Iterable[Chem.Atom]) -> frozenset[tuple[int, bool]]:
     return frozenset((atom.GetAtomicNum(), atom.GetIsAromatic()) for atom in plain)
 
 
+NOBODY: frozenset[int] = frozenset()
+_groups_of: dict[tuple[int, int], list[int]] = {}
+"""Substituents that an atom may attach, by its surroundings and its smallest ring."""
+_rows_of: dict[tuple[str, int, tuple[int, ...]], list[int]] = {}
+"""Families that an atom may belong to, by its kind, its smallest ring and its surroundings."""
+
+
 class _Molecule:
-    """What the rules ask about a molecule, fetched once."""
+    """What the rules ask about a molecule."""
 
     def __init__(self, mol: Chem.Mol) -> None:
         self.mol = mol
-        atoms = list(atoms_of(mol))
-        self.element = list(map(Chem.Atom.GetAtomicNum, atoms))
-        self.aromatic = list(map(Chem.Atom.GetIsAromatic, atoms))
-        self.charge = list(map(Chem.Atom.GetFormalCharge, atoms))
-        self.hydrogens = list(map(Chem.Atom.GetTotalNumHs, atoms))
-        self.degree = list(map(Chem.Atom.GetTotalDegree, atoms))
-        self.neighbours: list[list[int]] = [[] for _ in atoms]
-        first, second = Chem.GetAdjacencyMatrix(mol).nonzero()
-        for atom, other in zip(first.tolist(), second.tolist(), strict=True):
-            self.neighbours[atom].append(other)
+        self.seen = seen = surroundings(mol)
+        self.element, self.aromatic, self.charge = seen.element, seen.aromatic, seen.charge
+        self.hydrogens, self.degree = seen.hydrogens, seen.degree
+        self.neighbours, self.rings = seen.neighbours, seen.rings
         self.is_polar = [
             element != 6 or degree < 4
             for element, degree in zip(self.element, self.degree, strict=True)
         ]
         self.kind = list(zip(self.element, self.aromatic, strict=True))
         self.elements = set(self.kind)
-        self.rings = mol.GetRingInfo().AtomRings()
         self.arenes = [
             ring for ring in self.rings if len(ring) < 8 and all(self.aromatic[i] for i in ring)
         ]
-        self._groups: dict[int, tuple[Substituent, frozenset[int]]] | None = None
+        self.smallest = [0] * len(self.element)
+        """Atoms of each atom's smallest ring; 0 outside rings."""
+        for ring in self.rings:
+            for atom in ring:
+                self.smallest[atom] = min(len(ring), self.smallest[atom] or len(ring))
+        self._found: dict[int, dict[int, frozenset[int]]] = {}
 
     def kinds(self) -> Iterator[tuple[int, str]]:
-        """Atoms that may be titrated, and their kinds."""
+        """Atoms that may be titrated, and their kinds; carbon acids are beside a carbonyl."""
+        carbonyls = {
+            carbon
+            for bond in self.seen.bonds
+            if bond[2] == DOUBLE
+            for carbon, oxygen in (bond[:2], bond[1::-1])
+            if self.element[oxygen] == 8
+        }
+        beside = {other for atom in carbonyls for other in self.neighbours[atom]}
         for atom, element in enumerate(self.element):
             if self.charge[atom]:
                 continue
@@ -314,7 +346,7 @@ class _Molecule:
                 yield atom, f"{acyl}N{hydrogens}"
             elif element in (8, 16) and hydrogens:
                 yield atom, "O" if element == 8 else "S"
-            elif element == 6 and hydrogens in (1, 2) and bonds == 4:
+            elif element == 6 and atom in beside and hydrogens in (1, 2) and bonds == 4:
                 yield atom, "C"
             elif element == 15 and bonds == 3:
                 yield atom, "P"
@@ -328,6 +360,20 @@ class _Molecule:
             for end in self.neighbours[other]
         )
 
+    def possible(self) -> dict[int, set[int]]:
+        """Atoms that may belong to each family, by its row; families without any apart."""
+        result = defaultdict(set)
+        for atom, kind in self.kinds():
+            key = kind, self.smallest[atom], self.seen.beyond(atom)
+            rows = _rows_of.get(key)
+            if rows is None:
+                if len(_rows_of) > SURROUNDINGS:
+                    _rows_of.clear()
+                rows = _rows_of[key] = _fitting(kind, self.near(atom))
+            for row in rows:
+                result[row].add(atom)
+        return result
+
     def near(self, atom: int) -> Near:
         """What is around an atom."""
         others = self.neighbours[atom]
@@ -336,22 +382,57 @@ class _Molecule:
             frozenset([self.kind[i] for i in others]),
             frozenset([self.kind[i] for i in beyond]),
             sum(self.element[i] == 6 and self.degree[i] < 4 for i in others),
-            min((len(ring) for ring in self.rings if atom in ring), default=math.inf),
+            self.smallest[atom] or math.inf,
         )
 
-    @property
-    def groups(self) -> dict[int, tuple[Substituent, frozenset[int]]]:
-        """The substituent that each atom attaches, with its other polar atoms."""
-        if self._groups is None:
-            self._groups = {}
-            for row in substituents():
-                if not row.elements <= self.elements:
-                    continue
-                for match in self.mol.GetSubstructMatches(row.pattern, uniquify=False):
-                    if match[0] not in self._groups:
-                        members = frozenset(i for i in match[1:] if self.is_polar[i])
-                        self._groups[match[0]] = row, members
-        return self._groups
+    def group(self, atom: int) -> Substituent | None:
+        """The substituent that an atom attaches."""
+        for number in self._possible_groups(atom):
+            if substituents()[number].star is None or atom in self._matches(number):
+                return substituents()[number]
+        return None
+
+    def members(self, atom: int, group: Substituent) -> frozenset[int]:
+        """Other polar atoms of the substituent that an atom attaches."""
+        return self._matches(group.number)[atom] if group.pattern.GetNumAtoms() > 1 else NOBODY
+
+    def _matches(self, number: int) -> dict[int, frozenset[int]]:
+        """Atoms that attach a substituent, and its other polar atoms."""
+        if number not in self._found:
+            found: dict[int, frozenset[int]] = {}
+            for atom, *others in self.mol.GetSubstructMatches(
+                substituents()[number].pattern, uniquify=False
+            ):
+                if atom not in found:
+                    found[atom] = frozenset([i for i in others if self.is_polar[i]])
+            self._found[number] = found
+        return self._found[number]
+
+    def _possible_groups(self, atom: int) -> list[int]:
+        """Substituents that an atom and its neighbours allow, up to the first that they prove."""
+        key = self.seen.number[atom], self.smallest[atom]
+        if key not in _groups_of:
+            if len(_groups_of) > SURROUNDINGS:
+                _groups_of.clear()
+            self._learn_groups()
+        return _groups_of[key]
+
+    def _learn_groups(self) -> None:
+        """Remember the substituents of all surroundings of this molecule."""
+        result: list[list[int]] = [[] for _ in self.element]
+        proved: set[int] = set()
+        for number, row in enumerate(substituents()):
+            if not row.near <= self.elements:
+                continue
+            near = row.pattern if row.star is None else row.star
+            most = len(self.element) ** 2
+            matches = self.mol.GetSubstructMatches(near, uniquify=False, maxMatches=most)
+            for atom in {match[0] for match in matches} - proved:
+                result[atom].append(number)
+                if row.star is None:
+                    proved.add(atom)
+        for key in zip(self.seen.number, self.smallest, result, strict=True):
+            _groups_of[key[:2]] = key[2]
 
     def reach(self, start: int, farthest: int) -> tuple[dict[int, int], dict[int, int]]:
         """Bonds from an atom to those near it, and the number of shortest ways."""
@@ -376,10 +457,7 @@ def sites(mol: Chem.Mol, ph: float = 7.4, window: float = math.inf) -> list[Site
     left out.
     """
     seen = _Molecule(mol)
-    possible = defaultdict(set)
-    for atom, kind in seen.kinds():
-        for number in _fitting(kind, seen.near(atom)):
-            possible[number].add(atom)
+    possible = seen.possible()
     taken: set[int] = set()
     result = []
     for number in sorted(possible):
@@ -425,9 +503,9 @@ def _along_chains(mol: _Molecule, atom: int, own: frozenset[int]) -> float:
     far, ways = mol.reach(atom, len(FALL) - 1)
     near = []
     for place, bonds in far.items():
-        group = mol.groups.get(place) if bonds > 1 and place not in own else None
-        if group is not None and (group[0].alpha or group[0].beta):
-            near.append((bonds, place, *group))
+        row = mol.group(place) if bonds > 1 and place not in own else None
+        if row is not None and (row.alpha or row.beta):
+            near.append((bonds, place, row, mol.members(place, row)))
     sizes, claimed = [], set(own)
     for bonds, place, row, members in sorted(near, key=lambda item: item[:2]):
         if place in claimed or members & claimed:
@@ -488,9 +566,9 @@ def _substituents_at(mol: _Molecule, place: int, own: frozenset[int]) -> Iterato
     for other in mol.neighbours[place]:
         if other in own or any(place in ring and other in ring for ring in mol.arenes):
             continue
-        group = mol.groups.get(other)
+        group = mol.group(other)
         if group is not None:
-            yield group[0]
+            yield group
 
 
 def _sigma(row: Substituent, name: str, position: int) -> float:
@@ -528,23 +606,26 @@ def _set(atom: Chem.Atom, charge: int, hydrogens: int) -> None:
     atom.SetNumExplicitHs(hydrogens)
 
 
-def protonated(mol: Chem.Mol, ph: float, least: float, limit: int) -> list[Protomer]:
+def protonated(
+    mol: Chem.Mol, ph: float, least: float, limit: int, known: str = ""
+) -> list[Protomer]:
     """The states of a molecule at a pH, the most populated first; at least one.
 
     Those whose share of the molecules is below `least` are left out, and those beyond `limit`. The
     populations are shares of all states. Heavy atoms keep their numbers and coordinates; explicit
-    hydrogens become implicit.
+    hydrogens become implicit. `known` is the molecule's SMILES, where its caller has it.
     """
     base = neutral(Chem.RemoveHs(mol) if holds(mol, "[#1]") else mol)
+    drawn = known if known and base is mol else Chem.MolToSmiles(base)
     found = sites(base, ph, WINDOW)
     if not found:
-        return [Protomer(base, 1.0, Chem.MolToSmiles(base))]
+        return [Protomer(base, 1.0, drawn)]
     charged, shares = populations(base, found, ph)
     shown = np.flatnonzero(shares >= min(least, shares.max()) / MOST_SITES)
     states: dict[str, Protomer] = {}
     for row in shown[np.argsort(-shares[shown], kind="stable")].tolist():
         state = _state(base, found, charged[row])
-        smiles = Chem.MolToSmiles(state)
+        smiles = drawn if state is base else Chem.MolToSmiles(state)
         first = states.get(smiles, Protomer(state, 0.0, smiles))
         states[smiles] = first._replace(population=first.population + float(shares[row]))
     ranked = sorted(states.values(), key=lambda state: -state.population)

@@ -30,26 +30,39 @@ def rotatable_bonds(mol: Chem.Mol, graph: Graph) -> list[tuple[int, int]]:
     neighbours (CF3, CMe3, SO3, PO3), or a linear one with nothing beyond its triple bond's other
     atom (nitrile, terminal alkyne).
     """
-    inner = (graph.element > 1) & (graph.heavy > 1)
-    turns = (graph.order == 1) & ~graph.cyclic & inner[graph.bond].all(axis=1)
-    if not turns.any():
+    element, around = graph.element.tolist(), neighbours_of(graph)
+    heavy = [[other for other in others if element[other] > 1] for others in around]
+    bonds = zip(graph.bond.tolist(), graph.order.tolist(), graph.cyclic.tolist(), strict=True)
+    turns, linear = [], set()
+    for (first, second), order, cyclic in bonds:
+        if order == 3:
+            linear |= {first, second}
+        elif (
+            order == 1
+            and not cyclic
+            and len(heavy[first]) > 1
+            and len(heavy[second]) > 1
+            and element[first] > 1
+            and element[second] > 1
+        ):
+            turns.append((first, second))
+    if not turns:
         return []
     amides = {frozenset((c, n)) for c, _, n in matches(mol, AMIDE)}
-    tops = set(np.flatnonzero(inner & (graph.heavy == 4)).tolist())
-    linear = set(graph.bond[graph.order == 3].ravel().tolist())
 
     def is_idle(atom: int, partner: int) -> bool:
         """Whether a rotation of `atom` about its bond to `partner` moves no heavy atom."""
-        if atom not in tops and atom not in linear:
+        is_top = len(heavy[atom]) == 4
+        if not is_top and atom not in linear:
             return False
-        near = graph.far[slice(*np.searchsorted(graph.near, (atom, atom + 1)))]
-        others = near[(near != partner) & (graph.element[near] > 1)]
-        terminal = (graph.heavy[others] == 1).all()
-        return bool(terminal and (atom not in tops or len(set(graph.element[others])) == 1))
+        others = [other for other in heavy[atom] if other != partner]
+        if any(len(heavy[other]) != 1 for other in others):
+            return False
+        return not is_top or len({element[other] for other in others}) == 1
 
     return [
         (first, second)
-        for first, second in graph.bond[turns].tolist()
+        for first, second in turns
         if frozenset((first, second)) not in amides
         and not (is_idle(first, second) or is_idle(second, first))
     ]
@@ -82,15 +95,16 @@ class Pieces:
         `is_heavy` is by old number. Returns the order (old number of each new atom), the axes
         (torsions, 2) and the far sides (torsions, 4) as in `records.Ligands`.
         """
-        heavy = np.array([is_heavy[old] for old in self.order])
-        places = np.argsort(~heavy, kind="stable")
-        new = np.argsort(places)
-        count = int(heavy.sum())
+        heavy = np.asarray(is_heavy)[self.order]
         before = np.concatenate([[0], np.cumsum(heavy)])
+        count = before[-1]
+        new = np.where(heavy, before[:-1], count + np.arange(len(heavy)) - before[:-1])
+        places = np.empty(len(heavy), int)
+        places[new] = self.order
         rows = np.array(self.torsions, int).reshape(-1, 4)
         ends = rows[:, 2:]
         limits = np.concatenate([before[ends], count + ends - before[ends]], axis=1)
-        return [self.order[place] for place in places], new[rows[:, :2]], limits
+        return places.tolist(), new[rows[:, :2]], limits
 
 
 def rigid_pieces(neighbours: list[list[int]], cuts: list[tuple[int, int]]) -> Pieces:

@@ -4,6 +4,7 @@ Salts, solvents, isotope labels and ways of drawing are those of ChEMBL's struct
 et al., J. Cheminform. 12:51, 2020). Notes list what was removed.
 """
 
+import re
 from collections import Counter
 from functools import cache
 from typing import NamedTuple
@@ -16,6 +17,13 @@ from rdkit.Chem.MolStandardize import rdMolStandardize
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
 
 ISOTOPE = "[!0*]"
+COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
+"""What is sanitised where only hydrogens have been taken off."""
+SULFUR = "[#16]"
+_CHARGE = re.compile(r"[&;][+-](?!0)[^,]*$")
+"""In the SMARTS of an atom that must have a charge."""
+_SULFUR = re.compile(r"\[?S(?![a-z])[^,]*$")
+"""SMARTS of an atom that must be a sulfur."""
 MACROCYCLE = 8
 """Atoms of the smallest ring that counts as a macrocycle."""
 MIXTURE = "mixture, also of"
@@ -45,6 +53,9 @@ def standardise(mol: Chem.Mol) -> Parent:
     Isotope labels, salts and solvents are removed; functional groups are drawn as ChEMBL draws
     them; charges are neutralised where a hydrogen can do it. Heavy atoms keep their coordinates.
     """
+    bare = _if_standard(mol)
+    if bare is not None:
+        return Parent(bare, [], True)
     notes = []
     mol = Chem.Mol(mol)
     if holds(mol, ISOTOPE):
@@ -76,6 +87,30 @@ def standardise(mol: Chem.Mol) -> Parent:
     return Parent(mol, notes, not changes)
 
 
+def _if_standard(mol: Chem.Mol) -> Chem.Mol | None:
+    """A sanitised molecule without its hydrogens where nothing else is to be done, else None.
+
+    Aromaticity and hybridisation are those of the molecule as it was read, so only hydrogens are
+    counted and rings found again. ChEMBL's rules see bonds as single and double; each of their
+    bonds has an atom that is not aromatic, so it is the same in both drawings.
+    """
+    bare = Chem.RemoveHs(mol, sanitize=False)
+    Chem.ClearMolSubstanceGroups(bare)
+    Chem.FastFindRings(bare)
+    if holds(bare, ISOTOPE) or holds(bare, CHARGED) or len(Chem.GetMolFrags(bare)) > 1:
+        return None
+    if bare.GetNumAtoms() > bare.GetNumHeavyAtoms():
+        return None
+    uncharged, sulfur = _uncharged()
+    if any(bare.HasSubstructMatch(group) for group in uncharged):
+        return None
+    if holds(bare, SULFUR) and any(bare.HasSubstructMatch(group) for group in sulfur):
+        return None
+    Chem.SanitizeMol(bare, sanitizeOps=COUNTS)
+    Chem.AssignStereochemistry(bare, cleanIt=True, force=True)
+    return bare
+
+
 @cache
 def _redrawn() -> list[Chem.Mol]:
     """Groups that ChEMBL draws in another way: the left sides of its rules."""
@@ -83,6 +118,17 @@ def _redrawn() -> list[Chem.Mol]:
     rules = [line.split("\t")[-1] for line in lines if ">>" in line and not line.startswith("//")]
     groups = [Chem.MolFromSmarts(rule.split(">>")[0]) for rule in rules]
     return [chembl._alkoxide_pattern, *groups]
+
+
+@cache
+def _uncharged() -> tuple[list[Chem.Mol], list[Chem.Mol]]:
+    """Those of the groups that need no charge: without sulfur, and with it."""
+    found: tuple[list[Chem.Mol], list[Chem.Mol]] = [], []
+    for group in _redrawn():
+        atoms = [atom.GetSmarts() for atom in group.GetAtoms()]
+        if not any(_CHARGE.search(smarts) for smarts in atoms):
+            found[any(_SULFUR.match(smarts) for smarts in atoms)].append(group)
+    return found
 
 
 @cache

@@ -1,11 +1,19 @@
 """Filters turn molecules away, each with the rule that it broke."""
 
+from pathlib import Path
+
 import pytest
 from rdkit import Chem
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.ligands.filters import PROPERTIES, check_patterns, objection
+from ligen_py.molecules.ligands.filters import (
+    PROPERTIES,
+    check_patterns,
+    objection,
+    properties,
+)
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.properties import PROPERTY_NAMES
 from ligen_py.settings.parse import Property
 from tests.unit.molecules.ligands.test_states import SETTINGS, of
 
@@ -60,3 +68,30 @@ def test_a_pattern_that_is_none_is_named() -> None:
     for pattern in ("C1CC", "", "[[["):
         with pytest.raises(InputError, match="'bad' is no SMARTS"):
             check_patterns({"bad": pattern})
+
+
+SURROUNDINGS = [
+    ASPIRIN, RHODANINE, "C", "[H][H]", "O=C=O", "OC=O", "CC(=O)O", "C=CO", "OO", "CS(=O)(=O)N",
+    "C[S@](=O)c1ccccc1", "C[N+](=O)[O-]", "CN=[N+]=[N-]", "FC(F)(F)CC(C)(C)C", "ClC(Cl)(Cl)CC#CCC",
+    "c1cc[nH]c1", "c1ccncc1", "c1ccoc1CNC(=O)c1cscc1", "O=c1[nH]cnc2[nH]cnc12", "NC(=N)NCCCC(N)=S",
+    "OP(=O)(O)OCC1CC1", "CC(=O)N1CCN(S(C)(=O)=O)CC1", "[O-]C(=O)C[NH3+]", "C[n+]1ccccc1", "CB(O)O",
+    "CSCC(=O)SCC", "O=Cc1ccccc1", "O=C1CCCCN1C", "C[N+]([O-])(C)C", "N#CCN(C)OCC", "C[Si](C)(C)CCO",
+    "CN(C)(C)->O", "CC(=O)[O][Zn]", "BrCCI", "OS(=O)(=O)c1ccc(Cl)cc1", "CC=C=CC", "c1ccc2ccccc2c1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [0, 100_000])
+def test_quick_properties_are_rdkits(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether or not surroundings are known from other molecules, and forgotten in between."""
+    monkeypatch.setattr("ligen_py.molecules.ligands.filters.MOST", most)
+    monkeypatch.setattr("ligen_py.molecules.surroundings.MOST", most)
+    for smiles in (*SURROUNDINGS, *reversed(SURROUNDINGS)):
+        mol = Chem.MolFromSmiles(smiles, sanitize=True)
+        assert properties(mol) == tuple(PROPERTIES[name](mol) for name in PROPERTY_NAMES), smiles
+
+
+def test_quick_properties_of_libraries_are_rdkits(shared_data: Path) -> None:
+    for name in ("zinc_2k", "chembl_drugs"):
+        lines = (shared_data / f"libraries/{name}.smi").read_text().splitlines()[::4]
+        for mol in filter(None, (Chem.MolFromSmiles(line.split()[0]) for line in lines)):
+            assert properties(mol) == tuple(PROPERTIES[name](mol) for name in PROPERTY_NAMES)

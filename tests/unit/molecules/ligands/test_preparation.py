@@ -1,6 +1,8 @@
 """From a record to a ligand: chemistry, arrays, and every way to fail."""
 
+import pickle
 from collections.abc import Sequence
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -8,9 +10,12 @@ from rdkit import Chem
 from rdkit.Chem import rdMolTransforms
 
 from ligen_py.engine.geometry import rebuild
+from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import Prepared, columns_of, prepare
 from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
+from ligen_py.molecules.stored import molecule_of
+from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 from tests.placed import started
@@ -40,6 +45,27 @@ def same(first: Prepared, second: Prepared) -> bool:
         for group, found in columns_of(first.states[:1]).items()
         for name, columns in found.items()
     )
+
+
+@pytest.mark.parametrize("smiles", [*DRUGS, "C[N+](=O)[O-]", "O=c1[nH]cnc2[nH]cnc12"])
+def test_states_pass_between_processes(smiles: str) -> None:
+    prepared = ligand(smiles, ParseSettings())
+    again = pickle.loads(pickle.dumps(prepared))
+    assert len(again.states) == len(prepared.states)
+    for state, other in zip(prepared.states, again.states, strict=True):
+        arrays = {"partial": state.partial, **vars(state.graph), **state.shape}
+        found = {"partial": other.partial, **vars(other.graph), **other.shape}
+        for name in {*found, *state.shape, *(spec.name for spec in fields(Graph))}:
+            assert found[name].dtype == arrays[name].dtype, name
+            assert np.array_equal(found[name], arrays[name]), name
+
+
+def test_charges_of_a_nitrone_are_those_of_its_docking_order() -> None:
+    """RDKit spreads formal charges over conjugated atoms in the order of their numbers."""
+    smiles = "COc1ccc(-n2nc([N+](=O)[O-])c(NCc3cc(OC)ccc3OC)[n+]2[O-])cc1"
+    state = ligand(smiles).states[0]
+    mol = Chem.Mol(molecule_of(state.shape["molecule"]))
+    assert np.array_equal(state.partial, gasteiger(mol))
 
 
 @pytest.mark.parametrize("smiles", DRUGS)

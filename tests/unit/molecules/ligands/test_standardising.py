@@ -7,6 +7,7 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import rdDistGeom
 
+from ligen_py.molecules.ligands import standardising
 from ligen_py.molecules.ligands.standardising import canonical_smiles, macrocycle, standardise
 
 DRAWN = [
@@ -74,3 +75,27 @@ def test_macrocycles_are_rings_of_eight_atoms_and_more() -> None:
     sizes = [macrocycle(Chem.MolFromSmiles(f"C1{'C' * (size - 1)}1")) for size in (6, 7, 8, 14)]
     assert sizes == [0, 0, 8, 14]
     assert macrocycle(Chem.MolFromSmiles("C1CC2CCC1CC2")) == 0
+
+
+def test_a_molecule_that_needs_no_change_has_the_parent_of_all_rules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = [
+        "OC(=O)c1ccc[nH]1",
+        "CC(N)=O",
+        "C/C=C/[C@H](O)CS",
+        "CSc1ncccn1",
+        "C1CC2CCC1C2",
+        "CS(C)",
+    ]
+    redrawn = ["CC(O)=N", "CS(C)=O", "CN(=O)=O", "[Na]OC", "C[NH3+]", "[2H]C", "C.C"]
+    for smiles in plain + redrawn:
+        mol = Chem.MolFromSmiles(smiles)
+        mol = Chem.AddHs(mol) if smiles in plain else mol
+        quick = standardise(mol)
+        with monkeypatch.context() as patch:
+            patch.setattr(standardising, "_if_standard", lambda mol: None)
+            slow = standardise(mol)
+        assert quick.as_drawn == (smiles in plain)
+        assert quick.mol.ToBinary(0) == slow.mol.ToBinary(0)
+        assert quick[1:] == slow[1:]
