@@ -193,6 +193,26 @@ class Campaign(Method):
     export: ExportSettings = Field(default_factory=ExportSettings)
     report: Report = Field(default_factory=Report)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fit_poses(cls, values: Any) -> Any:
+        """Where one of the two is given, as many poses are stored as molecules are exported."""
+        if not isinstance(values, dict):
+            return values
+        aggregate, export = values.get("aggregate", {}), values.get("export", {})
+        if not isinstance(aggregate, dict) or not isinstance(export, dict):
+            return values  # and the section says what is wrong
+        stored, exported = aggregate.get("top_poses"), export.get("count")
+        if exported is None and isinstance(stored, int) and 0 < stored < ExportSettings().count:
+            return values | {"export": export | {"count": stored}}
+        if (
+            stored is None
+            and isinstance(exported, int)
+            and exported > AggregateSettings().top_poses
+        ):
+            return values | {"aggregate": aggregate | {"top_poses": exported}}
+        return values
+
     @model_validator(mode="after")
     def _something_to_do(self) -> Self:
         if bool(self.targets) != bool(self.libraries):
@@ -210,6 +230,12 @@ class Campaign(Method):
                     f"'homologs.{name}.structures' needs 'aggregate.rank_by: score': mean ranks of "
                     "two targets cannot be compared"
                 )
+        stored, exported = self.aggregate.top_poses, self.export.count
+        if stored < exported:
+            raise ValueError(
+                f"'export.count' is {exported}, but 'aggregate.top_poses' has {stored} poses of a "
+                "target stored; raise it, or export fewer"
+            )
         return self
 
 

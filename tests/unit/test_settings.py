@@ -76,6 +76,27 @@ def test_each_local_search_has_its_own_defaults() -> None:
     assert LgaSettings(local_search="solis_wets").population == 150
 
 
+@pytest.mark.parametrize(
+    ("aggregate", "export", "stored", "exported"),
+    [
+        ({}, {}, 1000, 100),
+        ({"top_poses": 99}, {}, 99, 99),
+        ({"top_poses": 101}, {"poses": 2}, 101, 100),
+        ({}, {"count": 1000}, 1000, 1000),
+        ({"rank_by": "consensus"}, {"count": 1001}, 1001, 1001),
+        ({"top_poses": 20}, {"count": 20}, 20, 20),
+    ],
+)
+def test_as_many_poses_are_stored_as_are_exported(
+    aggregate: dict[str, object], export: dict[str, object], stored: int, exported: int
+) -> None:
+    """A campaign that exports more than it stores would fail after its last docking."""
+    document = changed(aggregate=aggregate, export=export)
+    campaign = Campaign.model_validate(document)
+    assert (campaign.aggregate.top_poses, campaign.export.count) == (stored, exported)
+    assert Campaign.model_validate(campaign.model_dump(mode="json")) == campaign
+
+
 def test_an_effort_fills_what_the_config_leaves_out_and_nothing_else() -> None:
     method = Method(effort="thorough", refine={"rounds": 7})
     assert method.refine.rounds == 7
@@ -167,6 +188,11 @@ def site(**keys: object) -> dict[str, object]:
             "write this name in quotes",
         ),
         (changed(dock=None), "(given: nothing)"),
+        (changed(aggregate=None, export={"count": 2000}), "key 'aggregate'"),
+        (
+            changed(aggregate={"top_poses": 50}, export={"count": 51}),
+            "'export.count' is 51, but 'aggregate.top_poses' has 50 poses of a target stored",
+        ),
     ],
 )
 def test_a_bad_key_is_named_with_what_is_allowed(document: dict[str, object], words: str) -> None:
