@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rdkit import Chem
+from rdkit.Chem import AllChem
 
 from benchmarks import (
     autodock,
+    conformers,
     crossdock,
     enrich,
     growth,
@@ -38,6 +40,22 @@ def test_every_program_runs_from_a_checkout_as_it_is() -> None:
         text = path.read_text(encoding="utf-8")
         if "__main__" in text and "from ligen_py" in text:
             assert re.search(r"^ *sys\.path\.insert\(0, ", text, re.M), path
+
+
+@pytest.mark.parametrize(
+    ("drawn", "other"),
+    [
+        ("C[C@H](N)C(=O)O", "C[C@@H](N)C(=O)O"),
+        ("F/C=C/Cl", "F/C=C\\Cl"),
+        ("C/C(N)=N/O", "C/C(N)=N\\O"),
+    ],
+)
+def test_other_stereochemistry_than_drawn_is_seen(drawn: str, other: str) -> None:
+    made, wrong = (Chem.AddHs(Chem.MolFromSmiles(smiles)) for smiles in (drawn, other))
+    AllChem.EmbedMolecule(made, randomSeed=1)
+    assert conformers.as_drawn(made)
+    wrong.AddConformer(made.GetConformer())
+    assert not conformers.as_drawn(wrong)
 
 
 def test_what_more_draws_win_among_decoys() -> None:
