@@ -17,11 +17,9 @@
 //
 // NumPy twin: ligen_py/engine/refinement/reference.py.
 
+#include "descent.clh"
 #include "energy.clh"
 #include "random.clh"
-
-#define ARMIJO 1e-4f
-#define SMALL_DECREASE 1e-3f  // a descent ends when its next step promises less, kcal/mol
 
 // Columns of the inverse Hessian belong to the lanes of their degrees of freedom. They are in
 // registers where there are few.
@@ -57,11 +55,6 @@ typedef struct {
   __local float *hessian;  // from the lane's first column on
 #endif
 } descent_t;
-
-static inline float squared_scale(float radius_of_gyration, int d) {
-  const float arm = d < 3 ? 1.0f : d < RIGID ? radius_of_gyration : 2.0f;
-  return 1.0f / (arm * arm);
-}
 
 #define PART(v, n) ((n) == 0 ? (v).x : (n) == 1 ? (v).y : (n) == 2 ? (v).z : (v).w)
 
@@ -121,7 +114,7 @@ static int update(sg_t sg,
   sg_sum_floats(sg, sums, 9);
 
   const float reached = *found = sums[0];
-  const int accepted = stage.start || reached <= fma(ARMIJO * w->step, w->slope, w->energy);
+  const int accepted = stage.start || goes_down(reached, w->energy, w->slope, w->step);
   const int learns = accepted && !stage.start && sums[1] > 1e-6f, sized = learns && stage.first;
   const float size = sized ? sums[1] / sums[6] : 1.0f;
   const float yhy = sized ? size * sums[6] : sums[2], rise = sums[3];
@@ -179,11 +172,9 @@ static int update(sg_t sg,
       }
     }
   }
-  // Longest step at which no degree of freedom moves atoms by more than about an Angstrom; or the
-  // minimum of the parabola through both energies and the slope, within limits.
-  const float step = w->step;
-  const float best = -0.5f * w->slope * step * step / (reached - w->energy - w->slope * step);
-  const float shorter = clamp(best, 0.1f * step, 0.5f * step);
+  // Longest step at which no degree of freedom moves atoms by more than about an Angstrom; or a
+  // shorter one than that which was not accepted.
+  const float shorter = shorter_step(reached, w->energy, w->slope, w->step);
   const float limit = fmin(1.0f, rsqrt(sg_max_float(sg, longest)));
   w->step = accepted ? limit : shorter;
   w->energy = accepted ? reached : w->energy;
@@ -323,7 +314,7 @@ KERNEL void refine(
   descent_t w;
 #pragma unroll
   for (int k = 0; k < OWN; k++) {
-    w.scale[k] = squared_scale(l.radius_of_gyration, k * SG_SIZE + sg.lane);
+    w.scale[k] = squared_unit(l.radius_of_gyration, k * SG_SIZE + sg.lane);
     w.gradient[k] = w.direction[k] = 0.0f;
   }
   w.energy = w.slope = w.step = 0.0f;

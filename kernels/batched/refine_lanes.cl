@@ -11,11 +11,9 @@
 //
 // NumPy twin: ligen_py/engine/refinement/reference.py.
 
+#include "descent.clh"
 #include "lane_energy.clh"
 #include "random.clh"
-
-#define ARMIJO 1e-4f
-#define SMALL_DECREASE 1e-3f  // a descent ends when its next step promises less, kcal/mol
 
 // The orientation after a rotation vector.
 static inline lane_place_t turned(lane_place_t p, vector_t by) {
@@ -53,12 +51,6 @@ typedef struct {
   __global real *gradient, *trial_gradient, *direction, *next, *change, *hessian;
 } descent_t;
 
-// Unit of each degree of freedom: one that moves the ligand's atoms by about an Angstrom.
-static inline float squared_scale(const descent_t *w, int d) {
-  const float arm = d < 3 ? 1.0f : d < RIGID ? w->arm : 2.0f;
-  return 1.0f / (arm * arm);
-}
-
 // BFGS update of the inverse Hessian after a step of length `step` along the direction, and the
 // next direction, -H g; `gradient` becomes that of the trial where it is accepted. What happens to
 // H:
@@ -78,7 +70,7 @@ static real update_direction(
     w->direction[AT(d)] = s;
     w->change[AT(d)] = w->next[AT(d)] = none;
     sy = fma(s, y, sy);
-    yy = fma(y * y, (real)(squared_scale(w, d)), yy);
+    yy = fma(y * y, (real)(squared_unit(w->arm, d)), yy);
   }
   const whole rises = sy > 1e-6f, reset = start | (rises & first);
   const real size = select(sy / yy, (real)(1.0f), start);
@@ -93,7 +85,7 @@ static real update_direction(
       sum = fma(value, w->trial_gradient[AT(j)], sum);
       w->change[AT(j)] = fma(value, y, w->change[AT(j)]);
     }
-    const real value = select(*h, size * squared_scale(w, i), reset);
+    const real value = select(*h, size * squared_unit(w->arm, i), reset);
     *h = value;
     h += AT(1);
     w->change[AT(i)] = fma(value, y, sum);
@@ -119,16 +111,16 @@ static real update_direction(
     const real g = w->gradient[AT(d)], along = w->next[AT(d)];
     w->direction[AT(d)] = along;
     slope = fma(along, g, slope);
-    steepest = fma(-squared_scale(w, d) * g, g, steepest);
+    steepest = fma(-squared_unit(w->arm, d) * g, g, steepest);
   }
   const whole forget = NOT(slope < 0.0f);
   if (ANY(forget)) {
     h = w->hessian;
     for (int i = 0; i < w->count; i++) {
-      const real g = -squared_scale(w, i) * w->gradient[AT(i)];
+      const real g = -squared_unit(w->arm, i) * w->gradient[AT(i)];
       w->direction[AT(i)] = select(w->direction[AT(i)], g, forget);
       for (int j = 0; j <= i; j++, h += AT(1))
-        *h = select(*h, (real)(i == j ? squared_scale(w, i) : 0.0f), forget);
+        *h = select(*h, (real)(i == j ? squared_unit(w->arm, i) : 0.0f), forget);
     }
   }
   return select(slope, steepest, forget);
@@ -139,7 +131,7 @@ static inline real longest_step(const descent_t *w) {
   real largest = (real)(1e-6f);
   for (int d = 0; d < w->count; d++) {
     const real along = w->direction[AT(d)];
-    largest = fmax(largest, along * along / squared_scale(w, d));
+    largest = fmax(largest, along * along / squared_unit(w->arm, d));
   }
   return fmin(rsqrt(largest), 1.0f);
 }

@@ -188,7 +188,7 @@ KERNEL void direction(int count, float arm, __global float *numbers, __global fl
   w.energy = w.slope = w.step = 0.0f;
   for (int k = 0; k < OWN; k++) {
     const int d = k * SG_SIZE + sg.lane;
-    w.scale[k] = squared_scale(arm, d);
+    w.scale[k] = squared_unit(arm, d);
     w.direction[k] = 0.0f;
     w.gradient[k] = slope[k] = d < count ? numbers[d] : 0.0f;
     for (int row = 0; row < FREEDOMS; row++)

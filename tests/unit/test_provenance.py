@@ -212,6 +212,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/include/ad4_field.clh": {"lga", "refine"},
     "kernels/include/ad4_pose.clh": {"lga"},
     "kernels/include/bfgs.clh": {"lga"},
+    "kernels/include/descent.clh": {"lga", "refine"},
     "kernels/include/ad4_pull.clh": {"lga", "refine"},
     "kernels/include/cells.clh": {"lga", "refine"},
     "kernels/include/chemical_grid.clh": {"lga", "refine"},
