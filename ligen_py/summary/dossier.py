@@ -164,7 +164,7 @@ def dossier_of(
         crystal=of_reference.get("crystal"),
         site=site,
         clusters=_clusters(hits),
-        matrix=_matrix(hits),
+        matrix=matrix_of(hits),
         known=list(known),
         every=every,
         libraries=campaign.libraries,
@@ -322,7 +322,7 @@ def _clusters(rows: Sequence[Row]) -> list[Cluster]:
     return [Cluster(scaffold(rows[own[0]].parent), own) for own in found.values()]
 
 
-def _matrix(rows: Sequence[Row]) -> Matrix:
+def matrix_of(rows: Sequence[Row]) -> Matrix:
     """The residues that most hits interact with, other than by touching, and who does."""
     count: Counter[str] = Counter()
     for row in rows:
@@ -330,7 +330,8 @@ def _matrix(rows: Sequence[Row]) -> Matrix:
         every = {one.residue for one in row.analysis.contacts}
         for residue in every:
             count[residue] += 3 if residue in strong else 1
-    chosen = [residue for residue, _ in count.most_common(RESIDUES)]
+    # Ties are decided by place: the order of a set differs from one process to the next.
+    chosen = sorted(count, key=lambda one: (-count[one], _place(one)))[:RESIDUES]
     chosen.sort(key=_place)
     cells = [(number, letters_of(row.analysis, chosen)) for number, row in enumerate(rows)]
     return Matrix(chosen, cells)

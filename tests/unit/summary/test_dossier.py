@@ -1,0 +1,28 @@
+"""The facts of a target's page."""
+
+import random
+
+from ligen_py.molecules.hits.analysis import Analysis
+from ligen_py.molecules.interactions.contacts import Contact
+from ligen_py.summary.dossier import RESIDUES, Row, matrix_of
+
+HERE = (0.0, 0.0, 0.0)
+
+
+def row(contacts: list[tuple[str, str]]) -> Row:
+    found = [Contact(kind, residue, 3.0, HERE, HERE) for kind, residue in contacts]
+    return Row("one", 1, -7.0, "C", "C", Analysis(contacts=found), {})
+
+
+def test_of_residues_that_as_many_hits_touch_the_first_of_the_chain_are_shown() -> None:
+    # One hit touches them all, as a large ligand does: which are shown must not be left to the
+    # order of a set, else the same campaign has another report the next time.
+    touched = [("hydrophobic", f"LEU{number} A") for number in range(1, RESIDUES + 13)]
+    random.Random(1).shuffle(touched)
+    bound = [("hydrogen bond", "ASP90 A"), ("salt bridge", "LYS5 B")]
+    found = matrix_of([row(touched), row(touched[:4] + bound)])
+    twice = {residue for _, residue in touched[:4]}
+    once = [f"LEU{n} A" for n in range(1, RESIDUES + 13) if f"LEU{n} A" not in twice]
+    expected = sorted(twice | set(once[: RESIDUES - 6]), key=lambda one: int(one[3:-2]))
+    assert list(found.residues) == [*expected, "ASP90 A", "LYS5 B"]
+    assert [len(cells) for _, cells in found.cells] == [RESIDUES, RESIDUES]
