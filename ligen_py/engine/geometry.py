@@ -69,12 +69,12 @@ def _matrix(rows: list[list[np.ndarray]]) -> np.ndarray:
 
 def as_float4(quaternion: np.ndarray) -> np.ndarray:
     """Quaternions (..., 4) as float4 of kernels, x, y, z, w; everywhere else w comes first."""
-    return np.roll(quaternion, -1, axis=-1)
+    return quaternion.take([1, 2, 3, 0], axis=-1)
 
 
 def from_float4(quaternion: np.ndarray) -> np.ndarray:
     """Quaternions (..., 4) of kernels in the order w, x, y, z."""
-    return np.roll(quaternion, 1, axis=-1)
+    return quaternion.take([3, 0, 1, 2], axis=-1)
 
 
 def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

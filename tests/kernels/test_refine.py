@@ -1,5 +1,6 @@
 """Maps and refinement against their NumPy twin, on every OpenCL device found."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,7 +34,10 @@ from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.functions.vina import VinaLigands
 from ligen_py.records.functions.xscore import XScoreLigands
+from ligen_py.records.kept import Verdicts
 from ligen_py.records.poses import Poses
+from ligen_py.records.rows import unequal
+from ligen_py.records.typed import Typed
 from ligen_py.settings.refine import RefineSettings
 from tests.xscore_input import as_vina, charged_receptor, random_receptor, with_types
 
@@ -419,12 +423,12 @@ def test_batches_side_by_side_change_no_bit(
     launched: list[int] = []
     run = Refiner._run
 
-    def counted(self: Refiner, ready: list[Any], *more: Any) -> None:
+    def counted(self: Refiner, ready: list[Any], *more: Any) -> Iterator[None]:
         """Without the memory for three batches side by side, the second time."""
         launched.append(len(ready))
         if len(ready) > 1 and launched.count(3) == 2:
             raise buffers.OutOfMemoryError("the device is full")
-        run(self, ready, *more)
+        yield from run(self, ready, *more)
 
     monkeypatch.setattr(Refiner, "_run", counted)
     count = len(given.ligands.entry)
@@ -502,3 +506,47 @@ def test_the_best_of_each_minimum_is_kept(device: Device) -> None:
     for number, energy in enumerate(lowest.after):
         rows = slice(poses.first_pose[number], poses.first_pose[number + 1])
         assert energy == pytest.approx(refined.after[rows].min(), abs=1e-3)
+
+
+def test_how_many_poses_are_compared_first_changes_nothing(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = system(device)
+    refined = given.refined(0, 1)
+    for most, apart in ((2, 0.0), (3, 6.0), (3, 20.0)):
+        monkeypatch.setattr(refining, "LIKELY", 1000)
+        expected = keep_best(device, given.ligands, refined, most, apart)
+        monkeypatch.setattr(refining, "LIKELY", 1)
+        found = keep_best(device, given.ligands, refined, most, apart)
+        assert [unequal(*both) for both in zip(found, expected, strict=True)] == [[], [], []]
+    assert np.diff(found[0].first_pose).max() < 3  # so the others were compared as well
+
+
+def test_groups_of_ligands_in_turn_change_no_bit(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if device.is_simulator:
+        pytest.skip("too slow")
+    given = system(device)
+    verdicts = Verdicts(*(np.zeros(len(given.poses.restart), kind) for kind in ("u1", "i4")))
+    settings = RefineSettings(rounds=1, evaluations=12, finalists=1, max_num_poses=3)
+    typed = Typed(given.ligands, given.receptor)
+    box = make_field(shape=(21, 23, 25))
+
+    def refined() -> tuple[Any, ...]:
+        kept = given.poses, verdicts, given.kinds
+        return refining.refine_poses(device, settings, typed, box, *kept)
+
+    monkeypatch.setattr(refining, "GROUP_LIGANDS", {})
+    expected = refined()
+    monkeypatch.setattr(refining, "GROUP_LIGANDS", {device.kind: 1})
+    monkeypatch.setattr(refining, "GROUPS", {device.kind: 2})
+    assert [unequal(*both) for both in zip(refined(), expected, strict=True)] == [[], [], []]
+
+
+def test_the_lowest_of_equals_come_first() -> None:
+    energies = np.array([1, np.nan, 1, np.inf, 0, 0, np.nan, -1], np.float32)
+    first = np.array([0, 4, 4, 6, 8])
+    found = refining.lowest(energies, first, np.array([3, 0, 1, 2]))
+    assert found.tolist() == [0, 2, 3, 4, 6, 7]
+    assert refining.lowest(energies, first, np.array([1, 0, 2, 1])).tolist() == [0, 4, 5, 7]
