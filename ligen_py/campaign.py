@@ -144,6 +144,11 @@ class Workplan:
                 f"{source.place('score', 'functions')}: the networks of 'gnina' are not installed; "
                 f"{NETWORKS_HINT}, or take it out"
             )
+        if plan.settings.networks.best and network_folder() is None:
+            raise InputError(
+                f"{source.place('networks', 'best')}: gnina's networks are not installed; "
+                f"{NETWORKS_HINT}, or take it out"
+            )
         for name in plan.settings.libraries:
             for first in OURS:
                 if name.startswith(first):
@@ -169,6 +174,12 @@ class Workplan:
                 raise InputError(
                     f"{target}: '{name}' is the name of two targets, sites or conformations; "
                     "rename one"
+                )
+        for name in plan.ranked if plan.settings.networks.best else ():
+            if f"{name}-network" in plan.ranked:
+                raise InputError(
+                    f"{source.place('targets')}: '{name}-network' is the name of a target, and of "
+                    f"the file of the poses of '{name}' that networks choose; rename one"
                 )
         for name in plan.settings.controls:
             if name not in plan.ranked:

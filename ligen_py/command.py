@@ -25,6 +25,7 @@ STAGES = {
     "controls": "scores of controls -> verdict on a target",
     "accept": "verdict -> whether the libraries are docked",
     "aggregate": "scores of all parts -> campaign file",
+    "networks": "campaign file -> what gnina's networks say of the best molecules' poses",
     "export": "campaign file -> SDF, CSV, receptor, scripts of viewers",
     "report": "campaign file -> report",
     "database": "FASTA file of proteins -> database of `homologs`",

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ligen_py.campaign import Docked, Workplan
+from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
+from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.errors import InputError
 from ligen_py.formats import COMPRESSED
 from ligen_py.molecules.library.lines import require_complete
@@ -16,6 +18,7 @@ from ligen_py.opencl.device import select_all
 from ligen_py.sequences.genes import read_annotation
 from ligen_py.sequences.guides import as_query
 from ligen_py.sequences.spacers import Enzyme, of_sequences
+from ligen_py.settings.campaign import NETWORKS
 from ligen_py.settings.document import read_document
 from ligen_py.settings.offtargets import IN_INPUT
 
@@ -43,6 +46,7 @@ def check_files(plan: Workplan) -> None:
         check_patterns(plan.settings.parse.exclude)
     except InputError as error:
         raise InputError(f"{plan.config.place('parse', 'exclude')}: {error}") from error
+    _check_networks(plan)
     for name, docked in plan.every_pocket.items():
         try:
             _check_pocket(plan, docked)
@@ -70,6 +74,20 @@ def check_files(plan: Workplan) -> None:
 def check_device(selector: str | None = None) -> None:
     """Raise DeviceError where this machine has no such device."""
     select_all(selector)
+
+
+def _check_networks(plan: Workplan) -> None:
+    """Read the networks that a campaign uses."""
+    if plan.settings.networks.best:
+        place = plan.config.place("networks", "best")
+    elif NETWORKS in plan.settings.score.functions:
+        place = plan.config.place("score", "functions")
+    else:
+        return
+    try:
+        load(FILES)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
 
 
 def _check_pocket(plan: Workplan, docked: Docked) -> None:

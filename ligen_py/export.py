@@ -2,9 +2,10 @@
 
 Reads a campaign file and the manifest beside it, writes into a folder: the best ligands, best
 first, as `{target}.sdf`, `.csv` and `.parquet`, the receptor as it was prepared (PDB), the
-reference ligand, and scripts that show all of it in PyMOL (.pml) and ChimeraX (.cxc). Files of
-other names in the folder are left alone. With --pose any single pose is made again from its
-genotype and written as `{target}-pose.sdf`.
+reference ligand, and scripts that show all of it in PyMOL (.pml) and ChimeraX (.cxc). What networks
+say becomes columns, and `{target}-network.sdf` has their poses; those of the energies stay where
+they are. Files of other names in the folder are left alone. With --pose any single pose is made
+again from its genotype and written as `{target}-pose.sdf`.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from ligen_py.molecules.export import sdf_record
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.any_pose import find_poses
+from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.read import content_of
@@ -41,6 +43,7 @@ class Inputs(NamedTuple):
     """What the names of the files start with, of a campaign of one target: not the target's."""
     reference: Path | None = None
     """Reference ligand that the scripts show where the campaign has no control."""
+    networks: Path | None = None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,6 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--campaign", type=cli.input_file, required=True, help="file to read")
     parser.add_argument(
         "--manifest", type=cli.input_file, help="if given, what the campaign must be made from"
+    )
+    parser.add_argument(
+        "--networks", type=cli.input_file, help="file of `networks`, to be written, too"
     )
     parser.add_argument("--output", type=Path, required=True, help="folder to write into")
     parser.add_argument(
@@ -63,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _stage(options: argparse.Namespace) -> None:
     settings: ExportSettings = cli.settings_from(ExportSettings, options)
-    inputs = Inputs(options.campaign, options.manifest)
+    inputs = Inputs(options.campaign, options.manifest, networks=options.networks)
     if options.pose:
         _write_pose(inputs, options.pose, options.output)
     else:
@@ -75,10 +81,12 @@ def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Pa
     texts: Files = {}
     with _opened(inputs) as campaign:
         manifest = _manifest(inputs, campaign, settings)
+        judged = Beside(inputs.campaign, inputs.networks) if inputs.networks else None
         for name in campaign.targets:
             target = campaign.target(name)
             _require_poses(inputs.campaign, name, target, settings.count)
-            found = TargetFiles(campaign, target, settings.count, settings.poses, manifest)
+            said = judged.of(name) if judged else None
+            found = TargetFiles(campaign, target, settings.count, settings.poses, manifest, said)
             texts |= found.files(inputs.name or name, inputs.reference, settings.pdbqt)
         write_texts(output, texts)
     log.info("wrote %d files into %s", len(texts), output)

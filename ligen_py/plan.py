@@ -25,14 +25,18 @@ from ligen_py import cli
 from ligen_py.campaign import Workplan
 from ligen_py.chain import STAGES, Stage, screen
 from ligen_py.config_checks import checked
+from ligen_py.engine.functions.gnina.scorer import Gnina
 from ligen_py.errors import InputError
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
 from ligen_py.molecules.library.reading import Columns, Part, count
+from ligen_py.opencl.device import select
 from ligen_py.paths import NETWORKS_HINT, network_folder, snakefile
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
+from ligen_py.records.poses import Poses
+from ligen_py.records.refined import REFINED
 from ligen_py.search_changes import search_changes
 from ligen_py.settings.campaign import NETWORKS, PRESETS
 from ligen_py.settings.section import Section
@@ -42,6 +46,7 @@ from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.part import input_digests
 from ligen_py.store.files.read import read, read_columns, run_record
 from ligen_py.store.files.some_ligands import write_some
+from ligen_py.store.files.typed import read_typed
 from ligen_py.summary.table import table
 
 log = logging.getLogger("ligen_py")
@@ -51,6 +56,10 @@ COUNTED = 64 << 20
 
 JOB_MINUTES = (5, 60)
 """A chunk's job that is shorter wastes start-up, one that is longer loses much when it fails."""
+
+
+JUDGED = {"gpu": 256, "cpu": 32}
+"""Poses that networks judge to be timed, by kind of device."""
 
 
 @dataclass
@@ -137,8 +146,9 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
             speed = dict(_time(plan, timed, options.device, work))
             print(f"\nSpeed, {timed.states} ligands into {next(iter(plan.pockets))}")
             _show([("stage", "ligands/s"), *((s, f"{v:.1f}") for s, v in speed.items())], "<>")
+            judged = list(_judging(plan, samples, timed, options.device, work))
             print("\nThe whole campaign, about")
-            _show(_sum(plan, samples, speed, work), "<>")
+            _show([*_sum(plan, samples, speed, work), *judged], "<>")
             for line in _advice(plan, samples, speed):
                 print(line)
             _keep(_folder(options), samples, speed)
@@ -163,7 +173,8 @@ def _show(rows: Iterable[tuple[str, ...]], align: str) -> None:
 
 def _settings(plan: Workplan) -> Iterator[str]:
     screened = (stage.name for stage in screen(plan.settings.search))
-    for name in ("parse", "pocket", *screened):
+    networks = ("networks",) if plan.settings.networks.best else ()
+    for name in ("parse", "pocket", *screened, *networks):
         section: Section = getattr(plan.settings, name)
         values = ", ".join(f"{key} {_text(value)}" for key, value in section.model_dump().items())
         yield f"  {name}: {values}"
@@ -281,6 +292,31 @@ def _time(
         started = time.perf_counter()
         stage.run(*given)
         yield stage.name, sample.states / (time.perf_counter() - started)
+
+
+def _judging(
+    plan: Workplan, samples: dict[str, Sample], timed: Sample, device: str | None, work: Path
+) -> Iterator[tuple[str, str]]:
+    """What it costs that networks judge the poses of the best molecules."""
+    best = plan.settings.networks.best
+    if not best:
+        return
+    chosen = select(device)
+    ligands: Ligands = read(timed.ligands, LIGANDS, Ligands)
+    pocket = work / f"{next(iter(plan.pockets))}.h5"
+    seen = read_typed(("gnina",), timed.ligands, pocket, ligands)["gnina"]
+    poses: Poses = read(work / "refined.h5", REFINED, Poses)
+    last = int(np.searchsorted(poses.first_pose, JUDGED.get(chosen.kind, JUDGED["cpu"])))
+    last = min(max(last, 1), len(ligands.entry))
+    judge = Gnina(chosen, seen.receptor)
+    judge.score(seen.ligands, poses, 0, last)  # compiles
+    started = time.perf_counter()
+    judge.score(seen.ligands, poses, 0, last)
+    seconds = (time.perf_counter() - started) / max(int(poses.first_pose[last]), 1)
+    molecules = len(plan.ranked) * min(best, sum(sample.records for sample in samples.values()))
+    count = molecules * len(poses.restart) / len(ligands.entry)
+    yield "networks, poses to judge", f"{count:,.0f}"
+    yield "networks, hours of this device", f"{count * seconds / 3600:,.2f}"
 
 
 def _made(stage: Stage, work: Path) -> Path:

@@ -30,6 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="columns to show: 'all', or names, such as: rank name score vina.total weight (or mw) "
         "logp tpsa donors acceptors rotatable rings heavy charge library smiles input.price",
     )
+    parser.add_argument(
+        "--networks",
+        type=cli.input_file,
+        metavar="FILE",
+        help="file of `networks`, for columns such as network.pose (default: networks.h5 beside "
+        "the campaign file)",
+    )
     _add_filters(parser)
     _add_order(parser)
     parser.add_argument(

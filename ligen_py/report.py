@@ -16,12 +16,14 @@ from ligen_py import cli
 from ligen_py.errors import InputError
 from ligen_py.molecules.decoys import candidates_of
 from ligen_py.molecules.library.reading import records
+from ligen_py.records.networks import NETWORKS
 from ligen_py.settings.report import ReportSettings
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.campaign.times import read_times
+from ligen_py.store.files.read import run_record
 from ligen_py.store.files.text import write_texts
 from ligen_py.summary.dossier import Dossier, dossier_of
-from ligen_py.summary.facts import Target, effort_of, targets_of
+from ligen_py.summary.facts import Target, effort_of, networks_of, targets_of
 from ligen_py.summary.page import page_of
 from ligen_py.summary.searches import read_search
 from ligen_py.summary.searches import text_of as searches_text
@@ -42,6 +44,8 @@ class Inputs(NamedTuple):
     """Files of known molecules."""
     times: Path | None = None
     """Folder of Snakemake's measurements, for the page's table of times."""
+    networks: Path | None = None
+    """What networks say of the campaign's best molecules."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,6 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         nargs="+",
         default=(),
         help="files of known molecules; the page names the one most similar to each hit",
+    )
+    parser.add_argument(
+        "--networks", type=cli.input_file, help="file of `networks`, to be shown, too"
     )
     parser.add_argument("--output", type=Path, required=True, help="HTML page to write")
     parser.add_argument(
@@ -84,7 +91,11 @@ def _stage(options: argparse.Namespace) -> None:
         raise InputError("command line: give --campaign, --searches, or both")
     searches = tuple(options.searches)
     references = tuple(options.references)
-    inputs = Inputs(options.campaign, options.exported, searches, references, options.times)
+    if options.networks and not options.campaign:
+        raise InputError("command line: --networks needs the --campaign that they judged")
+    inputs = Inputs(
+        options.campaign, options.exported, searches, references, options.times, options.networks
+    )
     settings = cli.settings_from(ReportSettings, options)
     run(inputs, settings, None, options.output, jobs=options.jobs)
 
@@ -99,7 +110,8 @@ def run(
     if inputs.campaign:
         known = _known(inputs.references)
         with open_campaign(inputs.campaign) as campaign:
-            targets = targets_of(campaign, settings.top, settings.groups)
+            networks = networks_of(inputs.networks, inputs.campaign) if inputs.networks else None
+            targets = targets_of(campaign, settings.top, settings.groups, networks)
             runs, effort = campaign.runs(), effort_of(campaign)
             dossiers = [dossier_of(campaign, one, settings.hits, known, jobs) for one in targets]
         date = f"{datetime.fromtimestamp(inputs.campaign.stat().st_mtime, UTC):%-d %B %Y}"
@@ -107,8 +119,9 @@ def run(
     if inputs.exported:
         files["best poses (SDF, CSV)"] = str(inputs.exported)
     searches = [read_search(path) for path in inputs.searches]
-    times = read_times(inputs.times) if inputs.times else []
-    page = page_of(dossiers, runs, files, effort, date, times, searches)
+    times = read_times(inputs.times, inputs.networks is not None) if inputs.times else []
+    made = run_record(inputs.networks, NETWORKS) if inputs.networks else None
+    page = page_of(dossiers, runs, files, effort, date, times, searches, made)
     write_texts(output.parent, {output.name: [page]})
     if targets:
         print(text_of(targets, files, effort), end="")

@@ -16,17 +16,21 @@ from ligen_py.molecules.receptor.writing import receptor_pdb
 from ligen_py.records.functions.ad4 import Ad4Receptor
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.pocket import POCKET, Receptor, Whole
+from ligen_py.store.campaign.judged import Judgement, Judgements
 from ligen_py.store.campaign.kept_poses import KeptPoses
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
 from ligen_py.store.files.parquet import parquet_bytes
 from ligen_py.store.files.read import content_of, read
 from ligen_py.store.files.text import csv_line, harmless
-from ligen_py.summary.molecule import MOST_COLUMNS, columns, kind_of, ranked
+from ligen_py.summary.molecule import CHOSEN_BY, MOST_COLUMNS, columns, kind_of, ranked
 from ligen_py.summary.scripts import Scene, chimerax, pymol
 
 NAME_LENGTH = 40
 """Characters of a molecule's name in the name of its PDBQT file."""
+
+OF_POSE = ("target", "rank", "name", "smiles", "state", "conformation", "library", "file", "line")
+"""Items of a molecule that hold whatever its pose."""
 
 Files = dict[str, Iterable[str] | bytes]
 """Name of a file -> its content."""
@@ -56,10 +60,12 @@ class TargetFiles:
     """Poses of each."""
     manifest: Manifest | None = None
     """Where the campaign's files are: needed for more than one pose, receptor and scripts."""
+    judgements: Judgements | None = None
+    """What networks say of the best molecules; None where none judged any."""
 
     def hits(self) -> Iterator[list[Posed]]:
         """The poses of each molecule, best first; molecules in the order of their ranks."""
-        for row, pose in ranked(self.campaign, self.target, self.count):
+        for row, pose in ranked(self.campaign, self.target, self.count, self.judgements):
             if self.poses == 1:
                 yield [Posed(pose.molecule, pose.xyz, row)]
                 continue
@@ -71,9 +77,18 @@ class TargetFiles:
                 row
                 | {name.replace("/", "."): str(np.float32(v)) for name, v in one.terms.items()}
                 | {"restart": str(one.restart), "pose": str(number), "energy": f"{one.energy:.4f}"}
+                | self._chosen_by(row, number == 1, one.restart)
                 for number, one in enumerate(kept, start=1)
             ]
             yield [Posed(pose.molecule, *each) for each in zip(xyz, items, strict=True)]
+
+    def _chosen_by(self, row: Mapping[str, str], is_best: bool, restart: int) -> dict[str, str]:
+        """Who chose a kept pose, as an item, where networks judged some."""
+        if self.judgements is None:
+            return {}
+        by_network = row.get("network.restart") == str(restart)
+        words = [word for word, chose in (("physics", is_best), ("network", by_network)) if chose]
+        return {CHOSEN_BY: ", ".join(words) or "nobody"}
 
     @cached_property
     def _kept(self) -> KeptPoses:
@@ -85,13 +100,26 @@ class TargetFiles:
     def columns(self) -> list[str]:
         """Columns of the tables."""
         given = self.target.input_columns(self.count, MOST_COLUMNS)
-        return columns(self.target.terms, given)
+        return columns(self.target.terms, given, self.judgements is not None)
 
     def sdf(self) -> Iterator[str]:
         """An SDF record for each pose."""
         for poses in self.hits():
             for pose in poses:
                 yield sdf_record(pose.molecule, pose.xyz, pose.items["name"], pose.items)
+
+    def network_sdf(self) -> Iterator[str]:
+        """An SDF record for each molecule that networks judged, in the pose of their choice."""
+        best = self.target.best(self.count)
+        for row, (items, pose) in zip(
+            best.row.tolist(),
+            ranked(self.campaign, self.target, self.count, self.judgements),
+            strict=True,
+        ):
+            found = (self.judgements or {}).get(row)
+            if found is not None:
+                shown = {name: items[name] for name in OF_POSE} | _network_items(found)
+                yield sdf_record(pose.molecule, found.xyz, items["name"], shown)
 
     def csv(self) -> Iterator[str]:
         """A line for each molecule, in which no cell is a formula."""
@@ -102,7 +130,7 @@ class TargetFiles:
 
     def rows(self) -> Iterator[dict[str, str]]:
         """What is known of each molecule."""
-        for row, _ in ranked(self.campaign, self.target, self.count):
+        for row, _ in ranked(self.campaign, self.target, self.count, self.judgements):
             yield row
 
     def parquet(self) -> bytes:
@@ -117,6 +145,8 @@ class TargetFiles:
             f"{stem}.csv": self.csv(),
             f"{stem}.parquet": self.parquet(),
         }
+        if self.judgements is not None:
+            found[f"{stem}-network.sdf"] = self.network_sdf()
         if self.manifest is None:
             return found
         pockets = {part.place: part for part in self._parts()}
@@ -165,6 +195,11 @@ class TargetFiles:
 def receptor_of(pocket: Path) -> str:
     """The receptor of a pocket file as PDB."""
     return receptor_pdb(read(pocket, POCKET, Whole), read(pocket, POCKET, Ad4Receptor))
+
+
+def _network_items(found: Judgement) -> dict[str, str]:
+    chosen = "physics, network" if found.is_same else "network"
+    return {CHOSEN_BY: chosen, "energy": f"{found.energy:.4f}", **found.items()}
 
 
 def _dash(part: PartFiles) -> str:

@@ -2,7 +2,8 @@
 
 Hashes every file again, follows the run records from the campaign back to ligands and pockets,
 merges all parts anew, ranks the molecules again from the terms of their poses, scores the poses
-again, prepares the pockets again, and writes the exported molecules and the report again. It reads
+again, prepares the pockets again, and writes the exported molecules and the report again. Where
+networks judged poses, it chooses these again, and has the networks judge a sample again. It reads
 all names again from the libraries. The best molecules and a sample of the others are parsed and
 docked again, bit for bit. It compares the campaign with the config that the run kept beside it,
 or with the one that --config names: parts, targets, settings and effort. Prints each fault on a
@@ -29,6 +30,8 @@ from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.verification import made_again
 from ligen_py.verification.config import config_faults
 from ligen_py.verification.files import missing_chunks, part_faults
+from ligen_py.verification.judged import SAMPLE as JUDGED
+from ligen_py.verification.judged import judged_faults
 from ligen_py.verification.redocked import choose, redocking_faults
 
 log = logging.getLogger("ligen_py")
@@ -129,6 +132,7 @@ def _made_again(
     exported = plan.settings.export if plan else ExportSettings()
     hits = exported.count if options.hits is None else options.hits
     chosen = choose(options.campaign, manifest, hits, options.sample, options.seed)
+    judged = _judged(options, plan)
     log.info("ranking and scoring again")
     for part in manifest.parts:
         yield from made_again.ranking_faults(part)
@@ -138,10 +142,30 @@ def _made_again(
         log.info("preparing %d pockets and the chosen molecules again", len(plan.pockets))
         yield from made_again.pocket_faults(plan, manifest)
         yield from made_again.library_faults(plan, manifest, chosen)
+    if judged is not None:
+        log.info("judging poses of the best molecules again, of %d by --seed", JUDGED)
+        yield from judged_faults(
+            judged, options.campaign, manifest, plan, options.seed, options.device
+        )
+    if plan is not None:
         log.info("writing the exported molecules and the report again")
         yield from made_again.written_faults(options.campaign, plan)
     log.info("docking the chosen molecules again")
     yield from redocking_faults(manifest, chosen, options.device)
+
+
+def _judged(options: argparse.Namespace, plan: Workplan | None) -> Path | None:
+    """The file of what networks say, where the campaign has one."""
+    path: Path = options.campaign.with_name("networks.h5")
+    if plan is None:
+        return path if path.exists() else None
+    if plan.settings.networks.best:
+        return path
+    if path.exists():
+        log.warning(
+            "%s: of an earlier run, as the config has no networks.best; not looked at", path
+        )
+    return None
 
 
 def _plan(options: argparse.Namespace) -> Workplan | None:

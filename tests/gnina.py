@@ -4,6 +4,10 @@ NumPy alone: `tests/data/make_gnina.py` runs where PyTorch is, and this package 
 """
 
 import csv
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +81,26 @@ def random_tensors(name: str) -> dict[str, np.ndarray]:
     layer("pose_output", 2, values)
     layer("affinity_output", 1, values)
     return found
+
+
+@contextmanager
+def in_place_of_gninas(weights: Path) -> Iterator[None]:
+    """A block in which one network, of a file of its own, stands in place of gnina's three."""
+    from ligen_py.engine.functions.gnina import constants
+
+    kept, folder = dict(constants.NETWORKS), os.environ.get("LIGEN_NETWORKS")
+    constants.NETWORKS.clear()
+    constants.NETWORKS[weights.stem] = hashlib.sha256(weights.read_bytes()).hexdigest()
+    os.environ["LIGEN_NETWORKS"] = str(weights.parent)
+    try:
+        yield
+    finally:
+        constants.NETWORKS.clear()
+        constants.NETWORKS.update(kept)
+        if folder is None:
+            del os.environ["LIGEN_NETWORKS"]
+        else:
+            os.environ["LIGEN_NETWORKS"] = folder
 
 
 def weights_folder() -> Path | None:

@@ -19,6 +19,7 @@ from ligen_py.settings.document import read_document
 from ligen_py.settings.export import ExportSettings
 from ligen_py.settings.filter import FilterSettings
 from ligen_py.settings.lga import LgaSettings
+from ligen_py.settings.networks import NetworksSettings
 from ligen_py.settings.parse import ParseSettings, Reading
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.settings.refine import RefineSettings
@@ -46,7 +47,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 """Effort -> section -> what differs from the sections' defaults, which are `standard`."""
 
 NETWORKS = "gnina"
-"""The function that a preset goes without where its networks are not installed."""
+"""The function that a preset goes without where its networks are not installed, or judge the poses
+of the best molecules alone."""
 
 
 OF_SEARCH: dict[str, dict[str, dict[str, Any]]] = {
@@ -90,7 +92,7 @@ class Method(Section):
             for section, preset in table.get(name, {}).items() if isinstance(name, str) else ():
                 filled[section] = filled.get(section, {}) | preset
         functions = filled.get("score", {}).get("functions", [])
-        if NETWORKS in functions and network_folder() is None:
+        if NETWORKS in functions and (_of_the_best(values) or network_folder() is None):
             filled["score"] |= {"functions": [name for name in functions if name != NETWORKS]}
         for section in list(filled):
             given = values.get(section, {})
@@ -99,6 +101,12 @@ class Method(Section):
             else:
                 del filled[section]
         return values | filled if filled else values
+
+
+def _of_the_best(values: dict[str, Any]) -> bool:
+    """Whether a config has networks judge the poses of the best molecules."""
+    networks = values.get("networks")
+    return isinstance(networks, dict) and bool(networks.get("best"))
 
 
 class Target(Structure):
@@ -190,6 +198,7 @@ class Campaign(Method):
     )
     pocket: PocketSettings = Field(default_factory=PocketSettings)
     aggregate: AggregateSettings = Field(default_factory=AggregateSettings)
+    networks: NetworksSettings = Field(default_factory=NetworksSettings)
     export: ExportSettings = Field(default_factory=ExportSettings)
     report: Report = Field(default_factory=Report)
 
@@ -230,6 +239,16 @@ class Campaign(Method):
                     f"'homologs.{name}.structures' needs 'aggregate.rank_by: score': mean ranks of "
                     "two targets cannot be compared"
                 )
+        if self.networks.best and not self.targets:
+            raise ValueError(
+                "'networks.best' has networks judge docked poses, but nothing is docked without "
+                "'targets'; take it out"
+            )
+        if self.networks.best and NETWORKS in self.score.functions:
+            raise ValueError(
+                f"'networks.best' has networks judge the poses of the best {self.networks.best} "
+                f"molecules, but '{NETWORKS}' in 'score.functions' judges all poses; take one out"
+            )
         stored, exported = self.aggregate.top_poses, self.export.count
         if stored < exported:
             raise ValueError(

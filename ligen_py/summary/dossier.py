@@ -12,6 +12,7 @@ from ligen_py.molecules.hits.analysis import Analysis, Posed, analyse
 from ligen_py.molecules.hits.similarity import clusters, fingerprints, nearest, scaffold
 from ligen_py.molecules.interactions.contacts import KINDS
 from ligen_py.records.site import Site
+from ligen_py.store.campaign.judged import Judgement
 from ligen_py.store.campaign.layout import Pose, Reference, columns_of
 from ligen_py.store.campaign.reader import CampaignReader, Every, TargetReader
 from ligen_py.summary.doubts import doubts
@@ -55,6 +56,10 @@ class Row:
     cluster: int = -1
     nearest: tuple[str, float] = ("", 0.0)
     """The most similar known molecule, and its Tanimoto similarity."""
+    judgement: Judgement | None = None
+    """What networks say of it, where they judged it."""
+    elsewhere: Analysis | None = None
+    """The networks' pose, where energies choose another one."""
 
 
 @dataclass(frozen=True)
@@ -147,12 +152,20 @@ def dossier_of(
     for pose in poses.values():
         posed.append(Posed(pose.smiles, pose.state, pose.molecule, pose.xyz))
         places.append(pose.conformation)
+    other = [number for number, (row, _) in enumerate(rows) if _is_elsewhere(row.judgement)]
+    for number in other:
+        row, pose = rows[number]
+        assert row.judgement is not None
+        posed.append(Posed(row.parent, row.state, pose.molecule, row.judgement.xyz))
+        places.append(row.conformation)
     found = _analysed(posed, places, site, jobs)
     hits = [
         _finished(row, pose, analysis, facts, every)
         for (row, pose), analysis in zip(rows, found[: len(rows)], strict=True)
     ]
-    of_reference = dict(zip(poses, found[len(rows) :], strict=True))
+    for number, analysis in zip(other, found[len(rows) + len(poses) :], strict=True):
+        hits[number] = replace(hits[number], elsewhere=analysis)
+    of_reference = dict(zip(poses, found[len(rows) :], strict=False))
     if "docked" in poses and facts.control and facts.control.score is not None:
         row = _reference_row(reference, poses["docked"], facts, every)
         known = {f"{row.name} (crystal ligand)": row.parent, **known}
@@ -198,9 +211,14 @@ def _rows(
             vendor={readable(name): readable(text) for name, text in vendor},
             gap=pose.gap,
             runs=_runs(pose.clusters),
+            judgement=facts.networks.judgements.get(int(best.row[i])) if facts.networks else None,
         )
         result.append((row, pose))
     return result
+
+
+def _is_elsewhere(found: Judgement | None) -> bool:
+    return found is not None and not found.is_same
 
 
 def _runs(clusters: str) -> list[tuple[float, float, int]]:
@@ -245,6 +263,7 @@ def _reference_row(found: Reference, pose: Pose, facts: Target, every: Every) ->
         conformation=pose.conformation,
         gap=pose.gap,
         reference=True,
+        judgement=facts.networks.crystal if facts.networks else None,
     )
 
 

@@ -19,6 +19,7 @@ def embedded(dossier: Dossier) -> dict[str, Any]:
     """The data of one target; positions are in hundredths of an Angstrom."""
     places = list(dict.fromkeys(row.conformation for row in dossier.rows)) or [""]
     drawn = [(row.conformation, row.analysis) for row in dossier.rows]
+    drawn += [(row.conformation, row.elsewhere) for row in dossier.rows if row.elsewhere]
     if dossier.crystal is not None:
         drawn.append((places[0], dossier.crystal))
     names: dict[str, int] = {}
@@ -59,7 +60,18 @@ def _hit(
         "c": [_contact(one, names) for one in found.contacts if one.residue in names],
         "site": places.index(row.conformation),
         **_atoms(found),
+        **_of_networks(row, names),
     }
+
+
+def _of_networks(row: Row, names: dict[str, int]) -> dict[str, Any]:
+    """The networks' pose of a hit, where energies choose another one."""
+    found, judgement = row.elsewhere, row.judgement
+    if found is None or judgement is None:
+        return {}
+    contacts = [_contact(one, names) for one in found.contacts if one.residue in names]
+    moved = _short(judgement.moved)
+    return {"network": {"moved": moved, "c": contacts, **_atoms(found)}}
 
 
 def _short(value: float) -> float | None:

@@ -3,18 +3,29 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.scores import Check
+from ligen_py.store.campaign.judged import (
+    CRYSTAL,
+    Judgement,
+    Judgements,
+    read_judgements,
+    weight_of,
+)
 from ligen_py.store.campaign.layout import Control, Counts, Runs, Watched
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.controls import Verdict, from_document
 from ligen_py.summary.enrichment import Enrichment, enrichment
 from ligen_py.summary.nulls import NULLS, null_of
 from ligen_py.summary.table import readable
+
+ELSEWHERE = 2.0
+"""Angstrom; poses this far apart are different ones."""
 
 BINS = 48
 """Bars of a score histogram."""
@@ -31,6 +42,37 @@ class Hit:
     library: str
     terms: dict[str, float]
     """By 'function/term', the totals first."""
+    judgement: Judgement | None = None
+    """What networks say of it, where they judged it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """What networks say of the best molecules of a target."""
+
+    weight: float
+    """kcal/mol that a unit of their logit takes off a pose's energy when they choose."""
+    judgements: Judgements
+
+    @property
+    def molecules(self) -> list[Judgement]:
+        """Of all molecules that they judged, without the crystal ligand."""
+        return [found for row, found in self.judgements.items() if row != CRYSTAL]
+
+    @property
+    def crystal(self) -> Judgement | None:
+        """Of the crystal ligand, docked again."""
+        return self.judgements.get(CRYSTAL)
+
+    @property
+    def others(self) -> int:
+        """Molecules of which they choose another pose than the energies do."""
+        return sum(not found.is_same for found in self.molecules)
+
+    @property
+    def far(self) -> int:
+        """Molecules of which they choose a pose more than `ELSEWHERE` away."""
+        return sum(found.moved > ELSEWHERE for found in self.molecules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +175,34 @@ class Target:
     """Molecules by score, from `lowest` to `highest` in equal steps."""
     lowest: float
     highest: float
+    networks: Networks | None = None
+    """None where no networks judged its best molecules."""
+
+
+def networks_of(path: Path, campaign: Path) -> dict[str, Networks]:
+    """What networks say of each target's best molecules; InputError as `read_judgements`."""
+    weight = weight_of(path)
+    return {
+        name: Networks(weight, found) for name, found in read_judgements(path, campaign).items()
+    }
 
 
 def targets_of(
-    campaign: CampaignReader, top: int, groups: Mapping[str, Sequence[str]]
+    campaign: CampaignReader,
+    top: int,
+    groups: Mapping[str, Sequence[str]],
+    networks: Mapping[str, Networks] | None = None,
 ) -> list[Target]:
-    """The facts of every target: its `top` best molecules and how the `groups` of names rank."""
+    """The facts of every target: its `top` best molecules and how the `groups` of names rank.
+
+    `networks`: what these say of the molecules of each target.
+    """
     settings = _score_settings(campaign.runs())
-    return [_target(campaign, name, top, groups, settings) for name in campaign.targets]
+    judged = networks or {}
+    return [
+        _target(campaign, name, top, groups, settings, judged.get(name))
+        for name in campaign.targets
+    ]
 
 
 def effort_of(campaign: CampaignReader) -> str:
@@ -154,6 +216,7 @@ def _target(
     top: int,
     groups: Mapping[str, Sequence[str]],
     settings: dict[str, Any],
+    networks: Networks | None,
 ) -> Target:
     target = campaign.target(name)
     scores, functions = target.scores(), _functions(target, settings)
@@ -163,7 +226,7 @@ def _target(
         size=target.size,
         rank_by=_rank_by(campaign, settings),
         functions=functions,
-        best=_hits(target.best(top), campaign.libraries, functions),
+        best=_hits(target.best(top), campaign.libraries, functions, networks),
         control=_redocking(target.control()),
         judged=_judged(campaign, name),
         ledger=_ledger(target.counts(), campaign.libraries),
@@ -172,6 +235,7 @@ def _target(
         bars=bars.tolist() if len(scores) else [],
         lowest=float(edges[0]),
         highest=float(edges[-1]),
+        networks=networks,
     )
 
 
@@ -210,7 +274,12 @@ def settings_of(text: str) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def _hits(best: Ranked, libraries: Sequence[str], functions: Sequence[str]) -> list[Hit]:
+def _hits(
+    best: Ranked,
+    libraries: Sequence[str],
+    functions: Sequence[str],
+    networks: Networks | None,
+) -> list[Hit]:
     scored = best.scored
     names = list(dict.fromkeys([*(f"{name}/total" for name in functions), *best.terms]))
     return [
@@ -221,6 +290,7 @@ def _hits(best: Ranked, libraries: Sequence[str], functions: Sequence[str]) -> l
             states=int(scored.states[i]),
             library=libraries[scored.library[i]],
             terms={name: float(best.terms[name][i]) for name in names},
+            judgement=networks.judgements.get(int(best.row[i])) if networks else None,
         )
         for i in range(len(best.rank))
     ]

@@ -26,6 +26,23 @@ FUNCTIONS = {
 NETWORKS = frozenset(("gnina",))
 """Functions that are no energies: trained on complexes, perhaps on those that they judge."""
 
+TRAINED = (
+    "The networks were trained on PDBbind and CrossDocked2020, where many known complexes or their "
+    "relatives are, so their success on a known protein is no measure of that on a new one."
+)
+"""What a reader has to know of them."""
+
+JUDGED = [
+    Meaning(
+        "CNN",
+        "probability",
+        "larger",
+        "network: gnina's pose score, that the networks' pose is within 2 Å of the crystal's",
+    ),
+    Meaning("CNN pK", "pK", "larger", "network: gnina's predicted affinity in the networks' pose"),
+]
+"""What networks say of the best molecules."""
+
 CITATIONS = {
     "vina": "O. Trott, A. J. Olson, J. Comput. Chem. 2010, 31, 455",
     "vinardo": "R. Quiroga, M. A. Villarreal, PLoS ONE 2016, 11, e0155183",
@@ -55,12 +72,13 @@ def score(rank_by: str, functions: Sequence[str]) -> Meaning:
     return Meaning("Score", "ranks", "larger", f"minus the mean of the ranks by {names}")
 
 
-def columns(rank_by: str, functions: Sequence[str]) -> list[Meaning]:
+def columns(rank_by: str, functions: Sequence[str], networks: bool = False) -> list[Meaning]:
     """The glossary: a line for every score and column of the list of hits."""
     first = function(functions[0]) if functions else Meaning("first function", "", "", "")
     return [
         score(rank_by, functions),
         *(function(name) for name in functions),
+        *(JUDGED if networks else ()),
         Meaning(
             "LE",
             f"{first.unit} per atom",

@@ -6,7 +6,7 @@ from typing import Any
 from ligen_py.store.campaign.layout import Runs
 from ligen_py.summary.dossier import Dossier
 from ligen_py.summary.facts import settings_of
-from ligen_py.summary.glossary import CITATIONS, NETWORKS, function
+from ligen_py.summary.glossary import CITATIONS, NETWORKS, TRAINED, function
 
 LIGEN = "L. Crisci et al., Future Gener. Comput. Syst. 2024, doi:10.1016/j.future.2024.03.045"
 
@@ -37,11 +37,27 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
     weights = score.get("pose_weights")
     if isinstance(weights, dict) and score.get("rank_by") == "energy":
         text.append(_choice(weights, score.get("functions", list(weights))))
+    text += _networks(dossiers)
     text.append(
         "Interactions follow the criteria of ProLIF and PLIP, pose checks those of PoseBusters; "
         "properties, alerts (PAINS, Brenk), scaffolds and Morgan fingerprints are RDKit's."
     )
     return text
+
+
+def _networks(dossiers: Sequence[Dossier]) -> list[str]:
+    """What networks were asked of the best molecules; nothing where they were not."""
+    judged = [one.target.networks for one in dossiers if one.target.networks]
+    if not judged:
+        return []
+    functions = [name for name in dossiers[0].target.functions if name in CITATIONS]
+    number = (functions.index("gnina") if "gnina" in functions else len(functions)) + 2
+    count = max(len(found.molecules) for found in judged)
+    return [
+        f"Of the best {count} molecules of each target gnina's networks [{number}] judged all kept "
+        f"poses of the best state, and chose that of lowest energy - {judged[0].weight:g} logit. "
+        f"Ranks, scores and interactions are those of the poses that energies chose. {TRAINED}"
+    ]
 
 
 def _choice(weights: Mapping[str, float], functions: Sequence[str]) -> str:

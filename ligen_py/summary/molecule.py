@@ -2,11 +2,12 @@
 
 from collections.abc import Container, Iterator, Sequence
 
+from ligen_py.store.campaign.judged import ITEMS, Judgement, Judgements
 from ligen_py.store.campaign.layout import Pose, columns_of
 from ligen_py.store.campaign.reader import CampaignReader, Ranked, TargetReader
 from ligen_py.summary.table import readable
 
-HIDDEN = ("target", "key", "restart")
+HIDDEN = ("target", "key", "restart", "chosen_by")
 """Items that the table leaves out."""
 
 MOST_COLUMNS = 256
@@ -19,8 +20,15 @@ BRACKETS = str.maketrans("<>", "()")
 """What would end the name of an item."""
 
 
+CHOSEN_BY = "chosen_by"
+"""Item that says what chose a pose, where networks judged some: physics, or network."""
+
+
 def ranked(
-    campaign: CampaignReader, target: TargetReader, count: int
+    campaign: CampaignReader,
+    target: TargetReader,
+    count: int,
+    judgements: Judgements | None = None,
 ) -> Iterator[tuple[dict[str, str], Pose]]:
     """Everything of the best `count` molecules of a target, and the best pose of each."""
     for start in range(0, min(count, target.size), PIECE):
@@ -28,15 +36,23 @@ def ranked(
         others = target.others(best.row)
         for i, pose in enumerate(target.poses(start + len(best.rank), start)):
             names = others.get(int(best.row[i]), [])
-            yield facts(target.name, campaign, best, i, pose, names), pose
+            row = facts(target.name, campaign, best, i, pose, names, judgements)
+            yield row, pose
 
 
 def facts(
-    target: str, campaign: CampaignReader, best: Ranked, i: int, pose: Pose, others: Sequence[str]
+    target: str,
+    campaign: CampaignReader,
+    best: Ranked,
+    i: int,
+    pose: Pose,
+    others: Sequence[str],
+    judgements: Judgements | None = None,
 ) -> dict[str, str]:
     """Everything of the molecule in row `i` of some ranked ones; `others` are its other names.
 
-    Columns of the input come last.
+    With `judgements` of networks the pose is said to be that of the energies. Columns of the input
+    come last.
     """
     scored = best.scored
     row = {
@@ -45,6 +61,7 @@ def facts(
         "name": str(scored.name[i]),
         "score": str(scored.score[i]),
         **{name.replace("/", "."): str(values[i]) for name, values in best.terms.items()},
+        **({} if judgements is None else _judged(judgements.get(int(best.row[i])))),
         "smiles": pose.smiles,
         "state": pose.state,
         "states": str(scored.states[i]),
@@ -60,23 +77,36 @@ def facts(
     return row | {_apart(name, row): text for name, text in columns_of(pose.extra).items()}
 
 
+def _judged(found: Judgement | None) -> dict[str, str]:
+    """What networks say of a molecule, and who chose the pose beside it."""
+    if found is None:
+        return {CHOSEN_BY: "physics"}
+    return {CHOSEN_BY: "physics, network" if found.is_same else "physics", **found.items()}
+
+
 def _apart(name: str, own: Container[str]) -> str:
     """A column of the input under a name that is none of ours and fit for an SDF."""
     plain = readable(name).translate(BRACKETS)
     return f"input.{plain}" if plain in own else plain
 
 
-def columns(terms: Sequence[str], given: Sequence[str]) -> list[str]:
-    """Columns of the table, for score terms 'function/term' and `given` columns of the input."""
+def columns(terms: Sequence[str], given: Sequence[str], networks: bool = False) -> list[str]:
+    """Columns of the table, for score terms 'function/term' and `given` columns of the input.
+
+    `networks`: whether there are columns of what these say.
+    """
     first, last = ("rank", "name", "score"), ("library", "file", "line", "other_names", "note")
     scores = (name.replace("/", ".") for name in terms)
-    own = [*first, *scores, "smiles", "state", "states", "conformation", *last]
+    judged = ITEMS if networks else ()
+    own = [*first, *scores, *judged, "smiles", "state", "states", "conformation", *last]
     return [*own, *(_apart(name, {*own, *HIDDEN}) for name in given)]
 
 
 def kind_of(column: str, terms: Sequence[str]) -> type:
     """The type of a column of the table: numbers are `int` or `float`, all else text."""
-    if column in ("rank", "states", "line"):
+    if column in ("rank", "states", "line", ITEMS[-1]):
         return int
+    if column in ITEMS:
+        return float
     numbers = {"score", *(name.replace("/", ".") for name in terms)}
     return float if column in numbers else str

@@ -167,6 +167,13 @@ class Dossier {
       made.append(make("summary", title), inside);
       return made;
     };
+    if (hit.network) {
+      const words = `The networks choose a pose ${hit.network.moved.toFixed(1)} Å away; the button networks' pose shows it.`;
+      const theirs = hit.network.c.filter((c) => c[0] !== "h");
+      parts.push(make("p", words, "soft small"));
+      parts.push(fold("interactions of the networks' pose",
+        theirs.length ? table([], theirs.map(named)) : make("p", "none but hydrophobic contacts", "soft")));
+    }
     const terms = this.data.terms.map((name, i) => [name, hit.t[i] === null ? "–" : hit.t[i].toFixed(2)]);
     parts.push(fold("energy terms", table([], terms)));
     const origin = [["docked state", hit.state], ["states and ring shapes docked", hit.states], ["library", hit.library]];

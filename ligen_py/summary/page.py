@@ -20,7 +20,14 @@ from ligen_py.summary.figures import Figure, distribution, scatter
 from ligen_py.summary.methods import citations, methods
 from ligen_py.summary.searches import Search
 from ligen_py.summary.selectivity import selectivity
-from ligen_py.summary.text import caution, control_words, null_words, ranked_words
+from ligen_py.summary.text import (
+    caution,
+    control_words,
+    crystal_words,
+    network_words,
+    null_words,
+    ranked_words,
+)
 from ligen_py.summary.verdict import FOUND, verdict
 
 TEMPLATES = "page.html.j2", "figures.html.j2"
@@ -54,10 +61,12 @@ def page_of(
     date: str = "",
     times: Sequence[Time] = (),
     searches: Sequence[Search] = (),
+    networks: Mapping[str, str] | None = None,
 ) -> str:
     """The page as text; everything that comes from data is escaped.
 
-    A campaign of searches alone has no dossiers and no `runs`.
+    A campaign of searches alone has no dossiers and no `runs`. `networks` is the run record of what
+    networks say.
     """
     here = Path(__file__).parent
     environment = jinja2.Environment(
@@ -82,11 +91,13 @@ def page_of(
         null_words=null_words,
         columns=glossary.columns,
         crystal_of=_crystal,
+        crystal_words=crystal_words,
         data=embedded,
         distribution=_distribution,
         drawn=_drawn,
         failed_of=_failed,
         heads=_heads,
+        network_words=network_words,
         number_of=_number,
         ranked_words=ranked_words,
         sizes=_sizes,
@@ -97,6 +108,7 @@ def page_of(
         **{name: getattr(figures, name) for name in ("HEIGHT", "LEFT", "RIGHT", "WIDTH")},
     )
     known = list(dict.fromkeys(name for one in dossiers for name in one.target.functions))
+    known += ["gnina"] if networks and "gnina" not in known else []
     # The files are the program's own; no data are in them.
     style, *scripts = (Markup((here / name).read_text(encoding="utf-8")) for name in ASSETS)
     return environment.get_template(TEMPLATES[0]).render(
@@ -106,7 +118,11 @@ def page_of(
         effort=effort,
         files=files,
         methods=methods(dossiers, runs, effort) if runs else [],
-        runs=[*(_runs(runs) if runs else ()), *_runs_of(searches)],
+        runs=[
+            *(_runs(runs) if runs else ()),
+            *([_run("networks", networks)] if networks else ()),
+            *_runs_of(searches),
+        ],
         scripts=scripts,
         searches=searches,
         selectivity=selectivity(dossiers),
@@ -131,9 +147,12 @@ def _failed(row: Row) -> list[str]:
     return [f"not: {CHECKS[name]}" for name, passed in row.analysis.checks.items() if not passed]
 
 
-def _heads(functions: Sequence[str], vendor: bool) -> list[tuple[str, bool | None, str]]:
+def _heads(
+    functions: Sequence[str], vendor: bool, networks: bool
+) -> list[tuple[str, bool | None, str]]:
     """Columns of the list: title, whether it is sorted upwards first (None: never), meaning."""
     words = {one.name: one.words for one in glossary.columns("first", functions)}
+    judged = [(one.name, False, one.words) for one in glossary.JUDGED] if networks else []
     columns: list[tuple[str, bool | None, str]] = [
         ("rank", True, "place in the ranking"),
         ("structure", None, ""),
@@ -143,6 +162,7 @@ def _heads(functions: Sequence[str], vendor: bool) -> list[tuple[str, bool | Non
         ("LE", False, words["LE"]),
         ("gap", False, words["Gap"]),
         ("strain", True, words["Strain"]),
+        *judged,
         ("MW", True, "molecular weight, g/mol"),
         ("logP", True, words["logP"]),
         ("TPSA", True, words["TPSA"]),
@@ -230,15 +250,19 @@ def _runs(runs: Runs) -> list[dict[str, str]]:
 
 def _runs_of(searches: Sequence[Search]) -> list[dict[str, str]]:
     return [
-        {
-            "kind": f"{search.run['stage']} {search.name}",
-            "device": search.run["device"] or "-",
-            "program": f"{search.run['created-by']}, code {search.run['stage-digest']}",
-            "settings": _plain(search.run["settings"]),
-        }
+        _run(f"{search.run['stage']} {search.name}", search.run)
         for search in searches
         if search.run
     ]
+
+
+def _run(kind: str, record: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "kind": kind,
+        "device": record["device"] or "-",
+        "program": f"{record['created-by']}, code {record['stage-digest']}",
+        "settings": _plain(record["settings"]),
+    }
 
 
 def _plain(settings: str) -> str:

@@ -1,8 +1,11 @@
 """A report as plain text, for a terminal."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from ligen_py.summary.facts import Balance, Group, Redocking, Target
+from ligen_py.store.campaign.judged import Judgement
+from ligen_py.summary.facts import ELSEWHERE, Balance, Group, Networks, Redocking, Target
+from ligen_py.summary.glossary import TRAINED
 from ligen_py.summary.table import cut, table
 
 
@@ -20,17 +23,58 @@ def _target(target: Target) -> Iterator[str]:
     title = f"{target.name}: {target.size} molecules ranked of {records} input records"
     yield from (title, "=" * len(title), "")
     yield from (ranked_words(target), "")
-    rows = [["rank", "score", *target.functions, "name", "states", "library"]]
+    heads = [*target.functions, *(NETWORK_HEADS if target.networks else ())]
+    rows = [["rank", "score", *heads, "name", "states", "library"]]
     for h in target.best:
         totals = [f"{h.terms[f'{name}/total']:.2f}" for name in target.functions]
+        totals += _judged(h.judgement) if target.networks else []
         rows.append([str(h.rank), f"{h.score:.2f}", *totals, cut(h.name), str(h.states), h.library])
-    yield from (*table(rows, ">>" + ">" * len(target.functions) + "<><"), "")
-    yield from ("Redocking control", f"  {control_words(target.control)}", "")
+    yield from (*table(rows, ">>" + ">" * len(heads) + "<><"), "")
+    if target.networks:
+        yield from (*(f"  {line}" for line in network_words(target.networks, NETWORK_HEADS)), "")
+    yield from ("Redocking control", f"  {control_words(target.control)}")
+    if target.networks and target.networks.crystal:
+        yield f"  {crystal_words(target.networks.crystal)}"
+    yield ""
     for group in target.groups:
         yield from (*_group(group), "")
     yield from ("Ledger", *_ledger(target.ledger), "")
     alarms = (f"  ALARM {alarm}" for alarm in target.watch.alarms)
     yield from ("Watch", f"  {target.watch.summary}", *alarms, "", "")
+
+
+NETWORK_HEADS = ("CNN", "CNN pK", "apart")
+
+
+def _judged(found: Judgement | None) -> list[str]:
+    """Cells under `NETWORK_HEADS`."""
+    if found is None:
+        return ["-", "-", "-"]
+    apart = "-" if found.is_same else f"{found.moved:.1f}"
+    return [f"{found.pose:.2f}", f"{found.affinity:.2f}", apart]
+
+
+def network_words(found: Networks, heads: Sequence[str]) -> list[str]:
+    """What is physics and what is network, in sentences; `heads` are the networks' columns."""
+    count = len(found.molecules)
+    judged = "the best molecule" if count == 1 else f"the best {count} molecules"
+    return [
+        f"network: {', '.join(heads)}: gnina's networks judged the kept poses of {judged}.",
+        f"They choose the pose of lowest energy - {found.weight:g} logit: of {found.others} another"
+        f" pose than the energies choose, of {found.far} one more than {ELSEWHERE:g} Å away.",
+        "physics: all else, the order included.",
+        TRAINED,
+    ]
+
+
+def crystal_words(found: Judgement) -> str:
+    """What networks make of the crystal ligand, docked again."""
+    if not math.isfinite(found.crystal):
+        return f"network: CNN {found.pose:.2f} for the pose that networks choose"
+    return (
+        f"network: the pose that networks choose is {found.crystal:.2f} Å from the crystal pose "
+        f"(CNN {found.pose:.2f})"
+    )
 
 
 def ranked_words(target: Target) -> str:

@@ -1,7 +1,10 @@
 """The page's first words: what of a target's results to trust."""
 
+import math
+
 from ligen_py.summary.controls import Verdict
-from ligen_py.summary.facts import Group, Target
+from ligen_py.summary.facts import Group, Networks, Target
+from ligen_py.summary.glossary import TRAINED
 from ligen_py.summary.text import cut
 
 FOUND = 2.0
@@ -9,8 +12,23 @@ FOUND = 2.0
 
 
 def verdict(target: Target) -> list[tuple[str, str]]:
-    """Two sentences, each with `good`, `fair` or `bad`: on the poses, and on the ranking."""
-    return [_poses(target), _ranking(target)]
+    """Sentences, each with `good`, `fair` or `bad`: on poses, ranking, and networks if any."""
+    networks = [_networks(target.networks)] if target.networks else []
+    return [_poses(target), _ranking(target), *networks]
+
+
+def _networks(found: Networks) -> tuple[str, str]:
+    """Never `good`: they may know the complex from their training."""
+    crystal = found.crystal
+    if crystal is None or not math.isfinite(crystal.crystal):
+        words = "Networks: they judged no pose whose crystal pose is known."
+        return "fair", f"{words} {TRAINED}"
+    near = crystal.crystal <= FOUND
+    where = f"{crystal.crystal:.2f} Å from where the crystal has it"
+    words = f"Networks: of the redocked ligand they choose a pose {where}"
+    if not near:
+        return "bad", f"{words}, so do not trust their choices without other evidence."
+    return "fair", f"{words}. {TRAINED}"
 
 
 def _poses(target: Target) -> tuple[str, str]:

@@ -6,7 +6,7 @@ class Viewer {
   constructor(canvas, data) {
     this.canvas = canvas;
     this.data = data;
-    this.show = { reference: false, pocket: false, labels: true };
+    this.show = { reference: false, network: false, pocket: false, labels: true };
     this.pointers = new Map();
     this.zoom = 1;
     this.turn = [1, 0, 0, 0, 1, 0, 0, 0, 1];
@@ -30,6 +30,7 @@ class Viewer {
     const first = this.hit === null;
     this.hit = hit;
     this.ligand = Viewer.atoms(hit);
+    this.network = hit.network ? Viewer.atoms(hit.network) : null;
     this.site = this.sites[hit.site];
     const heavy = this.ligand.xyz.filter((_, i) => this.ligand.element[i] > 1);
     this.centre = [0, 1, 2].map((k) => heavy.reduce((sum, p) => sum + p[k], 0) / heavy.length);
@@ -150,7 +151,7 @@ class Viewer {
         1: hex(dark ? "#d7dde4" : "#9aa3ad"), 7: hex(read("--N")), 8: hex(read("--O")), 9: hex(read("--F")),
         15: hex(read("--P")), 16: hex(read("--S")), 17: hex(read("--Cl")), 35: hex(read("--Br")), 53: hex(read("--I")),
       },
-      ligand: hex(dark ? "#4fd0b8" : "#0e8a76"), reference: hex(read("--reference")),
+      ligand: hex(dark ? "#4fd0b8" : "#0e8a76"), reference: hex(read("--reference")), network: hex(read("--mark")),
       site: hex(dark ? "#8d9aa8" : "#8a949f"), other: hex("#b85c00"),
       contact: {
         H: read("--N"), S: read("--O"), M: read("--P"), X: read("--Cl"), P: read("--good"), C: read("--mark"),
@@ -230,6 +231,7 @@ class Viewer {
     const site = sticks(this.site, 0.13, colour.site, touched, false);
     if (this.show.pocket) sticks(this.site, 0.05, colour.site, (i) => !touched(i), false);
     if (this.show.reference && this.reference) sticks(this.reference, 0.13, colour.reference, null, true);
+    if (this.show.network && this.network) sticks(this.network, 0.18, colour.network, null, true);
     sticks(this.ligand, 0.24, colour.ligand, null, true);
     for (const [kind, , , ...ends] of this.hit.c) {
       if (kind === "h") continue;

@@ -218,19 +218,26 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
         searches = [Path(file) for file in plan.reported(results.name)]
         references = tuple(file.resolve() for file in plan.references())
         below = {file.parts[1] for file in searches}
-        for name in (campaign.name, "manifest.tsv", *sorted(below)):
+        judged = [STAGES["networks"].path] if plan.settings.networks.best else []
+        for name in (campaign.name, "manifest.tsv", *judged, *sorted(below)):
             (again / name).symlink_to(results.resolve() / name)
         times = results.resolve().parent / TIMES
         if times.is_dir():
             (Path(folder) / TIMES).symlink_to(times)
         seen, printed = Path(results.name), StringIO()
         inputs = {"campaign": seen / campaign.name}
-        with chdir(folder), redirect_stdout(printed):
-            STAGES["export"].run(inputs, plan.settings.export, None, seen / "export")
-            shown = {"exported": seen / "export", "searches": tuple(searches)}
-            shown |= {"references": references}
-            shown |= inputs | ({"times": Path(TIMES)} if times.is_dir() else {})
-            STAGES["report"].run(shown, plan.settings.report, None, seen / "report.html")
+        if judged:
+            inputs["networks"] = seen / judged[0]
+        shown = {"exported": seen / "export", "searches": tuple(searches)}
+        shown |= {"references": references}
+        shown |= inputs | ({"times": Path(TIMES)} if times.is_dir() else {})
+        try:
+            with chdir(folder), redirect_stdout(printed):
+                STAGES["export"].run(inputs, plan.settings.export, None, seen / "export")
+                STAGES["report"].run(shown, plan.settings.report, None, seen / "report.html")
+        except InputError as error:
+            yield f"{campaign}: its files cannot be written again: {error}"
+            return
         (again / "report.txt").write_text(printed.getvalue(), encoding="utf-8")
         for file in sorted(again.rglob("*")):
             part = file.relative_to(again)

@@ -9,6 +9,7 @@ from pathlib import Path
 from ligen_py.records.column import STRING, Record, own_columns
 from ligen_py.records.kinds import KINDS, SEQUENCE_KINDS
 from ligen_py.records.ledger import Reason, Status
+from ligen_py.records.networks import NETWORKS
 from ligen_py.store.campaign.layout import ROOT_GROUPS, TARGET_GROUPS
 from ligen_py.store.campaign.manifest import COLUMNS
 
@@ -58,6 +59,7 @@ def blocks() -> dict[str, str]:
         "enumerations": "\n" + "".join(map(enumeration, enumerations())) + "\n",
         "kinds": f"{kinds}\n",
         "campaign": f"{groups('targets/{target}/', TARGET_GROUPS)}{groups('', ROOT_GROUPS)}\n",
+        "networks": f"{groups('', NETWORKS.groups)}\n",
         "manifest": f"\n    {'  '.join(COLUMNS)}\n\n",
     }
 

@@ -7,6 +7,7 @@ import h5py
 
 from ligen_py import aggregate
 from ligen_py.records.kinds import KINDS, SEQUENCE_KINDS
+from ligen_py.records.networks import NETWORKS
 from ligen_py.store.campaign.layout import CAMPAIGN, ROOT_GROUPS, TARGET_GROUPS
 from tests.format.tables import DOCUMENT, rendered
 from tests.stages.factory import Molecule, write_manifest, write_part
@@ -21,7 +22,7 @@ def test_the_tables_are_those_of_the_records() -> None:
 
 
 def test_every_kind_has_its_section_and_version() -> None:
-    kinds = (*KINDS.values(), *SEQUENCE_KINDS.values(), CAMPAIGN)
+    kinds = (*KINDS.values(), *SEQUENCE_KINDS.values(), CAMPAIGN, NETWORKS)
     raised = sorted(f"{kind.version} of {kind.name}" for kind in kinds if kind.version > 1)
     for kind in kinds:
         assert f"\n## {kind.name}\n" in document()

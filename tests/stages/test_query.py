@@ -14,13 +14,17 @@ from pyarrow import parquet
 from rdkit import Chem
 
 from ligen_py import aggregate, compare, query
+from ligen_py.judging import nothing
 from ligen_py.molecules.interactions.receptor import surroundings
 from ligen_py.molecules.interactions.residues import interactions_of
 from ligen_py.molecules.patterns import Pattern
+from ligen_py.provenance import Run
+from ligen_py.records.networks import NETWORKS
+from ligen_py.settings.networks import NetworksSettings
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
 from ligen_py.store.files.table import some_rows
-from ligen_py.store.files.write import TEXT, write_column
+from ligen_py.store.files.write import TEXT, write, write_column
 from ligen_py.summary.queries import question
 from ligen_py.summary.queries.answer import table_of
 from tests.stages.factory import Molecule, write_manifest, write_part
@@ -141,6 +145,8 @@ def test_the_commands_of_the_document_work_as_they_stand(
         manifest, output = write_manifest(place / "m.tsv", parts), place / "campaign.h5"
         words = ["--manifest", str(manifest), "--output", str(output), "--quiet"]
         assert aggregate.main(words) == 0
+        made_by = Run("networks", NetworksSettings(best=1), (output,))
+        write(place / "networks.h5", NETWORKS, made_by, {"networks": nothing()})
     monkeypatch.chdir(tmp_path)
     text = (Path(__file__).parents[2] / "docs/queries.md").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.startswith("ligen ")]

@@ -1,7 +1,6 @@
 """gnina's networks: the command for poses of any program, and the choice of poses in a campaign."""
 
 import csv
-import hashlib
 import json
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import command
-from ligen_py.engine.functions.gnina import constants
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.store.files.read import read
 from ligen_py.store.files.terms import read_terms
@@ -18,22 +16,6 @@ from tests.api.conftest import PROTEIN, REFERENCE
 from tests.gnina import DATA, random_tensors
 from tests.mini import Mini
 from tests.torch_files import saved
-
-
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A network with random weights."""
-    return saved(tmp_path_factory.mktemp("weights") / "plain.pt", random_tensors("plain"))
-
-
-@pytest.fixture
-def installed(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That network in place of gnina's three."""
-    digest = hashlib.sha256(weights.read_bytes()).hexdigest()
-    for name in list(constants.NETWORKS):
-        monkeypatch.delitem(constants.NETWORKS, name)
-    monkeypatch.setitem(constants.NETWORKS, "plain", digest)
-    monkeypatch.setenv("LIGEN_NETWORKS", str(weights.parent))
 
 
 def test_poses_of_a_file(weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

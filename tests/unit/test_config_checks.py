@@ -10,6 +10,8 @@ import yaml
 
 from ligen_py import config_checks, plan, run
 from ligen_py.errors import DeviceError, InputError
+from tests.gnina import random_tensors
+from tests.torch_files import saved
 
 DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
 LIBRARY = "".join(f"{'C' * (i % 40 + 1)}O molecule{i * 7919}\n" for i in range(5000))
@@ -46,6 +48,24 @@ def test_a_good_campaign_passes(tmp_path: Path) -> None:
 def test_a_pattern_that_is_no_smarts(tmp_path: Path) -> None:
     message = refused(write(tmp_path, parse={"exclude": {"odd": "[CX3"}}))
     assert "'odd' is no SMARTS: '[CX3'; correct it" in message
+
+
+@pytest.mark.parametrize(
+    "changes", [{"networks": {"best": 3}}, {"score": {"functions": ["vina", "gnina"]}}]
+)
+def test_networks_that_are_not_there(
+    changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, **changes)
+    key = "networks.best" if "networks" in changes else "score.functions"
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
+    message = refused(path)
+    assert f"key '{key}': {tmp_path}/crossdock_default2018.pt: there is no such file" in message
+    saved(tmp_path / "crossdock_default2018.pt", random_tensors("plain"))
+    assert "is another network than gnina's of that name" in refused(path)
+    monkeypatch.delenv("LIGEN_NETWORKS")
+    monkeypatch.setattr("ligen_py.paths.find_spec", lambda name: None)
+    assert "are not installed; install them with 'pip install" in refused(path)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,11 @@ from ligen_py.settings.check import check
 from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.flags import flags
 from ligen_py.settings.lga import LgaSettings
+from ligen_py.settings.networks import NetworksSettings
 from ligen_py.settings.pocket import Site
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.report import ReportSettings
+from ligen_py.settings.score import ScoreSettings
 from ligen_py.settings.section import Section
 
 SECTIONS = {
@@ -119,6 +121,16 @@ def test_the_thorough_effort_goes_without_networks_that_are_not_installed(
     assert asked.score.functions == ("gnina",)
 
 
+def test_networks_of_the_best_molecules_stand_in_place_of_those_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))  # as where networks are installed
+    for best, last in ((0, "gnina"), (5, "xscore")):
+        campaign = Campaign.model_validate(changed(effort="thorough", networks={"best": best}))
+        assert campaign.score.functions[-1] == last
+    assert NetworksSettings().weight == ScoreSettings().pose_weights["gnina"]
+
+
 def test_every_effort_is_a_preset_of_good_keys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +201,19 @@ def site(**keys: object) -> dict[str, object]:
         ),
         (changed(dock=None), "(given: nothing)"),
         (changed(aggregate=None, export={"count": 2000}), "key 'aggregate'"),
+        (changed(networks={"best": -1}), "key 'networks.best'"),
+        (changed(networks={"bests": 1}), "did you mean 'best'?"),
+        (changed(networks=5), "key 'networks'"),
+        (changed(effort="thorough", networks={"best": "many"}), "key 'networks.best'"),
+        (
+            changed(networks={"best": 5}, score={"functions": ["vina", "gnina"]}),
+            "'networks.best' has networks judge the poses of the best 5 molecules, but 'gnina' in "
+            "'score.functions' judges all poses; take one out",
+        ),
+        (
+            {"guides": {"g": {"cds": "g.fa", "genome": "g.fa"}}, "networks": {"best": 5}},
+            "but nothing is docked without 'targets'; take it out",
+        ),
         (
             changed(aggregate={"top_poses": 50}, export={"count": 51}),
             "'export.count' is 51, but 'aggregate.top_poses' has 50 poses of a target stored",

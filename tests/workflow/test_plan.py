@@ -88,6 +88,20 @@ def test_one_job_for_each_part(tmp_path: Path, campaign: dict[str, Any]) -> None
     }
 
 
+def test_networks_are_a_job_where_they_are_asked_for(
+    tmp_path: Path, campaign: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
+    for best, count in ((0, None), (2, 1)):
+        result = plan(tmp_path, campaign | {"networks": {"best": best}}, "--printshellcmds")
+        assert result.returncode == 0, result.stdout
+        assert jobs(result.stdout).get("networks") == count
+        readers = re.findall(
+            r"python -m ligen_py\.(\w+) .*--networks results/networks\.h5", result.stdout
+        )
+        assert sorted(readers) == (["export", "report"] if best else [])
+
+
 def test_searches_beside_a_screen_and_alone(tmp_path: Path, campaign: dict[str, Any]) -> None:
     for name in ("q.fa", "db.fa"):
         (tmp_path / name).write_text(">p\nMKV\n")
@@ -126,8 +140,10 @@ def genome_searches(folder: Path) -> dict[str, Any]:
 
 
 def test_stages_know_every_flag_that_the_rules_give(
-    tmp_path: Path, campaign: dict[str, Any]
+    tmp_path: Path, campaign: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
+    campaign["networks"] = {"best": 2}
     campaign["controls"] = {"one": {"actives": "my drugs.smi", "waters": ["near"]}}
     search = {"query": "db.fa", "database": "db.fa"}
     (tmp_path / "db.fa").write_text(">p\nMKV\n")
@@ -143,7 +159,7 @@ def test_stages_know_every_flag_that_the_rules_give(
                 given.setdefault(stage, set()).update(re.findall(r"(?<!\S)(--[a-z-]+)", inner))
             if outer.startswith("--"):
                 given.setdefault(module, set()).add(outer)
-    assert len(given) == 10 + 6 + 3
+    assert len(given) == 11 + 6 + 3
     for module, flags in given.items():
         page = subprocess.run(
             [sys.executable, "-m", module, "--help"],

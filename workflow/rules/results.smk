@@ -80,9 +80,46 @@ rule aggregate:
         " > {log} 2>&1"
 
 
+# The files of parts that it reads beside are those that the campaign file is made from.
+rule networks:
+    input:
+        **inputs("networks"),
+        manifest="<results>/manifest.tsv",
+    output:
+        made("networks"),
+    log:
+        log_of("networks"),
+    benchmark:
+        times_of("networks")
+    conda:
+        "../../envs/ligen.yaml"
+    threads: 4
+    resources:
+        mem_mb=lambda wildcards, attempt: 8000 * attempt,
+        runtime=240,
+    params:
+        flags=flags(plan.settings.networks),
+        code=stage_digest("networks"),
+    message:
+        "Let networks judge the poses of the best molecules"
+    shell:
+        "python -m ligen_py.networks"
+        " --campaign {input.campaign}"
+        " --manifest {input.manifest}"
+        " --output {output}"
+        " {params.flags}"
+        " > {log} 2>&1"
+
+
+# What networks say is read where the config asks for it.
+JUDGED = {"networks": made("networks")} if plan.settings.networks.best else {}
+BY_NETWORKS = ["--networks {input.networks}"] if JUDGED else []
+
+
 rule export:
     input:
         **inputs("export"),
+        **JUDGED,
         manifest="<results>/manifest.tsv",
         pockets=plan.paths(made("pocket")),
     output:
@@ -108,7 +145,7 @@ rule export:
     message:
         "Write the best molecules and the receptors for other programs"
     shell:
-        "python -m ligen_py.export"
+        f"python -m ligen_py.export {' '.join(BY_NETWORKS)}"
         " --campaign {input.campaign}"
         " --manifest {input.manifest}"
         " --output {output}"
@@ -119,6 +156,7 @@ rule export:
 # The folder of `export` is named in the table, not read: a changed export needs no report.
 REPORTED = [
     *(["--campaign {input.campaign}"] if plan.pockets else []),
+    *BY_NETWORKS,
     *(['--exported "$(dirname {output.page})/export"'] if plan.pockets else []),
     *(["--references {input.references:q}"] if plan.references() else []),
     *(["--searches {input.searches:q}"] if plan.reported("") else []),
@@ -128,6 +166,7 @@ REPORTED = [
 rule report:
     input:
         **(inputs("report") if plan.pockets else {}),
+        **JUDGED,
         references=[str(file) for file in plan.references()],
         searches=plan.reported("<results>"),
     output:

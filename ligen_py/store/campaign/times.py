@@ -19,15 +19,16 @@ class Time:
     """Most of a job, MiB."""
 
 
-def read_times(folder: Path) -> list[Time]:
+def read_times(folder: Path, networks: bool = False) -> list[Time]:
     """The times of each stage up to the ranking; none where the folder has none or is not there.
 
-    Files that cannot be read are left out: times are no result.
+    With `networks` those of the stage of this name, too. Files that cannot be read are left out:
+    times are no result.
     """
     found = []
     names = list(STAGES)
     ranking = names.index("aggregate")
-    for stage in (*names[:ranking], TOGETHER, names[ranking]):
+    for stage in (*names[:ranking], TOGETHER, names[ranking], *(["networks"] if networks else [])):
         files = [folder / f"{stage}.tsv", *sorted((folder / stage).rglob("*.tsv"))]
         rows = [row for file in files for row in _rows(file)]
         if rows:

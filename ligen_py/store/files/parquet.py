@@ -19,7 +19,7 @@ def parquet_bytes(kinds: Mapping[str, type], rows: Iterable[Mapping[str, str]]) 
 
     Args:
         kinds: type of each column: int, float or str.
-        rows: values as text. One without a text is null; every row has all numbers.
+        rows: values as text. One that a row lacks is null.
     """
     schema = pyarrow.schema([(name, TYPES[kind]) for name, kind in kinds.items()])
     stream, source = io.BytesIO(), iter(rows)
@@ -28,7 +28,7 @@ def parquet_bytes(kinds: Mapping[str, type], rows: Iterable[Mapping[str, str]]) 
             arrays = [
                 _texts(row.get(name) for row in some)
                 if kind is str
-                else _numbers([kind(row[name]) for row in some], TYPES[kind])
+                else _numbers([row.get(name) for row in some], kind)
                 for name, kind in kinds.items()
             ]
             writer.write_batch(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
@@ -45,6 +45,8 @@ def _texts(values: Iterable[str | None]) -> pyarrow.Array:
     return builder.finish()
 
 
-def _numbers(values: Sequence[int | float], kind: pyarrow.DataType) -> pyarrow.Array:
-    buffer = pyarrow.py_buffer(np.array(values, kind.to_pandas_dtype()))
-    return pyarrow.Array.from_buffers(kind, len(values), [None, buffer])
+def _numbers(values: Sequence[str | None], kind: type) -> pyarrow.Array:
+    numbers = np.array([kind(value or 0) for value in values], TYPES[kind].to_pandas_dtype())
+    known = np.array([value is not None for value in values], bool)
+    bits = None if known.all() else pyarrow.py_buffer(np.packbits(known, bitorder="little"))
+    return pyarrow.Array.from_buffers(TYPES[kind], len(values), [bits, pyarrow.py_buffer(numbers)])

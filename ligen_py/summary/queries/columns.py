@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ligen_py.records.properties import PROPERTY_NAMES
+from ligen_py.store.campaign.judged import CRYSTAL, ITEMS, Beside, Judgements
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
 from ligen_py.summary.queries.expression import Column, Texts
 
@@ -29,22 +30,24 @@ class Molecules:
 
     campaign: CampaignReader
     target: TargetReader
+    networks: Beside
     _read: dict[str, Column] = field(default_factory=dict)
+
+    @property
+    def judgements(self) -> Judgements | None:
+        """What networks say of the best molecules; None where they were not asked."""
+        return self.networks.of(self.target.name)
 
     @property
     def names(self) -> list[str]:
         """Every column, in the order in which all of them are shown."""
+        judged = ITEMS if self.judgements is not None else ()
+        return [*self._own, *judged, *PROPERTY_NAMES, *TEXTS[2:], *NUMBERS[2:]]
+
+    @property
+    def _own(self) -> list[str]:
         terms = [name.replace("/", ".") for name in self.target.terms]
-        return [
-            "target",
-            "rank",
-            "name",
-            "score",
-            *terms,
-            *PROPERTY_NAMES,
-            *TEXTS[2:],
-            *NUMBERS[2:],
-        ]
+        return ["target", "rank", "name", "score", *terms]
 
     @property
     def default(self) -> list[str]:
@@ -55,7 +58,10 @@ class Molecules:
     def plain(self, name: str) -> str:
         """A column's own name; KeyError where there is none."""
         name = ALIASES.get(name.lower(), name.replace("/", "."))
-        if name not in self.names and not (name.startswith(INPUT) and len(name) > len(INPUT)):
+        known = (*self._own, *PROPERTY_NAMES, *TEXTS, *NUMBERS)
+        if name in ITEMS and self.judgements is not None:
+            return name
+        if name not in known and not (name.startswith(INPUT) and len(name) > len(INPUT)):
             raise KeyError(name)
         return name
 
@@ -73,6 +79,8 @@ class Molecules:
             return self.rank
         if name == "target":
             return Texts(np.zeros(self.target.scored, "u1"), [self.target.name])
+        if name in ITEMS:
+            return self._judged(name, np.arange(self.target.scored))
         if name in ("library", "file"):
             names = self.campaign.libraries if name == "library" else self.campaign.files
             return Texts(self.target.column(name), names)
@@ -102,6 +110,8 @@ class Molecules:
         if name.startswith(INPUT):
             found = self.target.inputs(rows)
             return _objects([columns.get(name.removeprefix(INPUT)) for columns in found])
+        if name in ITEMS:
+            return self._judged(name, rows)
         values = self.target.column(name, rows)
         if name in COUNTS and np.isfinite(values).all():
             return values.astype("i4")
@@ -109,6 +119,14 @@ class Molecules:
             names = self.campaign.libraries if name == "library" else self.campaign.files
             return _objects([names[number] for number in values])
         return values
+
+    def _judged(self, name: str, rows: np.ndarray) -> np.ndarray:
+        """What networks say of some rows, f4; NaN of those that they did not judge."""
+        values = np.full(self.target.scored, np.nan, np.float32)
+        for row, found in (self.judgements or {}).items():
+            if row != CRYSTAL:
+                values[row] = getattr(found, name.removeprefix("network."))
+        return values[rows]
 
 
 def _objects(values: list[Any]) -> np.ndarray:

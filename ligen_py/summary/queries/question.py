@@ -10,6 +10,7 @@ import numpy as np
 
 from ligen_py.errors import InputError, UsageError, close_to
 from ligen_py.records.ledger import Status
+from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.reader import CampaignReader, open_campaign
 from ligen_py.summary.queries.answer import write_answer, write_lines
 from ligen_py.summary.queries.columns import TEXTS, Molecules, joined
@@ -32,7 +33,8 @@ def answer(options: argparse.Namespace) -> None:
     form = format_of(options.format, options.output)
     with open_campaign(options.campaign) as campaign:
         names = [options.target] if options.target else campaign.targets
-        targets = [Molecules(campaign, campaign.target(name)) for name in names]
+        networks = Beside(options.campaign, options.networks)
+        targets = [Molecules(campaign, campaign.target(name), networks) for name in names]
         if options.sql is not None:
             _sql(options, targets, form)
             return
@@ -252,5 +254,5 @@ def _sdf(
             best, others = target.chosen(rows, molecules.rank[rows]), target.others(rows)
             for i, pose in enumerate(target.poses_of(rows)):
                 names = others.get(int(rows[i]), [])
-                row = facts(target.name, campaign, best, i, pose, names)
+                row = facts(target.name, campaign, best, i, pose, names, molecules.judgements)
                 yield sdf_record(pose.molecule, pose.xyz, row["name"], row)

@@ -20,9 +20,11 @@ class Gnina:
 
     terms = TERMS
 
-    def __init__(self, device: Device, receptor: GninaReceptor) -> None:
-        """Read the weights; InputError where there are none."""
-        self._ensemble = Ensemble(device, load(NETWORKS))
+    def __init__(
+        self, device: Device, receptor: GninaReceptor, ensemble: Ensemble | None = None
+    ) -> None:
+        """Read the weights, where no `ensemble` has them; InputError where there are none."""
+        self._ensemble = ensemble or Ensemble(device, load(NETWORKS))
         self._receptor = Atoms.of(receptor.xyz, receptor.channel, radii(receptor.element))
 
     def score(self, ligands: GninaLigands, poses: Poses, first: int, last: int) -> np.ndarray:
