@@ -38,7 +38,7 @@ def test_internal_pairs_are_those_whose_distance_depends_on_a_torsion(seed: int)
 
 
 def test_a_bond_may_be_written_from_either_end() -> None:
-    ligands = make_ligands([(40, 6), (20, 2)])
+    ligands = make_ligands([(40, 6), (20, 2)], seed=3)
     heavy = ligands.element > 1
     pairs, counts = internal_pairs(ligands, 0, 2, heavy)
     turned = replace(ligands, bond=ligands.bond[:, ::-1])
