@@ -3,8 +3,8 @@
     python benchmarks/planning.py [--chunks N]
 
 Each is a dry run in a process of its own. The bare rules have as many jobs, inputs, outputs, logs,
-parameters and resources, of fixed values. The figures are seconds of the processor, the least of
-three runs, because other work on the machine does not lengthen them much.
+parameters and resources, of fixed values. The figures are seconds of the processor, medians of runs
+in turn: other work on the machine lengthens all of them.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 import yaml
 
@@ -77,7 +78,7 @@ def main() -> None:
     """Plan both and print the ratio."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--chunks", type=int, default=10_000)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -93,13 +94,15 @@ def main() -> None:
         (folder / "env.yaml").write_text("dependencies: []\n")
         (folder / "Bare").write_text(BARE.format(chunks=options.chunks))
         ours = ["--snakefile", str(snakefile()), "--configfile", "c.yaml"]
-        found = {
-            what: min(seconds(folder, *words) for _ in range(options.runs))
-            for what, words in (("bare rules", ["--snakefile", "Bare"]), ("campaign", ours))
-        }
-    for what, value in found.items():
-        print(f"{what:12} {value:7.1f} s of processor")
-    print(f"{options.chunks} chunks: ratio {found['campaign'] / found['bare rules']:.2f}")
+        turns = [
+            (seconds(folder, "--snakefile", "Bare"), seconds(folder, *ours))
+            for _ in range(options.runs)
+        ]
+    bare, campaign = zip(*turns, strict=True)
+    for what, found in (("bare rules", bare), ("campaign", campaign)):
+        runs = f"{min(found):.1f} to {max(found):.1f}"
+        print(f"{what:12} {median(found):7.1f} s of processor ({runs})")
+    print(f"{options.chunks} chunks: ratio {median(campaign) / median(bare):.2f}")
 
 
 if __name__ == "__main__":

@@ -750,13 +750,12 @@ class Workplan:
 
     def _files_of(self, part: Part, results: str) -> PartFiles:
         control = part.library.startswith(CONTROL)
-        paths = {stage.kind: stage.path for stage in STAGES.values() if stage.kind in FILES}
         return PartFiles(
             target=self.pockets[part.target].target,
             conformation=self.pockets[part.target].conformation,
             library=part.library,
             file=self._chunk_files[part.library][part.chunk].name,
-            **{kind: Path(results, path.format(**part._asdict())) for kind, path in paths.items()},
+            **_paths(part, results),
             control=control,
             crystal=self.crystal(part.target) if control else None,
         )
@@ -795,15 +794,10 @@ class Workplan:
         return library != target and self.control_of(target).decoys is None
 
     def _control_files(self, part: Part, group: str) -> PartFiles:
-        paths = {stage.kind: stage.path for stage in STAGES.values() if stage.kind in FILES}
-        named = part._asdict()
-        files: dict[str, Any] = {
-            kind: Path("<results>", path.format(**named)) for kind, path in paths.items()
-        }
         return PartFiles(
             target=part.target,
             library=part.library,
-            **files,
+            **_paths(part, "<results>"),
             control=group == "crystal",
             crystal=self.crystal(part.target) if group == "crystal" else None,
             conformation=self._docked_into(part.target).conformation,
@@ -865,6 +859,15 @@ def stage_environment() -> dict[str, str]:
         "PATH": _before("PATH", slurm_commands(), Path(sys.executable).parent),
         "PYTHONPATH": _before("PYTHONPATH", PACKAGE.parent),
     }
+
+
+PATHS = {stage.kind: stage.path for stage in STAGES.values() if stage.kind in FILES}
+
+
+def _paths(part: Part, results: str) -> dict[str, Any]:
+    """The files of a part by kind, below a folder."""
+    named = part._asdict()
+    return {kind: Path(f"{results}/{path.format(**named)}") for kind, path in PATHS.items()}
 
 
 def _before(variable: str, *folders: Path) -> str:

@@ -27,7 +27,8 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = ("ligen_py/engine", "ligen_py/molecules", "ligen_py/store", "kernels")
 
 EQUIVALENT = ROOT / "tests" / "equivalent.tsv"
-"""Changes that no test can see: file, line's text ('*': any), what instead of what, the reason."""
+"""Changes that no test can see: file, the text of the line, or of it and one or two that follow,
+with a space between ('*': any), what instead of what, the reason."""
 
 SECONDS = 600
 """That the tests of one mutant may take."""
@@ -142,7 +143,7 @@ def of_python(path: str, source: str) -> list[Mutant]:
 
     found = []
     tree = ast.parse(source)
-    left = _sizes_left(tree)
+    left = _sizes_left(tree) | _room(tree)
     for node in _code(tree):
         new: str | None = None
         if node in left:
@@ -181,6 +182,25 @@ def _sizes_left(tree: ast.AST) -> set[ast.expr]:
         one for call in calls if getattr(call.func, "attr", "") == "reshape" for one in call.args
     )
     return {one.operand for one in shapes if isinstance(one, ast.UnaryOp)}
+
+
+def _room(tree: ast.AST) -> set[ast.expr]:
+    """The numbers that only add to the size of a buffer on a device: none is read by its size."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    made = (call for call in calls if getattr(call.func, "attr", "") == "empty")
+    names = {"buffers": 1, "reserve": 0, "tables": 0}
+    found = ((call, names.get(getattr(call.func.value, "id", ""))) for call in made)
+    waiting = [call.args[place] for call, place in found if place is not None]
+    numbers = set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
+            waiting += [node.left, node.right]
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("max", "int"):
+            waiting += node.args
+        elif isinstance(node, ast.Constant):
+            numbers.add(node)
+    return numbers
 
 
 def _code(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
@@ -222,9 +242,10 @@ def equivalent() -> dict[tuple[str, str, str], str]:
 
 def names_of(mutant: Mutant, source: str) -> list[tuple[str, str, str]]:
     """What EQUIVALENT may call a mutant: its change in a line of this text, all of this text's."""
-    text = source.splitlines()[mutant.line - 1].strip()
+    lines = [line.strip() for line in source.splitlines()[mutant.line - 1 : mutant.line + 2]]
+    texts = [" ".join(lines[:count]) for count in (1, 2, 3)]
     change = mutant.described(source).partition(": ")[2]
-    return [(mutant.path, where, what) for where in (text, "*") for what in (change, "*")]
+    return [(mutant.path, where, what) for where in (*texts, "*") for what in (change, "*")]
 
 
 def means_nothing(mutant: Mutant, root: Path = ROOT) -> bool:

@@ -76,6 +76,23 @@ def test_what_is_changed_in_a_kernel() -> None:
     ]  # fmt: skip
 
 
+def test_what_only_makes_a_buffer_larger_is_no_mutant() -> None:
+    source = (
+        "a = buffers.empty(device, int(4 * max(1, n)) + (n - 2), types[3])\n"
+        "b = reserve.empty(5 * n, np.int32)\n"
+        "c = np.empty(6)\n"
+    )
+    assert planted(of_python("x.py", source), source) == ["2 -> 3", "3 -> 4", "6 -> 7"]
+
+
+def test_a_change_is_named_by_its_line_or_by_those_that_follow_too() -> None:
+    source = "for (;;k < 3)\n  if (k) {\n    stop(4);\n}\n"
+    names = names_of(of_kernel("x.cl", source)[0], source)
+    assert [where for _, where, what in names if what == "< -> <="] == [
+        "for (;;k < 3)", "for (;;k < 3) if (k) {", "for (;;k < 3) if (k) { stop(4);", "*",
+    ]  # fmt: skip
+
+
 def test_every_mutant_is_a_program() -> None:
     found = every()
     assert len(found) > 5000

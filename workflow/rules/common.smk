@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+import inspect
 import os
 import re
 import shlex
@@ -42,6 +43,16 @@ def checked_plan():
         return Workplan.of(config, source, Path(path).parent)
     except InputError as error:
         raise WorkflowError(str(error)) from None
+
+
+def seen(function):
+    """A function of a rule with many jobs, its signature kept with it.
+
+    Snakemake asks for the signature two or three times a job; finding it takes longer than to call
+    the function.
+    """
+    function.__signature__ = inspect.signature(function)
+    return function
 
 
 def made(kind):
@@ -106,6 +117,7 @@ CHUNK = screen(plan.settings.search)
 # its own would start another Snakemake, which takes seconds.
 DRAFTS = Path(".snakemake", "ligen_drafts")
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
+content = functools.cache(contents.digest)  # of a library's file, for each of its parts
 
 
 @atexit.register  # a run with nothing to do calls no handler of Snakemake's

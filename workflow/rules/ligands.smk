@@ -1,10 +1,16 @@
+AFTER = "" if plan.settings.duplicates == "chunk" else " --after {input.after:q}"
+
+
+# A library has many parts. Each function of a rule, and each name in braces of its command line, is
+# a part of Snakemake's time for each job.
 rule parse:
     input:
-        library=lambda wildcards: str(plan.source(wildcards.library, wildcards.chunk)),
-        # An input function that gives nothing costs Snakemake time in each of many jobs.
+        library=seen(
+            lambda wildcards: str(plan.source(wildcards.library, wildcards.chunk))
+        ),
         after=(
             []
-            if plan.settings.duplicates == "chunk"
+            if not AFTER
             else lambda wildcards: [
                 made("ligands").format(library=library, chunk=chunk)
                 for library, chunk in plan.before(wildcards.library, wildcards.chunk)
@@ -22,26 +28,29 @@ rule parse:
         "../../envs/ligen.yaml"
     threads: 8
     resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        mem_mb=seen(lambda wildcards, attempt: 2000 * attempt),
         runtime=240,
     params:
-        part=lambda wildcards: wildcards.chunk.rpartition(".")[2],
-        contents=lambda wildcards: (
-            # What the campaign draws itself, Snakemake compares.
-            ""
-            if plan.is_drawn(wildcards.library)
-            else contents.digest(plan.source(wildcards.library, wildcards.chunk))
+        contents=seen(
+            lambda wildcards: (
+                # What the campaign draws itself, Snakemake compares.
+                ""
+                if plan.is_drawn(wildcards.library)
+                else content(plan.source(wildcards.library, wildcards.chunk))
+            )
         ),
-        flags=lambda wildcards: parse_flags(wildcards.library),
+        flags=seen(
+            lambda wildcards: (
+                f"--part {wildcards.chunk.rpartition('.')[2]} {parse_flags(wildcards.library)}"
+            )
+        ),
         code=stage_digest("parse"),
     message:
         "Parse {wildcards.library}, part {wildcards.chunk}"
     shell:
         "python -m ligen_py.parse"
         " --input {input.library:q}"
-        " --after {input.after:q}"
-        " --part {params.part}"
-        " --output {output}"
+        f"{AFTER} --output {{output}}"
         " --jobs {threads}"
         " {params.flags}"
         " > {log} 2>&1"

@@ -23,7 +23,7 @@ rule screen:
     input:
         ligands=made("ligands"),
         pocket=made("pocket"),
-        again=lambda wildcards: again(),
+        again=seen(lambda wildcards: again()),
     output:
         **{stage.kind: update(made(stage.kind)) for stage in CHUNK[:-1]},
         scores=made("scores"),
@@ -36,15 +36,17 @@ rule screen:
     # Some chunks share a card: one starts and writes while the kernels of another one run.
     threads: 4
     resources:
-        mem_mb=lambda wildcards, attempt: 8000 * attempt,
+        mem_mb=seen(lambda wildcards, attempt: 8000 * attempt),
         runtime=240 if plan.settings.search == "ligen" else 420,
     params:
         flags=shlex.join(
-            f"--{stage.name}={flags(getattr(plan.settings, stage.name))}"
-            for stage in CHUNK
+            [f"--search={plan.settings.search}"]
+            + [
+                f"--{stage.name}={flags(getattr(plan.settings, stage.name))}"
+                for stage in CHUNK
+            ]
         ),
-        search=plan.settings.search,
-        code=[stage_digest(stage.name) for stage in CHUNK],
+        code=" ".join(stage_digest(stage.name) for stage in CHUNK),
     message:
         "Screen {wildcards.library}, part {wildcards.chunk}, against {wildcards.target}"
     shell:
@@ -56,6 +58,5 @@ rule screen:
         " --refined {output.refined}"
         " --scores {output.scores}"
         " --again {input.again}"
-        " --search {params.search}"
         " {params.flags}"
         " > {log} 2>&1"

@@ -1,5 +1,7 @@
 """The pairs within a ligand, against what turning its torsions changes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,17 @@ def test_internal_pairs_are_those_whose_distance_depends_on_a_torsion(seed: int)
             pairs, (count,) = internal_pairs(ligands, number, number + 1, chosen)
             assert count == len(pairs)
             assert np.array_equal(pairs, expected)
+
+
+def test_a_bond_may_be_written_from_either_end() -> None:
+    ligands = make_ligands([(40, 6), (20, 2)], seed=3)
+    heavy = ligands.element > 1
+    pairs, counts = internal_pairs(ligands, 0, 2, heavy)
+    turned = replace(ligands, bond=ligands.bond[:, ::-1])
+    again, same = internal_pairs(turned, 0, 2, heavy)
+    assert len(pairs)
+    assert np.array_equal(pairs, again)
+    assert np.array_equal(counts, same)
 
 
 def distances(xyz: np.ndarray) -> np.ndarray:

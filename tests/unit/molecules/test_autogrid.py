@@ -1,6 +1,7 @@
 """AutoGrid's maps, read and written: AutoGrid's own files, and bad ones."""
 
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,6 +67,32 @@ def test_bad_maps_are_named(change: Callable[[str], str], words: str, tmp_path: 
         read_maps(field)
     assert "protein.OA.map" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "sound"),
+    [
+        ("SPACING 9.99", True),
+        ("SPACING 10", False),
+        ("SPACING 0.001", True),
+        ("SPACING 0", False),
+        ("NELEMENTS 4 2 6", True),
+        ("NELEMENTS 4 0 6", False),
+        ("NELEMENTS 4 2", False),
+        ("CENTER 1 2", False),
+    ],
+)
+def test_a_box_has_points_on_each_side_and_a_spacing_below_10_a(
+    words: str, sound: bool, tmp_path: Path
+) -> None:
+    field = written(tmp_path)
+    for path in tmp_path.iterdir():
+        path.write_text(re.sub(rf"{words.split()[0]} .*", words, path.read_text()))
+    if sound:
+        assert read_maps(field).shape == (5, 3, 7)
+    else:
+        with pytest.raises(InputError, match="makes no box"):
+            read_maps(field)
 
 
 def test_missing_maps_are_named(tmp_path: Path) -> None:

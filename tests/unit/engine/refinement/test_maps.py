@@ -1,0 +1,65 @@
+"""The grid of interaction maps, and the receptor atoms listed near its blocks, by hand."""
+
+import numpy as np
+import pytest
+
+from ligen_py.engine.refinement.maps import BLOCK, GRID, Grid, Surroundings, near_atoms
+from ligen_py.records.pocket import GeometricField
+
+
+def field(spacing: float, *shape: int) -> GeometricField:
+    """A pocket's field of some points along each side, from (1, 2, 3) on."""
+    return GeometricField(
+        origin=np.array([1.0, 2, 3]),
+        spacing=np.array([spacing]),
+        value=np.zeros((2, *shape), np.int8),
+        anchor=np.zeros((1, 3), "f4"),
+    )
+
+
+def test_a_grid_covers_the_pockets_box_and_has_its_centre() -> None:
+    box = field(0.5, 5, 9, 6)  # edges of 2, 4 and 2.5 A
+    for spacing, shape in ((1.0, (3, 5, 4)), (0.375, (7, 12, 8)), (0.5, (5, 9, 6))):
+        grid = Grid.over(box, spacing)
+        assert grid.shape == shape
+        assert grid.origin + spacing * (np.array(shape) - 1) / 2 == pytest.approx([2, 4, 4.25])
+
+
+def test_points_are_in_the_order_of_maps() -> None:
+    grid = Grid(np.array([1, 2, 3], "f4"), 0.5, (2, 3, 4))
+    points = grid.points.reshape(2, 3, 4, 3)
+    assert points[1, 2, 3] == pytest.approx([1.5, 3, 4.5])
+    assert points[0, 1, 0] == pytest.approx([1, 2.5, 3])
+    assert len(grid.points) == 24
+
+
+def test_kernels_are_told_the_grid() -> None:
+    row = Grid(np.array([1, 2, 3], "f4"), 0.5, (2, 3, 4)).row()
+    assert GRID.itemsize == 64  # grid_t of kernels/include/cells.clh
+    assert row["origin"].tolist() == [1, 2, 3, 0]
+    assert row["last"].tolist() == [1.5, 3, 4.5, 0]
+    assert row["inverse_spacing"] == 2
+    assert [row[name] for name in ("stride_x", "stride_y", "stride_map")] == [12, 4, 24]
+    assert [row[f"cells_{axis}"] for axis in "xyz"] == [1, 2, 3]
+
+
+def test_no_receptor_atom_within_reach_of_a_block_is_missing_nor_any_beyond_it_listed() -> None:
+    grid, reach = Grid(np.array([1, -2, 3], "f4"), 0.5, (10, 20, 28)), 2.0
+    xyz = np.random.default_rng(3).uniform([-3, -5, 0], [10, 12, 21], (500, 3))
+    first, near = near_atoms(grid, xyz, reach)
+    blocks = np.stack(np.meshgrid(range(2), range(3), range(4), indexing="ij"), -1).reshape(-1, 3)
+    assert len(first) == len(blocks) + 1
+    for number, block in enumerate(blocks):
+        low = grid.origin + BLOCK * grid.spacing * block
+        outside = np.maximum(0, np.maximum(low - xyz, xyz - (low + (BLOCK - 1) * grid.spacing)))
+        distance = np.linalg.norm(outside, axis=1)
+        listed = set(near[first[number] : first[number + 1]].tolist())
+        assert set(np.flatnonzero(distance < reach).tolist()) <= listed
+        assert listed <= set(np.flatnonzero(distance < reach + 1e-3).tolist())
+        assert 0 < len(listed) < len(xyz)
+
+
+def test_surroundings_are_places_and_kinds() -> None:
+    atoms = Surroundings.of(np.array([[1.0, 2, 3], [4, 5, 6]]), np.array([7, 8]))
+    assert atoms.places.tolist() == [[1, 2, 3, 7], [4, 5, 6, 8]]
+    assert atoms.donors == 0
