@@ -60,8 +60,9 @@ def network_words(found: Networks, heads: Sequence[str]) -> list[str]:
     judged = "the best molecule" if count == 1 else f"the best {count} molecules"
     return [
         f"network: {', '.join(heads)}: gnina's networks judged the kept poses of {judged}.",
-        f"They choose the pose of lowest energy - {found.weight:g} logit: of {found.others} another"
-        f" pose than the energies choose, of {found.far} one more than {ELSEWHERE:g} Å away.",
+        f"They choose the pose of lowest energy - {found.weight:g} logit. Of {found.others} "
+        f"molecules that is not the pose that the energies choose; of {found.far} it lies more "
+        f"than {ELSEWHERE:g} Å from it.",
         "physics: all else, the order included.",
         TRAINED,
     ]
