@@ -156,6 +156,7 @@ class TargetFiles:
             receptors=list(receptors),
             hits=f"{stem}.sdf",
             records=min(self.count, self.target.size),
+            networks=f"{stem}-network.sdf" if self.judgements is not None else None,
         )
         shown = reference or next((p.crystal for p in self._parts() if p.crystal), None)
         if shown is not None and shown.is_file():

@@ -17,6 +17,8 @@ class Scene:
     records: int
     """Records of the file `hits`."""
     reference: str | None = None
+    networks: str | None = None
+    """The file of the poses that networks choose."""
 
     def with_reference(self, file: str) -> "Scene":
         """The same with a reference ligand."""
@@ -36,6 +38,8 @@ def pymol(scene: Scene) -> str:
     if scene.reference:
         loads.append(f"cmd.load(os.path.join(here, {scene.reference!r}), 'reference')")
     loads.append(f"cmd.load(os.path.join(here, {scene.hits!r}), 'hits', discrete=1)")
+    if scene.networks:
+        loads.append(f"cmd.load(os.path.join(here, {scene.networks!r}), 'networks', discrete=1)")
     lines = [
         f"# {scene.title}. Open this file in PyMOL, the arrow keys go from hit to hit.",
         *("python", "import os", "here = os.path.dirname(os.path.abspath(__script__))"),
@@ -47,6 +51,8 @@ def pymol(scene: Scene) -> str:
         "set cartoon_transparency, 0.5",
         *("show sticks, hits", "util.cnc receptor*", "util.cbac hits"),
         *(("show sticks, reference", "util.cbay reference") if scene.reference else ()),
+        *(("show sticks, networks", "util.cbap networks") if scene.networks else ()),
+        *(("disable networks",) if scene.networks else ()),
         "show sticks, site and hydro and (neighbor (elem N+O+S))",
         "distance contacts, site, hits, mode=2",
         *("hide labels, contacts", "deselect", "zoom hits, 6"),
@@ -73,5 +79,7 @@ def chimerax(scene: Scene) -> str:
         lines += [f"style #{hits - 1} stick", f"color #{hits - 1} khaki", "color byhetero"]
     if scene.records > 1:
         lines.append(f"hide #{hits}.2-{scene.records} models")
+    if scene.networks:
+        lines += [f'open "{scene.networks}"', f"style #{hits + 1} stick", f"hide #{hits + 1} models"]
     lines += [f"hbonds #{hits} restrict {proteins}", f"view #{hits}"]
     return "\n".join(lines) + "\n"

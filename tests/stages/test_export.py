@@ -5,6 +5,7 @@ import io
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import gemmi
@@ -208,11 +209,16 @@ FORMS = [
 def test_the_script_of_chimerax_has_documented_commands_only() -> None:
     scene = Scene("t", ["a-receptor.pdb"], "a.sdf", 20)
     several = Scene("t", ["a.pdb", "b.pdb"], "a.sdf", 1, "r.sdf")
-    for one in (scene, scene.with_reference("a-reference.sdf"), several):
+    judged = replace(several, networks="a-network.sdf")
+    for one in (scene, scene.with_reference("a-reference.sdf"), several, judged):
         title, *commands = chimerax(one).splitlines()
         assert title.startswith("#")
         for command in commands:
             assert any(re.fullmatch(form, command) for form in FORMS), command
+    # The networks' poses are the model behind the hits, and are not shown at first.
+    shown = chimerax(judged).splitlines()
+    place = shown.index('open "a-network.sdf"')
+    assert shown[place + 1 : place + 3] == ["style #5 stick", "hide #5 models"]
 
 
 @pytest.mark.skipif(shutil.which("pymol") is None, reason="needs PyMOL (Debian: pymol)")
