@@ -1,6 +1,5 @@
 """Maps and refinement against their NumPy twin, on every OpenCL device found."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,10 +33,8 @@ from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
 from ligen_py.records.functions.vina import VinaLigands
 from ligen_py.records.functions.xscore import XScoreLigands
-from ligen_py.records.kept import Verdicts
 from ligen_py.records.poses import Poses
 from ligen_py.records.rows import unequal
-from ligen_py.records.typed import Typed
 from ligen_py.settings.refine import RefineSettings
 from tests.xscore_input import as_vina, charged_receptor, random_receptor, with_types
 
@@ -423,12 +420,12 @@ def test_batches_side_by_side_change_no_bit(
     launched: list[int] = []
     run = Refiner._run
 
-    def counted(self: Refiner, ready: list[Any], *more: Any) -> Iterator[None]:
+    def counted(self: Refiner, ready: list[Any], *more: Any) -> None:
         """Without the memory for three batches side by side, the second time."""
         launched.append(len(ready))
         if len(ready) > 1 and launched.count(3) == 2:
             raise buffers.OutOfMemoryError("the device is full")
-        yield from run(self, ready, *more)
+        run(self, ready, *more)
 
     monkeypatch.setattr(Refiner, "_run", counted)
     count = len(given.ligands.entry)
@@ -520,28 +517,6 @@ def test_how_many_poses_are_compared_first_changes_nothing(
         found = keep_best(device, given.ligands, refined, most, apart)
         assert [unequal(*both) for both in zip(found, expected, strict=True)] == [[], [], []]
     assert np.diff(found[0].first_pose).max() < 3  # so the others were compared as well
-
-
-def test_groups_of_ligands_in_turn_change_no_bit(
-    device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if device.is_simulator:
-        pytest.skip("too slow")
-    given = system(device)
-    verdicts = Verdicts(*(np.zeros(len(given.poses.restart), kind) for kind in ("u1", "i4")))
-    settings = RefineSettings(rounds=1, evaluations=12, finalists=1, max_num_poses=3)
-    typed = Typed(given.ligands, given.receptor)
-    box = make_field(shape=(21, 23, 25))
-
-    def refined() -> tuple[Any, ...]:
-        kept = given.poses, verdicts, given.kinds
-        return refining.refine_poses(device, settings, typed, box, *kept)
-
-    monkeypatch.setattr(refining, "GROUP_LIGANDS", {})
-    expected = refined()
-    monkeypatch.setattr(refining, "GROUP_LIGANDS", {device.kind: 1})
-    monkeypatch.setattr(refining, "GROUPS", {device.kind: 2})
-    assert [unequal(*both) for both in zip(refined(), expected, strict=True)] == [[], [], []]
 
 
 def test_the_lowest_of_equals_come_first() -> None:
