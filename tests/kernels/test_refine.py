@@ -413,27 +413,29 @@ def test_batches_side_by_side_change_no_bit(
     if device.is_simulator:
         pytest.skip("too slow")
     given = system(device)
+    count = len(given.ligands.entry)
+    together = min(3, count)
     monkeypatch.setattr(refining, "AT_ONCE", {})
     expected = given.refined(1, 12)
     monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
-    monkeypatch.setattr(refining, "AT_ONCE", {device.kind: 3})
+    monkeypatch.setattr(refining, "AT_ONCE", {device.kind: together})
     launched: list[int] = []
     run = Refiner._run
 
     def counted(self: Refiner, ready: list[Any], *more: Any) -> None:
-        """Without the memory for three batches side by side, the second time."""
+        """Without the memory for so many batches side by side, the second time."""
         launched.append(len(ready))
-        if len(ready) > 1 and launched.count(3) == 2:
+        if len(ready) > 1 and launched.count(together) == 2:
             raise buffers.OutOfMemoryError("the device is full")
         run(self, ready, *more)
 
     monkeypatch.setattr(Refiner, "_run", counted)
-    count = len(given.ligands.entry)
-    whole, rest = divmod(count, 3)
-    for alone in ([], [1] * 3):
-        launched[:] = [3] * (len(alone) // 3)
+    whole, rest = divmod(count, together)
+    for before in (0, 1):
+        launched[:] = [together] * before
         found = given.refined(1, 12)
-        assert launched == [3] * (len(alone) // 3 + whole) + alone + [rest] * (rest > 0)
+        alone = [1] * (together * before)
+        assert launched == [together] * (before + whole) + alone + [rest] * (rest > 0)
         assert np.array_equal(found.after, expected.after)
         assert np.array_equal(found.poses.torsion, expected.poses.torsion)
     assert "trying again with one batch at a time" in caplog.text
