@@ -33,7 +33,7 @@ def test_what_a_change_makes_again(tmp_path: Path, capsys: pytest.CaptureFixture
     # Of what was there, only what shows the networks is another one.
     assert {name for name in plain if plain[name] != judged[name]} == {
         *("config.yaml", "report.html", "report.txt"),
-        *(f"export/dhfr.{ending}" for ending in ("csv", "parquet", "sdf")),
+        *(f"export/dhfr.{ending}" for ending in ("csv", "cxc", "parquet", "pml", "sdf")),
     }
     assert set(judged) - set(plain) == {"networks.h5", "export/dhfr-network.sdf"}
     path = folder / "results/networks.h5"
