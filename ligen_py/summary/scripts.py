@@ -80,6 +80,10 @@ def chimerax(scene: Scene) -> str:
     if scene.records > 1:
         lines.append(f"hide #{hits}.2-{scene.records} models")
     if scene.networks:
-        lines += [f'open "{scene.networks}"', f"style #{hits + 1} stick", f"hide #{hits + 1} models"]
+        lines += [
+            f'open "{scene.networks}"',
+            f"style #{hits + 1} stick",
+            f"hide #{hits + 1} models",
+        ]
     lines += [f"hbonds #{hits} restrict {proteins}", f"view #{hits}"]
     return "\n".join(lines) + "\n"
