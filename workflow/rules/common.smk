@@ -46,11 +46,7 @@ def checked_plan():
 
 
 def seen(function):
-    """A function of a rule with many jobs, its signature kept with it.
-
-    Snakemake asks for the signature two or three times a job; finding it takes longer than to call
-    the function.
-    """
+    """A function of a rule with many jobs: Snakemake asks for its signature several times a job."""
     function.__signature__ = inspect.signature(function)
     return function
 
@@ -113,11 +109,9 @@ plan = checked_plan()
 described = plan.described(Path("results"))
 parse_flags = functools.cache(plan.parse_flags)  # looks at every file of a library
 CHUNK = screen(plan.settings.search)
-# What is known when a run starts is written here, and copied by its rule. A rule with Python code of
-# its own would start another Snakemake, which takes seconds.
+# What is known at the start, copied by its rule: one with Python code starts another Snakemake.
 DRAFTS = Path(".snakemake", "ligen_drafts")
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
-content = functools.cache(contents.digest)  # of a library's file, for each of its parts
 
 
 @atexit.register  # a run with nothing to do calls no handler of Snakemake's

@@ -1,3 +1,4 @@
+content = functools.cache(contents.digest)  # of a library's file, for each of its parts
 AFTER = "" if plan.settings.duplicates == "chunk" else " --after {input.after:q}"
 
 
