@@ -46,7 +46,7 @@ def checked_plan():
 
 
 def seen(function):
-    """A function of a rule with many jobs: Snakemake asks for its signature several times a job."""
+    """A function of many jobs, with its signature: Snakemake asks for it several times a job."""
     function.__signature__ = inspect.signature(function)
     return function
 
@@ -109,7 +109,7 @@ plan = checked_plan()
 described = plan.described(Path("results"))
 parse_flags = functools.cache(plan.parse_flags)  # looks at every file of a library
 CHUNK = screen(plan.settings.search)
-# What is known at the start, copied by its rule: one with Python code starts another Snakemake.
+# What is known at the start, to be copied: a rule with Python code starts another Snakemake.
 DRAFTS = Path(".snakemake", "ligen_drafts")
 contents = Contents(Path.cwd(), deep=DEEP in os.environ)
 
