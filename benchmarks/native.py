@@ -16,7 +16,6 @@ from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.latency import KERNELS, MOST_WORDS, POSE_BYTES, QUEUES, joined
 from ligen_py.engine.docking.search import STRUCTS, DockBatch, Found, Kept, Plan, pack
 from ligen_py.engine.geometry import as_float4
-from ligen_py.opencl.device import select
 from ligen_py.opencl.program import declared
 from ligen_py.opencl.tuning import Tuning
 from ligen_py.paths import kernel_folder
@@ -64,7 +63,7 @@ def as_cuda(source: str) -> str:
     text = _included(kernel_folder().joinpath(source).read_text(encoding="utf-8"))
     text = re.sub(r"\((float4|int4)\)\(", r"cl_\1(", text)
     text = re.sub(r"__local (\w+) (\w+)\[", r"__shared__ \1 \2[", text)
-    rows = declared(select(None), STRUCTS)
+    rows = declared(STRUCTS)
     return PRELUDE + rows + text.replace("#pragma OPENCL FP_CONTRACT OFF", "")
 
 

@@ -16,6 +16,8 @@ runtimes.register()
 
 import pyopencl as cl  # noqa: E402  (the loader reads its environment on import)
 
+from ligen_py.opencl.compiled import compiled  # noqa: E402
+
 log = logging.getLogger("ligen_py")
 
 INSTALL_HINT = (
@@ -115,10 +117,14 @@ class Device:
     def fault(self) -> str | None:
         """What the runtime says where it cannot build a kernel of one line here; None: it can.
 
-        A compiler that is older than the processor is such a runtime (PoCL 3.0 on AMD's Zen 5).
+        A compiler that is older than the processor is such a runtime (PoCL 3.0 on AMD's Zen 5). On
+        Zen 4 it builds that line, and aborts the process at functions of its own library.
         """
+        older = re.search(r"znver[123]$", self.handle.version)
+        if older and " avx512f " in runtimes.instruction_sets():
+            return f"its compiler takes this processor for a {older.group()}, without AVX-512"
         try:
-            cl.Program(self.context, ONE_LINE).build()
+            compiled(self.context, ONE_LINE)
         except cl.Error as error:
             return _compilers_words(str(error))
         return None

@@ -2,22 +2,27 @@
 
 import hashlib
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
-from pyopencl.tools import match_dtype_to_c_struct
 
 from ligen_py.errors import DeviceError
-from ligen_py.opencl import watchdog
+from ligen_py.opencl.compiled import compiled
 from ligen_py.opencl.device import Device
 from ligen_py.paths import kernel_folder
 
 Structs = Mapping[str, np.dtype]
 """Rows of a kernel's tables: structured types by the names that they have in the kernel."""
+
+C_TYPES = {
+    np.dtype(np.int32): "int",
+    np.dtype(np.uint32): "uint",
+    np.dtype(np.int64): "long",
+    np.dtype(np.float32): "float",
+}
 
 _programs: dict[tuple[Any, ...], "Program"] = {}
 
@@ -30,9 +35,10 @@ class Program:
     ) -> None:
         """Compile `source` behind declarations; DeviceError carries the compiler's words."""
         self.device = device
+        includes = ["-I", str(kernel_folder() / "include")]
         try:
             text = f"{declarations}\n#line 1\n{source.read_text(encoding='utf-8')}"
-            self._program = cl.Program(device.context, text).build(options)
+            self._program, self.log = compiled(device.context, text, options, includes)
         except cl.RuntimeError as error:
             raise DeviceError(f"{device.label} cannot build {source.name}: {error}") from error
         self._kernels: dict[str, cl.Kernel] = {}
@@ -51,11 +57,6 @@ class Program:
     def new_kernel(self, name: str) -> cl.Kernel:
         """A kernel object that keeps its arguments to itself."""
         return cl.Kernel(self._program, name)
-
-    @cached_property
-    def log(self) -> str:
-        """What the compiler said (registers and spills on NVIDIA)."""
-        return str(self._program.get_build_info(self.device.handle, cl.program_build_info.LOG))
 
 
 def build(
@@ -84,12 +85,12 @@ def build(
     key = (device.context.int_ptr, source, tuple(sorted(macros.items())), cap, rows)
     if key not in _programs:
         options = [f"-D{name}={value}" for name, value in macros.items()]
-        options += ["-I", str(kernel_folder() / "include"), f"-cl-std={_standard(device)}"]
+        options += [f"-cl-std={_standard(device)}"]
         options += ["-cl-nv-verbose"] if device.back_end == "ptx" else []
         options += [f"-cl-nv-maxrregcount={cap}"] if cap else []
         # Oclgrind stops at what its compiler's optimiser says about aliases.
         options += ["-cl-opt-disable"] if device.is_simulator else []
-        text = f"// {includes_digest(macros.get('FIELD', ''))}\n{declared(device, structs)}"
+        text = f"// {includes_digest(macros.get('FIELD', ''))}\n{declared(structs)}"
         _programs[key] = Program(device, kernel_folder() / source, options, text)
     return _programs[key]
 
@@ -97,8 +98,7 @@ def build(
 def includes_digest(field: str) -> str:
     """A digest of all includes, also of a field's by its full path in angle brackets.
 
-    It stands in the source, because pyopencl keeps compiled programs by their source and by the
-    includes that it finds in it. It does not find one that a macro names, such as FIELD.
+    It stands in the source, because compiled programs are kept by source, here and by drivers.
     """
     paths = sorted((kernel_folder() / "include").glob("*.clh"))
     named = Path(field.strip("<>"))
@@ -106,18 +106,21 @@ def includes_digest(field: str) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
-def declared(device: Device, structs: Structs) -> str:
-    """C declarations of structured types, as the device lays them out.
+def declared(structs: Structs) -> str:
+    """C declarations of structured types. ValueError where C lays one out in another way.
 
-    ValueError where it lays one out in another way than the host does.
+    The standard of OpenCL aligns a number to its size, on every device.
     """
     texts = []
     for name, dtype in structs.items():
-        with watchdog.waiting():  # a kernel runs there
-            laid_out, text = match_dtype_to_c_struct(device.handle, name, dtype, device.context)
-        if laid_out != dtype:
-            raise ValueError(f"{name} is {laid_out} on {device.label}, {dtype} on the host")
-        texts.append(text)
+        fields = [(field, dtype[field]) for field in dtype.names or ()]
+        if np.dtype(fields, align=True) != dtype:
+            raise ValueError(f"{name} has gaps in C that {dtype} has not")
+        members = [
+            f"{C_TYPES[of.base]} {field}{''.join(f'[{size}]' for size in of.shape)};"
+            for field, of in fields
+        ]
+        texts.append(f"typedef struct {{ {' '.join(members)} }} {name};")
     return "\n".join(texts)
 
 

@@ -13,6 +13,8 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from ligen_py.paths import local_cache, user_cache
@@ -55,6 +57,14 @@ def keep_to_the_job() -> None:
         os.environ["POCL_MEMORY_LIMIT"] = str(max(1, limit >> 31))
     if "SLURM_JOB_ID" in os.environ:
         _cache_on_the_node()
+
+
+@cache
+def instruction_sets() -> str:
+    """The names of this processor's instruction sets, as Linux lists them; empty elsewhere."""
+    with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
+        return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return ""
 
 
 def cores() -> int:

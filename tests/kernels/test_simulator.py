@@ -16,7 +16,7 @@ import numpy as np, pyopencl as cl
 from ligen_py.opencl.device import select
 device = select("oclgrind")
 source = "__kernel void f(__global int *a) { a[get_global_id(0) / 2] = get_global_id(0); }"
-program = cl.Program(device.context, source).build()
+program = cl.Program(device.context, source).build(cache_dir=False)
 buffer = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, 8)
 cl.Kernel(program, "f")(device.queue, (8,), (4,), buffer)
 device.queue.finish()

@@ -27,7 +27,7 @@ __kernel void meet(volatile __global int *inside, volatile __global int *most,
     atomic_max(most, atomic_inc(inside) + 1);
     while (*most < 2 && atomic_dec(patience) > 0) {}
     atomic_dec(inside);
-}''').build()
+}''').build(cache_dir=False)
 counts = [cl.Buffer(device.context, cl.mem_flags.READ_WRITE, 4) for _ in range(3)]
 for buffer, start in zip(counts, (0, 0, 200_000_000), strict=True):
     cl.enqueue_copy(device.queue, buffer, np.int32([start]))

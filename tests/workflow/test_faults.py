@@ -40,6 +40,8 @@ from tests.workflow.small import (
 MOMENTS = int(os.environ.get("LIGEN_TEST_MOMENTS", "5"))
 MINUTES = 0.05
 """How long a stage waits for a device that hangs; no other stage of the test has a limit."""
+RETRIES = 3
+"""How often a job may be killed and started again."""
 CHUNKS = 2
 PARTS = [f"{number}-of-{CHUNKS}" for number in range(1, CHUNKS + 1)]
 STAGES = [
@@ -87,11 +89,14 @@ def test_stages_killed_at_random_moments(
         folder = write_campaign(tmp_path / f"run{number}", CHUNKS)
         for stage, part in STAGES:
             # Some moments come after the stage's end and do nothing.
-            kind, when = chance.choice(
-                [("die", chance.randint(1, 9)), ("late", chance.uniform(0, 2))]
-            )
-            extra = ask_fault(faults, stage, part, kind, when)
-        done = run_local(folder, "--retries", "1", extra=extra)
+            kinds = chance.choices(["die", "late"], k=RETRIES)
+            for kind in sorted(set(kinds)):
+                whens = [
+                    chance.randint(1, 9) if kind == "die" else chance.uniform(0, 2)
+                    for _ in range(kinds.count(kind))
+                ]
+                extra = ask_fault(faults, stage, part, kind, "\n".join(map(str, whens)))
+        done = run_local(folder, "--retries", str(RETRIES), extra=extra)
         assert done.returncode == 0, done.stdout
         assert contents(folder) == contents(finished)
         shutil.rmtree(folder)

@@ -1,7 +1,8 @@
 """Faults that tests ask for; Python imports this first where PYTHONPATH names its folder.
 
 A file `dock.3-of-8.hold` in the folder LIGEN_TEST_FAULTS makes one run of that stage on that part
-misbehave, once; the file's text is the fault's value. Nothing of the project knows of this.
+misbehave, once; the file's text is the fault's value. A text of several lines is for as many runs.
+Nothing of the project knows of this.
 """
 
 import contextlib
@@ -119,8 +120,10 @@ def _begin() -> None:
     for kind in ("late", "die", "hog", "hold", "sleep", "hang", "refuse"):
         token = Path(folder) / f"{stage}.{part}.{kind}"
         with contextlib.suppress(FileNotFoundError):
-            value = token.read_text()
+            value, _, further = token.read_text().partition("\n")
             token.rename(f"{token}.begun")
+            if further:
+                token.write_text(further)
             globals()[f"_{kind}"](value)
             return
 
