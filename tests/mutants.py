@@ -36,7 +36,7 @@ SECONDS = 600
 HANGS = 300
 """Seconds that one test may take: a loop without an end is found by this."""
 
-OTHERS = "not Portable and not Oclgrind and not test_simulator"
+OTHERS = "not Portable and not Oclgrind"
 """For pytest's -k: no test a second time on a further runtime or in the simulator."""
 
 MOST_ALIVE = 0.05

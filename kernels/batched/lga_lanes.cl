@@ -347,20 +347,20 @@ KERNEL void generation(int sub_groups,  // of all active runs together
 #endif
   if (sg.item >= sub_groups) return;
   const int row = active[sg.item / splits];
-  const lga_run_t run = runs[row];
-  if (run.ended) return;
-  const int number = run.generations;
+  __global const lga_run_t *run = runs + row;  // others count in some of its members meanwhile
+  if (run->ended) return;
+  const int number = run->generations;
   const problem_t p =
-      problem_of(ligands[run.ligand], grid, maps, conformers, kinds, torsions, pairs);
+      problem_of(ligands[run->ligand], grid, maps, conformers, kinds, torsions, pairs);
   const int length = TORSION + p.ligand.torsions, size = settings.population;
-  const size_t first = first_gene(p.ligand, run.number, size);
-  const uint key = philox(p.ligand.key, (uint)run.number, (uint)number);
+  const size_t first = first_gene(p.ligand, run->number, size);
+  const uint key = philox(p.ligand.key, (uint)run->number, (uint)number);
   __global const float *old_energies = before + (size_t)row * size;
 
   if (number > 0 && sg.item % splits == 0) {  // the best survives as it is
     for (int n = sg.lane; n < length; n += SG_SIZE)
-      children[first + n] = parents[first + (size_t)run.best * length + n];
-    if (sg.lane == 0) energies[(size_t)row * size] = old_energies[run.best];
+      children[first + n] = parents[first + (size_t)run->best * length + n];
+    if (sg.lane == 0) energies[(size_t)row * size] = old_energies[run->best];
   }
   // A lane without an individual evaluates what its slots have; that must be a pose.
   for (int n = 0; n < length; n++) AT(TRIAL + n) = n == 6 ? 1.0f : 0.0f;

@@ -80,13 +80,14 @@ def assert_comes_through(folder: Path, finished: Path, leftovers: int = 0) -> No
 def test_stages_killed_at_random_moments(
     tmp_path: Path, finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    chance, faults = random.Random(MOMENTS), tmp_path / "faults"
+    chance = random.Random(MOMENTS)
 
     def killed() -> int:
-        return len(list(faults.glob("*.killed")))
+        return len(list(tmp_path.glob("faults*/*.killed")))
 
     for number in range(6 + MOMENTS // 4):
         folder = write_campaign(tmp_path / f"run{number}", CHUNKS)
+        faults = tmp_path / f"faults{number}"
         for stage, part in STAGES:
             # Some moments come after the stage's end and do nothing.
             kinds = chance.choices(["die", "late"], k=RETRIES)
