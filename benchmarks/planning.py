@@ -3,8 +3,8 @@
     python benchmarks/planning.py [--chunks N]
 
 Each is a dry run in a process of its own. The bare rules have as many jobs, inputs, outputs, logs,
-parameters and resources, of fixed values. The figures are seconds of the processor, medians of runs
-in turn: other work on the machine lengthens all of them.
+parameters and resources, of fixed values, and commands that name these. The figures are seconds of
+the processor, medians of runs in turn: other work on the machine lengthens all of them.
 """
 
 import argparse
@@ -39,7 +39,7 @@ rule parse:
     resources: mem_mb=lambda wildcards, attempt: 2000 * attempt, runtime=240
     message: "Parse {{wildcards.chunk}}"
     benchmark: "benchmarks/parse/{{chunk}}.tsv"
-    shell: "true"
+    shell: "parse {{input}} {{output}} {{threads}} {{params.flags}} > {{log}}"
 rule screen:
     input: ligands="ligands/{{chunk}}.h5", pocket="pocket.h5"
     output: update("poses/{{chunk}}.h5"), update("kept/{{chunk}}.h5"),
@@ -51,7 +51,8 @@ rule screen:
     params: flags="flags", search="ligen", code=["code"] * 4
     resources: mem_mb=lambda wildcards, attempt: 8000 * attempt, runtime=240
     message: "Screen {{wildcards.chunk}}"
-    shell: "true"
+    shell: "screen {{input.ligands}} {{input.pocket}} {{output[0]}} {{output[1]}} {{output[2]}}"
+           " {{output[3]}} {{params.flags}} > {{log}}"
 rule aggregate:
     input: "pocket.h5", MERGED
     output: "campaign.h5"

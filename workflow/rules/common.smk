@@ -17,6 +17,7 @@ from ligen_py.settings.flags import flags
 from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.contents import DEEP, Contents
+from snakemake.common import overwrite_function_params
 from snakemake.exceptions import WorkflowError
 
 # Config files are merged key by key, so the example must not lie under a campaign of your own.
@@ -46,8 +47,8 @@ def checked_plan():
 
 
 def seen(function):
-    """A function of many jobs, with its signature: Snakemake asks for it several times a job."""
-    function.__signature__ = inspect.signature(function)
+    """A function of many jobs, with its parameters: Snakemake finds them several times a job."""
+    overwrite_function_params(function, inspect.signature(function).parameters)
     return function
 
 
@@ -107,7 +108,6 @@ def accepted():
 
 plan = checked_plan()
 described = plan.described(Path("results"))
-parse_flags = functools.cache(plan.parse_flags)  # looks at every file of a library
 CHUNK = screen(plan.settings.search)
 # What is known at the start, to be copied: a rule with Python code starts another Snakemake.
 DRAFTS = Path(".snakemake", "ligen_drafts")

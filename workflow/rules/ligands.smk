@@ -1,4 +1,5 @@
 content = functools.cache(contents.digest)  # of a library's file, for each of its parts
+parse_flags = functools.cache(plan.parse_flags)  # looks at every file of a library
 AFTER = "" if plan.settings.duplicates == "chunk" else " --after {input.after:q}"
 
 
