@@ -80,7 +80,7 @@ def run(inputs: Inputs, settings: LgaSettings, device: str | None, output: Path)
     out = out[~np.isin(ligands.entry[out], ligands.entry[rows])]
     words = [too_large[row] for row in out]
     marked = ledger.marked(ligands.entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, words)
-    made_by = Run("lga", settings, inputs, chosen.label)
+    made_by = Run("lga", settings, inputs, chosen.origin)
     write(output, POSES, made_by, {"ledger": marked, "poses": collected.poses()})
     log.info(
         "docked %d ligands, %d runs each, %d records too large for the box; %.2f ligands/s, "

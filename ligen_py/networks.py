@@ -81,7 +81,9 @@ def run(inputs: Inputs, settings: NetworksSettings, device: str | None, output: 
             place.append(group.place)
     found = together(pieces, np.concatenate(place))
     weights = (Input(f"{name}.pt", digest) for name, digest in FILES.items())
-    made_by = Run("networks", settings, (inputs.campaign, manifest.input(), *weights), chosen.label)
+    made_by = Run(
+        "networks", settings, (inputs.campaign, manifest.input(), *weights), chosen.origin
+    )
     write(output, NETWORKS, made_by, {"networks": found})
     log.info(
         "judged %d poses of %d molecules; the networks choose another pose of %d",

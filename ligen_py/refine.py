@@ -81,7 +81,7 @@ def run(inputs: Inputs, settings: RefineSettings, device: str | None, output: Pa
     )
     seconds = time.perf_counter() - started
 
-    made_by = Run("refine", settings, inputs, chosen.label)
+    made_by = Run("refine", settings, inputs, chosen.origin)
     records = {"ledger": ledger, "poses": poses, "verdicts": verdicts, "refinement": refinement}
     write(output, REFINED, made_by, records)
     log.info(

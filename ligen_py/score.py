@@ -107,7 +107,7 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
             f"at the pocket {inputs.pocket} and at the device, or raise --max-suspect"
         )
 
-    made_by = Run("score", settings, inputs, chosen.label)
+    made_by = Run("score", settings, inputs, chosen.origin)
     records = {"ledger": ledger, "scores": scores, "checks": checks}
     write(output, SCORES, made_by, records, terms)
     log.info(

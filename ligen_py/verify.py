@@ -136,7 +136,7 @@ def _made_again(
     log.info("ranking and scoring again")
     for part in manifest.parts:
         yield from made_again.ranking_faults(part)
-    label = select(options.device).label
+    label = select(options.device).origin
     yield from made_again.scoring_faults(manifest, options.seed, options.device, label)
     if plan is not None:
         log.info("preparing %d pockets and the chosen molecules again", len(plan.pockets))

@@ -1,5 +1,6 @@
 """Choose one OpenCL device by a readable selector; never a silent fall-back."""
 
+import hashlib
 import logging
 import os
 import re
@@ -14,6 +15,7 @@ from ligen_py.opencl import runtimes, watchdog
 runtimes.keep_to_the_job()
 runtimes.register()
 
+import numpy as np  # noqa: E402
 import pyopencl as cl  # noqa: E402  (the loader reads its environment on import)
 
 from ligen_py.opencl.compiled import compiled  # noqa: E402
@@ -24,7 +26,17 @@ INSTALL_HINT = (
     "install a GPU vendor's driver, or a CPU runtime with "
     "'pip install intel-opencl-rt intel-cmplr-lib-rt'"
 )
-ONE_LINE = "__kernel void one_line(__global int *numbers) { numbers[0] = 1; }"
+FUNCTIONS = """
+__kernel void functions(__global float *found) {
+  const int i = get_global_id(0), n = get_global_size(0);
+  const float x = 0.0371f * (i + 1);
+  const float values[8] = {exp(-x), log(x), sin(x), rsqrt(x), 1.0f / x,
+                           native_exp(-x), native_rsqrt(x), native_recip(x)};
+  for (int k = 0; k < 8; k++) found[k * n + i] = values[k];
+}
+"""
+"""Functions whose last bits depend on what a compiler makes of them."""
+ARGUMENTS = 256
 TYPES = {
     cl.device_type.GPU: "gpu",
     cl.device_type.CPU: "cpu",
@@ -114,17 +126,38 @@ class Device:
             return 0
 
     @cached_property
+    def origin(self) -> str:
+        """The label as result files record it: of a processor also a digest of what it computes.
+
+        A runtime compiles for the instruction sets of the processor, and with others exp() has
+        other last bits. The name of the processor does not tell: AMD EPYC has been five of them.
+        """
+        if self.kind != "cpu":
+            return self.label
+        found = np.empty((8, ARGUMENTS), np.float32)
+        buffer = cl.Buffer(self.context, cl.mem_flags.WRITE_ONLY, found.nbytes)
+        with watchdog.waiting():
+            cl.Kernel(self._functions, "functions")(self.queue, (ARGUMENTS,), None, buffer)
+            cl.enqueue_copy(self.queue, found, buffer)
+        digest = hashlib.sha256(found.tobytes()).hexdigest()[:8]
+        return f"{self.label.removesuffix(')')}, functions {digest})"
+
+    @cached_property
+    def _functions(self) -> cl.Program:
+        return compiled(self.context, FUNCTIONS)[0]
+
+    @cached_property
     def fault(self) -> str | None:
-        """What the runtime says where it cannot build a kernel of one line here; None: it can.
+        """What the runtime says where it cannot build a small kernel here; None: it can.
 
         A compiler that is older than the processor is such a runtime (PoCL 3.0 on AMD's Zen 5). On
-        Zen 4 it builds that line, and aborts the process at functions of its own library.
+        Zen 4 it builds that kernel, and aborts the process at functions of its own library.
         """
         older = re.search(r"znver[123]$", self.handle.version)
         if older and " avx512f " in runtimes.instruction_sets():
             return f"its compiler takes this processor for a {older.group()}, without AVX-512"
         try:
-            compiled(self.context, ONE_LINE)
+            _ = self._functions
         except cl.Error as error:
             return _compilers_words(str(error))
         return None
@@ -195,7 +228,7 @@ def select_all(selector: str | None = None) -> list[Device]:
     on it), "all" takes every one ("gpu:all"; "all" alone: every GPU, or the best device). Without
     either it is the first match. Without a selector, the environment's LIGEN_DEVICE or
     PYOPENCL_CTX counts; without these it is the first GPU, else the CPU runtime whose sub-groups
-    are fastest. A device that cannot build a kernel of one line is left out with a warning, or is
+    are fastest. A device that cannot build a small kernel is left out with a warning, or is
     an error where it was picked by number. Raises DeviceError, with the list of devices, when
     nothing matches.
 
@@ -308,7 +341,7 @@ def _require_own_card(chosen: Device, found: list[Device], named: bool) -> None:
 
 def labels(chosen: Sequence[Device]) -> str:
     """All devices in words, each kind of device once, as recorded in result files."""
-    return "; ".join(sorted({device.label for device in chosen}))
+    return "; ".join(sorted({device.origin for device in chosen}))
 
 
 def _matches(found: list[Device], words: list[str]) -> list[Device]:

@@ -61,10 +61,14 @@ def keep_to_the_job() -> None:
 
 @cache
 def instruction_sets() -> str:
-    """The names of this processor's instruction sets, as Linux lists them; empty elsewhere."""
+    """The names of this processor's instruction sets, as Linux lists them; none elsewhere.
+
+    Behind them is the one for which Intel's runtime is told to compile, if it is.
+    """
+    names, told = "", os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "")
     with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
-        return next((line for line in lines if line.startswith(("flags", "Features"))), "")
-    return ""
+        names = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return f"{names} {told}"
 
 
 def cores() -> int:

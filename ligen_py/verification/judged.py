@@ -131,7 +131,7 @@ def _judge(path: Path, record: dict[str, str], device: str | None, count: int) -
         log.warning("%s: no pose is judged again: %s", path, error)
         return None
     chosen = select(device)
-    if device_class(chosen.label) != device_class(record["device"]):
+    if device_class(chosen.origin) != device_class(record["device"]):
         log.warning("%s: no pose is judged again, as it was made on %s", path, record["device"])
         return None
     return Judge(chosen, Ensemble(chosen, networks), count)

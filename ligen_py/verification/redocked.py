@@ -104,7 +104,7 @@ def _part_redocked(
             everywhere &= stage.name in EQUAL_EVERYWHERE
             if record["stage-digest"] != stage_digest(stage.name):
                 log.warning("%s: was made by another version of %s", path, stage.name)
-            if not everywhere and device_class(record["device"]) != device_class(device.label):
+            if not everywhere and device_class(record["device"]) != device_class(device.origin):
                 log.warning("%s: not compared, as it was made on %s", path, record["device"])
                 return
             settings = check(stage.settings, json.loads(record["settings"]), str(path))
@@ -146,6 +146,10 @@ def _relative(scores: Scores) -> Scores:
 
 
 def device_class(label: str) -> str:
-    """Platform and kind of a device, as in its label `platform / name (kind, driver ...)`."""
-    kind = label.rpartition("(")[2].partition(",")[0]
-    return f"{label.partition(' / ')[0]} {kind}"
+    """What gives the same bits: platform, kind and functions of `Device.origin`.
+
+    That is `platform / name (kind, driver ..., functions ...)`, the last of processors alone.
+    """
+    kind, *further = label.rpartition("(")[2].removesuffix(")").split(", ")
+    functions = [word for word in further if word.startswith("functions ")]
+    return " ".join([label.partition(" / ")[0], kind, *functions])

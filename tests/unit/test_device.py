@@ -13,6 +13,7 @@ from ligen_py.errors import DeviceError
 from ligen_py.opencl import device as module
 from ligen_py.opencl import runtimes
 from ligen_py.opencl.device import Device, devices, select, select_all
+from ligen_py.verification.redocked import device_class
 
 ROOT = Path(__file__).parents[2]
 
@@ -189,6 +190,37 @@ def test_a_sub_group_of_amds_has_the_lanes_that_run_in_step(width: int) -> None:
     assert module._sub_group_size(handle) == width
     handle.extensions = "cl_khr_fp64"
     assert module._sub_group_size(handle) == 32
+
+
+INTELS = [device for device in devices() if device.label.startswith("Intel")]
+ORIGIN = "from ligen_py.opencl.device import select; print(select('intel:cpu').origin)"
+
+
+@pytest.mark.skipif(not INTELS, reason="Intel's runtime is not installed")
+def test_the_origin_of_results_tells_instruction_sets_apart(tmp_path: Path) -> None:
+    def origin(**told: str) -> str:
+        environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)} | told
+        return subprocess.check_output(
+            [sys.executable, "-c", ORIGIN], cwd=ROOT, env=environment, text=True
+        ).strip()
+
+    own, old = origin(), origin(CL_CONFIG_CPU_TARGET_ARCH="corei7")
+    assert re.fullmatch(r"Intel.*\(cpu, driver [\d._]+, functions [0-9a-f]{8}\)", own)
+    assert own.partition(", functions")[0] == old.partition(", functions")[0]
+    assert device_class(own) != device_class(old)
+    assert own == origin() == INTELS[0].origin
+    assert old == origin(CL_CONFIG_CPU_TARGET_ARCH="corei7")
+
+
+def test_a_class_of_devices_has_platform_kind_and_functions() -> None:
+    one = "Intel(R) OpenCL / AMD EPYC (cpu, driver 1, functions 12345678)"
+    same = "Intel(R) OpenCL / Intel(R) Xeon(R) (cpu, driver 2, functions 12345678)"
+    assert device_class(one) == device_class(same)
+    assert device_class(one) != device_class(one.replace("12345678", "12345679"))
+    assert device_class(one) != device_class(one.replace(", functions 12345678", ""))
+    card = "NVIDIA CUDA / NVIDIA H200 (gpu, driver 570.1)"
+    assert device_class(card) == device_class("NVIDIA CUDA / NVIDIA A100 (gpu, driver 560.2)")
+    assert fake("H200", GPU).origin == fake("H200", GPU).label
 
 
 def has_pocl() -> bool:

@@ -64,7 +64,7 @@ def has_conformer(mol: Chem.Mol) -> bool:
     return bool(fine.all() and np.isfinite(xyz).all())
 
 
-def embed(mol: Chem.Mol, seed: int, key: str, limit: int = 1) -> None:
+def embed(mol: Chem.Mol, seed: int, key: str, limit: int) -> None:
     """Give a molecule with hydrogens up to `limit` ETKDGv3 conformers that differ in their rings.
 
     All are minimised (see `relax`), in two goes, so that the first is the same whatever `limit` is.
