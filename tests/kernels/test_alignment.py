@@ -33,8 +33,10 @@ def test_scores_equal_the_twin(device: Device, method: str | Shape) -> None:
     small = device.is_simulator
     scoring = Scoring(read_matrix("BLOSUM62"))
     whole = rng.integers(0, 24, 40 if small else 150).astype("u1")
-    # One row, a part of a lane, more than one pass of the smallest shape; none at all.
+    # More than one pass of the smallest shape, one row, none at all, a part of a lane.
     queries = [whole, whole[:1], whole[:0], whole[3:17]]
+    # Several passes again, where those of another query have left their edges.
+    queries += [] if small else [whole[::-1].copy()]
     targets = relatives(whole, 6 if small else 70, 20 if small else 120, 1)
     blocks = pack_all(targets)
     found = searcher(device, method, scoring).scores(queries, blocks)

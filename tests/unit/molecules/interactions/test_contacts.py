@@ -347,6 +347,12 @@ def test_a_hydrogen_belongs_to_an_atom_within_a_bond(apart: float, held: bool) -
     assert len(around.groups.donors) == held
 
 
+def test_an_atom_needs_no_residue() -> None:
+    around = surroundings(site(("NZ", 7, (0, 0, 0), DONOR), hydrogens=[(1, 0, 0)]))
+    assert around.name == ["NZ"]
+    assert len(around.groups.donors) == 1
+
+
 @pytest.mark.parametrize(
     ("centre", "bonded", "count"),
     [(15, 4, 4), (16, 4, 4), (6, 2, 2), (6, 1, 0), (7, 3, 0), (17, 4, 0)],
