@@ -130,7 +130,7 @@ class Device:
         """The label as result files record it: of a processor also a digest of what it computes.
 
         A runtime compiles for the instruction sets of the processor, and with others exp() has
-        other last bits. The name of the processor does not tell: AMD EPYC has been five of them.
+        other last bits. A name is not enough: five generations are called AMD EPYC.
         """
         if self.kind != "cpu":
             return self.label

@@ -63,7 +63,7 @@ def keep_to_the_job() -> None:
 def instruction_sets() -> str:
     """The names of this processor's instruction sets, as Linux lists them; none elsewhere.
 
-    Behind them is the one for which Intel's runtime is told to compile, if it is.
+    Behind them is the one that Intel's runtime has to compile for, where that is set.
     """
     names, told = "", os.environ.get("CL_CONFIG_CPU_TARGET_ARCH", "")
     with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
