@@ -9,16 +9,18 @@ kernels on the first device alone.
 
 import argparse
 import ast
+import hashlib
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,9 @@ TOKEN = re.compile(r"(?<![\w.])(\d+\.\d+|\d+)(?=[f\W]|$)|(?<![<>=!-])(<=|>=|==|!
 
 ASIDE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ ]*#.*?(?<!\\)$", re.DOTALL | re.MULTILINE)
 """Comments of a kernel, and its lines for the preprocessor."""
+
+TINY = re.compile(r"\b1e-\d+f?\b")
+"""Numbers that keep a kernel from dividing by 0: no test comes near the smallest ones."""
 
 CONCERNED = {
     "ligen_py/engine/docking": "kernels/test_dock.py kernels/test_latency.py stages/test_dock.py",
@@ -218,8 +223,8 @@ def _code(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
 
 
 def of_kernel(path: str, source: str) -> list[Mutant]:
-    """Every mutant of a kernel's file; comments and lines of the preprocessor are left alone."""
-    code = ASIDE.sub(_blank, source)
+    """Every mutant of a kernel's file, but for comments, `TINY` and the preprocessor's lines."""
+    code = TINY.sub(_blank, ASIDE.sub(_blank, source))
     signs = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
     found = []
     for token in TOKEN.finditer(code):
@@ -266,6 +271,18 @@ def every(folders: Sequence[str] = FOLDERS, root: Path = ROOT) -> list[Mutant]:
             elif path.suffix in (".cl", ".clh"):
                 found += of_kernel(name, path.read_text(encoding="utf-8"))
     return found
+
+
+def drawn(folders: Sequence[str], count: int, seed: int, root: Path) -> list[Mutant]:
+    """Some mutants that mean something; the same ones where other lines have changed."""
+    lots, equal = {}, Counter[tuple[str, str, str]]()
+    for one in every(folders, root):
+        name = names_of(one, (root / one.path).read_text(encoding="utf-8"))[0]
+        equal[name] += 1
+        words = "\0".join((*name, str(equal[name]), str(seed)))
+        if not means_nothing(one, root):
+            lots[one] = hashlib.sha256(words.encode()).digest()
+    return sorted(lots, key=lots.__getitem__)[:count]
 
 
 def concerning(path: str, root: Path = ROOT) -> list[str]:
@@ -387,16 +404,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=200, help="mutants, drawn (default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="of the drawing (default: 1)")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each (default: 600)")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants at a time (default: 1)")
     options = parser.parse_args(argv)
     found: dict[str, list[str]] = {SURVIVED: [], LATE: []}
-    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
-        tree = copied(Path(name))  # from here on the checkout may change
-        known = [one for one in every(options.folders, tree) if not means_nothing(one, tree)]
-        random.Random(options.seed).shuffle(known)
-        chosen = known[: options.count]
-        for number, mutant in enumerate(chosen, start=1):
-            what = mutant.described((tree / mutant.path).read_text(encoding="utf-8"))
-            said = outcome(mutant, tree, concerning(mutant.path, tree), options.seconds)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name, ThreadPool(options.jobs) as pool:
+        # From here on the checkout may change.
+        trees = [copied(Path(name) / str(number)) for number in range(options.jobs)]
+        chosen = drawn(options.folders, options.count, options.seed, trees[0])
+
+        def planted(mutant: Mutant) -> tuple[str, str]:
+            tree = trees.pop()
+            try:
+                what = mutant.described((tree / mutant.path).read_text(encoding="utf-8"))
+                tests = concerning(mutant.path, tree)
+                return what, outcome(mutant, tree, tests, options.seconds)
+            finally:
+                trees.append(tree)
+
+        for number, (what, said) in enumerate(pool.imap_unordered(planted, chosen), start=1):
             print(f"{number}/{len(chosen)}  {what}  {said}", flush=True)
             found.setdefault(said, []).append(what)
     alive, late = found[SURVIVED], found[LATE]

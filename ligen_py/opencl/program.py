@@ -1,6 +1,7 @@
 """Build kernels from the files in kernels/, once per device and set of definitions."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -24,23 +25,22 @@ C_TYPES = {
     np.dtype(np.float32): "float",
 }
 
+INCLUDE = re.compile(r'^ *# *include "(.+)"', re.MULTILINE)
+
 _programs: dict[tuple[Any, ...], "Program"] = {}
 
 
 class Program:
     """A built kernel file; each kernel object is fetched once and kept."""
 
-    def __init__(
-        self, device: Device, source: Path, options: list[str], declarations: str = ""
-    ) -> None:
-        """Compile `source` behind declarations; DeviceError carries the compiler's words."""
+    def __init__(self, device: Device, name: str, text: str, options: list[str]) -> None:
+        """Compile a text; DeviceError has `name` and the compiler's words."""
         self.device = device
-        includes = ["-I", str(kernel_folder() / "include")]
+        includes = ["-I", str(_includes())]
         try:
-            text = f"{declarations}\n#line 1\n{source.read_text(encoding='utf-8')}"
             self._program, self.log = compiled(device.context, text, options, includes)
         except cl.RuntimeError as error:
-            raise DeviceError(f"{device.label} cannot build {source.name}: {error}") from error
+            raise DeviceError(f"{device.label} cannot build {name}: {error}") from error
         self._kernels: dict[str, cl.Kernel] = {}
 
     def kernel(self, name: str) -> cl.Kernel:
@@ -90,20 +90,30 @@ def build(
         options += [f"-cl-nv-maxrregcount={cap}"] if cap else []
         # Oclgrind stops at what its compiler's optimiser says about aliases.
         options += ["-cl-opt-disable"] if device.is_simulator else []
-        text = f"// {includes_digest(macros.get('FIELD', ''))}\n{declared(structs)}"
-        _programs[key] = Program(device, kernel_folder() / source, options, text)
+        path = kernel_folder() / source
+        own = path.read_text(encoding="utf-8")
+        included = includes_digest(own, macros.get("FIELD", ""))
+        text = f"// {included}\n{declared(structs)}\n#line 1\n{own}"
+        _programs[key] = Program(device, path.name, text, options)
     return _programs[key]
 
 
-def includes_digest(field: str) -> str:
-    """A digest of all includes, also of a field's by its full path in angle brackets.
+def includes_digest(text: str, field: str = "") -> str:
+    """A digest of all that a source includes, a field's file in angle brackets too.
 
     It stands in the source, because compiled programs are kept by source, here and by drivers.
     """
-    paths = sorted((kernel_folder() / "include").glob("*.clh"))
-    named = Path(field.strip("<>"))
-    paths += [named] if named.is_absolute() else []
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+    waiting, texts = [*INCLUDE.findall(text), *([field.strip("<>")] if field else [])], {}
+    while waiting:
+        name = waiting.pop()
+        if name not in texts:
+            texts[name] = (_includes() / name).read_text(encoding="utf-8")
+            waiting += INCLUDE.findall(texts[name])
+    return hashlib.sha256("".join(texts[name] for name in sorted(texts)).encode()).hexdigest()
+
+
+def _includes() -> Path:
+    return kernel_folder() / "include"
 
 
 def declared(structs: Structs) -> str:

@@ -248,7 +248,7 @@ def test_a_hessian_that_leads_uphill_is_forgotten(
         numbers = np.concatenate([gradient[:, None], hessian], axis=1)
     path = tmp_path / "direction.cl"
     added = DIRECTION_BY_LANES if by_lanes else DIRECTION_BY_SUB_GROUPS
-    path.write_text(f'#include "{kernel_folder() / form}"\n{added}')
+    path.write_text((kernel_folder() / form).read_text(encoding="utf-8") + added, encoding="utf-8")
     field = system(device).refiner.field
     program = build(device, str(path), {**field_macros(field), **macros}, structs=refining.STRUCTS)
     both = [buffers.exchange(device, np.float32(array)) for array in (numbers, np.zeros(poses))]

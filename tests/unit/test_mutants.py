@@ -11,6 +11,7 @@ from tests.mutants import (
     SURVIVED,
     Mutant,
     concerning,
+    drawn,
     equivalent,
     every,
     means_nothing,
@@ -39,7 +40,7 @@ KERNEL = """// of 3
 6 */
 float f(float4 a, global int *b) {
     if (a.x <= 1.5f && b->c != 0) { b[2] += 1 << 3; }
-    for (int i = 0; i < SIZE; i++) { b[i]--; }
+    for (int i = 0; i < SIZE; i++) { b[i] /= fmax(a.x, 1e-12f); }
 }
 """
 
@@ -106,6 +107,21 @@ def test_every_mutant_is_a_program() -> None:
         assert all((ROOT / test).exists() for test in tests)
 
 
+def test_a_seed_draws_the_same_mutants_when_other_lines_change(tmp_path: Path) -> None:
+    path = tmp_path / "some.py"
+    lines = [f"a{n} = {n}\n" for n in range(30)]
+    path.write_text("".join(lines))
+    first = [one.described(path.read_text()) for one in drawn(["some.py"], 10, 1, tmp_path)]
+    assert len(set(first)) == 10
+    lines.insert(0, "b = 7\n")
+    path.write_text("".join(lines))
+    again = [one.described(path.read_text()) for one in drawn(["some.py"], 11, 1, tmp_path)]
+    changes = [{one.partition(": ")[2] for one in found} for found in (first, again)]
+    assert changes[0] <= changes[1]
+    other = [one.described(path.read_text()) for one in drawn(["some.py"], 11, 2, tmp_path)]
+    assert set(other) != set(again)
+
+
 def test_mutants_are_killed_by_a_test_that_fails_and_by_nothing_else(tmp_path: Path) -> None:
     test = "from size import LIMIT\ndef test_it() -> None:\n    assert 1 < LIMIT < 2\n"
     (tmp_path / "size.py").write_text("LIMIT = 1.9\nOTHER = 5\n")
@@ -161,7 +177,7 @@ def test_a_run_says_how_many_survived(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = iter(["killed by a.py", SURVIVED, "killed by b.py"])
-    monkeypatch.setattr(mutants, "copied", lambda _: ROOT)
+    monkeypatch.setattr(mutants, "copied", lambda folder: ROOT)
     monkeypatch.setattr(mutants, "outcome", lambda *_: next(said))
     words = ["ligen_py/engine/constants.py", "kernels/include/random.clh"]
     assert mutants.main([*words, "--count", "3", "--seed", "7"]) == 1

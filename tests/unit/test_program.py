@@ -11,17 +11,26 @@ from ligen_py.opencl import program
 def test_the_digest_follows_every_include(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     include = tmp_path / "include"
     include.mkdir()
-    (include / "one.clh").write_text("1")
+    for name, text in (("one", '#include "two.clh"\n'), ("two", "2"), ("other", "3")):
+        (include / f"{name}.clh").write_text(text)
     field = tmp_path / "field.clh"
     field.write_text("a")
     monkeypatch.setattr(program, "kernel_folder", lambda: tmp_path)
-    found = [program.includes_digest("<one.clh>"), program.includes_digest(f"<{field}>")]
-    (include / "one.clh").write_text("2")
-    found += [program.includes_digest("<one.clh>"), program.includes_digest(f"<{field}>")]
+
+    def digests() -> list[str]:
+        source = '#include "one.clh"\n#include FIELD\n'
+        return [program.includes_digest(source, f"<{name}>") for name in ("two.clh", field)]
+
+    first = digests()
+    (include / "other.clh").write_text("4")
+    assert digests() == first
+    (include / "two.clh").write_text("5")
+    second = digests()
     field.write_text("b")
-    found.append(program.includes_digest(f"<{field}>"))
-    assert len(set(found)) == 5
-    assert program.includes_digest("<one.clh>") == found[2]
+    third = digests()
+    assert len({*first, *second, third[1]}) == 5
+    assert third[0] == second[0]
+    assert program.includes_digest("") != first[0]
 
 
 def test_rows_are_declared_as_numpy_lays_them_out() -> None:

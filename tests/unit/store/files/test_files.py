@@ -57,6 +57,15 @@ def write_scores(path: Path, count: int = 3) -> Path:
     return path
 
 
+def test_no_file_is_written_without_its_records_or_with_others(tmp_path: Path) -> None:
+    """A mistake of the program, which no user can make."""
+    path, checks = tmp_path / "scores.h5", {"checks": table([])}
+    for records in ({}, checks, {**checks, "poses": table([])}):
+        with pytest.raises(ValueError, match="a scores file contains"):
+            write(path, SCORES, RUN, records)
+    assert not path.exists()
+
+
 def test_what_kind_a_file_is_of(tmp_path: Path) -> None:
     """The first one asked for stands for a file that is none of them, or no file at all."""
     path, none = write_scores(tmp_path / "some.h5"), tmp_path / "none.h5"
