@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ligen_py.records.devices import device_class
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.scores import Check
 from ligen_py.store.campaign.judged import (
@@ -26,6 +27,9 @@ from ligen_py.summary.table import readable
 
 ELSEWHERE = 2.0
 """Angstrom; poses this far apart are different ones."""
+
+DIFFERING = ("refined", "scores")
+"""Kinds of files that classes of devices compute with other last bits."""
 
 BINS = 48
 """Bars of a score histogram."""
@@ -177,6 +181,8 @@ class Target:
     highest: float
     networks: Networks | None = None
     """None where no networks judged its best molecules."""
+    devices: tuple[str, ...] = ()
+    """One device of each class whose refined poses and scores the campaign contains."""
 
 
 def networks_of(path: Path, campaign: Path) -> dict[str, Networks]:
@@ -197,10 +203,13 @@ def targets_of(
 
     `networks`: what these say of the molecules of each target.
     """
-    settings = _score_settings(campaign.runs())
+    runs = campaign.runs()
+    settings, devices = _score_settings(runs), _devices(runs)
     judged = networks or {}
     return [
-        _target(campaign, name, top, groups, settings, judged.get(name))
+        replace(
+            _target(campaign, name, top, groups, settings, judged.get(name)), devices=devices
+        )
         for name in campaign.targets
     ]
 
@@ -237,6 +246,15 @@ def _target(
         highest=float(edges[-1]),
         networks=networks,
     )
+
+
+def _devices(runs: Runs) -> tuple[str, ...]:
+    """One device of each class, of the runs whose results differ from class to class."""
+    found: dict[str, str] = {}
+    for kind, device in zip(runs.kind, runs.device, strict=True):
+        if kind in DIFFERING and device:
+            found.setdefault(device_class(str(device)), str(device))
+    return tuple(sorted(found.values()))
 
 
 def _histogram(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

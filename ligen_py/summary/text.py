@@ -22,7 +22,7 @@ def _target(target: Target) -> Iterator[str]:
     records = sum(balance.records for balance in target.ledger)
     title = f"{target.name}: {target.size} molecules ranked of {records} input records"
     yield from (title, "=" * len(title), "")
-    yield from (ranked_words(target), "")
+    yield from (ranked_words(target), *device_words(target.devices), "")
     heads = [*target.functions, *(NETWORK_HEADS if target.networks else ())]
     rows = [["rank", "score", *heads, "name", "states", "library"]]
     for h in target.best:
@@ -86,6 +86,17 @@ def ranked_words(target: Target) -> str:
         return "The score: the pose's energy less the free ligand's, over torsions and size."
     names = ", ".join(target.functions)
     return f"The score is minus the mean of the ranks by {names}; the control's is its own."
+
+
+def device_words(devices: Sequence[str]) -> list[str]:
+    """A warning where devices of several classes scored one ranking; else nothing."""
+    if len(devices) < 2:
+        return []
+    return [
+        f"Devices: {len(devices)} that compute other last bits scored parts of this ranking "
+        f"({'; '.join(devices)}). Equal molecules can differ by some tenths of kcal/mol; run all "
+        "parts on one of them where that matters."
+    ]
 
 
 def control_words(control: Redocking | None) -> str:

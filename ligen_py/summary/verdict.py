@@ -5,16 +5,17 @@ import math
 from ligen_py.summary.controls import Verdict
 from ligen_py.summary.facts import Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
-from ligen_py.summary.text import cut
+from ligen_py.summary.text import cut, device_words
 
 FOUND = 2.0
 """A redocked pose up to this far (Angstrom) from the crystal pose counts as found."""
 
 
 def verdict(target: Target) -> list[tuple[str, str]]:
-    """Sentences, each with `good`, `fair` or `bad`: on poses, ranking, and networks if any."""
+    """Sentences, each with `good`, `fair` or `bad`: on poses, ranking; devices, networks if any."""
     networks = [_networks(target.networks)] if target.networks else []
-    return [_poses(target), _ranking(target), *networks]
+    devices = [("fair", words) for words in device_words(target.devices)]
+    return [_poses(target), _ranking(target), *devices, *networks]
 
 
 def _networks(found: Networks) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from ligen_py.errors import InputError
 from ligen_py.judging import COLUMNS, Group, Judge, groups, judged, together
 from ligen_py.opencl.device import select
 from ligen_py.provenance import file_digest
+from ligen_py.records.devices import device_class
 from ligen_py.records.networks import NETWORKS, Judged
 from ligen_py.records.rows import rows_below, subset, unequal
 from ligen_py.settings.check import check
@@ -24,7 +25,6 @@ from ligen_py.store.campaign.manifest import Manifest
 from ligen_py.store.campaign.part import input_digests
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read, run_record
-from ligen_py.verification.redocked import device_class
 
 log = logging.getLogger("ligen_py")
 

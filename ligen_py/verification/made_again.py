@@ -16,6 +16,7 @@ from ligen_py.engine.scoring.scores import best_poses, pose_scores
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.reading import Columns, Part
 from ligen_py.molecules.library.reading import records as records_of
+from ligen_py.records.devices import device_class
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET
 from ligen_py.records.poses import Poses
@@ -30,7 +31,6 @@ from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import groups_in, read, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.terms import read_terms
-from ligen_py.verification.redocked import device_class
 
 log = logging.getLogger("ligen_py")
 

@@ -13,6 +13,7 @@ from ligen_py.chain import FILES, SCREEN, STAGES
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.provenance import stage_digest
+from ligen_py.records.devices import device_class
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Entries
@@ -143,13 +144,3 @@ def _relative(scores: Scores) -> Scores:
     """The best pose counted from the first of its ligand."""
     best = np.where(scores.best < 0, -1, scores.best - scores.first_pose[:-1])
     return replace(scores, best=best)
-
-
-def device_class(label: str) -> str:
-    """What gives the same bits: platform, kind and functions of `Device.origin`.
-
-    That is `platform / name (kind, driver ..., functions ...)`, the last of processors alone.
-    """
-    kind, *further = label.rpartition("(")[2].removesuffix(")").split(", ")
-    functions = [word for word in further if word.startswith("functions ")]
-    return " ".join([label.partition(" / ")[0], kind, *functions])

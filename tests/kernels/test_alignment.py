@@ -12,7 +12,8 @@ from ligen_py.opencl.device import Device
 from ligen_py.sequences.substitution import MATRICES, read_matrix
 from tests.alignment_input import by_record, letters, relatives
 
-SHAPES = (Shape(8, 4), Shape(16, 13), Shape(32, 8))
+SHAPES = (Shape(8, 4), Shape(16, 13), Shape(32, 8), Shape(8, 32), Shape(8, 40))
+"""A lane reads its scores with a letter 8 or 16 bytes at a time, once or several times."""
 METHODS = ("inter-sequence", *SHAPES)
 
 

@@ -6,6 +6,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from rdkit import Chem
@@ -16,6 +17,7 @@ from ligen_py.records.scores import Check
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.summary.controls import Bar, Docked, Verdict, choose, document, figures_of
 from ligen_py.summary.facts import targets_of
+from tests.edited import edited
 from tests.placed import started
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
 
@@ -217,6 +219,28 @@ def test_a_campaign_in_which_nothing_was_scored_has_a_report(
     assert run(tmp_path / "c.h5", "--groups", '{"g": ["cut"]}') == 0
     assert "t: 0 molecules ranked of 1 input records" in capsys.readouterr().out
     Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
+def test_a_ranking_by_devices_of_two_classes_is_said(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cpu = "Intel(R) OpenCL / AMD EPYC (cpu, driver 1, functions {})"
+    card = "NVIDIA CUDA / NVIDIA H200 (gpu, driver 570)"
+    with h5py.File(campaign) as file:
+        first = {kind.decode(): row for row, kind in reversed([*enumerate(file["runs/kind"])])}
+        places = [first[kind] for kind in ("scores", "refined", "pocket")]
+    said = "that compute other last bits scored parts of this ranking"
+    same = (cpu.format("1a"), cpu.format("1a").replace("driver 1", "driver 2"), card)
+    for devices, is_said in ((same, False), ((cpu.format("1a"), cpu.format("2b"), ""), True)):
+        with edited(campaign) as file:
+            for place, device in zip(places, devices, strict=True):
+                file["runs/device"][place] = device
+        assert run(campaign) == 0
+        page = unescape((campaign.parent / "report.html").read_text(encoding="utf-8"))
+        for text in (capsys.readouterr().out, page):
+            words = f"2 {said} ({cpu.format('1a')}; {cpu.format('2b')})"
+            assert (words in " ".join(text.split())) == is_said
+            assert (said in text) == is_said
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from ligen_py.errors import DeviceError
 from ligen_py.opencl import device as module
 from ligen_py.opencl import runtimes
 from ligen_py.opencl.device import Device, devices, select, select_all
-from ligen_py.verification.redocked import device_class
+from ligen_py.records.devices import device_class
 
 ROOT = Path(__file__).parents[2]
 
