@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from rdkit import Chem
+from rdkit.Chem.rdMolDescriptors import CalcNumRotatableBonds
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.ligands.filters import (
@@ -39,6 +40,15 @@ def test_known_properties_of_aspirin(name: Property, value: float) -> None:
     found = objection(mol, {name: (value + 0.1, value + 1)}, (), {})
     assert found is not None
     assert found[0] == Reason.PROPERTY_OUT_OF_RANGE
+
+
+@pytest.mark.parametrize("top", ["C(F)", "C(Cl)", "C(Br)", "C(C)"])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_tops_do_not_rotate(top: str, count: int) -> None:
+    """CF3, CCl3, CBr3 and C(CH3)3, whose rotation RDKit does not count; with fewer it does."""
+    smiles = f"{top[2:-1]}C{top[1:] * (count - 1)}OCC"
+    mol = Chem.MolFromSmiles(smiles)
+    assert PROPERTIES["rotatable"](mol) == CalcNumRotatableBonds(mol)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,32 @@ def test_whatever_the_disk_says_is_in_the_sentence(
         assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("call", ["ftruncate", "fdatasync", "pread"])
+def test_each_call_to_the_disk_may_fail_and_the_first_error_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    path, numbers = tmp_path / "x", iter([errno.EIO, errno.ENOSPC])
+    path.write_bytes(b"12")
+
+    def refused(*_: object) -> None:
+        number = next(numbers)
+        raise OSError(number, os.strerror(number))
+
+    file = disk.Disk(path, path)
+    action = {
+        "ftruncate": lambda: file.truncate(1),
+        "fdatasync": file.flush_data,
+        "pread": lambda: file.readinto(bytearray(2)),
+    }[call]
+    monkeypatch.setattr(disk.os, call, refused)
+    for _ in range(2):
+        action()
+        with pytest.raises(OSError, match="Input/output error"):
+            file.require()
+    with pytest.raises(InputError, match="Input/output error"):
+        file.__exit__(None, None, None)
+
+
 def test_what_the_making_of_a_text_raises_is_passed_on(tmp_path: Path) -> None:
     def pieces() -> Iterator[str]:
         yield "begun"
