@@ -60,8 +60,13 @@ TOKEN = re.compile(r"(?<![\w.])(\d+\.\d+|\d+)(?=[f\W]|$)|(?<![<>=!-])(<=|>=|==|!
 ASIDE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ ]*#.*?(?<!\\)$", re.DOTALL | re.MULTILINE)
 """Comments of a kernel, and its lines for the preprocessor."""
 
-TINY = re.compile(r"\b1e-\d+f?\b")
-"""Numbers that keep a kernel from dividing by 0: no test comes near the smallest ones."""
+LEFT = re.compile(r"\b1e-\d+f?\b|\breqd_work_group_size\([^()]*\)")
+"""Numbers that keep a kernel from dividing by 0, to the smallest of which no test comes near; sizes
+of work-groups, to which Intel's runtime holds no launch."""
+
+FIXED = re.compile(r"(?<=;) *\w+ (<) (\d+|[A-Z][A-Z0-9_]*)(?=;)")
+"""The end of a loop that is known to the compiler: its counts run over private arrays, beyond which
+anything may happen. So such a loop has a turn less, not one more."""
 
 CONCERNED = {
     "ligen_py/engine/docking": "kernels/test_dock.py kernels/test_latency.py stages/test_dock.py",
@@ -223,15 +228,20 @@ def _code(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
 
 
 def of_kernel(path: str, source: str) -> list[Mutant]:
-    """Every mutant of a kernel's file, but for comments, `TINY` and the preprocessor's lines."""
-    code = TINY.sub(_blank, ASIDE.sub(_blank, source))
+    """Every mutant of a kernel's file, but for comments, `LEFT` and the preprocessor's lines."""
+    code = LEFT.sub(_blank, ASIDE.sub(_blank, source))
     signs = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
-    found = []
+    changes = []
+    for token in FIXED.finditer(code):
+        start, end = token.start(1), token.end()
+        changes.append((start, end, f"< {token[2]} - 1"))
+        code = code[:start] + " " * (end - start) + code[end:]
     for token in TOKEN.finditer(code):
-        new = signs.get(token[0]) or larger(token[0])
-        line = source.count("\n", 0, token.start()) + 1
-        found.append(Mutant(path, line, token.start(), token.end(), new))
-    return found
+        changes.append((*token.span(), signs.get(token[0]) or larger(token[0])))
+    return [
+        Mutant(path, source.count("\n", 0, start) + 1, start, end, new)
+        for start, end, new in sorted(changes)
+    ]
 
 
 def _blank(found: re.Match[str]) -> str:

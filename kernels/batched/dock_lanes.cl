@@ -129,7 +129,8 @@ static inline moving_t side_of(const problem_t *ligand, torsion_t t, int near_si
   if (near_side)
     return (moving_t){{0, t.heavy_last, ligand->heavy, t.hydrogen_last},
                       {t.heavy_first, ligand->heavy, t.hydrogen_first, ligand->atoms}};
-  return (moving_t){{t.heavy_first, 0, t.hydrogen_first, 0}, {t.heavy_last, 0, t.hydrogen_last, 0}};
+  return (moving_t){.first = {t.heavy_first, [2] = t.hydrogen_first},
+                    .last = {t.heavy_last, [2] = t.hydrogen_last}};
 }
 
 // Field sum of some atoms after a rigid motion.
@@ -242,7 +243,8 @@ APART void align_all(const problem_t *ligand,
                      float2 steps,
                      turn_t *q,
                      vector_t *t) {
-  const moving_t all = {{0, 0, ligand->heavy, 0}, {ligand->heavy, 0, ligand->atoms, 0}};
+  const moving_t all = {.first = {[2] = ligand->heavy},
+                        .last = {ligand->heavy, [2] = ligand->atoms}};
 #pragma unroll 1
   for (int round = 0; round < 2; round++) {
 #pragma unroll 1

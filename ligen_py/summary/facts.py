@@ -207,9 +207,7 @@ def targets_of(
     settings, devices = _score_settings(runs), _devices(runs)
     judged = networks or {}
     return [
-        replace(
-            _target(campaign, name, top, groups, settings, judged.get(name)), devices=devices
-        )
+        replace(_target(campaign, name, top, groups, settings, judged.get(name)), devices=devices)
         for name in campaign.targets
     ]
 

@@ -38,9 +38,11 @@ KERNEL = """// of 3
 #define SIZE 4
 /* 5
 6 */
-float f(float4 a, global int *b) {
+__attribute__((reqd_work_group_size(WG, 1, 1))) void f(float4 a, global int *b, int side) {
     if (a.x <= 1.5f && b->c != 0) { b[2] += 1 << 3; }
     for (int i = 0; i < SIZE; i++) { b[i] /= fmax(a.x, 1e-12f); }
+    for (int i = 5; i < 6; i++) while (b[i] < SIZE);
+    for (int i = 7; i < side; i++);
 }
 """
 
@@ -73,7 +75,8 @@ def test_what_is_changed_in_a_program() -> None:
 def test_what_is_changed_in_a_kernel() -> None:
     assert planted(of_kernel("x.cl", KERNEL), KERNEL) == [
         "<= -> <", "1.5 -> 1.65", "!= -> ==", "0 -> 1", "2 -> 3", "1 -> 2", "3 -> 4",
-        "0 -> 1", "< -> <=",
+        "0 -> 1", "< SIZE -> < SIZE - 1", "5 -> 6", "< 6 -> < 6 - 1", "< -> <=", "7 -> 8",
+        "< -> <=",
     ]  # fmt: skip
 
 

@@ -34,6 +34,11 @@ def test_fma_where_float64_alone_errs() -> None:
     a, b, c = F4(1 + 2**-15), F4(2**-24 * (1 - 2**-15)), F4(1 + 2**-23)
     assert F4(float(a) * float(b) + float(c)) == F4(1 + 2**-22)
     assert geometry.fma32(a, b, c) == c
+    # The same on the other side: 2**-54 above the middle of 1 and c, which is nearest.
+    assert F4(float(a) * -float(b) + float(c)) == 1
+    assert geometry.fma32(a, -b, c) == c
+    assert geometry.fma32(-a, b, -c) == -geometry.fma32(a, b, c)
+    assert geometry.fma32(a, b, -c) == -c
 
 
 def test_quarter_turn() -> None:

@@ -169,6 +169,16 @@ def test_the_field_does_not_depend_on_where_the_box_ends() -> None:
     assert np.array_equal(large[:, 4:-4, 4:-4, 4:-4], small)
 
 
+@pytest.mark.parametrize("x", [-6.5, -5.5, -4.5, 2.0, 8.5, 9.5, 10.5])
+def test_an_atom_beside_the_grid_is_seen_by_the_points_within_its_reach(x: float) -> None:
+    """Of five points an Angstrom apart along each axis, of which the outermost plane may be all."""
+    radius = np.array([1.7])
+    _, bulk = field.clearances(np.zeros(3), 1.0, 5, np.array([[x, 2.0, 2.0]]), radius)
+    points = np.stack(np.meshgrid(*[np.arange(5.0)] * 3, indexing="ij"), axis=-1)
+    distance = np.linalg.norm(points - [x, 2.0, 2.0], axis=-1)
+    assert np.array_equal(bulk, distance > field.BULK_DISTANCE)
+
+
 def test_box_sums_add_what_the_grid_has() -> None:
     values = np.random.default_rng(6).integers(0, 15, (6, 7, 8))
     padded = np.pad(values, 2)

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from rdkit import Chem
-from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolTransforms
+from rdkit.Chem import rdDepictor, rdDistGeom, rdForceFieldHelpers, rdMolTransforms
 
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, flexible_rings, relax
@@ -156,6 +156,14 @@ def test_conformers_are_minimised() -> None:
     assert gained > 10 * left
     Chem.AssignStereochemistryFrom3D(relaxed)
     assert Chem.CanonSmiles(Chem.MolToSmiles(Chem.RemoveHs(relaxed))) == Chem.CanonSmiles(smiles)
+
+
+def test_what_no_field_knows_stays_and_has_no_energy() -> None:
+    mol = Chem.MolFromSmiles("*CC")
+    rdDepictor.Compute2DCoords(mol)
+    before = mol.GetConformer().GetPositions()
+    assert relax(mol) == [0]
+    assert np.array_equal(mol.GetConformer().GetPositions(), before)
 
 
 def test_what_mmff_does_not_know_is_minimised_in_uff() -> None:

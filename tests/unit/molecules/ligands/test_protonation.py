@@ -262,6 +262,22 @@ def test_any_state_leads_to_the_same_states(name: str) -> None:
     assert canonical(neutral(Chem.MolFromSmiles(charged))) == Chem.CanonSmiles(drawn)
 
 
+@pytest.mark.parametrize(
+    ("charged", "plain"),
+    [
+        ("C[C-](C#N)C#N", "CC(C#N)C#N"), ("C[NH-]", "CN"), ("C[O-]", "CO"), ("C[S-]", "CS"),
+        ("CP(C)[PH-]", "CP(C)P"), ("C[PH3+]", "CP"), ("C[NH3+]", "CN"),
+        # No hydrogen takes these away, or their charges belong together.
+        *[(kept, kept) for kept in (
+            "CC[SiH2-]", "C[S+](C)C", "C[SH+]C", "C[N+](C)(C)C", "C[B-](O)(O)O",
+            "[O-][n+]1ccccc1", "[CH2-][N+]#N",
+        )],
+    ],
+)  # fmt: skip
+def test_charges_that_a_hydrogen_takes_away(charged: str, plain: str) -> None:
+    assert canonical(neutral(Chem.MolFromSmiles(charged))) == Chem.CanonSmiles(plain)
+
+
 def test_many_groups_are_no_problem() -> None:
     polyamine = "NCC" + "NCC" * 15 + "N"
     found = protonated(Chem.MolFromSmiles(polyamine), 7.4, 0.0, 4)

@@ -758,6 +758,19 @@ def test_a_site_is_a_ligand_or_residues_of_the_structure(tmp_path: Path) -> None
         site_of_residue(again, "A/ALA/1", 9.0)
 
 
+@pytest.mark.parametrize(("occupancy", "x"), [(0.4, 1.0), (0.5, 1.0), (0.6, 3.0)])
+def test_a_site_is_at_the_most_occupied_then_the_first_location(
+    tmp_path: Path, occupancy: float, x: float
+) -> None:
+    lines = [
+        *ALANINES,
+        het("C1", "LIG", 70, (1.0, 2.0, 3.0), altloc="A", occupancy=0.5),
+        het("C1", "LIG", 70, (3.0, 2.0, 3.0), altloc="B", occupancy=occupancy),
+    ]
+    selection = open_structure(write(tmp_path / "l.pdb", lines), Structure())
+    assert site_of_residue(selection, "LIG", 9.0).center == pytest.approx((x, 2.0, 3.0))
+
+
 def test_what_pdb2pqr_cannot_protonate_is_one_sentence(tmp_path: Path, ligand_site: Site) -> None:
     path = write(tmp_path / "a.pdb", [atom("CA", "ALA", 1, (3.0, 0.0, 0.0))])
     with pytest.raises(InputError, match=r"PDB2PQR cannot protonate it .*--protonation given"):
