@@ -221,6 +221,41 @@ def test_what_binds_a_metal_has_no_hydrogen_there() -> None:
     assert not (found.receptor.type == Ad4Type.HD).any()
 
 
+@pytest.mark.parametrize(
+    ("residue", "bearers", "state"),
+    [
+        ("CYS", {}, ""),
+        ("CYS", {"N": 1}, "CYM"),
+        ("CYS", {"N": 1, "SG": 1}, ""),
+        ("CYS", {"SG": 1}, ""),
+        ("ASP", {"N": 1}, ""),
+        ("ASP", {"OD1": 1}, "ASH"),
+        ("ASP", {"OD2": 1}, "ASH"),
+        ("GLU", {"OE1": 1}, "GLH"),
+        ("GLU", {"OE2": 1}, "GLH"),
+        ("LYS", {"NZ": 1}, ""),
+        ("LYS", {"NZ": 2}, "LYN"),
+        ("LYS", {"NZ": 3}, ""),
+        ("HIS", {"ND1": 1}, "HID"),
+        ("HIS", {"NE2": 1}, "HIE"),
+        ("HIS", {"ND1": 1, "NE2": 1}, "HIP"),
+    ],
+)
+def test_hydrogens_of_a_file_say_the_state(
+    residue: str, bearers: dict[str, int], state: str
+) -> None:
+    ends = {"CYS": "SG", "ASP": "OD1 OD2", "GLU": "OE1 OE2", "LYS": "NZ", "HIS": "ND1 NE2"}
+    names = ["N", "CB", *ends[residue].split()]
+    atoms = {name: [5.0 * number, 0.0, 0.0] for number, name in enumerate(names)}
+    around = ([0, 1, 0], [0, -0.5, 0.87], [0, -0.5, -0.87])
+    hydrogens = [
+        np.add(atoms[name], way) for name, count in bearers.items() for way in around[:count]
+    ]
+    found = charge(heavy(atoms, residue, []), np.array(hydrogens, float).reshape(-1, 3))
+    said = [(0, f"state {state}: by its hydrogens")] if state else []
+    assert found.states == said
+
+
 @pytest.mark.parametrize("atom", ["N", "S"])
 def test_what_binds_a_metal_is_near_it(atom: str) -> None:
     for apart, found in ((2.79, {0}), (2.81, set())):

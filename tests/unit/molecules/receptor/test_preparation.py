@@ -2,6 +2,7 @@
 
 import gzip
 import random
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
-from ligen_py.molecules.receptor.selection import near_pairs
+from ligen_py.molecules.receptor.selection import Selection, near_pairs
 from ligen_py.molecules.receptor.site import (
     Site,
     site_at,
@@ -22,6 +23,7 @@ from ligen_py.molecules.receptor.site import (
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.records.functions.vina import VinaType
 from ligen_py.records.functions.xscore import Interaction
+from ligen_py.records.pocket import Audit
 from ligen_py.settings.pocket import PocketSettings, Structure
 
 LIGAND = """ligand
@@ -769,6 +771,20 @@ def test_a_site_is_at_the_most_occupied_then_the_first_location(
     ]
     selection = open_structure(write(tmp_path / "l.pdb", lines), Structure())
     assert site_of_residue(selection, "LIG", 9.0).center == pytest.approx((x, 2.0, 3.0))
+
+
+def test_an_atom_that_the_audit_does_not_explain_is_an_error(
+    tmp_path: Path, ligand_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Selection.audit
+
+    def without_its_last(selection: Selection) -> Audit:
+        found = whole(selection)
+        return Audit(*(getattr(found, spec.name)[:-1] for spec in fields(Audit)))
+
+    monkeypatch.setattr(Selection, "audit", without_its_last)
+    with pytest.raises(InputError, match=r"an unexplained loss: there are \d+ atoms, the audit"):
+        run(tmp_path, ALANINES, ligand_site)
 
 
 def test_what_pdb2pqr_cannot_protonate_is_one_sentence(tmp_path: Path, ligand_site: Site) -> None:
