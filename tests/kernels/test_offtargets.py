@@ -1,5 +1,6 @@
 """The off-target kernels give what the NumPy twin gives, on every device."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +51,21 @@ def planted(rng: np.random.Generator, query: Query, lengths: tuple[int, ...]) ->
     return records
 
 
+def with_odd(query: Query) -> Iterator[bytes]:
+    """Sites of the first guide with one N, and one letter too few, too many or neither."""
+    letters = {"R": "G", "V": "A"}
+    for place in range(len(query.pattern)):
+        site = [
+            (g if p == "N" else letters.get(p, p)).replace("N", "A")
+            for g, p in zip(query.guides[0].sequence, query.pattern, strict=True)
+        ]
+        if query.pattern[place] == "N":
+            site[place] = "N"
+        middle = len(site) // 2
+        changed = ("", site[middle], site[middle] * 2)[place % 3]
+        yield "".join([*site[:middle], changed, *site[middle + 1 :]]).encode()
+
+
 def written(path: Path, records: list[bytes]) -> Genome:
     path.write_bytes(b"".join(b">r%d\n%s\n" % item for item in enumerate(records)))
     return read_genome(path)
@@ -76,6 +92,7 @@ QUERIES = {
     "PAM first": (CAS12, 1, 2, 20, "ACGT"),
     "IUPAC": (CAS9, 0, 1, 20, "ACGTACGTRYN"),
     "no PAM": ("N" * 15, 0, 1, 15, "ACGT"),
+    "more than a word": ("N" * 34 + "RG", 1, 1, 33, "ACGT"),
 }
 
 
@@ -97,6 +114,7 @@ def test_the_twin_agrees(device: Device, tmp_path: Path, name: str) -> None:
     query = checked(query, "test")
     lengths = (300, 23, 0, 150) if device.is_simulator else (4000, 23, 22, 0, 1, 700, 2500)
     records = planted(rng, query, lengths)
+    records += [text(rng, 60).encode() + one + text(rng, 60).encode() for one in with_odd(query)]
     genome = written(tmp_path / "genome.fa", records)
     small = Form(group=2, lanes=2, run=2, columns=1, together=2, piece=64)
     sites, _ = search([device], query, genome, form=small)
