@@ -46,13 +46,19 @@ def site(*atoms: Atom, hydrogens: Sequence[Sequence[float]] = ()) -> Site:
 
 
 def kinds(smiles: str, xyz: Iterable[Sequence[float]], around: Site) -> list[tuple[str, str]]:
-    """Kind and residue of the contacts of a ligand, whose hydrogens RDKit builds."""
+    """Kind and residue of the contacts of a ligand, whose hydrogens RDKit builds.
+
+    Each contact's distance is that of its ends.
+    """
     mol = Chem.MolFromSmiles(smiles)
     conformer = Chem.Conformer(mol.GetNumAtoms())
     conformer.SetPositions(np.array(list(xyz), float))
     mol.AddConformer(conformer)
     mol = Chem.AddHs(mol, addCoords=True)
     found = contacts(ligand_groups(mol, mol.GetConformer().GetPositions()), surroundings(around))
+    assert [one.distance for one in found] == pytest.approx(
+        [float(np.linalg.norm(np.subtract(one.start, one.end))) for one in found], abs=1e-5
+    )
     return [(one.kind, one.residue) for one in found]
 
 
