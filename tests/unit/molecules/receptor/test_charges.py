@@ -221,6 +221,14 @@ def test_what_binds_a_metal_has_no_hydrogen_there() -> None:
     assert not (found.receptor.type == Ad4Type.HD).any()
 
 
+@pytest.mark.parametrize("name", ["ASH", "GLH", "LYN", "CYM", "HID", "HIE", "HIP"])
+def test_names_of_states_say_the_state(name: str) -> None:
+    names = ("N", "CB", "ND1", "NE2") if name.startswith("HI") else ("N", "CB")
+    atoms = {atom: [5.0 * number, 0.0, 0.0] for number, atom in enumerate(names)}
+    found = charge(heavy(atoms, name, []), np.zeros((0, 3)))
+    assert found.states == [(0, f"state {name}: by its name")]
+
+
 @pytest.mark.parametrize(
     ("residue", "bearers", "state"),
     [
