@@ -11,6 +11,7 @@ from ligen_py.engine.offtargets import reference
 from ligen_py.engine.offtargets.alignment import Bulge, Sites
 from ligen_py.engine.offtargets.results import rows_of
 from ligen_py.engine.offtargets.search import Form, Searcher, joined, pieces, search
+from ligen_py.errors import DeviceError
 from ligen_py.opencl.device import Device
 from ligen_py.sequences.genome import read_genome
 from ligen_py.sequences.guides import Guide, Query, checked
@@ -149,6 +150,9 @@ def test_lists_that_are_too_short_lose_nothing(device: Device, tmp_path: Path) -
     rows = rows_of(genome, query, sites, every=True, skip_n=False)
     assert np.count_nonzero(rows.guide == 0) == 2 * windows
     assert searcher._hits > 100
+    searcher._budget, searcher._hits = 0, 100
+    with pytest.raises(DeviceError, match=r"has no room for the \d+ sites that guides have within"):
+        list(searcher.search(genome, pieces(genome, (1, 1), searcher.piece)))
 
 
 def test_long_patterns(device: Device, tmp_path: Path) -> None:

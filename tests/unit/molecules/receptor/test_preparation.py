@@ -773,6 +773,19 @@ def test_a_site_is_at_the_most_occupied_then_the_first_location(
     assert site_of_residue(selection, "LIG", 9.0).center == pytest.approx((x, 2.0, 3.0))
 
 
+@pytest.mark.parametrize(("more", "kept"), [(-0.125, True), (0.0, True), (0.125, False)])
+def test_a_residue_is_kept_that_has_an_atom_within_the_margin(
+    tmp_path: Path, more: float, kept: bool
+) -> None:
+    site = site_at((0.5, 0.0, 0.0), 4.0, "test")
+    settings = PocketSettings(margin=2.0)
+    far = atom("CB", "SER", 9, (0.5 + 4.0 + 2.0 + more, 0.0, 0.0))
+    inside = atom("CB", "SER", 8, (1.0, 1.0, 1.0))
+    path = write(tmp_path / "receptor.pdb", [inside, far])
+    prepared = prepare(open_structure(path, Structure()), site, Structure(), settings)
+    assert ("A/SER/9/CB" in labels(prepared)) == kept
+
+
 def test_an_atom_that_the_audit_does_not_explain_is_an_error(
     tmp_path: Path, ligand_site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
