@@ -253,6 +253,24 @@ def test_the_automatic_stop_and_the_limit_end_runs(
         assert (limited[number].evaluations < 100 + 8 * 21).all()
 
 
+@both_forms
+def test_a_descent_ends_where_it_gains_no_more(
+    system: tuple[Ad4Ligands, Ad4Field], device: Device, form: Form
+) -> None:
+    """By the promised decrease, long before its last step; the twin takes about as many."""
+    if device.is_simulator:
+        pytest.skip("whole runs are too much for a simulator")
+    given = {"generations": 1, "iterations": 300, "searched": 100, "local_search": "bfgs"}
+    found = searched(system, device, **given, form=form)
+    used = sum(int(one.evaluations.sum()) for one in found.values())
+    twins = sum(
+        expected(system, device, number, run, **given).evaluations
+        for number in found
+        for run in range(2)
+    )
+    assert 0.7 * twins < used < 1.4 * twins
+
+
 def test_both_forms_find_the_same_poses_in_one_generation(
     system: tuple[Ad4Ligands, Ad4Field], device: Device
 ) -> None:

@@ -372,3 +372,18 @@ def test_acids_of_a_cofactor(centre: int, bonded: int, count: int) -> None:
     held = [np.empty((0, 3)), np.zeros((1, 3)), *held[2:]]
     assert len(_acids(element, ["XYZ"] * len(element), around, held)) == max(0, count - 1)
     assert _acids(element, ["GLU"] * len(element), around, held) == []
+
+
+@pytest.mark.parametrize(
+    ("smiles", "hydrogens", "turns"),
+    [
+        ("CO", 1, True), ("CS", 1, True), ("C[NH3+]", 3, True),
+        # These are flat, or held by two atoms; a water has no bond to turn about.
+        ("CNC", 1, False), ("C[NH2+]C", 2, False), ("CC(=O)N", 2, False), ("O", 2, False),
+    ],
+)  # fmt: skip
+def test_donors_that_turn_about_a_bond(smiles: str, hydrogens: int, turns: bool) -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    (donor,) = ligand_groups(mol, np.zeros((mol.GetNumAtoms(), 3))).donors
+    assert len(donor.hydrogens) == hydrogens
+    assert (donor.neighbour is not None) == turns
