@@ -60,9 +60,9 @@ TOKEN = re.compile(r"(?<![\w.])(\d+\.\d+|\d+)(?=[f\W]|$)|(?<![<>=!-])(<=|>=|==|!
 ASIDE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ ]*#.*?(?<!\\)$", re.DOTALL | re.MULTILINE)
 """Comments of a kernel, and its lines for the preprocessor."""
 
-LEFT = re.compile(r"\b1e-\d+f?\b|\breqd_work_group_size\([^()]*\)")
+LEFT = re.compile(r"\b1e-\d+f?\b|\breqd_work_group_size\([^()]*\)|\"[^\"\n]*\"")
 """Numbers that keep a kernel from dividing by 0, to the smallest of which no test comes near; sizes
-of work-groups, to which Intel's runtime holds no launch."""
+of work-groups, to which Intel's runtime holds no launch; NVIDIA's assembly."""
 
 FIXED = re.compile(r"(?<=;) *\w+ (<) (\d+|[A-Z][A-Z0-9_]*)(?=;)")
 """The end of a loop that is known to the compiler: its counts run over private arrays, beyond which

@@ -99,9 +99,12 @@ def quiet_after(judged: Judged, looks: list[np.ndarray]) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("moved", "ended"), [(0.010, 1), (0.011, 0)])
-def test_the_best_energy_may_move_a_hundredth(device: Device, moved: float, ended: int) -> None:
+@pytest.mark.parametrize("look", range(LOOKS))
+def test_the_best_energy_may_move_a_hundredth(
+    device: Device, look: int, moved: float, ended: int
+) -> None:
     looks = [np.full(20, -5.0) for _ in range(LOOKS)]
-    looks[2][7] -= moved
+    looks[look][7] -= moved
     twin = Stop(LgaSettings(stop_deviation=1.0))
     assert [twin.look(one) for one in looks] == [False, False, False, bool(ended)]
     assert quiet_after(Judged(device, 20, 1.0), looks)[RUNS] == ended

@@ -42,7 +42,7 @@ __attribute__((reqd_work_group_size(WG, 1, 1))) void f(float4 a, global int *b, 
     if (a.x <= 1.5f && b->c != 0) { b[2] += 1 << 3; }
     for (int i = 0; i < SIZE; i++) { b[i] /= fmax(a.x, 1e-12f); }
     for (int i = 5; i < 6; i++) while (b[i] < SIZE);
-    for (int i = 7; i < side; i++);
+    for (int i = 7; i < side; i++) __asm__("max.s32 %0, %1, 8;");
 }
 """
 
