@@ -37,14 +37,7 @@ def rotatable_bonds(mol: Chem.Mol, graph: Graph) -> list[tuple[int, int]]:
     for (first, second), order, cyclic in bonds:
         if order == 3:
             linear |= {first, second}
-        elif (
-            order == 1
-            and not cyclic
-            and len(heavy[first]) > 1
-            and len(heavy[second]) > 1
-            and element[first] > 1
-            and element[second] > 1
-        ):
+        elif order == 1 and not cyclic and len(heavy[first]) > 1 and len(heavy[second]) > 1:
             turns.append((first, second))
     if not turns:
         return []
