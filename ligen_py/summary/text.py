@@ -94,8 +94,8 @@ def device_words(devices: Sequence[str]) -> list[str]:
         return []
     return [
         f"Devices: {len(devices)} that compute other last bits scored parts of this ranking "
-        f"({'; '.join(devices)}). Equal molecules can differ by some tenths of kcal/mol; run all "
-        "parts on one of them where that matters."
+        f"({'; '.join(devices)}). The affinity of one molecule can differ between them by some "
+        "tenths of kcal/mol; run all parts on one of them where that matters."
     ]
 
 
