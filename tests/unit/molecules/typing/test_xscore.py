@@ -167,7 +167,6 @@ def test_ligand_columns_of_ethanolamine() -> None:
         ("Ic1ccccc1", [1.109, 0] + [0.337] * 5),
         # whatever is not hydrophobic
         ("CCF", [0.528, 0, 0]),
-        ("CS(C)=O", [(2.10, P), (2.00, P), (2.10, P), (1.55, A)]),
         ("CS(C)(=O)=O", [0, 0, 0, 0, 0]),
         ("C[Si](C)(C)C", [0.528, 0, 0.528, 0.528, 0.528]),
     ],
