@@ -35,6 +35,7 @@ from ligen_py.engine.scoring.scores import best_poses, pose_scores, score
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.functions import FUNCTIONS
 from ligen_py.molecules.library.reading import Part
+from ligen_py.opencl.buffers import busy
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import Program
 from ligen_py.provenance import file_digest, stage_digest
@@ -204,7 +205,10 @@ class Target:
 
 @dataclass
 class Clock:
-    """Seconds by stage: of the wall without building kernels, of the device, of building them."""
+    """Seconds by stage: of the wall without building kernels, of the device, of building them.
+
+    The device's seconds are those in which it ran at least one kernel.
+    """
 
     wall: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     kernel: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
@@ -251,9 +255,7 @@ class Clock:
             yield
         self.wall[name] += time.perf_counter() - started - built
         self.build += built
-        for event in events:
-            event.wait()
-            self.kernel[name] += (event.profile.end - event.profile.start) * 1e-9
+        self.kernel[name] += busy(events)
 
 
 @dataclass(frozen=True)

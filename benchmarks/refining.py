@@ -114,7 +114,7 @@ def measure(
     """A row for each form in the field of a function, for chains of so many rounds."""
     seen = given.target.seen(given.molecules, [name])[name]
     kinds = given.molecules.typed["vina"].type  # type: ignore[attr-defined]
-    settings = RefineSettings(field=name, rounds=rounds)
+    settings = RefineSettings(field=name, rounds=rounds, finalists=0)  # one heat
     grid = Grid.over(given.target.field, settings.spacing)
     field = field_over(name, device, seen.receptor, grid, seen.ligands)
     work = operations(field, seen.ligands)

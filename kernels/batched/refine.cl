@@ -262,6 +262,7 @@ __kernel void find_terms(__constant float4 *pair_table,
 }
 
 KERNEL void refine(
+    int heat,  // 0: the first
     int evaluations,
     float temperature,
     float amplitude,
@@ -277,17 +278,16 @@ KERNEL void refine(
     __global const int *steps,  // of find_rows() and find_terms()
     __global const int *rows,
     __global const float4 *terms,
-    __global const int4 *items,          // ligand, its first pose of the item, one past the last
-    __global const int *restarts,        // a pose
-    __global const int *first_angle,     // a pose: row of its first torsion angle
-    __global const float4 *quaternions,  // a pose, x, y, z, w
-    __global const float *translations,  // a pose: 4, Angstrom, the last is unused
-    __global float *angles,              // radians; in and out, each by one lane alone
-    __global float4 *best_quaternions,
-    __global float *best_translations,
-    __global float *gradients,  // a pose: MAX_FREEDOMS numbers; without rounds only
-    __global float2 *energies,  // a pose: before and after, kcal/mol
-    __global int *counts)       // a pose: evaluations
+    __global const int4 *items,       // ligand, its first place of the item, one past the last
+    __global const int *in_heat,      // a place: the pose that is there in this heat
+    __global const int *restarts,     // a pose
+    __global const int *first_angle,  // a pose: row of its first torsion angle
+    __global float4 *quaternions,     // a pose, x, y, z, w; these three are changed in place
+    __global float *translations,     // a pose: 4, Angstrom, the last is unused
+    __global float *angles,           // radians
+    __global float *gradients,        // a pose: MAX_FREEDOMS numbers; without rounds only
+    __global float2 *energies,        // a pose: before and after, kcal/mol
+    __global int *counts)             // a pose: evaluations
 {
   SG_SETUP(sg);
   __local float4 all_room[SG_TOGETHER * NUMBERS_APART / 4], hinges[2 * PIECES];
@@ -344,7 +344,7 @@ KERNEL void refine(
         active = pose < item.z;
         if (!sg_any_together(sg, active)) break;
         if (finished) {
-          row = min(pose, item.z - 1);
+          row = in_heat[min(pose, item.z - 1)];
           for (int k = 0; k < OWN; k++) {
             const int d = k * SG_SIZE + sg.lane;
             float given = 0.0f;
@@ -359,7 +359,8 @@ KERNEL void refine(
       // The next descent, from a random change of where the chain is.
       __local float *drawn = room + AT_DESCENT;
       if (ended && sg.lane < DRAWN)
-        drawn[sg.lane] = uniform(l.key, (uint)restarts[row], (uint)round, sg.lane);
+        drawn[sg.lane] =
+            uniform(l.key, (uint)restarts[row], (uint)(l.first_round + round), sg.lane);
       sg_sync(sg);
       if (ended) {
 #pragma unroll
@@ -405,7 +406,7 @@ KERNEL void refine(
       for (int k = 0; k < OWN; k++) {
         const int d = k * SG_SIZE + sg.lane;
         if (taken) present[d] = value[k];
-        if (lower && active && d < 3) best_translations[4 * row + d] = value[k];
+        if (lower && active && d < 3) translations[4 * row + d] = value[k];
         if (lower && active && d >= RIGID && d < count)
           angles[first_angle[row] + d - RIGID] = value[k];
         if (l.rounds == 0 && active && d < count)
@@ -413,13 +414,13 @@ KERNEL void refine(
       }
       if (sg.lane == 0) {
         if (taken) *(__local float4 *)(present + FREEDOMS) = orientation[0];
-        if (lower && active) best_quaternions[row] = orientation[0];
+        if (lower && active) quaternions[row] = orientation[0];
       }
       round++;
       finished = round >= l.rounds;
       if (finished && active && sg.lane == 0) {
-        energies[row] = (float2)(before, lowest);
-        counts[row] = of_pose;
+        energies[row] = (float2)(heat == 0 ? before : energies[row].x, lowest);
+        counts[row] += of_pose;
       }
     }
   }

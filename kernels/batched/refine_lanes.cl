@@ -138,9 +138,14 @@ static inline real longest_step(const descent_t *w) {
 
 // A random change of position, orientation or one torsion, each as likely as any other, as a
 // direction for the lanes of a mask; returns how far to go along it, nothing in round 0.
-static real change_at_random(
-    const descent_t *w, uint key, whole restart, whole round, float amplitude, whole mask) {
-  const bits pose = TO_BITS(restart), turn = TO_BITS(round);
+static real change_at_random(const descent_t *w,
+                             uint key,
+                             whole restart,
+                             whole round,
+                             int first_round,
+                             float amplitude,
+                             whole mask) {
+  const bits pose = TO_BITS(restart), turn = TO_BITS(first_round + round);
   const whole choice = TO_WHOLE(uniform(key, pose, turn, 0) * (float)(w->count - RIGID + 2));
   const ball_t ball = in_ball(key, pose, turn);
   const real turning = 2.0f * uniform(key, pose, turn, 4) - 1.0f, none = (real)(0.0f);
@@ -157,6 +162,7 @@ static real change_at_random(
 
 __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     int scratch_reals,  // of a lane: what its largest ligand needs
+    int heat,           // 0: the first
     int evaluations,
     float temperature,
     float amplitude,
@@ -170,17 +176,16 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     __global const torsion_t *torsions,  // the far side is in its first range
     __global const float *inverse_lengths,
     __global const uint *pairs,
-    __global const int4 *items,          // ligand, its first pose of the item, one past the last
-    __global const int *restarts,        // a pose
-    __global const int *first_angle,     // a pose: row of its first torsion angle
-    __global const float *quaternions,   // a pose: 4, x, y, z, w
-    __global const float *translations,  // a pose: 4, Angstrom, the last is unused
-    __global float *angles,              // radians; in and out, each by one lane alone
-    __global float *best_quaternions,
-    __global float *best_translations,
-    __global float *gradients,  // a pose: gradient_width numbers; without rounds only
-    __global float *energies,   // a pose: before and after, kcal/mol
-    __global int *counts,       // a pose: evaluations
+    __global const int4 *items,       // ligand, its first place of the item, one past the last
+    __global const int *in_heat,      // a place: the pose that is there in this heat
+    __global const int *restarts,     // a pose
+    __global const int *first_angle,  // a pose: row of its first torsion angle
+    __global float *quaternions,      // a pose: 4, x, y, z, w; these three are changed in place
+    __global float *translations,     // a pose: 4, Angstrom, the last is unused
+    __global float *angles,           // radians
+    __global float *gradients,        // a pose: gradient_width numbers; without rounds only
+    __global float *energies,         // a pose: before and after, kcal/mol
+    __global int *counts,             // a pose: evaluations
     int gradient_width,
     __global real *scratch) {
   const int4 item = items[get_group_id(0)];
@@ -223,7 +228,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
   whole pose = item.y + lane * POSES + NUMBERS - LANES * POSES;
   whole ended = (whole)(0) == 0, finished = ended, active = ended;
   whole round = (whole)(0), evaluation = (whole)(0), steps = (whole)(0), restart = (whole)(0);
-  whole count_of_pose = (whole)(0);
+  whole count_of_pose = (whole)(0), row = (whole)(0);
   lane_place_t place, present, best;
   real energy = none, slope = none, step = none;
   real before = none, lowest = none, present_energy = none;
@@ -234,7 +239,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
         pose = select(pose, pose + LANES * POSES, finished);
         active = pose < item.z;
         if (!ANY(active)) break;
-        const whole row = min(pose, (whole)(item.z - 1));
+        row = gather_whole(in_heat, min(pose, (whole)(item.z - 1)));
         const whole first = gather_whole(first_angle, row);
         const lane_place_t given = {
             {gather(translations, 4 * row), gather(translations, 4 * row + 1),
@@ -257,7 +262,8 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
       // The next descent, from a random change of where the chain is.
       place = chosen(place, present, ended);
       copy_where(turns, present_turns, l.torsions, ended);
-      const real reach = change_at_random(&w, l.key, restart, round, amplitude, ended);
+      const real reach =
+          change_at_random(&w, l.key, restart, round, l.first_round, amplitude, ended);
       step = select(step, reach, ended);
       evaluation = select(evaluation, (whole)(0), ended);
       steps = select(steps, (whole)(0), ended);
@@ -292,7 +298,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     ended = NOT(going) | (evaluation >= (rounds > 0 ? evaluations : 1));
 
     if (ANY(ended)) {
-      const real chance = uniform(l.key, TO_BITS(restart), TO_BITS(round), 5);
+      const real chance = uniform(l.key, TO_BITS(restart), TO_BITS(l.first_round + round), 5);
       const whole taken = ended & ((round == 0) | (energy < present_energy) |
                                    (exp((present_energy - energy) / temperature) > chance));
       // Round 0 begins at the pose itself, which stays the best unless the descent lowers it.
@@ -308,18 +314,18 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
       finished = ended & (round >= rounds);
       const whole done = finished & active;
       if (ANY(done)) {
-        const whole row = min(pose, (whole)(item.z - 1)), first = gather_whole(first_angle, row);
+        const whole first = gather_whole(first_angle, row);
         for (int n = 0; n < l.torsions; n++) scatter(angles, first + n, best_turns[AT(n)], done);
-        scatter(best_translations, 4 * row, best.translation.x, done);
-        scatter(best_translations, 4 * row + 1, best.translation.y, done);
-        scatter(best_translations, 4 * row + 2, best.translation.z, done);
-        scatter(best_quaternions, 4 * row, best.x, done);
-        scatter(best_quaternions, 4 * row + 1, best.y, done);
-        scatter(best_quaternions, 4 * row + 2, best.z, done);
-        scatter(best_quaternions, 4 * row + 3, best.w, done);
-        scatter(energies, 2 * row, before, done);
+        scatter(translations, 4 * row, best.translation.x, done);
+        scatter(translations, 4 * row + 1, best.translation.y, done);
+        scatter(translations, 4 * row + 2, best.translation.z, done);
+        scatter(quaternions, 4 * row, best.x, done);
+        scatter(quaternions, 4 * row + 1, best.y, done);
+        scatter(quaternions, 4 * row + 2, best.z, done);
+        scatter(quaternions, 4 * row + 3, best.w, done);
+        if (heat == 0) scatter(energies, 2 * row, before, done);
         scatter(energies, 2 * row + 1, lowest, done);
-        scatter_whole(counts, row, count_of_pose, done);
+        scatter_whole(counts, row, gather_whole(counts, row) + count_of_pose, done);
         if (rounds == 0)
           for (int d = 0; d < count; d++)
             scatter(gradients, gradient_width * row + d, w.gradient[AT(d)], done);

@@ -73,8 +73,14 @@ def image(device: Device, array: np.ndarray) -> cl.Image:
 def _filled(device: Device, array: np.ndarray, access: int) -> cl.Buffer:
     array = np.ascontiguousarray(array if array.size else np.zeros(1, array.dtype))
     _check(device, array.nbytes)
-    with memory_named(device):
-        return cl.Buffer(device.context, access | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
+    with memory_named(device), watchdog.waiting():
+        if device.kind != "gpu":
+            return cl.Buffer(device.context, access | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
+        # NVIDIA's driver copies what COPY_HOST_PTR names when a kernel first uses it, and then that
+        # launch waits for all kernels that run.
+        buffer = cl.Buffer(device.context, access, array.nbytes)
+        cl.enqueue_copy(device.copies, buffer, array)
+        return buffer
 
 
 def empty(device: Device, count: int, dtype: object) -> cl.Buffer:

@@ -31,16 +31,16 @@ from ligen_py.settings.section import Name, Section
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
         "parse": {"conformers": 1},
-        "dock": {"num_restart": 256, "max_num_poses": 96},
-        "filter": {"max_num_poses": 32},
-        "refine": {"evaluations": 20, "finalists": 8, "max_num_poses": 6},
+        "dock": {"num_restart": 128, "max_num_poses": 96},
+        "filter": {"max_num_poses": 64},
+        "refine": {"evaluations": 20, "finalists": 16, "max_num_poses": 6},
         "score": {"functions": ["vina", "ad4"]},
     },
     "standard": {},
     "thorough": {
-        "dock": {"num_restart": 4096, "max_num_poses": 1024},
+        "dock": {"num_restart": 2048, "max_num_poses": 512},
         "filter": {"max_num_poses": 256, "cluster_rmsd": 0.5},
-        "refine": {"rounds": 16, "finalists": 4, "max_num_poses": 50},
+        "refine": {"rounds": 4, "finalists": 8, "max_num_poses": 50},
         "score": {"functions": ["vina", "ad4", "xscore", "gnina"]},
     },
 }

@@ -9,7 +9,7 @@ from ligen_py.settings.section import Section
 class FilterSettings(Section):
     """Which docked poses are refined."""
 
-    max_num_poses: int = Field(192, ge=1, le=MAX_RESTARTS, description="poses kept per ligand")
+    max_num_poses: int = Field(256, ge=1, le=MAX_RESTARTS, description="poses kept per ligand")
     max_pocket_bumps: int = Field(
         1,
         ge=0,

@@ -30,7 +30,7 @@ class RefineSettings(Section):
         2.0, gt=0, le=10, description="largest random change between two minima, in Angstrom"
     )
     finalists: int = Field(
-        3,
+        4,
         ge=0,
         le=MAX_RESTARTS,
         description="poses refined to the end: again and again the quarter of lowest energy goes "

@@ -55,6 +55,11 @@ class System:
     refiner: Refiner
 
     @property
+    def counts(self) -> np.ndarray:
+        """Poses of each ligand (ligands,)."""
+        return np.diff(self.poses.first_pose)
+
+    @property
     def maps(self) -> np.ndarray:
         """Values of all maps (maps, x, y, z)."""
         field = self.refiner.field.maps
@@ -72,8 +77,8 @@ class System:
         return twin.Problem.of(self.name, self.ligands, number, self.refiner.field, maps)
 
     def refined(self, rounds: int, evaluations: int, **more: Any) -> Refined:
-        """All poses after so many rounds of so many evaluations."""
-        chain = {"temperature": 1.2, "amplitude": 2.0, **more}
+        """All poses after so many rounds of so many evaluations, in one heat."""
+        chain = {"temperature": 1.2, "amplitude": 2.0, "finalists": 0, **more}
         settings = RefineSettings(rounds=rounds, evaluations=evaluations, **chain)
         return self.refiner.refine(self.ligands, self.poses, settings, self.kinds)
 
@@ -300,12 +305,23 @@ def test_a_short_descent_equals_the_twin(
     if near:
         given = replace(given, poses=given.refined(1, 40).poses)
     found, maps = given.refined(1, evaluations), given.maps
-    tolerance = 2e-3 if near else 1e-2
+    tolerance, by_rounding = 2e-3 if near else 1e-2, 0
     for pose, number in enumerate(owners(given.poses)):
         pocket = given.problem(number, maps)
         start = twin.Genotype.of(given.poses, pose)
-        energy, _ = twin.descend(pocket.evaluate, start, evaluations, pocket.squared_scale)
-        assert found.after[pose] == pytest.approx(energy, rel=1e-3, abs=tolerance)
+        energy = descended(pocket, start, evaluations)
+        if found.after[pose] != pytest.approx(energy, rel=1e-3, abs=tolerance):
+            # A descent that decides by a hair ends elsewhere, as the twin's own does from beside.
+            rng, by_rounding = np.random.default_rng(pose), by_rounding + 1
+            beside = [start.moved(rng.normal(0, 1e-5, 6 + len(start.torsion))) for _ in range(16)]
+            ends = [descended(pocket, place, evaluations) for place in beside]
+            assert min(ends) - tolerance <= found.after[pose] <= max(ends) + tolerance
+    assert by_rounding <= len(given.poses.restart) / 5
+
+
+def descended(pocket: twin.Problem, start: twin.Genotype, evaluations: int) -> float:
+    """The energy where the twin's descent ends."""
+    return twin.descend(pocket.evaluate, start, evaluations, pocket.squared_scale)[0]
 
 
 @pytest.mark.lanes_64("Oclgrind")
@@ -378,27 +394,82 @@ def test_a_quarter_goes_on_until_the_finalists_are_left() -> None:
     assert refining.quarter(np.array([64]), 0).tolist() == [0]  # without finalists none goes on
 
 
-def test_heats_of_a_ligand_depend_on_it_alone(device: Device) -> None:
+def heats(most: int) -> RefineSettings:
+    """Two heats or more, with so many finalists."""
+    return RefineSettings(rounds=1, evaluations=12, finalists=most)
+
+
+def test_heats_of_a_ligand_depend_on_it_alone(device: Device, form: str) -> None:
     if device.is_simulator:
         pytest.skip("too slow")
-    given = system(device)
+    given = system(device).by(form)
     ligands, refiner, poses = given.ligands, given.refiner, given.poses
-    settings = RefineSettings(rounds=1, evaluations=12, finalists=1)
-    every = refining.refine_in_heats(refiner, ligands, poses, settings, given.kinds)
+    every = refiner.refine(ligands, poses, heats(1), given.kinds)
     counts = np.diff(poses.first_pose)
     for ligand in range(len(counts)):
         rows = np.arange(*poses.first_pose[ligand : ligand + 2])
         own = take(poses, rows, np.where(np.arange(len(counts)) == ligand, counts, 0))
-        alone = refining.refine_in_heats(refiner, ligands, own, settings, given.kinds)
+        alone = refiner.refine(ligands, own, heats(1), given.kinds)
+        assert np.array_equal(alone.before, every.before[rows])
         assert np.array_equal(alone.after, every.after[rows])
         assert np.array_equal(alone.poses.translation, every.poses.translation[rows])
-    # Each heat has random numbers of its own.
-    three = RefineSettings(rounds=3)
-    first, second = (refiner.refine(ligands, poses, three, given.kinds, heat) for heat in (0, 1))
-    assert (first.after != second.after).any()
     # The energies are those of the poses.
-    same = refiner.refine(ligands, every.poses, RefineSettings(rounds=0), given.kinds)
+    same = given.by(form).refiner.refine(ligands, every.poses, no_rounds(), given.kinds)
     assert same.before == pytest.approx(every.after, rel=1e-3, abs=1e-2)
+
+
+def no_rounds() -> RefineSettings:
+    """Energies alone."""
+    return RefineSettings(rounds=0)
+
+
+def test_the_lowest_poses_go_on_from_where_they_are(device: Device, form: str) -> None:
+    """Heats one by one: the quarter of lowest energy, and chains that go on with other numbers."""
+    if device.is_simulator:
+        pytest.skip("too slow")
+    given = system(device).by(form)
+    ligands, refiner, poses = given.ligands, given.refiner, given.poses
+    first = given.refined(1, 12)
+    both = refiner.refine(ligands, poses, heats(2), given.kinds)
+    assert np.array_equal(both.before, first.before)
+    rows = refining.lowest(first.after, poses.first_pose, refining.quarter(given.counts, 2))
+    left_out = np.setdiff1d(np.arange(len(first.after)), rows)
+    assert np.array_equal(both.after[left_out], first.after[left_out])
+    assert np.array_equal(both.poses.quaternion[left_out], first.poses.quaternion[left_out])
+    assert (both.after[rows] <= first.after[rows] + 1e-3).all()
+    assert (both.after[rows] < first.after[rows] - 1e-3).any()
+    # The chains of the second heat are those of rounds that no other heat has.
+    packed = refining.pack(
+        ligands, np.arange(len(given.counts)), refiner.field, heats(2), given.kinds, 3
+    )
+    assert [table["first_round"].tolist() for table in packed.heats] == [
+        [0] * len(given.counts),
+        packed.heats[0]["rounds"].tolist(),
+        (packed.heats[0]["rounds"] + packed.heats[1]["rounds"]).tolist(),
+    ]
+    assert packed.heats[2]["rounds"][0] == 16
+
+
+def test_the_device_chooses_as_numpy_does(device: Device) -> None:
+    """Ties, numbers that are none and ligands of which none or all go on, among other poses."""
+    rng = np.random.default_rng(4)
+    counts = np.array([7, 0, 1, 130, 12, 3])
+    fewer = np.array([2, 0, 1, 33, 0, 3])
+    energies = rng.integers(0, 9, (counts.sum(), 2)).astype(np.float32)
+    energies[rng.random(len(energies)) < 0.2, 1] = np.nan
+    energies[rng.random(len(energies)) < 0.1, 1] = np.inf
+    order = rng.permutation(len(energies)).astype(np.int32)  # places of poses in the heat
+    spans = np.stack([np.cumsum(counts) - counts, counts, np.cumsum(fewer) - fewer, fewer], axis=1)
+    given = (np.int32(spans), order, energies, np.full(fewer.sum(), -1, np.int32))
+    arrays = [buffers.exchange(device, array) for array in given]
+    program = build(device, refining.HEATS)
+    program.kernel("keep_lowest")(device.queue, (192, len(counts)), (64, 1), *arrays)
+    found = buffers.download(device, arrays[3], fewer.sum(), np.int32)
+    first = np.concatenate([[0], np.cumsum(counts)])
+    expected = order[refining.lowest(energies[order, 1], first, fewer)]
+    for last, number in zip(np.cumsum(fewer), fewer, strict=True):
+        mine, wanted = (sorted(rows[last - number : last]) for rows in (found, expected))
+        assert mine == wanted
 
 
 @pytest.mark.parametrize("name", ["vina", "ad4"])
@@ -427,10 +498,12 @@ def test_batches_side_by_side_change_no_bit(
     given = system(device)
     count = len(given.ligands.entry)
     together = min(3, count)
-    monkeypatch.setattr(refining, "AT_ONCE", {})
-    expected = given.refined(1, 12)
+    monkeypatch.setattr(refining, "QUEUES", {})
+    expected = given.refined(1, 12, finalists=2)
     monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
-    monkeypatch.setattr(refining, "AT_ONCE", {device.kind: together})
+    monkeypatch.setattr(refining, "QUEUES", {device.kind: 2})
+    monkeypatch.setattr(refining, "_bytes", lambda *_: 1)
+    monkeypatch.setattr(buffers, "budget", lambda _: together)
     launched: list[int] = []
     run = Refiner._run
 
@@ -445,7 +518,7 @@ def test_batches_side_by_side_change_no_bit(
     whole, rest = divmod(count, together)
     for before in (0, 1):
         launched[:] = [together] * before
-        found = given.refined(1, 12)
+        found = given.refined(1, 12, finalists=2)
         alone = [1] * (together * before)
         assert launched == [together] * (before + whole) + alone + [rest] * (rest > 0)
         assert np.array_equal(found.after, expected.after)
@@ -472,8 +545,8 @@ def test_lanes_depend_on_the_ligand_and_on_how_many_poses_it_has() -> None:
         """On an NVIDIA GPU."""
         return refining.lanes_of(Card("ptx"), atoms, freedoms, few=few)  # type: ignore[arg-type]
 
-    assert [lanes(size, 16, few=False) for size in (24, 48, 64, 96, 128)] == [8, 8, 16, 16, 32]
-    assert [lanes(24, width, few=False) for width in (16, 24, 40, 70)] == [8, 8, 16, 32]
+    assert [lanes(size, 16, few=False) for size in (24, 48, 64, 96, 128)] == [8, 16, 16, 16, 32]
+    assert [lanes(24, width, few=False) for width in (16, 24, 40, 70)] == [8, 16, 16, 32]
     assert {lanes(size, 16, few=True) for size in (24, 64, 256)} == {32}
     local = Card("local")
     assert refining.lanes_of(local, 24, 16, few=False) == 64  # type: ignore[arg-type]

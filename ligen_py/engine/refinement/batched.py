@@ -1,8 +1,14 @@
-"""Refine poses on a device: chains of descents in a field (kernels/batched/refine.cl)."""
+"""Refine poses on a device: chains of descents in a field (kernels/batched/refine.cl), in heats.
+
+After each heat the quarter of a ligand's poses with the lowest energies goes on, from where they
+are, with four times the rounds: every heat costs about as much as the first. The device chooses
+them (kernels/batched/heats.cl), so that all heats of all ligands are launched at once.
+"""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +41,7 @@ log = logging.getLogger("ligen_py")
 BATCH_LIGANDS = 8192
 
 BY_SUB_GROUPS, BY_LANES = "batched/refine.cl", "batched/refine_lanes.cl"
+HEATS = "batched/heats.cl"
 """Two forms of the same search: a sub-group has a pose, or each of its lanes has one."""
 
 FASTEST = {"cpu": BY_LANES}
@@ -52,13 +59,13 @@ MOST_TURNS = 8
 WARP = 32
 """Lanes of an NVIDIA GPU that go together."""
 
-FEW_LANES = ((8, 48, 24), (16, 96, 40))
+FEW_LANES = ((8, 24, 16), (16, 96, 40))
 """Lanes of a pose there, and for how many atoms and degrees of freedom; `WARP` for more."""
 
 FEW_POSES = 4
 """A ligand with fewer has `WARP` lanes for each, since fewer lanes would wait for poses."""
 
-AT_ONCE = {"gpu": 8}
+QUEUES = {"gpu": 8}
 """Batches that a device computes side by side, by kind; else 1. Small ones do not fill it."""
 
 SUB_GROUP_CLASSES = (24, 32, 48, *ATOM_CLASSES[1:])
@@ -79,11 +86,14 @@ LIGAND = np.dtype(
             "words",
             "first_row",
             "rounds",
+            "first_round",
         )
     ]
     + [("key", np.uint32), ("radius_of_gyration", np.float32)]
 )
-"""One ligand of a batch; its last two numbers are a key of its content and Angstrom."""
+"""One ligand of a batch in one heat; its last two numbers are a key of its content and Angstrom.
+
+`first_round` is the number of rounds of the heats before: each has random numbers of its own."""
 
 STRUCTS = {"field_ligand_t": LIGAND}
 """Rows of tables that energies in a field need (kernels/include/energy.clh)."""
@@ -122,15 +132,18 @@ class Classes(NamedTuple):
 Batch = tuple[np.ndarray, Classes]
 """Ligands of one class."""
 
-Call = tuple[str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]]
-"""A kernel's name, work-items in all and of a group, arguments."""
+Call = tuple[Program, str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]]
+"""A kernel's program and name, work-items in all and of a group, arguments."""
 
 
 @dataclass(frozen=True)
 class RefineBatch:
     """Some ligands as the flat arrays that the refine kernel reads, Angstrom."""
 
+    heats: tuple[np.ndarray, ...]
+    """Rows of `LIGAND` of each heat."""
     ligands: np.ndarray
+    """Those of the first."""
     conformers: np.ndarray
     kinds: np.ndarray
     torsions: np.ndarray
@@ -144,12 +157,9 @@ def pack(
     field: ChemicalField,
     settings: RefineSettings,
     kinds: np.ndarray,
-    heat: int = 0,
+    heats: int = 1,
 ) -> RefineBatch:
-    """Flat arrays of the ligands `rows` in a field.
-
-    Their keys mix the seed and the heat with their content.
-    """
+    """Flat arrays of the ligands `rows` in a field, for so many heats."""
     atoms = field.particles(ligands, rows)
     torsions = np.diff(ligands.first_torsion)[rows]
     words = (atoms.counts + 31) // 32
@@ -164,7 +174,7 @@ def pack(
         table[f"first_{name}"] = np.cumsum(count) - count
     table["atoms"], table["torsions"], table["words"] = atoms.counts, torsions, words
     table["rounds"] = rounds_of(torsions, settings.rounds)
-    table["key"] = keys_of(ligands, rows, settings.seed + (heat << 32), kinds)
+    table["key"] = keys_of(ligands, rows, settings.seed, kinds)
     xyz = ligands.xyz[atoms.rows]
     if len(rows):
         squares = (xyz.astype(np.float64) ** 2).sum(axis=1)
@@ -173,7 +183,13 @@ def pack(
     limits = np.zeros((len(atoms.torsion_range), 4), np.int16)
     limits[:, :2] = atoms.torsion_range
     starts = np.repeat(table["first_atom"], torsions)[:, None]
+    tables = [table]
+    for heat in range(1, heats):
+        tables.append(tables[-1].copy())
+        tables[-1]["first_round"] += tables[-1]["rounds"]
+        tables[-1]["rounds"] = rounds_of(torsions, FEWER**heat * settings.rounds)
     return RefineBatch(
+        tuple(tables),
         table,
         np.concatenate([xyz, atoms.values[:, None]], axis=1),
         atoms.kinds.astype(np.int32),
@@ -227,17 +243,11 @@ class Refiner:
         self.evaluations = 0
 
     def refine(
-        self,
-        ligands: Ligands,
-        poses: Poses,
-        settings: RefineSettings,
-        kinds: np.ndarray,
-        heat: int = 0,
+        self, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
     ) -> Refined:
         """Refine every pose; the result has the same poses, each with its lowest energy found.
 
-        `ligands` as the field sees them; `kinds` (atoms,): see `keys_of`. Each `heat` has random
-        numbers of its own.
+        `ligands` as the field sees them; `kinds` (atoms,): see `keys_of`.
         """
         count = len(poses.restart)
         angles = np.deg2rad(poses.torsion.astype(np.float64)).astype(np.float32)
@@ -252,16 +262,13 @@ class Refiner:
 
         def run(some: Sequence[Batch]) -> None:
             """Refine the poses of some batches side by side, in place: in `state`."""
-            ready = []
-            for rows, classes in some:
-                batch = pack(ligands, rows, self.field, settings, kinds, heat)
-                ready.append(self._prepared(batch, rows, classes, poses, settings, state))
+            ready = [
+                self._prepared(ligands, *batch, poses, settings, kinds, state) for batch in some
+            ]
             self._run(ready, settings, state)
 
-        batches = list(self._batches(ligands, poses))
-        together = AT_ONCE.get(self.device.kind, 1)
-        for first in range(0, len(batches), together):
-            for done in self._in_memory(run, batches[first : first + together]):
+        for together in self._together(self._batches(ligands, poses), poses):
+            for done in self._in_memory(run, together):
                 pace.add(done)
         better = energies[:, 1] < energies[:, 0]
         changed = np.repeat(better, np.diff(poses.first_torsion))
@@ -272,6 +279,20 @@ class Refiner:
             torsion=np.where(changed, _wrapped(angles), poses.torsion),
         )
         return Refined(refined, energies[:, 0], energies[:, 1], gradients)
+
+    def _together(self, batches: Iterator[Batch], poses: Poses) -> Iterator[list[Batch]]:
+        """Batches that are launched together: on a GPU as many as its memory holds, else one."""
+        some: list[Batch] = []
+        room = limit = buffers.budget(self.device) if self.device.kind in QUEUES else 0
+        for rows, classes in batches:
+            size = _bytes(len(rows), int(np.diff(poses.first_pose)[rows].sum()), classes)
+            if some and size > room:
+                yield some
+                some, room = [], limit
+            some.append((rows, classes))
+            room -= size
+        if some:
+            yield some
 
     def _in_memory(
         self, run: Callable[[Sequence[Batch]], None], some: Sequence[Batch]
@@ -318,49 +339,71 @@ class Refiner:
 
     def _prepared(
         self,
-        batch: RefineBatch,
+        ligands: Ligands,
         rows: np.ndarray,
         classes: Classes,
         poses: Poses,
         settings: RefineSettings,
+        kinds: np.ndarray,
         state: tuple[np.ndarray, ...],
     ) -> "Launch":
         """All buffers of a batch: making one waits for kernels that run."""
         device = self.device
         angles, quaternion, translation, _, _ = state
-        counts = np.diff(poses.first_pose)[rows]
-        chosen = ranges(poses.first_pose[rows], counts)
+        heats = heats_of(np.diff(poses.first_pose)[rows], settings)
+        batch = pack(ligands, rows, self.field, settings, kinds, len(heats))
+        chosen = ranges(poses.first_pose[rows], heats[0])
         lengths = np.diff(poses.first_torsion)[chosen]
         turns = ranges(poses.first_torsion[chosen], lengths)
         tuning = self._tuning or tuned(device, self._source, classes.atoms)
+        count = len(chosen)
         results = (
+            buffers.exchange(device, quaternion[chosen]),
+            buffers.exchange(device, translation[chosen]),
             buffers.exchange(device, angles[turns]),
-            *(buffers.empty(device, len(chosen) * 4, np.float32) for _ in range(2)),
-            buffers.empty(device, len(chosen) * classes.freedoms, np.float32),
-            buffers.empty(device, len(chosen) * 2, np.float32),
-            buffers.empty(device, len(chosen), np.int32),
+            buffers.empty(device, 0 if settings.rounds else count * classes.freedoms, np.float32),
+            buffers.empty(device, count * 2, np.float32),
+            buffers.exchange(device, np.zeros(count, np.int32)),
         )
         tables = {name: buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS}
         share_out = self._by_lanes if self._source == BY_LANES else self._by_sub_groups
-        work = share_out(batch, tables, counts, classes, tuning)
-        arguments = (
-            *work.first,
+        work = share_out(batch, tables, heats, classes, tuning)
+        constants = (
             np.int32(settings.evaluations),
             np.float32(settings.temperature),
             np.float32(settings.amplitude),
             self.field.maps.grid.row(),
-            *work.tables,
-            buffers.upload(device, work.items),
+        )
+        given = (
             buffers.upload(device, poses.restart[chosen]),
             buffers.upload(device, np.append(0, np.cumsum(lengths)[:-1]).astype(np.int32)),
-            buffers.upload(device, quaternion[chosen]),
-            buffers.upload(device, translation[chosen]),
-            *results,
-            *work.last,
         )
-        call = ((len(work.items) * work.local,), (work.local,), arguments)
-        calls = (*work.before, (work.kernel, *call))
-        return Launch(work.program, calls, results, chosen, turns, classes.freedoms)
+        calls, places = list(work.before), buffers.upload(device, np.arange(count, dtype=np.int32))
+        for heat, (rows_of_heat, items) in enumerate(zip(batch.heats, work.items, strict=True)):
+            if heat:
+                more = buffers.empty(device, int(heats[heat].sum()), np.int32)
+                calls.append(self._choice(heats[heat - 1], heats[heat], places, results[4], more))
+                places = more
+            arguments = (
+                *(*work.first, np.int32(heat), *constants, *work.field),
+                buffers.upload(device, rows_of_heat),
+                *(*work.tables, buffers.upload(device, items), places, *given),
+                *(*results, *work.last),
+            )
+            size = (len(items) * work.local,), (work.local,)
+            calls.append((work.program, work.kernel, *size, arguments))
+        return Launch(tuple(calls), results, chosen, turns, classes.freedoms)
+
+    def _choice(
+        self, counts: np.ndarray, fewer: np.ndarray, places: Any, energies: Any, more: Any
+    ) -> "Call":
+        """Between two heats: which poses go on, `fewer` (ligands,) of `counts` of each ligand."""
+        spans = [np.cumsum(counts) - counts, counts, np.cumsum(fewer) - fewer, fewer]
+        ligands = buffers.upload(self.device, np.stack(spans, axis=1).astype(np.int32))
+        width = -(-int(counts.max()) // GROUP) * GROUP
+        arguments = (ligands, places, energies, more)
+        program = build(self.device, HEATS)
+        return program, "keep_lowest", (width, len(counts)), (GROUP, 1), arguments
 
     def _run(
         self, ready: Sequence["Launch"], settings: RefineSettings, state: tuple[np.ndarray, ...]
@@ -368,20 +411,22 @@ class Refiner:
         """Launch batches side by side, and put their results in place."""
         device = self.device
         angles, quaternion, translation, energies, gradients = state
+        queues = device.queues(min(len(ready), QUEUES.get(device.kind, 1)))
         with buffers.memory_named(device):
             events = [
-                launch.start(queue)
-                for launch, queue in zip(ready, device.queues(len(ready)), strict=True)
+                launch.start(queue) for launch, queue in zip(ready, cycle(queues), strict=False)
             ]
+        for queue in queues:
+            queue.flush()
         # All results before the first is put in place: what is tried again starts anew.
         found = [
             launch.download(device, done[-1], gradients=not settings.rounds)
             for launch, done in zip(ready, events, strict=True)
         ]
         for launch, results in zip(ready, found, strict=True):
-            angles[launch.turns] = results[0]
-            quaternion[launch.poses] = results[1].reshape(-1, 4)
-            translation[launch.poses] = results[2].reshape(-1, 4)
+            quaternion[launch.poses] = results[0].reshape(-1, 4)
+            translation[launch.poses] = results[1].reshape(-1, 4)
+            angles[launch.turns] = results[2]
             if not settings.rounds:
                 gradients[launch.poses, : launch.freedoms] = results[3].reshape(-1, launch.freedoms)
             energies[launch.poses] = results[4].reshape(-1, 2)
@@ -392,11 +437,11 @@ class Refiner:
         self,
         batch: RefineBatch,
         tables: Mapping[str, Any],
-        counts: np.ndarray,
+        heats: Sequence[np.ndarray],
         classes: Classes,
         tuning: Tuning,
     ) -> "Work":
-        """A sub-group has a pose. `counts` (ligands,): poses of each ligand."""
+        """A sub-group has a pose. `heats`: see `heats_of`."""
         device, ligands = self.device, batch.ligands
         lanes = self._lanes or classes.lanes
         together = WARP // lanes if device.back_end == "ptx" else 1
@@ -410,20 +455,21 @@ class Refiner:
         terms = buffers.empty(device, 4 * spots * int(rows.sum()), np.float32)
         named = tables["ligands"], tables["pairs"], steps, found
         sizes = np.int32(len(ligands)), *named
-        calls: list[Call] = [("find_rows", (-(-len(ligands) // GROUP) * GROUP,), (GROUP,), sizes)]
+        whole = -(-len(ligands) // GROUP) * GROUP
+        calls: list[Call] = [(program, "find_rows", (whole,), (GROUP,), sizes)]
         if rows.any():
             every = (spots, int(rows.max()), len(ligands))
             atoms = tables["conformers"], tables["kinds"]
             made = (*self._tables, tables["ligands"], *atoms, tables["pairs"], steps, found, terms)
-            calls.append(("find_terms", every, (spots, 1, 1), made))
-        ours = (tables[name] for name in BATCH_COLUMNS if name != "pairs")
+            calls.append((program, "find_terms", every, (spots, 1, 1), made))
+        ours = (tables[name] for name in BATCH_COLUMNS if name not in ("ligands", "pairs"))
         return Work(
             program,
             "refine",
             lanes * together,
-            items_of(device, ligands, counts, together, GROUPS_TO_FILL),
-            (),
-            (self._cells_on(program), *self._tables, *ours, steps, found, terms),
+            all_items(device, batch, heats, together, GROUPS_TO_FILL),
+            (self._cells_on(program), *self._tables),
+            (*ours, steps, found, terms),
             before=tuple(calls),
         )
 
@@ -431,7 +477,7 @@ class Refiner:
         self,
         batch: RefineBatch,
         tables: Mapping[str, Any],
-        counts: np.ndarray,
+        heats: Sequence[np.ndarray],
         classes: Classes,
         tuning: Tuning,
     ) -> "Work":
@@ -439,9 +485,9 @@ class Refiner:
         device = self.device
         vector = VECTORS.get(device.kind, 1)
         lanes = device.sub_group_size if vector == 1 else 1
-        items = items_of(device, batch.ligands, counts, lanes * vector, GROUPS_PER_UNIT)
-        reals = scratch_reals(batch.ligands)
-        scratch = buffers.empty(device, len(items) * reals * lanes * vector, np.float32)
+        items = all_items(device, batch, heats, lanes * vector, GROUPS_PER_UNIT)
+        reals, groups = scratch_reals(batch.ligands), max(len(some) for some in items)
+        scratch = buffers.empty(device, groups * reals * lanes * vector, np.float32)
         # One program for ligands of every size, since only the scratch memory depends on it.
         macros = {**field_macros(self.field), "MAX_ATOMS": MAX_ATOMS}
         macros |= {"POSES": vector, "LANES": lanes}
@@ -450,8 +496,9 @@ class Refiner:
             "refine_lanes",
             lanes,
             items,
+            (self.field.maps.buffer, *self._tables),
+            tuple(tables[name] for name in BATCH_COLUMNS if name != "ligands"),
             (np.int32(reals),),
-            (self.field.maps.buffer, *self._tables, *(tables[name] for name in BATCH_COLUMNS)),
             (np.int32(classes.freedoms), scratch),
         )
 
@@ -473,12 +520,14 @@ class Work:
     kernel: str
     local: int
     """Work-items of a work-group."""
-    items: np.ndarray
-    """int32 (work-groups, 4): ligand, its first pose of the work-group, one past the last."""
-    first: tuple[Any, ...]
+    items: tuple[np.ndarray, ...]
+    """Of each heat, see `items_of`."""
+    field: tuple[Any, ...]
     tables: tuple[Any, ...]
+    first: tuple[Any, ...] = ()
     last: tuple[Any, ...] = ()
-    """The kernel's first arguments, those from the maps to the items, and its last."""
+    """The kernel's arguments from the maps to the ligands and from there to the items, its first
+    ones and its last."""
     before: tuple[Call, ...] = ()
     """Kernels that make tables."""
 
@@ -487,10 +536,9 @@ class Work:
 class Launch:
     """A batch on the device, ready to be launched, and where its results go."""
 
-    program: Program
     calls: tuple[Call, ...]
     results: tuple[Any, ...]
-    """Buffers: angles, quaternions, translations, gradients, energies, counts of evaluations."""
+    """Buffers: quaternions, translations, angles, gradients, energies, counts of evaluations."""
     poses: np.ndarray
     turns: np.ndarray
     """Rows of the poses, and of their torsion angles."""
@@ -499,14 +547,14 @@ class Launch:
     def start(self, queue: Any) -> list[Any]:
         """Launch all kernels on a queue; their events."""
         return [
-            self.program.kernel(name)(queue, size, local, *arguments)
-            for name, size, local, arguments in self.calls
+            program.kernel(name)(queue, size, local, *arguments)
+            for program, name, size, local, arguments in self.calls
         ]
 
     def download(self, device: Device, after: Any, *, gradients: bool) -> list[np.ndarray]:
         """The results, after an event; gradients only where they are asked for."""
         poses = len(self.poses)
-        counts = [len(self.turns), 4 * poses, 4 * poses, self.freedoms * poses, 2 * poses, poses]
+        counts = [4 * poses, 4 * poses, len(self.turns), self.freedoms * poses, 2 * poses, poses]
         counts[3] *= gradients
         kinds = [np.float32] * 5 + [np.int32]
         return [
@@ -528,6 +576,12 @@ def lanes_of(device: Device, atoms: int, freedoms: int, *, few: bool) -> int:
     return WARP
 
 
+def _bytes(ligands: int, poses: int, classes: Classes) -> int:
+    """Memory that a batch takes on a device, at most: terms of pairs, what a pose has."""
+    pairs = classes.atoms * (classes.atoms + WARP) // 2
+    return 16 * pairs * ligands + 4 * (24 + classes.freedoms) * poses
+
+
 def most_rows(atoms: np.ndarray) -> np.ndarray:
     """Rows of the pairs of ligands with so many atoms, at most (kernels/include/energy.clh)."""
     return atoms // 2
@@ -536,9 +590,10 @@ def most_rows(atoms: np.ndarray) -> np.ndarray:
 def items_of(
     device: Device, ligands: np.ndarray, counts: np.ndarray, wide: int, groups_per_unit: float
 ) -> np.ndarray:
-    """Items of work-groups that have `wide` poses of one ligand at a time, see `Work`.
+    """Items of work-groups that have `wide` poses of one ligand at a time.
 
-    `ligands`: rows of `LIGAND`, `counts` (ligands,) their poses. The longest chains come first.
+    `ligands`: rows of `LIGAND`, `counts` (ligands,) their poses. An item (int32, 4) is a ligand,
+    its first place of the work-group, one past the last. The longest chains come first.
 
     Where there are more poses than keep the device busy, each of these is followed by others: a
     group ends with its longest, and the sums of several chains differ less than single chains.
@@ -552,6 +607,20 @@ def items_of(
     limits = [before + np.minimum(counts[ligand], wide * turns * n) for n in (share, share + 1)]
     items = np.stack([ligand, *limits, np.zeros_like(ligand)], axis=1).astype(np.int32)
     return items[np.argsort(-ligands["rounds"][ligand], kind="stable")]
+
+
+def all_items(
+    device: Device,
+    batch: RefineBatch,
+    heats: Sequence[np.ndarray],
+    wide: int,
+    groups_per_unit: float,
+) -> tuple[np.ndarray, ...]:
+    """`items_of` each heat."""
+    return tuple(
+        items_of(device, ligands, counts, wide, groups_per_unit)
+        for ligands, counts in zip(batch.heats, heats, strict=True)
+    )
 
 
 def scratch_reals(ligands: np.ndarray) -> int:
@@ -629,24 +698,15 @@ def _apart(
     return owner[best], found.restart[best].astype(np.int64), words.cluster[best]
 
 
-def refine_in_heats(
-    refiner: Refiner, ligands: Ligands, poses: Poses, settings: RefineSettings, kinds: np.ndarray
-) -> Refined:
-    """Chains of all poses, then longer ones of the best, until the finalists are left.
+def heats_of(counts: np.ndarray, settings: RefineSettings) -> list[np.ndarray]:
+    """How many poses of each ligand (ligands,) are in each heat, of `counts` in the first.
 
-    After each heat the quarter of a ligand's poses with the lowest energies goes on, from where
-    they are, with four times the rounds: every heat costs about as much as the first. A pose that
-    is left out stays as it is.
+    Without rounds and without finalists there is one heat.
     """
-    found = refiner.refine(ligands, poses, settings, kinds)
-    counts, rounds, heat = np.diff(poses.first_pose), settings.rounds, 0
-    while (more := quarter(counts, settings.finalists)).any():
-        counts, rounds, heat = more, FEWER * rounds, heat + 1
-        rows = lowest(found.after, poses.first_pose, counts)
-        longer = settings.model_copy(update={"rounds": rounds})
-        better = refiner.refine(ligands, take(found.poses, rows, counts), longer, kinds, heat)
-        _replace(found, rows, better)
-    return found
+    heats = [counts]
+    while settings.rounds and (fewer := quarter(heats[-1], settings.finalists)).any():
+        heats.append(fewer)
+    return heats
 
 
 def lowest(energies: np.ndarray, first_pose: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -684,18 +744,6 @@ def quarter(counts: np.ndarray, finalists: int) -> np.ndarray:
     return np.where((counts > finalists) & (finalists > 0), fewer, 0)
 
 
-def _replace(found: Refined, rows: np.ndarray, better: Refined) -> None:
-    """Put poses in the place of the given rows where their energies are lower."""
-    lower = better.after < found.after[rows]
-    rows, new, old = rows[lower], better.poses, found.poses
-    found.after[rows] = better.after[lower]
-    old.translation[rows] = new.translation[lower]
-    old.quaternion[rows] = new.quaternion[lower]
-    lengths = np.diff(old.first_torsion)[rows]
-    there, here = (first[:-1] for first in (old.first_torsion, new.first_torsion))
-    old.torsion[ranges(there[rows], lengths)] = new.torsion[ranges(here[lower], lengths)]
-
-
 def refine_poses(
     device: Device,
     settings: RefineSettings,
@@ -723,5 +771,5 @@ def refine_poses(
     if not settings.rounds:
         same = refiner.refine(ligands, kept, settings, kinds)
         return same.poses, verdicts, Refinement(before=same.before, after=same.after)
-    refined = refine_in_heats(refiner, ligands, kept, settings, kinds)
+    refined = refiner.refine(ligands, kept, settings, kinds)
     return keep_best(device, ligands, refined, settings.max_num_poses, settings.cluster_rmsd)
