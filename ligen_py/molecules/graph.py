@@ -13,24 +13,15 @@ from functools import cache, cached_property
 import numpy as np
 from rdkit import Chem
 
-NOT_ACCEPTING = "[#7;+1,$([X3v3][a,#6X3v4,$([NX2]=*)])]"
-"""Nitrogens that give their lone pair away: pyrrole and aniline, amide and its like, hydrazone and
-triazene, ammonium."""
-
-AMIDE = "[NX3]-[CX3]=[O,N,SX1]"
-TERTIARY_AMIDE = "[NX3]([!#1])([!#1])-[CX3]=[O,N,SX1]"
+from ligen_py.molecules.lists import SINGLE, BondKind, Lists
 
 CHARGED = "[!+0]"
 DATIVE = "*->*"
-AROMATIC_DOUBLE = "[a;X2&!v2,X3&!v3,X4&!v4]"
-"""Aromatic atoms with a double bond in every Kekule form: more valences than bonds."""
-
 LONGEST_RING = 6
 """Larger rings are not stored."""
 
-ORDERS = np.ones(16, "u1")
-"""Code of a bond by twice its order; 4 is aromatic, unusual orders count as single."""
-ORDERS[[3, 4, 6]] = 4, 2, 3
+_CODES = {1.5: 4, 2.0: 2, 3.0: 3}
+"""Code of a bond by its order; unusual orders count as single."""
 
 
 @cache
@@ -60,17 +51,6 @@ def matches(mol: Chem.Mol, smarts: str) -> Sequence[tuple[int, ...]]:
         pattern(smarts), maxMatches=1_000_000
     )
     return found
-
-
-class Lists:
-    """Atoms and bonds of a molecule, and what of them is asked for more than once."""
-
-    def __init__(self, mol: Chem.Mol) -> None:
-        self.mol = mol
-        self.atoms, self.bonds = list(atoms_of(mol)), list(bonds_of(mol))
-        self.element = list(map(Chem.Atom.GetAtomicNum, self.atoms))
-        self.charge = list(map(Chem.Atom.GetFormalCharge, self.atoms))
-        self.aromatic = list(map(Chem.Atom.GetIsAromatic, self.atoms))
 
 
 @dataclass(frozen=True)
@@ -103,62 +83,37 @@ class Graph:
     @classmethod
     def of(cls, mol: Chem.Mol) -> "Graph":
         """The graph of a molecule; ValueError where a bond has no order."""
-        return cls.of_lists(Lists(mol))
+        return cls.of_lists(Lists(mol), range(mol.GetNumAtoms()))
 
     @classmethod
-    def of_lists(cls, lists: Lists) -> "Graph":
-        """The graph of a molecule from its atoms; ValueError where a bond has no order."""
-        mol, count = lists.mol, len(lists.atoms)
-        orders = Chem.GetAdjacencyMatrix(mol, useBO=True, force=True)
-        first, second = orders.nonzero()
-        upper = first < second
-        first, second = first[upper], second[upper]
-        if len(first) != mol.GetNumBonds():
-            raise ValueError("a bond has no order")
-        cyclic = np.zeros((count, count), bool)
-        rings, single_pairs = [], []
-        for ring in mol.GetRingInfo().AtomRings():
-            following = [*ring[1:], ring[0]]
-            cyclic[ring, following] = True
-            if LONGEST_RING - 1 <= len(ring) <= LONGEST_RING:
-                single = (orders[ring, following] == 1).tolist()
-                end = [-1] * (LONGEST_RING - len(ring))
-                rings.append([*ring, *end])
-                pairs = [
-                    one and other for one, other in zip(single, [single[-1], *single], strict=False)
-                ]
-                single_pairs.append([*pairs, *([False] * len(end))])
-        amide = np.zeros(len(first), bool)
-        for ends in rigid_amides(mol) if 7 in lists.element else ():
-            amide |= (first == min(ends)) & (second == max(ends))
+    def of_lists(cls, lists: Lists, order: Sequence[int]) -> "Graph":
+        """The graph of a molecule with its atoms in another order (old number of each new atom).
+
+        ValueError where a bond has no order.
+        """
+        new = numbers_in(order)
+        element = [lists.element[i] for i in order]
+        ends = [
+            (new[i], new[j]) if new[i] < new[j] else (new[j], new[i])
+            for i, j in zip(lists.near, lists.far, strict=True)
+        ]
+        rows = sorted(range(len(ends)), key=ends.__getitem__)
+        rings, single_pairs = _rings(lists, new)
+        amides = rigid_amides(lists) if 7 in element else NO_ATOMS
+        aromatic_double = aromatic_doubles(lists)
+        refusing = not_accepting(lists) if 7 in element else NO_ATOMS
         return cls(
-            element=np.array(lists.element, "u1"),
-            charge=np.array(lists.charge, "i1"),
-            aromatic=np.array(lists.aromatic, bool),
-            aromatic_double=_marked(mol, count, AROMATIC_DOUBLE if any(lists.aromatic) else ""),
-            accepts=~_marked(mol, count, NOT_ACCEPTING if 7 in lists.element else ""),
-            bond=np.array([first, second]).T,
-            order=ORDERS[(2 * orders[first, second]).astype("u1")],
-            cyclic=cyclic[first, second] | cyclic[second, first],
-            amide=amide,
+            element=np.frombuffer(bytes(element), "u1"),
+            charge=np.array([lists.charge[i] for i in order], "i1"),
+            aromatic=_flags([lists.aromatic[i] for i in order]),
+            aromatic_double=_flags([i in aromatic_double for i in order]),
+            accepts=_flags([i not in refusing for i in order]),
+            bond=np.array([ends[i] for i in rows], "i8").reshape(-1, 2),
+            order=np.frombuffer(bytes([_code(lists.bonds[i]) for i in rows]), "u1"),
+            cyclic=_flags([i in lists.cyclic for i in rows]),
+            amide=_flags([i in amides for i in rows]),
             ring=np.array(rings, "i8").reshape(-1, LONGEST_RING),
             single_pair=np.array(single_pairs, bool).reshape(-1, LONGEST_RING),
-        )
-
-    def renumbered(self, order: np.ndarray) -> "Graph":
-        """The same graph with its atoms in another order (old number of each new atom)."""
-        new = np.empty(len(order) + 1, "i8")
-        new[order], new[-1] = np.arange(len(order)), -1
-        bond = np.sort(new[self.bond], axis=1)
-        rows = np.argsort(bond[:, 0] * len(order) + bond[:, 1])
-        by_atom = {name: getattr(self, name)[order] for name in BY_ATOM}
-        by_bond = {name: getattr(self, name)[rows] for name in BY_BOND}
-        return Graph(
-            **by_atom,
-            **by_bond,
-            bond=bond[rows],
-            ring=new[self.ring],
-            single_pair=self.single_pair,
         )
 
     @classmethod
@@ -226,28 +181,113 @@ class Graph:
         return np.bincount(self.near[self._ends[2] == 2], minlength=len(self.element))
 
 
-BY_ATOM = ("element", "charge", "aromatic", "aromatic_double", "accepts")
-BY_BOND = ("order", "cyclic", "amide")
+NO_ATOMS: frozenset[int] = frozenset()
 
 
-def _marked(mol: Chem.Mol, count: int, smarts: str) -> np.ndarray:
-    """Atoms (bool) that match a pattern; none match an empty one."""
-    result = np.zeros(count, bool)
-    if not smarts:
-        return result
-    result[[atom for (atom,) in matches(mol, smarts)]] = True
+def numbers_in(order: Sequence[int]) -> list[int]:
+    """New number of each atom from an order, the old number of each new atom."""
+    result = [0] * len(order)
+    for number, atom in enumerate(order):
+        result[atom] = number
     return result
 
 
-def rigid_amides(mol: Chem.Mol) -> set[tuple[int, int]]:
-    """Nitrogen and carbon of the amides that do not turn: a tertiary one with unlike ends does."""
-    amides = {(match[0], match[1]) for match in matches(mol, AMIDE)}
-    tertiary = matches(mol, TERTIARY_AMIDE) if amides else ()
-    if not tertiary:
-        return amides
-    rank = list(Chem.CanonicalRankAtoms(mol, breakTies=False))
-    return amides - {
-        (nitrogen, carbon)
-        for nitrogen, first, second, carbon, _ in tertiary
-        if rank[first] != rank[second]
+def _flags(values: list[bool]) -> np.ndarray:
+    return np.frombuffer(bytes(values), bool)
+
+
+def _code(bond: BondKind) -> int:
+    """Code of a bond's order; 4 is aromatic."""
+    if not bond.order:
+        raise ValueError("a bond has no order")
+    return _CODES.get(bond.order, 1)
+
+
+def _rings(lists: Lists, new: Sequence[int]) -> tuple[list[list[int]], list[list[bool]]]:
+    """The five- and six-rings, and which of their atoms have two single bonds in them."""
+    rings, single_pairs = [], []
+    for ring in lists.rings:
+        missing = LONGEST_RING - len(ring)
+        if not 0 <= missing <= 1:
+            continue
+        following = zip(ring, (*ring[1:], ring[0]), strict=True)
+        single = [lists.bonds[lists.numbers[pair]].order == 1 for pair in following]
+        pairs = [one and other for one, other in zip(single, [single[-1], *single], strict=False)]
+        rings.append([*[new[i] for i in ring], *[-1] * missing])
+        single_pairs.append([*pairs, *[False] * missing])
+    return rings, single_pairs
+
+
+def aromatic_doubles(lists: Lists) -> set[int]:
+    """Aromatic atoms with a double bond in every Kekule form: more valences than bonds."""
+    return {
+        atom
+        for atom, aromatic in enumerate(lists.aromatic)
+        if aromatic
+        and lists.degree[atom] in (2, 3, 4)
+        and lists.valence[atom] != lists.degree[atom]
     }
+
+
+def not_accepting(lists: Lists) -> set[int]:
+    """Nitrogens that give their lone pair away.
+
+    Pyrrole and aniline, amide and its like, hydrazone and triazene, ammonium.
+    """
+    return {
+        atom
+        for atom, element in enumerate(lists.element)
+        if element == 7 and (lists.charge[atom] == 1 or _gives_away(lists, atom))
+    }
+
+
+def _gives_away(lists: Lists, atom: int) -> bool:
+    """Whether an atom with three single bonds is beside an atom with multiple bonds."""
+    if not lists.degree[atom] == lists.valence[atom] == 3:
+        return False
+    return any(_takes(lists, other) for other in lists.neighbours[atom])
+
+
+def _takes(lists: Lists, atom: int) -> bool:
+    """Whether an atom with multiple bonds takes the lone pair of a nitrogen beside it."""
+    degree, element = lists.degree[atom], lists.element[atom]
+    if lists.aromatic[atom]:
+        return True
+    if element == 6:
+        return degree == 3 and lists.valence[atom] == 4
+    return element == 7 and degree == 2 and any(first == atom for first, _ in lists.doubles)
+
+
+def rigid_amides(lists: Lists) -> set[int]:
+    """Numbers of the bonds of amides that do not turn: a tertiary one with unlike ends does."""
+    amides = {
+        (other, carbon)
+        for carbon, end in lists.doubles
+        if _is_acyl(lists, carbon, end)
+        for other in lists.neighbours[carbon]
+        if lists.element[other] == 7
+        and lists.degree[other] == 3
+        and not lists.aromatic[other]
+        and lists.bonds[lists.numbers[carbon, other]].type == SINGLE
+    }
+    return {lists.numbers[amide] for amide in amides if not _has_unlike_ends(lists, *amide)}
+
+
+def _is_acyl(lists: Lists, carbon: int, end: int) -> bool:
+    """Whether a double bond is that of a carbonyl or its like."""
+    if lists.element[carbon] != 6 or lists.degree[carbon] != 3:
+        return False
+    if lists.aromatic[carbon] or lists.aromatic[end]:
+        return False
+    return lists.element[end] in (7, 8) or (lists.element[end] == 16 and lists.degree[end] == 1)
+
+
+def _has_unlike_ends(lists: Lists, nitrogen: int, carbon: int) -> bool:
+    """Whether an amide's nitrogen has two further atoms, no hydrogens, that differ."""
+    ends = [other for other in lists.neighbours[nitrogen] if other != carbon]
+    if len(ends) != 2 or any(lists.element[end] == 1 for end in ends):
+        return False
+    first, second = ends
+    if lists.element[first] != lists.element[second] or lists.degree[first] != lists.degree[second]:
+        return True
+    return lists.ranks[first] != lists.ranks[second]

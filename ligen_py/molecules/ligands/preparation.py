@@ -20,7 +20,7 @@ import numpy as np
 from rdkit import Chem, rdBase
 
 from ligen_py.functions import all_types, load_types
-from ligen_py.molecules.graph import LONGEST_RING, Graph, Lists, matches
+from ligen_py.molecules.graph import LONGEST_RING, Graph, matches
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, has_conformer
@@ -47,6 +47,7 @@ from ligen_py.molecules.ligands.states import (
     tautomers,
     undefined_stereo,
 )
+from ligen_py.molecules.lists import Lists
 from ligen_py.molecules.stored import stored_lists
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.molecules.typing.input import LigandAtoms
@@ -488,8 +489,7 @@ def _mended(
 
 def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> bool:
     lists = Lists(Chem.AddHs(form))
-    graph = Graph.of_lists(lists)
-    ordered = _docking_order(lists, graph, rotatable_bonds(lists.mol, graph))
+    ordered = _docking_order(lists, rotatable_bonds(lists))
     return can_exist(*_bare(form, ordered), _shape_cache(settings, shapes))
 
 
@@ -537,12 +537,11 @@ def _ligands(
         detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {settings.max_atoms}"
         raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
     lists = Lists(mol)
-    graph = Graph.of_lists(lists)
-    rotatable = rotatable_bonds(mol, graph)
+    rotatable = rotatable_bonds(lists)
     if len(rotatable) > settings.max_torsions:
         detail = f"{len(rotatable)} rotatable bonds, at most {settings.max_torsions}"
         raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
-    ordered = _docking_order(lists, graph, rotatable)
+    ordered = _docking_order(lists, rotatable)
     if placed:
         return _rows(ordered, [mol.GetConformer().GetPositions()[ordered.order]], smiles)
     joined = _joined(isomer, ordered, settings, shapes)
@@ -572,11 +571,10 @@ class _Ordered:
         return int(np.count_nonzero(self.graph.element > 1))
 
 
-def _docking_order(lists: Lists, graph: Graph, rotatable: list[tuple[int, int]]) -> _Ordered:
-    pieces = rigid_pieces(neighbours_of(graph), rotatable)
-    order, axes, far_sides = pieces.heavy_first(graph.element > 1)
-    renumbered = graph.renumbered(np.array(order))
-    return _Ordered(lists, renumbered, Torsions(axes, far_sides), order)
+def _docking_order(lists: Lists, rotatable: list[tuple[int, int]]) -> _Ordered:
+    pieces = rigid_pieces(lists.neighbours, rotatable)
+    order, axes, far_sides = pieces.heavy_first([element > 1 for element in lists.element])
+    return _Ordered(lists, Graph.of_lists(lists, order), Torsions(axes, far_sides), order)
 
 
 def _joined(
@@ -657,14 +655,27 @@ def _rows(
 def _partial_charges(ordered: _Ordered) -> np.ndarray:
     """In docking order.
 
-    RDKit spreads formal charges over conjugated atoms by their numbers, so with any the charges of
-    a molecule depend on these.
+    RDKit spreads a formal charge over conjugated atoms of the element, those of several charges by
+    the numbers of the atoms, so with these the charges of a molecule depend on them.
     """
-    lists = ordered.lists
-    if any(lists.charge):
-        return gasteiger(Chem.RenumberAtoms(lists.mol, ordered.order))
-    charges: np.ndarray = gasteiger(lists.mol, lists.atoms)[ordered.order]
+    lists, order = ordered.lists, ordered.order
+    if len(_conjugated_charges(lists)) > 1:
+        return gasteiger(Chem.RenumberAtoms(lists.mol, order))
+    charges: np.ndarray = gasteiger(lists.mol)[order]
     return charges
+
+
+def _conjugated_charges(lists: Lists) -> set[int]:
+    """Atoms that have a formal charge and a conjugated bond."""
+    if not any(lists.charge):
+        return set()
+    return {
+        atom
+        for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)
+        if bond.conjugated
+        for atom in (near, far)
+        if lists.charge[atom]
+    }
 
 
 Columns = dict[str, dict[str, np.ndarray]]

@@ -6,13 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdkit import Chem
 
-from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.ligands.rotatable_bonds import pair_mask, rigid_pieces, rotatable_bonds
+from ligen_py.molecules.lists import Lists
 
 
 def turning(smiles: str) -> set[tuple[int, int]]:
-    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
-    return set(rotatable_bonds(mol, Graph.of(mol)))
+    return set(rotatable_bonds(Lists(Chem.AddHs(Chem.MolFromSmiles(smiles)))))
 
 
 @pytest.mark.parametrize(
