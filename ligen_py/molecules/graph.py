@@ -13,15 +13,12 @@ from functools import cache, cached_property
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.molecules.lists import SINGLE, BondKind, Lists
+from ligen_py.molecules.lists import SINGLE, Lists
 
 CHARGED = "[!+0]"
 DATIVE = "*->*"
 LONGEST_RING = 6
 """Larger rings are not stored."""
-
-_CODES = {1.5: 4, 2.0: 2, 3.0: 3}
-"""Code of a bond by its order; unusual orders count as single."""
 
 
 @cache
@@ -83,53 +80,47 @@ class Graph:
     @classmethod
     def of(cls, mol: Chem.Mol) -> "Graph":
         """The graph of a molecule; ValueError where a bond has no order."""
-        return cls.of_lists(Lists(mol), range(mol.GetNumAtoms()))
+        return cls.of_outlines([Outline.of(Lists(mol), range(mol.GetNumAtoms()))])
 
     @classmethod
-    def of_lists(cls, lists: Lists, order: Sequence[int]) -> "Graph":
-        """The graph of a molecule with its atoms in another order (old number of each new atom).
-
-        ValueError where a bond has no order.
-        """
-        new = numbers_in(order)
-        element = [lists.element[i] for i in order]
-        ends = [
-            (new[i], new[j]) if new[i] < new[j] else (new[j], new[i])
-            for i, j in zip(lists.near, lists.far, strict=True)
-        ]
-        rows = sorted(range(len(ends)), key=ends.__getitem__)
-        rings, single_pairs = _rings(lists, new)
-        amides = rigid_amides(lists) if 7 in element else NO_ATOMS
-        aromatic_double = aromatic_doubles(lists)
-        refusing = not_accepting(lists) if 7 in element else NO_ATOMS
-        return cls(
-            element=np.frombuffer(bytes(element), "u1"),
-            charge=np.array([lists.charge[i] for i in order], "i1"),
-            aromatic=_flags([lists.aromatic[i] for i in order]),
-            aromatic_double=_flags([i in aromatic_double for i in order]),
-            accepts=_flags([i not in refusing for i in order]),
-            bond=np.array([ends[i] for i in rows], "i8").reshape(-1, 2),
-            order=np.frombuffer(bytes([_code(lists.bonds[i]) for i in rows]), "u1"),
-            cyclic=_flags([i in lists.cyclic for i in rows]),
-            amide=_flags([i in amides for i in rows]),
-            ring=np.array(rings, "i8").reshape(-1, LONGEST_RING),
-            single_pair=np.array(single_pairs, bool).reshape(-1, LONGEST_RING),
-        )
-
-    @classmethod
-    def joined(cls, graphs: Sequence["Graph"]) -> "Graph":
-        """Graphs side by side, atoms numbered through; at least one."""
-        first = np.cumsum([0, *(len(graph.element) for graph in graphs)])
+    def of_outlines(cls, outlines: Sequence["Outline"]) -> "Graph":
+        """The graphs of some molecules side by side, atoms numbered through; at least one."""
         columns = {
-            spec.name: np.concatenate([getattr(graph, spec.name) for graph in graphs])
-            for spec in fields(cls)
+            spec.name: np.concatenate([getattr(outline, spec.name) for outline in outlines])
+            for spec in fields(Outline)
         }
-        bonds = np.repeat(first[:-1], [len(graph.bond) for graph in graphs])[:, None]
-        rings = np.repeat(first[:-1], [len(graph.ring) for graph in graphs])[:, None]
-        ring = columns["ring"]
+        first = np.cumsum([0, *[len(outline.element) for outline in outlines[:-1]]])
+        count = len(columns["element"])
+        ends = columns["ends"] + np.repeat(first, [len(one.ends) for one in outlines])[:, None]
+        keys = np.minimum(*ends.T) * count + np.maximum(*ends.T)
+        rows = np.argsort(keys)
+        keys = keys[rows]
+        order = columns["order"][rows]
+
+        place = columns["ring"] + np.repeat(first, [len(one.ring) for one in outlines])
+        sizes = columns["ring_size"].astype("i8")
+        start = np.cumsum(sizes) - sizes
+        following = np.arange(1, len(place) + 1)
+        following[start + sizes - 1] = start
+        other = place[following]
+        bond = np.searchsorted(keys, np.minimum(place, other) * count + np.maximum(place, other))
+        cyclic = np.zeros(len(keys), bool)
+        cyclic[bond] = True
+
+        kept = (sizes >= LONGEST_RING - 1) & (sizes <= LONGEST_RING)
+        step = np.arange(LONGEST_RING)
+        inside = step < sizes[kept][:, None]
+        source = np.where(inside, start[kept][:, None] + step, 0)
+        before = start[kept][:, None] + (step - 1) % sizes[kept][:, None]
+        single = order[bond] == 1
         return cls(
-            **columns
-            | {"bond": columns["bond"] + bonds, "ring": np.where(ring < 0, -1, ring + rings)}
+            **{name: columns[name] for name in BY_ATOM},
+            bond=np.array([keys // count, keys % count]).T,
+            order=order,
+            cyclic=cyclic,
+            amide=columns["amide"][rows],
+            ring=np.where(inside, place[source], -1),
+            single_pair=inside & single[source] & single[before],
         )
 
     @cached_property
@@ -181,7 +172,57 @@ class Graph:
         return np.bincount(self.near[self._ends[2] == 2], minlength=len(self.element))
 
 
-NO_ATOMS: frozenset[int] = frozenset()
+BY_ATOM = ("element", "charge", "aromatic", "aromatic_double", "accepts")
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a graph is made of: atoms as in `Graph`, bonds and rings in RDKit's order."""
+
+    element: np.ndarray
+    charge: np.ndarray
+    aromatic: np.ndarray
+    aromatic_double: np.ndarray
+    accepts: np.ndarray
+    ends: np.ndarray
+    """i4 (bonds, 2)."""
+    order: np.ndarray
+    amide: np.ndarray
+    ring: np.ndarray
+    """i4: atoms of each ring in turn, of one ring after another."""
+    ring_size: np.ndarray
+    """i4 (rings,)."""
+
+    @classmethod
+    def of(cls, lists: Lists, order: Sequence[int]) -> "Outline":
+        """That of a molecule with its atoms in another order (old number of each new atom).
+
+        ValueError where a bond has no order.
+        """
+        codes = bytes([bond.code for bond in lists.bonds])
+        if 0 in codes:
+            raise ValueError("a bond has no order")
+        new = numbers_in(order)
+        ends = [new[atom] for pair in zip(lists.near, lists.far, strict=True) for atom in pair]
+        has_nitrogen = 7 in lists.element
+        amides = rigid_amides(lists) if has_nitrogen else NOTHING
+        refusing = not_accepting(lists) if has_nitrogen else NOTHING
+        double = aromatic_doubles(lists)
+        return cls(
+            element=np.frombuffer(bytes([lists.element[i] for i in order]), "u1"),
+            charge=np.array([lists.charge[i] for i in order], "i1"),
+            aromatic=_flags([lists.aromatic[i] for i in order]),
+            aromatic_double=_flags([i in double for i in order]),
+            accepts=_flags([i not in refusing for i in order]),
+            ends=np.array(ends, "i4").reshape(-1, 2),
+            order=np.frombuffer(codes, "u1"),
+            amide=_flags([number in amides for number in range(len(codes))]),
+            ring=np.array([new[atom] for ring in lists.rings for atom in ring], "i4"),
+            ring_size=np.array([len(ring) for ring in lists.rings], "i4"),
+        )
+
+
+NOTHING: frozenset[int] = frozenset()
 
 
 def numbers_in(order: Sequence[int]) -> list[int]:
@@ -194,28 +235,6 @@ def numbers_in(order: Sequence[int]) -> list[int]:
 
 def _flags(values: list[bool]) -> np.ndarray:
     return np.frombuffer(bytes(values), bool)
-
-
-def _code(bond: BondKind) -> int:
-    """Code of a bond's order; 4 is aromatic."""
-    if not bond.order:
-        raise ValueError("a bond has no order")
-    return _CODES.get(bond.order, 1)
-
-
-def _rings(lists: Lists, new: Sequence[int]) -> tuple[list[list[int]], list[list[bool]]]:
-    """The five- and six-rings, and which of their atoms have two single bonds in them."""
-    rings, single_pairs = [], []
-    for ring in lists.rings:
-        missing = LONGEST_RING - len(ring)
-        if not 0 <= missing <= 1:
-            continue
-        following = zip(ring, (*ring[1:], ring[0]), strict=True)
-        single = [lists.bonds[lists.numbers[pair]].order == 1 for pair in following]
-        pairs = [one and other for one, other in zip(single, [single[-1], *single], strict=False)]
-        rings.append([*[new[i] for i in ring], *[-1] * missing])
-        single_pairs.append([*pairs, *[False] * missing])
-    return rings, single_pairs
 
 
 def aromatic_doubles(lists: Lists) -> set[int]:

@@ -18,6 +18,8 @@ SINGLE, DOUBLE = int(Chem.BondType.SINGLE), int(Chem.BondType.DOUBLE)
 USUAL = {SINGLE, DOUBLE, int(Chem.BondType.TRIPLE), int(Chem.BondType.AROMATIC)}
 """RDKit's types of bonds."""
 
+_CODES = {0.0: 0, 1.5: 4, 2.0: 2, 3.0: 3}
+
 HEAD = bytes.fromhex("efbeadde 00000000 10000000 04000000 00000000")
 """How the bytes begin whose layout is known: a mark, and version 16.4.0 of RDKit's pickles."""
 _ATOMS = len(HEAD) + 10
@@ -50,6 +52,8 @@ class BondKind(NamedTuple):
 
     type: int
     order: float
+    code: int
+    """1, 2, 3; 4 is aromatic, 0 a bond without order; unusual orders count as single."""
     conjugated: bool
     stereo: int
     direction: int
@@ -97,13 +101,13 @@ class Lists:
         return {pair: number for pairs in ends for number, pair in enumerate(pairs)}
 
     @cached_property
-    def cyclic(self) -> set[int]:
-        """Numbers of the bonds of rings."""
-        return {
-            self.numbers[pair]
-            for ring in self.rings
-            for pair in zip(ring, (*ring[1:], ring[0]), strict=True)
-        }
+    def cyclic(self) -> set[tuple[int, int]]:
+        """Bonds of rings as pairs of atoms, in both directions."""
+        result: set[tuple[int, int]] = set()
+        for ring in self.rings:
+            following = (*ring[1:], ring[0])
+            result.update(zip(ring, following, strict=True), zip(following, ring, strict=True))
+        return result
 
     @cached_property
     def ranks(self) -> list[int]:
@@ -223,9 +227,11 @@ def _atom(atom: Any) -> AtomKind:
 
 def _bond(bond: Any) -> BondKind:
     kind, conjugated = int(bond.GetBondType()), bond.GetIsConjugated()
+    order = bond.GetBondTypeAsDouble()
     return BondKind(
         kind,
-        bond.GetBondTypeAsDouble(),
+        order,
+        _CODES.get(order, 1),
         conjugated,
         int(bond.GetStereo()),
         int(bond.GetBondDir()),

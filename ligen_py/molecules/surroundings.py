@@ -40,10 +40,8 @@ class Surroundings:
         self.degree, self.rings = lists.degree, lists.rings
         self.neighbours = lists.neighbours
         self.bonds = [
-            (near, far, _ORDERS.get(bond.order, UNUSUAL), number in lists.cyclic)
-            for number, (near, far, bond) in enumerate(
-                zip(lists.near, lists.far, lists.bonds, strict=True)
-            )
+            (near, far, _ORDERS.get(bond.order, UNUSUAL), (near, far) in lists.cyclic)
+            for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)
         ]
         """Both atoms, the order of each bond, and whether it is one of a ring."""
         labels = [
@@ -82,7 +80,7 @@ class Surroundings:
         return 1 not in self.element and USUAL.issuperset([bond.type for bond in self.lists.bonds])
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=32)
 def surroundings(mol: Chem.Mol) -> Surroundings:
-    """Those of a molecule, which must not change; the last two are kept."""
+    """Those of a molecule, which must not change; the last ones are kept, for a batch at work."""
     return Surroundings(mol)

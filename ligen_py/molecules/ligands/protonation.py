@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+from ligen_py.molecules.graph import holds
 from ligen_py.molecules.surroundings import DOUBLE, surroundings
 
 FAMILIES = Path(__file__).with_name("pka.tsv")
@@ -621,18 +621,19 @@ def _sigma(row: Substituent, name: str, position: int) -> float:
 
 def neutral(mol: Chem.Mol) -> Chem.Mol:
     """The molecule without the charges that a hydrogen can take away or bring."""
-    if not holds(mol, CHARGED):
+    seen = surroundings(mol)
+    changes = {}
+    for atom, charge in _permanent(mol):
+        element, hydrogens = seen.element[atom], seen.hydrogens[atom]
+        if charge < 0 and element in (6, 7, 8, 15, 16):
+            changes[atom] = hydrogens - charge
+        elif charge == 1 and hydrogens and element in (7, 15):
+            changes[atom] = hydrogens - 1
+    if not changes:
         return mol
     changed = Chem.RWMol(mol)
-    for atom in atoms_of(changed):
-        charge = atom.GetFormalCharge()
-        if not charge or any(each.GetFormalCharge() * charge < 0 for each in atom.GetNeighbors()):
-            continue
-        hydrogens = atom.GetTotalNumHs()
-        if charge < 0 and atom.GetAtomicNum() in (6, 7, 8, 15, 16):
-            _set(atom, 0, hydrogens - charge)
-        elif charge == 1 and hydrogens and atom.GetAtomicNum() in (7, 15):
-            _set(atom, 0, hydrogens - 1)
+    for atom, hydrogens in changes.items():
+        _set(changed.GetAtomWithIdx(atom), 0, hydrogens)
     Chem.SanitizeMol(changed)
     return changed
 
@@ -671,7 +672,7 @@ def protonated(
 
 def populations(mol: Chem.Mol, found: Sequence[Site], ph: float) -> tuple[np.ndarray, np.ndarray]:
     """Which sites are charged in each microstate (bool: states, sites), and its share."""
-    permanent = list(_permanent(mol))
+    permanent = _permanent(mol)
     if len(found) == 1 and not permanent:
         (site,) = found
         gains = 0.0, ph - site.pka if site.is_acid else site.pka - ph
@@ -724,14 +725,17 @@ def _charge_shift(bonds: int, ways: int) -> float:
     return CHARGES[bonds] * (TWO_WAYS if ways > 1 and bonds in (3, 4) else 1.0)
 
 
-def _permanent(mol: Chem.Mol) -> Iterable[tuple[int, int]]:
-    """Atoms with a charge that no neighbour balances."""
-    if not holds(mol, CHARGED):
-        return
-    for atom in atoms_of(mol):
-        charge = atom.GetFormalCharge()
-        if charge and not any(each.GetFormalCharge() * charge < 0 for each in atom.GetNeighbors()):
-            yield atom.GetIdx(), charge
+def _permanent(mol: Chem.Mol) -> list[tuple[int, int]]:
+    """Atoms with a charge that no neighbour balances, and their charges."""
+    seen = surroundings(mol)
+    charges = seen.charge
+    if not any(charges):
+        return []
+    return [
+        (atom, charge)
+        for atom, charge in enumerate(charges)
+        if charge and not any(charges[other] * charge < 0 for other in seen.neighbours[atom])
+    ]
 
 
 def _state(mol: Chem.Mol, found: Sequence[Site], charged: np.ndarray) -> Chem.Mol:

@@ -30,15 +30,14 @@ def rotatable_bonds(lists: Lists) -> list[tuple[int, int]]:
     element = lists.element
     heavy = [[other for other in others if element[other] > 1] for others in lists.neighbours]
     turns, linear = [], set()
-    ends = zip(lists.near, lists.far, lists.bonds, strict=True)
-    for number, (first, second, bond) in enumerate(ends):
+    for first, second, bond in zip(lists.near, lists.far, lists.bonds, strict=True):
         if bond.order == 3:
             linear |= {first, second}
         elif (
             len(heavy[first]) > 1
             and len(heavy[second]) > 1
             and bond.order not in MULTIPLE
-            and number not in lists.cyclic
+            and (first, second) not in lists.cyclic
         ):
             turns.append((first, second) if first < second else (second, first))
     acyl = {carbon for carbon, end in lists.doubles if _is_acyl(lists, carbon, end)}
@@ -206,6 +205,11 @@ NEAREST = 4
 """Fewest bonds between two atoms that are tested for bumps."""
 
 
+def pair_words(heavy: int) -> int:
+    """Length of the pair mask of a molecule."""
+    return heavy * -(-heavy // 32)
+
+
 def pair_mask(bond: np.ndarray, far_sides: np.ndarray, heavy: int) -> np.ndarray:
     """Pairs of heavy atoms tested for bumps: in different pieces, four or more bonds apart.
 
@@ -218,32 +222,55 @@ def pair_mask(bond: np.ndarray, far_sides: np.ndarray, heavy: int) -> np.ndarray
         uint32 words, ceil(heavy / 32) per heavy atom, bit j % 32 of word j // 32 for partner j;
         the layout of `records.Ligands.pair_mask`.
     """
-    around: list[list[int]] = [[] for _ in range(heavy)]
-    for first, second in bond.tolist():
-        if first < heavy and second < heavy:
-            around[first].append(second)
-            around[second].append(first)
-    reach = [1 << atom for atom in range(heavy)]
-    """Atoms up to so many bonds away, a bit each."""
+    bond = bond[bond.max(axis=1, initial=0) < heavy]
+    return pair_masks(bond, far_sides, np.array([heavy]), np.array([len(far_sides)]))
+
+
+def pair_masks(
+    bond: np.ndarray, far_sides: np.ndarray, heavy: np.ndarray, torsions: np.ndarray
+) -> np.ndarray:
+    """The words of `pair_mask` of some molecules, one after another.
+
+    Args:
+        bond: bonds between heavy atoms (bonds, 2), these numbered through all molecules.
+        far_sides: ranges of the torsions of all molecules, by the numbers of each.
+        heavy: number of heavy atoms of each molecule, at least one.
+        torsions: number of torsions of each molecule.
+    """
+    atoms, first = np.arange(heavy.sum()), np.cumsum(heavy) - heavy
+    owner = np.repeat(np.arange(len(heavy)), heavy)
+    local, words = atoms - first[owner], -(-heavy // 32)
+    own = np.zeros((len(atoms), words.max()), "u4")
+    own[atoms, local // 32] = np.uint32(1) << (local % 32).astype("u4")
+    near = np.concatenate([bond[:, 0], bond[:, 1], atoms])
+    far = np.concatenate([bond[:, 1], bond[:, 0], atoms])
+    reach = own
     for _ in range(NEAREST - 1):
-        reach = [_union(reach, atom, others) for atom, others in enumerate(around)]
-    piece = [0] * heavy
-    for number, (start, end, *_) in enumerate(far_sides.tolist(), start=1):
-        piece[start:end] = [number] * (end - start)
-    members = [0] * (1 + len(far_sides))
-    for atom, number in enumerate(piece):
-        members[number] |= 1 << atom
-    everything, size = (1 << heavy) - 1, 4 * -(-heavy // 32)
-    rows = [
-        (everything & ~(near | members[number])).to_bytes(size, "little")
-        for near, number in zip(reach, piece, strict=True)
-    ]
-    return np.frombuffer(b"".join(rows), "<u4").astype("u4")
+        reach = _unions(reach[far], near)
+    piece = owner * (1 + torsions.max()) + _pieces(far_sides, first, torsions, len(atoms))
+    same = _unions(own, piece)[np.unique(piece, return_inverse=True)[1]]
+    tested = _unions(own, owner)[owner] & ~(reach | same)
+    return tested[np.arange(words.max()) < words[owner][:, None]]
 
 
-def _union(sets: list[int], atom: int, others: list[int]) -> int:
-    """The bits of an atom and of others."""
-    result = sets[atom]
-    for other in others:
-        result |= sets[other]
+def _unions(sets: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """The union of the sets of each group, in ascending order of the groups."""
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    result: np.ndarray = np.bitwise_or.reduceat(sets[order], starts)
+    return result
+
+
+def _pieces(
+    far_sides: np.ndarray, first: np.ndarray, torsions: np.ndarray, count: int
+) -> np.ndarray:
+    """Piece of each heavy atom, within its molecule: the last torsion that moves it, from 1."""
+    result = np.zeros(count, int)
+    number = 1 + np.arange(len(far_sides)) - np.repeat(np.cumsum(torsions) - torsions, torsions)
+    start, end = far_sides[:, :2].T + np.repeat(first, torsions)
+    for torsion in range(1, 1 + torsions.max()):
+        chosen = number == torsion
+        sizes = (end - start)[chosen]
+        offsets = np.repeat(start[chosen] - np.cumsum(sizes) + sizes, sizes)
+        result[offsets + np.arange(sizes.sum())] = torsion
     return result

@@ -8,7 +8,7 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import rdMolTransforms
 
-from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.graph import Graph, Outline
 from ligen_py.molecules.ligands.assembly import (
     TOO_NEAR,
     TORSIONS,
@@ -96,7 +96,7 @@ def ordered(smiles: str) -> tuple[Chem.Mol, Chem.Mol, list[list[int]], Torsions]
     return (
         Chem.RenumberAtoms(bare, order[: bare.GetNumAtoms()]),
         Chem.RenumberAtoms(mol, order),
-        neighbours_of(Graph.of_lists(lists, order)),
+        neighbours_of(Graph.of_outlines([Outline.of(lists, order)])),
         Torsions(axes, far_sides),
     )
 
