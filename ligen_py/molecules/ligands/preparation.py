@@ -716,11 +716,12 @@ def _rows(
 def _partial_charges(ordered: _Ordered) -> np.ndarray:
     """In docking order.
 
-    RDKit spreads a formal charge over conjugated atoms of the element, those of several charges by
-    the numbers of the atoms, so with these the charges of a molecule depend on them.
+    RDKit spreads a formal charge over conjugated atoms of the same element. With several charges of
+    one element the result depends on the numbers of the atoms.
     """
     lists, order = ordered.lists, ordered.order
-    if len(_conjugated_charges(lists)) > 1:
+    spread = [lists.element[atom] for atom in _conjugated_charges(lists)]
+    if len(set(spread)) < len(spread):
         return gasteiger(Chem.RenumberAtoms(lists.mol, order))
     charges: np.ndarray = gasteiger(lists.mol)[order]
     return charges

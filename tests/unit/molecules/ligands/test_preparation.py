@@ -66,12 +66,22 @@ def test_states_pass_between_processes(smiles: str) -> None:
             assert np.array_equal(found[name], arrays[name]), name
 
 
-def test_charges_of_a_nitrone_are_those_of_its_docking_order() -> None:
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "COc1ccc(-n2nc([N+](=O)[O-])c(NCc3cc(OC)ccc3OC)[n+]2[O-])cc1",
+        "O=[N+]([O-])c1ccc(CC(=O)[O-])c([N+](=O)[O-])c1",
+        "C[NH2+]CC(=[NH2+])Nc1ccc([N+](=O)[O-])cc1",
+        "CC(C)(C)[NH2+]CC(O)COP(=O)([O-])[O-]",
+        *DRUGS,
+    ],
+)
+def test_charges_are_those_of_the_docking_order(smiles: str) -> None:
     """RDKit spreads formal charges over conjugated atoms in the order of their numbers."""
-    smiles = "COc1ccc(-n2nc([N+](=O)[O-])c(NCc3cc(OC)ccc3OC)[n+]2[O-])cc1"
-    state = ligand(smiles).states[0]
-    mol = Chem.Mol(molecule_of(state.shape["molecule"]))
-    assert np.array_equal(state.partial, gasteiger(mol))
+    for written in (smiles, Chem.MolToRandomSmilesVect(Chem.MolFromSmiles(smiles), 1, 3)[0]):
+        for state in ligand(written, ParseSettings()).states:
+            mol = Chem.Mol(molecule_of(state.shape["molecule"]))
+            assert np.array_equal(state.partial, gasteiger(mol))
 
 
 @pytest.mark.parametrize("smiles", DRUGS)
