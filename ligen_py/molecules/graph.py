@@ -1,9 +1,7 @@
-"""What atom typing and torsions ask of RDKit, fetched once a molecule as arrays.
+"""What atom typing and torsions ask of molecules, as arrays.
 
-A call into RDKit for an atom or a bond costs about a microsecond, and every typing rule would ask
-for all of them. So everything is asked for here, in as few calls as there are, and the rules are
-arithmetic on arrays. They know no molecules: several graphs side by side (`joined`) are one graph,
-whose types cost little more than those of one.
+The rules are arithmetic on arrays and know no molecules: several graphs side by side are one graph,
+whose types cost little more than those of one (`Graph.of_outlines`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +14,6 @@ from rdkit import Chem
 from ligen_py.molecules.lists import SINGLE, Lists
 
 CHARGED = "[!+0]"
-DATIVE = "*->*"
 LONGEST_RING = 6
 """Larger rings are not stored."""
 
