@@ -1,9 +1,7 @@
-"""What atom typing and torsions ask of RDKit, fetched once a molecule as arrays.
+"""What atom typing and torsions ask of molecules, as arrays.
 
-A call into RDKit for an atom or a bond costs about a microsecond, and every typing rule would ask
-for all of them. So everything is asked for here, in as few calls as there are, and the rules are
-arithmetic on arrays. They know no molecules: several graphs side by side (`joined`) are one graph,
-whose types cost little more than those of one.
+The rules are arithmetic on arrays and know no molecules: several graphs side by side are one graph,
+whose types cost little more than those of one (`Graph.of_outlines`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,24 +11,11 @@ from functools import cache, cached_property
 import numpy as np
 from rdkit import Chem
 
-NOT_ACCEPTING = "[#7;+1,$([X3v3][a,#6X3v4,$([NX2]=*)])]"
-"""Nitrogens that give their lone pair away: pyrrole and aniline, amide and its like, hydrazone and
-triazene, ammonium."""
-
-AMIDE = "[NX3]-[CX3]=[O,N,SX1]"
-TERTIARY_AMIDE = "[NX3]([!#1])([!#1])-[CX3]=[O,N,SX1]"
+from ligen_py.molecules.lists import SINGLE, Lists
 
 CHARGED = "[!+0]"
-DATIVE = "*->*"
-AROMATIC_DOUBLE = "[a;X2&!v2,X3&!v3,X4&!v4]"
-"""Aromatic atoms with a double bond in every Kekule form: more valences than bonds."""
-
 LONGEST_RING = 6
 """Larger rings are not stored."""
-
-ORDERS = np.ones(16, "u1")
-"""Code of a bond by twice its order; 4 is aromatic, unusual orders count as single."""
-ORDERS[[3, 4, 6]] = 4, 2, 3
 
 
 @cache
@@ -60,17 +45,6 @@ def matches(mol: Chem.Mol, smarts: str) -> Sequence[tuple[int, ...]]:
         pattern(smarts), maxMatches=1_000_000
     )
     return found
-
-
-class Lists:
-    """Atoms and bonds of a molecule, and what of them is asked for more than once."""
-
-    def __init__(self, mol: Chem.Mol) -> None:
-        self.mol = mol
-        self.atoms, self.bonds = list(atoms_of(mol)), list(bonds_of(mol))
-        self.element = list(map(Chem.Atom.GetAtomicNum, self.atoms))
-        self.charge = list(map(Chem.Atom.GetFormalCharge, self.atoms))
-        self.aromatic = list(map(Chem.Atom.GetIsAromatic, self.atoms))
 
 
 @dataclass(frozen=True)
@@ -103,78 +77,47 @@ class Graph:
     @classmethod
     def of(cls, mol: Chem.Mol) -> "Graph":
         """The graph of a molecule; ValueError where a bond has no order."""
-        return cls.of_lists(Lists(mol))
+        return cls.of_outlines([Outline.of(Lists(mol), range(mol.GetNumAtoms()))])
 
     @classmethod
-    def of_lists(cls, lists: Lists) -> "Graph":
-        """The graph of a molecule from its atoms; ValueError where a bond has no order."""
-        mol, count = lists.mol, len(lists.atoms)
-        orders = Chem.GetAdjacencyMatrix(mol, useBO=True, force=True)
-        first, second = orders.nonzero()
-        upper = first < second
-        first, second = first[upper], second[upper]
-        if len(first) != mol.GetNumBonds():
-            raise ValueError("a bond has no order")
-        cyclic = np.zeros((count, count), bool)
-        rings, single_pairs = [], []
-        for ring in mol.GetRingInfo().AtomRings():
-            following = [*ring[1:], ring[0]]
-            cyclic[ring, following] = True
-            if LONGEST_RING - 1 <= len(ring) <= LONGEST_RING:
-                single = (orders[ring, following] == 1).tolist()
-                end = [-1] * (LONGEST_RING - len(ring))
-                rings.append([*ring, *end])
-                pairs = [
-                    one and other for one, other in zip(single, [single[-1], *single], strict=False)
-                ]
-                single_pairs.append([*pairs, *([False] * len(end))])
-        amide = np.zeros(len(first), bool)
-        for ends in rigid_amides(mol) if 7 in lists.element else ():
-            amide |= (first == min(ends)) & (second == max(ends))
-        return cls(
-            element=np.array(lists.element, "u1"),
-            charge=np.array(lists.charge, "i1"),
-            aromatic=np.array(lists.aromatic, bool),
-            aromatic_double=_marked(mol, count, AROMATIC_DOUBLE if any(lists.aromatic) else ""),
-            accepts=~_marked(mol, count, NOT_ACCEPTING if 7 in lists.element else ""),
-            bond=np.array([first, second]).T,
-            order=ORDERS[(2 * orders[first, second]).astype("u1")],
-            cyclic=cyclic[first, second] | cyclic[second, first],
-            amide=amide,
-            ring=np.array(rings, "i8").reshape(-1, LONGEST_RING),
-            single_pair=np.array(single_pairs, bool).reshape(-1, LONGEST_RING),
-        )
-
-    def renumbered(self, order: np.ndarray) -> "Graph":
-        """The same graph with its atoms in another order (old number of each new atom)."""
-        new = np.empty(len(order) + 1, "i8")
-        new[order], new[-1] = np.arange(len(order)), -1
-        bond = np.sort(new[self.bond], axis=1)
-        rows = np.argsort(bond[:, 0] * len(order) + bond[:, 1])
-        by_atom = {name: getattr(self, name)[order] for name in BY_ATOM}
-        by_bond = {name: getattr(self, name)[rows] for name in BY_BOND}
-        return Graph(
-            **by_atom,
-            **by_bond,
-            bond=bond[rows],
-            ring=new[self.ring],
-            single_pair=self.single_pair,
-        )
-
-    @classmethod
-    def joined(cls, graphs: Sequence["Graph"]) -> "Graph":
-        """Graphs side by side, atoms numbered through; at least one."""
-        first = np.cumsum([0, *(len(graph.element) for graph in graphs)])
+    def of_outlines(cls, outlines: Sequence["Outline"]) -> "Graph":
+        """The graphs of some molecules side by side, atoms numbered through; at least one."""
         columns = {
-            spec.name: np.concatenate([getattr(graph, spec.name) for graph in graphs])
-            for spec in fields(cls)
+            spec.name: np.concatenate([getattr(outline, spec.name) for outline in outlines])
+            for spec in fields(Outline)
         }
-        bonds = np.repeat(first[:-1], [len(graph.bond) for graph in graphs])[:, None]
-        rings = np.repeat(first[:-1], [len(graph.ring) for graph in graphs])[:, None]
-        ring = columns["ring"]
+        first = np.cumsum([0, *[len(outline.element) for outline in outlines[:-1]]])
+        count = len(columns["element"])
+        ends = columns["ends"] + np.repeat(first, [len(one.ends) for one in outlines])[:, None]
+        keys = np.minimum(*ends.T) * count + np.maximum(*ends.T)
+        rows = np.argsort(keys)
+        keys = keys[rows]
+        order = columns["order"][rows]
+
+        place = columns["ring"] + np.repeat(first, [len(one.ring) for one in outlines])
+        sizes = columns["ring_size"].astype("i8")
+        start = np.cumsum(sizes) - sizes
+        following = np.arange(1, len(place) + 1)
+        following[start + sizes - 1] = start
+        other = place[following]
+        bond = np.searchsorted(keys, np.minimum(place, other) * count + np.maximum(place, other))
+        cyclic = np.zeros(len(keys), bool)
+        cyclic[bond] = True
+
+        kept = (sizes >= LONGEST_RING - 1) & (sizes <= LONGEST_RING)
+        step = np.arange(LONGEST_RING)
+        inside = step < sizes[kept][:, None]
+        source = np.where(inside, start[kept][:, None] + step, 0)
+        before = start[kept][:, None] + (step - 1) % sizes[kept][:, None]
+        single = order[bond] == 1
         return cls(
-            **columns
-            | {"bond": columns["bond"] + bonds, "ring": np.where(ring < 0, -1, ring + rings)}
+            **{name: columns[name] for name in BY_ATOM},
+            bond=np.array([keys // count, keys % count]).T,
+            order=order,
+            cyclic=cyclic,
+            amide=columns["amide"][rows],
+            ring=np.where(inside, place[source], -1),
+            single_pair=inside & single[source] & single[before],
         )
 
     @cached_property
@@ -227,27 +170,140 @@ class Graph:
 
 
 BY_ATOM = ("element", "charge", "aromatic", "aromatic_double", "accepts")
-BY_BOND = ("order", "cyclic", "amide")
 
 
-def _marked(mol: Chem.Mol, count: int, smarts: str) -> np.ndarray:
-    """Atoms (bool) that match a pattern; none match an empty one."""
-    result = np.zeros(count, bool)
-    if not smarts:
-        return result
-    result[[atom for (atom,) in matches(mol, smarts)]] = True
+@dataclass(frozen=True)
+class Outline:
+    """What a graph is made of: atoms as in `Graph`, bonds and rings in RDKit's order."""
+
+    element: np.ndarray
+    charge: np.ndarray
+    aromatic: np.ndarray
+    aromatic_double: np.ndarray
+    accepts: np.ndarray
+    ends: np.ndarray
+    """i4 (bonds, 2)."""
+    order: np.ndarray
+    amide: np.ndarray
+    ring: np.ndarray
+    """i4: atoms of each ring in turn, of one ring after another."""
+    ring_size: np.ndarray
+    """i4 (rings,)."""
+
+    @classmethod
+    def of(cls, lists: Lists, order: Sequence[int]) -> "Outline":
+        """That of a molecule with its atoms in another order (old number of each new atom).
+
+        ValueError where a bond has no order.
+        """
+        codes = bytes([bond.code for bond in lists.bonds])
+        if 0 in codes:
+            raise ValueError("a bond has no order")
+        new = numbers_in(order)
+        ends = [new[atom] for pair in zip(lists.near, lists.far, strict=True) for atom in pair]
+        has_nitrogen = 7 in lists.element
+        amides = rigid_amides(lists) if has_nitrogen else NOTHING
+        refusing = not_accepting(lists) if has_nitrogen else NOTHING
+        double = aromatic_doubles(lists)
+        return cls(
+            element=np.frombuffer(bytes([lists.element[i] for i in order]), "u1"),
+            charge=np.array([lists.charge[i] for i in order], "i1"),
+            aromatic=_flags([lists.aromatic[i] for i in order]),
+            aromatic_double=_flags([i in double for i in order]),
+            accepts=_flags([i not in refusing for i in order]),
+            ends=np.array(ends, "i4").reshape(-1, 2),
+            order=np.frombuffer(codes, "u1"),
+            amide=_flags([number in amides for number in range(len(codes))]),
+            ring=np.array([new[atom] for ring in lists.rings for atom in ring], "i4"),
+            ring_size=np.array([len(ring) for ring in lists.rings], "i4"),
+        )
+
+
+NOTHING: frozenset[int] = frozenset()
+
+
+def numbers_in(order: Sequence[int]) -> list[int]:
+    """New number of each atom from an order, the old number of each new atom."""
+    result = [0] * len(order)
+    for number, atom in enumerate(order):
+        result[atom] = number
     return result
 
 
-def rigid_amides(mol: Chem.Mol) -> set[tuple[int, int]]:
-    """Nitrogen and carbon of the amides that do not turn: a tertiary one with unlike ends does."""
-    amides = {(match[0], match[1]) for match in matches(mol, AMIDE)}
-    tertiary = matches(mol, TERTIARY_AMIDE) if amides else ()
-    if not tertiary:
-        return amides
-    rank = list(Chem.CanonicalRankAtoms(mol, breakTies=False))
-    return amides - {
-        (nitrogen, carbon)
-        for nitrogen, first, second, carbon, _ in tertiary
-        if rank[first] != rank[second]
+def _flags(values: list[bool]) -> np.ndarray:
+    return np.frombuffer(bytes(values), bool)
+
+
+def aromatic_doubles(lists: Lists) -> set[int]:
+    """Aromatic atoms with a double bond in every Kekule form: more valences than bonds."""
+    return {
+        atom
+        for atom, aromatic in enumerate(lists.aromatic)
+        if aromatic
+        and lists.degree[atom] in (2, 3, 4)
+        and lists.valence[atom] != lists.degree[atom]
     }
+
+
+def not_accepting(lists: Lists) -> set[int]:
+    """Nitrogens that give their lone pair away.
+
+    Pyrrole and aniline, amide and its like, hydrazone and triazene, ammonium.
+    """
+    return {
+        atom
+        for atom, element in enumerate(lists.element)
+        if element == 7 and (lists.charge[atom] == 1 or _gives_away(lists, atom))
+    }
+
+
+def _gives_away(lists: Lists, atom: int) -> bool:
+    """Whether an atom with three single bonds is beside an atom with multiple bonds."""
+    if not lists.degree[atom] == lists.valence[atom] == 3:
+        return False
+    return any(_takes(lists, other) for other in lists.neighbours[atom])
+
+
+def _takes(lists: Lists, atom: int) -> bool:
+    """Whether an atom with multiple bonds takes the lone pair of a nitrogen beside it."""
+    degree, element = lists.degree[atom], lists.element[atom]
+    if lists.aromatic[atom]:
+        return True
+    if element == 6:
+        return degree == 3 and lists.valence[atom] == 4
+    return element == 7 and degree == 2 and any(first == atom for first, _ in lists.doubles)
+
+
+def rigid_amides(lists: Lists) -> set[int]:
+    """Numbers of the bonds of amides that do not turn: a tertiary one with unlike ends does."""
+    amides = {
+        (other, carbon)
+        for carbon, end in lists.doubles
+        if _is_acyl(lists, carbon, end)
+        for other in lists.neighbours[carbon]
+        if lists.element[other] == 7
+        and lists.degree[other] == 3
+        and not lists.aromatic[other]
+        and lists.bonds[lists.numbers[carbon, other]].type == SINGLE
+    }
+    return {lists.numbers[amide] for amide in amides if not _has_unlike_ends(lists, *amide)}
+
+
+def _is_acyl(lists: Lists, carbon: int, end: int) -> bool:
+    """Whether a double bond is that of a carbonyl or its like."""
+    if lists.element[carbon] != 6 or lists.degree[carbon] != 3:
+        return False
+    if lists.aromatic[carbon] or lists.aromatic[end]:
+        return False
+    return lists.element[end] in (7, 8) or (lists.element[end] == 16 and lists.degree[end] == 1)
+
+
+def _has_unlike_ends(lists: Lists, nitrogen: int, carbon: int) -> bool:
+    """Whether an amide's nitrogen has two further atoms, no hydrogens, that differ."""
+    ends = [other for other in lists.neighbours[nitrogen] if other != carbon]
+    if len(ends) != 2 or any(lists.element[end] == 1 for end in ends):
+        return False
+    first, second = ends
+    if lists.element[first] != lists.element[second] or lists.degree[first] != lists.degree[second]:
+        return True
+    return lists.ranks[first] != lists.ranks[second]

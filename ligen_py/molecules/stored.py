@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.molecules.graph import DATIVE, Lists, holds
+from ligen_py.molecules.graph import numbers_in
+from ligen_py.molecules.lists import DOUBLE, SINGLE, Lists
 from ligen_py.records.molecule import (
     AROMATIC,
-    ATOM,
-    BOND,
-    CHIRALITIES,
     CONJUGATED,
     DIRECTION,
     HEAD,
@@ -24,18 +22,8 @@ from ligen_py.records.molecule import (
     NO_IMPLICIT,
     SIDE,
     STEREOS,
-    Side,
     parts_of,
 )
-
-SINGLE, DOUBLE = int(Chem.BondType.SINGLE), int(Chem.BondType.DOUBLE)
-_USUAL = {
-    1.0: SINGLE,
-    1.5: int(Chem.BondType.AROMATIC),
-    2.0: DOUBLE,
-    3.0: int(Chem.BondType.TRIPLE),
-}
-"""Code of a bond by its order as a number, which takes a fifth of the time."""
 
 _ORDER: dict[int, Any] = Chem.BondType.values
 _STEREO: dict[int, Any] = Chem.BondStereo.values
@@ -58,101 +46,53 @@ def stored_lists(lists: Lists, order: Sequence[int]) -> np.ndarray:
 
     Bonds keep their order, so the handedness of centres stays as it is.
     """
-    new = sorted(range(len(order)), key=order.__getitem__)
-    bonds, sides = _bonds(lists, new)
-    count = len(lists.atoms), len(lists.bonds), len(sides)
-    data = HEAD.pack(*count) + _atoms(lists, order) + bonds
-    return np.frombuffer(data + b"".join([SIDE.pack(*side) for side in sides]), "u1")
+    new = numbers_in(order)
+    places = [number.to_bytes(2, "little") for number in new]
+    bonds = [
+        places[near] + places[far] + bond.row
+        for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)
+    ]
+    sides = _mark(bonds, lists, new)
+    head = HEAD.pack(len(order), len(bonds), len(sides))
+    atoms = [lists.rows[i] for i in order]
+    return np.frombuffer(b"".join([head, *atoms, *bonds, *sides]), "u1")
 
 
-def _atoms(lists: Lists, order: Sequence[int]) -> bytes:
-    """The rows of atoms, column by column.
+def _mark(rows: list[bytes], lists: Lists, new: Sequence[int]) -> list[bytes]:
+    """Bonds to hydrogens become single ones; double bonds get stereo, bonds beside them directions.
 
-    Codes of chirality, which take 0.5 us each, are asked for where they matter.
+    `new` is the new number of each atom. Returns the rows of the sides of double bonds.
     """
-    atoms = [lists.atoms[i] for i in order]
-    element = bytes([lists.element[i] for i in order])
-    chirality = bytearray(len(atoms))
-    for i, (number, atom) in enumerate(zip(element, atoms, strict=True)):
-        if number > 1:
-            code = int(atom.GetChiralTag())
-            chirality[i] = code if code <= CHIRALITIES else 0
-    flags = [
-        AROMATIC * lists.aromatic[i] + NO_IMPLICIT * no_implicit + HYBRID * int(hybrid)
-        for i, no_implicit, hybrid in zip(
-            order,
-            map(Chem.Atom.GetNoImplicit, atoms),
-            map(Chem.Atom.GetHybridization, atoms),
-            strict=True,
+    element = lists.element
+    single = {
+        number
+        for number, (near, far, bond) in enumerate(
+            zip(lists.near, lists.far, lists.bonds, strict=True)
         )
-    ]
-    isotope = list(map(Chem.Atom.GetIsotope, atoms))
-    rows = bytearray(ATOM.size * len(atoms))
-    for place, column in enumerate(
-        (
-            element,
-            bytes([lists.charge[i] & 255 for i in order]),
-            bytes([number & 255 for number in isotope]),
-            bytes([number >> 8 for number in isotope]),
-            bytes(map(Chem.Atom.GetNumExplicitHs, atoms)),
-            bytes(map(Chem.Atom.GetNumRadicalElectrons, atoms)),
-            chirality,
-            bytes(flags),
-        )
-    ):
-        rows[place :: ATOM.size] = column
-    return bytes(rows)
-
-
-def _bonds(lists: Lists, new: Sequence[int]) -> tuple[bytes, list[Side]]:
-    """The rows of bonds: single to hydrogens, stereo at double bonds, directions beside those.
-
-    `new` is the new number of each atom.
-    """
-    bonds, element = lists.bonds, lists.element
-    near = list(map(Chem.Bond.GetBeginAtomIdx, bonds))
-    far = list(map(Chem.Bond.GetEndAtomIdx, bonds))
-    codes = _USUAL if not holds(lists.mol, DATIVE) else {}
-    order = [
-        SINGLE if element[i] < 2 or element[j] < 2 else codes.get(number, 0)
-        for i, j, number in zip(near, far, map(Chem.Bond.GetBondTypeAsDouble, bonds), strict=True)
-    ]
-    for number in [number for number, code in enumerate(order) if not code]:
-        order[number] = int(bonds[number].GetBondType())
-    stereo, direction = bytearray(len(bonds)), [0] * len(bonds)
-    sides, beside = [], set()
-    for number in [number for number, code in enumerate(order) if code == DOUBLE]:
-        beside |= {near[number], far[number]}
-        code = int(bonds[number].GetStereo())
-        if code >= NAMED_STEREO:
-            around = [new[i] for i in bonds[number].GetStereoAtoms()]
-            if len(around) == 2 and code <= STEREOS:
-                sides.append(Side(*around))
-            else:
-                code = 0
-        stereo[number] = code
-    for number, bond in enumerate(bonds if beside else []):
-        if near[number] in beside or far[number] in beside:
-            direction[number] = int(bond.GetBondDir())
-    flags = [
-        CONJUGATED * conjugated + DIRECTION * code
-        for conjugated, code in zip(map(Chem.Bond.GetIsConjugated, bonds), direction, strict=True)
-    ]
-    near, far = [new[i] for i in near], [new[i] for i in far]
-    rows = bytearray(BOND.size * len(bonds))
-    for place, column in enumerate(
-        (
-            bytes([i & 255 for i in near]),
-            bytes([i >> 8 for i in near]),
-            bytes([i & 255 for i in far]),
-            bytes([i >> 8 for i in far]),
-            bytes(order),
-            stereo,
-            bytes(flags),
-        )
-    ):
-        rows[place :: BOND.size] = column
-    return bytes(rows), sides
+        if bond.type != SINGLE and (element[near] < 2 or element[far] < 2)
+    }
+    marked = {number for number, bond in enumerate(lists.bonds) if bond.stereo or bond.direction}
+    if not single and not marked:
+        return []
+    doubles = {i for i, bond in enumerate(lists.bonds) if bond.type == DOUBLE} - single
+    beside = {atom for number in doubles for atom in (lists.near[number], lists.far[number])}
+    sides = []
+    for number in sorted(single | marked):
+        bond, stereo, direction = lists.bonds[number], 0, 0
+        if number in doubles:
+            stereo = bond.stereo
+            if stereo >= NAMED_STEREO:
+                around = lists.mol.GetBondWithIdx(number).GetStereoAtoms()
+                if len(around) == 2 and stereo <= STEREOS:
+                    sides.append(SIDE.pack(*[new[i] for i in around]))
+                else:
+                    stereo = 0
+        if lists.near[number] in beside or lists.far[number] in beside:
+            direction = bond.direction
+        order = SINGLE if number in single else bond.type
+        flags = CONJUGATED * bond.conjugated + DIRECTION * direction
+        rows[number] = rows[number][:4] + bytes((order, stereo, flags))
+    return sides
 
 
 def molecule_of(octets: np.ndarray) -> Chem.Mol:

@@ -10,7 +10,7 @@ from itertools import count
 
 from rdkit import Chem
 
-from ligen_py.molecules.graph import DATIVE, atoms_of, bonds_of, holds
+from ligen_py.molecules.lists import USUAL, Lists
 
 MOST = 100_000
 """Surroundings that have numbers, about 300 bytes each; then all are forgotten."""
@@ -33,27 +33,16 @@ class Surroundings:
     def __init__(self, mol: Chem.Mol) -> None:
         if len(_numbers) > MOST:
             _numbers.clear()
-        atoms, bonds = list(atoms_of(mol)), list(bonds_of(mol))
-        self.mol = mol
-        self.element = list(map(Chem.Atom.GetAtomicNum, atoms))
-        self.aromatic = list(map(Chem.Atom.GetIsAromatic, atoms))
-        self.charge = list(map(Chem.Atom.GetFormalCharge, atoms))
-        self.hydrogens = list(map(Chem.Atom.GetTotalNumHs, atoms))
-        self.degree = list(map(Chem.Atom.GetTotalDegree, atoms))
-        self.rings = mol.GetRingInfo().AtomRings()
-        """Atoms of each ring, in turn."""
-        self.bonds = list(
-            zip(
-                map(Chem.Bond.GetBeginAtomIdx, bonds),
-                map(Chem.Bond.GetEndAtomIdx, bonds),
-                [
-                    _ORDERS.get(order, UNUSUAL)
-                    for order in map(Chem.Bond.GetBondTypeAsDouble, bonds)
-                ],
-                map(Chem.Bond.IsInRing, bonds),
-                strict=True,
-            )
-        )
+        lists = Lists(mol)
+        self.mol, self.lists = mol, lists
+        self.element, self.aromatic = lists.element, lists.aromatic
+        self.charge, self.hydrogens = lists.charge, lists.hydrogens
+        self.degree, self.rings = lists.degree, lists.rings
+        self.neighbours = lists.neighbours
+        self.bonds = [
+            (near, far, _ORDERS.get(bond.order, UNUSUAL), (near, far) in lists.cyclic)
+            for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)
+        ]
         """Both atoms, the order of each bond, and whether it is one of a ring."""
         labels = [
             _labels[row]
@@ -66,11 +55,8 @@ class Surroundings:
                 strict=True,
             )
         ]
-        self.neighbours: list[list[int]] = [[] for _ in atoms]
-        around: list[list[int]] = [[] for _ in atoms]
+        around: list[list[int]] = [[] for _ in labels]
         for first, second, order, _ in self.bonds:
-            self.neighbours[first].append(second)
-            self.neighbours[second].append(first)
             around[first].append(labels[second] * PLACES + order)
             around[second].append(labels[first] * PLACES + order)
         for others in self.neighbours:
@@ -91,14 +77,10 @@ class Surroundings:
     @property
     def is_plain(self) -> bool:
         """Whether hydrogens are implicit, and bonds single, double, triple or aromatic."""
-        return (
-            1 not in self.element
-            and all(order < UNUSUAL for _, _, order, _ in self.bonds)
-            and not holds(self.mol, DATIVE)
-        )
+        return 1 not in self.element and USUAL.issuperset([bond.type for bond in self.lists.bonds])
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=32)
 def surroundings(mol: Chem.Mol) -> Surroundings:
-    """Those of a molecule, which must not change; the last two are kept."""
+    """Those of a molecule, which must not change; the last ones are kept, for a batch at work."""
     return Surroundings(mol)

@@ -31,6 +31,9 @@ YOUNG = 20_000
 """Objects after which a worker looks for rings of references among them; RDKit's atoms and bonds,
 hundreds of which live for a moment, form none."""
 
+TOGETHER = -1
+"""Stands for the number of an item while a worker works on all items of a batch."""
+
 OUT_OF_MEMORY = 12
 """Exit code of a worker that asked for more memory than allowed (errno ENOMEM)."""
 
@@ -43,6 +46,7 @@ def ordered_map(
     lost: Callable[[Item, bool, int], Result],
     memory_limit: int = 0,
     simpler: Callable[[Item], Result] | None = None,
+    together: Callable[[list[Item]], list[Result | None]] | None = None,
 ) -> Iterator[tuple[Item, Result]]:
     """Apply a function in `jobs` processes; yields (item, result) in the order of the items.
 
@@ -56,10 +60,12 @@ def ordered_map(
             of time, and the worker's exit code: minus the signal's number, or OUT_OF_MEMORY.
         memory_limit: memory that a worker may allocate beyond its start, in MiB; 0: any.
         simpler: tried, with the same limits, on an item for which `function` killed a worker.
+        together: makes the same results of a whole batch within the limits of one item; None for an
+            item that is to be done alone. Where it kills a worker, all items are done alone.
     """
     numbered = enumerate(items)
     functions = [function] if simpler is None else [function, simpler]
-    workers = [_Worker(functions, time_limit, memory_limit) for _ in range(jobs)]
+    workers = [_Worker(functions, together, time_limit, memory_limit) for _ in range(jobs)]
     done: dict[int, tuple[Item, Result]] = {}
     following = 0
     try:
@@ -85,9 +91,14 @@ class _Worker(Generic[Item, Result]):
     """One process and its pending items."""
 
     def __init__(
-        self, functions: list[Callable[[Item], Result]], time_limit: float, memory_limit: int
+        self,
+        functions: list[Callable[[Item], Result]],
+        together: Callable[[list[Item]], list[Result | None]] | None,
+        time_limit: float,
+        memory_limit: int,
     ) -> None:
         self.functions = functions
+        self.together = together
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.pending: deque[tuple[int, Item]] = deque()
@@ -96,7 +107,7 @@ class _Worker(Generic[Item, Result]):
         self.received = 0
         """Results of the items that were given last."""
         self.at_work = multiprocessing.RawValue("i", 0)
-        """Number, among these, of the item that the process works on."""
+        """Number, among these, of the item that the process works on; `TOGETHER`: on all."""
         self._start()
 
     def _start(self) -> None:
@@ -107,6 +118,7 @@ class _Worker(Generic[Item, Result]):
                 far_end,
                 self.at_work,
                 self.functions,
+                self.together,
                 self.tried,
                 self.time_limit,
                 self.memory_limit,
@@ -131,6 +143,10 @@ class _Worker(Generic[Item, Result]):
         except (EOFError, ConnectionResetError):
             self.process.join()
             code = self.process.exitcode or 0
+            if self.at_work.value == TOGETHER:
+                self.together = None
+                self._replace()
+                return {}
             self._put_culprit_first()
             self.tried += 1
             if self.tried < len(self.functions):
@@ -176,6 +192,7 @@ def _serve(
     connection: Connection,
     at_work: Any,
     functions: list[Callable[[Item], Result]],
+    together: Callable[[list[Item]], list[Result | None]] | None,
     tried: int,
     time_limit: float,
     memory_limit: int,
@@ -196,22 +213,36 @@ def _serve(
             batch = connection.recv()
         except EOFError:
             return
+        early: list[Result | None] = [None] * len(batch)
+        if together is not None and not tried:
+            at_work.value = TOGETHER
+            early = _limited(together, batch, time_limit)
         results, last = [], time.monotonic()
         for number, item in enumerate(batch):
+            result = early[number]
+            if result is not None:
+                results.append(result)
+                continue
             at_work.value = number
             function, was_tried, tried = functions[tried], tried, 0
-            signal.setitimer(signal.ITIMER_PROF, time_limit)
-            try:
-                results.append(function(item))
-            except MemoryError:
-                os._exit(OUT_OF_MEMORY)
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            results.append(_limited(function, item, time_limit))
             # What took a worker its life once must not be done again for another's sake.
             if was_tried or time.monotonic() - last > PAUSE:
                 connection.send(results)
                 results, last = [], time.monotonic()
         if results:
             connection.send(results)
+
+
+def _limited(function: Callable[[Any], Any], argument: Any, time_limit: float) -> Any:
+    """The result of a function; the process ends where it takes too much time or memory."""
+    signal.setitimer(signal.ITIMER_PROF, time_limit)
+    try:
+        result = function(argument)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return result
 
 
 def _limit_memory(mebibytes: int) -> None:

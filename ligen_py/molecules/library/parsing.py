@@ -22,6 +22,7 @@ from ligen_py.molecules.ligands.preparation import (
     lost,
     prepare,
     prepare_one_state,
+    prepare_together,
 )
 from ligen_py.molecules.workers import ordered_map
 from ligen_py.pace import Pace
@@ -33,10 +34,12 @@ from ligen_py.records.properties import Properties
 from ligen_py.settings.parse import ParseSettings
 
 SIZES: dict[str, Callable[[State], int]] = {
-    "first_atom": lambda state: len(state.graph.element),
-    "first_bond": lambda state: len(state.graph.bond),
+    "first_atom": lambda state: len(state.outline.element),
+    "first_bond": lambda state: len(state.outline.ends),
     "first_torsion": lambda state: len(state.shape["torsion_axis"]),
-    "first_pair": lambda state: len(state.shape["pair_mask"]),
+    "first_pair": lambda state: (
+        int(state.shape["heavy"][0]) * -(-int(state.shape["heavy"][0]) // 32)
+    ),
     "first_byte": lambda state: len(state.shape["molecule"]),
 }
 """Offset column of `Ligands` -> how many rows a state has of what it divides."""
@@ -88,6 +91,7 @@ def parse(
     """
     check_patterns(settings.exclude)
     compile_rules()
+    together = partial(prepare_together, settings=settings, shapes=shapes)
     prepared = ordered_map(
         partial(prepare, settings=settings, shapes=shapes),
         (one for one in records(path, part, columns) if lines is None or one.line in lines),
@@ -96,6 +100,7 @@ def parse(
         partial(lost, settings=settings),
         settings.memory_limit,
         partial(prepare_one_state, settings=settings, shapes=shapes),
+        together if settings.embed != "always" else None,
     )
     library = assemble(prepared, known)
     if allow_empty:

@@ -98,7 +98,8 @@ def acceptors(seen: Surroundings) -> int:
     """RDKit's acceptors of hydrogen bonds of a plain molecule."""
     element, aromatic, hydrogens = seen.element, seen.aromatic, seen.hydrogens
     beside, outside = set(), set()
-    valence, single = list(hydrogens), defaultdict(list)
+    valence: list[float] = list(hydrogens)
+    single = defaultdict(list)
     for first, second, order, cyclic in seen.bonds:
         valence[first] += VALENCE[order]
         valence[second] += VALENCE[order]

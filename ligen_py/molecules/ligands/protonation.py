@@ -18,17 +18,17 @@ molecules at a pH.
 import csv
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+from ligen_py.molecules.graph import holds
 from ligen_py.molecules.surroundings import DOUBLE, surroundings
 
 FAMILIES = Path(__file__).with_name("pka.tsv")
@@ -76,8 +76,14 @@ class Near(NamedTuple):
     """Of their neighbours."""
     unsaturated: int
     """Carbons among its neighbours with fewer than four bonds; of a pattern at least."""
+    methyls: int
+    """Methyl groups among them; of a pattern at least."""
     ring: float
     """Atoms of its smallest ring; of a pattern at most."""
+    rings: frozenset[int]
+    """Sizes of its rings; of a pattern those that it names."""
+    is_fused: bool
+    """Whether a ring of it has an atom in two rings."""
 
     def has(self, least: "Near") -> bool:
         """Whether an atom has what a pattern asks for."""
@@ -85,7 +91,10 @@ class Near(NamedTuple):
             least.neighbours <= self.neighbours
             and least.beyond <= self.beyond
             and least.unsaturated <= self.unsaturated
+            and least.methyls <= self.methyls
             and least.ring >= self.ring
+            and least.rings <= self.rings
+            and least.is_fused <= self.is_fused
         )
 
 
@@ -179,6 +188,11 @@ _CARBON = re.compile(r"\[?(C|#6)(?![,a-z])")
 """How an atom of a pattern begins that is a carbon in every match."""
 _MULTIPLE = ("=", "#", "=,:")
 """Bonds of a pattern that leave a carbon fewer than four."""
+_METHYL = {"C", "X4", "H3"}
+_RING = re.compile(r"r\d")
+_SYMBOL = re.compile(r"Cl|Br|Si|Se|[BCNOFPSI]|[cnosp]")
+"""Elements, in lower case aromatic ones."""
+_PERIODIC_TABLE = Chem.GetPeriodicTable()
 
 
 @cache
@@ -248,13 +262,27 @@ def _near(pattern: Chem.Mol, site: int) -> Near:
     neighbours = pattern.GetAtomWithIdx(site).GetNeighbors()
     beyond = [end for atom in neighbours for end in atom.GetNeighbors() if end.GetIdx() != site]
     carbons = [atom for atom in neighbours if _CARBON.match(atom.GetSmarts())]
-    rings = [len(ring) for ring in Chem.GetSymmSSSR(pattern) if site in ring]
+    rings = [set(ring) for ring in Chem.GetSymmSSSR(pattern)]
+    own = [ring for ring in rings if site in ring]
+    named = {word for word in _certain(pattern.GetAtomWithIdx(site)) if _RING.match(word)}
     return Near(
         _elements(neighbours),
         _elements(beyond),
         sum(any(bond.GetSmarts() in _MULTIPLE for bond in atom.GetBonds()) for atom in carbons),
-        min(rings, default=math.inf),
+        sum(_certain(atom) >= _METHYL for atom in neighbours),
+        min(map(len, own), default=math.inf),
+        frozenset(int(word[1:]) for word in named),
+        any(ring & other for ring in own for other in rings if other is not ring),
     )
+
+
+def _certain(atom: Chem.Atom) -> set[str]:
+    """What the SMARTS of an atom asks of every match, such as N, X3 and H0."""
+    smarts = atom.GetSmarts().strip("[]")
+    while (plain := re.sub(r"\([^()]*\)", "", smarts)) != smarts:
+        smarts = plain
+    clauses = [clause for clause in smarts.split(";") if "," not in clause]
+    return {word for clause in clauses for word in clause.split("&")}
 
 
 def _kinds(site: str, kind: str) -> frozenset[str]:
@@ -283,15 +311,17 @@ def _bracket(smarts: str, inside: int) -> str:
 
 def _elements(atoms: Iterable[Chem.Atom]) -> frozenset[tuple[int, bool]]:
     """Element and aromaticity of those atoms of a pattern that leave no choice."""
-    plain = [atom for atom in atoms if not set(atom.GetSmarts()) & set(",!$#*a")]
-    return frozenset((atom.GetAtomicNum(), atom.GetIsAromatic()) for atom in plain)
+    words = [word for atom in atoms for word in _certain(atom) if _SYMBOL.fullmatch(word)]
+    return frozenset(
+        (_PERIODIC_TABLE.GetAtomicNumber(word.capitalize()), word.islower()) for word in words
+    )
 
 
 NOBODY: frozenset[int] = frozenset()
 _groups_of: dict[tuple[int, int], list[int]] = {}
 """Substituents that an atom may attach, by its surroundings and its smallest ring."""
-_rows_of: dict[tuple[str, int, tuple[int, ...]], list[int]] = {}
-"""Families that an atom may belong to, by its kind, its smallest ring and its surroundings."""
+_rows_of: dict[tuple[str, frozenset[int], bool, tuple[int, ...]], list[int]] = {}
+"""Families that an atom may belong to, by its kind, its rings and its surroundings."""
 
 
 class _Molecule:
@@ -312,6 +342,8 @@ class _Molecule:
         self.arenes = [
             ring for ring in self.rings if len(ring) < 8 and all(self.aromatic[i] for i in ring)
         ]
+        self.shared = {atom for atom, count in Counter(chain(*self.rings)).items() if count > 1}
+        """Atoms in two rings or more."""
         self.smallest = [0] * len(self.element)
         """Atoms of each atom's smallest ring; 0 outside rings."""
         for ring in self.rings:
@@ -364,17 +396,20 @@ class _Molecule:
         """Atoms that may belong to each family, by its row; families without any apart."""
         result = defaultdict(set)
         for atom, kind in self.kinds():
-            key = kind, self.smallest[atom], self.seen.beyond(atom)
+            rings = [ring for ring in self.rings if atom in ring]
+            sizes = frozenset(map(len, rings))
+            is_fused = not all(self.shared.isdisjoint(ring) for ring in rings)
+            key = kind, sizes, is_fused, self.seen.beyond(atom)
             rows = _rows_of.get(key)
             if rows is None:
                 if len(_rows_of) > SURROUNDINGS:
                     _rows_of.clear()
-                rows = _rows_of[key] = _fitting(kind, self.near(atom))
+                rows = _rows_of[key] = _fitting(kind, self.near(atom, sizes, is_fused))
             for row in rows:
                 result[row].add(atom)
         return result
 
-    def near(self, atom: int) -> Near:
+    def near(self, atom: int, sizes: frozenset[int], is_fused: bool) -> Near:
         """What is around an atom."""
         others = self.neighbours[atom]
         beyond = {end for other in others for end in self.neighbours[other]} - {atom}
@@ -382,7 +417,10 @@ class _Molecule:
             frozenset([self.kind[i] for i in others]),
             frozenset([self.kind[i] for i in beyond]),
             sum(self.element[i] == 6 and self.degree[i] < 4 for i in others),
-            self.smallest[atom] or math.inf,
+            sum(self.element[i] == 6 and self.hydrogens[i] == 3 for i in others),
+            min(sizes, default=math.inf),
+            sizes,
+            is_fused,
         )
 
     def group(self, atom: int) -> Substituent | None:
@@ -583,21 +621,21 @@ def _sigma(row: Substituent, name: str, position: int) -> float:
 
 def neutral(mol: Chem.Mol) -> Chem.Mol:
     """The molecule without the charges that a hydrogen can take away or bring."""
-    if not holds(mol, CHARGED):
+    seen = surroundings(mol)
+    changes = {}
+    for atom, charge in _permanent(mol):
+        element, hydrogens = seen.element[atom], seen.hydrogens[atom]
+        if charge < 0 and element in (6, 7, 8, 15, 16):
+            changes[atom] = hydrogens - charge
+        elif charge == 1 and hydrogens and element in (7, 15):
+            changes[atom] = hydrogens - 1
+    if not changes:
         return mol
     changed = Chem.RWMol(mol)
-    for atom in atoms_of(changed):
-        charge = atom.GetFormalCharge()
-        if not charge or any(each.GetFormalCharge() * charge < 0 for each in atom.GetNeighbors()):
-            continue
-        hydrogens = atom.GetTotalNumHs()
-        if charge < 0 and atom.GetAtomicNum() in (6, 7, 8, 15, 16):
-            _set(atom, 0, hydrogens - charge)
-        elif charge == 1 and hydrogens and atom.GetAtomicNum() in (7, 15):
-            _set(atom, 0, hydrogens - 1)
-    result = changed.GetMol()
-    Chem.SanitizeMol(result)
-    return result
+    for atom, hydrogens in changes.items():
+        _set(changed.GetAtomWithIdx(atom), 0, hydrogens)
+    Chem.SanitizeMol(changed)
+    return changed
 
 
 def _set(atom: Chem.Atom, charge: int, hydrogens: int) -> None:
@@ -634,9 +672,14 @@ def protonated(
 
 def populations(mol: Chem.Mol, found: Sequence[Site], ph: float) -> tuple[np.ndarray, np.ndarray]:
     """Which sites are charged in each microstate (bool: states, sites), and its share."""
+    permanent = _permanent(mol)
+    if len(found) == 1 and not permanent:
+        (site,) = found
+        gains = 0.0, ph - site.pka if site.is_acid else site.pka - ph
+        return _ONE_SITE, _shares(-np.array(gains))
     gain = np.array([(ph - s.pka if s.is_acid else s.pka - ph) for s in found])
     sign = np.array([-1.0 if s.is_acid else 1.0 for s in found])
-    shift, fixed = _shifts(mol, found)
+    shift, fixed = _shifts(mol, found, permanent)
     gain -= sign * fixed
     order = np.argsort(np.abs(gain), kind="stable")
     kept, rest = np.sort(order[:MOST_SITES]), order[MOST_SITES:]
@@ -645,17 +688,24 @@ def populations(mol: Chem.Mol, found: Sequence[Site], ph: float) -> tuple[np.nda
     charged[:, rest] = gain[rest] > 0
     charges = charged * sign
     energy = -(charged * gain).sum(axis=1) + ((charges @ shift) * charges).sum(axis=1) / 2
+    return charged, _shares(energy)
+
+
+_ONE_SITE = np.array([[False], [True]])
+
+
+def _shares(energy: np.ndarray) -> np.ndarray:
+    """Shares of states from their energies, in units of pKa."""
     weight = 10.0 ** -(energy - energy.min())
-    return charged, weight / weight.sum()
+    return weight / weight.sum()
 
 
-def _shifts(mol: Chem.Mol, found: Sequence[Site]) -> tuple[np.ndarray, np.ndarray]:
+def _shifts(
+    mol: Chem.Mol, found: Sequence[Site], permanent: Sequence[tuple[int, int]]
+) -> tuple[np.ndarray, np.ndarray]:
     """What charges at sites shift each other's pKa by (sites, sites), and permanent charges."""
     count, most = len(found), len(CHARGES) - 1
     shift, fixed = np.zeros((count, count)), np.zeros(count)
-    permanent = list(_permanent(mol))
-    if count + len(permanent) < 2:
-        return shift, fixed
     seen = _Molecule(mol)
     for i, site in enumerate(found):
         far, ways = seen.reach(site.atom, most)
@@ -675,14 +725,17 @@ def _charge_shift(bonds: int, ways: int) -> float:
     return CHARGES[bonds] * (TWO_WAYS if ways > 1 and bonds in (3, 4) else 1.0)
 
 
-def _permanent(mol: Chem.Mol) -> Iterable[tuple[int, int]]:
-    """Atoms with a charge that no neighbour balances."""
-    if not holds(mol, CHARGED):
-        return
-    for atom in atoms_of(mol):
-        charge = atom.GetFormalCharge()
-        if charge and not any(each.GetFormalCharge() * charge < 0 for each in atom.GetNeighbors()):
-            yield atom.GetIdx(), charge
+def _permanent(mol: Chem.Mol) -> list[tuple[int, int]]:
+    """Atoms with a charge that no neighbour balances, and their charges."""
+    seen = surroundings(mol)
+    charges = seen.charge
+    if not any(charges):
+        return []
+    return [
+        (atom, charge)
+        for atom, charge in enumerate(charges)
+        if charge and not any(charges[other] * charge < 0 for other in seen.neighbours[atom])
+    ]
 
 
 def _state(mol: Chem.Mol, found: Sequence[Site], charged: np.ndarray) -> Chem.Mol:
@@ -708,10 +761,9 @@ def _state(mol: Chem.Mol, found: Sequence[Site], charged: np.ndarray) -> Chem.Mo
             changed.GetBondBetweenAtoms(carbon, oxygen).SetBondType(Chem.BondType.SINGLE)
             _set(changed.GetAtomWithIdx(oxygen), -1, 0)
             shifted = True
-    result = changed.GetMol()
     if shifted:
-        Chem.SanitizeMol(result)
+        Chem.SanitizeMol(changed)
     else:
-        result.UpdatePropertyCache(strict=False)
-    Chem.AssignStereochemistry(result, cleanIt=True, force=True)
-    return result
+        changed.UpdatePropertyCache(strict=False)
+    Chem.AssignStereochemistry(changed, cleanIt=True, force=True)
+    return changed

@@ -17,6 +17,8 @@ from rdkit.Chem.MolStandardize import rdMolStandardize
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
 
 ISOTOPE = "[!0*]"
+UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~[+1])~[+1])]"
+"""An atom with a charge, unless a neighbour balances it alone, as in a nitro group."""
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
 SULFUR = "[#16]"
@@ -78,7 +80,7 @@ def standardise(mol: Chem.Mol) -> Parent:
         mol, more = largest_fragment(kept)
         notes += more
     if holds(mol, CHARGED):
-        changes = True
+        changes = changes or holds(mol, UNBALANCED)
         mol = _uncharger().uncharge(mol)
         Chem.SanitizeMol(mol)
     if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
@@ -92,19 +94,22 @@ def _if_standard(mol: Chem.Mol) -> Chem.Mol | None:
 
     Aromaticity and hybridisation are those of the molecule as it was read, so only hydrogens are
     counted and rings found again. ChEMBL's rules see bonds as single and double; each of their
-    bonds has an atom that is not aromatic, so it is the same in both drawings.
+    bonds has an atom that is not aromatic, so it is the same in both drawings. Charges that are
+    balanced side by side are not neutralised.
     """
     bare = Chem.RemoveHs(mol, sanitize=False)
     Chem.ClearMolSubstanceGroups(bare)
     Chem.FastFindRings(bare)
-    if holds(bare, ISOTOPE) or holds(bare, CHARGED) or len(Chem.GetMolFrags(bare)) > 1:
+    if holds(bare, ISOTOPE) or holds(bare, UNBALANCED) or len(Chem.GetMolFrags(bare)) > 1:
         return None
     if bare.GetNumAtoms() > bare.GetNumHeavyAtoms():
         return None
-    uncharged, sulfur = _uncharged()
+    uncharged, sulfur, charged = _rules()
     if any(bare.HasSubstructMatch(group) for group in uncharged):
         return None
     if holds(bare, SULFUR) and any(bare.HasSubstructMatch(group) for group in sulfur):
+        return None
+    if holds(bare, CHARGED) and any(bare.HasSubstructMatch(group) for group in charged):
         return None
     Chem.SanitizeMol(bare, sanitizeOps=COUNTS)
     Chem.AssignStereochemistry(bare, cleanIt=True, force=True)
@@ -120,14 +125,25 @@ def _redrawn() -> list[Chem.Mol]:
     return [chembl._alkoxide_pattern, *groups]
 
 
+class _Rules(NamedTuple):
+    """ChEMBL's groups by what a molecule must have."""
+
+    uncharged: list[Chem.Mol]
+    """Neither a charge nor a sulfur."""
+    sulfur: list[Chem.Mol]
+    """A sulfur and no charge."""
+    charged: list[Chem.Mol]
+
+
 @cache
-def _uncharged() -> tuple[list[Chem.Mol], list[Chem.Mol]]:
-    """Those of the groups that need no charge: without sulfur, and with it."""
-    found: tuple[list[Chem.Mol], list[Chem.Mol]] = [], []
+def _rules() -> _Rules:
+    found = _Rules([], [], [])
     for group in _redrawn():
         atoms = [atom.GetSmarts() for atom in group.GetAtoms()]
-        if not any(_CHARGE.search(smarts) for smarts in atoms):
-            found[any(_SULFUR.match(smarts) for smarts in atoms)].append(group)
+        if any(_CHARGE.search(smarts) for smarts in atoms):
+            found.charged.append(group)
+        else:
+            (found.sulfur if any(map(_SULFUR.match, atoms)) else found.uncharged).append(group)
     return found
 
 

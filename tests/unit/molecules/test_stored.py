@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rdkit import Chem
 
-from ligen_py.molecules.graph import Lists
+from ligen_py.molecules.lists import Lists
 from ligen_py.molecules.stored import molecule_of, stored, stored_lists
 from ligen_py.records.molecule import Bond, Parts, Side, agree, joined, parts_of
 from tests.placed import started

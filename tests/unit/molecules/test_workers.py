@@ -94,3 +94,45 @@ def test_a_lost_item_is_tried_in_a_simpler_way(jobs: int) -> None:
     assert list(found) == list(range(count))
     assert found.pop(5) == (5, False, 7)
     assert found == {i: i * i for i in range(count) if i != 5}
+
+
+def all_at_once(items: list[int], trouble: dict[int, str], left: set[int]) -> list[int | None]:
+    """Results that differ from those of each alone, so that a test sees who made them."""
+    return [None if item in left else -work(item, trouble) for item in items]
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_batches_are_worked_on_together(jobs: int) -> None:
+    count, left = 3 * BATCH + 2, {0, 5, BATCH}
+    together = partial(all_at_once, trouble={}, left=left)
+    alone = partial(work, trouble={5: "crash"})
+    found = dict(ordered_map(alone, range(count), jobs, 9, lost, 0, None, together))
+    assert list(found) == list(range(count))
+    assert found.pop(5) == (5, False, -signal.SIGKILL)
+    assert found.pop(0) == 0
+    first = set(range(1, BATCH)) - {5}  # of the batch in which one died, and all are done again
+    assert all(abs(found[i]) == i * i for i in first)
+    assert all(found[i] == (i if i in left else -i) * i for i in set(found) - first)
+
+
+@pytest.mark.parametrize("kind", ["crash", "leave", "endless", "swell"])
+@pytest.mark.parametrize("place", [0, 3, BATCH - 1])
+def test_what_kills_a_batch_costs_no_item(kind: str, place: int) -> None:
+    """Each is done alone, with limits of its own, and no batch of this worker together again."""
+    count = 2 * BATCH + 1
+    together = partial(all_at_once, trouble={place: kind}, left=set())
+    alone = partial(work, trouble={1: "leave"})
+    found = dict(ordered_map(alone, range(count), 1, 0.5, lost, 100, None, together))
+    assert found.pop(1) == (1, False, 7)
+    assert found == {i: i * i for i in range(count) if i != 1}
+
+
+def test_a_batch_has_the_time_of_one_item() -> None:
+    def busy(items: list[int]) -> list[int | None]:
+        end = time.process_time() + 0.1 * len(items)
+        while time.process_time() < end:
+            pass
+        return [-1] * len(items)
+
+    found = ordered_map(partial(work, trouble={}), range(BATCH), 1, 0.5, lost, 0, None, busy)
+    assert dict(found) == {i: i * i for i in range(BATCH)}

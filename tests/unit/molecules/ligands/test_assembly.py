@@ -8,7 +8,7 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import rdMolTransforms
 
-from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.graph import Graph, Outline
 from ligen_py.molecules.ligands.assembly import (
     TOO_NEAR,
     TORSIONS,
@@ -24,6 +24,7 @@ from ligen_py.molecules.ligands.rotatable_bonds import (
     rotatable_bonds,
 )
 from ligen_py.molecules.ligands.shapes import ShapeCache, Shapes, check_file, make_shapes
+from ligen_py.molecules.lists import Lists
 
 MOLECULES = {
     "imatinib": "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",
@@ -89,13 +90,13 @@ def made(
 def ordered(smiles: str) -> tuple[Chem.Mol, Chem.Mol, list[list[int]], Torsions]:
     bare = Chem.MolFromSmiles(smiles)
     mol = Chem.AddHs(bare)
-    graph = Graph.of(mol)
-    pieces = rigid_pieces(neighbours_of(graph), rotatable_bonds(mol, graph))
-    order, axes, far_sides = pieces.heavy_first(graph.element > 1)
+    lists = Lists(mol)
+    pieces = rigid_pieces(lists.neighbours, rotatable_bonds(lists))
+    order, axes, far_sides = pieces.heavy_first([element > 1 for element in lists.element])
     return (
         Chem.RenumberAtoms(bare, order[: bare.GetNumAtoms()]),
         Chem.RenumberAtoms(mol, order),
-        neighbours_of(graph.renumbered(np.array(order))),
+        neighbours_of(Graph.of_outlines([Outline.of(lists, order)])),
         Torsions(axes, far_sides),
     )
 

@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 from rdkit import Chem
 from rdkit.Chem import rdMolTransforms
+from rdkit.Chem.rdDistGeom import EmbedMolecule
 
 from ligen_py.engine.geometry import rebuild
-from ligen_py.molecules.graph import Graph
+from ligen_py.molecules.graph import Outline
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.preparation import Prepared, columns_of, prepare
+from ligen_py.molecules.ligands.preparation import (
+    Prepared,
+    columns_of,
+    prepare,
+    prepare_together,
+)
 from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.molecules.typing.gasteiger import gasteiger
@@ -53,19 +59,29 @@ def test_states_pass_between_processes(smiles: str) -> None:
     again = pickle.loads(pickle.dumps(prepared))
     assert len(again.states) == len(prepared.states)
     for state, other in zip(prepared.states, again.states, strict=True):
-        arrays = {"partial": state.partial, **vars(state.graph), **state.shape}
-        found = {"partial": other.partial, **vars(other.graph), **other.shape}
-        for name in {*found, *state.shape, *(spec.name for spec in fields(Graph))}:
+        arrays = {"partial": state.partial, **vars(state.outline), **state.shape}
+        found = {"partial": other.partial, **vars(other.outline), **other.shape}
+        for name in {*found, *state.shape, *(spec.name for spec in fields(Outline))}:
             assert found[name].dtype == arrays[name].dtype, name
             assert np.array_equal(found[name], arrays[name]), name
 
 
-def test_charges_of_a_nitrone_are_those_of_its_docking_order() -> None:
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "COc1ccc(-n2nc([N+](=O)[O-])c(NCc3cc(OC)ccc3OC)[n+]2[O-])cc1",
+        "O=[N+]([O-])c1ccc(CC(=O)[O-])c([N+](=O)[O-])c1",
+        "C[NH2+]CC(=[NH2+])Nc1ccc([N+](=O)[O-])cc1",
+        "CC(C)(C)[NH2+]CC(O)COP(=O)([O-])[O-]",
+        *DRUGS,
+    ],
+)
+def test_charges_are_those_of_the_docking_order(smiles: str) -> None:
     """RDKit spreads formal charges over conjugated atoms in the order of their numbers."""
-    smiles = "COc1ccc(-n2nc([N+](=O)[O-])c(NCc3cc(OC)ccc3OC)[n+]2[O-])cc1"
-    state = ligand(smiles).states[0]
-    mol = Chem.Mol(molecule_of(state.shape["molecule"]))
-    assert np.array_equal(state.partial, gasteiger(mol))
+    for written in (smiles, Chem.MolToRandomSmilesVect(Chem.MolFromSmiles(smiles), 1, 3)[0]):
+        for state in ligand(written, ParseSettings()).states:
+            mol = Chem.Mol(molecule_of(state.shape["molecule"]))
+            assert np.array_equal(state.partial, gasteiger(mol))
 
 
 @pytest.mark.parametrize("smiles", DRUGS)
@@ -248,3 +264,28 @@ def test_a_block_cut_short_is_unparsable() -> None:
 
 def test_an_empty_block_has_no_atoms() -> None:
     assert block(Chem.Mol()).reason == Reason.NO_ATOMS
+
+
+def test_records_in_turn_become_what_each_becomes_alone() -> None:
+    """Those that need conformers are left out; a message belongs to the record that it is about."""
+    records = []
+    for number, smiles in enumerate([*DRUGS, "C[N+](=O)[O-]", "OC(=O)CN"], start=1):
+        mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+        EmbedMolecule(mol, randomSeed=1)
+        records.append(Record(number, "x", Chem.MolToMolBlock(mol), "mol"))
+    flat = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
+    strange = Record(20, "x", records[0].text.replace(" C  ", " Qq ", 1), "mol")
+    crowded = Record(21, "x", records[4].text.replace("  1  2  2", "  1  2  3"), "mol")
+    spoilt = [strange, crowded, Record(10, "x", "CCO"), Record(11, "x", flat, "mol")]
+    mixed = [*spoilt[:1], *records[:4], *spoilt[1:], *records[4:]]
+    for settings in (SETTINGS, ParseSettings()):
+        alone = [prepare(record, settings) for record in mixed]
+        together = prepare_together(mixed, settings)
+        for record, one, other in zip(mixed, alone, together, strict=True):
+            assert (other is None) == (record.line in (10, 11))
+            if other is not None:
+                assert (other.smiles, other.key, other.reason) == (one.smiles, one.key, one.reason)
+                assert (other.detail, other.note) == (one.detail, one.note)
+                assert np.array_equal(other.properties, one.properties, equal_nan=True)
+                assert pickle.dumps(other.states) == pickle.dumps(one.states)
+        assert alone[0].detail != alone[5].detail

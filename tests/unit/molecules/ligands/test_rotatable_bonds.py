@@ -6,13 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdkit import Chem
 
-from ligen_py.molecules.graph import Graph
-from ligen_py.molecules.ligands.rotatable_bonds import pair_mask, rigid_pieces, rotatable_bonds
+from ligen_py.molecules.ligands.rotatable_bonds import (
+    pair_mask,
+    pair_masks,
+    pair_words,
+    rigid_pieces,
+    rotatable_bonds,
+)
+from ligen_py.molecules.lists import Lists
 
 
 def turning(smiles: str) -> set[tuple[int, int]]:
-    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
-    return set(rotatable_bonds(mol, Graph.of(mol)))
+    return set(rotatable_bonds(Lists(Chem.AddHs(Chem.MolFromSmiles(smiles)))))
 
 
 @pytest.mark.parametrize(
@@ -145,3 +150,23 @@ def test_pair_mask_crosses_words() -> None:
     i, j = np.mgrid[:40, :40]
     assert (bits == (((i < 20) != (j < 20)) & (abs(i - j) > 3))).all()
     assert not words[:, 1].any() >> 8
+
+
+def test_pair_masks_of_molecules_side_by_side_are_those_of_each() -> None:
+    """Chains of one to 70 atoms, with no torsion, one, and torsions within another's far side."""
+    sizes, cuts = [6, 1, 40, 70, 33], [[3], [], [20, 30], [5, 9, 64], [32]]
+    bonds = [np.array([(i, i + 1) for i in range(n - 1)], int).reshape(-1, 2) for n in sizes]
+    sides = [
+        np.array([(cut, n, n, n) for cut in places], int).reshape(-1, 4)
+        for n, places in zip(sizes, cuts, strict=True)
+    ]
+    alone = [pair_mask(*each) for each in zip(bonds, sides, sizes, strict=True)]
+    first = np.cumsum([0, *sizes[:-1]])
+    together = pair_masks(
+        np.concatenate([bond + start for bond, start in zip(bonds, first, strict=True)]),
+        np.concatenate(sides),
+        np.array(sizes),
+        np.array([len(places) for places in cuts]),
+    )
+    assert np.array_equal(together, np.concatenate(alone))
+    assert [len(mask) for mask in alone] == [pair_words(n) for n in sizes]

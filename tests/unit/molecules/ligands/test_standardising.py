@@ -87,8 +87,9 @@ def test_a_molecule_that_needs_no_change_has_the_parent_of_all_rules(
         "CSc1ncccn1",
         "C1CC2CCC1C2",
         "CS(C)",
+        "CN(=O)=O",
     ]
-    redrawn = ["CC(O)=N", "CS(C)=O", "CN(=O)=O", "[Na]OC", "C[NH3+]", "[2H]C", "C.C"]
+    redrawn = ["CC(O)=N", "CS(C)=O", "[Na]OC", "C[NH3+]", "[2H]C", "C.C"]
     for smiles in plain + redrawn:
         mol = Chem.MolFromSmiles(smiles)
         mol = Chem.AddHs(mol) if smiles in plain else mol
@@ -99,3 +100,40 @@ def test_a_molecule_that_needs_no_change_has_the_parent_of_all_rules(
         assert quick.as_drawn == (smiles in plain)
         assert quick.mol.ToBinary(0) == slow.mol.ToBinary(0)
         assert quick[1:] == slow[1:]
+
+
+BALANCED = [
+    "Cc1ccc(cc1)[N+](=O)[O-]",
+    "C[C@H](O)CN=[N+]=[N-]",
+    "O=C(NC)c1cc[n+]([O-])cc1",
+    "CC=[N+]=[N-]",
+    "C/[N+]([O-])=N/CO",
+    "[C-]#[N+]CC",
+]
+
+
+@pytest.mark.parametrize("smiles", BALANCED)
+def test_charges_that_a_neighbour_balances_are_as_drawn(
+    smiles: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    quick = standardise(mol)
+    monkeypatch.setattr(standardising, "_if_standard", lambda mol: None)
+    slow = standardise(mol)
+    assert quick.as_drawn
+    assert quick[1:] == slow[1:]
+    assert quick.mol.ToBinary(0) == slow.mol.ToBinary(0)
+
+
+@pytest.mark.parametrize(
+    ("smiles", "parent"),
+    [
+        ("C[N+](C)(C)[O-].[O-][N+](=O)[O-]", "C[N+](C)(C)[O-]"),
+        ("[O-][N+](=O)[O-]", "O=[N+]([O-])O"),
+        ("CC[N+](C)(C)CC(=O)[O-]", "CC[N+](C)(C)CC(=O)[O-]"),
+        ("[N-]=[N+]=NCC[NH3+]", "[N-]=[N+]=NCCN"),
+    ],
+)
+def test_other_charges_are_left_to_the_rules(smiles: str, parent: str) -> None:
+    found = standardise(Chem.MolFromSmiles(smiles))
+    assert Chem.MolToSmiles(found.mol) == Chem.CanonSmiles(parent)
