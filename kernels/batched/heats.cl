@@ -2,11 +2,11 @@
 //
 //   work-item   a place of a ligand in the heat that has ended; the ligand
 //
-// A pose goes on if few enough of its ligand's poses have lower energies. Poses stand in the order
-// of their energies then: of equal ones the first comes first, and what is no number comes last. So
-// all heats of a batch can wait in one queue, without the host.
+// A pose goes on if few enough of its ligand's poses have lower energies: of equal ones the first
+// counts as lower, and what is no number as higher than all. Its place in the next heat is the
+// number of lower ones. So all heats of a batch can wait in one queue, without the host.
 //
-// NumPy twin: `lowest` in ligen_py/engine/refinement/batched.py, which has them in another order.
+// NumPy twin: `lowest` in ligen_py/engine/refinement/batched.py, which lists the same poses by row.
 
 #pragma OPENCL FP_CONTRACT OFF
 

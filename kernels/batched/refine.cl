@@ -262,7 +262,6 @@ __kernel void find_terms(__constant float4 *pair_table,
 }
 
 KERNEL void refine(
-    int heat,  // 0: the first
     int evaluations,
     float temperature,
     float amplitude,
@@ -335,7 +334,7 @@ KERNEL void refine(
   float value[OWN];  // of the lane's degrees of freedom; of the rotation vector 0
   int pose = item.y + sg.index - SG_TOGETHER, active = 1, finished = 1, ended = 1;
   int round = 0, evaluation = 0, accepted_steps = 0, of_pose = 0, row = 0;
-  float before = 0.0f, lowest = 0.0f, present_energy = 0.0f, chance = 0.0f;
+  float earlier = 0.0f, before = 0.0f, lowest = 0.0f, present_energy = 0.0f, chance = 0.0f;
   for (;;) {
     if (sg_any_together(sg, ended)) {
       if (sg_any_together(sg, finished)) {
@@ -344,7 +343,9 @@ KERNEL void refine(
         active = pose < item.z;
         if (!sg_any_together(sg, active)) break;
         if (finished) {
+          // A part of a warp without a pose of its own looks at the last one, and writes nothing.
           row = in_heat[min(pose, item.z - 1)];
+          earlier = l.first_round > 0 ? energies[row].y : INFINITY;
           for (int k = 0; k < OWN; k++) {
             const int d = k * SG_SIZE + sg.lane;
             float given = 0.0f;
@@ -398,8 +399,9 @@ KERNEL void refine(
     if (ended) {
       const int taken = round == 0 || w.energy < present_energy ||
                         exp((present_energy - w.energy) / temperature) > chance;
-      // Round 0 begins at the pose itself, which stays the best unless the descent lowers it.
-      const float to_beat = round == 0 ? before : lowest;
+      // Round 0 begins at the pose itself, which stays the best unless the descent lowers it, and
+      // which an earlier heat may have found a rounding error lower.
+      const float to_beat = round > 0 ? lowest : earlier < before ? earlier : before;
       const int lower = w.energy < to_beat;
       lowest = lower ? w.energy : to_beat;
       present_energy = taken ? w.energy : present_energy;
@@ -419,7 +421,7 @@ KERNEL void refine(
       round++;
       finished = round >= l.rounds;
       if (finished && active && sg.lane == 0) {
-        energies[row] = (float2)(heat == 0 ? before : energies[row].x, lowest);
+        energies[row] = (float2)(l.first_round > 0 ? energies[row].x : before, lowest);
         counts[row] += of_pose;
       }
     }

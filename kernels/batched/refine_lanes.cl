@@ -162,7 +162,6 @@ static real change_at_random(const descent_t *w,
 
 __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     int scratch_reals,  // of a lane: what its largest ligand needs
-    int heat,           // 0: the first
     int evaluations,
     float temperature,
     float amplitude,
@@ -231,7 +230,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
   whole count_of_pose = (whole)(0), row = (whole)(0);
   lane_place_t place, present, best;
   real energy = none, slope = none, step = none;
-  real before = none, lowest = none, present_energy = none;
+  real earlier = (real)(INFINITY), before = none, lowest = none, present_energy = none;
   for (;;) {
     if (ANY(ended)) {
       if (ANY(finished)) {
@@ -240,6 +239,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
         active = pose < item.z;
         if (!ANY(active)) break;
         row = gather_whole(in_heat, min(pose, (whole)(item.z - 1)));
+        if (l.first_round > 0) earlier = gather(energies, 2 * row + 1);
         const whole first = gather_whole(first_angle, row);
         const lane_place_t given = {
             {gather(translations, 4 * row), gather(translations, 4 * row + 1),
@@ -301,8 +301,9 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
       const real chance = uniform(l.key, TO_BITS(restart), TO_BITS(l.first_round + round), 5);
       const whole taken = ended & ((round == 0) | (energy < present_energy) |
                                    (exp((present_energy - energy) / temperature) > chance));
-      // Round 0 begins at the pose itself, which stays the best unless the descent lowers it.
-      const real to_beat = select(lowest, before, round == 0);
+      // Round 0 begins at the pose itself, which stays the best unless the descent lowers it, and
+      // which an earlier heat may have found a rounding error lower.
+      const real to_beat = select(lowest, select(before, earlier, earlier < before), round == 0);
       const whole lower = ended & (energy < to_beat);
       lowest = select(lowest, select(to_beat, energy, lower), ended);
       present_energy = select(present_energy, energy, taken);
@@ -323,7 +324,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
         scatter(quaternions, 4 * row + 1, best.y, done);
         scatter(quaternions, 4 * row + 2, best.z, done);
         scatter(quaternions, 4 * row + 3, best.w, done);
-        if (heat == 0) scatter(energies, 2 * row, before, done);
+        if (l.first_round == 0) scatter(energies, 2 * row, before, done);
         scatter(energies, 2 * row + 1, lowest, done);
         scatter_whole(counts, row, gather_whole(counts, row) + count_of_pose, done);
         if (rounds == 0)

@@ -65,9 +65,14 @@ def image(device: Device, array: np.ndarray) -> cl.Image:
     if not device.handle.image_support:
         raise DeviceError(f"{device.label} has no images")
     array = np.ascontiguousarray(array, np.int8)
-    flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
-    with memory_named(device):
-        return cl.create_image(device.context, flags, form, array.shape[::-1], hostbuf=array)
+    size = array.shape[::-1]
+    with memory_named(device), watchdog.waiting():
+        if device.kind != "gpu":
+            flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+            return cl.create_image(device.context, flags, form, size, hostbuf=array)
+        made = cl.create_image(device.context, cl.mem_flags.READ_ONLY, form, size)
+        cl.enqueue_copy(device.copies, made, array, origin=(0, 0, 0), region=size)
+        return made
 
 
 def _filled(device: Device, array: np.ndarray, access: int) -> cl.Buffer:
@@ -146,6 +151,13 @@ def download(
             else:
                 cl.enqueue_copy(device.copies, array, buffer, wait_for=[after])
     return array
+
+
+def wait_in_turn(events: Sequence[cl.Event]) -> None:
+    """Wait for some commands one after another: the watchdog's limit is for each."""
+    for event in events:
+        with watchdog.waiting():
+            event.wait()
 
 
 def seconds(event: cl.Event) -> float:

@@ -21,6 +21,7 @@ from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
+from ligen_py.errors import DeviceError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import VECTORS, Device
 from ligen_py.opencl.program import Program, build
@@ -41,8 +42,9 @@ log = logging.getLogger("ligen_py")
 BATCH_LIGANDS = 8192
 
 BY_SUB_GROUPS, BY_LANES = "batched/refine.cl", "batched/refine_lanes.cl"
-HEATS = "batched/heats.cl"
 """Two forms of the same search: a sub-group has a pose, or each of its lanes has one."""
+
+HEATS = "batched/heats.cl"
 
 FASTEST = {"cpu": BY_LANES}
 """By kind of device, see docs/performance.md; `BY_SUB_GROUPS` where nothing else was measured."""
@@ -63,7 +65,7 @@ FEW_LANES = ((8, 24, 16), (16, 96, 40))
 """Lanes of a pose there, and for how many atoms and degrees of freedom; `WARP` for more."""
 
 FEW_POSES = 4
-"""A ligand with fewer has `WARP` lanes for each, since fewer lanes would wait for poses."""
+"""A ligand that enters with fewer has `WARP` lanes for each, since fewer would wait for poses."""
 
 QUEUES = {"gpu": 8}
 """Batches that a device computes side by side, by kind; else 1. Small ones do not fill it."""
@@ -142,8 +144,6 @@ class RefineBatch:
 
     heats: tuple[np.ndarray, ...]
     """Rows of `LIGAND` of each heat."""
-    ligands: np.ndarray
-    """Those of the first."""
     conformers: np.ndarray
     kinds: np.ndarray
     torsions: np.ndarray
@@ -190,7 +190,6 @@ def pack(
         tables[-1]["rounds"] = rounds_of(torsions, FEWER**heat * settings.rounds)
     return RefineBatch(
         tuple(tables),
-        table,
         np.concatenate([xyz, atoms.values[:, None]], axis=1),
         atoms.kinds.astype(np.int32),
         kernel_torsions(atoms.torsion_axis, limits),
@@ -213,8 +212,8 @@ class Refined:
 class Refiner:
     """One pocket's field on one device.
 
-    `kernel_seconds` adds up the device's own time in the refine kernel, `evaluations` the energies
-    with gradients that it computed.
+    `kernel_seconds` adds up the time in which the device ran any kernel of a refinement,
+    `evaluations` the energies with gradients that it computed.
     """
 
     def __init__(
@@ -347,7 +346,7 @@ class Refiner:
         kinds: np.ndarray,
         state: tuple[np.ndarray, ...],
     ) -> "Launch":
-        """All buffers of a batch: making one waits for kernels that run."""
+        """All buffers of a batch: making a large one waits for kernels that run."""
         device = self.device
         angles, quaternion, translation, _, _ = state
         heats = heats_of(np.diff(poses.first_pose)[rows], settings)
@@ -366,6 +365,8 @@ class Refiner:
             buffers.exchange(device, np.zeros(count, np.int32)),
         )
         tables = {name: buffers.upload(device, getattr(batch, name)) for name in BATCH_COLUMNS}
+        of_heats = [buffers.upload(device, rows_of_heat) for rows_of_heat in batch.heats]
+        tables["ligands"] = of_heats[0]
         share_out = self._by_lanes if self._source == BY_LANES else self._by_sub_groups
         work = share_out(batch, tables, heats, classes, tuning)
         constants = (
@@ -379,14 +380,13 @@ class Refiner:
             buffers.upload(device, np.append(0, np.cumsum(lengths)[:-1]).astype(np.int32)),
         )
         calls, places = list(work.before), buffers.upload(device, np.arange(count, dtype=np.int32))
-        for heat, (rows_of_heat, items) in enumerate(zip(batch.heats, work.items, strict=True)):
+        for heat, (ligands_of_heat, items) in enumerate(zip(of_heats, work.items, strict=True)):
             if heat:
                 more = buffers.empty(device, int(heats[heat].sum()), np.int32)
                 calls.append(self._choice(heats[heat - 1], heats[heat], places, results[4], more))
                 places = more
             arguments = (
-                *(*work.first, np.int32(heat), *constants, *work.field),
-                buffers.upload(device, rows_of_heat),
+                *(*work.first, *constants, *work.field, ligands_of_heat),
                 *(*work.tables, buffers.upload(device, items), places, *given),
                 *(*results, *work.last),
             )
@@ -412,17 +412,23 @@ class Refiner:
         device = self.device
         angles, quaternion, translation, energies, gradients = state
         queues = device.queues(min(len(ready), QUEUES.get(device.kind, 1)))
-        with buffers.memory_named(device):
-            events = [
-                launch.start(queue) for launch, queue in zip(ready, cycle(queues), strict=False)
+        try:
+            with buffers.memory_named(device):
+                events = [
+                    launch.start(queue) for launch, queue in zip(ready, cycle(queues), strict=False)
+                ]
+                for queue in queues:
+                    queue.flush()
+                buffers.wait_in_turn([event for done in events for event in done])
+            # All results before the first is put in place: what is tried again starts anew.
+            found = [
+                launch.download(device, done[-1], gradients=not settings.rounds)
+                for launch, done in zip(ready, events, strict=True)
             ]
-        for queue in queues:
-            queue.flush()
-        # All results before the first is put in place: what is tried again starts anew.
-        found = [
-            launch.download(device, done[-1], gradients=not settings.rounds)
-            for launch, done in zip(ready, events, strict=True)
-        ]
+        except DeviceError:
+            for queue in queues:  # what is tried again must not wait for memory of these
+                queue.finish()
+            raise
         for launch, results in zip(ready, found, strict=True):
             quaternion[launch.poses] = results[0].reshape(-1, 4)
             translation[launch.poses] = results[1].reshape(-1, 4)
@@ -442,7 +448,7 @@ class Refiner:
         tuning: Tuning,
     ) -> "Work":
         """A sub-group has a pose. `heats`: see `heats_of`."""
-        device, ligands = self.device, batch.ligands
+        device, ligands = self.device, batch.heats[0]
         lanes = self._lanes or classes.lanes
         together = WARP // lanes if device.back_end == "ptx" else 1
         macros = {**field_macros(self.field), "SG_SIZE": lanes}
@@ -462,7 +468,7 @@ class Refiner:
             atoms = tables["conformers"], tables["kinds"]
             made = (*self._tables, tables["ligands"], *atoms, tables["pairs"], steps, found, terms)
             calls.append((program, "find_terms", every, (spots, 1, 1), made))
-        ours = (tables[name] for name in BATCH_COLUMNS if name not in ("ligands", "pairs"))
+        ours = (tables[name] for name in BATCH_COLUMNS if name != "pairs")
         return Work(
             program,
             "refine",
@@ -486,7 +492,7 @@ class Refiner:
         vector = VECTORS.get(device.kind, 1)
         lanes = device.sub_group_size if vector == 1 else 1
         items = all_items(device, batch, heats, lanes * vector, GROUPS_PER_UNIT)
-        reals, groups = scratch_reals(batch.ligands), max(len(some) for some in items)
+        reals, groups = scratch_reals(batch.heats[0]), max(len(some) for some in items)
         scratch = buffers.empty(device, groups * reals * lanes * vector, np.float32)
         # One program for ligands of every size, since only the scratch memory depends on it.
         macros = {**field_macros(self.field), "MAX_ATOMS": MAX_ATOMS}
@@ -497,7 +503,7 @@ class Refiner:
             lanes,
             items,
             (self.field.maps.buffer, *self._tables),
-            tuple(tables[name] for name in BATCH_COLUMNS if name != "ligands"),
+            tuple(tables[name] for name in BATCH_COLUMNS),
             (np.int32(reals),),
             (np.int32(classes.freedoms), scratch),
         )
@@ -509,7 +515,7 @@ class Refiner:
         return self._cells
 
 
-BATCH_COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
+BATCH_COLUMNS = ("conformers", "kinds", "torsions", "inverse_lengths", "pairs")
 
 
 @dataclass(frozen=True)
@@ -577,9 +583,9 @@ def lanes_of(device: Device, atoms: int, freedoms: int, *, few: bool) -> int:
 
 
 def _bytes(ligands: int, poses: int, classes: Classes) -> int:
-    """Memory that a batch takes on a device, at most: terms of pairs, what a pose has."""
+    """About the memory that a batch takes on a device: terms of pairs, what a pose has."""
     pairs = classes.atoms * (classes.atoms + WARP) // 2
-    return 16 * pairs * ligands + 4 * (24 + classes.freedoms) * poses
+    return 16 * pairs * ligands + 4 * (24 + 2 * classes.freedoms) * poses
 
 
 def most_rows(atoms: np.ndarray) -> np.ndarray:
@@ -768,8 +774,7 @@ def refine_poses(
     ligands: Ligands = typed.ligands
     field = field_over(settings.field, device, typed.receptor, grid, ligands)
     refiner = Refiner(device, field)
-    if not settings.rounds:
-        same = refiner.refine(ligands, kept, settings, kinds)
-        return same.poses, verdicts, Refinement(before=same.before, after=same.after)
     refined = refiner.refine(ligands, kept, settings, kinds)
+    if not settings.rounds:
+        return refined.poses, verdicts, Refinement(before=refined.before, after=refined.after)
     return keep_best(device, ligands, refined, settings.max_num_poses, settings.cluster_rmsd)

@@ -63,8 +63,8 @@ def test_atoms_sides_and_pairs_are_those_of_the_ligands(ligands: Ad4Ligands) -> 
             assert np.array_equal((number >= first) & (number < last), twin.far[torsion][order])
             axis = found.torsion_axis[first_turn[place] + torsion]
             assert np.array_equal(order[axis], twin.axis[torsion])
-        words = batch.ligands["words"][place]
-        start = batch.ligands["first_word"][place]
+        words = batch.heats[0]["words"][place]
+        start = batch.heats[0]["first_word"][place]
         mask = found.pairs[start : start + len(local) * words].reshape(len(local), words)
         bits = np.unpackbits(mask.view("u1"), axis=1, bitorder="little")[:, : len(local)]
         assert np.array_equal(bits.astype(bool), twin.tested[order][:, order])
