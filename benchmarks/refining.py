@@ -4,10 +4,10 @@
                                   [--poses N] [--rounds N] [--json FILE]
 
 Ligands are the seeded molecules of screen.py with drug-like sizes, the pocket is Candida albicans
-DHFR (PDB 1IA1), poses come from dock and filter, settings are those of `standard`. The forms run in
-turn, so that other work on the machine meets both: a sub-group for each pose (batched/refine.cl),
-on an NVIDIA GPU of 8 lanes or, where a ligand has few poses, 32; and a lane for each pose
-(batched/refine_lanes.cl). --poses 3 --rounds 16 is like the last heat of a refinement. The rate
+DHFR (PDB 1IA1), poses come from dock and filter, settings are those of `standard`, but for a single
+heat. The forms run in turn, so that other work on the machine meets both: a sub-group for each pose
+(batched/refine.cl), on an NVIDIA GPU of 8 to 32 lanes by the ligand's size; and a lane for each
+pose (batched/refine_lanes.cl). --poses 4 --rounds 64 is the last heat of `standard` alone. The rate
 "evaluations/s" is by the device's clock, "of a core" by the processor time of this process, which
 other work changes less; both are the best of the runs. The share is that of the single-precision
 multiply-adds that roofline.py measures.
