@@ -511,12 +511,13 @@ def test_batches_and_work_groups_change_no_bit(
     if device.is_simulator:
         pytest.skip("too slow")
     given = system(device, name).by(form)
-    expected = given.refined(3, 12)
+    expected = given.refined(3, 12, finalists=2)
     monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
-    monkeypatch.setattr(refining, "GROUPS_PER_UNIT", 1e-9)  # lanes take poses one after another
+    for name in ("GROUPS_PER_UNIT", "GROUPS_TO_FILL"):  # poses are taken one after another
+        monkeypatch.setattr(refining, name, 1e-9)
     if device.back_end != "local":
         monkeypatch.setattr(refining, "tuned", lambda *_: Tuning(sub_groups=3))
-    found = given.refined(3, 12)
+    found = given.refined(3, 12, finalists=2)
     assert np.array_equal(found.after, expected.after)
     for column in ("translation", "quaternion", "torsion"):
         assert np.array_equal(getattr(found.poses, column), getattr(expected.poses, column))
@@ -555,6 +556,34 @@ def test_batches_side_by_side_change_no_bit(
         assert launched == [together] * (before + whole) + alone + [rest] * (rest > 0)
         assert np.array_equal(found.after, expected.after)
         assert np.array_equal(found.poses.torsion, expected.poses.torsion)
+    assert "trying again with one batch at a time" in caplog.text
+
+
+def test_a_launch_without_memory_is_tried_again_alone(
+    device: Device, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The launches before it run then, and what they change must not reach the result."""
+    given = system(device)
+    if device.is_simulator or len(given.counts) < 3:
+        pytest.skip("too slow, or too few batches")
+    expected = given.refined(2, 12, finalists=2)
+    monkeypatch.setattr(refining, "BATCH_LIGANDS", 1)
+    monkeypatch.setattr(refining, "QUEUES", {device.kind: 2})
+    monkeypatch.setattr(refining, "_bytes", lambda *_: 1)
+    start, launched = refining.Launch.start, []
+
+    def full(self: refining.Launch, queue: Any) -> list[Any]:
+        """No memory for the third launch."""
+        launched.append(self)
+        if len(launched) == 3:
+            raise buffers.OutOfMemoryError("the device is full")
+        return start(self, queue)
+
+    monkeypatch.setattr(refining.Launch, "start", full)
+    found = given.refined(2, 12, finalists=2)
+    assert len(launched) == 3 + len(given.counts)
+    assert np.array_equal(found.after, expected.after)
+    assert np.array_equal(found.poses.torsion, expected.poses.torsion)
     assert "trying again with one batch at a time" in caplog.text
 
 
