@@ -43,6 +43,7 @@ def rotatable_bonds(lists: Lists) -> list[tuple[int, int]]:
     acyl = {carbon for carbon, end in lists.doubles if _is_acyl(lists, carbon, end)}
 
     def is_amide(carbon: int, nitrogen: int) -> bool:
+        """Whether a single bond joins an acyl carbon to an amide's nitrogen."""
         if carbon not in acyl or element[nitrogen] != 7:
             return False
         if lists.bonds[lists.numbers[carbon, nitrogen]].type != SINGLE:
