@@ -12,9 +12,11 @@
 //   generation  |  first                                              | ...  |  second  ...
 //   run         |  active run 0                  |  active run 1      | ...  |  active run 0  ...
 //
-// and wait where the generation before that of the run is not complete. All earlier tickets are in
-// the hands of sub-groups that run, so somebody always goes on. The last sub-group of a generation
-// judges it. So runs wait for their own individuals alone, and the device never waits for the host.
+// and wait where one of the four that may be parents is not complete: two tournaments of two name
+// them at birth. All earlier tickets are in the hands of sub-groups that run, so somebody always goes
+// on. The last sub-group of a generation judges it. So a child waits neither for other runs nor for
+// the longest search of its own, and the device never waits for the host. AHEAD generations of a run
+// are in memory.
 //
 // Random numbers are functions of ligand, run, generation, individual and gene. So no result
 // depends on the batch or on who works on what.
@@ -68,20 +70,44 @@ static void first_genotype(
   sg_sync(sg);
 }
 
-// A child of two parents with its mutations.
-static void breed(sg_t sg,
-                  const problem_t *p,
-                  __local float *shared,
-                  uint key,
-                  int number,
-                  lga_settings_t o,
-                  volatile __global const float *genotypes,
-                  volatile __global const float *energies,
-                  individual_t *own) {
-  const int torsions = p->ligand.torsions, length = TORSION + torsions, genes = 4 + torsions;
-  // A tournament needs three numbers and the crossover three more; each lane draws one.
-  for (int n = sg.lane; n < CHOICES; n += SG_SIZE) shared[n] = draw(key, number, CHOICE, n);
+// A run's individuals of one generation, as its children see them while others are not complete.
+typedef struct {
+  volatile __global lga_run_t *run;
+  volatile __global const float *genotypes;
+  volatile __global const float *energies;  // kcal/mol
+  volatile __global const int *complete;    // of an individual, the number of its children's generation
+} elders_t;
+
+// Whether the run goes on, by lane 0's last look: the same for all lanes.
+static int goes_on(sg_t sg, volatile __global lga_run_t *run, __local float *shared) {
   sg_sync(sg);
+  if (sg.lane == 0) shared[0] = (float)!run->ended;
+  sg_sync(sg);
+  return shared[0] != 0.0f;
+}
+
+// A child of two parents with its mutations; 0 if the run ends before its parents are complete.
+static int breed(sg_t sg,
+                 const problem_t *p,
+                 __local float *shared,
+                 uint key,
+                 int generation,
+                 int number,
+                 lga_settings_t o,
+                 elders_t elders,
+                 individual_t *own) {
+  const int torsions = p->ligand.torsions, length = TORSION + torsions, genes = 4 + torsions;
+  volatile __global const float *genotypes = elders.genotypes, *energies = elders.energies;
+  // A tournament needs three numbers and the crossover three more; each lane draws one.
+  for (int n = sg.lane; n < CHOICES; n += SG_SIZE) shared[n + 1] = draw(key, number, CHOICE, n);
+  sg_sync(sg);
+  if (sg.lane < 4) {
+    const int of = (int)(shared[1 + sg.lane + sg.lane / 2] * (float)o.population);
+    while (elders.complete[of] != generation && !elders.run->ended) rest();
+  }
+  if (!goes_on(sg, elders.run, shared)) return 0;
+  device_fence();
+  shared += 1;
   int parents[2];
   for (int n = 0; n < 2; n++) {
     const int one = (int)(shared[3 * n] * (float)o.population);
@@ -110,6 +136,7 @@ static void breed(sg_t sg,
       (swapped(ORIENTATION, low, high) ? father : mother) + ORIENTATION;
   own->trial.orientation[0] = (float4)(q[0], q[1], q[2], q[3]);
   sg_sync(sg);
+  return 1;
 }
 
 static inline void keep(individual_t *own, int s) {
@@ -239,37 +266,46 @@ static int step_on(sg_t sg,
 
 #endif
 
+// Wait until so many generations of a run are complete. Whether it goes on after these.
+static int wait_for(volatile __global lga_run_t *run, int generations) {
+  while (run->generations < generations && !run->ended) rest();
+  return !run->ended;
+}
+
 // The individual `number` of a generation of a run, from its birth to the end of its local search.
-// Genotypes are those of the run.
-static void live(sg_t sg,
-                 const problem_t *p,
-                 __local float *shared,
-                 __local float *descent,
-                 lga_settings_t settings,
-                 uint key,
-                 int generation,
-                 int number,
-                 volatile __global const float *parents,
-                 volatile __global const float *before,  // their energies, kcal/mol
-                 __global float *children,
-                 __global float *energies,
-                 volatile __global lga_run_t *run) {
+// Genotypes are those of the run. Returns 0 if the run ends before its parents are complete.
+static int live(sg_t sg,
+                const problem_t *p,
+                __local float *shared,
+                __local float *descent,
+                lga_settings_t settings,
+                uint key,
+                int generation,
+                int number,
+                elders_t elders,
+                __global float *children,
+                __global float *energies) {
   const int length = TORSION + p->ligand.torsions, freedoms = RIGID + p->ligand.torsions;
+  volatile __global lga_run_t *run = elders.run;
   __global float *gene = children + (size_t)number * length;
   if (generation > 0 && number == 0) {  // the best survives as it is
+    if (sg.lane == 0) wait_for(run, generation);
+    if (!goes_on(sg, run, shared)) return 0;
+    device_fence();
     const int best = run->best;
-    for (int n = sg.lane; n < length; n += SG_SIZE) gene[n] = parents[(size_t)best * length + n];
-    if (sg.lane == 0) energies[0] = before[best];
-    return;
+    for (int n = sg.lane; n < length; n += SG_SIZE)
+      gene[n] = elders.genotypes[(size_t)best * length + n];
+    if (sg.lane == 0) energies[0] = elders.energies[best];
+    return 1;
   }
   share_t share;
   find_share(sg, p, &share);
   individual_t own;
   for (int k = 0; k < OWN; k++) own.first[k] = own.second[k] = own.slope[k] = 0.0f;
-  if (generation > 0)
-    breed(sg, p, shared, key, number, settings, parents, before, &own);
-  else
+  if (generation == 0)
     first_genotype(sg, p, shared, key, number, &own);
+  else if (!breed(sg, p, shared, key, generation, number, settings, elders, &own))
+    return 0;
   for (int s = 1; s < TRIALS; s++) {
     for (int k = 0; k < OWN; k++) own.trial.value[s][k] = own.trial.value[0][k];
     own.trial.orientation[s] = own.trial.orientation[0];
@@ -286,21 +322,15 @@ static void live(sg_t sg,
     const int d = k * SG_SIZE + sg.lane;
     if (d < freedoms && !is_turn(d)) gene[d < 3 ? d : d + 1] = own.kept[k];
   }
-  if (sg.lane > 0) return;
+  if (sg.lane > 0) return 1;
   const float4 q = own.orientation;
   gene[ORIENTATION] = q.x;
   gene[ORIENTATION + 1] = q.y;
   gene[ORIENTATION + 2] = q.z;
   gene[ORIENTATION + 3] = q.w;
   energies[number] = b.lowest;
-  atomic_add(&run->evaluations, b.evaluations);
-}
-
-// Whether a run takes the generation, when that of before is complete: 0 if the run has ended.
-static int wait_for(volatile __global lga_run_t *run, int generation) {
-  while (run->generations < generation && !run->ended) rest();
-  device_fence();
-  return !run->ended;
+  atomic_add(&run->used[generation % AHEAD], b.evaluations);
+  return 1;
 }
 
 KERNEL void generations(int from,           // number of the first generation
@@ -318,10 +348,11 @@ KERNEL void generations(int from,           // number of the first generation
                         __global const float4 *pairs,
                         __global const int *active,  // runs that go on
                         volatile __global lga_run_t *runs,
-                        __global float *even,  // genotypes of even generations, and of odd ones
-                        __global float *odd,
-                        __global float *even_energies,
-                        __global float *odd_energies,
+                        long genes,        // of a generation of all runs
+                        long individuals,  // likewise
+                        __global float *genotypes,  // of AHEAD generations
+                        __global float *all_energies,
+                        volatile __global int *complete,
                         volatile __global uint *tickets,
                         __global float *champions) {
   SG_SETUP(sg);
@@ -338,7 +369,8 @@ KERNEL void generations(int from,           // number of the first generation
     const int generation = from + (int)(ticket / (count * size));
     const int row = active[ticket % (count * size) / size], number = (int)(ticket % size);
     volatile __global lga_run_t *run = runs + row;
-    if (sg.lane == 0) told[1] = wait_for(run, generation);
+    // The place that this generation takes in memory belonged to one whose children are all born.
+    if (sg.lane == 0) told[1] = wait_for(run, generation - AHEAD + 2);
     sg_sync(sg);
     if (told[1]) {
       const lga_ligand_t l = ligands[run->ligand];
@@ -349,25 +381,31 @@ KERNEL void generations(int from,           // number of the first generation
                            kinds + l.first_atom,
                            torsions + l.first_torsion,
                            inverse_lengths + l.first_torsion,
-                           pairs + (size_t)l.first_round * 2 * SG_SIZE,
+                           pairs + (size_t)l.first_step * SG_SIZE,
                            shared,
                            places,
                            forces};
       const size_t first = first_gene(l, run->number, size), energy = (size_t)row * size;
       const uint key = philox(l.key, (uint)run->number, (uint)generation);
-      const int is_odd = generation % 2;
-      __global float *children = (is_odd ? odd : even) + first;
-      __global float *energies = (is_odd ? odd_energies : even_energies) + energy;
-      live(sg, &p, shared, descent, settings, key, generation, number,
-           (is_odd ? even : odd) + first, (is_odd ? even_energies : odd_energies) + energy,
-           children, energies, run);
-      device_fence();
-      sg_sync(sg);
-      if (sg.lane == 0) told[2] = atomic_inc(&run->next) + 1 == size;
-      sg_sync(sg);
-      if (told[2]) {
+      const int before = (generation + AHEAD - 1) % AHEAD, slot = generation % AHEAD;
+      const elders_t elders = {run, genotypes + before * genes + first,
+                               all_energies + before * individuals + energy,
+                               complete + before * individuals + energy};
+      __global float *children = genotypes + slot * genes + first;
+      __global float *energies = all_energies + slot * individuals + energy;
+      if (live(sg, &p, shared, descent, settings, key, generation, number, elders, children,
+               energies)) {
         device_fence();
-        judge_run(sg, l, settings, row, run, children, energies, others, champions);
+        sg_sync(sg);
+        if (sg.lane == 0) {
+          complete[slot * individuals + energy + number] = generation + 1;
+          told[2] = atomic_inc(&run->next[slot]) + 1 == size;
+        }
+        sg_sync(sg);
+        if (told[2]) {
+          device_fence();
+          judge_run(sg, l, settings, row, run, children, energies, others, champions);
+        }
       }
     }
     sg_sync(sg);

@@ -368,7 +368,7 @@ KERNEL void generation(int sub_groups,  // of all active runs together
   int who = NONE, left = 1, iterations = 0;
   do {
     if (who == NONE && left) {
-      const int found = atomic_inc(&runs[row].next) + (number > 0);
+      const int found = atomic_inc(&runs[row].next[number % AHEAD]) + (number > 0);
       left = found < size;
       if (left) {
         who = found;
@@ -388,7 +388,7 @@ KERNEL void generation(int sub_groups,  // of all active runs together
       if (!step_on(&p, s, &b, energy, iterations, key, who)) {
         for (int n = 0; n < length; n++) children[first + (size_t)who * length + n] = AT(KEPT + n);
         energies[(size_t)row * size + who] = b.lowest;
-        atomic_add(&runs[row].evaluations, b.evaluations);
+        atomic_add(&runs[row].used[number % AHEAD], b.evaluations);
         who = NONE;
       }
     }

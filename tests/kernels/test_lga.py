@@ -8,6 +8,7 @@ import pytest
 
 from ligen_py.engine.functions.ad4.constants import CLAMP
 from ligen_py.engine.functions.ad4.field import Ad4Field
+from ligen_py.engine.genetic import batched
 from ligen_py.engine.genetic import reference as twin
 from ligen_py.engine.genetic.batched import Form, Found, Lga, pack
 from ligen_py.engine.random_input import make_ligands
@@ -269,6 +270,26 @@ def test_a_descent_ends_where_it_gains_no_more(
         for run in range(2)
     )
     assert 0.7 * twins < used < 1.4 * twins
+
+
+@both_forms
+def test_ligands_of_several_sizes_are_searched_side_by_side(
+    device: Device, form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if device.is_simulator:
+        pytest.skip("large ligands are too much for a simulator")
+    ligands = ligands_of([(12, 3), (36, 5), (9, 0), (52, 4)])
+    many = ligands, field_of(ligands, device)
+    given: dict[str, Any] = {"generations": 3, "iterations": 5, "stop": False, "form": form}
+    monkeypatch.setattr(batched, "FASTEST", {})
+    in_turn = searched(many, device, **given)
+    monkeypatch.setattr(batched, "FASTEST", {device.kind: form})
+    lga = Lga(device, many[1], form)
+    classes = lga._classes(ligands)
+    assert len(list(classes)) > 1
+    for number, found in searched(many, device, **given).items():
+        for name in Found.__annotations__:
+            assert np.array_equal(getattr(found, name), getattr(in_turn[number], name)), name
 
 
 def test_both_forms_find_the_same_poses_in_one_generation(

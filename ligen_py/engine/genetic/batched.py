@@ -5,8 +5,10 @@ individual. `lanes` (kernels/batched/lga_lanes.cl) is for processors: a lane doe
 the same way and round differently, so a search ends in other poses.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +24,7 @@ from ligen_py.engine.functions.ad4.constants import (
     type_table,
 )
 from ligen_py.engine.functions.ad4.field import Ad4Field
-from ligen_py.engine.genetic import pair_rounds
+from ligen_py.engine.genetic import pair_steps
 from ligen_py.engine.genetic.effort import looks_every, most_evaluations
 from ligen_py.engine.genetic.reference import LOOKS
 from ligen_py.engine.geometry import inverse_bond_lengths
@@ -55,7 +57,7 @@ LIGAND = np.dtype(
         (name, np.int32)
         for name in (
             *("first_atom", "atoms", "first_torsion", "torsions", "first_pair", "pairs"),
-            *("first_round", "rounds", "levels"),
+            *("first_step", "steps", "levels"),
         )
     ]
     + [("key", np.uint32), ("evaluations", np.uint32), ("arm", np.float32)]
@@ -65,16 +67,20 @@ LIGAND = np.dtype(
 take, how far its atoms are from its centre (Angstrom), generations between two looks of the
 automatic stop (0: there is none)."""
 
+AHEAD = 3
+"""Generations of a run that are under way or read by those, at most, in the form `sub_groups`: a
+child waits for those alone that may be its parents, and not for the rest of their generation."""
+
 RUN = np.dtype(
     [
         (name, np.int32)
-        for name in (
-            *("ligand", "number", "best", "next", "evaluations", "generations", "looks", "ended"),
-        )
+        for name in ("ligand", "number", "best", "evaluations", "generations", "looks", "ended")
     ]
     + [("energy", np.float32), ("sums", np.int32, LOOKS), ("lowest", np.int32, LOOKS)]
+    + [("next", np.int32, AHEAD), ("used", np.int32, AHEAD)]
 )
-"""One run: of which ligand, how far it is, and what the automatic stop remembers."""
+"""One run: of which ligand, how far it is, what the automatic stop remembers; and of each generation
+under way how many individuals are complete, and their evaluations."""
 
 PAIR = np.dtype(
     [("first", np.int32), ("second", np.int32)]
@@ -106,8 +112,10 @@ launches that last seconds."""
 GROUPS_PER_UNIT = 32
 """Work-groups for each compute unit in that form. Those that find no room come when others end."""
 
-REGISTERS = 128
-"""Of a lane on NVIDIA's GPUs: with fewer more sub-groups have room, and each is slower by more."""
+REGISTERS = {"solis_wets": 168}
+"""Of a lane on NVIDIA's GPUs, by local search; else `MANY`. With fewer more sub-groups have room, and
+each is slower by more."""
+MANY = 128
 
 SUB_GROUPS_PER_UNIT = {"gpu": 32}
 """Sub-groups that keep a compute unit of a device busy."""
@@ -125,7 +133,7 @@ class LgaBatch:
     torsions: np.ndarray
     inverse_lengths: np.ndarray
     pairs: np.ndarray
-    """Rows of `PAIR`, or the rounds of `paired`."""
+    """Rows of `PAIR`, or the steps of `paired`."""
 
 
 COLUMNS = ("ligands", "conformers", "kinds", "torsions", "inverse_lengths", "pairs")
@@ -172,7 +180,7 @@ def pack(
     if lanes:
         gradients = settings.local_search != "solis_wets"
         pairs, counts = paired(pairs, table, lanes, apart=gradients)
-        table["first_round"], table["rounds"] = np.cumsum(counts) - counts, counts
+        table["first_step"], table["steps"] = np.cumsum(counts) - counts, counts
         pieces, table["levels"] = pieces_of(atoms, table)
         of_atom |= pieces << 16
     return LgaBatch(
@@ -188,11 +196,12 @@ def pack(
 def paired(
     pairs: np.ndarray, ligands: np.ndarray, lanes: int, *, apart: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (`PAIR`) in the rounds of ad4_pose.clh, and how many rounds each ligand has.
+    """Pairs (`PAIR`) in the steps of ad4_pose.clh, and how many steps each ligand has.
 
-    Float32 (rounds, 2, lanes, 4): of each lane three atoms as bits of one number (0 in the second
-    row), distance of the minimum, negative for hydrogen bonds, coefficient of the repulsion in
-    units of that distance, overlap of desolvation. `apart`: see `pair_rounds.rounds`.
+    Float32 (steps, lanes, 4): of each lane its atom, the other one and whether lanes have another
+    atom than in the step before, as bits of one number; distance of the minimum, negative for
+    hydrogen bonds; coefficient of the repulsion in units of that distance; overlap of desolvation.
+    `apart`: see `pair_steps.steps`.
     """
     terms = np.zeros((len(pairs) + 1, 3))  # the last: no pair
     distance = np.where(pairs["repulsion"] > 0, pairs["distance"], 1.0).astype(float)
@@ -205,15 +214,16 @@ def paired(
         first, count = int(ligand["first_pair"]), int(ligand["pairs"])
         some = pairs[first : first + count]
         ends = np.column_stack([some["first"], some["second"]])
-        table = pair_rounds.rounds(ends, int(ligand["atoms"]), lanes, apart=apart)
-        row = np.zeros((len(table), 2, lanes, 4), np.float32)
-        bits = table[:, :, 0] | table[:, :, 1] << 10 | table[:, :, 2] << 20
-        row[:, 0, :, 0] = bits.astype(np.int32).view(np.float32)
-        of_pair = np.where(table[:, :, 3:] == pair_rounds.NONE, len(pairs), table[:, :, 3:] + first)
-        row[:, :, :, 1:] = terms[of_pair].transpose(0, 2, 1, 3)
+        table = pair_steps.steps(ends, int(ligand["atoms"]), lanes, apart=apart)
+        row = np.zeros((len(table), lanes, 4), np.float32)
+        changed = np.any(np.diff(table[:, :, 0], axis=0, prepend=-1), axis=1)
+        bits = table[:, :, 0] | table[:, :, 1] << 10 | changed[:, None] << 20
+        row[:, :, 0] = bits.astype(np.int32).view(np.float32)
+        none = table[:, :, 2] == pair_steps.NONE
+        row[:, :, 1:] = terms[np.where(none, len(pairs), table[:, :, 2] + first)]
         found.append(row)
         counts.append(len(table))
-    found.append(np.zeros((1, 2, lanes, 4), np.float32))  # which is read, but not used
+    found.append(np.zeros((2, lanes, 4), np.float32))  # which are read, but not used
     return np.concatenate(found), np.array(counts, np.int64)
 
 
@@ -292,22 +302,25 @@ class _Buffers:
 
     tables: tuple[Any, ...]
     runs: Any
-    populations: tuple[Any, Any]
-    energies: tuple[Any, Any]
+    populations: Sequence[Any]
+    energies: Sequence[Any]
     champions: Any
+    sizes: tuple[np.int64, np.int64]
+    """Genes and individuals of a generation of all runs."""
+    complete: Any
+    """Of each individual in memory the generation of its children, once it is complete."""
 
 
 @dataclass(frozen=True)
 class _ByLanes:
     """The kernels of the form `lanes`, of even and of odd generations."""
 
-    device: Device
     launches: list[tuple[Launch, Launch]]
 
-    def enqueue(self, first: int, many: int) -> list[Any]:
+    def enqueue(self, queue: Any, first: int, many: int) -> list[Any]:
         """Enqueue some generations from `first` on; their events."""
         return [
-            launch.enqueue(self.device.queue)
+            launch.enqueue(queue)
             for generation in range(first, first + many)
             for launch in self.launches[generation % 2]
         ]
@@ -317,26 +330,25 @@ class _ByLanes:
 class _BySubGroups:
     """The kernel of the form `sub_groups`."""
 
-    device: Device
     launch: Launch
     individuals: int
     groups: int
     tickets: int = 0
     """What the counter of tickets is: each group takes one that no individual has."""
 
-    def enqueue(self, first: int, many: int) -> list[Any]:
+    def enqueue(self, queue: Any, first: int, many: int) -> list[Any]:
         """Enqueue some generations from `first` on; their events."""
         self.launch.change(0, np.int32(first))
         self.launch.change(1, np.int32(many))
         self.launch.change(3, np.uint32(self.tickets))
         self.tickets = (self.tickets + self.individuals * many + self.groups) % 2**32
-        return [self.launch.enqueue(self.device.queue)]
+        return [self.launch.enqueue(queue)]
 
 
 class Lga:
     """One pocket's field on one device.
 
-    `kernel_seconds` adds up the device's own time in the kernels.
+    `kernel_seconds` adds up the time in which the device ran any kernel of a search.
     """
 
     def __init__(
@@ -368,6 +380,8 @@ class Lga:
         self._splits = splits
         self._room = int(device.handle.local_mem_size) // 2 if room is None else room
         self._cells: Any = None
+        self._lock = Lock()
+        self._events: list[Any] = []
 
     def search(
         self,
@@ -380,15 +394,32 @@ class Lga:
 
         With `watch` the runs are read after every generation, which takes time.
         """
-        for classes, members in self._classes(ligands):
+        every = list(self._classes(ligands))
+        # On a GPU classes are searched side by side: each alone leaves it idle towards its end.
+        together = len(every) if self.device.kind in FASTEST and watch is None else 1
 
-            def work(rows: np.ndarray, classes: tuple[int, int] = classes) -> Found:
-                """Search with some ligands of one class; their results in the order of `rows`."""
+        def search_class(number: int) -> Iterator[tuple[np.ndarray, Found]]:
+            """Search with the ligands of one class."""
+            classes, members = every[number]
+            queue = self.device.queues(max(1, together))[number % together]
+
+            def work(rows: np.ndarray) -> Found:
+                """Search with some of them; their results in the order of `rows`."""
                 lanes = self._lanes if self.form == "sub_groups" else 0
                 batch = pack(ligands, rows, self.field, settings, kinds, lanes)
-                return self._run(batch, rows, classes, settings, watch)
+                return self._run(batch, rows, classes, settings, watch, queue)
 
-            yield from by_batches(self.device, work, members)
+            return by_batches(self.device, work, members)
+
+        if together > 1:
+            with ThreadPoolExecutor(together) as pool:
+                for found in pool.map(lambda number: list(search_class(number)), range(together)):
+                    yield from found
+        else:
+            for number in range(len(every)):
+                yield from search_class(number)
+        self.kernel_seconds += buffers.busy(self._events)
+        self._events.clear()
 
     def _classes(self, ligands: Ad4Ligands) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
         """Atoms and degrees of freedom that kernels are compiled for, and the ligands of each."""
@@ -410,6 +441,7 @@ class Lga:
         classes: tuple[int, int],
         settings: LgaSettings,
         watch: Watch | None,
+        queue: Any,
     ) -> Found:
         device = self.device
         runs = np.zeros(len(batch.ligands) * settings.runs, RUN)
@@ -419,12 +451,16 @@ class Lga:
         individuals = len(runs) * settings.population
         genes = int((torsions.astype(np.int64) + TORSION).sum()) * settings.population
         length = classes[1] + 1
+        # Generations as two arrays in turns, or all that are under way as one.
+        apart = (1, 1) if self.form == "lanes" else (AHEAD,)
         shared = _Buffers(
             tuple(buffers.upload(device, getattr(batch, name)) for name in COLUMNS),
             buffers.exchange(device, runs),
-            (buffers.empty(device, genes, "f4"), buffers.empty(device, genes, "f4")),
-            (buffers.empty(device, individuals, "f4"), buffers.empty(device, individuals, "f4")),
+            [buffers.empty(device, genes * each, "f4") for each in apart],
+            [buffers.empty(device, individuals * each, "f4") for each in apart],
             buffers.empty(device, len(runs) * length, "f4"),
+            (np.int64(genes), np.int64(individuals)),
+            buffers.exchange(device, np.zeros(individuals * apart[0], np.int32)),
         )
         active = np.arange(len(runs), dtype=np.int32)
         launches, done = None, 0
@@ -435,12 +471,13 @@ class Lga:
                 launches = self._launches(shared, settings, classes, active)
             many = 1 if watch else self._at_once(len(active), settings)
             many = min(many, settings.generations - done)
-            events += launches.enqueue(done, many)
+            events += launches.enqueue(queue, done, many)
             done += many
             last = events[-1]
             if watch is not None or looked is not None:
                 # Without a watch, what runs were at the look before: the device does not wait.
                 after = last if watch is not None else looked
+                buffers.wait_in_turn([after])  # here, so that copies of others need not wait
                 runs = buffers.download(device, shared.runs, len(runs), RUN, after=after)
                 left = active[runs["ended"][active] == 0]
                 if len(left) < len(active):
@@ -450,9 +487,10 @@ class Lga:
             if not len(active):
                 break
             looked = last
-        self.kernel_seconds += sum(map(buffers.seconds, events))
-        runs = buffers.download(device, shared.runs, len(runs), RUN)
-        best = buffers.download(device, shared.champions, (len(runs), length), "f4")
+        buffers.wait_in_turn(events[-1:])
+        self._events += events
+        runs = buffers.download(device, shared.runs, len(runs), RUN, after=events[-1])
+        best = buffers.download(device, shared.champions, (len(runs), length), "f4", events[-1])
         return _found(best, runs, torsions)
 
     def _at_once(self, runs: int, settings: LgaSettings) -> int:
@@ -480,11 +518,12 @@ class Lga:
                 program, "generations", groups * lanes, lanes,
                 (
                     zero, zero, np.int32(len(active)), np.uint32(0), values, grid,
-                    self._maps(program), *tables, *shared.populations, *shared.energies,
+                    self._maps(program), *tables, *shared.sizes, *shared.populations,
+                    *shared.energies, shared.complete,
                     buffers.exchange(device, np.zeros(1, np.uint32)), shared.champions,
                 ),
             )  # fmt: skip
-            return _BySubGroups(device, launch, individuals, groups)
+            return _BySubGroups(launch, individuals, groups)
         splits = self._splits or self._splits_of(len(active), settings.population)
         groups = len(active) * splits
         slots = [buffers.empty(device, groups * more // 4, "f4")] if more else []
@@ -508,7 +547,7 @@ class Lga:
                     Launch(judge, "judge", len(active) * lanes, lanes, judged),
                 )
             )
-        return _ByLanes(device, pairs)
+        return _ByLanes(pairs)
 
     def _program(self, classes: tuple[int, int], settings: LgaSettings) -> tuple[Program, int]:
         """The kernels of a form, and bytes of a sub-group's slots where these are in global memory.
@@ -518,11 +557,12 @@ class Lga:
         device, gradient = self.device, int(settings.local_search != "solis_wets")
         atoms, freedoms = classes
         bfgs = int(settings.local_search == "bfgs")
+        registers = REGISTERS.get(settings.local_search, MANY)
         size = 0
         macros: dict[str, object] = {
             **definitions(),
             "MAX_ATOMS": atoms, "MAX_FREEDOMS": freedoms, "GRADIENT": gradient,
-            "BFGS": bfgs, "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1,
+            "BFGS": bfgs, "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1, "AHEAD": AHEAD,
         }  # fmt: skip
         if self.form == "sub_groups":
             macros |= {"MAX_GENES": freedoms + 1, "LOOKS": LOOKS}
@@ -534,20 +574,21 @@ class Lga:
             size = size if size > self._room else 0
             macros["KEEP_GLOBAL"] = int(size > 0)
             macros["STORE"] = "__global" if size else "__local"
-        return build(device, SOURCES[self.form], macros, REGISTERS, STRUCTS), size
+        return build(device, SOURCES[self.form], macros, registers, STRUCTS), size
 
     def _judge(self, classes: tuple[int, int]) -> Program:
         macros = {
-            "MAX_GENES": classes[1] + 1, "LOOKS": LOOKS,
+            "MAX_GENES": classes[1] + 1, "LOOKS": LOOKS, "AHEAD": AHEAD,
             "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1,
         }  # fmt: skip
         return build(self.device, JUDGE, macros, 0, STRUCTS)
 
     def _maps(self, program: Program) -> Any:
         """The maps as the form `sub_groups` reads them."""
-        if self._cells is None:
-            self._cells = cells_of(self.device, self.field.maps, program)
-        return self._cells
+        with self._lock:
+            if self._cells is None:
+                self._cells = cells_of(self.device, self.field.maps, program)
+            return self._cells
 
     def _splits_of(self, runs: int, population: int) -> int:
         """Sub-groups that share a run, so that the device is full."""
