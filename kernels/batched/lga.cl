@@ -13,10 +13,10 @@
 //   run         |  active run 0                  |  active run 1      | ...  |  active run 0  ...
 //
 // and wait where one of the four that may be parents is not complete: two tournaments of two name
-// them at birth. All earlier tickets are in the hands of sub-groups that run, so somebody always goes
-// on. The last sub-group of a generation judges it. So a child waits neither for other runs nor for
-// the longest search of its own, and the device never waits for the host. AHEAD generations of a run
-// are in memory.
+// them at birth. All earlier tickets are in the hands of sub-groups that run, so somebody always
+// goes on. The last sub-group of a generation judges it. So a child waits neither for other runs
+// nor for the longest search of its own, and the device never waits for the host. AHEAD generations
+// of a run are in memory.
 //
 // Random numbers are functions of ligand, run, generation, individual and gene. So no result
 // depends on the batch or on who works on what.
@@ -75,7 +75,8 @@ typedef struct {
   volatile __global lga_run_t *run;
   volatile __global const float *genotypes;
   volatile __global const float *energies;  // kcal/mol
-  volatile __global const int *complete;    // of an individual, the number of its children's generation
+  volatile __global const int
+      *complete;  // of an individual, the number of its children's generation
 } elders_t;
 
 // Whether the run goes on, by lane 0's last look: the same for all lanes.
@@ -348,8 +349,8 @@ KERNEL void generations(int from,           // number of the first generation
                         __global const float4 *pairs,
                         __global const int *active,  // runs that go on
                         volatile __global lga_run_t *runs,
-                        long genes,        // of a generation of all runs
-                        long individuals,  // likewise
+                        long genes,                 // of a generation of all runs
+                        long individuals,           // likewise
                         __global float *genotypes,  // of AHEAD generations
                         __global float *all_energies,
                         volatile __global int *complete,

@@ -79,8 +79,8 @@ RUN = np.dtype(
     + [("energy", np.float32), ("sums", np.int32, LOOKS), ("lowest", np.int32, LOOKS)]
     + [("next", np.int32, AHEAD), ("used", np.int32, AHEAD)]
 )
-"""One run: of which ligand, how far it is, what the automatic stop remembers; and of each generation
-under way how many individuals are complete, and their evaluations."""
+"""One run: of which ligand, how far it is, what the automatic stop remembers; and of each
+generation under way how many individuals are complete, and their evaluations."""
 
 PAIR = np.dtype(
     [("first", np.int32), ("second", np.int32)]
@@ -113,9 +113,9 @@ GROUPS_PER_UNIT = 32
 """Work-groups for each compute unit in that form. Those that find no room come when others end."""
 
 REGISTERS = {"solis_wets": 168}
-"""Of a lane on NVIDIA's GPUs, by local search; else `MANY`. With fewer more sub-groups have room, and
-each is slower by more."""
-MANY = 128
+"""Of a lane on NVIDIA's GPUs, by local search; else `USUAL_REGISTERS`. With fewer more sub-groups
+have room, and each is slower by more."""
+USUAL_REGISTERS = 128
 
 SUB_GROUPS_PER_UNIT = {"gpu": 32}
 """Sub-groups that keep a compute unit of a device busy."""
@@ -557,7 +557,7 @@ class Lga:
         device, gradient = self.device, int(settings.local_search != "solis_wets")
         atoms, freedoms = classes
         bfgs = int(settings.local_search == "bfgs")
-        registers = REGISTERS.get(settings.local_search, MANY)
+        registers = REGISTERS.get(settings.local_search, USUAL_REGISTERS)
         size = 0
         macros: dict[str, object] = {
             **definitions(),

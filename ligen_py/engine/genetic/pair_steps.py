@@ -2,7 +2,7 @@
 
 A lane owns an atom, whose place and force it keeps, and meets a partner of it in each step. In a
 step no two lanes of the same half of a sub-group have the same partner: each half adds to forces of
-its own. Where there are more atoms than lanes, lanes own the last block of them, then the one before.
+its own. Of more atoms than lanes, lanes own the last block, then the one before.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 NONE = -1
 """No pair: what fills a step."""
 BANKS = 8
-"""Lanes that read vectors of 16 bytes in one cycle, if their atoms differ in the last three bits."""
+"""Lanes that read vectors of 16 bytes in one cycle, if their atoms differ in the last 3 bits."""
 
 Held = list[dict[int, int]]
 """Of each lane the partners that it meets, with the rows of the pairs."""
@@ -159,8 +159,8 @@ def _coloured(held: Held) -> list[dict[int, int]]:
     """Steps of some lanes (lane: partner), no two with the same partner, as few as possible.
 
     Lanes and partners are a bipartite graph, whose edges are coloured: as many steps are enough as
-    a lane or a partner has pairs (D. Koenig, Math. Ann. 77 (1916) 453-465). Where there is a choice,
-    lanes that read together take partners of different banks.
+    a lane or a partner has pairs (D. Koenig, Math. Ann. 77 (1916) 453-465). Where there is a
+    choice, lanes that read together take partners of different banks.
     """
     degree: dict[int, int] = {}
     for one in held:
@@ -197,7 +197,11 @@ def _coloured(held: Held) -> list[dict[int, int]]:
 
 
 def _exchange(
-    partner: int, one: int, other: int, of_lane: list[dict[int, int]], of_partner: list[dict[int, int]]
+    partner: int,
+    one: int,
+    other: int,
+    of_lane: list[dict[int, int]],
+    of_partner: list[dict[int, int]],
 ) -> tuple[int, bool]:
     """Exchange two steps (bits) along the path of pairs that begins at a partner, `one` first.
 
