@@ -4,6 +4,8 @@ Same operations in the same order and precision as the kernels; `fma32` rounds o
 on a device. Leading dimensions (poses, angles) are free everywhere; the last one is x, y, z.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 F4 = np.float32
@@ -160,25 +162,89 @@ def turn_far_side(
 def cosines_and_sines(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cosine and sine of angles in degrees: computed in float64, rounded once to float32.
 
-    Docked torsions are whole steps of a turn. If all are, they are looked up in a table, which is
-    five times as fast.
+    If all angles are whole steps of a turn, they are looked up in a table, which is five times as
+    fast.
     """
-    if degrees.dtype == F4 and degrees.size > len(STEPS):
-        with np.errstate(invalid="ignore"):  # compared, because an angle may lie between two steps
-            step = (degrees * F4(len(STEPS) / 360) + F4(0.5)).astype(np.uint8)
-        if np.array_equal(STEPS[step].view(np.int32), degrees.view(np.int32)):
-            return STEP_COSINES[step], STEP_SINES[step]
-    return _computed(degrees)
+    steps = steps_of(degrees) if degrees.size > STEPS else None
+    if steps is None:
+        return _computed(degrees)
+    return STEP_ANGLES[steps, 0], STEP_ANGLES[steps, 1]
+
+
+def steps_of(degrees: np.ndarray) -> np.ndarray | None:
+    """Angles (degrees) as steps of 1 / `STEPS` of a turn, uint8; None unless each one is a step.
+
+    Docked torsions are.
+
+    >>> steps_of(np.array([0, 90, 180], "f4"))
+    array([  0,  64, 128], dtype=uint8)
+    """
+    if degrees.dtype != F4:
+        return None
+    with np.errstate(invalid="ignore"):  # compared, because an angle may lie between two steps
+        steps = (degrees * F4(STEPS / 360) + F4(0.5)).astype(np.uint8)
+    back = steps * F4(360 / STEPS)  # exact
+    return steps if np.array_equal(back.view(np.int32), degrees.view(np.int32)) else None
+
+
+STEPS = 256
+"""Steps of a turn; the degrees of each are exact in float32."""
+_STEP_ANGLES = np.deg2rad(np.arange(STEPS) * (360 / STEPS))
+_STEP_ANGLES = np.stack([np.cos(_STEP_ANGLES), np.sin(_STEP_ANGLES)], axis=1)
+STEP_ANGLES = _STEP_ANGLES.astype(F4)
+"""Cosine and sine of each step, float32 (STEPS, 2)."""
+
+BLOCK = 16_384
+"""Numbers that are computed, or ranges that are gathered, at a time: new memory for what lies
+between would take longer than the work."""
+
+
+def in_blocks(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
+    """A function of float64 numbers for each of some, rounded once to float32.
+
+    `function` may give several rows, which are then the rows of the result.
+    """
+    flat = values.reshape(-1)
+    parts = [
+        function(flat[first : first + BLOCK].astype(np.float64)).astype(F4)
+        for first in range(0, max(1, flat.size), BLOCK)
+    ]
+    found = np.concatenate(parts, axis=-1)
+    return found.reshape(*found.shape[:-1], *values.shape)
 
 
 def _computed(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    radians = np.deg2rad(degrees.astype(np.float64))
-    return np.cos(radians).astype(F4), np.sin(radians).astype(F4)
+    cosine, sine = in_blocks(_cosines_and_sines, degrees)
+    return cosine, sine
 
 
-STEPS = (np.arange(256) * (360 / 256)).astype(F4)
-"""Degrees of all steps of a turn divided by a power of two up to 256; each is exact in float32."""
-STEP_COSINES, STEP_SINES = _computed(STEPS)
+LARGEST = 720
+"""Degrees up to which the angle that is left beside a step has the error below."""
+ERROR = 1e-14
+"""More than NumPy's functions and sums of angles differ in float64, at most by 3e-15."""
+
+
+def _cosines_and_sines(degrees: np.ndarray) -> np.ndarray:
+    """NumPy's cosine and sine (2, angles) of float64 angles, right when rounded to float32.
+
+    They are those of the nearest step and of the small angle beside it, whose series are short: a
+    quarter of the time of NumPy's functions, which are asked where an error could change the
+    rounding: at one angle in a million, and near zeros.
+    """
+    with np.errstate(invalid="ignore"):  # what is no number is left to NumPy
+        step = np.rint(degrees * (STEPS / 360))
+        small = (degrees - step * (360 / STEPS)) * (np.pi / 180)
+        number = step.astype(np.int64) & (STEPS - 1)
+    square = small * small
+    sine = small * (1 + square * (-1 / 6 + square * (1 / 120)))
+    less = square * (-1 / 2 + square * (1 / 24 + square * (-1 / 720)))  # cosine - 1
+    c, s = _STEP_ANGLES[:, 0].take(number), _STEP_ANGLES[:, 1].take(number)
+    found = np.stack([c + (c * less - s * sine), s + (s * less + c * sine)])
+    sure = ((found - ERROR).astype(F4) == (found + ERROR).astype(F4)) & (abs(degrees) <= LARGEST)
+    for values, known, function in zip(found, sure, (np.cos, np.sin), strict=True):
+        rest = np.flatnonzero(~known)
+        values[rest] = function(np.deg2rad(degrees[rest]))
+    return found
 
 
 def rebuild(

@@ -66,6 +66,31 @@ def test_steps_of_a_turn_have_the_cosines_that_are_computed(strange: float | Non
             assert got.tobytes() == expected.astype(F4).tobytes()
 
 
+@pytest.mark.parametrize("largest", [360, 1000])
+def test_cosines_are_numpys_rounded_once(largest: float) -> None:
+    """Near multiples of 45 degrees, too, where a rounded angle decides about many digits."""
+    rng = np.random.default_rng(1)
+    near = rng.integers(-8, 9, 100_000) * 45 + rng.normal(size=100_000) * 10.0 ** rng.integers(
+        -12, 1, 100_000
+    )
+    degrees = np.concatenate([rng.uniform(-largest, largest, 100_000), near]).astype(F4)
+    radians = np.deg2rad(degrees.astype(float))
+    found = geometry.cosines_and_sines(degrees)
+    for got, expected in zip(found, (np.cos(radians), np.sin(radians)), strict=True):
+        assert got.tobytes() == expected.astype(F4).tobytes()
+
+
+def test_steps_are_whole() -> None:
+    degrees = np.arange(256).astype(F4) * F4(360 / 256)
+    steps = geometry.steps_of(degrees)
+    assert steps is not None
+    assert np.array_equal(steps, np.arange(256))
+    assert geometry.steps_of(degrees.astype(float)) is None
+    assert geometry.steps_of(np.array([1.40625, 1.5], F4)) is None
+    cosines, sines = geometry.STEP_ANGLES[steps].T
+    assert all(map(np.array_equal, geometry.cosines_and_sines(degrees), (cosines, sines)))
+
+
 def test_quaternion_and_rodrigues_agree() -> None:
     direction = np.array([2, -1, 2], F4) / F4(3)
     angle = np.array([100.0])
