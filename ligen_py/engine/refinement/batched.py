@@ -68,7 +68,8 @@ FEW_POSES = 4
 """A ligand that enters with fewer has `WARP` lanes for each, since fewer would wait for poses."""
 
 QUEUES = {"gpu": 8}
-"""Batches that a device computes side by side, by kind; else 1. Small ones do not fill it."""
+"""Batches that a device computes side by side where no tuned setting says otherwise, by kind; else
+1. Small ones do not fill it."""
 
 SUB_GROUP_CLASSES = (24, 32, 48, *ATOM_CLASSES[1:])
 """Atoms that the form with a sub-group for each pose is compiled for."""
@@ -464,7 +465,8 @@ class Refiner:
     def _run(self, ready: Sequence["Launch"], settings: RefineSettings) -> list[Results]:
         """Launch batches side by side; the results of each."""
         device = self.device
-        queues = device.queues(min(len(ready), QUEUES.get(device.kind, 1)))
+        wanted = (self._tuning or tuned(device, self._source)).queues
+        queues = device.queues(min(len(ready), wanted or QUEUES.get(device.kind, 1)))
         try:
             with buffers.memory_named(device):
                 events = [
