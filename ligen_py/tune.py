@@ -51,9 +51,9 @@ log = logging.getLogger("ligen_py")
 FORMS: tuple[Form, ...] = ("batched", "latency")
 SCORED = ("vina", "ad4", "xscore")
 WITHOUT = {
-    "lga": "lanes of an individual follow from the kind of device, as other ones give other bits",
-    "homologs": "the best shape of each length of query was measured and stands in the program",
-    "offtargets": "block sizes follow from the device's memory and its kind",
+    "lga": "other lanes give other bits, and the cap on registers was measured",
+    "homologs": "the fastest shape for each length of query was measured, and is in the program",
+    "offtargets": "its forms for GPUs and for processors are in the program",
 }
 """Kernels without a setting that is free, and why; docs/tuning.md says more."""
 SMALL = SCORED_CLASSES[0]
