@@ -17,12 +17,16 @@ def ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def gathered(values: np.ndarray, starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """The values of each range, one range after another: `values[ranges(starts, counts)]`."""
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    found = np.empty(offsets[-1], values.dtype)
+    ends = np.cumsum(counts)
+    shifts, found = starts - (ends - counts), np.empty(counts.sum(), values.dtype)
+    begin = 0
     for first in range(0, len(starts), BLOCK):
         some = slice(first, first + BLOCK)
-        begin, end = offsets[[first, min(first + BLOCK, len(starts))]]
-        found[begin:end] = values[ranges(starts[some], counts[some])]
+        end = int(ends[some][-1])
+        places = np.repeat(shifts[some], counts[some])
+        places += np.arange(begin, end)
+        values.take(places, out=found[begin:end], mode="clip")  # "raise" would copy once more
+        begin = end
     return found
 
 
