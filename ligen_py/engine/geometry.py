@@ -56,7 +56,7 @@ def rotation(direction: np.ndarray, cosine: np.ndarray, sine: np.ndarray) -> np.
     [0.0, 1.0, 0.0]
     """
     scaled = (F4(1) - cosine)[..., None] * direction
-    x, y, z = np.moveaxis(sine[..., None] * direction, -1, 0)
+    x, y, z = (sine * direction[..., i] for i in range(3))
     rest = _matrix([[cosine, -z, y], [z, cosine, -x], [-y, x, cosine]])
     return fma32(scaled[..., :, None], direction[..., None, :], rest)
 
@@ -130,7 +130,7 @@ def unit(direction: np.ndarray) -> np.ndarray:
     Without it rounding would triple with each torsion of a branch: a turn about a longer vector
     makes the next ones longer.
     """
-    x, y, z = np.moveaxis(direction, -1, 0)
+    x, y, z = (direction[..., i] for i in range(3))
     factor = fma32(F4(-0.5), fma32(x, x, fma32(y, y, z * z)), F4(1.5))
     result: np.ndarray = direction * factor[..., None]
     return result
@@ -151,7 +151,7 @@ def turn_far_side(
     near, far = xyz[..., axis[0], :], xyz[..., axis[1], :]
     matrix = rotation(unit((far - near) * inverse_length), cosine, sine)
     shift = about(matrix, near)
-    far_side = np.r_[limits[0] : limits[1], limits[2] : limits[3]]
+    far_side = np.concatenate([np.arange(*limits[:2]), np.arange(*limits[2:])])
     result = xyz.copy()
     result[..., far_side, :] = transform(
         matrix[..., None, :, :], shift[..., None, :], xyz[..., far_side, :]
@@ -165,10 +165,12 @@ def cosines_and_sines(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     If all angles are whole steps of a turn, they are looked up in a table, which is five times as
     fast.
     """
-    steps = steps_of(degrees) if degrees.size > STEPS else None
-    if steps is None:
-        return _computed(degrees)
-    return STEP_ANGLES[steps, 0], STEP_ANGLES[steps, 1]
+    few = degrees.size <= STEPS  # what saves time of many takes longer
+    steps = None if few else steps_of(degrees)
+    if steps is not None:
+        return STEP_ANGLES[steps, 0], STEP_ANGLES[steps, 1]
+    cosine, sine = in_blocks(_numpys if few else _fast, degrees)
+    return cosine, sine
 
 
 def steps_of(degrees: np.ndarray) -> np.ndarray | None:
@@ -189,10 +191,6 @@ def steps_of(degrees: np.ndarray) -> np.ndarray | None:
 
 STEPS = 256
 """Steps of a turn; the degrees of each are exact in float32."""
-_STEP_ANGLES = np.deg2rad(np.arange(STEPS) * (360 / STEPS))
-_STEP_ANGLES = np.stack([np.cos(_STEP_ANGLES), np.sin(_STEP_ANGLES)], axis=1)
-STEP_ANGLES = _STEP_ANGLES.astype(F4)
-"""Cosine and sine of each step, float32 (STEPS, 2)."""
 
 BLOCK = 16_384
 """Numbers that are computed, or ranges that are gathered, at a time: new memory for what lies
@@ -213,37 +211,41 @@ def in_blocks(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) 
     return found.reshape(*found.shape[:-1], *values.shape)
 
 
-def _computed(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    cosine, sine = in_blocks(_cosines_and_sines, degrees)
-    return cosine, sine
+def _numpys(degrees: np.ndarray) -> np.ndarray:
+    radians = np.deg2rad(degrees)
+    return np.stack([np.cos(radians), np.sin(radians)])
 
+
+_STEP_ANGLES = _numpys(np.arange(STEPS) * (360 / STEPS))
+STEP_ANGLES = np.ascontiguousarray(_STEP_ANGLES.T.astype(F4))
+"""Cosine and sine of each step, float32 (STEPS, 2)."""
 
 LARGEST = 720
 """Degrees up to which the angle that is left beside a step has the error below."""
 ERROR = 1e-14
-"""More than NumPy's functions and sums of angles differ in float64, at most by 3e-15."""
+"""More than two ways to a cosine can differ in float64: a few roundings of numbers up to 13."""
 
 
-def _cosines_and_sines(degrees: np.ndarray) -> np.ndarray:
+def _fast(degrees: np.ndarray) -> np.ndarray:
     """NumPy's cosine and sine (2, angles) of float64 angles, right when rounded to float32.
 
-    They are those of the nearest step and of the small angle beside it, whose series are short: a
-    quarter of the time of NumPy's functions, which are asked where an error could change the
-    rounding: at one angle in a million, and near zeros.
+    They are those of the nearest step and of the small angle beside it, whose series are short.
+    That takes less than half the time of NumPy's functions, which are asked where an error could
+    change the rounding: at one angle in a million, and near zeros.
     """
-    with np.errstate(invalid="ignore"):  # what is no number is left to NumPy
+    with np.errstate(invalid="ignore", over="ignore"):  # of angles that are left to NumPy
         step = np.rint(degrees * (STEPS / 360))
         small = (degrees - step * (360 / STEPS)) * (np.pi / 180)
         number = step.astype(np.int64) & (STEPS - 1)
-    square = small * small
-    sine = small * (1 + square * (-1 / 6 + square * (1 / 120)))
-    less = square * (-1 / 2 + square * (1 / 24 + square * (-1 / 720)))  # cosine - 1
-    c, s = _STEP_ANGLES[:, 0].take(number), _STEP_ANGLES[:, 1].take(number)
-    found = np.stack([c + (c * less - s * sine), s + (s * less + c * sine)])
-    sure = ((found - ERROR).astype(F4) == (found + ERROR).astype(F4)) & (abs(degrees) <= LARGEST)
-    for values, known, function in zip(found, sure, (np.cos, np.sin), strict=True):
-        rest = np.flatnonzero(~known)
-        values[rest] = function(np.deg2rad(degrees[rest]))
+        square = small * small
+        sine = small * (1 + square * (-1 / 6 + square * (1 / 120)))
+        less = square * (-1 / 2 + square * (1 / 24 + square * (-1 / 720)))  # cosine - 1
+        c, s = (values.take(number) for values in _STEP_ANGLES)
+        found = np.stack([c + (c * less - s * sine), s + (s * less + c * sine)])
+        sure = (found - ERROR).astype(F4) == (found + ERROR).astype(F4)
+    sure &= abs(degrees) <= LARGEST
+    rest = np.flatnonzero(~sure.all(axis=0))
+    found[:, rest] = _numpys(degrees[rest])
     return found
 
 
