@@ -116,7 +116,7 @@ KERNEL void ad4(
     __global const float *charges,       // an atom
     __global const short *active,        // atoms that have a type
     __global const short2 *pairs,        // atoms that interact within the ligand
-    __global const int *pair_counts,  // a ligand
+    __global const int *pair_counts,     // a ligand
     __global const int *owner,           // a pose: its ligand
     __global const int *first_turn,      // a pose: its first torsion
     __global const float4 *quaternions,  // a pose: w, x, y, z

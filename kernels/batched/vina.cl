@@ -68,7 +68,7 @@ KERNEL void vina(
     __global const torsion_t *torsions,
     __global const float *inverse_lengths,
     __global const short2 *pairs,        // heavy atoms that interact within the ligand
-    __global const int *pair_counts,  // a ligand
+    __global const int *pair_counts,     // a ligand
     __global const int *owner,           // a pose: its ligand
     __global const int *first_turn,      // a pose: its first torsion
     __global const float4 *quaternions,  // a pose: w, x, y, z

@@ -4,7 +4,7 @@ Same operations in the same order and precision as the kernels; `fma32` rounds o
 on a device. Leading dimensions (poses, angles) are free everywhere; the last one is x, y, z.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -151,7 +151,7 @@ def turn_far_side(
     near, far = xyz[..., axis[0], :], xyz[..., axis[1], :]
     matrix = rotation(unit((far - near) * inverse_length), cosine, sine)
     shift = about(matrix, near)
-    far_side = np.concatenate([np.arange(*limits[:2]), np.arange(*limits[2:])])
+    far_side = np.r_[limits[0] : limits[1], limits[2] : limits[3]]
     result = xyz.copy()
     result[..., far_side, :] = transform(
         matrix[..., None, :, :], shift[..., None, :], xyz[..., far_side, :]
@@ -278,3 +278,50 @@ def rebuild(
     matrix = quaternion_matrix(quaternion.astype(F4))
     shift = translation.astype(F4)
     return transform(matrix[..., None, :, :], shift[..., None, :], poses)
+
+
+def rebuild_each(ligands: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+    """`rebuild` of several ligands, each with its arguments, together: the same bits.
+
+    For a ligand of few poses NumPy's calls take longer than the arithmetic. Torsions, angles,
+    quaternions and translations are of poses (poses, ...). Arrays have the size of the largest
+    ligand. A turn moves all atoms, and those that are not on the far side stay where they were.
+    """
+    order = sorted(range(len(ligands)), key=lambda number: -len(ligands[number][1]))
+    counts = np.array([len(ligands[number][1]) for number in order], int)
+    poses = max((len(one[4]) for one in ligands), default=0)
+    atoms, torsions = max((len(one[0]) for one in ligands), default=0), counts.max(initial=0)
+    places = np.zeros((len(ligands), poses, atoms, 3), F4)
+    axes, inverse = (
+        np.zeros((len(ligands), torsions, 2), int),
+        np.ones((len(ligands), torsions), F4),
+    )
+    is_far = np.zeros((len(ligands), torsions, atoms), bool)
+    degrees = np.zeros((len(ligands), poses, torsions), F4)
+    quaternions, shifts = np.zeros((*places.shape[:2], 4), F4), np.zeros((*places.shape[:2], 3), F4)
+    for row, number in enumerate(order):
+        xyz, axis, ranges, torsion, quaternion, translation = ligands[number]
+        own = slice(len(quaternion))
+        places[row, own, : len(xyz)] = xyz
+        axes[row, : len(axis)], inverse[row, : len(axis)] = axis, inverse_bond_lengths(xyz, axis)
+        for far, limits in zip(is_far[row], ranges, strict=False):
+            far[limits[0] : limits[1]] = far[limits[2] : limits[3]] = True
+        degrees[row, own, : len(axis)] = torsion
+        quaternions[row, own], shifts[row, own] = quaternion, translation
+    cosine, sine = cosines_and_sines(degrees)
+    for t in range(torsions):
+        having = np.count_nonzero(counts > t)
+        rows, some = np.arange(having), slice(having)
+        near, far = (places[rows, :, axes[some, t, end]] for end in (0, 1))
+        direction = unit((far - near) * inverse[some, t, None, None])
+        matrix = rotation(direction, cosine[some, :, t], sine[some, :, t])
+        shift = about(matrix, near)
+        moved = transform(matrix[:, :, None], shift[:, :, None], places[some])
+        places[some] = np.where(is_far[some, t, None, :, None], moved, places[some])
+    matrix = quaternion_matrix(quaternions)
+    places = transform(matrix[:, :, None], shifts[:, :, None], places)
+    found = {
+        number: places[row, : len(ligands[number][4]), : len(ligands[number][0])]
+        for row, number in enumerate(order)
+    }
+    return [found[number] for number in range(len(ligands))]

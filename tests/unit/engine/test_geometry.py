@@ -1,6 +1,7 @@
 """Rotations against textbook values, and single rounding against exact arithmetic."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ligen_py.engine import geometry
+from ligen_py.engine.random_input import make_ligands, make_poses
 
 F4 = np.float32
 finite = st.floats(-1e6, 1e6, width=32)
@@ -147,3 +149,32 @@ def test_rounding_does_not_grow_along_a_branch() -> None:
             turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
             exact[far + 1 :] = (exact[far + 1 :] - exact[near]) @ turn.T + exact[near]
         assert np.abs(pose - exact).max() < 5e-3
+
+
+@pytest.mark.parametrize("sizes", [[], [(9, 2)], [(5, 0), (33, 6), (9, 2), (20, 6)]])
+def test_ligands_rebuilt_together_have_the_same_bits(sizes: list[tuple[int, int]]) -> None:
+    arguments = []
+    if sizes:
+        ligands = make_ligands(sizes)
+        poses = [make_poses(ligands, count, seed=count) for count in (1, 7)]
+        for number, some in product(range(len(sizes)), poses):
+            atoms = slice(*ligands.first_atom[number : number + 2])
+            torsions = slice(*ligands.first_torsion[number : number + 2])
+            rows = slice(*some.first_pose[number : number + 2])
+            turns = slice(*some.first_torsion[[rows.start, rows.stop]])
+            arguments.append(
+                (
+                    ligands.xyz[atoms],
+                    ligands.torsion_axis[torsions],
+                    ligands.torsion_range[torsions],
+                    some.torsion[turns].reshape(rows.stop - rows.start, -1) * F4(0.9),
+                    some.quaternion[rows],
+                    some.translation[rows],
+                )
+            )
+    found = geometry.rebuild_each(arguments)
+    assert len(found) == len(arguments)
+    for one, own in zip(found, arguments, strict=True):
+        expected = geometry.rebuild(*own)
+        assert one.dtype == expected.dtype
+        assert one.tobytes() == expected.tobytes()
