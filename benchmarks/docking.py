@@ -37,7 +37,7 @@ from ligen_py.functions import FUNCTIONS
 from ligen_py.molecules.library.reading import Part
 from ligen_py.opencl.buffers import busy
 from ligen_py.opencl.device import Device, select
-from ligen_py.opencl.program import Program
+from ligen_py.opencl.program import Program, launches
 from ligen_py.provenance import file_digest, stage_digest
 from ligen_py.records.column import Record
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -219,7 +219,7 @@ class Clock:
         """Count the time of a block, and that of all kernels built and launched in it."""
         events: list[cl.Event] = []
         built = 0.0
-        make, kernel_of = Program.__init__, Program.kernel
+        make = Program.__init__
         enqueue = cl.enqueue_nd_range_kernel
 
         def timed_make(program: Program, *arguments: Any) -> None:
@@ -235,9 +235,6 @@ class Clock:
 
             return launched
 
-        def timed_kernel(program: Program, kernel_name: str) -> Callable[..., cl.Event]:
-            return noted(kernel_of(program, kernel_name))
-
         class TimedQueue(cl.CommandQueue):
             """A queue that times its events; a class, as pyopencl looks for its instances."""
 
@@ -248,11 +245,12 @@ class Clock:
         started = time.perf_counter()
         with (
             patch.object(Program, "__init__", timed_make),
-            patch.object(Program, "kernel", timed_kernel),
             patch.object(cl, "enqueue_nd_range_kernel", noted(enqueue)),
             patch.object(cl, "CommandQueue", TimedQueue),
+            launches() as launched,
         ):
             yield
+        events += [one.event for one in launched]
         self.wall[name] += time.perf_counter() - started - built
         self.build += built
         self.kernel[name] += busy(events)

@@ -4,14 +4,15 @@ For `aggregate`, which ranks them.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from ligen_py.engine.geometry import rebuild
+from ligen_py.engine.geometry import rebuild_each
 from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
 from ligen_py.records.kept import KEPT
 from ligen_py.records.ledger import Status
@@ -42,6 +43,9 @@ class Chosen(NamedTuple):
 
 AT_ONCE = 1000
 """Poses that are written together."""
+
+TOGETHER = 64
+"""Ligands whose poses are rebuilt together."""
 
 CHOSEN = np.dtype([("member", "u2"), ("ligand", "u4"), ("pose", "i8")])
 
@@ -117,11 +121,10 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose
             with content_of(files.ligands, LIGANDS):
                 found = zip(own, opened[number].texts(own), strict=True)
                 texts |= {(number, ligand): three for ligand, three in found}
-        for member, ligand, best in ligands:
-            poses = opened[member]
+        for some, places in _placed(members, opened, ligands):
+            member, ligand, best = some
+            poses, kept = opened[member], opened[member].kept(ligand)
             with content_of(members[member].ligands, LIGANDS):
-                kept = poses.kept(ligand)
-                places = rebuild(*poses.genotypes(ligand, kept))
                 chosen = best - kept.start
                 energy = energies[member][kept.start : kept.stop]
                 gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen)
@@ -129,10 +132,24 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose
             made = runs[member]
             clusters = "" if made is None else _clusters(*made.clusters(made.kept(ligand)))
             conformation = members[member].conformation
+            place = places[chosen].copy()  # the others need not stay in memory
             result.append(
-                Pose(*texts[member, ligand], places[chosen], molecule, conformation, gap, clusters)
+                Pose(*texts[member, ligand], place, molecule, conformation, gap, clusters)
             )
     return result
+
+
+def _placed(
+    members: Sequence[PartFiles], opened: Sequence[Poses], ligands: Sequence[Chosen]
+) -> Iterator[tuple[Chosen, np.ndarray]]:
+    """Each of some ligands with the coordinates of all its poses (poses, atoms, 3), Angstrom."""
+    for member, own in groupby(ligands, key=lambda chosen: chosen.member):
+        poses = opened[member]
+        while some := list(islice(own, TOGETHER)):
+            with content_of(members[member].ligands, LIGANDS):
+                given = [poses.genotypes(one.ligand, poses.kept(one.ligand)) for one in some]
+                places = rebuild_each(given)
+            yield from zip(some, places, strict=True)
 
 
 def _has_runs(files: PartFiles) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from ligen_py.engine.functions.gnina.device import Ensemble
 from ligen_py.engine.functions.gnina.scorer import Gnina
 from ligen_py.engine.pose_arrays import places
+from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.errors import InputError
 from ligen_py.molecules.export import symmetric_rmsd
 from ligen_py.opencl.device import Device
@@ -198,7 +199,8 @@ class Judge:
         count, found = len(group.place), []
         for first in range(0, count, AT_ONCE):
             last = min(first + AT_ONCE, count)
-            found.append(scorer.score(group.ligands, group.poses, first, last))
+            batch = PoseBatch(self._device, group.ligands, group.poses, first, last)
+            found.append(scorer.score(group.ligands, batch))
             self._pace.add(last - first)
         values = dict(zip(scorer.terms, np.concatenate(found, axis=1), strict=True))
         return {name: values[name] for name in COLUMNS}

@@ -26,6 +26,7 @@ from ligen_py.campaign import Workplan
 from ligen_py.chain import STAGES, Stage, screen
 from ligen_py.config_checks import checked
 from ligen_py.engine.functions.gnina.scorer import Gnina
+from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.errors import InputError
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
 from ligen_py.molecules.library.reading import Columns, Part, count
@@ -309,9 +310,10 @@ def _judging(
     last = int(np.searchsorted(poses.first_pose, JUDGED.get(chosen.kind, JUDGED["cpu"])))
     last = min(max(last, 1), len(ligands.entry))
     judge = Gnina(chosen, seen.receptor)
-    judge.score(seen.ligands, poses, 0, last)  # compiles
+    batch = PoseBatch(chosen, seen.ligands, poses, 0, last)
+    judge.score(seen.ligands, batch)  # compiles
     started = time.perf_counter()
-    judge.score(seen.ligands, poses, 0, last)
+    judge.score(seen.ligands, batch)
     seconds = (time.perf_counter() - started) / max(int(poses.first_pose[last]), 1)
     molecules = len(plan.ranked) * min(best, sum(sample.records for sample in samples.values()))
     count = molecules * len(poses.restart) / len(ligands.entry)

@@ -1,10 +1,10 @@
-"""Find the fastest settings of the docking kernels on a device, and keep them for its kind.
+"""Find the fastest settings of the kernels on a device, and keep them for its kind.
 
 Searches with kernel_tuner's strategies over lanes of a sub-group, sub-groups of a work-group, poses
-an item, unrolling, the cap on registers (NVIDIA) and how the field is looked up. A candidate is
-first compared with the NumPy twin and then timed; one that is wrong or spills registers is never
-taken. Results stand in kernels/tuned/, where the stages look them up by device, architecture,
-vendor and default. They change speed, never a result.
+an item, unrolling, the cap on registers (NVIDIA), queues and how the field is looked up: for each
+kernel what changes its speed and never a result. A candidate must first give the right bits and is
+then timed; one that is wrong or spills registers is never taken. Results stand in kernels/tuned/,
+where the stages look them up by device, architecture, vendor and default.
 """
 
 # kernel_tuner's own OpenCL back end is not used: it has one set of build options for a whole search
@@ -20,7 +20,7 @@ import logging
 import os
 import random
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -32,19 +32,33 @@ from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking.batched import BY_SUB_GROUPS, FASTEST
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.docking.tuning_candidate import Form, Outcome, Trial, random_input
+from ligen_py.engine.refinement import batched as refinement
+from ligen_py.engine.scoring.pose_kernel import ATOM_CLASSES as SCORED_CLASSES
+from ligen_py.engine.stage_trial import Stages, StageTrial
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, select
-from ligen_py.opencl.tuning import LANES, Tuning, names, read_rows, tuned, tuned_folder
+from ligen_py.opencl.tuning import EVERY, LANES, Tuning, names, read_rows, tuned, tuned_folder
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.settings.dock import DockSettings
 from ligen_py.store.files.read import read
 from ligen_py.store.files.text import write_texts
+from ligen_py.store.files.typed import read_typed
 
 log = logging.getLogger("ligen_py")
 
 FORMS: tuple[Form, ...] = ("batched", "latency")
+SCORED = ("vina", "ad4", "xscore")
+WITHOUT = {
+    "lga": "other lanes give other bits, and the cap on registers was measured",
+    "homologs": "the fastest shape for each length of query was measured, and is in the program",
+    "offtargets": "its forms for GPUs and for processors are in the program",
+}
+"""Kernels without a setting that is free, and why; docs/tuning.md says more."""
+SMALL = SCORED_CLASSES[0]
+"""Atoms of the small ligands, for which kernels of scoring are compiled apart."""
+KERNELS = (*FORMS, "filter", "refine", *SCORED, *WITHOUT)
 OURS = "one_by_one"
 FEW_CLASSES = ATOM_CLASSES[:3]
 MOST_LIGANDS = 64
@@ -67,17 +81,26 @@ SPACES: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "local": {"lanes": LANES, "unroll": (1, 2), "look_up": ("rows", "bricks")},
 }
-"""What is searched, by back end, in the order in which a strategy goes through it."""
+"""What is searched of docking, by back end, in the order in which a strategy goes through it."""
 
 QUEUES = {"gpu": (0, 8, 32), "cpu": (0, 1, 4)}
+
+GROUPS = {"ptx": (1, 2, 4), "khr": (1, 2, 4)}
+"""Sub-groups of a work-group that are tried for the filter and for scoring, by back end."""
+
+REFINE_QUEUES = (0, 4, 16)
+REFINE_REGISTERS = (0, 96, 112, 128, 144)
+"""What is tried for the refinement on GPUs, the second on NVIDIA's alone."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Tune from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.tune", __doc__)
     parser.add_argument(
-        "--forms", choices=FORMS, nargs="+", default=FORMS, help="of docking (default: both)"
-    )
+        "--kernels", choices=KERNELS, nargs="+", default=KERNELS, metavar="NAME",
+        help=f"of {', '.join(KERNELS)}: docking's two forms, other stages, scoring functions, "
+        "searches (default: all)",
+    )  # fmt: skip
     parser.add_argument(
         "--classes",
         type=int,
@@ -85,12 +108,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         nargs="+",
         default=FEW_CLASSES,
         metavar="ATOMS",
-        help=f"atom classes, of {', '.join(map(str, ATOM_CLASSES))} "
+        help=f"atom classes of docking, of {', '.join(map(str, ATOM_CLASSES))} "
         f"(default: {', '.join(map(str, FEW_CLASSES))})",
     )
     parser.add_argument(
         "--seconds", type=float, default=120, metavar="X",
-        help="of search for each form and class (default: %(default)s)",
+        help="of search for each kernel and class (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--strategy",
@@ -105,7 +128,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--output", type=Path, metavar="FOLDER", help="default: where the stages look"
     )
     parser.add_argument(
-        "--ligands", type=cli.input_file, help="ligands file to dock; default: random ligands"
+        "--ligands",
+        type=cli.input_file,
+        help="ligands file to dock (default: random ligands, for docking alone)",
     )
     parser.add_argument("--pocket", type=cli.input_file, help="pocket file to dock them into")
     parser.add_argument("--quick", action="store_true", help="short runs: a trial of the command")
@@ -125,30 +150,66 @@ def _tune(options: argparse.Namespace) -> None:
     folder = options.output or tuned_folder()
     path = folder / f"{names(device)[options.level]}.json"
     table = read_table(path) | {"for": device.handle.name.strip(), "device": device.label}
-    is_gpu = device.kind == "gpu"
-    for form in options.forms:
-        if form == "batched" and FASTEST.get(device.kind, BY_SUB_GROUPS) != BY_SUB_GROUPS:
-            log.warning("batched: this device takes a form without settings; nothing to tune")
-            continue
-        for atom_class in options.classes:
-            log.info("%s, up to %d atoms", form, atom_class)
-            count = {True: {"batched": 2048, "latency": 256}[form], False: 8}[is_gpu]
-            restarts = 256 if is_gpu else 32
-            sizes = (8, count // 4, 2) if options.quick else (restarts, count, 5)
-            given = _input(options.ligands, options.pocket, atom_class, sizes[0])
-            trial = Trial(device, form, *given, *sizes[1:])
-            kernel = f"{form}/dock.cl"
-            start = tuned(device, kernel, atom_class)
-            found = search(trial, start, options.strategy, options.seconds)
-            best = fastest(found)
-            settings, outcome = best
-            log.info("best: %s", described(settings, outcome))
-            table["kernels"].setdefault(kernel, {})[str(atom_class)] = asdict(settings)
-            table["measured"].setdefault(kernel, {})[str(atom_class)] = measured(
-                trial, best, (start, dict(found)[start]), len(found)
-            )
-            write_texts(folder, {path.name: [json.dumps(table, indent=2) + "\n"]})
+    for trial, kernel, key, values in _trials(options, device):
+        log.info("%s, %s", kernel, "all ligands" if key == EVERY else f"up to {key} atoms")
+        start = tuned(device, kernel, None if key == EVERY else int(key))
+        found = search(trial, start, values, options.strategy, options.seconds)
+        best = fastest(found)
+        settings, outcome = best
+        log.info("best: %s", described(settings, outcome))
+        # What was not searched stays with the file that has it.
+        chosen = {name: value for name, value in asdict(settings).items() if name in values}
+        table["kernels"].setdefault(kernel, {})[key] = chosen
+        table["measured"].setdefault(kernel, {})[key] = measured(
+            trial, best, (start, dict(found)[start]), len(found)
+        )
+        write_texts(folder, {path.name: [json.dumps(table, indent=2) + "\n"]})
     log.info("rows in %s", path)
+
+
+Space = Mapping[str, tuple[Any, ...]]
+"""Values of each setting that are tried."""
+
+
+def _trials(
+    options: argparse.Namespace, device: Device
+) -> Iterator[tuple[Trial | StageTrial, str, str, Space]]:
+    """What is tried in turn: work, kernel file, atom class or `EVERY`, and values."""
+    behind = None
+    for name in options.kernels:
+        values = space(device, name)
+        if name in WITHOUT:
+            log.info("%s: nothing to tune: %s", name, WITHOUT[name])
+        elif not values:
+            log.info("%s: nothing to tune: this device takes a form without settings", name)
+        elif name in FORMS:
+            for atom_class in options.classes:
+                trial = _docking(options, device, name, atom_class)
+                yield trial, f"{name}/dock.cl", str(atom_class), values
+        elif not options.ligands:
+            log.info("%s: left out: give --ligands and --pocket, which it is tuned on", name)
+        else:
+            behind = behind or _stages(options, device)
+            found = behind.trial(name, 2 if options.quick else 5)
+            small = name in SCORED and int(np.diff(behind.ligands.first_atom).max()) <= SMALL
+            yield found, found.kernel, str(SMALL) if small else EVERY, values
+
+
+def _docking(options: argparse.Namespace, device: Device, form: Form, atom_class: int) -> Trial:
+    is_gpu = device.kind == "gpu"
+    count = {True: {"batched": 2048, "latency": 256}[form], False: 8}[is_gpu]
+    sizes = (8, count // 4, 2) if options.quick else (256 if is_gpu else 32, count, 5)
+    given = _input(options.ligands, options.pocket, atom_class, sizes[0])
+    return Trial(device, form, *given, *sizes[1:])
+
+
+def _stages(options: argparse.Namespace, device: Device) -> Stages:
+    """Ligands of the library in the pocket: as many as keep a device busy."""
+    ligands: Ligands = read(options.ligands, LIGANDS, Ligands)
+    typed = read_typed(SCORED, options.ligands, options.pocket, ligands)
+    field: GeometricField = read(options.pocket, POCKET, GeometricField)
+    count = 2048 if device.kind == "gpu" else 16
+    return Stages(device, typed, field, count // 4 if options.quick else count)
 
 
 def _input(
@@ -189,22 +250,30 @@ def read_table(path: Path) -> dict[str, Any]:
     return {"for": "", "device": "", "kernels": {}, "measured": {}} | old
 
 
-def space(device: Device, form: Form, start: Tuning) -> dict[str, list[Any]]:
-    """Values of each setting that are tried on a device; those of `start` are among them."""
+def space(device: Device, kernel: str) -> Space:
+    """Values of each setting of one of `KERNELS` that are tried on a device; none: none is free."""
+    if kernel in ("filter", *SCORED):
+        groups = GROUPS.get(device.back_end)
+        return {"sub_groups": groups} if groups else {}
+    if kernel == "refine":
+        if device.kind not in refinement.QUEUES:
+            return {}
+        registers = {"registers": REFINE_REGISTERS} if device.back_end == "ptx" else {}
+        return {**registers, "queues": REFINE_QUEUES}
+    by_lanes = kernel == "batched" and FASTEST.get(device.kind, BY_SUB_GROUPS) != BY_SUB_GROUPS
+    if kernel in WITHOUT or by_lanes:
+        return {}
     chosen = dict(SPACES[device.back_end])
     if "lanes" in chosen:
         chosen["lanes"] = tuple(lanes for lanes in LANES if lanes <= device.sub_group_size)
-    if form == "latency":
+    if kernel == "latency":
         chosen.pop("poses_per_item", None)
         chosen["queues"] = QUEUES.get(device.kind, (0,))
-    return {
-        name: list(dict.fromkeys((*values, getattr(start, name))))
-        for name, values in chosen.items()
-    }
+    return chosen
 
 
 def search(
-    trial: Trial, start: Tuning, strategy: str, seconds: float
+    trial: Trial | StageTrial, start: Tuning, values: Space, strategy: str, seconds: float
 ) -> list[tuple[Tuning, Outcome]]:
     """All settings that a strategy of kernel_tuner has tried, from `start` on, with outcomes."""
     from kernel_tuner.interface import Options, strategy_map
@@ -212,7 +281,9 @@ def search(
     from kernel_tuner.searchspace import Searchspace
     from kernel_tuner.util import CompilationFailedConfig, StopCriterionReached, TuningBudget
 
-    parameters = space(trial.device, trial.form, start)
+    parameters = {
+        name: list(dict.fromkeys((*some, getattr(start, name)))) for name, some in values.items()
+    }
     tried: dict[Tuning, Outcome] = {}
 
     class TrialRunner(Runner):
@@ -293,7 +364,7 @@ class OneByOne:
         return cost.results
 
 
-def attempt(trial: Trial, settings: Tuning) -> Outcome:
+def attempt(trial: Trial | StageTrial, settings: Tuning) -> Outcome:
     """The outcome of some settings; what cannot be built is refused, not an error."""
     try:
         outcome = trial.attempt(settings)
@@ -331,7 +402,10 @@ def fastest(found: list[tuple[Tuning, Outcome]]) -> tuple[Tuning, Outcome]:
 
 
 def measured(
-    trial: Trial, best: tuple[Tuning, Outcome], start: tuple[Tuning, Outcome], tried: int
+    trial: Trial | StageTrial,
+    best: tuple[Tuning, Outcome],
+    start: tuple[Tuning, Outcome],
+    tried: int,
 ) -> dict[str, Any]:
     """The record beside a row: when, at what, how fast, against what."""
 
@@ -350,7 +424,7 @@ def measured(
     return {
         "date": datetime.date.today().isoformat(),
         "device": trial.device.label,
-        "restarts": trial.plan.num_restart,
+        **trial.of,
         "candidates": tried,
         "best": figures(best[1]),
         "start": asdict(start[0]) | figures(start[1]),

@@ -113,14 +113,15 @@ KERNEL void ad4(
     __global const float4 *conformers,  // x, y, z; type
     __global const torsion_t *torsions,
     __global const float *inverse_lengths,
-    __global const float *charges,        // an atom
-    __global const short *active,         // atoms that have a type
-    __global const short2 *pairs,         // atoms that interact within the ligand
-    __global const int *owner,            // a pose: its ligand
-    __global const int *first_turn,       // a pose: its first torsion
-    __global const float4 *quaternions,   // a pose: x, y, z, w
-    __global const float4 *translations,  // a pose, Angstrom
-    __global const float2 *angles,        // cosine and sine, a torsion of a pose
+    __global const float *charges,       // an atom
+    __global const short *active,        // atoms that have a type
+    __global const short2 *pairs,        // atoms that interact within the ligand
+    __global const int *pair_counts,     // a ligand
+    __global const int *owner,           // a pose: its ligand
+    __global const int *first_turn,      // a pose: its first torsion
+    __global const float4 *quaternions,  // a pose: w, x, y, z
+    __global const float *translations,  // a pose: 3, Angstrom
+    __global const float2 *angles,       // cosine and sine, a torsion of a pose
     __global float *results)  // eight rows, see TERMS in ligen_py/engine/functions/ad4/constants.py
 {
   SG_SETUP(sg);
@@ -138,7 +139,8 @@ KERNEL void ad4(
                                normals,        pair_table,  type_table};
   __global const float *charge = charges + ligand.first_atom;
   const int finite = build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
-                                angles + first_turn[pose], quaternions[pose], translations[pose]);
+                                angles + first_turn[pose], quaternions[pose].yzwx,
+                                (float4)(vload3(pose, translations), 0.0f));
 
   for (int base = 0; base < ligand.active; base += SG_SIZE) {
     const int n = base + sg.lane;
@@ -151,7 +153,7 @@ KERNEL void ad4(
     parts[3 * MAX_ATOMS + n] = part.w;
   }
   float sum = 0.0f;
-  for (int p = sg.lane; p < ligand.pairs; p += SG_SIZE) {
+  for (int p = sg.lane; p < pair_counts[owner[pose]]; p += SG_SIZE) {
     const short2 pair = pairs[ligand.first_pair + p];
     sum += within(atoms[pair.x], charge[pair.x], atoms[pair.y], charge[pair.y], receptor);
   }

@@ -33,10 +33,12 @@ KERNEL void place(int pose_count,
                   __global const float4 *conformers,  // Angstrom
                   __global const torsion_t *torsions,
                   __global const float *inverse_lengths,
-                  __global const float2 *angles,        // cosine and sine, a torsion of a pose
-                  __global const float4 *quaternions,   // a pose: x, y, z, w
-                  __global const float4 *translations,  // a pose, Angstrom
-                  __global const int *heavy_atoms,      // atom numbers, local to the ligand
+                  int stepped,                         // whether `steps` is given
+                  __global const uchar *steps,         // a torsion of a pose
+                  __global const float2 *angles,       // cosine and sine of each, or of each step
+                  __global const float4 *quaternions,  // a pose: w, x, y, z
+                  __global const float *translations,  // a pose: 3, Angstrom
+                  __global const int *heavy_atoms,     // atom numbers, local to the ligand
                   __global float4 *places)  // a ligand: heavy atom by heavy atom, all poses
 {
   SG_SETUP(sg);
@@ -50,11 +52,12 @@ KERNEL void place(int pose_count,
   for (int i = sg.lane; i < l.atoms; i += SG_SIZE) atoms[i] = conformers[l.first_atom + i];
   sg_sync(sg);
   for (int n = 0; n < l.torsions; n++) {
-    const float2 angle = angles[l.first_turn + number * l.torsions + n];
+    const int turn = l.first_turn + number * l.torsions + n;
+    const float2 angle = angles[stepped ? steps[turn] : turn];
     turn_far_side(sg, atoms, torsions[l.first_torsion + n], inverse_lengths[l.first_torsion + n],
                   angle.x, angle.y);
   }
-  const affine_t motion = rigid(quaternions[pose], translations[pose]);
+  const affine_t motion = rigid(quaternions[pose].yzwx, (float4)(vload3(pose, translations), 0.0f));
   for (int h = sg.lane; h < l.heavy; h += SG_SIZE)
     places[l.first_place + h * l.poses + number] =
         transform(motion, atoms[heavy_atoms[l.first_heavy + h]]);
@@ -69,11 +72,9 @@ KERNEL void select_poses(
     __global const uchar *bumped,  // a pose: 1 where anything bumps or sticks out
     __global const float4 *places,
     __global const ushort *ways,  // to map a ligand's heavy atoms onto themselves; of some ligands
-    __global int *kept_pose,      // a ligand: max_num_poses entries, pose numbers in final order
-    __global int *kept_verdict,
-    __global int *kept_cluster,
-    __global int *kept_count)  // a ligand
-{
+    __global ushort *kept_pose,   // a ligand: up to max_num_poses pose numbers in final order
+    __global uchar *kept_verdict,
+    __global short *kept_cluster) {
   SG_SETUP(sg);
   __local ushort all_order[WG_SUB_GROUPS * MAX_POSES];
   __local short all_cluster[WG_SUB_GROUPS * MAX_POSES];
@@ -136,11 +137,10 @@ KERNEL void select_poses(
       const int p = order[rank];
       const int leads = cluster[p] < NO_CLUSTER;
       if ((bump[p] ? BUMPED : leads ? REPRESENTATIVE : BUMP_FREE) != verdict) continue;
-      const int slot = number * max_num_poses + kept++;
-      kept_pose[slot] = p;
-      kept_verdict[slot] = verdict;
-      kept_cluster[slot] = leads ? -2 - cluster[p] : cluster[p];
+      const int slot = l.first_kept + kept++;
+      kept_pose[slot] = (ushort)p;
+      kept_verdict[slot] = (uchar)verdict;
+      kept_cluster[slot] = (short)(leads ? -2 - cluster[p] : cluster[p]);
     }
   }
-  kept_count[number] = kept;
 }

@@ -281,8 +281,8 @@ KERNEL void refine(
     __global const int *in_heat,      // a place: the pose that is there in this heat
     __global const int *restarts,     // a pose
     __global const int *first_angle,  // a pose: row of its first torsion angle
-    __global float4 *quaternions,     // a pose, x, y, z, w; these three are changed in place
-    __global float *translations,     // a pose: 4, Angstrom, the last is unused
+    __global float4 *quaternions,     // a pose: w, x, y, z; these three are changed in place
+    __global float *translations,     // a pose: 3, Angstrom
     __global float *angles,           // radians
     __global float *gradients,        // a pose: MAX_FREEDOMS numbers; without rounds only
     __global float2 *energies,        // a pose: before and after, kcal/mol
@@ -349,11 +349,11 @@ KERNEL void refine(
           for (int k = 0; k < OWN; k++) {
             const int d = k * SG_SIZE + sg.lane;
             float given = 0.0f;
-            if (d < 3) given = translations[4 * row + d];
+            if (d < 3) given = translations[3 * row + d];
             if (d >= RIGID && d < count) given = angles[first_angle[row] + d - RIGID];
             present[d] = given;
           }
-          if (sg.lane == 0) *(__local float4 *)(present + FREEDOMS) = quaternions[row];
+          if (sg.lane == 0) *(__local float4 *)(present + FREEDOMS) = quaternions[row].yzwx;
           round = of_pose = 0;
         }
       }
@@ -408,7 +408,7 @@ KERNEL void refine(
       for (int k = 0; k < OWN; k++) {
         const int d = k * SG_SIZE + sg.lane;
         if (taken) present[d] = value[k];
-        if (lower && active && d < 3) translations[4 * row + d] = value[k];
+        if (lower && active && d < 3) translations[3 * row + d] = value[k];
         if (lower && active && d >= RIGID && d < count)
           angles[first_angle[row] + d - RIGID] = value[k];
         if (l.rounds == 0 && active && d < count)
@@ -416,7 +416,7 @@ KERNEL void refine(
       }
       if (sg.lane == 0) {
         if (taken) *(__local float4 *)(present + FREEDOMS) = orientation[0];
-        if (lower && active) quaternions[row] = orientation[0];
+        if (lower && active) quaternions[row] = orientation[0].wxyz;
       }
       round++;
       finished = round >= l.rounds;

@@ -179,8 +179,8 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     __global const int *in_heat,      // a place: the pose that is there in this heat
     __global const int *restarts,     // a pose
     __global const int *first_angle,  // a pose: row of its first torsion angle
-    __global float *quaternions,      // a pose: 4, x, y, z, w; these three are changed in place
-    __global float *translations,     // a pose: 4, Angstrom, the last is unused
+    __global float *quaternions,      // a pose: w, x, y, z; these three are changed in place
+    __global float *translations,     // a pose: 3, Angstrom
     __global float *angles,           // radians
     __global float *gradients,        // a pose: gradient_width numbers; without rounds only
     __global float *energies,         // a pose: before and after, kcal/mol
@@ -242,12 +242,12 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
         if (l.first_round > 0) earlier = gather(energies, 2 * row + 1);
         const whole first = gather_whole(first_angle, row);
         const lane_place_t given = {
-            {gather(translations, 4 * row), gather(translations, 4 * row + 1),
-             gather(translations, 4 * row + 2)},
-            gather(quaternions, 4 * row),
+            {gather(translations, 3 * row), gather(translations, 3 * row + 1),
+             gather(translations, 3 * row + 2)},
             gather(quaternions, 4 * row + 1),
             gather(quaternions, 4 * row + 2),
-            gather(quaternions, 4 * row + 3)};
+            gather(quaternions, 4 * row + 3),
+            gather(quaternions, 4 * row)};
         present = chosen(present, given, finished);
         best = chosen(best, given, finished);
         for (int n = 0; n < l.torsions; n++) {
@@ -317,13 +317,13 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
       if (ANY(done)) {
         const whole first = gather_whole(first_angle, row);
         for (int n = 0; n < l.torsions; n++) scatter(angles, first + n, best_turns[AT(n)], done);
-        scatter(translations, 4 * row, best.translation.x, done);
-        scatter(translations, 4 * row + 1, best.translation.y, done);
-        scatter(translations, 4 * row + 2, best.translation.z, done);
-        scatter(quaternions, 4 * row, best.x, done);
-        scatter(quaternions, 4 * row + 1, best.y, done);
-        scatter(quaternions, 4 * row + 2, best.z, done);
-        scatter(quaternions, 4 * row + 3, best.w, done);
+        scatter(translations, 3 * row, best.translation.x, done);
+        scatter(translations, 3 * row + 1, best.translation.y, done);
+        scatter(translations, 3 * row + 2, best.translation.z, done);
+        scatter(quaternions, 4 * row, best.w, done);
+        scatter(quaternions, 4 * row + 1, best.x, done);
+        scatter(quaternions, 4 * row + 2, best.y, done);
+        scatter(quaternions, 4 * row + 3, best.z, done);
         if (l.first_round == 0) scatter(energies, 2 * row, before, done);
         scatter(energies, 2 * row + 1, lowest, done);
         scatter_whole(counts, row, gather_whole(counts, row) + count_of_pose, done);

@@ -67,12 +67,13 @@ KERNEL void vina(
     __global const float4 *conformers,  // x, y, z; type
     __global const torsion_t *torsions,
     __global const float *inverse_lengths,
-    __global const short2 *pairs,         // heavy atoms that interact within the ligand
-    __global const int *owner,            // a pose: its ligand
-    __global const int *first_turn,       // a pose: its first torsion
-    __global const float4 *quaternions,   // a pose: x, y, z, w
-    __global const float4 *translations,  // a pose, Angstrom
-    __global const float2 *angles,        // cosine and sine, a torsion of a pose
+    __global const short2 *pairs,        // heavy atoms that interact within the ligand
+    __global const int *pair_counts,     // a ligand
+    __global const int *owner,           // a pose: its ligand
+    __global const int *first_turn,      // a pose: its first torsion
+    __global const float4 *quaternions,  // a pose: w, x, y, z
+    __global const float *translations,  // a pose: 3, Angstrom
+    __global const float2 *angles,       // cosine and sine, a torsion of a pose
     __global float *results)  // nine rows, see TERMS in ligen_py/engine/functions/vina/constants.py
 {
   SG_SETUP(sg);
@@ -87,7 +88,8 @@ KERNEL void vina(
   const int pose = order[sg.item];
   const vina_ligand_t ligand = ligands[owner[pose]];
   const int finite = build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
-                                angles + first_turn[pose], quaternions[pose], translations[pose]);
+                                angles + first_turn[pose], quaternions[pose].yzwx,
+                                (float4)(vload3(pose, translations), 0.0f));
 
   for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {
     const vina_terms_t sum = contacts(atoms[h], receptor, receptor_count, pair_table);
@@ -100,7 +102,7 @@ KERNEL void vina(
         capped(sum.gauss1 + sum.gauss2 + sum.repulsion + sum.hydrophobic + sum.hbond);
   }
   float within = 0.0f;
-  for (int p = sg.lane; p < ligand.pairs; p += SG_SIZE) {
+  for (int p = sg.lane; p < pair_counts[owner[pose]]; p += SG_SIZE) {
     const short2 pair = pairs[ligand.first_pair + p];
     const float4 a = atoms[pair.x], b = atoms[pair.y];
     const float square = square_of(a, b);

@@ -65,14 +65,14 @@ KERNEL void xscore(
     __global const float4 *conformers,  // x, y, z; radius, negative for hydrophobic atoms
     __global const torsion_t *torsions,
     __global const float *inverse_lengths,
-    __global const short *heavy,          // atoms that are not hydrogens
-    __global const float *logp,           // a heavy atom
-    __global const short8 *polar,         // atoms that may bond
-    __global const int *owner,            // a pose: its ligand
-    __global const int *first_turn,       // a pose: its first torsion
-    __global const float4 *quaternions,   // a pose: x, y, z, w
-    __global const float4 *translations,  // a pose, Angstrom
-    __global const float2 *angles,        // cosine and sine, a torsion of a pose
+    __global const short *heavy,         // atoms that are not hydrogens
+    __global const float *logp,          // a heavy atom
+    __global const short8 *polar,        // atoms that may bond
+    __global const int *owner,           // a pose: its ligand
+    __global const int *first_turn,      // a pose: its first torsion
+    __global const float4 *quaternions,  // a pose: w, x, y, z
+    __global const float *translations,  // a pose: 3, Angstrom
+    __global const float2 *angles,       // cosine and sine, a torsion of a pose
     __global float
         *results)  // eight rows, see TERMS in ligen_py/engine/functions/xscore/constants.py
 {
@@ -86,7 +86,8 @@ KERNEL void xscore(
   const int pose = order[sg.item];
   const xscore_ligand_t ligand = ligands[owner[pose]];
   const int finite = build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
-                                angles + first_turn[pose], quaternions[pose], translations[pose]);
+                                angles + first_turn[pose], quaternions[pose].yzwx,
+                                (float4)(vload3(pose, translations), 0.0f));
 
   for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {
     const int row = ligand.first_heavy + h;

@@ -4,6 +4,8 @@ Same operations in the same order and precision as the kernels; `fma32` rounds o
 on a device. Leading dimensions (poses, angles) are free everywhere; the last one is x, y, z.
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 F4 = np.float32
@@ -54,7 +56,7 @@ def rotation(direction: np.ndarray, cosine: np.ndarray, sine: np.ndarray) -> np.
     [0.0, 1.0, 0.0]
     """
     scaled = (F4(1) - cosine)[..., None] * direction
-    x, y, z = np.moveaxis(sine[..., None] * direction, -1, 0)
+    x, y, z = (sine * direction[..., i] for i in range(3))
     rest = _matrix([[cosine, -z, y], [z, cosine, -x], [-y, x, cosine]])
     return fma32(scaled[..., :, None], direction[..., None, :], rest)
 
@@ -128,7 +130,7 @@ def unit(direction: np.ndarray) -> np.ndarray:
     Without it rounding would triple with each torsion of a branch: a turn about a longer vector
     makes the next ones longer.
     """
-    x, y, z = np.moveaxis(direction, -1, 0)
+    x, y, z = (direction[..., i] for i in range(3))
     factor = fma32(F4(-0.5), fma32(x, x, fma32(y, y, z * z)), F4(1.5))
     result: np.ndarray = direction * factor[..., None]
     return result
@@ -160,25 +162,91 @@ def turn_far_side(
 def cosines_and_sines(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cosine and sine of angles in degrees: computed in float64, rounded once to float32.
 
-    Docked torsions are whole steps of a turn. If all are, they are looked up in a table, which is
-    five times as fast.
+    If all angles are whole steps of a turn, they are looked up in a table, which is five times as
+    fast.
     """
-    if degrees.dtype == F4 and degrees.size > len(STEPS):
-        with np.errstate(invalid="ignore"):  # compared, because an angle may lie between two steps
-            step = (degrees * F4(len(STEPS) / 360) + F4(0.5)).astype(np.uint8)
-        if np.array_equal(STEPS[step].view(np.int32), degrees.view(np.int32)):
-            return STEP_COSINES[step], STEP_SINES[step]
-    return _computed(degrees)
+    few = degrees.size <= STEPS  # what saves time of many takes longer
+    steps = None if few else steps_of(degrees)
+    if steps is not None:
+        return STEP_ANGLES[steps, 0], STEP_ANGLES[steps, 1]
+    cosine, sine = in_blocks(_numpys if few else _fast, degrees)
+    return cosine, sine
 
 
-def _computed(degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    radians = np.deg2rad(degrees.astype(np.float64))
-    return np.cos(radians).astype(F4), np.sin(radians).astype(F4)
+def steps_of(degrees: np.ndarray) -> np.ndarray | None:
+    """Angles (degrees) as steps of 1 / `STEPS` of a turn, uint8; None unless each one is a step.
+
+    Docked torsions are.
+
+    >>> steps_of(np.array([0, 90, 180], "f4"))
+    array([  0,  64, 128], dtype=uint8)
+    """
+    if degrees.dtype != F4:
+        return None
+    with np.errstate(invalid="ignore"):  # compared, because an angle may lie between two steps
+        steps = (degrees * F4(STEPS / 360) + F4(0.5)).astype(np.uint8)
+    back = steps * F4(360 / STEPS)  # exact
+    return steps if np.array_equal(back.view(np.int32), degrees.view(np.int32)) else None
 
 
-STEPS = (np.arange(256) * (360 / 256)).astype(F4)
-"""Degrees of all steps of a turn divided by a power of two up to 256; each is exact in float32."""
-STEP_COSINES, STEP_SINES = _computed(STEPS)
+STEPS = 256
+"""Steps of a turn; the degrees of each are exact in float32."""
+
+BLOCK = 16_384
+"""Numbers that are computed, or ranges that are gathered, at a time: new memory for what lies
+between would take longer than the work."""
+
+
+def in_blocks(function: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
+    """A function of float64 numbers for each of some, rounded once to float32.
+
+    `function` may give several rows, which are then the rows of the result.
+    """
+    flat = values.reshape(-1)
+    parts = [
+        function(flat[first : first + BLOCK].astype(np.float64)).astype(F4)
+        for first in range(0, max(1, flat.size), BLOCK)
+    ]
+    found = np.concatenate(parts, axis=-1)
+    return found.reshape(*found.shape[:-1], *values.shape)
+
+
+def _numpys(degrees: np.ndarray) -> np.ndarray:
+    radians = np.deg2rad(degrees)
+    return np.stack([np.cos(radians), np.sin(radians)])
+
+
+_STEP_ANGLES = _numpys(np.arange(STEPS) * (360 / STEPS))
+STEP_ANGLES = np.ascontiguousarray(_STEP_ANGLES.T.astype(F4))
+"""Cosine and sine of each step, float32 (STEPS, 2)."""
+
+LARGEST = 720
+"""Degrees up to which the angle that is left beside a step has the error below."""
+ERROR = 1e-14
+"""More than two ways to a cosine can differ in float64: a few roundings of numbers up to 13."""
+
+
+def _fast(degrees: np.ndarray) -> np.ndarray:
+    """NumPy's cosine and sine (2, angles) of float64 angles, right when rounded to float32.
+
+    They are those of the nearest step and of the small angle beside it, whose series are short.
+    That takes less than half the time of NumPy's functions, which are asked where an error could
+    change the rounding: at one angle in a million, and near zeros.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):  # of angles that are left to NumPy
+        step = np.rint(degrees * (STEPS / 360))
+        small = (degrees - step * (360 / STEPS)) * (np.pi / 180)
+        number = step.astype(np.int64) & (STEPS - 1)
+        square = small * small
+        sine = small * (1 + square * (-1 / 6 + square * (1 / 120)))
+        less = square * (-1 / 2 + square * (1 / 24 + square * (-1 / 720)))  # cosine - 1
+        c, s = (values.take(number) for values in _STEP_ANGLES)
+        found = np.stack([c + (c * less - s * sine), s + (s * less + c * sine)])
+        sure = (found - ERROR).astype(F4) == (found + ERROR).astype(F4)
+    sure &= abs(degrees) <= LARGEST
+    rest = np.flatnonzero(~sure.all(axis=0))
+    found[:, rest] = _numpys(degrees[rest])
+    return found
 
 
 def rebuild(
@@ -210,3 +278,50 @@ def rebuild(
     matrix = quaternion_matrix(quaternion.astype(F4))
     shift = translation.astype(F4)
     return transform(matrix[..., None, :, :], shift[..., None, :], poses)
+
+
+def rebuild_each(ligands: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+    """`rebuild` of several ligands, each with its arguments, together: the same bits.
+
+    For a ligand of few poses NumPy's calls take longer than the arithmetic. Torsions, angles,
+    quaternions and translations are of poses (poses, ...). Arrays have the size of the largest
+    ligand. A turn moves all atoms, and those that are not on the far side stay where they were.
+    """
+    order = sorted(range(len(ligands)), key=lambda number: -len(ligands[number][1]))
+    counts = np.array([len(ligands[number][1]) for number in order], int)
+    poses = max((len(one[4]) for one in ligands), default=0)
+    atoms, torsions = max((len(one[0]) for one in ligands), default=0), counts.max(initial=0)
+    places = np.zeros((len(ligands), poses, atoms, 3), F4)
+    axes, inverse = (
+        np.zeros((len(ligands), torsions, 2), int),
+        np.ones((len(ligands), torsions), F4),
+    )
+    is_far = np.zeros((len(ligands), torsions, atoms), bool)
+    degrees = np.zeros((len(ligands), poses, torsions), F4)
+    quaternions, shifts = np.zeros((*places.shape[:2], 4), F4), np.zeros((*places.shape[:2], 3), F4)
+    for row, number in enumerate(order):
+        xyz, axis, ranges, torsion, quaternion, translation = ligands[number]
+        own = slice(len(quaternion))
+        places[row, own, : len(xyz)] = xyz
+        axes[row, : len(axis)], inverse[row, : len(axis)] = axis, inverse_bond_lengths(xyz, axis)
+        for far, limits in zip(is_far[row], ranges, strict=False):
+            far[limits[0] : limits[1]] = far[limits[2] : limits[3]] = True
+        degrees[row, own, : len(axis)] = torsion
+        quaternions[row, own], shifts[row, own] = quaternion, translation
+    cosine, sine = cosines_and_sines(degrees)
+    for t in range(torsions):
+        having = np.count_nonzero(counts > t)
+        rows, some = np.arange(having), slice(having)
+        near, far = (places[rows, :, axes[some, t, end]] for end in (0, 1))
+        direction = unit((far - near) * inverse[some, t, None, None])
+        matrix = rotation(direction, cosine[some, :, t], sine[some, :, t])
+        shift = about(matrix, near)
+        moved = transform(matrix[:, :, None], shift[:, :, None], places[some])
+        places[some] = np.where(is_far[some, t, None, :, None], moved, places[some])
+    matrix = quaternion_matrix(quaternions)
+    places = transform(matrix[:, :, None], shifts[:, :, None], places)
+    found = {
+        number: places[row, : len(ligands[number][4]), : len(ligands[number][0])]
+        for row, number in enumerate(order)
+    }
+    return [found[number] for number in range(len(ligands))]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.geometry import as_float4, cosines_and_sines, inverse_bond_lengths, rebuild
+from ligen_py.engine.geometry import BLOCK, inverse_bond_lengths, rebuild
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.poses import Poses
 
@@ -13,6 +13,21 @@ def ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """start, start + 1, ... of each range, one after another."""
     before = np.cumsum(counts) - counts
     return np.arange(counts.sum()) + np.repeat(starts - before, counts)
+
+
+def gathered(values: np.ndarray, starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The values of each range, one range after another: `values[ranges(starts, counts)]`."""
+    ends = np.cumsum(counts)
+    shifts, found = starts - (ends - counts), np.empty(counts.sum(), values.dtype)
+    begin = 0
+    for first in range(0, len(starts), BLOCK):
+        some = slice(first, first + BLOCK)
+        end = int(ends[some][-1])
+        places = np.repeat(shifts[some], counts[some])
+        places += np.arange(begin, end)
+        values.take(places, out=found[begin:end], mode="clip")  # "raise" would copy once more
+        begin = end
+    return found
 
 
 def kernel_torsions(axis: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -47,7 +62,7 @@ def take(poses: Poses, rows: np.ndarray, counts: np.ndarray) -> Poses:
             rows, axis=0
         ),  # rows of several values: `take` is faster
         quaternion=poses.quaternion.take(rows, axis=0),
-        torsion=poses.torsion[ranges(poses.first_torsion[rows], torsions)],
+        torsion=gathered(poses.torsion, poses.first_torsion[rows], torsions),
         score=poses.score[rows],
         internal_bumps=poses.internal_bumps[rows],
         pocket_bumps=poses.pocket_bumps[rows],
@@ -57,26 +72,27 @@ def take(poses: Poses, rows: np.ndarray, counts: np.ndarray) -> Poses:
 
 @dataclass(frozen=True)
 class Genotypes:
-    """The poses of some consecutive ligands, ready to be placed by a kernel (Angstrom, float32)."""
+    """The poses of some consecutive ligands, as a kernel reads them; all but `owner` are views."""
 
     owner: np.ndarray
-    angles: np.ndarray
+    """int32 (poses,): the ligand."""
+    degrees: np.ndarray
+    """Of every torsion of every pose."""
     quaternions: np.ndarray
     translations: np.ndarray
+    """Angstrom."""
 
     @classmethod
     def of(cls, poses: Poses, first: int, last: int) -> "Genotypes":
         """Genotypes of ligands first <= ligand < last; owners count from `first`."""
         rows = slice(poses.first_pose[first], poses.first_pose[last])
         turns = slice(poses.first_torsion[rows.start], poses.first_torsion[rows.stop])
-        translations = np.zeros((rows.stop - rows.start, 4), np.float32)
-        translations[:, :3] = poses.translation[rows]
         counts = np.diff(poses.first_pose[first : last + 1])
         return cls(
             owner=np.repeat(np.arange(last - first, dtype=np.int32), counts),
-            angles=np.stack(cosines_and_sines(poses.torsion[turns]), axis=1),
-            quaternions=as_float4(poses.quaternion[rows]),
-            translations=translations,
+            degrees=poses.torsion[turns],
+            quaternions=poses.quaternion[rows],
+            translations=poses.translation[rows],
         )
 
 

@@ -2,10 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyopencl as cl
@@ -29,6 +30,8 @@ INCLUDE = re.compile(r'^ *# *include "(.+)"', re.MULTILINE)
 
 _programs: dict[tuple[Any, ...], "Program"] = {}
 
+_launched: "list[Launched] | None" = None
+
 
 class Program:
     """A built kernel file; each kernel object is fetched once and kept."""
@@ -43,11 +46,18 @@ class Program:
             raise DeviceError(f"{device.label} cannot build {name}: {error}") from error
         self._kernels: dict[str, cl.Kernel] = {}
 
-    def kernel(self, name: str) -> cl.Kernel:
-        """The kernel of that name."""
+    def kernel(self, name: str) -> Callable[..., cl.Event]:
+        """The kernel of that name, to be called with queue, sizes and arguments."""
         if name not in self._kernels:
             self._kernels[name] = cl.Kernel(self._program, name)
-        return self._kernels[name]
+        return self._kernels[name] if _launched is None else self._noted(name, _launched)
+
+    def _noted(self, name: str, found: "list[Launched]") -> Callable[..., cl.Event]:
+        def launch(*given: Any) -> cl.Event:
+            found.append(Launched(self, name, self._kernels[name](*given)))
+            return found[-1].event
+
+        return launch
 
     def local_bytes(self, name: str) -> int:
         """Local memory that a work-group of a kernel takes on the device."""
@@ -96,6 +106,25 @@ def build(
         text = f"// {included}\n{declared(structs)}\n#line 1\n{own}"
         _programs[key] = Program(device, path.name, text, options)
     return _programs[key]
+
+
+class Launched(NamedTuple):
+    """A kernel that was launched."""
+
+    program: Program
+    name: str
+    event: cl.Event
+
+
+@contextmanager
+def launches() -> Iterator[list[Launched]]:
+    """All kernels that a block launches by `Program.kernel`, for their times."""
+    global _launched
+    _launched = []
+    try:
+        yield _launched
+    finally:
+        _launched = None
 
 
 def includes_digest(text: str, field: str = "") -> str:

@@ -8,6 +8,7 @@ vendor and default the first that says something counts, setting by setting.
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -129,11 +130,26 @@ def read_rows(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
     return rows
 
 
+_tried: dict[str, Tuning] = {}
+
+
+@contextmanager
+def trying(kernel: str, settings: Tuning) -> Iterator[None]:
+    """Use some settings of a kernel file in a block, for every atom class."""
+    _tried[kernel] = settings
+    try:
+        yield
+    finally:
+        del _tried[kernel]
+
+
 def tuned(device: Device, kernel: str, max_atoms: int | None = None) -> Tuning:
     """The setting of a kernel file, relative to kernels/, on a device; for one atom class.
 
     Raises InputError where a tuned file holds what cannot be.
     """
+    if kernel in _tried:
+        return _tried[kernel].on(device)
     return _tuned(device, kernel, EVERY if max_atoms is None else str(max_atoms), tuned_folder())
 
 

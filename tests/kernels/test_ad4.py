@@ -9,6 +9,7 @@ from ligen_py.engine.functions.ad4 import reference as ad4_reference
 from ligen_py.engine.functions.ad4.constants import TERMS
 from ligen_py.engine.functions.ad4.scorer import Ad4
 from ligen_py.engine.random_input import make_ligands, make_poses
+from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.molecules.typing.ad4 import charged_receptor
 from ligen_py.opencl.device import Device
 from ligen_py.records.column import extended
@@ -40,8 +41,8 @@ def system(device: Device) -> tuple[Ad4Ligands, Ad4Receptor, Poses]:
 
 
 def all_terms(device: Device, ligands: Ad4Ligands, receptor: Ad4Receptor, poses: Poses) -> dict:
-    scorer = Ad4(device, receptor)
-    return dict(zip(TERMS, scorer.score(ligands, poses, 0, len(ligands.entry)), strict=True))
+    batch = PoseBatch(device, ligands, poses, 0, len(ligands.entry))
+    return dict(zip(TERMS, Ad4(device, receptor).score(ligands, batch), strict=True))
 
 
 @pytest.mark.lanes_64("Oclgrind", "Portable")
@@ -61,8 +62,10 @@ def test_batches_change_no_bit(device: Device) -> None:
     ligands, receptor, poses = system(device)
     scorer = Ad4(device, receptor)
     count = len(ligands.entry)
-    whole = scorer.score(ligands, poses, 0, count)
-    parts = [scorer.score(ligands, poses, n, n + 1) for n in range(count)]
+    whole = scorer.score(ligands, PoseBatch(device, ligands, poses, 0, count))
+    parts = [
+        scorer.score(ligands, PoseBatch(device, ligands, poses, n, n + 1)) for n in range(count)
+    ]
     assert np.array_equal(whole, np.concatenate(parts, axis=1))
 
 

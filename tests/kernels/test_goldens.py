@@ -10,6 +10,7 @@ from ligen_py.engine.functions.vina.constants import TERMS
 from ligen_py.engine.functions.vina.scorer import Vina
 from ligen_py.engine.functions.vinardo.scorer import Vinardo
 from ligen_py.engine.random_input import make_ligands, make_poses
+from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.opencl.device import Device
 from ligen_py.records.functions.vina import VinaLigands, VinaType
 from ligen_py.records.kept import Verdict
@@ -70,7 +71,8 @@ def test_pairs_have_vinas_energies(device: Device, form: str) -> None:
         translation=np.tile(translation, (len(GROUPS), 1)).astype("f4"),
         quaternion=np.tile(np.array([1, 0, 0, 0], "f4"), (len(start.restart), 1)),
     )
-    found = SCORERS[form](device, receptor).score(ligands, placed, 0, len(GROUPS))
+    batch = PoseBatch(device, ligands, placed, 0, len(GROUPS))
+    found = SCORERS[form](device, receptor).score(ligands, batch)
     affinity = found[TERMS.index("affinity")].reshape(len(GROUPS), len(GROUPS), len(REACH))
     names = list(GROUPS)
     # What Vina's table of 1/32 A^2 is worth at these distances.
@@ -85,7 +87,8 @@ def test_poses_score_as_in_vina(device: Device, name: str, form: str) -> None:
         pytest.skip("whole pockets take a simulator too long")
     scorer = SCORERS[form](device, pocket(LIGANDS[name]["pocket"]))
     for ligands, pose in poses(name):
-        values = scorer.score(ligands, pdbqt.start_poses(ligands), 0, 1)[:, 0]
+        batch = PoseBatch(device, ligands, pdbqt.start_poses(ligands), 0, 1)
+        values = scorer.score(ligands, batch)[:, 0]
         found = dict(zip(TERMS, values, strict=True))
         # Vina's look-up table alone is worth up to 0.015 kcal/mol of a total.
         assert found["affinity"] == pytest.approx(pose[form]["total"], abs=0.015)

@@ -540,12 +540,12 @@ def test_batches_side_by_side_change_no_bit(
     launched: list[int] = []
     run = Refiner._run
 
-    def counted(self: Refiner, ready: list[Any], *more: Any) -> None:
+    def counted(self: Refiner, ready: list[Any], *more: Any) -> Any:
         """Without the memory for so many batches side by side, the second time."""
         launched.append(len(ready))
         if len(ready) > 1 and launched.count(together) == 2:
             raise buffers.OutOfMemoryError("the device is full")
-        run(self, ready, *more)
+        return run(self, ready, *more)
 
     monkeypatch.setattr(Refiner, "_run", counted)
     whole, rest = divmod(count, together)
@@ -585,6 +585,50 @@ def test_a_launch_without_memory_is_tried_again_alone(
     assert np.array_equal(found.after, expected.after)
     assert np.array_equal(found.poses.torsion, expected.poses.torsion)
     assert "trying again with one batch at a time" in caplog.text
+
+
+@pytest.mark.parametrize("rounds", [0, 3])
+@pytest.mark.parametrize("lanes", [8, 16, 32])
+def test_the_memory_of_a_batch_is_bounded(
+    device: Device, lanes: int, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `_bytes` says of each batch covers all buffers that it makes on a GPU."""
+    if device.is_simulator:
+        pytest.skip("the same buffers as on any other device")
+    refiner = Refiner(device, system(device).refiner.field, source=refining.BY_SUB_GROUPS)
+    taken: list[int] = []
+
+    def noted(make: Any) -> Any:
+        """An allocation whose size is remembered."""
+
+        def made(*given: Any) -> Any:
+            taken.append((buffer := make(*given)).size)
+            return buffer
+
+        return made
+
+    for name in ("_filled", "empty"):
+        monkeypatch.setattr(buffers, name, noted(getattr(buffers, name)))
+    for name in ("build", "lanes_of"):  # compiled kernels are not asked for
+        monkeypatch.setattr(refining, name, lambda *_, **__: lanes)
+    monkeypatch.setattr(Refiner, "_cells_on", lambda *_: None)
+    settings = RefineSettings(rounds=rounds, finalists=1)
+    for size in ((1, 0), (2, 0), (24, 10), (33, 4), (70, 12), (256, 64)):
+        for ligands, count in ((1, 1), (1, 192), (4, 1), (4, 192)):
+            given = as_vina_ligands(make_ligands([size] * ligands))
+            poses = make_poses(given, count)
+            for rows, classes in refiner._batches(given, poses):
+                taken.clear()
+                refiner._prepared(given, rows, classes, poses, settings, given.type)
+                assert sum(taken) <= refining._bytes(len(rows), len(rows) * count, classes)
+
+
+def as_vina_ligands(ligands: Any) -> VinaLigands:
+    """Ligands whose heavy atoms all have a type."""
+    kinds = (ligands.element > 1).astype("u1")
+    found = extended(ligands, VinaLigands, rotors=np.zeros(len(ligands.entry), "f4"), type=kinds)
+    assert isinstance(found, VinaLigands)
+    return found
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from ligen_py.engine.functions.vinardo import reference as vinardo_reference
 from ligen_py.engine.functions.vinardo.scorer import Vinardo
 from ligen_py.engine.random_input import make_ligands, make_poses
 from ligen_py.engine.scoring import scores as scoring
+from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.opencl.device import Device
 from ligen_py.records.column import extended
 from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
@@ -43,8 +44,11 @@ def system(device: Device) -> tuple[VinaLigands, VinaReceptor, Poses]:
     return ligands, receptor, make_poses(ligands, 3)
 
 
-def all_terms(scorer: Vina, ligands: VinaLigands, poses: Poses) -> dict[str, np.ndarray]:
-    return dict(zip(TERMS, scorer.score(ligands, poses, 0, len(ligands.entry)), strict=True))
+def all_terms(
+    device: Device, scorer: Vina, ligands: VinaLigands, poses: Poses
+) -> dict[str, np.ndarray]:
+    batch = PoseBatch(device, ligands, poses, 0, len(ligands.entry))
+    return dict(zip(TERMS, scorer.score(ligands, batch), strict=True))
 
 
 @pytest.mark.lanes_64("Oclgrind", "Portable")
@@ -52,7 +56,7 @@ def all_terms(scorer: Vina, ligands: VinaLigands, poses: Poses) -> dict[str, np.
 def test_kernel_equals_twin(device: Device, form: str) -> None:
     ligands, receptor, poses = system(device)
     expected = TWINS[form].score_poses(ligands, receptor, poses)
-    found = all_terms(SCORERS[form](device, receptor), ligands, poses)
+    found = all_terms(device, SCORERS[form](device, receptor), ligands, poses)
     for term in TERMS:
         assert found[term] == pytest.approx(expected[term], rel=1e-5, abs=1e-4), term
         assert np.abs(expected[term]).max() > 0 or (form, term) == ("vinardo", "gauss2")
@@ -102,7 +106,7 @@ def test_worked_pairs(device: Device) -> None:
     # -0.005156 exp(-3.24) = -0.000202; repulsion 0.840245 * 0.36 = 0.302488; hydrogen bond
     # -0.587439 * 0.6 / 0.7 = -0.503519. Affinity -0.209663 / 1.11692 = -0.187715.
     ligands, receptor, poses = two_atoms((VinaType.O_DA, VinaType.N_D), 2.9)
-    found = all_terms(Vina(device, receptor), ligands, poses)
+    found = all_terms(device, Vina(device, receptor), ligands, poses)
     assert found["gauss1"] == pytest.approx(-0.008430, abs=1e-6)
     assert found["gauss2"] == pytest.approx(-0.000202, abs=1e-6)
     assert found["repulsion"] == pytest.approx(0.302488, abs=1e-5)
@@ -113,7 +117,7 @@ def test_worked_pairs(device: Device) -> None:
     # Vinardo, two carbons at 4.5 A: s = 0.5. gauss1 -0.045 exp(-0.390625) = -0.030449;
     # hydrophobic -0.035 * 2 / 2.5 = -0.028.
     ligands, receptor, poses = two_atoms((VinaType.C_H, VinaType.C_H), 4.5)
-    found = all_terms(Vinardo(device, receptor), ligands, poses)
+    found = all_terms(device, Vinardo(device, receptor), ligands, poses)
     assert found["gauss1"] == pytest.approx(-0.030449, abs=1e-6)
     assert found["hydrophobic"] == pytest.approx(-0.028, abs=1e-6)
     assert found["affinity"] == pytest.approx(-0.058449 / 1.11692, abs=1e-6)
@@ -121,7 +125,7 @@ def test_worked_pairs(device: Device) -> None:
 
 def test_a_clash_is_capped_in_the_affinity_alone(device: Device) -> None:
     ligands, receptor, poses = two_atoms((VinaType.N_P, VinaType.N_P), 0.0)
-    found = all_terms(Vina(device, receptor), ligands, poses)
+    found = all_terms(device, Vina(device, receptor), ligands, poses)
     energy = 0.840245 * 3.6**2
     assert found["repulsion"] == pytest.approx(energy, rel=1e-5)
     assert found["affinity"] == pytest.approx(energy * 1000 / (1000 + energy) / 1.11692, abs=1e-4)
@@ -129,7 +133,7 @@ def test_a_clash_is_capped_in_the_affinity_alone(device: Device) -> None:
 
 def test_atoms_at_the_cut_off_do_not_interact(device: Device) -> None:
     ligands, receptor, poses = two_atoms((VinaType.C_H, VinaType.C_H), 8.0)
-    found = all_terms(Vina(device, receptor), ligands, poses)
+    found = all_terms(device, Vina(device, receptor), ligands, poses)
     assert found["affinity"] == pytest.approx(0, abs=0)
 
 
@@ -137,7 +141,7 @@ def test_a_pose_that_is_not_finite_has_no_score(device: Device) -> None:
     ligands, receptor, poses = system(device)
     broken = poses.translation.copy()
     broken[1, 2] = np.inf
-    found = all_terms(Vina(device, receptor), ligands, replace(poses, translation=broken))
+    found = all_terms(device, Vina(device, receptor), ligands, replace(poses, translation=broken))
     for term in TERMS:
         assert np.isnan(found[term][1]) == (term != "rotors"), term
         assert np.isfinite(found[term][[0, 2]]).all()

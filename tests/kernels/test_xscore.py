@@ -10,6 +10,7 @@ from ligen_py.engine.functions.xscore.constants import TERMS
 from ligen_py.engine.functions.xscore.scorer import XScore
 from ligen_py.engine.random_input import make_poses
 from ligen_py.engine.scoring import scores as scoring
+from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device
 from ligen_py.records.functions.xscore import Interaction, XScoreLigands, XScoreReceptor
@@ -28,9 +29,11 @@ def system(device: Device, crowded: bool = False) -> tuple[XScoreLigands, XScore
     return ligands, random_receptor(atoms, (atoms * per_atom) ** (1 / 3) / 2), poses
 
 
-def all_terms(scorer: XScore, ligands: XScoreLigands, poses: Poses) -> dict[str, np.ndarray]:
-    count = len(ligands.entry)
-    return dict(zip(TERMS, scorer.score(ligands, poses, 0, count), strict=True))
+def all_terms(
+    device: Device, scorer: XScore, ligands: XScoreLigands, poses: Poses
+) -> dict[str, np.ndarray]:
+    batch = PoseBatch(device, ligands, poses, 0, len(ligands.entry))
+    return dict(zip(TERMS, scorer.score(ligands, batch), strict=True))
 
 
 @pytest.mark.lanes_64("Oclgrind", "Portable")
@@ -38,7 +41,7 @@ def all_terms(scorer: XScore, ligands: XScoreLigands, poses: Poses) -> dict[str,
 def test_kernel_equals_twin(device: Device, crowded: bool) -> None:
     ligands, pocket, poses = system(device, crowded)
     expected = xscore_reference.score_poses(ligands, pocket, poses)
-    found = all_terms(XScore(device, pocket), ligands, poses)
+    found = all_terms(device, XScore(device, pocket), ligands, poses)
     assert expected["hb"].max() > 0
     assert expected["hp"].max() > 0
     assert expected["hm"].max() > 0
@@ -49,8 +52,8 @@ def test_kernel_equals_twin(device: Device, crowded: bool) -> None:
 
 def test_the_length_of_the_candidate_list_changes_no_bit(device: Device) -> None:
     ligands, pocket, poses = system(device)
-    long_list = all_terms(XScore(device, pocket), ligands, poses)
-    short_list = all_terms(XScore(device, pocket, near_sites=1), ligands, poses)
+    long_list = all_terms(device, XScore(device, pocket), ligands, poses)
+    short_list = all_terms(device, XScore(device, pocket, near_sites=1), ligands, poses)
     assert long_list["hb"].max() > 0
     for term in TERMS:
         assert np.array_equal(long_list[term], short_list[term]), term
@@ -98,7 +101,7 @@ def test_worked_system(device: Device) -> None:
     # HMScore 3.567 + 0.007569 + 0.101 * 0.1 - 0.097 * 1.5 = 3.439169; mean 3.400819
     ligands, poses = carbonyl((1, 0, 0))
     pocket = receptor([[2.2, 3.2, 0]], 1.75, Interaction.DONOR, donor=1)
-    found = all_terms(XScore(device, pocket), ligands, poses)
+    found = all_terms(device, XScore(device, pocket), ligands, poses)
     assert found["hb"] == pytest.approx(0.1, abs=1e-5)
     assert found["vdw"] == pytest.approx(1.892232, abs=1e-4)
     assert found["hp"] == pytest.approx(0)
@@ -123,28 +126,28 @@ def test_hydrophobic_match(
     )
     places, logp = [[1 - distance, 0, 0] for distance, _ in around], [value for _, value in around]
     pocket = receptor(places, interaction=Interaction.POLAR, logp=logp)
-    found = all_terms(XScore(device, pocket), ligands, poses)
+    found = all_terms(device, XScore(device, pocket), ligands, poses)
     assert found["hm"] == pytest.approx(own if counts else 0)
     assert found["hp"] == pytest.approx(0)
 
 
 def test_an_empty_receptor_scores_the_constant_and_the_rotors(device: Device) -> None:
     ligands, poses = carbonyl((0, 0, 0))
-    found = all_terms(XScore(device, receptor([])), ligands, poses)
+    found = all_terms(device, XScore(device, receptor([])), ligands, poses)
     # HPScore 3.441 - 0.061 * 1.5 = 3.3495; HMScore 3.567 - 0.097 * 1.5 = 3.4215
     assert found["total"] == pytest.approx(3.3855)
 
 
 def test_a_pose_that_is_not_finite_has_no_score(device: Device) -> None:
     ligands, poses = carbonyl((float("nan"), 0, 0))
-    found = all_terms(XScore(device, receptor([[3, 0, 0]])), ligands, poses)
+    found = all_terms(device, XScore(device, receptor([[3, 0, 0]])), ligands, poses)
     assert np.isnan(found["total"]).all()
 
 
 def test_a_ligand_on_top_of_a_receptor_atom_stays_finite(device: Device) -> None:
     ligands, poses = carbonyl((0, 0, 0))
     pocket = receptor([[0, 0, 0], [1.2, 0, 0]], 1.55, Interaction.DONOR, donor=1)
-    found = all_terms(XScore(device, pocket), ligands, poses)
+    found = all_terms(device, XScore(device, pocket), ligands, poses)
     assert found["vdw"] == pytest.approx(0)
     assert found["total"] == pytest.approx(3.3855, abs=1e-5)
 
@@ -158,4 +161,4 @@ def test_a_donor_with_too_many_neighbours_is_refused(device: Device) -> None:
         radius=np.full(5, 1.8, "f4"),
     )
     with pytest.raises(InputError, match="heavy neighbours"):
-        all_terms(XScore(device, receptor([[3, 0, 0]])), ligands, make_poses(ligands, 1))
+        all_terms(device, XScore(device, receptor([[3, 0, 0]])), ligands, make_poses(ligands, 1))

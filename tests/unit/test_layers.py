@@ -116,6 +116,7 @@ SECTIONS = {
     "refinement": {"filter", "refine"},
     "scoring": {"score"},
     "selftest.py": {"dock", "filter"},
+    "stage_trial.py": {"dock", "filter", "refine"},
 }
 """Which sections of the settings a folder of the engine knows."""
 

@@ -1,7 +1,9 @@
 """Tuned rows: which file counts, what is refused, and what tune takes from a search."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -10,12 +12,17 @@ import pytest
 from ligen_py import tune
 from ligen_py.engine.docking.tuning_candidate import Outcome, Trial, random_input
 from ligen_py.engine.random_input import make_field, make_ligands
+from ligen_py.engine.stage_trial import Stages
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl import residency, tuning
 from ligen_py.opencl.device import SUB_GROUP_SIZE, Device, devices, select
 from ligen_py.opencl.residency import Usage
 from ligen_py.opencl.tuning import Tuning, names, tuned
 from ligen_py.paths import kernel_folder
+from ligen_py.records.column import extended
+from ligen_py.records.functions.vina import VinaLigands
+from ligen_py.records.typed import Typed
+from tests.xscore_input import as_vina, random_receptor
 
 KERNEL = "batched/dock.cl"
 
@@ -158,10 +165,71 @@ def test_a_form_without_settings_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(tune, "_require_kernel_tuner", lambda _: None)
+    names = ["batched", "refine", *tune.WITHOUT]
     folder = ["--output", str(tmp_path)]
-    assert tune.main(["--device", "intel", "--forms", "batched", *folder]) == 0
-    assert "batched: this device takes a form without settings" in capsys.readouterr().err
+    assert tune.main(["--device", "intel", "--kernels", *names, "filter", *folder]) == 0
+    said = capsys.readouterr().err
+    for name in names:
+        assert f"{name}: nothing to tune" in said
+    assert "filter: left out: give --ligands and --pocket" in said
     assert not list(tmp_path.iterdir())
+
+
+def test_every_kernel_has_values_or_a_reason() -> None:
+    card = SimpleNamespace(kind="gpu", back_end="ptx", sub_group_size=32)
+    for name in tune.KERNELS:
+        assert bool(tune.space(card, name)) != (name in tune.WITHOUT)  # type: ignore[arg-type]
+    assert tune.space(card, "refine").keys() == {"registers", "queues"}  # type: ignore[arg-type]
+    other = SimpleNamespace(kind="gpu", back_end="local", sub_group_size=64)
+    assert tune.space(other, "refine").keys() == {"queues"}  # type: ignore[arg-type]
+    assert not tune.space(other, "filter")  # type: ignore[arg-type]
+
+
+def test_settings_are_tried_in_a_block_alone(device: Device) -> None:
+    before = tuned(device, KERNEL, 32)
+    with tuning.trying(KERNEL, Tuning(unroll=7)):
+        assert tuned(device, KERNEL, 32) == tuned(device, KERNEL) == Tuning(unroll=7).on(device)
+        assert tuned(device, "latency/dock.cl", 32).unroll != 7
+    assert tuned(device, KERNEL, 32) == before
+
+
+@pytest.fixture
+def stages(device: Device) -> Stages:
+    """Three ligands in a receptor of random atoms."""
+    ligands = make_ligands([(20, 4), (9, 2), (33, 0)])
+    seen = extended(
+        ligands,
+        VinaLigands,
+        rotors=np.zeros(3, "f4"),
+        type=(ligands.element > 1).astype("u1"),
+    )
+    receptor = as_vina(random_receptor(60, 9.0), np.ones(60, int))
+    return Stages(device, {"vina": Typed(seen, receptor)}, make_field(), 5)
+
+
+@pytest.mark.parametrize("name", ["filter", "refine", "vina"])
+def test_a_setting_that_changes_a_bit_of_a_stage_is_refused(stages: Stages, name: str) -> None:
+    trial = stages.trial(name, runs=2)
+    start = tuned(trial.device, trial.kernel)
+    assert len(trial.attempt(start).rates) == 2
+    assert trial.attempt(replace(start, lanes=7)).refused.startswith("lanes 7")
+    trial._expected[0] = trial._expected[0][:-1] + b"\x55"
+    assert trial.attempt(start).refused == "differs from the settings in use"
+
+
+def test_a_search_keeps_what_it_searched(
+    tmp_path: Path, stages: Stages, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [tmp_path / "ligands.h5", tmp_path / "pocket.h5"]
+    for file in files:
+        file.touch()
+    names = ["--ligands", str(files[0]), "--pocket", str(files[1]), "--output", str(tmp_path)]
+    with patch("ligen_py.tune._stages", return_value=stages):
+        assert tune.main(["--device", "intel", "--kernels", "filter", "vina", *names]) == 0
+    rows = tuning.read_rows(tmp_path / f"{tuning.names(stages.device)['device']}.json")
+    assert rows["batched/filter.cl"].keys() == {"all"}
+    assert rows["batched/vina.cl"].keys() == {"64"}
+    assert rows["batched/vina.cl"]["64"].keys() == {"sub_groups"}
 
 
 def test_tunes_on_the_ligands_given(tmp_path: Path) -> None:

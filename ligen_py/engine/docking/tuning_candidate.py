@@ -65,6 +65,7 @@ class Trial:
         # Every pose is kept, so that those of the first restarts are there to compare.
         plan = replace(plan, num_poses=plan.num_restart)
         self.device, self.form, self.ligands, self.plan = device, form, ligands, plan
+        self.of = {"restarts": plan.num_restart}
         self.count, self.runs = count, runs
         most = int(np.diff(ligands.first_atom).max())
         self.atom_class = min(size for size in ATOM_CLASSES if size >= most)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
+from ligen_py.engine.geometry import STEP_ANGLES, cosines_and_sines, steps_of
 from ligen_py.engine.pose_arrays import Conformers, Genotypes, take
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
@@ -33,6 +34,7 @@ LIGAND = np.dtype(
             "first_place",
             "first_way",
             "ways",
+            "first_kept",
         )
     ]
 )
@@ -62,29 +64,28 @@ def filter_poses(
     kept poses in final order with a verdict and a cluster for each.
     """
     bumped = is_bumped(poses, settings.max_pocket_bumps)
-    rows, verdicts, clusters, counts = ([np.zeros(0, np.int64)] for _ in range(4))
+    counts = np.minimum(np.diff(poses.first_pose), settings.max_num_poses)
+    rows, verdicts, clusters = ([np.zeros(0, np.int64)] for _ in range(3))
 
     def launch(members: np.ndarray) -> tuple[np.ndarray, ...]:
         """Start one batch: the ligands (rising numbers) of `members` and those between them."""
         span = int(members[0]), int(members[-1]) + 1
         some = ways[span[0] : span[1]] if ways is not None else []
-        return _launch(device, ligands, poses, bumped, span, settings, some)
+        return _launch(device, ligands, poses, bumped, counts, span, settings, some)
 
     pace = Pace("ligands filtered", len(ligands.entry))
     for first, last in _batches(ligands, poses, buffers.budget(device)):
         for members, found in by_batches(device, launch, np.arange(first, last)):
-            pose, verdict, cluster, count = found
-            kept = np.arange(settings.max_num_poses) < count[:, None]
-            rows.append((poses.first_pose[members, None] + pose)[kept])
-            verdicts.append(verdict[kept])
-            clusters.append(cluster[kept])
-            counts.append(count)
+            pose, verdict, cluster = found
+            rows.append(np.repeat(poses.first_pose[members], counts[members]) + pose)
+            verdicts.append(verdict)
+            clusters.append(cluster)
             pace.add(len(members))
     word = Verdicts(
         verdict=np.concatenate(verdicts).astype(np.uint8),
         cluster=np.concatenate(clusters).astype(np.int32),
     )
-    return take(poses, np.concatenate(rows), np.concatenate(counts)), word
+    return take(poses, np.concatenate(rows), counts), word
 
 
 def _batches(ligands: Ligands, poses: Poses, largest: int) -> Iterator[tuple[int, int]]:
@@ -139,6 +140,7 @@ def _launch(
     ligands: Ligands,
     poses: Poses,
     bumped: np.ndarray,
+    counts: np.ndarray,
     span: tuple[int, int],
     settings: FilterSettings,
     ways: Sequence[np.ndarray],
@@ -152,6 +154,12 @@ def _launch(
             np.cumsum(table["ways"] * table["heavy"]) - table["ways"] * table["heavy"]
         )
     conformers, genotypes = Conformers.of(ligands, first, last), Genotypes.of(poses, first, last)
+    kept = counts[first:last]
+    table["first_kept"] = np.cumsum(kept) - kept
+    steps = steps_of(genotypes.degrees)
+    angles = (
+        np.stack(cosines_and_sines(genotypes.degrees), axis=1) if steps is None else STEP_ANGLES
+    )
     rows = slice(poses.first_pose[first], poses.first_pose[last])
     program = _program(device, int(table["atoms"].max()), int(table["poses"].max(initial=1)))
     group = tuned(device, "batched/filter.cl").sub_groups
@@ -171,15 +179,17 @@ def _launch(
             buffers.upload(device, conformers.atoms),
             buffers.upload(device, conformers.torsions),
             buffers.upload(device, conformers.inverse_lengths),
-            buffers.upload(device, genotypes.angles),
+            np.int32(steps is not None),
+            buffers.upload(device, np.zeros(0, np.uint8) if steps is None else steps),
+            buffers.upload(device, angles),
             buffers.upload(device, genotypes.quaternions),
             buffers.upload(device, genotypes.translations),
             buffers.upload(device, heavy),
             places,
         )
     none = np.zeros(0, np.uint16)
-    outputs = [buffers.empty(device, count * max_num_poses, np.int32) for _ in range(3)]
-    kept = buffers.empty(device, count, np.int32)
+    total, kinds = int(kept.sum()), (np.uint16, np.uint8, np.int16)
+    outputs = [buffers.empty(device, total, kind) for kind in kinds]
     program.kernel("select_poses")(
         device.queue,
         (-(-count // group) * local,),
@@ -193,8 +203,8 @@ def _launch(
         places,
         buffers.upload(device, np.concatenate([none, *(one.ravel() for one in ways)])),
         *outputs,
-        kept,
     )
-    shape = (count, max_num_poses)
-    chosen = [buffers.download(device, output, shape, np.int32) for output in outputs]
-    return (*chosen, buffers.download(device, kept, count, np.int32))
+    return tuple(
+        buffers.download(device, output, total, kind)
+        for output, kind in zip(outputs, kinds, strict=True)
+    )

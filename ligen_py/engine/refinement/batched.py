@@ -16,8 +16,8 @@ import numpy as np
 from ligen_py.engine.batches import by_batches
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering.batched import filter_poses
-from ligen_py.engine.geometry import as_float4, from_float4, inverse_bond_lengths
-from ligen_py.engine.pose_arrays import kernel_torsions, ranges, take
+from ligen_py.engine.geometry import in_blocks, inverse_bond_lengths
+from ligen_py.engine.pose_arrays import gathered, kernel_torsions, ranges, take
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
@@ -68,7 +68,8 @@ FEW_POSES = 4
 """A ligand that enters with fewer has `WARP` lanes for each, since fewer would wait for poses."""
 
 QUEUES = {"gpu": 8}
-"""Batches that a device computes side by side, by kind; else 1. Small ones do not fill it."""
+"""Batches that a device computes side by side where no tuned setting says otherwise, by kind; else
+1. Small ones do not fill it."""
 
 SUB_GROUP_CLASSES = (24, 32, 48, *ATOM_CLASSES[1:])
 """Atoms that the form with a sub-group for each pose is compiled for."""
@@ -200,13 +201,81 @@ def pack(
 
 @dataclass(frozen=True)
 class Refined:
-    """Refined poses in the order of the given ones, and their energies, kcal/mol (poses,)."""
+    """What became of some poses, in their order, and their energies, kcal/mol (poses,)."""
 
-    poses: Poses
+    given: Poses
     before: np.ndarray
     after: np.ndarray
     gradients: np.ndarray
     """Of a chain without rounds: by every degree of freedom (poses, freedoms). Else (poses, 0)."""
+    found: "Found"
+
+    @property
+    def poses(self) -> Poses:
+        """All poses, each with its lowest energy found."""
+        return self.some(np.arange(len(self.before)), np.diff(self.given.first_pose))
+
+    def some(self, rows: np.ndarray, counts: np.ndarray) -> Poses:
+        """The poses `rows`, in that order, as a record with `counts` poses per ligand."""
+        given, found = take(self.given, rows, counts), self.found
+        better = self.after[rows] < self.before[rows]
+        turns, place = np.diff(given.first_torsion), found.place[rows]
+        angles = gathered(found.angles, found.first_angle[place], turns)
+        return replace(
+            given,
+            translation=np.where(
+                better[:, None], found.translation.take(place, axis=0), given.translation
+            ),
+            quaternion=np.where(
+                better[:, None], found.quaternion.take(place, axis=0), given.quaternion
+            ),
+            torsion=np.where(np.repeat(better, turns), in_blocks(_wrapped, angles), given.torsion),
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """Refined poses in the order in which the device had them."""
+
+    place: np.ndarray
+    """(poses,): where each of the given poses is among these."""
+    quaternion: np.ndarray
+    translation: np.ndarray
+    first_angle: np.ndarray
+    """(poses,): row of the first torsion angle."""
+    angles: np.ndarray
+    """Radians."""
+
+    @classmethod
+    def of(cls, done: Sequence[tuple["Launch", "Results"]], count: int) -> "Found":
+        """The poses of all launches, of `count` that were given."""
+        place = np.zeros(count, np.int64)
+        order = [launch.poses for launch, _ in done]
+        if order:
+            place[np.concatenate(order)] = np.arange(sum(map(len, order)))
+        turns = np.concatenate([np.zeros(0, np.int64), *(launch.turns for launch, _ in done)])
+        return cls(
+            place,
+            np.concatenate(
+                [np.zeros((0, 4), np.float32), *(found.quaternion for _, found in done)]
+            ),
+            np.concatenate(
+                [np.zeros((0, 3), np.float32), *(found.translation for _, found in done)]
+            ),
+            np.cumsum(turns) - turns,
+            np.concatenate([np.zeros(0, np.float32), *(found.angles for _, found in done)]),
+        )
+
+
+class Results(NamedTuple):
+    """What the device found for the poses of a batch."""
+
+    quaternion: np.ndarray
+    translation: np.ndarray
+    angles: np.ndarray
+    gradients: np.ndarray
+    energies: np.ndarray
+    evaluations: np.ndarray
 
 
 class Refiner:
@@ -249,35 +318,25 @@ class Refiner:
         `ligands` as the field sees them; `kinds` (atoms,): see `keys_of`.
         """
         count = len(poses.restart)
-        angles = np.deg2rad(poses.torsion.astype(np.float64)).astype(np.float32)
-        quaternion = as_float4(poses.quaternion)
-        translation = np.zeros((count, 4), np.float32)
-        translation[:, :3] = poses.translation
         energies = np.zeros((count, 2), np.float32)
         gradients = np.zeros((count, 0 if settings.rounds else FREEDOM_CLASSES[-1]), np.float32)
-        state = (angles, quaternion, translation, energies, gradients)
+        every: list[tuple[Launch, Results]] = []
         posed = int(np.count_nonzero(np.diff(poses.first_pose)))
         pace = Pace(f"ligands refined (rounds: {settings.rounds})", posed)
 
         def run(some: Sequence[Batch]) -> None:
-            """Refine the poses of some batches side by side, in place: in `state`."""
-            ready = [
-                self._prepared(ligands, *batch, poses, settings, kinds, state) for batch in some
-            ]
-            self._run(ready, settings, state)
+            """Refine the poses of some batches side by side."""
+            ready = [self._prepared(ligands, *batch, poses, settings, kinds) for batch in some]
+            every.extend(zip(ready, self._run(ready, settings), strict=True))
 
         for together in self._together(self._batches(ligands, poses), poses):
             for done in self._in_memory(run, together):
                 pace.add(done)
-        better = energies[:, 1] < energies[:, 0]
-        changed = np.repeat(better, np.diff(poses.first_torsion))
-        refined = replace(
-            poses,
-            translation=np.where(better[:, None], translation[:, :3], poses.translation),
-            quaternion=np.where(better[:, None], from_float4(quaternion), poses.quaternion),
-            torsion=np.where(changed, _wrapped(angles), poses.torsion),
-        )
-        return Refined(refined, energies[:, 0], energies[:, 1], gradients)
+        for launch, found in every:
+            energies[launch.poses] = found.energies
+            if not settings.rounds:
+                gradients[launch.poses, : launch.freedoms] = found.gradients
+        return Refined(poses, energies[:, 0], energies[:, 1], gradients, Found.of(every, count))
 
     def _together(self, batches: Iterator[Batch], poses: Poses) -> Iterator[list[Batch]]:
         """Batches that are launched together: on a GPU as many as its memory holds, else one."""
@@ -344,22 +403,20 @@ class Refiner:
         poses: Poses,
         settings: RefineSettings,
         kinds: np.ndarray,
-        state: tuple[np.ndarray, ...],
     ) -> "Launch":
         """All buffers of a batch: making a large one waits for kernels that run."""
         device = self.device
-        angles, quaternion, translation, _, _ = state
         heats = heats_of(np.diff(poses.first_pose)[rows], settings)
         batch = pack(ligands, rows, self.field, settings, kinds, len(heats))
         chosen = ranges(poses.first_pose[rows], heats[0])
         lengths = np.diff(poses.first_torsion)[chosen]
-        turns = ranges(poses.first_torsion[chosen], lengths)
+        degrees = gathered(poses.torsion, poses.first_torsion[chosen], lengths)
         tuning = self._tuning or tuned(device, self._source, classes.atoms)
         count = len(chosen)
         results = (
-            buffers.exchange(device, quaternion[chosen]),
-            buffers.exchange(device, translation[chosen]),
-            buffers.exchange(device, angles[turns]),
+            buffers.exchange(device, poses.quaternion.take(chosen, axis=0)),
+            buffers.exchange(device, poses.translation.take(chosen, axis=0)),
+            buffers.exchange(device, in_blocks(np.deg2rad, degrees)),
             buffers.empty(device, 0 if settings.rounds else count * classes.freedoms, np.float32),
             buffers.empty(device, count * 2, np.float32),
             buffers.exchange(device, np.zeros(count, np.int32)),
@@ -377,7 +434,7 @@ class Refiner:
         )
         given = (
             buffers.upload(device, poses.restart[chosen]),
-            buffers.upload(device, np.append(0, np.cumsum(lengths)[:-1]).astype(np.int32)),
+            buffers.upload(device, (np.cumsum(lengths) - lengths).astype(np.int32)),
         )
         calls, places = list(work.before), buffers.upload(device, np.arange(count, dtype=np.int32))
         for heat, (ligands_of_heat, items) in enumerate(zip(of_heats, work.items, strict=True)):
@@ -392,7 +449,7 @@ class Refiner:
             )
             size = (len(items) * work.local,), (work.local,)
             calls.append((work.program, work.kernel, *size, arguments))
-        return Launch(tuple(calls), results, chosen, turns, classes.freedoms)
+        return Launch(tuple(calls), results, chosen, lengths, classes.freedoms)
 
     def _choice(
         self, counts: np.ndarray, fewer: np.ndarray, places: Any, energies: Any, more: Any
@@ -405,13 +462,11 @@ class Refiner:
         program = build(self.device, HEATS)
         return program, "keep_lowest", (width, len(counts)), (GROUP, 1), arguments
 
-    def _run(
-        self, ready: Sequence["Launch"], settings: RefineSettings, state: tuple[np.ndarray, ...]
-    ) -> None:
-        """Launch batches side by side, and put their results in place."""
+    def _run(self, ready: Sequence["Launch"], settings: RefineSettings) -> list[Results]:
+        """Launch batches side by side; the results of each."""
         device = self.device
-        angles, quaternion, translation, energies, gradients = state
-        queues = device.queues(min(len(ready), QUEUES.get(device.kind, 1)))
+        wanted = (self._tuning or tuned(device, self._source)).queues
+        queues = device.queues(min(len(ready), wanted or QUEUES.get(device.kind, 1)))
         try:
             with buffers.memory_named(device):
                 events = [
@@ -420,7 +475,6 @@ class Refiner:
                 for queue in queues:
                     queue.flush()
                 buffers.wait_in_turn([event for done in events for event in done])
-            # All results before the first is put in place: what is tried again starts anew.
             found = [
                 launch.download(device, done[-1], gradients=not settings.rounds)
                 for launch, done in zip(ready, events, strict=True)
@@ -429,15 +483,9 @@ class Refiner:
             for queue in queues:  # what is tried again must not wait for memory of these
                 queue.finish()
             raise
-        for launch, results in zip(ready, found, strict=True):
-            quaternion[launch.poses] = results[0].reshape(-1, 4)
-            translation[launch.poses] = results[1].reshape(-1, 4)
-            angles[launch.turns] = results[2]
-            if not settings.rounds:
-                gradients[launch.poses, : launch.freedoms] = results[3].reshape(-1, launch.freedoms)
-            energies[launch.poses] = results[4].reshape(-1, 2)
-            self.evaluations += int(results[5].sum(dtype=np.int64))
+        self.evaluations += sum(int(results.evaluations.sum(dtype=np.int64)) for results in found)
         self.kernel_seconds += buffers.busy([event for done in events for event in done])
+        return found
 
     def _by_sub_groups(
         self,
@@ -544,10 +592,11 @@ class Launch:
 
     calls: tuple[Call, ...]
     results: tuple[Any, ...]
-    """Buffers: quaternions, translations, angles, gradients, energies, counts of evaluations."""
+    """Buffers, in the order of `Results`."""
     poses: np.ndarray
+    """Their rows."""
     turns: np.ndarray
-    """Rows of the poses, and of their torsion angles."""
+    """How many torsions each has."""
     freedoms: int
 
     def start(self, queue: Any) -> list[Any]:
@@ -557,16 +606,18 @@ class Launch:
             for program, name, size, local, arguments in self.calls
         ]
 
-    def download(self, device: Device, after: Any, *, gradients: bool) -> list[np.ndarray]:
+    def download(self, device: Device, after: Any, *, gradients: bool) -> Results:
         """The results, after an event; gradients only where they are asked for."""
-        poses = len(self.poses)
-        counts = [4 * poses, 4 * poses, len(self.turns), self.freedoms * poses, 2 * poses, poses]
-        counts[3] *= gradients
+        poses, turns = len(self.poses), int(self.turns.sum())
+        width = self.freedoms if gradients else 0
+        shapes = (poses, 4), (poses, 3), (turns,), (poses, width), (poses, 2), (poses,)
         kinds = [np.float32] * 5 + [np.int32]
-        return [
-            buffers.download(device, result, count, kind, after)
-            for result, count, kind in zip(self.results, counts, kinds, strict=True)
-        ]
+        return Results(
+            *(
+                buffers.download(device, result, shape, kind, after)
+                for result, shape, kind in zip(self.results, shapes, kinds, strict=True)
+            )
+        )
 
 
 def lanes_of(device: Device, atoms: int, freedoms: int, *, few: bool) -> int:
@@ -642,13 +693,12 @@ def scratch_reals(ligands: np.ndarray) -> int:
 
 
 def _wrapped(radians: np.ndarray) -> np.ndarray:
-    """Angles in degrees from 0 to 360, float32."""
-    degrees = np.rad2deg(radians.astype(np.float64))
-    below = degrees < 0
+    """Angles in degrees from 0 to 360; no negative zero."""
+    degrees = np.rad2deg(radians)
     far = np.flatnonzero(np.abs(degrees) >= 360)
-    degrees[below] += 360  # as np.mod does it, which takes ten times as long
-    degrees[far] = np.mod(np.rad2deg(radians[far].astype(np.float64)), 360)
-    return (degrees + 0.0).astype(np.float32)  # no negative zero
+    found = degrees + np.where(degrees < 0, 360.0, 0.0)  # np.mod does so in ten times the time
+    found[far] = np.mod(degrees[far], 360)
+    return found + 0.0
 
 
 def keep_best(
@@ -663,7 +713,7 @@ def keep_best(
     Of poses that fell into one minimum only the best stays; `cluster_rmsd` is over heavy atoms
     without symmetry, Angstrom.
     """
-    count, counts = len(ligands.entry), np.diff(refined.poses.first_pose)
+    count, counts = len(ligands.entry), np.diff(refined.given.first_pose)
     how = FilterSettings(max_num_poses=max_num_poses, max_pocket_bumps=0, cluster_rmsd=cluster_rmsd)
     likely = np.minimum(counts, LIKELY * max_num_poses)
     owner, rows, cluster = _apart(device, ligands, refined, likely, how)
@@ -678,7 +728,7 @@ def keep_best(
         order = np.argsort(owner, kind="stable")
         owner, rows, cluster = owner[order], rows[order], cluster[order]
     return (
-        take(refined.poses, rows, np.bincount(owner, minlength=count)),
+        refined.some(rows, np.bincount(owner, minlength=count)),
         Verdicts(np.full(len(rows), Verdict.REPRESENTATIVE, np.uint8), cluster),
         Refinement(before=refined.before[rows], after=refined.after[rows]),
     )
@@ -692,10 +742,10 @@ def _apart(
     Their ligands, their rows, and the numbers of their clusters, each (chosen,).
     """
     milli = np.round(np.clip(refined.after.astype(np.float64), -1e6, 1e6) * 1000).astype(np.int32)
-    chosen = lowest(milli, refined.poses.first_pose, counts)
+    chosen = lowest(milli, refined.given.first_pose, counts)
     none = np.zeros(len(chosen), np.int32)
     numbered = replace(
-        take(refined.poses, chosen, counts), score=-milli[chosen], restart=chosen.astype(np.int32),
+        refined.some(chosen, counts), score=-milli[chosen], restart=chosen.astype(np.int32),
         internal_bumps=none, pocket_bumps=none, outside=none,
     )  # fmt: skip
     found, words = filter_poses(device, ligands, numbered, how)

@@ -1,11 +1,12 @@
 """Kernels that give every pose a row of terms: their launches, and the poses as they read them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ligen_py.engine.geometry import cosines_and_sines
 from ligen_py.engine.pose_arrays import Conformers, Genotypes
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
@@ -36,24 +37,43 @@ def ligand_table(ligands: Ligands, first: int, last: int, *more: str) -> np.ndar
     return table
 
 
-@dataclass(frozen=True)
 class PoseBatch:
-    """The poses of some consecutive ligands, and the torsions that they turn."""
+    """The poses of some consecutive ligands on a device, where all functions read them."""
 
-    conformers: Conformers
-    genotypes: Genotypes
-    first_turn: np.ndarray
-    """int32 (poses,): each pose's first row in `genotypes.angles`."""
-
-    @classmethod
-    def of(cls, ligands: Ligands, poses: Poses, first: int, last: int) -> "PoseBatch":
+    def __init__(
+        self, device: Device, ligands: Ligands, poses: Poses, first: int, last: int
+    ) -> None:
         """Poses of ligands first <= ligand < last."""
-        turns = poses.first_torsion[poses.first_pose[first] : poses.first_pose[last] + 1]
-        return cls(
-            Conformers.of(ligands, first, last),
-            Genotypes.of(poses, first, last),
-            runs(turns)[0].astype(np.int32),
+        self.device, self.ligands, self.poses = device, ligands, poses
+        self.first, self.last = first, last
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """int32 (poses,): the ligand of each, counted from the first one."""
+        return self._genotypes.owner
+
+    @cached_property
+    def torsions(self) -> tuple[Any, Any]:
+        """Buffers: the ligands' torsions, and inverse lengths of their axes."""
+        conformers = Conformers.of(self.ligands, self.first, self.last)
+        return self._on_device(conformers.torsions, conformers.inverse_lengths)
+
+    @cached_property
+    def genotypes(self) -> tuple[Any, ...]:
+        """Buffers: owner, first row of the angles, quaternion, translation of each pose; angles."""
+        given, span = self._genotypes, self.poses.first_pose[[self.first, self.last]]
+        first_turn = runs(self.poses.first_torsion[span[0] : span[1] + 1])[0].astype(np.int32)
+        angles = np.stack(cosines_and_sines(given.degrees), axis=1)
+        return self._on_device(
+            given.owner, first_turn, given.quaternions, given.translations, angles
         )
+
+    @cached_property
+    def _genotypes(self) -> Genotypes:
+        return Genotypes.of(self.poses, self.first, self.last)
+
+    def _on_device(self, *arrays: np.ndarray) -> tuple[Any, ...]:
+        return tuple(buffers.upload(self.device, array) for array in arrays)
 
 
 class PoseKernel:
@@ -78,25 +98,23 @@ class PoseKernel:
         atoms: np.ndarray,
         fixed: Sequence[Any],
         ligands: Sequence[np.ndarray],
-        more: Sequence[np.ndarray],
+        more: Sequence[Any],
     ) -> np.ndarray:
-        """Terms of all poses: float32 (terms, poses). `atoms` is the size of each ligand."""
-        conformers, genotypes = batch.conformers, batch.genotypes
-        poses = len(genotypes.owner)
-        arrays = (
-            *ligands,
-            conformers.torsions,
-            conformers.inverse_lengths,
-            *more,
-            genotypes.owner,
-            batch.first_turn,
-            genotypes.quaternions,
-            genotypes.translations,
-            genotypes.angles,
+        """Terms of all poses: float32 (terms, poses). `atoms` is the size of each ligand.
+
+        `more` are arrays, or buffers.
+        """
+        poses = len(batch.owner)
+        first, others = (
+            [
+                buffers.upload(self.device, one) if isinstance(one, np.ndarray) else one
+                for one in some
+            ]
+            for some in (ligands, more)
         )
-        inputs = [buffers.upload(self.device, array) for array in arrays]
+        inputs = (*first, *batch.torsions, *others, *batch.genotypes)
         results = buffers.empty(self.device, poses * self.terms, np.float32)
-        atom_class = np.searchsorted(ATOM_CLASSES, atoms)[genotypes.owner]
+        atom_class = np.searchsorted(ATOM_CLASSES, atoms)[batch.owner]
         for number, max_atoms in enumerate(ATOM_CLASSES):
             chosen = np.flatnonzero(atom_class == number).astype(np.int32)
             if len(chosen):

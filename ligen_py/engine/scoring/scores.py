@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ligen_py.engine.batches import by_batches
+from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.functions import FUNCTIONS, load
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
@@ -29,8 +30,8 @@ class ScoringFunction(Protocol):
     def terms(self) -> tuple[str, ...]:
         """Names of the rows that `score` returns."""
 
-    def score(self, ligands: Any, poses: Poses, first: int, last: int) -> np.ndarray:
-        """Terms of all poses of ligands first <= ligand < last: float32 (terms, poses)."""
+    def score(self, ligands: Any, batch: PoseBatch) -> np.ndarray:
+        """Terms of all poses of a batch, whose `ligands` it sees: float32 (terms, poses)."""
 
 
 def score(
@@ -63,8 +64,9 @@ def score(
         """Score ligands; returns how many are left without a score that could rank them."""
         first, last = int(members[0]), int(members[-1]) + 1
         rows = slice(poses.first_pose[first], poses.first_pose[last])
+        batch = PoseBatch(device, ligands, poses, first, last)
         for name, scorer in scorers.items():
-            columns[name][:, rows] = scorer.score(typed[name].ligands, poses, first, last)
+            columns[name][:, rows] = scorer.score(typed[name].ligands, batch)
         total = columns[functions[0]][scorers[functions[0]].terms.index("total"), rows]
         owner = np.repeat(np.arange(last - first), np.diff(poses.first_pose[first : last + 1]))
         return last - first - len(np.unique(owner[np.isfinite(total)]))
@@ -83,7 +85,8 @@ def batches(ligands: Ligands, poses: Poses, budget: int) -> Iterator[tuple[int, 
     """Ranges of ligands whose arrays take up to `budget` bytes; one ligand where that is more."""
     pose_bytes = 64 * np.diff(poses.first_pose)
     turn_bytes = 8 * np.diff(poses.first_torsion[poses.first_pose])
-    ligand_bytes = 36 + 36 * np.diff(ligands.first_atom) + 12 * np.diff(ligands.first_torsion)
+    atoms = np.diff(ligands.first_atom)
+    ligand_bytes = 36 + 36 * atoms + 2 * atoms**2 + 12 * np.diff(ligands.first_torsion)
     total = np.concatenate([[0], np.cumsum(pose_bytes + turn_bytes + ligand_bytes)])
     first, count = 0, len(ligands.entry)
     while first < count:

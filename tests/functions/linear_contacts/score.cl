@@ -15,7 +15,7 @@ KERNEL void linear_contacts(int pose_count,
                             __global const int *owner,
                             __global const int *first_turn,
                             __global const float4 *quaternions,
-                            __global const float4 *translations,
+                            __global const float *translations,
                             __global const float2 *angles,
                             __global float *results) {
   SG_SETUP(sg);
@@ -25,7 +25,8 @@ KERNEL void linear_contacts(int pose_count,
   const int pose = order[sg.item];
   const body_t body = BODY(ligands[owner[pose]]);
   const int finite = build_pose(sg, body, atoms, conformers, torsions, inverse_lengths,
-                                angles + first_turn[pose], quaternions[pose], translations[pose]);
+                                angles + first_turn[pose], quaternions[pose].yzwx,
+                                (float4)(vload3(pose, translations), 0.0f));
   float energy = 0.0f;
   for (int i = sg.lane; i < body.atoms; i += SG_SIZE) {
     for (int j = 0; j < receptor_count; j++) {

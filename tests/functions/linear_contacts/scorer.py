@@ -9,7 +9,6 @@ from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_ta
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records.pocket import Receptor
-from ligen_py.records.poses import Poses
 from tests.functions.linear_contacts.types import ContactLigands
 
 HERE = Path(__file__).parent
@@ -24,11 +23,11 @@ class LinearContacts:
         macros = {"FIELD": f"<{HERE / 'field.clh'}>"}
         self._kernel = PoseKernel(device, str(HERE / "score.cl"), "linear_contacts", macros, 1)
 
-    def score(self, ligands: ContactLigands, poses: Poses, first: int, last: int) -> np.ndarray:
+    def score(self, ligands: ContactLigands, batch: PoseBatch) -> np.ndarray:
+        first, last = batch.first, batch.last
         table = ligand_table(ligands, first, last)
         rows = slice(ligands.first_atom[first], ligands.first_atom[last])
         atoms = np.column_stack([ligands.xyz[rows], ligands.weight[rows]])
-        batch = PoseBatch.of(ligands, poses, first, last)
         return self._kernel.run(batch, table["atoms"], self._receptor, (table, atoms), ())
 
 

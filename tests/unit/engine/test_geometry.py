@@ -1,6 +1,7 @@
 """Rotations against textbook values, and single rounding against exact arithmetic."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ligen_py.engine import geometry
+from ligen_py.engine.random_input import make_ligands, make_poses
 
 F4 = np.float32
 finite = st.floats(-1e6, 1e6, width=32)
@@ -66,6 +68,31 @@ def test_steps_of_a_turn_have_the_cosines_that_are_computed(strange: float | Non
             assert got.tobytes() == expected.astype(F4).tobytes()
 
 
+@pytest.mark.parametrize("largest", [360, 1000])
+def test_cosines_are_numpys_rounded_once(largest: float) -> None:
+    """Near multiples of 45 degrees, too, where a rounded angle decides about many digits."""
+    rng = np.random.default_rng(1)
+    near = rng.integers(-8, 9, 100_000) * 45 + rng.normal(size=100_000) * 10.0 ** rng.integers(
+        -12, 1, 100_000
+    )
+    degrees = np.concatenate([rng.uniform(-largest, largest, 100_000), near]).astype(F4)
+    radians = np.deg2rad(degrees.astype(float))
+    found = geometry.cosines_and_sines(degrees)
+    for got, expected in zip(found, (np.cos(radians), np.sin(radians)), strict=True):
+        assert got.tobytes() == expected.astype(F4).tobytes()
+
+
+def test_steps_are_whole() -> None:
+    degrees = np.arange(256).astype(F4) * F4(360 / 256)
+    steps = geometry.steps_of(degrees)
+    assert steps is not None
+    assert np.array_equal(steps, np.arange(256))
+    assert geometry.steps_of(degrees.astype(float)) is None
+    assert geometry.steps_of(np.array([1.40625, 1.5], F4)) is None
+    cosines, sines = geometry.STEP_ANGLES[steps].T
+    assert all(map(np.array_equal, geometry.cosines_and_sines(degrees), (cosines, sines)))
+
+
 def test_quaternion_and_rodrigues_agree() -> None:
     direction = np.array([2, -1, 2], F4) / F4(3)
     angle = np.array([100.0])
@@ -122,3 +149,32 @@ def test_rounding_does_not_grow_along_a_branch() -> None:
             turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
             exact[far + 1 :] = (exact[far + 1 :] - exact[near]) @ turn.T + exact[near]
         assert np.abs(pose - exact).max() < 5e-3
+
+
+@pytest.mark.parametrize("sizes", [[], [(9, 2)], [(5, 0), (33, 6), (9, 2), (20, 6)]])
+def test_ligands_rebuilt_together_have_the_same_bits(sizes: list[tuple[int, int]]) -> None:
+    arguments = []
+    if sizes:
+        ligands = make_ligands(sizes)
+        poses = [make_poses(ligands, count, seed=count) for count in (1, 7)]
+        for number, some in product(range(len(sizes)), poses):
+            atoms = slice(*ligands.first_atom[number : number + 2])
+            torsions = slice(*ligands.first_torsion[number : number + 2])
+            rows = slice(*some.first_pose[number : number + 2])
+            turns = slice(*some.first_torsion[[rows.start, rows.stop]])
+            arguments.append(
+                (
+                    ligands.xyz[atoms],
+                    ligands.torsion_axis[torsions],
+                    ligands.torsion_range[torsions],
+                    some.torsion[turns].reshape(rows.stop - rows.start, -1) * F4(0.9),
+                    some.quaternion[rows],
+                    some.translation[rows],
+                )
+            )
+    found = geometry.rebuild_each(arguments)
+    assert len(found) == len(arguments)
+    for one, own in zip(found, arguments, strict=True):
+        expected = geometry.rebuild(*own)
+        assert one.dtype == expected.dtype
+        assert one.tobytes() == expected.tobytes()

@@ -151,8 +151,14 @@ def definitions() -> dict[str, str]:
 
 def ad4_pairs(ligands: Ad4Ligands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of atoms that AutoDock's internal energy counts, as `internal_pairs` gives them."""
+    return internal_pairs(ligands, first, last, has_type(ligands, first, last))
+
+
+def has_type(ligands: Ad4Ligands, first: int, last: int) -> np.ndarray:
+    """Which atoms of ligands first <= ligand < last have a type: bool (atoms,)."""
     atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
-    return internal_pairs(ligands, first, last, ligands.type[atoms] != Ad4Type.NONE)
+    chosen: np.ndarray = ligands.type[atoms] != Ad4Type.NONE
+    return chosen
 
 
 def receptor_arrays(receptor: Ad4Receptor) -> tuple[int, list[np.ndarray]]:

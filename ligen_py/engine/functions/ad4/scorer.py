@@ -7,17 +7,17 @@ import numpy as np
 
 from ligen_py.engine.functions.ad4.constants import (
     TERMS,
-    ad4_pairs,
     definitions,
+    has_type,
     pair_table,
     receptor_arrays,
     type_table,
 )
+from ligen_py.engine.scoring.pairs import Pairs, find_pairs
 from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_table, runs
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
-from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
-from ligen_py.records.poses import Poses
+from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,21 @@ class Ad4Launch:
     """float32 (atoms,), e."""
     active: np.ndarray
     """int16: atoms that have a type, numbers local to the ligand."""
-    pairs: np.ndarray
-    """int16 (pairs, 2), numbers local to the ligand."""
+    pairs: Pairs
 
     @classmethod
-    def of(cls, ligands: Ad4Ligands, first: int, last: int) -> "Ad4Launch":
-        """Pack ligands first <= ligand < last."""
+    def of(cls, ligands: Ad4Ligands, batch: PoseBatch) -> "Ad4Launch":
+        """Pack the ligands of a batch."""
+        first, last = batch.first, batch.last
         offsets = ligands.first_atom[first : last + 1]
         rows = slice(offsets[0], offsets[-1])
         owner = np.repeat(np.arange(last - first), np.diff(offsets))
-        active = np.flatnonzero(ligands.type[rows] != Ad4Type.NONE)
-        pairs, counts = ad4_pairs(ligands, first, last)
-        names = ("first_active", "active", "first_pair", "pairs")
-        table = ligand_table(ligands, first, last, *names)
+        typed = has_type(ligands, first, last)
+        active, pairs = np.flatnonzero(typed), find_pairs(batch, typed)
+        table = ligand_table(ligands, first, last, "first_active", "active", "first_pair")
         actives = np.bincount(owner[active], minlength=last - first)
         table["first_active"], table["active"] = runs(np.cumsum([0, *actives]))
-        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *counts]))
+        table["first_pair"] = pairs.first
         atoms = np.column_stack([ligands.xyz[rows], ligands.type[rows]]).astype(np.float32)
         numbers = (active - (offsets - offsets[0])[owner[active]]).astype(np.int16)
         return cls(table, atoms, ligands.partial_charge[rows], numbers, pairs)
@@ -68,18 +67,18 @@ class Ad4:
         )
         self._kernel = PoseKernel(device, "batched/ad4.cl", "ad4", definitions(), len(TERMS))
 
-    def score(self, ligands: Ad4Ligands, poses: Poses, first: int, last: int) -> np.ndarray:
-        """All poses of ligands first <= ligand < last: float32 (terms, poses).
+    def score(self, ligands: Ad4Ligands, batch: PoseBatch) -> np.ndarray:
+        """All poses of a batch: float32 (terms, poses).
 
         NaN where a pose's coordinates are not finite, in every term but `torsional`.
         """
-        batch = Ad4Launch.of(ligands, first, last)
+        launch = Ad4Launch.of(ligands, batch)
         return self._kernel.run(
-            PoseBatch.of(ligands, poses, first, last),
-            batch.ligands["atoms"],
+            batch,
+            launch.ligands["atoms"],
             self._receptor,
-            (batch.ligands, ligands.torsions[first:last], batch.atoms),
-            (batch.charges, batch.active, batch.pairs),
+            (launch.ligands, ligands.torsions[batch.first : batch.last], launch.atoms),
+            (launch.charges, launch.active, launch.pairs.pairs, launch.pairs.counts),
         )
 
 

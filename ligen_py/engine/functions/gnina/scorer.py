@@ -10,9 +10,9 @@ from ligen_py.engine.functions.gnina.device import Ensemble
 from ligen_py.engine.functions.gnina.networks import OUTPUTS
 from ligen_py.engine.functions.gnina.outputs import terms
 from ligen_py.engine.functions.gnina.weights import load
+from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.opencl.device import Device
 from ligen_py.records.functions.gnina import GninaLigands, GninaReceptor
-from ligen_py.records.poses import Poses
 
 
 class Gnina:
@@ -27,13 +27,13 @@ class Gnina:
         self._ensemble = ensemble or Ensemble(device, load(NETWORKS))
         self._receptor = Atoms.of(receptor.xyz, receptor.channel, radii(receptor.element))
 
-    def score(self, ligands: GninaLigands, poses: Poses, first: int, last: int) -> np.ndarray:
-        """All poses of ligands first <= ligand < last: float32 (terms, poses).
+    def score(self, ligands: GninaLigands, batch: PoseBatch) -> np.ndarray:
+        """All poses of a batch: float32 (terms, poses).
 
         NaN where a pose's coordinates are not finite.
         """
-        placed = []
-        for number in range(first, last):
+        placed, poses = [], batch.poses
+        for number in range(batch.first, batch.last):
             rows = slice(poses.first_pose[number], poses.first_pose[number + 1])
             placed += posed(ligands, poses, number, rows)
         known = [row for row, ligand in enumerate(placed) if np.isfinite(ligand.xyz).all()]

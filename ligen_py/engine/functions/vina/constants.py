@@ -115,5 +115,11 @@ VINA = Form(
 
 def vina_pairs(ligands: VinaLigands, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of heavy atoms that Vina's internal energy counts, as `internal_pairs` gives them."""
+    return internal_pairs(ligands, first, last, has_pairs(ligands, first, last))
+
+
+def has_pairs(ligands: VinaLigands, first: int, last: int) -> np.ndarray:
+    """Which atoms of ligands first <= ligand < last have such pairs: bool (atoms,)."""
     atoms = slice(ligands.first_atom[first], ligands.first_atom[last])
-    return internal_pairs(ligands, first, last, ligands.type[atoms] != VinaType.NONE)
+    chosen: np.ndarray = ligands.type[atoms] != VinaType.NONE
+    return chosen

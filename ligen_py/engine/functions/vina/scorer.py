@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ligen_py.engine.functions.vina.constants import TERMS, VINA, vina_pairs
-from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_table, runs
+from ligen_py.engine.functions.vina.constants import TERMS, VINA, has_pairs
+from ligen_py.engine.scoring.pairs import Pairs, find_pairs
+from ligen_py.engine.scoring.pose_kernel import PoseBatch, PoseKernel, ligand_table
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records.functions.vina import VinaLigands, VinaReceptor, VinaType
-from ligen_py.records.poses import Poses
 
 
 @dataclass(frozen=True)
@@ -21,18 +21,17 @@ class VinaLaunch:
     """Rows of the kernel's table (ligands,)."""
     atoms: np.ndarray
     """float32 (atoms, 4): conformer; type."""
-    pairs: np.ndarray
-    """int16 (pairs, 2), numbers local to the ligand."""
+    pairs: Pairs
 
     @classmethod
-    def of(cls, ligands: VinaLigands, first: int, last: int) -> "VinaLaunch":
-        """Pack ligands first <= ligand < last."""
+    def of(cls, ligands: VinaLigands, batch: PoseBatch) -> "VinaLaunch":
+        """Pack the ligands of a batch."""
+        first, last = batch.first, batch.last
         rows = slice(ligands.first_atom[first], ligands.first_atom[last])
-        pairs, counts = vina_pairs(ligands, first, last)
-        names = ("heavy", "first_pair", "pairs", "unused")
-        table = ligand_table(ligands, first, last, *names)
+        pairs = find_pairs(batch, has_pairs(ligands, first, last))
+        table = ligand_table(ligands, first, last, "heavy", "first_pair")
         table["heavy"] = ligands.heavy[first:last]
-        table["first_pair"], table["pairs"] = runs(np.cumsum([0, *counts]))
+        table["first_pair"] = pairs.first
         atoms = np.column_stack([ligands.xyz[rows], ligands.type[rows]])
         return cls(table, atoms.astype(np.float32), pairs)
 
@@ -55,18 +54,18 @@ class Vina:
         definitions = self.form.weights.definitions()
         self._kernel = PoseKernel(device, "batched/vina.cl", "vina", definitions, len(TERMS))
 
-    def score(self, ligands: VinaLigands, poses: Poses, first: int, last: int) -> np.ndarray:
-        """All poses of ligands first <= ligand < last: float32 (terms, poses).
+    def score(self, ligands: VinaLigands, batch: PoseBatch) -> np.ndarray:
+        """All poses of a batch: float32 (terms, poses).
 
         NaN where a pose's coordinates are not finite, in every term but `rotors`.
         """
-        batch = VinaLaunch.of(ligands, first, last)
+        launch = VinaLaunch.of(ligands, batch)
         return self._kernel.run(
-            PoseBatch.of(ligands, poses, first, last),
-            batch.ligands["atoms"],
+            batch,
+            launch.ligands["atoms"],
             self._receptor,
-            (batch.ligands, ligands.rotors[first:last], batch.atoms),
-            (batch.pairs,),
+            (launch.ligands, ligands.rotors[batch.first : batch.last], launch.atoms),
+            (launch.pairs.pairs, launch.pairs.counts),
         )
 
 

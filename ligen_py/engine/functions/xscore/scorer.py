@@ -17,7 +17,6 @@ from ligen_py.errors import InputError
 from ligen_py.opencl import buffers
 from ligen_py.opencl.device import Device
 from ligen_py.records.functions.xscore import Interaction, XScoreLigands, XScoreReceptor
-from ligen_py.records.poses import Poses
 
 NEIGHBOURS = 3
 """Most heavy neighbours of a polar atom: no donor or acceptor of X-Score has more."""
@@ -128,18 +127,18 @@ class XScore:
         }
         self._kernel = PoseKernel(device, "batched/xscore.cl", "xscore", definitions, len(TERMS))
 
-    def score(self, ligands: XScoreLigands, poses: Poses, first: int, last: int) -> np.ndarray:
-        """All poses of ligands first <= ligand < last: float32 (terms, poses).
+    def score(self, ligands: XScoreLigands, batch: PoseBatch) -> np.ndarray:
+        """All poses of a batch: float32 (terms, poses).
 
         NaN where a pose's coordinates are not finite.
         """
-        batch = XScoreLaunch.of(ligands, first, last)
+        launch = XScoreLaunch.of(ligands, batch.first, batch.last)
         return self._kernel.run(
-            PoseBatch.of(ligands, poses, first, last),
-            batch.ligands["atoms"],
+            batch,
+            launch.ligands["atoms"],
             self._receptor,
-            (batch.ligands, ligands.rotors[first:last], batch.atoms),
-            (batch.heavy, batch.logp, batch.polar),
+            (launch.ligands, ligands.rotors[batch.first : batch.last], launch.atoms),
+            (launch.heavy, launch.logp, launch.polar),
         )
 
 
