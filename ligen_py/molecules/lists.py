@@ -59,6 +59,8 @@ class AtomKind(NamedTuple):
     hydrogens: int
     """Those that are no atoms of the molecule."""
     valence: int
+    isotope: int
+    """0: the natural mixture."""
     packed: bytes
     """As `ATOM_TYPE`."""
 
@@ -271,7 +273,7 @@ def _atom(atom: Any) -> AtomKind:
         flags,
     )
     said = element, charge, atom.GetIsAromatic(), atom.GetTotalNumHs(), atom.GetTotalValence()
-    return AtomKind(*said, np.array((*said, row), ATOM_TYPE).tobytes())
+    return AtomKind(*said, isotope, np.array((*said, row), ATOM_TYPE).tobytes())
 
 
 def _bond(bond: Any) -> BondKind:

@@ -10,12 +10,12 @@ import logging
 import math
 import os
 import re
-from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,10 +24,10 @@ from rdkit import Chem, rdBase
 
 from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.arrays import Arrays
-from ligen_py.molecules.graph import Graph, Outline, matches, outlines
+from ligen_py.molecules.graph import Graph, Outline, outlines
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
-from ligen_py.molecules.ligands.conformers import NoConformerError, embed, has_conformer
+from ligen_py.molecules.ligands.conformers import NoConformerError, embed, have_conformers
 from ligen_py.molecules.ligands.filters import objection, properties
 from ligen_py.molecules.ligands.protonation import families, protonated, substituents
 from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, pair_masks, rotatable_bonds
@@ -48,6 +48,7 @@ from ligen_py.molecules.ligands.states import (
 )
 from ligen_py.molecules.lists import Lists
 from ligen_py.molecules.stored import stored, stored_arrays
+from ligen_py.molecules.surroundings import surroundings
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.molecules.typing.input import LigandAtoms
 from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
@@ -85,9 +86,6 @@ MADE_WHOLE = "conformers made whole, as its rigid pieces cannot be joined"
 
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
-
-UNSUPPORTED = "[" + ";".join(f"!#{number}" for number in sorted(SUPPORTED)) + "]"
-
 
 _SAID = re.compile(r"\[[0-9:]+\] (.*\S)")
 """A message of RDKit behind its time; other lines are traces of its own."""
@@ -217,8 +215,12 @@ class _Ordered:
 
 
 T = TypeVar("T")
-Steps = Generator[Sequence[Lists], Any, T]
-"""The preparation of a molecule: pauses after each step, with molecules to put in docking order."""
+Steps = Generator[tuple[Callable[[list[Any]], list[Any]], list[Any]] | None, Any, T]
+"""The preparation of a molecule, with a pause after each step.
+
+A step may ask for what is done for all molecules at once: it yields a function of a list, and the
+items that it has for it; it is sent the results for these.
+"""
 
 
 @dataclass(frozen=True)
@@ -303,15 +305,20 @@ def _in_turn(preparations: Sequence[Steps[T]]) -> list[T]:
     answers: dict[int, Any] = {}
     waiting = dict(enumerate(preparations))
     while waiting:
-        asked = {}
+        asked: dict[Callable[[list[Any]], list[Any]], dict[int, list[Any]]] = defaultdict(dict)
         for number, steps in list(waiting.items()):
             try:
-                asked[number] = steps.send(answers.get(number))
+                wanted = steps.send(answers.pop(number, None))
+                if wanted:
+                    function, items = wanted
+                    asked[function][number] = items
             except StopIteration as end:
                 results[number] = end.value
                 del waiting[number]
-        ordered = iter(_docking_orders([one for lists in asked.values() for one in lists]))
-        answers = {number: list(islice(ordered, len(lists))) for number, lists in asked.items()}
+        for function, all_items in asked.items():
+            made = iter(function(list(chain.from_iterable(all_items.values()))))
+            for number, items in all_items.items():
+                answers[number] = list(islice(made, len(items)))
     return [results[number] for number in range(len(preparations))]
 
 
@@ -332,19 +339,19 @@ def _prepared(
         drawn = _molecule(record, messages)
         if not (embeds or (drawn.GetNumConformers() and drawn.GetConformer().Is3D())):
             return None  # a flat drawing, which need not be standardised to know
-        yield ()
+        yield None
         parent = standardise(drawn) if settings.standardise else Parent(*largest_fragment(drawn))
         notes += parent.notes
-        yield ()
+        yield None
         _require_supported(parent.mol)
         smiles = canonical_smiles(parent.mol)
         key = content_key(smiles)
         _require_wanted(parent.mol, notes, settings)
-        drawing = _drawing(drawn, parent, smiles, settings)
+        drawing = yield from _drawing(drawn, parent, smiles, settings)
         if not (embeds or drawing):
             return None
         states = yield from _states(parent.mol, drawing, smiles, settings, shapes, notes)
-        yield ()
+        yield None
         _shape_cache(settings, shapes).save()
         note, values = _short("; ".join(notes)), properties(parent.mol)
         return Prepared(smiles, key, note=note, states=states, properties=values)
@@ -459,17 +466,19 @@ def content_key(smiles: str) -> str:
 
 
 def _require_supported(mol: Chem.Mol) -> None:
-    strange = {mol.GetAtomWithIdx(i).GetSymbol() for (i,) in matches(mol, UNSUPPORTED)}
-    if strange:
+    elements = surroundings(mol).element
+    if not SUPPORTED.issuperset(elements):
+        atoms = (atom for atom, element in enumerate(elements) if element not in SUPPORTED)
+        strange = {mol.GetAtomWithIdx(atom).GetSymbol() for atom in atoms}
         names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
         raise _UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
-    if not mol.GetNumHeavyAtoms():
+    if max(elements, default=0) < 2:
         raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
 
 
 def _require_wanted(parent: Chem.Mol, notes: list[str], settings: ParseSettings) -> None:
     """Reject what the settings exclude; note a macrocycle."""
-    size = macrocycle(parent)
+    size = macrocycle(surroundings(parent).rings)
     if size:
         notes.append(f"macrocycle of {size} atoms")
     mixture = [note for note in notes if note.startswith(MIXTURE)]
@@ -490,9 +499,9 @@ class _Drawing:
 
 def _drawing(
     drawn: Chem.Mol, parent: Parent, its_smiles: str, settings: ParseSettings
-) -> _Drawing | None:
+) -> Steps[_Drawing | None]:
     """The molecule as drawn, where its coordinates are kept."""
-    if settings.embed != "always" and has_conformer(parent.mol):
+    if settings.embed != "always" and (yield have_conformers, [parent.mol])[0]:
         mol, _ = largest_fragment(drawn)
         return _Drawing(mol, its_smiles if parent.as_drawn else canonical_smiles(mol))
     if settings.embed == "never":
@@ -553,7 +562,7 @@ def _built(
     states: dict[str, list[State]] = {}
     problems: dict[str, _UnusableError] = {}
     forms = list(_forms(parent, known, settings))
-    yield ()
+    yield None
     ahead = (yield from _ordered_ahead(forms, drawing, settings)) if drawing else {}
     for form, its_smiles, cost in forms:
         before = len(states)
@@ -566,7 +575,8 @@ def _built(
                 if smiles not in states and smiles not in problems:
                     ordered = ahead.get(smiles)
                     if ordered is None:
-                        (ordered,) = yield [_full(isomer, drawing, smiles, settings)]
+                        full = _full(isomer, drawing, smiles, settings)
+                        (ordered,) = yield _docking_orders, [full]
                     states[smiles] = _ligands(
                         isomer, ordered, smiles, placed, settings, shapes, notes
                     )
@@ -588,7 +598,7 @@ def _ordered_ahead(
         if smiles not in found:
             with suppress(_UnusableError):
                 found[smiles] = _full(form, drawing, smiles, settings)
-    ordered = yield list(found.values())
+    ordered = (yield _docking_orders, list(found.values())) if found else []
     return dict(zip(found, ordered, strict=True))
 
 
@@ -712,7 +722,7 @@ def _whole(
 
 def _most(ordered: _Ordered, settings: ParseSettings) -> int:
     """Most conformers of a molecule."""
-    is_large = macrocycle(ordered.lists.mol)
+    is_large = macrocycle(ordered.lists.rings)
     return settings.macrocycle_conformers if is_large else settings.conformers
 
 
@@ -772,8 +782,6 @@ def _partial_charges(ordered: _Ordered) -> np.ndarray:
 
 def _docking_orders(lists: Sequence[Lists]) -> list[_Ordered]:
     """Connected molecules with their hydrogens in docking order."""
-    if not lists:
-        return []
     arrays = Arrays(lists)
     is_heavy = arrays.element > 1
     bond = np.stack([arrays.near, arrays.far], axis=1)
