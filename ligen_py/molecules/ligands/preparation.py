@@ -11,7 +11,7 @@ import math
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
@@ -563,14 +563,15 @@ def _built(
     problems: dict[str, _UnusableError] = {}
     forms = list(_forms(parent, known, settings))
     yield None
-    ahead = (yield from _ordered_ahead(forms, drawing, settings)) if drawing else {}
-    for form, its_smiles, cost in forms:
+    every = [_isomers(form, smiles, placed, settings) for form, smiles, _ in forms]
+    first = [list(islice(isomers, settings.stereoisomers)) for isomers in every]  # tried anyway
+    ahead = yield from _ordered_ahead(chain(*first), drawing, settings)
+    for (form, _, cost), tried, others in zip(forms, first, every, strict=True):
         before = len(states)
-        for isomer in [form] if placed else _isomers(form, settings):
+        for isomer, smiles in chain(tried, others):
             built = len(states) - before
             if built == settings.stereoisomers or (built and isomer is form):
                 break
-            smiles = its_smiles if isomer is form else canonical_smiles(isomer)
             try:
                 if smiles not in states and smiles not in problems:
                     ordered = ahead.get(smiles)
@@ -590,14 +591,14 @@ def _built(
 
 
 def _ordered_ahead(
-    forms: Sequence[tuple[Chem.Mol, str, float]], drawing: _Drawing, settings: ParseSettings
+    isomers: Iterable[tuple[Chem.Mol, str]], drawing: _Drawing | None, settings: ParseSettings
 ) -> Steps[dict[str, _Ordered]]:
-    """All forms of a drawing by SMILES, hydrogens added, in docking order; too large ones apart."""
+    """Isomers by SMILES, hydrogens added, in docking order; those that are too large left out."""
     found = {}
-    for form, smiles, _ in forms:
+    for isomer, smiles in isomers:
         if smiles not in found:
             with suppress(_UnusableError):
-                found[smiles] = _full(form, drawing, smiles, settings)
+                found[smiles] = _full(isomer, drawing, smiles, settings)
     ordered = (yield _docking_orders, list(found.values())) if found else []
     return dict(zip(found, ordered, strict=True))
 
@@ -636,11 +637,18 @@ def _forms(
             yield mol, smiles, cost + RT * math.log(found[0].population / population)
 
 
-def _isomers(form: Chem.Mol, settings: ParseSettings) -> Iterator[Chem.Mol]:
-    """Stereoisomers to try; where none is possible the drawing, with the conformer's own choice."""
-    if settings.stereoisomers > 1:
-        yield from stereoisomers(form, MORE_ISOMERS * settings.stereoisomers, settings.seed)
-    yield form
+def _isomers(
+    form: Chem.Mol, its_smiles: str, placed: bool, settings: ParseSettings
+) -> Iterator[tuple[Chem.Mol, str]]:
+    """Stereoisomers to try, and their SMILES; the one in place, where coordinates are kept.
+
+    Where none is possible the drawing, with the conformer's own choice.
+    """
+    if settings.stereoisomers > 1 and not placed:
+        most = MORE_ISOMERS * settings.stereoisomers
+        for isomer in stereoisomers(form, most, settings.seed):
+            yield isomer, canonical_smiles(isomer)
+    yield form, its_smiles
 
 
 def _note_open_stereo(
