@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ligen_py.molecules.ligands.rotatable_bonds import pair_mask, rigid_pieces
+from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, pair_mask, rigid_pieces
 from ligen_py.molecules.typing.vina import vina_type
 from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Type
@@ -89,8 +89,10 @@ def read_lines(lines: list[str]) -> Pdbqt:
 def ligands_of(pdbqt: Pdbqt) -> tuple[VinaLigands, Ad4Ligands]:
     """One ligand as Vina and AutoDock4 see it; its conformer is that of the file, not centred."""
     element, around = pdbqt.element, pdbqt.neighbours()
-    pieces = rigid_pieces(around, pdbqt.cuts)
-    order, axes, far_sides = pieces.heavy_first((element > 1).tolist())
+    bonded = np.array([(i, j) for i, row in enumerate(around) for j in row if i < j]).reshape(-1, 2)
+    turns = {tuple(sorted(cut)) for cut in pdbqt.cuts}
+    cut = np.array([tuple(pair) in turns for pair in bonded.tolist()], bool)
+    order, axes, far_sides, _ = heavy_first(element > 1, bonded, cut, np.array([0, len(element)]))
     place = np.argsort(order)
     neighbours = [place[around[old]].tolist() for old in order]
     heavy, count = int((element > 1).sum()), len(order)

@@ -11,6 +11,7 @@ from functools import cache, cached_property
 import numpy as np
 from rdkit import Chem
 
+from ligen_py.molecules.arrays import Arrays, pair_keys, ring_bonds
 from ligen_py.molecules.lists import SINGLE, Lists
 
 CHARGED = "[!+0]"
@@ -77,7 +78,9 @@ class Graph:
     @classmethod
     def of(cls, mol: Chem.Mol) -> "Graph":
         """The graph of a molecule; ValueError where a bond has no order."""
-        return cls.of_outlines([Outline.of(Lists(mol), range(mol.GetNumAtoms()))])
+        (outline,) = outlines(Arrays([Lists(mol)]), np.arange(mol.GetNumAtoms()))
+        outline.require_orders()
+        return cls.of_outlines([outline])
 
     @classmethod
     def of_outlines(cls, outlines: Sequence["Outline"]) -> "Graph":
@@ -89,7 +92,7 @@ class Graph:
         first = np.cumsum([0, *[len(outline.element) for outline in outlines[:-1]]])
         count = len(columns["element"])
         ends = columns["ends"] + np.repeat(first, [len(one.ends) for one in outlines])[:, None]
-        keys = np.minimum(*ends.T) * count + np.maximum(*ends.T)
+        keys = pair_keys(ends[:, 0], ends[:, 1], count)
         rows = np.argsort(keys)
         keys = keys[rows]
         order = columns["order"][rows]
@@ -97,10 +100,7 @@ class Graph:
         place = columns["ring"] + np.repeat(first, [len(one.ring) for one in outlines])
         sizes = columns["ring_size"].astype("i8")
         start = np.cumsum(sizes) - sizes
-        following = np.arange(1, len(place) + 1)
-        following[start + sizes - 1] = start
-        other = place[following]
-        bond = np.searchsorted(keys, np.minimum(place, other) * count + np.maximum(place, other))
+        bond = ring_bonds(keys, place, sizes, count)
         cyclic = np.zeros(len(keys), bool)
         cyclic[bond] = True
 
@@ -190,120 +190,92 @@ class Outline:
     ring_size: np.ndarray
     """i4 (rings,)."""
 
-    @classmethod
-    def of(cls, lists: Lists, order: Sequence[int]) -> "Outline":
-        """That of a molecule with its atoms in another order (old number of each new atom).
-
-        ValueError where a bond has no order.
-        """
-        codes = bytes([bond.code for bond in lists.bonds])
-        if 0 in codes:
+    def require_orders(self) -> None:
+        """ValueError where a bond has no order."""
+        if not self.order.all():
             raise ValueError("a bond has no order")
-        new = numbers_in(order)
-        ends = [new[atom] for pair in zip(lists.near, lists.far, strict=True) for atom in pair]
-        has_nitrogen = 7 in lists.element
-        amides = rigid_amides(lists) if has_nitrogen else NOTHING
-        refusing = not_accepting(lists) if has_nitrogen else NOTHING
-        double = aromatic_doubles(lists)
-        return cls(
-            element=np.frombuffer(bytes([lists.element[i] for i in order]), "u1"),
-            charge=np.array([lists.charge[i] for i in order], "i1"),
-            aromatic=_flags([lists.aromatic[i] for i in order]),
-            aromatic_double=_flags([i in double for i in order]),
-            accepts=_flags([i not in refusing for i in order]),
-            ends=np.array(ends, "i4").reshape(-1, 2),
-            order=np.frombuffer(codes, "u1"),
-            amide=_flags([number in amides for number in range(len(codes))]),
-            ring=np.array([new[atom] for ring in lists.rings for atom in ring], "i4"),
-            ring_size=np.array([len(ring) for ring in lists.rings], "i4"),
-        )
 
 
-NOTHING: frozenset[int] = frozenset()
+def outlines(arrays: Arrays, order: np.ndarray) -> list[Outline]:
+    """Those of molecules with their atoms in another order (old number of each new atom)."""
+    new = np.argsort(order) - arrays.first[arrays.owner]
+    atoms = {
+        "element": arrays.atoms["element"][order],
+        "charge": arrays.charge[order],
+        "aromatic": arrays.aromatic[order],
+        "aromatic_double": aromatic_doubles(arrays)[order],
+        "accepts": ~not_accepting(arrays)[order],
+    }
+    bonds = {
+        "ends": np.stack([new[arrays.near], new[arrays.far]], axis=1).astype("i4"),
+        "order": arrays.bonds["code"],
+        "amide": rigid_amides(arrays),
+    }
+    ring, sizes = new[arrays.ring].astype("i4"), arrays.ring_size.astype("i4")
+    first_ring = arrays.first_ring
+    first_place = np.cumsum([0, *arrays.ring_size])[first_ring]
+    columns = [
+        *((name, column, arrays.first.tolist()) for name, column in atoms.items()),
+        *((name, column, arrays.first_bond.tolist()) for name, column in bonds.items()),
+        ("ring", ring, first_place.tolist()),
+        ("ring_size", sizes, first_ring.tolist()),
+    ]
+    return [
+        Outline(**{name: column[start[i] : start[i + 1]] for name, column, start in columns})
+        for i in range(len(arrays.lists))
+    ]
 
 
-def numbers_in(order: Sequence[int]) -> list[int]:
-    """New number of each atom from an order, the old number of each new atom."""
-    result = [0] * len(order)
-    for number, atom in enumerate(order):
-        result[atom] = number
+def aromatic_doubles(arrays: Arrays) -> np.ndarray:
+    """Aromatic atoms with a double bond in every Kekule form: more valences than bonds; bool."""
+    degree = arrays.degree
+    return arrays.aromatic & (degree > 1) & (degree < 5) & (arrays.valence != degree)
+
+
+def not_accepting(arrays: Arrays) -> np.ndarray:
+    """Nitrogens that give their lone pair away, bool (atoms,).
+
+    Pyrrole and aniline, amide and its like, hydrazone and triazene, ammonium. An atom with three
+    single bonds gives it to an aromatic atom beside it or to one with a double bond.
+    """
+    degree, valence, element = arrays.degree, arrays.valence, arrays.element
+    takes = arrays.aromatic | ((element == 6) & (degree == 3) & (valence == 4))
+    doubly = np.zeros(len(element), bool)
+    doubly[arrays.doubles[0]] = True
+    takes |= (element == 7) & (degree == 2) & doubly
+    gives = (degree == 3) & (valence == 3) & (arrays.count(takes) > 0)
+    result: np.ndarray = (element == 7) & ((arrays.charge == 1) | gives)
     return result
 
 
-def _flags(values: list[bool]) -> np.ndarray:
-    return np.frombuffer(bytes(values), bool)
+def rigid_amides(arrays: Arrays) -> np.ndarray:
+    """Bonds of amides that do not turn, bool (bonds,): a tertiary one with unlike ends does."""
+    element, degree, aromatic = arrays.element, arrays.degree, arrays.aromatic
+    carbon, end = arrays.doubles
+    holds = (element[end] == 7) | (element[end] == 8) | ((element[end] == 16) & (degree[end] == 1))
+    holds &= (element[carbon] == 6) & (degree[carbon] == 3) & ~aromatic[carbon] & ~aromatic[end]
+    acyl = np.zeros(len(element), bool)
+    acyl[carbon[holds]] = True
+    amine = (element == 7) & (degree == 3) & ~aromatic
+    near, far = arrays.near, arrays.far
+    result: np.ndarray = arrays.bonds["type"] == SINGLE
+    result &= (acyl[near] & amine[far]) | (acyl[far] & amine[near])
+    for bond in np.flatnonzero(result).tolist():
+        ends = int(near[bond]), int(far[bond])
+        result[bond] = not _has_unlike_ends(arrays, *(ends if amine[ends[0]] else ends[::-1]))
+    return result
 
 
-def aromatic_doubles(lists: Lists) -> set[int]:
-    """Aromatic atoms with a double bond in every Kekule form: more valences than bonds."""
-    return {
-        atom
-        for atom, aromatic in enumerate(lists.aromatic)
-        if aromatic
-        and lists.degree[atom] in (2, 3, 4)
-        and lists.valence[atom] != lists.degree[atom]
-    }
-
-
-def not_accepting(lists: Lists) -> set[int]:
-    """Nitrogens that give their lone pair away.
-
-    Pyrrole and aniline, amide and its like, hydrazone and triazene, ammonium.
-    """
-    return {
-        atom
-        for atom, element in enumerate(lists.element)
-        if element == 7 and (lists.charge[atom] == 1 or _gives_away(lists, atom))
-    }
-
-
-def _gives_away(lists: Lists, atom: int) -> bool:
-    """Whether an atom with three single bonds is beside an atom with multiple bonds."""
-    if not lists.degree[atom] == lists.valence[atom] == 3:
-        return False
-    return any(_takes(lists, other) for other in lists.neighbours[atom])
-
-
-def _takes(lists: Lists, atom: int) -> bool:
-    """Whether an atom with multiple bonds takes the lone pair of a nitrogen beside it."""
-    degree, element = lists.degree[atom], lists.element[atom]
-    if lists.aromatic[atom]:
-        return True
-    if element == 6:
-        return degree == 3 and lists.valence[atom] == 4
-    return element == 7 and degree == 2 and any(first == atom for first, _ in lists.doubles)
-
-
-def rigid_amides(lists: Lists) -> set[int]:
-    """Numbers of the bonds of amides that do not turn: a tertiary one with unlike ends does."""
-    amides = {
-        (other, carbon)
-        for carbon, end in lists.doubles
-        if _is_acyl(lists, carbon, end)
-        for other in lists.neighbours[carbon]
-        if lists.element[other] == 7
-        and lists.degree[other] == 3
-        and not lists.aromatic[other]
-        and lists.bonds[lists.numbers[carbon, other]].type == SINGLE
-    }
-    return {lists.numbers[amide] for amide in amides if not _has_unlike_ends(lists, *amide)}
-
-
-def _is_acyl(lists: Lists, carbon: int, end: int) -> bool:
-    """Whether a double bond is that of a carbonyl or its like."""
-    if lists.element[carbon] != 6 or lists.degree[carbon] != 3:
-        return False
-    if lists.aromatic[carbon] or lists.aromatic[end]:
-        return False
-    return lists.element[end] in (7, 8) or (lists.element[end] == 16 and lists.degree[end] == 1)
-
-
-def _has_unlike_ends(lists: Lists, nitrogen: int, carbon: int) -> bool:
+def _has_unlike_ends(arrays: Arrays, nitrogen: int, carbon: int) -> bool:
     """Whether an amide's nitrogen has two further atoms, no hydrogens, that differ."""
-    ends = [other for other in lists.neighbours[nitrogen] if other != carbon]
-    if len(ends) != 2 or any(lists.element[end] == 1 for end in ends):
+    molecule = arrays.owner[nitrogen]
+    lists, start = arrays.lists[molecule], arrays.first[molecule]
+    ends = [other for other in lists.neighbours[nitrogen - start] if other != carbon - start]
+    if len(ends) != 2 or any(lists.atoms[end].element == 1 for end in ends):
         return False
     first, second = ends
-    if lists.element[first] != lists.element[second] or lists.degree[first] != lists.degree[second]:
+    if lists.atoms[first].element != lists.atoms[second].element:
+        return True
+    if lists.degree[first] != lists.degree[second]:
         return True
     return lists.ranks[first] != lists.ranks[second]

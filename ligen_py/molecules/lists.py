@@ -7,9 +7,12 @@ the lengths matter here. Where the layout is another one, or an atom or bond has
 (map numbers, queries, residues), every atom and bond is asked.
 """
 
-from functools import cache, cached_property
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 from rdkit import Chem
 
 from ligen_py.records.molecule import AROMATIC, ATOM, CHIRALITIES, CONJUGATED, HYBRID, NO_IMPLICIT
@@ -33,6 +36,19 @@ _CONTENT = int(Chem.PropertyPickleOptions.NoConformers)
 KNOWN = 20_000
 """Kinds of atoms, and of bonds, that are remembered, about 300 bytes each; a library has 200."""
 
+ATOM_TYPE = np.dtype(
+    [
+        *(("element", "u1"), ("charge", "i1"), ("aromatic", "?"), ("hydrogens", "u1")),
+        *(("valence", "u1"), ("row", f"V{ATOM.size}")),
+    ]
+)
+"""An atom in an array: its kind, and as it is stored (`ligen_py.records.molecule`)."""
+BOND_TYPE = np.dtype(
+    [("type", "u1"), ("code", "u1"), ("conjugated", "?"), ("marked", "?"), ("row", "V3")]
+)
+"""A bond in an array: its kind, whether it has stereo or a direction, and as it is stored without
+these and behind its atoms."""
+
 
 class AtomKind(NamedTuple):
     """What RDKit says of an atom, apart from its bonds."""
@@ -43,8 +59,10 @@ class AtomKind(NamedTuple):
     hydrogens: int
     """Those that are no atoms of the molecule."""
     valence: int
-    row: bytes
-    """The atom in `ligen_py.records.molecule`."""
+    isotope: int
+    """0: the natural mixture."""
+    packed: bytes
+    """As `ATOM_TYPE`."""
 
 
 class BondKind(NamedTuple):
@@ -57,8 +75,8 @@ class BondKind(NamedTuple):
     conjugated: bool
     stereo: int
     direction: int
-    row: bytes
-    """Type, no stereo, and whether it is conjugated, as in `ligen_py.records.molecule`."""
+    packed: bytes
+    """As `BOND_TYPE`."""
 
 
 class Lists:
@@ -66,16 +84,29 @@ class Lists:
 
     def __init__(self, mol: Chem.Mol) -> None:
         self.mol = mol
-        atoms, self.near, self.far, self.bonds = _from_bytes(mol) or _asked(mol)
-        columns = [list(column) for column in zip(*atoms, strict=True)] or [[] for _ in range(6)]
-        self.element: list[int] = columns[0]
-        self.charge: list[int] = columns[1]
-        self.aromatic: list[bool] = columns[2]
-        self.hydrogens: list[int] = columns[3]
-        self.valence: list[int] = columns[4]
-        self.rows: list[bytes] = columns[5]
+        self.atoms, self.near, self.far, self.bonds = _from_bytes(mol) or _asked(mol)
         self.rings: tuple[tuple[int, ...], ...] = mol.GetRingInfo().AtomRings()
         """Atoms of each ring, in turn."""
+
+    @cached_property
+    def element(self) -> list[int]:
+        """Atomic number of each atom."""
+        return [atom.element for atom in self.atoms]
+
+    @cached_property
+    def charge(self) -> list[int]:
+        """Formal charge of each atom."""
+        return [atom.charge for atom in self.atoms]
+
+    @cached_property
+    def aromatic(self) -> list[bool]:
+        """Whether each atom is aromatic."""
+        return [atom.aromatic for atom in self.atoms]
+
+    @cached_property
+    def hydrogens(self) -> list[int]:
+        """Hydrogens of each atom that are no atoms of the molecule."""
+        return [atom.hydrogens for atom in self.atoms]
 
     @cached_property
     def neighbours(self) -> list[list[int]]:
@@ -133,64 +164,84 @@ _bonds: dict[bytes, BondKind] = {}
 def _from_bytes(mol: Chem.Mol) -> _Listed | None:
     """Atoms, both ends of the bonds, and the bonds; None where the layout is not the usual one."""
     data = mol.ToBinary(_CONTENT)
-    count = mol.GetNumAtoms()
+    count, bonds = mol.GetNumAtoms(), mol.GetNumBonds()
     if not data.startswith(HEAD) or count > _MOST:
         return None
     for known in (_atoms, _bonds):
         if len(known) > KNOWN:
             known.clear()
-    atoms, bonds, near, far = [], [], [], []
-    place = _ATOMS
-    for number in range(count):
-        size = _atom_size(data[place + 1 : place + 6])
-        if not size:
-            return None
-        key = data[place : place + size]
-        atom = _atoms.get(key)
-        if atom is None:
-            atom = _atoms[key] = _atom(mol.GetAtomWithIdx(number))
-        atoms.append(atom)
-        place += size
-    if data[place] != _BONDS:
+    keys = _ATOM.findall(data, _ATOMS)[:count]
+    whole = b"".join(keys)
+    place = _ATOMS + len(whole)
+    if len(keys) < count or not data.startswith(whole, _ATOMS) or data[place] != _BONDS:
         return None
-    place += 1
-    for number in range(mol.GetNumBonds()):
-        flags = data[place + 2]
-        size = _BOND_SIZES[flags]
-        if not size:
-            return None
-        near.append(data[place])
-        far.append(data[place + 1])
-        key = data[place + 2 : place + size]
-        place += size
-        if flags & _HAS_STEREO:
-            place += 1 + data[place]
-        bond = _bonds.get(key)
-        if bond is None:
-            bond = _bonds[key] = _bond(mol.GetBondWithIdx(number))
-        bonds.append(bond)
-    return atoms, near, far, bonds
+    atoms = _kinds(_atoms, keys, _atom, mol.GetAtomWithIdx)
+    if not bonds:
+        return atoms, [], [], []
+    found = _BOND.findall(data, place + 1)[:bonds]
+    if len(found) < bonds:
+        return None
+    wholes, near, far, kinds, _ = zip(*found, strict=True)
+    if not data.startswith(b"".join(wholes), place + 1):
+        return None
+    ends = list(b"".join(near)), list(b"".join(far))
+    return atoms, *ends, _kinds(_bonds, kinds, _bond, mol.GetBondWithIdx)
 
 
-@cache
-def _atom_size(head: bytes) -> int:
-    """Bytes of an atom from its second to sixth byte, its flags; 0 for what is not usual."""
-    flags, values = head[0], int.from_bytes(head[1:], "little")
-    isotope = values >> 8
-    if flags & ~_USUAL_ATOM or values & 1 or isotope > 1:
-        return 0
-    return 1 + len(head) + (values & 255).bit_count() + 4 * isotope
+def _kinds(
+    known: dict[bytes, Any],
+    keys: Sequence[bytes],
+    learn: Callable[[Any], Any],
+    one: Callable[[int], Any],
+) -> list[Any]:
+    """The kinds of atoms or bonds by their bytes; RDKit is asked about those not met before."""
+    try:
+        return [known[key] for key in keys]
+    except KeyError:
+        for number, key in enumerate(keys):
+            if key not in known:
+                known[key] = learn(one(number))
+        return [known[key] for key in keys]
 
 
-_USUAL_ATOM = 0x60
-"""Flags of an atom: aromatic, without implicit hydrogens."""
-_HAS_STEREO = 2
-_USUAL_BOND = 0x60 | 8 | 4 | _HAS_STEREO
-"""Flags of a bond: aromatic, conjugated; has a type other than single, a direction, stereo."""
-_BOND_SIZES = [
-    0 if flags & ~_USUAL_BOND else 3 + (flags & ~0x60).bit_count() for flags in range(256)
-]
-"""Bytes of a bond by its flags, up to the number of atoms that its stereo refers to."""
+_FREE = (0, 0x20, 0x40, 0x60)
+"""Flags that have no byte of their own: an atom is aromatic, without implicit hydrogens; a bond is
+aromatic, conjugated."""
+_TYPES, _STEREO = ((0,), (4, 8), (12,)), 2
+"""Flags of a bond that have one: a direction, a type other than single, by their number; stereo."""
+
+
+def _one_of(values: Iterable[int]) -> bytes:
+    """A regular expression of one byte."""
+    return b"[%s]" % b"".join([rb"\x%02x" % value for value in values])
+
+
+def _of_an_atom() -> bytes:
+    """A regular expression of a usual atom: element, flags, and what the next four bytes announce.
+
+    The first of these a byte for each bit that it has set, the second an isotope, four bytes.
+    """
+    announced = [
+        _one_of(i for i in range(0, 256, 2) if i.bit_count() == count)
+        + rb"(?:\x00\x00\x00.{%d}|\x01\x00\x00.{%d})" % (count, count + 4)
+        for count in range(8)
+    ]
+    return b"(?s)." + _one_of(_FREE) + b"(?:%s)" % b"|".join(announced)
+
+
+def _of_a_bond() -> bytes:
+    """A regular expression of a usual bond: both atoms, flags and their bytes, atoms of stereo."""
+    plain, stereo = (
+        b"|".join(
+            _one_of(own + more + free for own in types for free in _FREE) + b".{%d}" % size
+            for size, types in enumerate(_TYPES, start=bool(more))
+        )
+        for more in (0, _STEREO)
+    )
+    return rb"(?s)((.)(.)(%s|(%s))(?(5)(?:\x00|\x01.|\x02..)))" % (plain, stereo)
+
+
+_ATOM, _BOND = re.compile(_of_an_atom()), re.compile(_of_a_bond())
 
 
 def _asked(mol: Chem.Mol) -> _Listed:
@@ -221,19 +272,18 @@ def _atom(atom: Any) -> AtomKind:
         chirality if element > 1 and chirality <= CHIRALITIES else 0,
         flags,
     )
-    hydrogens, valence = atom.GetTotalNumHs(), atom.GetTotalValence()
-    return AtomKind(element, charge, atom.GetIsAromatic(), hydrogens, valence, row)
+    said = element, charge, atom.GetIsAromatic(), atom.GetTotalNumHs(), atom.GetTotalValence()
+    return AtomKind(*said, isotope, np.array((*said, row), ATOM_TYPE).tobytes())
 
 
 def _bond(bond: Any) -> BondKind:
     kind, conjugated = int(bond.GetBondType()), bond.GetIsConjugated()
-    order = bond.GetBondTypeAsDouble()
-    return BondKind(
-        kind,
-        order,
-        _CODES.get(order, 1),
-        conjugated,
+    order, stereo, direction = (
+        bond.GetBondTypeAsDouble(),
         int(bond.GetStereo()),
         int(bond.GetBondDir()),
-        bytes((kind, 0, CONJUGATED * conjugated)),
     )
+    code = _CODES.get(order, 1)
+    said = kind, code, conjugated, bool(stereo or direction)
+    packed = np.array((*said, bytes((kind, 0, CONJUGATED * conjugated))), BOND_TYPE).tobytes()
+    return BondKind(kind, order, code, conjugated, stereo, direction, packed)

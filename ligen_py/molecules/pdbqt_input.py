@@ -12,7 +12,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.ligands.rotatable_bonds import pair_mask, rigid_pieces
+from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, pair_mask
 from ligen_py.molecules.typing.ad4 import charged_receptor
 from ligen_py.records.column import extended
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
@@ -266,8 +266,9 @@ def _record(
     if len(reached) < len(element):
         lone = min(set(range(len(element))) - reached) + 1
         raise InputError(f"{path}: atom {lone} is bonded to no other; give one molecule a file")
-    pieces = rigid_pieces(around, cuts)
-    order, axes, far_sides = pieces.heavy_first((element > 1).tolist())
+    turns = {(min(cut), max(cut)) for cut in cuts}
+    cut = np.array([(min(pair), max(pair)) in turns for pair in bond.tolist()], bool)
+    order, axes, far_sides, _ = heavy_first(element > 1, bond, cut, np.array([0, len(element)]))
     new = np.argsort(order)
     heavy, count = int((element > 1).sum()), len(order)
     numbered = np.sort(new[bond], axis=1)
@@ -297,7 +298,7 @@ def _record(
         molecule=np.zeros(0, "u1"),
     )
     return (
-        np.array(order),
+        order,
         numbered,
         extended(
             common,

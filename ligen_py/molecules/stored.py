@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.molecules.graph import numbers_in
+from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.lists import DOUBLE, SINGLE, Lists
 from ligen_py.records.molecule import (
     AROMATIC,
+    ATOM,
+    BOND,
     CONJUGATED,
     DIRECTION,
     HEAD,
@@ -38,27 +40,53 @@ def stored(mol: Chem.Mol) -> np.ndarray:
     Stereo beyond tetrahedral centres and double bonds (square planes, hindered single bonds) is
     left out.
     """
-    return stored_lists(Lists(mol), range(mol.GetNumAtoms()))
+    (octets,) = stored_arrays(Arrays([Lists(mol)]), np.arange(mol.GetNumAtoms()))
+    return octets
 
 
-def stored_lists(lists: Lists, order: Sequence[int]) -> np.ndarray:
-    """The bytes, u1, of a molecule with its atoms in another order (old number of each new atom).
+def stored_arrays(arrays: Arrays, order: np.ndarray) -> list[np.ndarray]:
+    """The bytes, u1, of molecules with atoms in another order (old number of each new atom).
 
     Bonds keep their order, so the handedness of centres stays as it is.
     """
-    new = numbers_in(order)
-    places = [number.to_bytes(2, "little") for number in new]
-    bonds = [
-        places[near] + places[far] + bond.row
-        for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)
-    ]
-    sides = _mark(bonds, lists, new)
-    head = HEAD.pack(len(order), len(bonds), len(sides))
-    atoms = [lists.rows[i] for i in order]
-    return np.frombuffer(b"".join([head, *atoms, *bonds, *sides]), "u1")
+    new = np.argsort(order) - arrays.first[arrays.owner]
+    atoms = arrays.atoms["row"][order].tobytes()
+    bonds = np.empty(len(arrays.bonds), _BOND_ROW)
+    bonds["near"], bonds["far"] = new[arrays.near], new[arrays.far]
+    bonds["rest"] = arrays.bonds["row"]
+    sides: list[list[bytes]] = [[] for _ in arrays.lists]
+    for molecule in np.unique(arrays.bond_owner[_unusual(arrays)]).tolist():
+        first, last = arrays.first[molecule : molecule + 2]
+        own = bonds[slice(*arrays.first_bond[molecule : molecule + 2])]
+        sides[molecule] = _mark(own["rest"], arrays.lists[molecule], new[first:last].tolist())
+    rows, result = bonds.tobytes(), []
+    for molecule, own_sides in enumerate(sides):
+        (first, last), (start, end) = (
+            ends[molecule : molecule + 2].tolist() for ends in (arrays.first, arrays.first_bond)
+        )
+        parts = (
+            HEAD.pack(last - first, end - start, len(own_sides)),
+            atoms[first * ATOM.size : last * ATOM.size],
+            rows[start * BOND.size : end * BOND.size],
+            *own_sides,
+        )
+        result.append(np.frombuffer(b"".join(parts), "u1"))
+    return result
 
 
-def _mark(rows: list[bytes], lists: Lists, new: Sequence[int]) -> list[bytes]:
+_BOND_ROW = np.dtype([("near", "<u2"), ("far", "<u2"), ("rest", "V3")])
+"""A row of Bond; the rest is order, stereo and flags."""
+
+
+def _unusual(arrays: Arrays) -> np.ndarray:
+    """Bonds with stereo or a direction, and bonds to hydrogens that are no single ones; bool."""
+    is_light = arrays.element < 2
+    to_light = is_light[arrays.near] | is_light[arrays.far]
+    result: np.ndarray = arrays.bonds["marked"] | (to_light & (arrays.bonds["type"] != SINGLE))
+    return result
+
+
+def _mark(rests: np.ndarray, lists: Lists, new: Sequence[int]) -> list[bytes]:
     """Bonds to hydrogens become single ones; double bonds get stereo, bonds beside them directions.
 
     `new` is the new number of each atom. Returns the rows of the sides of double bonds.
@@ -72,8 +100,6 @@ def _mark(rows: list[bytes], lists: Lists, new: Sequence[int]) -> list[bytes]:
         if bond.type != SINGLE and (element[near] < 2 or element[far] < 2)
     }
     marked = {number for number, bond in enumerate(lists.bonds) if bond.stereo or bond.direction}
-    if not single and not marked:
-        return []
     doubles = {i for i, bond in enumerate(lists.bonds) if bond.type == DOUBLE} - single
     beside = {atom for number in doubles for atom in (lists.near[number], lists.far[number])}
     sides = []
@@ -91,7 +117,7 @@ def _mark(rows: list[bytes], lists: Lists, new: Sequence[int]) -> list[bytes]:
             direction = bond.direction
         order = SINGLE if number in single else bond.type
         flags = CONJUGATED * bond.conjugated + DIRECTION * direction
-        rows[number] = rows[number][:4] + bytes((order, stereo, flags))
+        rests[number] = bytes((order, stereo, flags))
     return sides
 
 

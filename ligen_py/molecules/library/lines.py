@@ -76,6 +76,7 @@ def _count_newlines(file: BinaryIO, end: int) -> int:
 
 
 def _lines(path: Path, stream: BinaryIO, position: int, number: int) -> Iterator[Line]:
+    made = tuple.__new__  # in half the time of calling Line
     while content := stream.readline(LINE_LIMIT):
         if len(content) == LINE_LIMIT:
             raise InputError(
@@ -86,7 +87,7 @@ def _lines(path: Path, stream: BinaryIO, position: int, number: int) -> Iterator
         if start == 0:
             _require_text(path, content)
             content = content.removeprefix(b"\xef\xbb\xbf")
-        yield Line(start, number, content)
+        yield made(Line, (start, number, content))
         number += 1
 
 

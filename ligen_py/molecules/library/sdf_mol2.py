@@ -76,19 +76,19 @@ def sdf_blocks(path: Path, start: int = 0, end: int | None = None) -> Iterator[B
     """
     block = _Block(1) if start == 0 and end != 0 else None
     ended, count = False, 0
-    for line in lines(path, start):
-        if line.content.startswith(_DELIMITER):
+    for place, number, content in lines(path, start):
+        if content.startswith(_DELIMITER):
             if block:
                 yield block.whole()
-            if end is not None and line.start >= end:
+            if end is not None and place >= end:
                 return
-            block, ended, count = _Block(line.number + 1), False, 0
+            block, ended, count = _Block(number + 1), False, 0
         elif block and ended:
-            block.add_data(line.content)
+            block.add_data(content)
         elif block:
-            block.add(line.content)
+            block.add(content)
             count += 1
-            ended = count > _HEADER_LINES and line.content.startswith(_END)
+            ended = count > _HEADER_LINES and content.startswith(_END)
     if block and block.size and any(map(bytes.strip, block.molecule)):
         yield block.whole()
 

@@ -12,7 +12,9 @@ import numpy as np
 from rdkit import Chem, rdBase
 from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolAlign
 
+from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.graph import atoms_of
+from ligen_py.molecules.surroundings import surroundings
 
 BOND_LENGTHS = (0.5, 3.5)
 """Angstrom; coordinates with a bond outside these are no conformer."""
@@ -48,20 +50,26 @@ class NoConformerError(Exception):
     """The generator found no conformer; the message says what was in the way."""
 
 
-def has_conformer(mol: Chem.Mol) -> bool:
-    """Whether a molecule has 3-D coordinates, no flat drawing, with bonds of possible lengths."""
-    if not mol.GetNumConformers() or not mol.GetConformer().Is3D():
-        return False
-    xyz = mol.GetConformer().GetPositions()
-    z = xyz[:, 2]
-    if len(z) > 1 and z.max() - z.min() < FLAT:
-        return False
-    first, second = Chem.GetAdjacencyMatrix(mol).nonzero()
-    along = xyz[first] - xyz[second]
+def have_conformers(mols: Sequence[Chem.Mol]) -> list[bool]:
+    """Whether molecules have 3-D coordinates, no flat drawings, with bonds of possible lengths."""
+    result = [bool(mol.GetNumConformers() and mol.GetConformer().Is3D()) for mol in mols]
+    placed = [number for number, is_placed in enumerate(result) if is_placed]
+    if not placed:
+        return result
+    arrays = Arrays([surroundings(mols[number]).lists for number in placed])
+    xyz = np.concatenate([mols[number].GetConformer().GetPositions() for number in placed])
+    start, owner, z = arrays.first[:-1], arrays.owner, xyz[:, 2]
+    height = np.maximum.reduceat(z, start) - np.minimum.reduceat(z, start)
+    spoilt = (height < FLAT) & (np.diff(arrays.first) > 1)
+    along = xyz[arrays.near] - xyz[arrays.far]
     squares = np.einsum("ij,ij->i", along, along)
     shortest, longest = BOND_LENGTHS
     fine = (squares > shortest**2) & (squares < longest**2)
-    return bool(fine.all() and np.isfinite(xyz).all())
+    spoilt[owner[arrays.near[~fine]]] = True
+    spoilt[owner[~np.isfinite(xyz).all(axis=1)]] = True
+    for number, is_spoilt in zip(placed, spoilt.tolist(), strict=True):
+        result[number] = not is_spoilt
+    return result
 
 
 def embed(mol: Chem.Mol, seed: int, key: str, limit: int) -> None:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from rdkit import Chem, rdBase
 from rdkit.Chem import Crippen, FilterCatalog, rdMolDescriptors
@@ -38,13 +39,19 @@ def properties(mol: Chem.Mol) -> tuple[float, ...]:
     """All properties of a parent, in the order of `PROPERTY_NAMES`.
 
     Three of them take RDKit four fifths of the time, with patterns. They are added up from what the
-    surroundings of the atoms say, with the same result.
+    surroundings of the atoms say, with the same result; three more are counts of what is listed.
     """
     values = PROPERTIES
     seen = surroundings(mol)
     if seen.is_plain:
-        own = {"logp": logp, "acceptors": acceptors, "rotatable": rotatable}
-        quick = {name: function(seen) for name, function in own.items()}
+        quick = {
+            "logp": logp(seen),
+            "acceptors": acceptors(seen),
+            "rotatable": rotatable(seen),
+            "rings": len(seen.rings),
+            "heavy": len(seen.element),
+            "charge": sum(seen.charge),
+        }
     else:
         quick = {}
     return tuple(
@@ -54,6 +61,8 @@ def properties(mol: Chem.Mol) -> tuple[float, ...]:
 
 _logp: dict[tuple[int, ...], tuple[float, float]] = {}
 """What an atom and each of its hydrogens give to logP, by RDKit, by what stands for the atom."""
+_logp_types: dict[tuple[Any, ...], tuple[float, float]] = {}
+"""The same by what RDKit's patterns of types ask for, which is less (`_logp_type`)."""
 
 
 def logp(seen: Surroundings) -> float:
@@ -79,13 +88,41 @@ def logp(seen: Surroundings) -> float:
 
 
 def _learn_logp(seen: Surroundings, keys: Sequence[tuple[int, ...]]) -> None:
-    if len(_logp) > MOST:
-        _logp.clear()
-    shares = [share for share, _ in rdMolDescriptors._CalcCrippenContribs(Chem.AddHs(seen.mol))]
-    hydrogen = len(keys)
-    for atom, (key, count) in enumerate(zip(keys, seen.hydrogens, strict=True)):
-        _logp[key] = shares[atom], shares[hydrogen] if count else 0.0
-        hydrogen += count
+    """Remember the shares of a molecule's atoms; RDKit is asked where a type was not met before."""
+    for known in (_logp, _logp_types):
+        if len(known) > MOST:
+            known.clear()
+    new = {key: _logp_type(seen, atom) for atom, key in enumerate(keys) if key not in _logp}
+    if not all(kind in _logp_types for kind in new.values()):
+        shares = [share for share, _ in rdMolDescriptors._CalcCrippenContribs(Chem.AddHs(seen.mol))]
+        hydrogen = len(keys)
+        for atom, count in enumerate(seen.hydrogens):
+            own = shares[atom], shares[hydrogen] if count else 0.0
+            _logp_types[_logp_type(seen, atom)] = own
+            hydrogen += count
+    _logp.update({key: _logp_types[kind] for key, kind in new.items()})
+
+
+def _logp_type(seen: Surroundings, atom: int) -> tuple[Any, ...]:
+    """What an atom's pattern of logP, and that of its hydrogens, can ask for.
+
+    Of a neighbour that is element, aromaticity, charge and bond; beside an oxygen also its bonds,
+    hydrogens and further neighbours.
+    """
+    kind = list(zip(seen.element, seen.aromatic, seen.charge, strict=True))
+
+    def around(centre: int) -> list[tuple[Any, ...]]:
+        numbers, bonds = seen.lists.numbers, seen.lists.bonds
+        return sorted(
+            (*kind[other], bonds[numbers[centre, other]].type) for other in seen.neighbours[centre]
+        )
+
+    def own(centre: int) -> tuple[Any, ...]:
+        return *kind[centre], seen.degree[centre], seen.hydrogens[centre], *around(centre)
+
+    if seen.element[atom] == 8:
+        return *own(atom), *sorted(own(other) for other in seen.neighbours[atom])
+    return own(atom)
 
 
 PI_ENDS = frozenset((7, 8, 15, 16))

@@ -10,27 +10,27 @@ import logging
 import math
 import os
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
+from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from rdkit import Chem, rdBase
 
 from ligen_py.functions import all_types, load_types
-from ligen_py.molecules.graph import Graph, Outline, matches, numbers_in
+from ligen_py.molecules.arrays import Arrays
+from ligen_py.molecules.graph import Graph, Outline, outlines
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
-from ligen_py.molecules.ligands.conformers import NoConformerError, embed, has_conformer
+from ligen_py.molecules.ligands.conformers import NoConformerError, embed, have_conformers
 from ligen_py.molecules.ligands.filters import objection, properties
 from ligen_py.molecules.ligands.protonation import families, protonated, substituents
-from ligen_py.molecules.ligands.rotatable_bonds import (
-    pair_masks,
-    rigid_pieces,
-    rotatable_bonds,
-)
+from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, pair_masks, rotatable_bonds
 from ligen_py.molecules.ligands.shapes import ShapeCache
 from ligen_py.molecules.ligands.standardising import (
     MIXTURE,
@@ -47,7 +47,8 @@ from ligen_py.molecules.ligands.states import (
     undefined_stereo,
 )
 from ligen_py.molecules.lists import Lists
-from ligen_py.molecules.stored import stored_lists
+from ligen_py.molecules.stored import stored, stored_arrays
+from ligen_py.molecules.surroundings import surroundings
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.molecules.typing.input import LigandAtoms
 from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
@@ -85,9 +86,6 @@ MADE_WHOLE = "conformers made whole, as its rigid pieces cannot be joined"
 
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
-
-UNSUPPORTED = "[" + ";".join(f"!#{number}" for number in sorted(SUPPORTED)) + "]"
-
 
 _SAID = re.compile(r"\[[0-9:]+\] (.*\S)")
 """A message of RDKit behind its time; other lines are traces of its own."""
@@ -198,6 +196,34 @@ def _arrays_of(
 
 
 @dataclass(frozen=True)
+class _Ordered:
+    """A molecule with hydrogens and its docking order."""
+
+    lists: Lists
+    """Its atoms as they stand in the molecule."""
+    outline: Outline
+    """In docking order."""
+    torsions: Torsions
+    order: np.ndarray
+    """i8 (atoms,): old number of each atom."""
+    heavy: int
+    """How many heavy atoms it has, which are its first."""
+    octets: np.ndarray
+    """As it is stored, in docking order."""
+    shares_charges: bool
+    """Whether two formal charges of one element stand at conjugated bonds."""
+
+
+T = TypeVar("T")
+Steps = Generator[tuple[Callable[[list[Any]], list[Any]], list[Any]] | None, Any, T]
+"""The preparation of a molecule, with a pause after each step.
+
+A step may ask for what is done for all molecules at once: it yields a function of a list, and the
+items that it has for it; it is sent the results for these.
+"""
+
+
+@dataclass(frozen=True)
 class Prepared:
     """What became of one record."""
 
@@ -241,13 +267,14 @@ def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None)
     the time that this takes, never the result.
     """
     with _collector() as messages:
-        steps = _prepared(record, settings, shapes, messages)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                result: Prepared = end.value
-                return result
+        try:
+            (result,) = _in_turn([_prepared(record, settings, shapes, messages)])
+        except MemoryError:
+            raise  # the worker is at its limit: it ends, and another takes over
+        except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
+            return _unreadable(error)
+    assert result is not None
+    return result
 
 
 def prepare_together(
@@ -255,24 +282,44 @@ def prepare_together(
 ) -> list[Prepared | None]:
     """Make the ligands of records with 3-D coordinates, in turn step by step; None of the others.
 
-    The code of a step stays in the processor's caches for all of them, so they take a fifth less
-    time than one after another.
+    The code of a step stays in the processor's caches for all of them, and arrays of all molecules
+    cost little more than those of one, so they take a third less time than one after another.
     """
     results: list[Prepared | None] = [None] * len(records)
     with _collector() as messages:
-        left = {
-            number: _prepared(record, settings, shapes, messages, False)
-            for number, record in enumerate(records)
-            if record.kind != "smiles"
-        }
-        while left:
-            for number, steps in list(left.items()):
-                try:
-                    next(steps)
-                except StopIteration as end:
-                    results[number] = end.value
-                    del left[number]
+        chosen = [number for number, record in enumerate(records) if record.kind != "smiles"]
+        made = _in_turn(
+            [_prepared(records[number], settings, shapes, messages, False) for number in chosen]
+        )
+    for number, result in zip(chosen, made, strict=True):
+        results[number] = result
     return results
+
+
+def _in_turn(preparations: Sequence[Steps[T]]) -> list[T]:
+    """The results of some preparations, which go on in turn, step by step.
+
+    What they ask for is done for all of them at once.
+    """
+    results: dict[int, T] = {}
+    answers: dict[int, Any] = {}
+    waiting = dict(enumerate(preparations))
+    while waiting:
+        asked: dict[Callable[[list[Any]], list[Any]], dict[int, list[Any]]] = defaultdict(dict)
+        for number, steps in list(waiting.items()):
+            try:
+                wanted = steps.send(answers.pop(number, None))
+                if wanted:
+                    function, items = wanted
+                    asked[function][number] = items
+            except StopIteration as end:
+                results[number] = end.value
+                del waiting[number]
+        for function, all_items in asked.items():
+            made = iter(function(list(chain.from_iterable(all_items.values()))))
+            for number, items in all_items.items():
+                answers[number] = list(islice(made, len(items)))
+    return [results[number] for number in range(len(preparations))]
 
 
 def _prepared(
@@ -281,7 +328,7 @@ def _prepared(
     shapes: Path | None,
     messages: list[str],
     embeds: bool = True,
-) -> Generator[None, None, Prepared | None]:
+) -> Steps[Prepared | None]:
     """Prepare a record, with a pause after each step.
 
     Unless `embeds`, the result is None where conformers must be made.
@@ -292,19 +339,19 @@ def _prepared(
         drawn = _molecule(record, messages)
         if not (embeds or (drawn.GetNumConformers() and drawn.GetConformer().Is3D())):
             return None  # a flat drawing, which need not be standardised to know
-        yield
+        yield None
         parent = standardise(drawn) if settings.standardise else Parent(*largest_fragment(drawn))
         notes += parent.notes
-        yield
+        yield None
         _require_supported(parent.mol)
         smiles = canonical_smiles(parent.mol)
         key = content_key(smiles)
         _require_wanted(parent.mol, notes, settings)
-        drawing = _drawing(drawn, parent, smiles, settings)
+        drawing = yield from _drawing(drawn, parent, smiles, settings)
         if not (embeds or drawing):
             return None
         states = yield from _states(parent.mol, drawing, smiles, settings, shapes, notes)
-        yield
+        yield None
         _shape_cache(settings, shapes).save()
         note, values = _short("; ".join(notes)), properties(parent.mol)
         return Prepared(smiles, key, note=note, states=states, properties=values)
@@ -312,10 +359,14 @@ def _prepared(
         detail, note = _short(str(error)), _short("; ".join(notes))
         return Prepared(smiles, key, error.reason, detail, note)
     except MemoryError:
-        raise  # the worker is at its limit: it ends, and another takes over
-    except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
-        detail = f"RDKit: {type(error).__name__}: {error}"
-        return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
+        raise
+    except Exception as error:
+        return _unreadable(error, smiles, key)
+
+
+def _unreadable(error: Exception, smiles: str = "", key: str = "") -> Prepared:
+    detail = f"RDKit: {type(error).__name__}: {error}"
+    return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
 
 
 def prepare_one_state(
@@ -415,17 +466,19 @@ def content_key(smiles: str) -> str:
 
 
 def _require_supported(mol: Chem.Mol) -> None:
-    strange = {mol.GetAtomWithIdx(i).GetSymbol() for (i,) in matches(mol, UNSUPPORTED)}
-    if strange:
+    elements = surroundings(mol).element
+    if not SUPPORTED.issuperset(elements):
+        atoms = (atom for atom, element in enumerate(elements) if element not in SUPPORTED)
+        strange = {mol.GetAtomWithIdx(atom).GetSymbol() for atom in atoms}
         names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
         raise _UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
-    if not mol.GetNumHeavyAtoms():
+    if max(elements, default=0) < 2:
         raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
 
 
 def _require_wanted(parent: Chem.Mol, notes: list[str], settings: ParseSettings) -> None:
     """Reject what the settings exclude; note a macrocycle."""
-    size = macrocycle(parent)
+    size = macrocycle(surroundings(parent).rings)
     if size:
         notes.append(f"macrocycle of {size} atoms")
     mixture = [note for note in notes if note.startswith(MIXTURE)]
@@ -446,9 +499,9 @@ class _Drawing:
 
 def _drawing(
     drawn: Chem.Mol, parent: Parent, its_smiles: str, settings: ParseSettings
-) -> _Drawing | None:
+) -> Steps[_Drawing | None]:
     """The molecule as drawn, where its coordinates are kept."""
-    if settings.embed != "always" and has_conformer(parent.mol):
+    if settings.embed != "always" and (yield have_conformers, [parent.mol])[0]:
         mol, _ = largest_fragment(drawn)
         return _Drawing(mol, its_smiles if parent.as_drawn else canonical_smiles(mol))
     if settings.embed == "never":
@@ -463,7 +516,7 @@ def _states(
     settings: ParseSettings,
     shapes: Path | None,
     notes: list[str],
-) -> Generator[None, None, tuple[State, ...]]:
+) -> Steps[tuple[State, ...]]:
     """Every state of a parent.
 
     A state that cannot be built is left out while others can; where none can, the parents with the
@@ -499,7 +552,7 @@ def _built(
     settings: ParseSettings,
     shapes: Path | None,
     notes: list[str],
-) -> Generator[None, None, tuple[dict[str, list[State]], list[_UnusableError]]]:
+) -> Steps[tuple[dict[str, list[State]], list[_UnusableError]]]:
     """States of a parent by SMILES, and what was in the way of the others.
 
     `known` is the parent's SMILES, where it has one already. With a drawing the states have its
@@ -509,18 +562,25 @@ def _built(
     states: dict[str, list[State]] = {}
     problems: dict[str, _UnusableError] = {}
     forms = list(_forms(parent, known, settings))
-    yield
-    for form, its_smiles, cost in forms:
+    yield None
+    every = [_isomers(form, smiles, placed, settings) for form, smiles, _ in forms]
+    first = [list(islice(isomers, settings.stereoisomers)) for isomers in every]  # tried anyway
+    ahead = yield from _ordered_ahead(chain(*first), drawing, settings)
+    for (form, _, cost), tried, others in zip(forms, first, every, strict=True):
         before = len(states)
-        for isomer in [form] if placed else _isomers(form, settings):
+        for isomer, smiles in chain(tried, others):
             built = len(states) - before
             if built == settings.stereoisomers or (built and isomer is form):
                 break
-            smiles = its_smiles if isomer is form else canonical_smiles(isomer)
             try:
                 if smiles not in states and smiles not in problems:
-                    start = drawing.mol if drawing and smiles == drawing.smiles else isomer
-                    states[smiles] = _ligands(start, smiles, placed, settings, shapes, notes)
+                    ordered = ahead.get(smiles)
+                    if ordered is None:
+                        full = _full(isomer, drawing, smiles, settings)
+                        (ordered,) = yield _docking_orders, [full]
+                    states[smiles] = _ligands(
+                        isomer, ordered, smiles, placed, settings, shapes, notes
+                    )
             except _UnusableError as error:
                 problems[smiles] = error
         made = list(states.values())[before:]
@@ -528,6 +588,19 @@ def _built(
             ligand.shape["state_cost"] = np.array([cost], "f4")
             ligand.shape["isomers"] = np.array([len(made)], "u2")
     return states, list(problems.values())
+
+
+def _ordered_ahead(
+    isomers: Iterable[tuple[Chem.Mol, str]], drawing: _Drawing | None, settings: ParseSettings
+) -> Steps[dict[str, _Ordered]]:
+    """Isomers by SMILES, hydrogens added, in docking order; those that are too large left out."""
+    found = {}
+    for isomer, smiles in isomers:
+        if smiles not in found:
+            with suppress(_UnusableError):
+                found[smiles] = _full(isomer, drawing, smiles, settings)
+    ordered = (yield _docking_orders, list(found.values())) if found else []
+    return dict(zip(found, ordered, strict=True))
 
 
 def _mended(
@@ -545,8 +618,7 @@ def _mended(
 
 
 def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> bool:
-    lists = Lists(Chem.AddHs(form))
-    ordered = _docking_order(lists, rotatable_bonds(lists))
+    (ordered,) = _docking_orders([Lists(Chem.AddHs(form))])
     return can_exist(*_bare(form, ordered), _shape_cache(settings, shapes))
 
 
@@ -565,11 +637,18 @@ def _forms(
             yield mol, smiles, cost + RT * math.log(found[0].population / population)
 
 
-def _isomers(form: Chem.Mol, settings: ParseSettings) -> Iterator[Chem.Mol]:
-    """Stereoisomers to try; where none is possible the drawing, with the conformer's own choice."""
-    if settings.stereoisomers > 1:
-        yield from stereoisomers(form, MORE_ISOMERS * settings.stereoisomers, settings.seed)
-    yield form
+def _isomers(
+    form: Chem.Mol, its_smiles: str, placed: bool, settings: ParseSettings
+) -> Iterator[tuple[Chem.Mol, str]]:
+    """Stereoisomers to try, and their SMILES; the one in place, where coordinates are kept.
+
+    Where none is possible the drawing, with the conformer's own choice.
+    """
+    if settings.stereoisomers > 1 and not placed:
+        most = MORE_ISOMERS * settings.stereoisomers
+        for isomer in stereoisomers(form, most, settings.seed):
+            yield isomer, canonical_smiles(isomer)
+    yield form, its_smiles
 
 
 def _note_open_stereo(
@@ -580,8 +659,21 @@ def _note_open_stereo(
         notes.append(f"{count} stereoisomers are open, {settings.stereoisomers} at most docked")
 
 
+def _full(
+    isomer: Chem.Mol, drawing: _Drawing | None, smiles: str, settings: ParseSettings
+) -> Lists:
+    """A state with its hydrogens; the drawing itself where the state is as drawn."""
+    mol = drawing.mol if drawing and smiles == drawing.smiles else isomer
+    mol = Chem.AddHs(mol, addCoords=drawing is not None) if Chem.NeedsHs(mol) else mol
+    if mol.GetNumAtoms() > settings.max_atoms:
+        detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {settings.max_atoms}"
+        raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
+    return Lists(mol)
+
+
 def _ligands(
     isomer: Chem.Mol,
+    ordered: _Ordered,
     smiles: str,
     placed: bool,
     settings: ParseSettings,
@@ -589,18 +681,14 @@ def _ligands(
     notes: list[str],
 ) -> list[State]:
     """One state in each of its conformers."""
-    mol = Chem.AddHs(isomer, addCoords=placed) if Chem.NeedsHs(isomer) else isomer
-    if mol.GetNumAtoms() > settings.max_atoms:
-        detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {settings.max_atoms}"
-        raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
-    lists = Lists(mol)
-    rotatable = rotatable_bonds(lists)
-    if len(rotatable) > settings.max_torsions:
-        detail = f"{len(rotatable)} rotatable bonds, at most {settings.max_torsions}"
+    rotatable = len(ordered.torsions.axes)
+    if rotatable > settings.max_torsions:
+        detail = f"{rotatable} rotatable bonds, at most {settings.max_torsions}"
         raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
-    ordered = _docking_order(lists, rotatable)
+    ordered.outline.require_orders()
     if placed:
-        return _rows(ordered, [mol.GetConformer().GetPositions()[ordered.order]], smiles)
+        xyz = ordered.lists.mol.GetConformer().GetPositions()
+        return _rows(ordered, [xyz[ordered.order]], smiles)
     joined = _joined(isomer, ordered, settings, shapes)
     if joined is not None:
         return _rows(ordered, joined, smiles)
@@ -608,30 +696,6 @@ def _ligands(
     if MADE_WHOLE not in notes:
         notes.append(MADE_WHOLE)
     return _rows(*whole, smiles)
-
-
-@dataclass(frozen=True)
-class _Ordered:
-    """A molecule with hydrogens and its docking order."""
-
-    lists: Lists
-    """Its atoms as they stand in the molecule."""
-    outline: Outline
-    """In docking order."""
-    torsions: Torsions
-    order: list[int]
-    """Old number of each atom."""
-
-    @property
-    def heavy(self) -> int:
-        """How many heavy atoms it has, which are its first."""
-        return int(np.count_nonzero(self.outline.element > 1))
-
-
-def _docking_order(lists: Lists, rotatable: list[tuple[int, int]]) -> _Ordered:
-    pieces = rigid_pieces(lists.neighbours, rotatable)
-    order, axes, far_sides = pieces.heavy_first([element > 1 for element in lists.element])
-    return _Ordered(lists, Outline.of(lists, order), Torsions(axes, far_sides), order)
 
 
 def _joined(
@@ -653,31 +717,29 @@ def _whole(
     ordered: _Ordered, smiles: str, settings: ParseSettings
 ) -> tuple[_Ordered, list[np.ndarray]]:
     """A molecule in docking order as its force field sees it, and conformers made whole."""
-    mol = Chem.RenumberAtoms(ordered.lists.mol, ordered.order)
+    mol = Chem.RenumberAtoms(ordered.lists.mol, ordered.order.tolist())
     mol.RemoveAllConformers()
     try:
         embed(mol, settings.seed, content_key(smiles), _most(ordered, settings))
     except NoConformerError as error:
         raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
     made = [one.GetPositions() for one in mol.GetConformers()]
-    return replace(ordered, lists=Lists(mol), order=list(range(mol.GetNumAtoms()))), made
+    as_it_stands = np.arange(mol.GetNumAtoms())
+    return replace(ordered, lists=Lists(mol), order=as_it_stands, octets=stored(mol)), made
 
 
 def _most(ordered: _Ordered, settings: ParseSettings) -> int:
     """Most conformers of a molecule."""
-    is_large = macrocycle(ordered.lists.mol)
+    is_large = macrocycle(ordered.lists.rings)
     return settings.macrocycle_conformers if is_large else settings.conformers
 
 
 def _bare(isomer: Chem.Mol, ordered: _Ordered) -> tuple[Chem.Mol, list[list[int]], Torsions]:
     """A molecule's heavy atoms in docking order, the neighbours of every atom, and its torsions."""
-    bare, new = (
-        Chem.RenumberAtoms(isomer, ordered.order[: ordered.heavy]),
-        numbers_in(ordered.order),
-    )
-    around = ordered.lists.neighbours
-    neighbours = [sorted([new[other] for other in around[atom]]) for atom in ordered.order]
-    return bare, neighbours, ordered.torsions
+    order, around = ordered.order.tolist(), ordered.lists.neighbours
+    new = np.argsort(ordered.order).tolist()
+    neighbours = [sorted([new[other] for other in around[atom]]) for atom in order]
+    return Chem.RenumberAtoms(isomer, order[: ordered.heavy]), neighbours, ordered.torsions
 
 
 def _shape_cache(settings: ParseSettings, shapes: Path | None) -> ShapeCache:
@@ -704,7 +766,7 @@ def _rows(
         "heavy": np.array([heavy], "i4"),
         "torsion_axis": torsions.axes.astype("i2"),
         "torsion_range": torsions.far_sides.astype("i2"),
-        "molecule": stored_lists(ordered.lists, ordered.order),
+        "molecule": ordered.octets,
     }
     result = []
     for number, xyz in enumerate(conformers):
@@ -719,25 +781,52 @@ def _partial_charges(ordered: _Ordered) -> np.ndarray:
     RDKit spreads a formal charge over conjugated atoms of the same element. With several charges of
     one element the result depends on the numbers of the atoms.
     """
-    lists, order = ordered.lists, ordered.order
-    spread = [lists.element[atom] for atom in _conjugated_charges(lists)]
-    if len(set(spread)) < len(spread):
-        return gasteiger(Chem.RenumberAtoms(lists.mol, order))
-    charges: np.ndarray = gasteiger(lists.mol)[order]
+    mol, order = ordered.lists.mol, ordered.order
+    if ordered.shares_charges:
+        return gasteiger(Chem.RenumberAtoms(mol, order.tolist()))
+    charges: np.ndarray = gasteiger(mol)[order]
     return charges
 
 
-def _conjugated_charges(lists: Lists) -> set[int]:
-    """Atoms that have a formal charge and a conjugated bond."""
-    if not any(lists.charge):
-        return set()
-    return {
-        atom
-        for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)
-        if bond.conjugated
-        for atom in (near, far)
-        if lists.charge[atom]
-    }
+def _docking_orders(lists: Sequence[Lists]) -> list[_Ordered]:
+    """Connected molecules with their hydrogens in docking order."""
+    arrays = Arrays(lists)
+    is_heavy = arrays.element > 1
+    bond = np.stack([arrays.near, arrays.far], axis=1)
+    found = heavy_first(is_heavy, bond, rotatable_bonds(arrays), arrays.first)
+    heavy = np.bincount(arrays.owner, is_heavy, len(lists)).astype(int).tolist()
+    shared = _sharing_charges(arrays)
+    return [
+        _Ordered(
+            one,
+            outline,
+            Torsions(found.axes[start:end], found.far_sides[start:end]),
+            found.order[first:last] - first,
+            heavy[number],
+            octets,
+            number in shared,
+        )
+        for number, (one, outline, octets, (start, end), (first, last)) in enumerate(
+            zip(
+                lists,
+                outlines(arrays, found.order),
+                stored_arrays(arrays, found.order),
+                pairwise(found.first_torsion.tolist()),
+                pairwise(arrays.first.tolist()),
+                strict=True,
+            )
+        )
+    ]
+
+
+def _sharing_charges(arrays: Arrays) -> set[int]:
+    """Molecules with two formal charges or more of one element at conjugated bonds."""
+    conjugated = np.zeros(len(arrays.element), bool)
+    chosen = arrays.bonds["conjugated"]
+    conjugated[arrays.near[chosen]] = conjugated[arrays.far[chosen]] = True
+    atoms = np.flatnonzero(conjugated & (arrays.charge != 0)).tolist()
+    counts = Counter(zip(arrays.owner[atoms].tolist(), arrays.element[atoms].tolist(), strict=True))
+    return {molecule for (molecule, _), count in counts.items() if count > 1}
 
 
 Columns = dict[str, dict[str, np.ndarray]]

@@ -28,7 +28,6 @@ from typing import NamedTuple
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.molecules.graph import holds
 from ligen_py.molecules.surroundings import DOUBLE, surroundings
 
 FAMILIES = Path(__file__).with_name("pka.tsv")
@@ -653,7 +652,7 @@ def protonated(
     populations are shares of all states. Heavy atoms keep their numbers and coordinates; explicit
     hydrogens become implicit. `known` is the molecule's SMILES, where its caller has it.
     """
-    base = neutral(Chem.RemoveHs(mol) if holds(mol, "[#1]") else mol)
+    base = neutral(Chem.RemoveHs(mol) if 1 in surroundings(mol).element else mol)
     drawn = known if known and base is mol else Chem.MolToSmiles(base)
     found = sites(base, ph, WINDOW)
     if not found:

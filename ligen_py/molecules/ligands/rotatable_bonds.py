@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.graph import Graph
-from ligen_py.molecules.lists import SINGLE, Lists
+from ligen_py.molecules.lists import SINGLE
 
 
 def neighbours_of(graph: Graph) -> list[list[int]]:
@@ -19,67 +21,187 @@ def neighbours_of(graph: Graph) -> list[list[int]]:
     return result
 
 
-def rotatable_bonds(lists: Lists) -> list[tuple[int, int]]:
-    """Bonds that docking rotates, as pairs of atoms (lower index first), in ascending order.
+def rotatable_bonds(arrays: Arrays) -> np.ndarray:
+    """Bonds that docking rotates, bool (bonds,).
 
     Single, acyclic, not the C-N bond of an amide or amidine, two or more heavy neighbours on both
     ends, and neither end a top whose rotation changes nothing: an atom with three equal terminal
     neighbours (CF3, CMe3, SO3, PO3), or a linear one with nothing beyond its triple bond's other
     atom (nitrile, terminal alkyne).
     """
-    element = lists.element
-    heavy = [[other for other in others if element[other] > 1] for others in lists.neighbours]
-    turns, linear = [], set()
-    for first, second, bond in zip(lists.near, lists.far, lists.bonds, strict=True):
-        if bond.order == 3:
-            linear |= {first, second}
-        elif (
-            len(heavy[first]) > 1
-            and len(heavy[second]) > 1
-            and bond.order not in MULTIPLE
-            and (first, second) not in lists.cyclic
-        ):
-            turns.append((first, second) if first < second else (second, first))
-    acyl = {carbon for carbon, end in lists.doubles if _is_acyl(lists, carbon, end)}
+    near, far, code = arrays.near, arrays.far, arrays.bonds["code"]
+    inner = arrays.count(arrays.element > 1) > 1
+    idle = _idle(arrays)
+    turns = inner[near] & inner[far] & ~np.isin(code, MULTIPLE) & ~arrays.cyclic
+    result: np.ndarray = turns & ~(idle[near] | idle[far]) & ~_amides(arrays)
+    return result
 
-    def is_amide(carbon: int, nitrogen: int) -> bool:
-        """Whether a single bond joins an acyl carbon to an amide's nitrogen."""
-        if carbon not in acyl or element[nitrogen] != 7:
-            return False
-        if lists.bonds[lists.numbers[carbon, nitrogen]].type != SINGLE:
-            return False
-        degree = lists.degree[nitrogen]
-        return degree == 3 or (degree == 2 and lists.charge[nitrogen] == -1)
 
-    def is_idle(atom: int, partner: int) -> bool:
-        """Whether a rotation of `atom` about its bond to `partner` moves no heavy atom."""
-        is_top = len(heavy[atom]) == 4
-        if not is_top and atom not in linear:
-            return False
-        others = [other for other in heavy[atom] if other != partner]
-        if any(len(heavy[other]) != 1 for other in others):
-            return False
-        return not is_top or len({element[other] for other in others}) == 1
+MULTIPLE = (2, 3, 4)
+"""Codes of bonds that do not turn."""
 
-    return sorted(
-        (first, second)
-        for first, second in turns
-        if not (is_amide(first, second) or is_amide(second, first))
-        and not (is_idle(first, second) or is_idle(second, first))
+
+def _idle(arrays: Arrays) -> np.ndarray:
+    """Atoms whose rotation about a bond to an atom that is not terminal moves no heavy atom."""
+    ends, others, element = arrays.ends, arrays.others, arrays.element
+    heavy = arrays.count(element > 1)
+    linear = np.zeros(len(element), bool)
+    triple = arrays.bonds["code"] == 3
+    linear[arrays.near[triple]] = linear[arrays.far[triple]] = True
+    is_tip = (element > 1) & (heavy == 1)
+    tips, tip = ends[is_tip[others]], element[others[is_tip[others]]]
+    count, total, squares = (
+        np.bincount(tips, weight, len(element)) for weight in (None, tip, tip * tip)
+    )
+    are_equal = count * squares == total * total
+    result: np.ndarray = (count == heavy - 1) & np.where(heavy == 4, are_equal, linear)
+    return result
+
+
+def _amides(arrays: Arrays) -> np.ndarray:
+    """Single bonds from an acyl carbon, or its like, to an amide's nitrogen, bool (bonds,)."""
+    element, degree = arrays.element, arrays.degree
+    carbon, end = arrays.doubles
+    holds = (element[carbon] == 6) & (degree[carbon] == 3) & np.isin(element[end], (7, 8, 16))
+    acyl = np.zeros(len(element), bool)
+    acyl[carbon[holds]] = True
+    amine = (element == 7) & ((degree == 3) | ((degree == 2) & (arrays.charge == -1)))
+    near, far = arrays.near, arrays.far
+    joins = (acyl[near] & amine[far]) | (acyl[far] & amine[near])
+    result: np.ndarray = joins & (arrays.bonds["type"] == SINGLE)
+    return result
+
+
+class Orders(NamedTuple):
+    """Atom orders of some molecules in which the far side of each torsion is one range."""
+
+    order: np.ndarray
+    """i8 (atoms,): old number of each new atom, through all molecules."""
+    axes: np.ndarray
+    """i8 (torsions, 2): new numbers within the molecule of the near and the far atom."""
+    far_sides: np.ndarray
+    """i8 (torsions, 4): first and one past the last heavy atom, then hydrogen, of the far side."""
+    first_torsion: np.ndarray
+    """i8 (molecules + 1,): first torsion of each molecule, and the number of torsions."""
+
+
+def heavy_first(
+    is_heavy: np.ndarray, bond: np.ndarray, cut: np.ndarray, first: np.ndarray
+) -> Orders:
+    """Cut connected molecules at their rotatable bonds and number the atoms piece by piece.
+
+    The root is the piece whose largest branch has the fewest atoms (ties: the one with the lowest
+    atom), so that torsions move as little as possible. Then depth first; branches in the order of
+    their atoms, and within a piece in the order given. Hydrogens come after all heavy atoms.
+
+    Args:
+        is_heavy: bool (atoms,).
+        bond: atoms of each bond (bonds, 2), numbered through all molecules.
+        cut: bool (bonds,), those that turn; acyclic.
+        first: first atom of each molecule, and the number of atoms (molecules + 1,).
+    """
+    owner = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    seeds, piece = np.unique(_lowest(bond[~cut], len(is_heavy)), return_inverse=True)
+    first_piece = np.searchsorted(seeds, first)
+    rank, axes, borders = _depth_first(first_piece, piece, bond[cut])
+    place = rank[piece]
+    order = np.argsort((2 * owner + ~is_heavy) * len(seeds) + place, kind="stable")
+    new = np.argsort(order) - first[owner]
+
+    molecule = owner[axes[:, 0]]
+    heavy = np.bincount(owner, is_heavy, len(first) - 1).astype("i8")
+    sides = []
+    for chosen, before in ((is_heavy, 0), (~is_heavy, heavy[molecule][:, None])):
+        start = np.cumsum(np.bincount(1 + place[chosen], minlength=1 + len(seeds)))
+        sides.append(before + start[borders] - start[first_piece[molecule]][:, None])
+    return Orders(
+        order,
+        new[axes],
+        np.concatenate(sides, axis=1),
+        np.searchsorted(molecule, np.arange(len(first))),
     )
 
 
-MULTIPLE = (1.5, 2)
-"""Orders of bonds that do not turn, triple ones apart."""
+def _lowest(bond: np.ndarray, count: int) -> np.ndarray:
+    """The lowest of the atoms that bonds join to each atom: (count,)."""
+    ends, others = np.concatenate([bond, bond[:, ::-1]]).T
+    result = np.arange(count)
+    while True:
+        found = result.copy()
+        np.minimum.at(found, ends, result[others])
+        found = found[found]
+        if np.array_equal(found, result):
+            return result
+        result = found
 
 
-def _is_acyl(lists: Lists, carbon: int, end: int) -> bool:
-    """Whether a double bond holds a single bond beside it: that of a carbonyl or its like."""
+def _depth_first(
+    first_piece: np.ndarray, piece: np.ndarray, cuts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ranks of the pieces of some molecules, one molecule after another, each depth first.
+
+    Args:
+        first_piece: first piece of each molecule, and the number of pieces.
+        piece: piece of each atom.
+        cuts: atoms of each bond between pieces (cuts, 2).
+
+    Returns:
+        The rank of each piece; then in the order of the far sides' ranks (cuts, 2) the near and the
+        far atom, and the rank of the far side's first piece and one past that of its last.
+    """
+    branches: list[list[tuple[int, int, int]]] = [[] for _ in range(first_piece[-1])]
+    for (a, b), (one, other) in zip(cuts.tolist(), piece[cuts].tolist(), strict=True):
+        branches[one].append((a, b, other))
+        branches[other].append((b, a, one))
+    atoms = np.bincount(piece).tolist()
+    rank = list(range(len(branches)))
+    axes: list[tuple[int, int]] = []
+    borders: list[tuple[int, int]] = []
+    for first, last in pairwise(first_piece.tolist()):
+        if last - first == 1:
+            continue
+        walk = _walk(_root(first, branches, atoms), branches)
+        end = list(range(first + 1, last + 1))
+        for place, (_, _, current, _) in enumerate(walk):
+            rank[current] = first + place
+        for place, (_, _, _, parent) in reversed(list(enumerate(walk))[1:]):
+            above = rank[parent] - first
+            end[above] = max(end[above], end[place])
+        axes += [(near, far) for near, far, _, _ in walk[1:]]
+        borders += [(first + place, end[place]) for place in range(1, len(walk))]
     return (
-        lists.element[carbon] == 6
-        and lists.degree[carbon] == 3
-        and lists.element[end] in (7, 8, 16)
+        np.array(rank),
+        np.array(axes, "i8").reshape(-1, 2),
+        np.array(borders, "i8").reshape(-1, 2),
     )
+
+
+def _walk(
+    root: int, branches: Sequence[list[tuple[int, int, int]]]
+) -> list[tuple[int, int, int, int]]:
+    """The pieces depth first from a root: near and far atom, the piece, and the one before it."""
+    walk, waiting = [], [(-1, -1, root, -1)]
+    while waiting:
+        step = waiting.pop()
+        walk.append(step)
+        _, _, current, parent = step
+        following = [
+            (near, far, child, current) for near, far, child in branches[current] if child != parent
+        ]
+        waiting += sorted(following, reverse=True)
+    return walk
+
+
+def _root(first: int, branches: Sequence[list[tuple[int, int, int]]], atoms: Sequence[int]) -> int:
+    """The piece whose largest branch has the fewest atoms, of a molecule by its first piece."""
+    walk = _walk(first, branches)
+    below = {current: atoms[current] for _, _, current, _ in walk}
+    largest = dict.fromkeys(below, 0)
+    for _, _, current, parent in reversed(walk[1:]):
+        below[parent] += below[current]
+        largest[parent] = max(largest[parent], below[current])
+    total = below[first]
+    return min(below, key=lambda piece: (max(largest[piece], total - below[piece]), piece))
 
 
 class Torsion(NamedTuple):
@@ -101,105 +223,30 @@ class Pieces:
     torsions: list[Torsion]
     """Depth first."""
 
-    def heavy_first(
-        self, is_heavy: Sequence[bool] | np.ndarray
-    ) -> tuple[list[int], np.ndarray, np.ndarray]:
-        """Put hydrogens after all heavy atoms, each kind still depth first.
-
-        `is_heavy` is by old number. Returns the order (old number of each new atom), the axes
-        (torsions, 2) and the far sides (torsions, 4) as in `records.Ligands`.
-        """
-        heavy = [atom for atom in self.order if is_heavy[atom]]
-        before, count = [0], len(heavy)
-        for atom in self.order:
-            before.append(before[-1] + bool(is_heavy[atom]))
-        new = [
-            before[place] if is_heavy[atom] else count + place - before[place]
-            for place, atom in enumerate(self.order)
-        ]
-        axes = [(new[near], new[far]) for near, far, _, _ in self.torsions]
-        limits = [
-            (before[start], before[end], count + start - before[start], count + end - before[end])
-            for _, _, start, end in self.torsions
-        ]
-        order = heavy + [atom for atom in self.order if not is_heavy[atom]]
-        return order, np.array(axes, int).reshape(-1, 2), np.array(limits, int).reshape(-1, 4)
-
 
 def rigid_pieces(neighbours: list[list[int]], cuts: list[tuple[int, int]]) -> Pieces:
-    """Cut a connected molecule at its rotatable bonds and number its atoms piece by piece.
-
-    The root is the piece whose largest branch has the fewest atoms (ties: the one with the lowest
-    atom), so that torsions move as little as possible. Then depth first; branches in the order of
-    their atoms, and within a piece in the order given.
+    """`heavy_first` of one molecule whose hydrogens stay among the heavy atoms.
 
     Args:
         neighbours: bonded atoms of each atom.
         cuts: rotatable bonds; acyclic.
     """
-    owner, members = _components(neighbours, cuts)
-    branches: list[list[tuple[int, int, int]]] = [[] for _ in members]
-    for a, b in cuts:
-        branches[owner[a]].append((a, b, owner[b]))
-        branches[owner[b]].append((b, a, owner[a]))
-    order: list[int] = []
-    torsions: list[Torsion] = []
-
-    def walk(current: int, parent: int) -> None:
-        """Append a piece's atoms, then each branch, whose torsion gets the range of its atoms."""
-        order.extend(members[current])
-        for near, far, child in sorted(branches[current]):
-            if child != parent:
-                place, first = len(torsions), len(order)
-                torsions.append(Torsion(near, far, first, first))
-                walk(child, current)
-                torsions[place] = Torsion(near, far, first, len(order))
-
-    walk(_root(members, branches), -1)
-    new = {old: index for index, old in enumerate(order)}
-    renumbered = [t._replace(near=new[t.near], far=new[t.far]) for t in torsions]
-    return Pieces(order, renumbered)
-
-
-def _components(
-    neighbours: list[list[int]], cuts: list[tuple[int, int]]
-) -> tuple[list[int], list[list[int]]]:
-    """Piece of each atom, and atoms of each piece; pieces in the order of their lowest atom."""
-    uncut = list(neighbours)
-    for ends in cuts:
-        for atom, other in (ends, ends[::-1]):
-            uncut[atom] = [end for end in uncut[atom] if end != other]
-    owner = [-1] * len(neighbours)
-    members: list[list[int]] = []
-    for seed in range(len(neighbours)):
-        if owner[seed] >= 0:
-            continue
-        number = owner[seed] = len(members)
-        found = [seed]
-        for atom in found:
-            for other in uncut[atom]:
-                if owner[other] < 0:
-                    owner[other] = number
-                    found.append(other)
-        found.sort()
-        members.append(found)
-    return owner, members
-
-
-def _root(members: list[list[int]], branches: list[list[tuple[int, int, int]]]) -> int:
-    """The piece whose largest branch has the fewest atoms."""
-    walk = [(0, -1)]
-    for current, parent in walk:
-        walk += [(child, current) for _, _, child in branches[current] if child != parent]
-    below = [len(atoms) for atoms in members]
-    largest = [0] * len(members)
-    for current, parent in reversed(walk):
-        if parent >= 0:
-            below[parent] += below[current]
-            largest[parent] = max(largest[parent], below[current])
-    total = below[0]
-    worst = [max(largest[i], total - below[i]) for i in range(len(members))]
-    return worst.index(min(worst))
+    bond = [(a, b) for a, others in enumerate(neighbours) for b in others if a < b]
+    chosen = {(min(cut), max(cut)) for cut in cuts}
+    count = len(neighbours)
+    found = heavy_first(
+        np.ones(count, bool),
+        np.array(bond, "i8").reshape(-1, 2),
+        np.array([pair in chosen for pair in bond], bool),
+        np.array([0, count]),
+    )
+    return Pieces(
+        found.order.tolist(),
+        [
+            Torsion(*axis, *side[:2])
+            for axis, side in zip(found.axes.tolist(), found.far_sides.tolist(), strict=True)
+        ],
+    )
 
 
 NEAREST = 4

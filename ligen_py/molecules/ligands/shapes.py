@@ -186,7 +186,7 @@ def make_shapes(smiles: str, seed: int, limit: int, macrocycles: int) -> Shapes 
     if mol is None or any(atom.GetNumRadicalElectrons() for atom in atoms_of(mol)):
         return None
     count = mol.GetNumAtoms()
-    limit = macrocycles if macrocycle(mol) else limit
+    limit = macrocycles if macrocycle(mol.GetRingInfo().AtomRings()) else limit
     made = embed_piece(Chem.Mol(mol), seed, smiles, limit)
     if made is None:
         if not is_excluded(mol, seed, smiles):

@@ -6,6 +6,7 @@ et al., J. Cheminform. 12:51, 2020). Notes list what was removed.
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -15,13 +16,14 @@ from rdkit.Chem import rdMolDescriptors
 from rdkit.Chem.MolStandardize import rdMolStandardize
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+from ligen_py.molecules.surroundings import Surroundings, surroundings
 
 ISOTOPE = "[!0*]"
 UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~[+1])~[+1])]"
 """An atom with a charge, unless a neighbour balances it alone, as in a nitro group."""
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
-SULFUR = "[#16]"
+HEAVY, SULFUR = frozenset(range(2, 119)), 16
 _CHARGE = re.compile(r"[&;][+-](?!0)[^,]*$")
 """In the SMARTS of an atom that must have a charge."""
 _SULFUR = re.compile(r"\[?S(?![a-z])[^,]*$")
@@ -99,21 +101,33 @@ def _if_standard(mol: Chem.Mol) -> Chem.Mol | None:
     """
     bare = Chem.RemoveHs(mol, sanitize=False)
     Chem.ClearMolSubstanceGroups(bare)
-    Chem.FastFindRings(bare)
-    if holds(bare, ISOTOPE) or holds(bare, UNBALANCED) or len(Chem.GetMolFrags(bare)) > 1:
+    if len(Chem.GetMolFrags(bare)) > 1:
         return None
-    if bare.GetNumAtoms() > bare.GetNumHeavyAtoms():
+    if Chem.SanitizeMol(bare, sanitizeOps=COUNTS, catchErrors=True):
         return None
-    uncharged, sulfur, charged = _rules()
-    if any(bare.HasSubstructMatch(group) for group in uncharged):
-        return None
-    if holds(bare, SULFUR) and any(bare.HasSubstructMatch(group) for group in sulfur):
-        return None
-    if holds(bare, CHARGED) and any(bare.HasSubstructMatch(group) for group in charged):
-        return None
-    Chem.SanitizeMol(bare, sanitizeOps=COUNTS)
     Chem.AssignStereochemistry(bare, cleanIt=True, force=True)
-    return bare
+    seen = surroundings(bare)
+    if not HEAVY.issuperset(seen.element) or any(atom.isotope for atom in seen.lists.atoms):
+        return None
+    rules = _rules()
+    groups = list(rules.uncharged)
+    if SULFUR in seen.element:
+        groups += rules.sulfur
+    if any(seen.charge):
+        if not _is_balanced(seen):
+            return None
+        groups += rules.charged
+    return None if any(bare.HasSubstructMatch(group) for group in groups) else bare
+
+
+def _is_balanced(seen: Surroundings) -> bool:
+    """Whether one neighbour alone balances each charge, as in a nitro group."""
+    return all(
+        abs(charge) == 1
+        and [seen.charge[other] for other in seen.neighbours[atom]].count(-charge) == 1
+        for atom, charge in enumerate(seen.charge)
+        if charge
+    )
 
 
 @cache
@@ -194,7 +208,7 @@ def _listed(what: str, fragments: Counter[str]) -> list[str]:
     return [f"{what}: {', '.join(words)}"] if words else []
 
 
-def macrocycle(mol: Chem.Mol) -> int:
+def macrocycle(rings: Sequence[Sequence[int]]) -> int:
     """Atoms of the largest ring of a molecule that is a macrocycle; 0 without one."""
-    largest = max(map(len, mol.GetRingInfo().AtomRings()), default=0)
+    largest = max(map(len, rings), default=0)
     return largest if largest >= MACROCYCLE else 0

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from rdkit import Chem
 
-from ligen_py.molecules.graph import Graph, Outline
+from ligen_py.molecules.arrays import Arrays
+from ligen_py.molecules.graph import Graph, outlines
 from ligen_py.molecules.lists import Lists
 from ligen_py.molecules.typing.xscore_ligands import ligand_types
 
@@ -56,7 +57,7 @@ def test_atoms_and_bonds_are_those_of_rdkit(smiles: str) -> None:
 def test_a_renumbered_graph_is_that_of_the_renumbered_molecule(smiles: str) -> None:
     mol = molecule(smiles)
     order = np.random.default_rng(1).permutation(mol.GetNumAtoms())
-    found = Graph.of_outlines([Outline.of(Lists(mol), order.tolist())])
+    found = Graph.of_outlines(outlines(Arrays([Lists(mol)]), order))
     expected = Graph.of(Chem.RenumberAtoms(mol, order.tolist()))
     for spec in fields(Graph):
         if spec.name not in ("ring", "single_pair"):  # rings start anywhere, in any order
@@ -68,8 +69,9 @@ def test_a_renumbered_graph_is_that_of_the_renumbered_molecule(smiles: str) -> N
 def test_joined_graphs_have_the_types_of_each() -> None:
     mols = [molecule(smiles) for smiles in SMILES]
     graphs = [Graph.of(mol) for mol in mols]
-    outlines = [Outline.of(Lists(mol), range(mol.GetNumAtoms())) for mol in mols]
-    together = ligand_types(Graph.of_outlines(outlines))
+    arrays = Arrays([Lists(mol) for mol in mols])
+    side_by_side = outlines(arrays, np.arange(arrays.first[-1]))
+    together = ligand_types(Graph.of_outlines(side_by_side))
     for name in ("radius", "interaction", "donor", "acceptor", "logp", "hydrogens", "rotors"):
         alone = np.concatenate([getattr(ligand_types(graph), name) for graph in graphs])
         assert np.array_equal(getattr(together, name), alone)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from rdkit import Chem
 
+from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.lists import Lists
-from ligen_py.molecules.stored import molecule_of, stored, stored_lists
+from ligen_py.molecules.stored import molecule_of, stored, stored_arrays
 from ligen_py.records.molecule import Bond, Parts, Side, agree, joined, parts_of
 from tests.placed import started
 from tests.stages.factory import prepared
@@ -56,9 +57,10 @@ def test_a_molecule_comes_back_as_rdkits_own_bytes_bring_it_back(smiles: str) ->
 @pytest.mark.parametrize("smiles", SMILES)
 def test_bytes_in_another_order_are_those_of_the_renumbered_molecule(smiles: str) -> None:
     mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
-    order = np.random.default_rng(1).permutation(mol.GetNumAtoms()).tolist()
-    expected = stored(Chem.RenumberAtoms(mol, order))
-    assert stored_lists(Lists(mol), order).tobytes() == expected.tobytes()
+    order = np.random.default_rng(1).permutation(mol.GetNumAtoms())
+    expected = stored(Chem.RenumberAtoms(mol, order.tolist()))
+    (found,) = stored_arrays(Arrays([Lists(mol)]), order)
+    assert found.tobytes() == expected.tobytes()
 
 
 def test_radicals_and_unnamed_double_bonds() -> None:

@@ -8,7 +8,8 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import rdMolTransforms
 
-from ligen_py.molecules.graph import Graph, Outline
+from ligen_py.molecules.arrays import Arrays
+from ligen_py.molecules.graph import Graph, outlines
 from ligen_py.molecules.ligands.assembly import (
     TOO_NEAR,
     TORSIONS,
@@ -19,8 +20,8 @@ from ligen_py.molecules.ligands.assembly import (
 )
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed
 from ligen_py.molecules.ligands.rotatable_bonds import (
+    heavy_first,
     neighbours_of,
-    rigid_pieces,
     rotatable_bonds,
 )
 from ligen_py.molecules.ligands.shapes import ShapeCache, Shapes, check_file, make_shapes
@@ -90,14 +91,15 @@ def made(
 def ordered(smiles: str) -> tuple[Chem.Mol, Chem.Mol, list[list[int]], Torsions]:
     bare = Chem.MolFromSmiles(smiles)
     mol = Chem.AddHs(bare)
-    lists = Lists(mol)
-    pieces = rigid_pieces(lists.neighbours, rotatable_bonds(lists))
-    order, axes, far_sides = pieces.heavy_first([element > 1 for element in lists.element])
+    arrays = Arrays([Lists(mol)])
+    bond = np.stack([arrays.near, arrays.far], axis=1)
+    found = heavy_first(arrays.element > 1, bond, rotatable_bonds(arrays), arrays.first)
+    order = found.order.tolist()
     return (
         Chem.RenumberAtoms(bare, order[: bare.GetNumAtoms()]),
         Chem.RenumberAtoms(mol, order),
-        neighbours_of(Graph.of_outlines([Outline.of(lists, order)])),
-        Torsions(axes, far_sides),
+        neighbours_of(Graph.of_outlines(outlines(arrays, found.order))),
+        Torsions(found.axes, found.far_sides),
     )
 
 

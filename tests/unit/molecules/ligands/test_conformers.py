@@ -8,7 +8,13 @@ from rdkit import Chem
 from rdkit.Chem import rdDepictor, rdDistGeom, rdForceFieldHelpers, rdMolTransforms
 
 from ligen_py.molecules.library.reading import Record
-from ligen_py.molecules.ligands.conformers import NoConformerError, embed, flexible_rings, relax
+from ligen_py.molecules.ligands.conformers import (
+    NoConformerError,
+    embed,
+    flexible_rings,
+    have_conformers,
+    relax,
+)
 from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.records.ledger import Reason
 from tests.placed import started
@@ -173,3 +179,33 @@ def test_what_mmff_does_not_know_is_minimised_in_uff() -> None:
     before = rdForceFieldHelpers.UFFGetMoleculeForceField(mol).CalcEnergy()
     relax(mol)
     assert rdForceFieldHelpers.UFFGetMoleculeForceField(mol).CalcEnergy() < before - 1
+
+
+def test_which_molecules_have_conformers() -> None:
+    """Side by side: whole, flat, with a bond too long or too short, without a number, and none."""
+
+    def of(*places: tuple[float, float, float], is_3d: bool = True) -> Chem.Mol:
+        mol = Chem.MolFromSmiles("CO")
+        conformer = Chem.Conformer(2)
+        conformer.SetPositions(np.array(places, float))
+        conformer.Set3D(is_3d)
+        mol.AddConformer(conformer)
+        return mol
+
+    whole = of((0, 0, 0), (1, 0, 1))
+    one = Chem.MolFromSmiles("C")
+    one.AddConformer(Chem.Conformer(1))
+    mols = {
+        "whole": whole,
+        "flat": of((0, 0, 1), (1.4, 0, 1.005)),
+        "long": of((0, 0, 0), (0, 0, 3.6)),
+        "short": of((0, 0, 0), (0, 0, 0.4)),
+        "nowhere": of((0, 0, 0), (np.nan, 0, 1)),
+        "drawn": of((0, 0, 0), (1, 0, 1), is_3d=False),
+        "none": Chem.MolFromSmiles("CO"),
+        "one atom": one,
+        "again": whole,
+    }
+    found = dict(zip(mols, have_conformers(list(mols.values())), strict=True))
+    assert {name for name, placed in found.items() if placed} == {"whole", "one atom", "again"}
+    assert have_conformers([mols["none"]]) == [False]

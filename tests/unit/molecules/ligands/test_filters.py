@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 from rdkit import Chem
+from rdkit.Chem import Crippen
 from rdkit.Chem.rdMolDescriptors import CalcNumRotatableBonds
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.ligands import filters
 from ligen_py.molecules.ligands.filters import (
     PROPERTIES,
     check_patterns,
@@ -106,3 +108,15 @@ def test_quick_properties_of_libraries_are_rdkits(shared_data: Path) -> None:
         lines = (shared_data / f"libraries/{name}.smi").read_text().splitlines()[::4]
         for mol in filter(None, (Chem.MolFromSmiles(line.split()[0]) for line in lines)):
             assert properties(mol) == tuple(PROPERTIES[name](mol) for name in PROPERTY_NAMES)
+
+
+def test_a_type_of_logp_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Butanediol has surroundings that propanol has not, and no other types."""
+    for known in ("_logp", "_logp_types"):
+        monkeypatch.setattr(filters, known, {})
+    properties(Chem.MolFromSmiles("CCCO"))
+    monkeypatch.setattr(filters.rdMolDescriptors, "_CalcCrippenContribs", None)
+    mol = Chem.MolFromSmiles("OCCCCO")
+    assert properties(mol)[list(PROPERTY_NAMES).index("logp")] == Crippen.MolLogP(mol)
+    with pytest.raises(TypeError):
+        properties(Chem.MolFromSmiles("CN"))

@@ -13,6 +13,7 @@ from rdkit.Chem.rdDistGeom import EmbedMolecule
 from ligen_py.engine.geometry import rebuild
 from ligen_py.molecules.graph import Outline
 from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands import preparation
 from ligen_py.molecules.ligands.preparation import (
     Prepared,
     columns_of,
@@ -264,6 +265,15 @@ def test_a_block_cut_short_is_unparsable() -> None:
 
 def test_an_empty_block_has_no_atoms() -> None:
     assert block(Chem.Mol()).reason == Reason.NO_ATOMS
+
+
+def test_what_goes_wrong_with_arrays_is_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(lists: object) -> None:
+        raise RuntimeError("no arrays")
+
+    monkeypatch.setattr(preparation, "_docking_orders", fail)
+    found = prepare(Record(1, "x", "CCO"), SETTINGS)
+    assert (found.reason, found.detail) == (Reason.UNPARSABLE, "RDKit: RuntimeError: no arrays")
 
 
 def test_records_in_turn_become_what_each_becomes_alone() -> None:

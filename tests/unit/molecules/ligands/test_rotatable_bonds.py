@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdkit import Chem
 
+from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.ligands.rotatable_bonds import (
+    heavy_first,
     pair_mask,
     pair_masks,
     pair_words,
@@ -17,7 +19,10 @@ from ligen_py.molecules.lists import Lists
 
 
 def turning(smiles: str) -> set[tuple[int, int]]:
-    return set(rotatable_bonds(Lists(Chem.AddHs(Chem.MolFromSmiles(smiles)))))
+    arrays = Arrays([Lists(Chem.AddHs(Chem.MolFromSmiles(smiles)))])
+    found = rotatable_bonds(arrays)
+    ends = np.sort(np.stack([arrays.near, arrays.far], axis=1)[found], axis=1)
+    return {(first, second) for first, second in ends.tolist()}
 
 
 @pytest.mark.parametrize(
@@ -80,6 +85,15 @@ def trees(draw: st.DrawFn) -> tuple[list[list[int]], list[tuple[int, int]]]:
     return neighbours, [bond for bond in bonds if draw(st.booleans())]
 
 
+def bonds_and_cuts(
+    neighbours: list[list[int]], cuts: list[tuple[int, int]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Atoms of each bond (bonds, 2), and which bonds are cut."""
+    bonds = [(a, b) for a, others in enumerate(neighbours) for b in others if a < b]
+    chosen = set(map(frozenset, cuts))
+    return np.array(bonds, int).reshape(-1, 2), np.array([{*b} in chosen for b in bonds], bool)
+
+
 @settings(max_examples=200)
 @given(trees())
 def test_far_sides_are_ranges_and_the_root_is_in_the_middle(
@@ -124,8 +138,9 @@ def test_hydrogens_move_behind_heavy_atoms(
         len(near) > 1 or data.draw(st.booleans()) or any(i in cut for cut in cuts)
         for i, near in enumerate(neighbours)
     ]
-    pieces = rigid_pieces(neighbours, cuts)
-    order, axes, far_sides = pieces.heavy_first(is_heavy)
+    order, axes, far_sides, _ = heavy_first(
+        np.array(is_heavy), *bonds_and_cuts(neighbours, cuts), np.array([0, count])
+    )
     heavy = sum(is_heavy)
     assert sorted(order) == list(range(count))
     assert all(is_heavy[old] == (new < heavy) for new, old in enumerate(order))
@@ -133,6 +148,31 @@ def test_hydrogens_move_behind_heavy_atoms(
         moved = {order[i] for i in (*range(first, last), *range(h_first, h_last))}
         assert last <= heavy <= h_first
         assert moved == far_atoms(neighbours, order[near], order[far])
+
+
+@settings(max_examples=50)
+@given(st.lists(trees(), min_size=1, max_size=5))
+def test_molecules_side_by_side_are_cut_as_each_alone(
+    several: list[tuple[list[list[int]], list[tuple[int, int]]]],
+) -> None:
+    bonds, cuts, alone = [], [], []
+    first = np.cumsum([0, *(len(neighbours) for neighbours, _ in several)])
+    is_heavy = np.array(
+        [i == 0 or i % 3 > 0 for neighbours, _ in several for i in range(len(neighbours))]
+    )
+    for (neighbours, own_cuts), start, end in zip(several, first, first[1:], strict=False):
+        bond, cut = bonds_and_cuts(neighbours, own_cuts)
+        alone.append(heavy_first(is_heavy[start:end], bond, cut, np.array([0, end - start])))
+        bonds.append(bond + start)
+        cuts.append(cut)
+    found = heavy_first(is_heavy, np.concatenate(bonds), np.concatenate(cuts), first)
+    for number, one in enumerate(alone):
+        own = slice(*found.first_torsion[number : number + 2])
+        assert np.array_equal(found.axes[own], one.axes)
+        assert np.array_equal(found.far_sides[own], one.far_sides)
+        places = slice(*first[number : number + 2])
+        assert np.array_equal(found.order[places] - first[number], one.order)
+    assert found.first_torsion[-1] == len(found.axes)
 
 
 def test_pair_mask_of_a_chain() -> None:

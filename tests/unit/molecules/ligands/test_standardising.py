@@ -7,8 +7,10 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import rdDistGeom
 
+from ligen_py.molecules.graph import holds
 from ligen_py.molecules.ligands import standardising
 from ligen_py.molecules.ligands.standardising import canonical_smiles, macrocycle, standardise
+from ligen_py.molecules.surroundings import surroundings
 
 DRAWN = [
     ("CC(=O)[O-].[Na+]", "CC(=O)O", ["taken off: [Na+]"]),
@@ -71,10 +73,15 @@ def test_the_answers_of_the_chembl_pipeline(shared_data: Path) -> None:
         assert canonical_smiles(found) == canonical_smiles(answer), name
 
 
+def rings(smiles: str) -> tuple[tuple[int, ...], ...]:
+    mol = Chem.MolFromSmiles(smiles)
+    return tuple(mol.GetRingInfo().AtomRings())
+
+
 def test_macrocycles_are_rings_of_eight_atoms_and_more() -> None:
-    sizes = [macrocycle(Chem.MolFromSmiles(f"C1{'C' * (size - 1)}1")) for size in (6, 7, 8, 14)]
+    sizes = [macrocycle(rings(f"C1{'C' * (size - 1)}1")) for size in (6, 7, 8, 14)]
     assert sizes == [0, 0, 8, 14]
-    assert macrocycle(Chem.MolFromSmiles("C1CC2CCC1CC2")) == 0
+    assert macrocycle(rings("C1CC2CCC1CC2")) == 0
 
 
 def test_a_molecule_that_needs_no_change_has_the_parent_of_all_rules(
@@ -137,3 +144,17 @@ def test_charges_that_a_neighbour_balances_are_as_drawn(
 def test_other_charges_are_left_to_the_rules(smiles: str, parent: str) -> None:
     found = standardise(Chem.MolFromSmiles(smiles))
     assert Chem.MolToSmiles(found.mol) == Chem.CanonSmiles(parent)
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        *BALANCED,
+        *("C[NH3+]", "CC(=O)[O-]", "[O-][N+](=O)[O-]", "C[N+](C)(C)CC[O-]", "[Ca+2]", "C[N+]#N"),
+        *("[O-][Cl+3]([O-])([O-])[O-]", "C[P+]([O-])([O-])C", "C[O+]([O-])[N+](C)(C)C", "CCO"),
+    ],
+)
+def test_balanced_charges_are_those_that_no_pattern_calls_unbalanced(smiles: str) -> None:
+    mol = Chem.MolFromSmiles(smiles)
+    balanced = standardising._is_balanced(surroundings(mol))
+    assert balanced != holds(mol, standardising.UNBALANCED)
