@@ -195,8 +195,8 @@ def docked(system: System, search: str, seed: int, options: argparse.Namespace) 
         "million evaluations": round(float(found.evaluations.sum()) / 1e6, 2),
         "generations": int(np.median(found.generations)),
         "E50, million": None if needed is None else round(needed / 1e6, 3),
-        "seconds": round(seconds, 1),
-        "kernel seconds": round(lga.kernel_seconds, 1),
+        "seconds": round(seconds, 2),
+        "kernel seconds": round(lga.kernel_seconds, 2),
         "device": system.device.label,
     }
 
