@@ -121,9 +121,8 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose
             with content_of(files.ligands, LIGANDS):
                 found = zip(own, opened[number].texts(own), strict=True)
                 texts |= {(number, ligand): three for ligand, three in found}
-        for some, places in _placed(members, opened, ligands):
-            member, ligand, best = some
-            poses, kept = opened[member], opened[member].kept(ligand)
+        for (member, ligand, best), kept, places in _placed(members, opened, ligands):
+            poses = opened[member]
             with content_of(members[member].ligands, LIGANDS):
                 chosen = best - kept.start
                 energy = energies[member][kept.start : kept.stop]
@@ -141,15 +140,21 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose
 
 def _placed(
     members: Sequence[PartFiles], opened: Sequence[Poses], ligands: Sequence[Chosen]
-) -> Iterator[tuple[Chosen, np.ndarray]]:
-    """Each of some ligands with the coordinates of all its poses (poses, atoms, 3), Angstrom."""
+) -> Iterator[tuple[Chosen, slice, np.ndarray]]:
+    """Each of some ligands, the rows of its poses, and their coordinates.
+
+    These are (poses, atoms, 3), Angstrom.
+    """
     for member, own in groupby(ligands, key=lambda chosen: chosen.member):
         poses = opened[member]
         while some := list(islice(own, TOGETHER)):
             with content_of(members[member].ligands, LIGANDS):
-                given = [poses.genotypes(one.ligand, poses.kept(one.ligand)) for one in some]
+                rows = [poses.kept(one.ligand) for one in some]
+                given = [
+                    poses.genotypes(one.ligand, kept) for one, kept in zip(some, rows, strict=True)
+                ]
                 places = rebuild_each(given)
-            yield from zip(some, places, strict=True)
+            yield from zip(some, rows, places, strict=True)
 
 
 def _has_runs(files: PartFiles) -> bool:

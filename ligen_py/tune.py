@@ -181,7 +181,7 @@ def _trials(
         if name in WITHOUT:
             log.info("%s: nothing to tune: %s", name, WITHOUT[name])
         elif not values:
-            log.info("%s: nothing to tune: this device takes a form without settings", name)
+            log.info("%s: nothing to tune: on this device it has no setting that is free", name)
         elif name in FORMS:
             for atom_class in options.classes:
                 trial = _docking(options, device, name, atom_class)

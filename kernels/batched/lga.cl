@@ -77,7 +77,7 @@ typedef struct {
   volatile __global const float *energies;  // kcal/mol
   volatile __global const int
       *complete;  // of an individual, the number of its children's generation
-} elders_t;
+} previous_t;
 
 // Whether the run goes on, by lane 0's last look: the same for all lanes.
 static int goes_on(sg_t sg, volatile __global lga_run_t *run, __local float *shared) {
@@ -95,18 +95,18 @@ static int breed(sg_t sg,
                  int generation,
                  int number,
                  lga_settings_t o,
-                 elders_t elders,
+                 previous_t previous,
                  individual_t *own) {
   const int torsions = p->ligand.torsions, length = TORSION + torsions, genes = 4 + torsions;
-  volatile __global const float *genotypes = elders.genotypes, *energies = elders.energies;
+  volatile __global const float *genotypes = previous.genotypes, *energies = previous.energies;
   // A tournament needs three numbers and the crossover three more; each lane draws one.
   for (int n = sg.lane; n < CHOICES; n += SG_SIZE) shared[n + 1] = draw(key, number, CHOICE, n);
   sg_sync(sg);
   if (sg.lane < 4) {
     const int of = (int)(shared[1 + sg.lane + sg.lane / 2] * (float)o.population);
-    while (elders.complete[of] != generation && !elders.run->ended) rest();
+    while (previous.complete[of] != generation && !previous.run->ended) rest();
   }
-  if (!goes_on(sg, elders.run, shared)) return 0;
+  if (!goes_on(sg, previous.run, shared)) return 0;
   device_fence();
   shared += 1;
   int parents[2];
@@ -275,19 +275,19 @@ static int wait_for(volatile __global lga_run_t *run, int generations) {
 
 // The individual `number` of a generation of a run, from its birth to the end of its local search.
 // Genotypes are those of the run. Returns 0 if the run ends before its parents are complete.
-static int live(sg_t sg,
-                const problem_t *p,
-                __local float *shared,
-                __local float *descent,
-                lga_settings_t settings,
-                uint key,
-                int generation,
-                int number,
-                elders_t elders,
-                __global float *children,
-                __global float *energies) {
+static int make_individual(sg_t sg,
+                           const problem_t *p,
+                           __local float *shared,
+                           __local float *descent,
+                           lga_settings_t settings,
+                           uint key,
+                           int generation,
+                           int number,
+                           previous_t previous,
+                           __global float *children,
+                           __global float *energies) {
   const int length = TORSION + p->ligand.torsions, freedoms = RIGID + p->ligand.torsions;
-  volatile __global lga_run_t *run = elders.run;
+  volatile __global lga_run_t *run = previous.run;
   __global float *gene = children + (size_t)number * length;
   if (generation > 0 && number == 0) {  // the best survives as it is
     if (sg.lane == 0) wait_for(run, generation);
@@ -295,8 +295,8 @@ static int live(sg_t sg,
     device_fence();
     const int best = run->best;
     for (int n = sg.lane; n < length; n += SG_SIZE)
-      gene[n] = elders.genotypes[(size_t)best * length + n];
-    if (sg.lane == 0) energies[0] = elders.energies[best];
+      gene[n] = previous.genotypes[(size_t)best * length + n];
+    if (sg.lane == 0) energies[0] = previous.energies[best];
     return 1;
   }
   share_t share;
@@ -305,7 +305,7 @@ static int live(sg_t sg,
   for (int k = 0; k < OWN; k++) own.first[k] = own.second[k] = own.slope[k] = 0.0f;
   if (generation == 0)
     first_genotype(sg, p, shared, key, number, &own);
-  else if (!breed(sg, p, shared, key, generation, number, settings, elders, &own))
+  else if (!breed(sg, p, shared, key, generation, number, settings, previous, &own))
     return 0;
   for (int s = 1; s < TRIALS; s++) {
     for (int k = 0; k < OWN; k++) own.trial.value[s][k] = own.trial.value[0][k];
@@ -389,13 +389,13 @@ KERNEL void generations(int from,           // number of the first generation
       const size_t first = first_gene(l, run->number, size), energy = (size_t)row * size;
       const uint key = philox(l.key, (uint)run->number, (uint)generation);
       const int before = (generation + AHEAD - 1) % AHEAD, slot = generation % AHEAD;
-      const elders_t elders = {run, genotypes + before * genes + first,
-                               all_energies + before * individuals + energy,
-                               complete + before * individuals + energy};
+      const previous_t previous = {run, genotypes + before * genes + first,
+                                   all_energies + before * individuals + energy,
+                                   complete + before * individuals + energy};
       __global float *children = genotypes + slot * genes + first;
       __global float *energies = all_energies + slot * individuals + energy;
-      if (live(sg, &p, shared, descent, settings, key, generation, number, elders, children,
-               energies)) {
+      if (make_individual(sg, &p, shared, descent, settings, key, generation, number, previous,
+                          children, energies)) {
         device_fence();
         sg_sync(sg);
         if (sg.lane == 0) {

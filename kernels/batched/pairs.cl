@@ -14,9 +14,12 @@
 #define MAX_ATOMS 64  // the largest ligand of the launch, rounded up to its class
 #endif
 
+#ifndef PIECE_WORDS
+#define PIECE_WORDS 3  // of a set of pieces: the root and one of each torsion
+#endif
+
 #define BONDS 3                 // pairs up to so many bonds apart do not count
 #define WORDS (MAX_ATOMS / 32)  // of a set of atoms
-#define PIECE_WORDS 3           // of a set of pieces: the root's and one of each torsion
 #define BIT(number) (1u << ((number) & 31))
 
 // The innermost far side around an atom; ranges are depth-first, so inner ones come later.

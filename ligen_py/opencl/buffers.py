@@ -177,8 +177,7 @@ def span(events: Sequence[cl.Event]) -> float:
 
 def busy(events: Sequence[cl.Event]) -> float:
     """Time in which any of some commands ran, which may overlap, waiting for all."""
-    with watchdog.waiting():
-        cl.wait_for_events(list(events))
+    wait_in_turn(events)
     total, until = 0, 0
     for start, end in sorted((event.profile.start, event.profile.end) for event in events):
         total += max(0, end - max(start, until))
@@ -186,9 +185,9 @@ def busy(events: Sequence[cl.Event]) -> float:
     return total * 1e-9
 
 
-def zero(device: Device, buffer: cl.Buffer) -> cl.Event:
+def zero(queue: cl.CommandQueue, buffer: cl.Buffer) -> cl.Event:
     """Fill a buffer with zeros, behind what the queue does before."""
-    return cl.enqueue_fill_buffer(device.queue, buffer, np.uint8(0), 0, buffer.size)
+    return cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, buffer.size)
 
 
 def _check(device: Device, size: int) -> None:

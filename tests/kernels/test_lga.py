@@ -23,6 +23,8 @@ from ligen_py.settings.lga import LgaSettings, LocalSearch
 from tests.xscore_input import charged_receptor
 
 SIZES = [(12, 3), (9, 0), (20, 5)]
+LARGE = (80, 6)
+"""Atoms and torsions of a ligand with more atoms than a sub-group has lanes."""
 
 both_forms = pytest.mark.parametrize("form", get_args(Form))
 
@@ -146,6 +148,21 @@ def test_short_local_searches_are_those_of_the_twin(
     assert np.mean(alike) >= 0.75
     for (number, run), one in twins.items():
         assert abs(found[number].evaluations[run] - one.evaluations) <= 4
+
+
+@pytest.mark.parametrize("local_search", ["bfgs", "adadelta"])
+def test_forces_on_more_atoms_than_lanes_are_those_of_the_twin(
+    device: Device, local_search: str
+) -> None:
+    if device.is_simulator:
+        pytest.skip("large ligands are too much for a simulator")
+    ligands = ligands_of([LARGE])
+    large = ligands, field_of(ligands, device)
+    given = {"generations": 1, "iterations": 3, "local_search": local_search, "stop": False}
+    given |= {"searched": 100, "runs": 8, "population": 2}
+    found = searched(large, device, **given, form="sub_groups")[0]
+    alike = [same(found, run, expected(large, device, 0, run, **given), 2e-2) for run in range(8)]
+    assert np.mean(alike) >= 0.75
 
 
 @both_forms
@@ -281,15 +298,57 @@ def test_ligands_of_several_sizes_are_searched_side_by_side(
     ligands = ligands_of([(12, 3), (36, 5), (9, 0), (52, 4)])
     many = ligands, field_of(ligands, device)
     given: dict[str, Any] = {"generations": 3, "iterations": 5, "stop": False, "form": form}
-    monkeypatch.setattr(batched, "FASTEST", {})
+    queues = []
+    run = Lga._run
+
+    def noted(self: Lga, *arguments: Any) -> Found:
+        queues.append(arguments[-1])
+        return run(self, *arguments)
+
+    monkeypatch.setattr(Lga, "_run", noted)
+    monkeypatch.setattr(batched, "SIDE_BY_SIDE", {})
     in_turn = searched(many, device, **given)
-    monkeypatch.setattr(batched, "FASTEST", {device.kind: form})
-    lga = Lga(device, many[1], form)
-    classes = lga._classes(ligands)
-    assert len(list(classes)) > 1
+    classes = len(queues)
+    assert classes > 1
+    assert queues == [device.queue] * classes
+    queues.clear()
+    monkeypatch.setattr(batched, "SIDE_BY_SIDE", {device.kind})
     for number, found in searched(many, device, **given).items():
         for name in Found.__annotations__:
             assert np.array_equal(getattr(found, name), getattr(in_turn[number], name)), name
+    assert len({queue.int_ptr for queue in queues}) == classes
+
+
+@both_forms
+def test_a_class_without_room_beside_the_others_is_searched_after_them(
+    device: Device, form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if device.is_simulator:
+        pytest.skip("large ligands are too much for a simulator")
+    ligands = ligands_of([(12, 3), (36, 5)])
+    many = ligands, field_of(ligands, device)
+    given: dict[str, Any] = {"generations": 2, "iterations": 3, "form": form}
+    expected_ones = searched(many, device, **given)
+    monkeypatch.setattr(batched, "SIDE_BY_SIDE", {device.kind})
+    run, second = Lga._run, device.queues(2)[1]
+
+    def full(self: Lga, *arguments: Any) -> Found:
+        if arguments[-1] == second:
+            raise buffers.OutOfMemoryError("full")
+        return run(self, *arguments)
+
+    monkeypatch.setattr(Lga, "_run", full)
+    found = searched(many, device, **given)
+    assert found.keys() == expected_ones.keys()
+    for number, one in found.items():
+        assert np.array_equal(one.energy, expected_ones[number].energy)
+
+
+def test_no_ligand_is_no_work(device: Device) -> None:
+    none = subset(ligands_of(SIZES), rows_below(ligands_of(SIZES), "ligand", np.zeros(0, int)))
+    lga = Lga(device, field_of(ligands_of(SIZES[:1]), device))
+    assert list(lga.search(none, LgaSettings())) == []
+    assert lga.kernel_seconds == 0
 
 
 def test_both_forms_find_the_same_poses_in_one_generation(

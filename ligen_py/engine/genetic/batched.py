@@ -109,12 +109,17 @@ INDIVIDUALS_AT_ONCE = 1_000_000
 """Individuals of such a launch, if it has several generations: a GPU that also draws a screen ends
 launches that last seconds."""
 
+SIDE_BY_SIDE = {"gpu"}
+"""Kinds of device that search ligands of all classes at once: each class alone leaves a GPU idle
+towards its end."""
+
 GROUPS_PER_UNIT = 32
 """Work-groups for each compute unit in that form. Those that find no room come when others end."""
 
 REGISTERS = {"solis_wets": 168}
 """Of a lane on NVIDIA's GPUs, by local search; else `USUAL_REGISTERS`. With fewer more sub-groups
-have room, and each is slower by more."""
+have room, and each is slower by more. Solis and Wets' search, of which some wait anyhow, is fastest
+with these."""
 USUAL_REGISTERS = 128
 
 SUB_GROUPS_PER_UNIT = {"gpu": 32}
@@ -395,13 +400,10 @@ class Lga:
         With `watch` the runs are read after every generation, which takes time.
         """
         every = list(self._classes(ligands))
-        # On a GPU classes are searched side by side: each alone leaves it idle towards its end.
-        together = len(every) if self.device.kind in FASTEST and watch is None else 1
 
-        def search_class(number: int) -> Iterator[tuple[np.ndarray, Found]]:
+        def search_class(number: int, queue: Any) -> Iterator[tuple[np.ndarray, Found]]:
             """Search with the ligands of one class."""
             classes, members = every[number]
-            queue = self.device.queues(max(1, together))[number % together]
 
             def work(rows: np.ndarray) -> Found:
                 """Search with some of them; their results in the order of `rows`."""
@@ -411,15 +413,28 @@ class Lga:
 
             return by_batches(self.device, work, members)
 
-        if together > 1:
-            with ThreadPoolExecutor(together) as pool:
-                for found in pool.map(lambda number: list(search_class(number)), range(together)):
-                    yield from found
-        else:
-            for number in range(len(every)):
-                yield from search_class(number)
-        self.kernel_seconds += buffers.busy(self._events)
-        self._events.clear()
+        left = list(range(len(every)))
+        try:
+            if self.device.kind in SIDE_BY_SIDE and len(every) > 1 and watch is None:
+                queues = self.device.queues(len(every))
+                with ThreadPoolExecutor(len(every)) as pool:
+                    searches = [
+                        pool.submit(lambda number: list(search_class(number, queues[number])), n)
+                        for n in left
+                    ]
+                    left = []
+                    for number, search in enumerate(searches):
+                        try:
+                            found = search.result()
+                        except buffers.OutOfMemoryError:  # beside the others
+                            left.append(number)
+                        else:
+                            yield from found
+            for number in left:
+                yield from search_class(number, self.device.queue)
+        finally:
+            self.kernel_seconds += buffers.busy(self._events)
+            self._events.clear()
 
     def _classes(self, ligands: Ad4Ligands) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
         """Atoms and degrees of freedom that kernels are compiled for, and the ligands of each."""
@@ -451,17 +466,19 @@ class Lga:
         individuals = len(runs) * settings.population
         genes = int((torsions.astype(np.int64) + TORSION).sum()) * settings.population
         length = classes[1] + 1
-        # Generations as two arrays in turns, or all that are under way as one.
-        apart = (1, 1) if self.form == "lanes" else (AHEAD,)
+        # Generations: two arrays in turns, or one of all that are under way.
+        by_lanes = self.form == "lanes"
+        copies = (1, 1) if by_lanes else (AHEAD,)
         shared = _Buffers(
             tuple(buffers.upload(device, getattr(batch, name)) for name in COLUMNS),
             buffers.exchange(device, runs),
-            [buffers.empty(device, genes * each, "f4") for each in apart],
-            [buffers.empty(device, individuals * each, "f4") for each in apart],
+            [buffers.empty(device, genes * each, "f4") for each in copies],
+            [buffers.empty(device, individuals * each, "f4") for each in copies],
             buffers.empty(device, len(runs) * length, "f4"),
             (np.int64(genes), np.int64(individuals)),
-            buffers.exchange(device, np.zeros(individuals * apart[0], np.int32)),
+            buffers.empty(device, 0 if by_lanes else individuals * AHEAD, np.int32),
         )
+        buffers.zero(queue, shared.complete)
         active = np.arange(len(runs), dtype=np.int32)
         launches, done = None, 0
         events: list[Any] = []
@@ -471,7 +488,8 @@ class Lga:
                 launches = self._launches(shared, settings, classes, active)
             many = 1 if watch else self._at_once(len(active), settings)
             many = min(many, settings.generations - done)
-            events += launches.enqueue(queue, done, many)
+            with buffers.memory_named(device):
+                events += launches.enqueue(queue, done, many)
             done += many
             last = events[-1]
             if watch is not None or looked is not None:

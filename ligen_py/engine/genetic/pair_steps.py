@@ -53,7 +53,7 @@ def steps(pairs: np.ndarray, atoms: int, lanes: int, *, apart: bool) -> np.ndarr
         halves = held[: lanes // 2], held[lanes // 2 :]
         in_turn = [_coloured(half) if apart else _one_by_one(half) for half in halves]
         table = np.full((_even(max(map(len, in_turn))), lanes, 3), NONE, np.int32)
-        table[:, :, 0], table[:, :, 1] = np.minimum(own, atoms), atoms
+        table[:, :, 0], table[:, :, 1] = own, atoms
         for start, half in zip((0, lanes // 2), in_turn, strict=True):
             for step, partners in enumerate(half):
                 for lane, partner in partners.items():

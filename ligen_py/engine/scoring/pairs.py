@@ -7,6 +7,7 @@ import numpy as np
 from ligen_py.engine.scoring.pose_kernel import ATOM_CLASSES, PoseBatch, ligand_table, runs
 from ligen_py.opencl import buffers
 from ligen_py.opencl.program import build
+from ligen_py.records.limits import MAX_TORSIONS
 
 GROUP = 64
 """Work-items of a ligand."""
@@ -39,7 +40,10 @@ def find_pairs(batch: PoseBatch, chosen: np.ndarray) -> Pairs:
     pairs = buffers.empty(device, int(room.sum()) * 2, np.int16)
     counts = buffers.empty(device, len(table), np.int32)
     most = int(table["atoms"].max(initial=0))
-    definitions = {"MAX_ATOMS": next(size for size in ATOM_CLASSES if size >= most)}
+    definitions = {
+        "MAX_ATOMS": next(size for size in ATOM_CLASSES if size >= most),
+        "PIECE_WORDS": MAX_TORSIONS // 32 + 1,
+    }
     structs = {"pairs_ligand_t": table.dtype}
     program = build(device, "batched/pairs.cl", definitions, structs=structs)
     with buffers.memory_named(device):

@@ -307,8 +307,10 @@ def _in_turn(preparations: Sequence[Steps[T]]) -> list[T]:
     while waiting:
         asked: dict[Callable[[list[Any]], list[Any]], dict[int, list[Any]]] = defaultdict(dict)
         for number, steps in list(waiting.items()):
+            answer = answers.pop(number, None)
             try:
-                wanted = steps.send(answers.pop(number, None))
+                failed = isinstance(answer, Exception)
+                wanted = steps.throw(answer) if failed else steps.send(answer)
                 if wanted:
                     function, items = wanted
                     asked[function][number] = items
@@ -316,10 +318,27 @@ def _in_turn(preparations: Sequence[Steps[T]]) -> list[T]:
                 results[number] = end.value
                 del waiting[number]
         for function, all_items in asked.items():
-            made = iter(function(list(chain.from_iterable(all_items.values()))))
-            for number, items in all_items.items():
-                answers[number] = list(islice(made, len(items)))
+            answers |= _made(function, all_items)
     return [results[number] for number in range(len(preparations))]
+
+
+def _made(
+    function: Callable[[list[Any]], list[Any]], items: dict[int, list[Any]]
+) -> dict[int, list[Any] | Exception]:
+    """What a function makes of the items of some preparations, of all at once.
+
+    Where that fails, of each preparation's alone, so that an error is that of the one it is about.
+    """
+    try:
+        made = iter(function(list(chain.from_iterable(items.values()))))
+        return {number: list(islice(made, len(own))) for number, own in items.items()}
+    except MemoryError:
+        raise
+    except Exception as error:
+        if len(items) == 1:
+            return dict.fromkeys(items, error)
+        alone = (_made(function, {number: own}) for number, own in items.items())
+        return dict(chain.from_iterable(one.items() for one in alone))
 
 
 def _prepared(

@@ -121,7 +121,7 @@ class Ensemble:
         lengths = buffers.empty(device, count * POOLED, np.int32)
         sizes = np.int32(count), np.int32(receptor_count), np.int32(most)
         if self.lanes == 1:
-            buffers.zero(device, self._masks)
+            buffers.zero(device.queue, self._masks)
         self._densities.kernel("list_atoms")(
             device.queue, (count * POOLED,), None,
             *sizes, receptor[0], rows, offsets, places, lists, lengths,
@@ -153,7 +153,7 @@ class Ensemble:
         key = (name, side, room)
         if key not in self._grids:
             buffer = buffers.empty(self.device, self.batch * (side + 2) ** 3 * room, np.float32)
-            buffers.zero(self.device, buffer)
+            buffers.zero(self.device.queue, buffer)
             self._grids[key] = _Grid(side, room, buffer)
         return self._grids[key]
 

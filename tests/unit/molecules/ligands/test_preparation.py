@@ -274,6 +274,34 @@ def test_what_goes_wrong_with_arrays_is_a_result(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(preparation, "_docking_orders", fail)
     found = prepare(Record(1, "x", "CCO"), SETTINGS)
     assert (found.reason, found.detail) == (Reason.UNPARSABLE, "RDKit: RuntimeError: no arrays")
+    assert found.smiles == "CCO"
+    assert found.key
+
+
+def test_what_goes_wrong_with_one_of_a_batch_costs_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = []
+    for number, smiles in enumerate(("CCO", "CCCBr", "CCN"), start=1):
+        mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+        EmbedMolecule(mol, randomSeed=1)
+        records.append(Record(number, "x", Chem.MolToMolBlock(mol), "mol"))
+    alone = [prepare(record, SETTINGS) for record in records]
+    orders = preparation._docking_orders
+
+    def fail(lists: list) -> list:  # type: ignore[type-arg]
+        if any(35 in one.element for one in lists):
+            raise RuntimeError("no bromine")
+        return orders(lists)
+
+    monkeypatch.setattr(preparation, "_docking_orders", fail)
+    first, second, third = prepare_together(records, SETTINGS)
+    assert second is not None
+    assert second.detail == "RDKit: RuntimeError: no bromine"
+    assert (second.smiles, second.key) == (alone[1].smiles, alone[1].key)
+    for found, expected in ((first, alone[0]), (third, alone[2])):
+        assert found is not None
+        assert pickle.dumps(found.states) == pickle.dumps(expected.states)
 
 
 def test_records_in_turn_become_what_each_becomes_alone() -> None:
