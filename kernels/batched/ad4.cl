@@ -138,9 +138,9 @@ KERNEL void ad4(
   const receptor_t receptor = {receptor_count, donor_count, places,    axes,
                                normals,        pair_table,  type_table};
   __global const float *charge = charges + ligand.first_atom;
-  const int finite = build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
-                                angles + first_turn[pose], quaternions[pose].yzwx,
-                                (float4)(vload3(pose, translations), 0.0f));
+  const int finite =
+      build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
+                 angles + first_turn[pose], motion_of(quaternions, translations, pose));
 
   for (int base = 0; base < ligand.active; base += SG_SIZE) {
     const int n = base + sg.lane;

@@ -57,7 +57,7 @@ KERNEL void place(int pose_count,
     turn_far_side(sg, atoms, torsions[l.first_torsion + n], inverse_lengths[l.first_torsion + n],
                   angle.x, angle.y);
   }
-  const affine_t motion = rigid(quaternions[pose].yzwx, (float4)(vload3(pose, translations), 0.0f));
+  const affine_t motion = motion_of(quaternions, translations, pose);
   for (int h = sg.lane; h < l.heavy; h += SG_SIZE)
     places[l.first_place + h * l.poses + number] =
         transform(motion, atoms[heavy_atoms[l.first_heavy + h]]);

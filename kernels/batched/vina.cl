@@ -87,9 +87,9 @@ KERNEL void vina(
   if (sg.item >= pose_count) return;
   const int pose = order[sg.item];
   const vina_ligand_t ligand = ligands[owner[pose]];
-  const int finite = build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
-                                angles + first_turn[pose], quaternions[pose].yzwx,
-                                (float4)(vload3(pose, translations), 0.0f));
+  const int finite =
+      build_pose(sg, BODY(ligand), atoms, conformers, torsions, inverse_lengths,
+                 angles + first_turn[pose], motion_of(quaternions, translations, pose));
 
   for (int h = sg.lane; h < ligand.heavy; h += SG_SIZE) {
     const vina_terms_t sum = contacts(atoms[h], receptor, receptor_count, pair_table);

@@ -289,14 +289,22 @@ def test_a_descent_ends_where_it_gains_no_more(
     assert 0.7 * twins < used < 1.4 * twins
 
 
-@both_forms
-def test_ligands_of_several_sizes_are_searched_side_by_side(
-    device: Device, form: Form, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(scope="module")
+def several_sizes(device: Device) -> tuple[Ad4Ligands, Ad4Field]:
+    """Ligands of several classes, and their field."""
     if device.is_simulator:
         pytest.skip("large ligands are too much for a simulator")
     ligands = ligands_of([(12, 3), (36, 5), (9, 0), (52, 4)])
-    many = ligands, field_of(ligands, device)
+    return ligands, field_of(ligands, device)
+
+
+@both_forms
+def test_ligands_of_several_sizes_are_searched_side_by_side(
+    several_sizes: tuple[Ad4Ligands, Ad4Field],
+    device: Device,
+    form: Form,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     given: dict[str, Any] = {"generations": 3, "iterations": 5, "stop": False, "form": form}
     queues = []
     run = Lga._run
@@ -307,13 +315,13 @@ def test_ligands_of_several_sizes_are_searched_side_by_side(
 
     monkeypatch.setattr(Lga, "_run", noted)
     monkeypatch.setattr(batched, "SIDE_BY_SIDE", {})
-    in_turn = searched(many, device, **given)
+    in_turn = searched(several_sizes, device, **given)
     classes = len(queues)
     assert classes > 1
     assert queues == [device.queue] * classes
     queues.clear()
     monkeypatch.setattr(batched, "SIDE_BY_SIDE", {device.kind})
-    for number, found in searched(many, device, **given).items():
+    for number, found in searched(several_sizes, device, **given).items():
         for name in Found.__annotations__:
             assert np.array_equal(getattr(found, name), getattr(in_turn[number], name)), name
     assert len({queue.int_ptr for queue in queues}) == classes
@@ -321,14 +329,13 @@ def test_ligands_of_several_sizes_are_searched_side_by_side(
 
 @both_forms
 def test_a_class_without_room_beside_the_others_is_searched_after_them(
-    device: Device, form: Form, monkeypatch: pytest.MonkeyPatch
+    several_sizes: tuple[Ad4Ligands, Ad4Field],
+    device: Device,
+    form: Form,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if device.is_simulator:
-        pytest.skip("large ligands are too much for a simulator")
-    ligands = ligands_of([(12, 3), (36, 5)])
-    many = ligands, field_of(ligands, device)
     given: dict[str, Any] = {"generations": 2, "iterations": 3, "form": form}
-    expected_ones = searched(many, device, **given)
+    expected_ones = searched(several_sizes, device, **given)
     monkeypatch.setattr(batched, "SIDE_BY_SIDE", {device.kind})
     run, second = Lga._run, device.queues(2)[1]
 
@@ -338,7 +345,7 @@ def test_a_class_without_room_beside_the_others_is_searched_after_them(
         return run(self, *arguments)
 
     monkeypatch.setattr(Lga, "_run", full)
-    found = searched(many, device, **given)
+    found = searched(several_sizes, device, **given)
     assert found.keys() == expected_ones.keys()
     for number, one in found.items():
         assert np.array_equal(one.energy, expected_ones[number].energy)

@@ -1,6 +1,7 @@
 """Filter poses on a device: place, sort, cluster, order, clip (kernels/batched/filter.cl)."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -153,13 +154,8 @@ def _launch(
         table["first_way"] = (
             np.cumsum(table["ways"] * table["heavy"]) - table["ways"] * table["heavy"]
         )
-    conformers, genotypes = Conformers.of(ligands, first, last), Genotypes.of(poses, first, last)
     kept = counts[first:last]
     table["first_kept"] = np.cumsum(kept) - kept
-    steps = steps_of(genotypes.degrees)
-    angles = (
-        np.stack(cosines_and_sines(genotypes.degrees), axis=1) if steps is None else STEP_ANGLES
-    )
     rows = slice(poses.first_pose[first], poses.first_pose[last])
     program = _program(device, int(table["atoms"].max()), int(table["poses"].max(initial=1)))
     group = tuned(device, "batched/filter.cl").sub_groups
@@ -175,15 +171,7 @@ def _launch(
             (local,),
             np.int32(pose_count),
             rows_on_device,
-            buffers.upload(device, genotypes.owner),
-            buffers.upload(device, conformers.atoms),
-            buffers.upload(device, conformers.torsions),
-            buffers.upload(device, conformers.inverse_lengths),
-            np.int32(steps is not None),
-            buffers.upload(device, np.zeros(0, np.uint8) if steps is None else steps),
-            buffers.upload(device, angles),
-            buffers.upload(device, genotypes.quaternions),
-            buffers.upload(device, genotypes.translations),
+            *_posed(device, ligands, poses, span),
             buffers.upload(device, heavy),
             places,
         )
@@ -207,4 +195,30 @@ def _launch(
     return tuple(
         buffers.download(device, output, total, kind)
         for output, kind in zip(outputs, kinds, strict=True)
+    )
+
+
+def _posed(
+    device: Device, ligands: Ligands, poses: Poses, span: tuple[int, int]
+) -> tuple[Any, ...]:
+    """What `place` is given of the poses of some ligands: conformers and genotypes.
+
+    Of torsions that all are whole steps, as docked ones are, the steps, and the angles of each.
+    """
+    conformers, genotypes = Conformers.of(ligands, *span), Genotypes.of(poses, *span)
+    steps = steps_of(genotypes.degrees)
+    if steps is None:
+        angles = np.stack(cosines_and_sines(genotypes.degrees), axis=1)
+    else:
+        angles = STEP_ANGLES
+    return (
+        buffers.upload(device, genotypes.owner),
+        buffers.upload(device, conformers.atoms),
+        buffers.upload(device, conformers.torsions),
+        buffers.upload(device, conformers.inverse_lengths),
+        np.int32(steps is not None),
+        buffers.upload(device, np.zeros(0, np.uint8) if steps is None else steps),
+        buffers.upload(device, angles),
+        buffers.upload(device, genotypes.quaternions),
+        buffers.upload(device, genotypes.translations),
     )

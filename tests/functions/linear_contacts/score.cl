@@ -25,8 +25,7 @@ KERNEL void linear_contacts(int pose_count,
   const int pose = order[sg.item];
   const body_t body = BODY(ligands[owner[pose]]);
   const int finite = build_pose(sg, body, atoms, conformers, torsions, inverse_lengths,
-                                angles + first_turn[pose], quaternions[pose].yzwx,
-                                (float4)(vload3(pose, translations), 0.0f));
+                                angles + first_turn[pose], motion_of(quaternions, translations, pose));
   float energy = 0.0f;
   for (int i = sg.lane; i < body.atoms; i += SG_SIZE) {
     for (int j = 0; j < receptor_count; j++) {
