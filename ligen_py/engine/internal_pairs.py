@@ -73,7 +73,7 @@ def _pairs_of_run(
     axes = row[_rows(ligands.torsion_axis, ligands.first_torsion, first, last, first_atom)]
     torsions = np.diff(ligands.first_torsion[span])
     number = 1 + np.arange(len(axes)) - np.repeat(np.cumsum(torsions) - torsions, torsions)
-    piece = rigid_pieces(ligands, first, last)[kept]
+    piece = piece_numbers(ligands, first, last)[kept]
     atom = np.concatenate([np.arange(len(kept)), axes[:, 0], axes[:, 1]])
     first_set = np.cumsum(torsions + 1) - (torsions + 1)
     member = np.concatenate([piece, number, piece[axes[:, 0]]]) + first_set[owner_kept[atom]]
@@ -121,7 +121,7 @@ def _rows(
     return rows + np.repeat(first_atom[:-1], np.diff(offsets[first : last + 1]))[:, None]
 
 
-def rigid_pieces(ligands: Ligands, first: int, last: int) -> np.ndarray:
+def piece_numbers(ligands: Ligands, first: int, last: int) -> np.ndarray:
     """Rigid piece of each atom of some ligands: the innermost far side around it, 0: the root.
 
     Pieces count from 0 in each ligand. Ranges are depth-first, so inner ones come later.

@@ -70,6 +70,8 @@ def problem(system: tuple[Ad4Ligands, Ad4Field], device: Device, number: int) ->
 def searched(system: tuple[Ad4Ligands, Ad4Field], device: Device, **given: Any) -> dict[int, Found]:
     """What was found, by the ligand's row; of one run the runs' poses."""
     ligands, field = system
+    if given.get("form") == "sub_groups" and device.label.startswith("Portable"):
+        pytest.skip("PoCL 6's compiler may abort at this form, and PoCL takes the other one")
     ways = ("form", "lanes", "splits", "room")
     lga = Lga(device, field, **{name: given.pop(name) for name in ways if name in given})
     settings = LgaSettings(**{"runs": 2, "population": 8, **given})

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ligen_py.engine.internal_pairs import rigid_pieces
+from ligen_py.engine.internal_pairs import piece_numbers
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.pocket import GeometricField
 
@@ -11,7 +11,7 @@ def largest_piece(ligands: Ligands, number: int) -> float:
     """Largest distance between two atoms of one rigid piece of a ligand, Angstrom."""
     atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
     xyz = ligands.xyz[atoms].astype(np.float64)
-    piece = rigid_pieces(ligands, number, number + 1)
+    piece = piece_numbers(ligands, number, number + 1)
     distance = np.linalg.norm(xyz[:, None] - xyz, axis=-1)
     return float(distance[piece[:, None] == piece].max())
 
