@@ -64,6 +64,11 @@ class AtomKind(NamedTuple):
     packed: bytes
     """As `ATOM_TYPE`."""
 
+    @property
+    def hybridisation(self) -> int:
+        """RDKit's code."""
+        return self.packed[-1] // HYBRID
+
 
 class BondKind(NamedTuple):
     """What RDKit says of a bond, apart from its ends."""

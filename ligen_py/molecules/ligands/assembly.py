@@ -9,13 +9,16 @@ alike those of each piece together, pieces depth first from the root.
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from rdkit import Chem
 
-from ligen_py.molecules.graph import atoms_of, bonds_of
+from ligen_py.molecules.graph import atoms_of
 from ligen_py.molecules.ligands.conformers import NoConformerError
 from ligen_py.molecules.ligands.shapes import ShapeCache
+from ligen_py.molecules.lists import Lists
+from ligen_py.records.molecule import CHIRALITIES
 
 TORSIONS = {
     0: (180, 60, 300, 120, 240, 90, 270, 30, 150, 210, 330, 0),
@@ -23,6 +26,7 @@ TORSIONS = {
     2: (180, 0, 150, 210, 30, 330, 120, 240, 60, 300, 90, 270),
 }
 """Flat ends of a bond -> torsions to try, in degrees, the usual ones first."""
+TURNS = {ends: np.deg2rad(degrees) for ends, degrees in TORSIONS.items()}
 EVERY = np.deg2rad(np.arange(0, 360, 15))
 """Turns of a bond that are tried where atoms clash."""
 NEAR = 3.2
@@ -36,7 +40,8 @@ BLOCKS = 4
 FARTHEST_BOND = 3
 """Atoms up to this many bonds apart do not repel each other."""
 
-FLAT = (Chem.HybridizationType.SP2, Chem.HybridizationType.SP)
+SP3 = int(Chem.HybridizationType.SP3)
+FLAT = (int(Chem.HybridizationType.SP2), int(Chem.HybridizationType.SP))
 
 
 @dataclass(frozen=True)
@@ -90,15 +95,17 @@ def assemble(
     Raises:
         NoConformerError: a piece has stereocentres that exclude each other.
     """
-    pieces = _pieces(bare, near, torsions, cache)
+    fragments = _Fragments(bare)
+    pieces = _pieces(fragments, near, torsions, cache)
     if pieces is None:
         return None
     chosen = combinations([len(piece.points) for piece in pieces], BLOCKS * limit)
-    flat = [atom.GetHybridization() in FLAT for atom in atoms_of(bare)]
     distant = Chem.GetDistanceMatrix(bare) > FARTHEST_BOND
     found = np.empty((0, len(near), 3))
     for start in range(0, len(chosen), limit):
-        xyz = _joined(pieces, chosen[start : start + limit], near, torsions, flat, distant)
+        xyz = _joined(
+            pieces, chosen[start : start + limit], near, torsions, fragments.flat, distant
+        )
         found = np.concatenate([found, xyz[_repaired(xyz, torsions, distant)]])[:limit]
         if len(found) == limit:
             break
@@ -108,7 +115,7 @@ def assemble(
 def can_exist(bare: Chem.Mol, near: list[list[int]], torsions: Torsions, cache: ShapeCache) -> bool:
     """Whether no rigid piece of a molecule has stereocentres that exclude each other."""
     try:
-        _pieces(bare, near, torsions, cache)
+        _pieces(_Fragments(bare), near, torsions, cache)
     except NoConformerError:
         return False
     return True
@@ -124,24 +131,19 @@ def combinations(sizes: list[int], limit: int) -> np.ndarray:
 
 
 def _pieces(
-    bare: Chem.Mol, near: list[list[int]], torsions: Torsions, cache: ShapeCache
+    fragments: "_Fragments", near: list[list[int]], torsions: Torsions, cache: ShapeCache
 ) -> list[Piece] | None:
     """The pieces with their shapes; None where one has none."""
-    kekule = Chem.Mol(bare)
-    Chem.Kekulize(kekule, clearAromaticFlags=True)
-    heavy = bare.GetNumAtoms()
-    surroundings = _Surroundings.of(kekule, near)
-    stereo = {atom.GetIdx() for atom in atoms_of(bare) if atom.GetChiralTag()}
-    stereo |= {bond.GetBeginAtomIdx() for bond in bonds_of(bare) if bond.GetStereo()}
-    rank = list(Chem.CanonicalRankAtoms(bare)) if stereo else []
+    heavy = len(fragments.lists.atoms)
+    rank = list(Chem.CanonicalRankAtoms(fragments.bare)) if fragments.stereo else []
     starts = [0, *torsions.far_sides[:, 0].tolist(), heavy]
     pieces = []
     for first, last in pairwise(starts):
         own = range(first, last)
         beyond = {o for a in own for o in near[a] if o < heavy and not first <= o < last}
-        shell = surroundings.shell(own, beyond)
-        marked = sorted(beyond, key=rank.__getitem__) if not stereo.isdisjoint(own) else []
-        smiles, order = _written(kekule, surroundings, {*own, *shell}, shell, marked)
+        is_centre = not fragments.stereo.isdisjoint(own)
+        marked = sorted(beyond, key=rank.__getitem__) if is_centre else []
+        smiles, order = fragments.written(own, fragments.shell(own, beyond), marked)
         shapes = cache.shapes(smiles)
         if shapes is None or len(shapes.first) != len(order) + 1:
             return None
@@ -199,10 +201,11 @@ def _joined(
             ahead = next(atom for atom in near[there] if atom != here)
             before = placed[parent][:, [pieces[parent].row(a) for a in (behind, here, there)]]
             rows = [piece.row(atom) for atom in (here, there, ahead)]
-            points, angle, ends = _aligned(before, points, rows)
-            turns = np.deg2rad(TORSIONS[flat[here] + flat[there]]) - angle[:, None]
+            points, angle, end, axis = _aligned(before, points, rows)
+            turns = TURNS[flat[here] + flat[there]] - angle[:, None]
             counted = distant[piece.first : piece.first + piece.heavy, : piece.first]
-            points = _turned_best(points, piece.heavy, ends, turns, xyz[:, : piece.first], counted)
+            others = xyz[:, : piece.first] - end
+            points = _turned_best(points, piece.heavy, axis, turns, others, counted) + end
         placed.append(points)
         own = points[:, piece.own]
         xyz[:, piece.first : piece.first + piece.heavy] = own[:, : piece.heavy]
@@ -210,88 +213,115 @@ def _joined(
     return xyz
 
 
-@dataclass(frozen=True)
-class _Surroundings:
-    """What belongs to a piece's fragment besides its own atoms."""
+class _Fragments:
+    """The fragments of a molecule that stand for its pieces, with what shapes a piece from beyond.
 
-    heavy: list[list[int]]
-    """Heavy neighbours of each atom."""
-    orders: dict[tuple[int, int], int]
-    """Order of each bond, both ways."""
-    ends: set[int]
-    """Atoms behind which hydrogens give the same lengths and angles as what is there."""
-    whole: set[int]
-    """Atoms that would be other ones without some of their neighbours."""
+    Of a molecule of heavy atoms in docking order.
+    """
 
-    @classmethod
-    def of(cls, kekule: Chem.Mol, near: list[list[int]]) -> "_Surroundings":
-        """Of a molecule with Kekule's bonds; `near` lists the neighbours of each atom."""
-        orders = {}
-        for bond in bonds_of(kekule):
-            a, b, order = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), bond.GetBondTypeAsDouble()
-            orders[a, b] = orders[b, a] = int(order)
-        count = kekule.GetNumAtoms()
-        ends, whole = set(), set()
-        for number, atom in enumerate(atoms_of(kekule)):
-            element = atom.GetAtomicNum()
-            if atom.GetFormalCharge() or (
-                element in (15, 16) and atom.GetTotalValence() > 18 - element
-            ):
-                whole.add(number)
-            elif element in (6, 8) and atom.GetHybridization() == Chem.HybridizationType.SP3:
-                ends.add(number)
-        return cls([[b for b in near[a] if b < count] for a in range(count)], orders, ends, whole)
+    def __init__(self, bare: Chem.Mol) -> None:
+        self.bare = bare
+        self.kekule = Chem.Mol(bare)
+        Chem.Kekulize(self.kekule, clearAromaticFlags=True)
+        chirality = []
+        for atom in atoms_of(self.kekule):
+            atom.SetAtomMapNum(0)  # a label, which a SMILES would have
+            chirality.append(int(atom.GetChiralTag()))
+        self.lists = lists = Lists(self.kekule)
+        self.bonds = list(zip(lists.near, lists.far, lists.bonds, strict=True))
+        self.stereo = {atom for atom, tag in enumerate(chirality) if tag}
+        self.stereo |= {one for one, _, bond in self.bonds if bond.stereo}
+        self.special = {atom for atom, tag in enumerate(chirality) if tag > CHIRALITIES}
+        """Centres that are no tetrahedra; one more property belongs to them."""
+        self.flat = [kind.hybridisation in FLAT for kind in lists.atoms]
+        """Of each atom, whether its neighbours lie in a plane."""
+        self.ends: set[int] = set()
+        """Atoms behind which hydrogens give the same lengths and angles as what is there."""
+        self.whole: set[int] = set()
+        """Atoms that would be other ones without some of their neighbours."""
+        for atom, kind in enumerate(lists.atoms):
+            if kind.charge or (kind.element in (15, 16) and kind.valence > 18 - kind.element):
+                self.whole.add(atom)
+            elif kind.element in (6, 8) and kind.hybridisation == SP3:
+                self.ends.add(atom)
 
     def shell(self, own: range, beyond: set[int]) -> set[int]:
         """The atoms `beyond` a piece's bonds, and their neighbours, as far as they shape it."""
-        shell = beyond | {b for a in beyond - self.ends for b in self.heavy[a] if b not in own}
+        near = self.lists.neighbours
+        shell = beyond | {b for a in beyond - self.ends for b in near[a] if b not in own}
         waiting = list(shell & self.whole)
         while waiting:
-            for other in self.heavy[waiting.pop()]:
+            for other in near[waiting.pop()]:
                 if other not in shell and other not in own:
                     shell.add(other)
                     if other in self.whole:
                         waiting.append(other)
         return shell
 
+    def written(self, own: range, shell: set[int], marked: list[int]) -> tuple[str, list[int]]:
+        """A fragment's SMILES, and its atoms in the order in which they stand there.
 
-def _written(
-    kekule: Chem.Mol,
-    surroundings: _Surroundings,
-    inside: set[int],
-    shell: set[int],
-    marked: list[int],
-) -> tuple[str, list[int]]:
-    """A fragment's SMILES, and its atoms in the order in which they stand there.
+        Hydrogens stand where the molecule goes on. Isotopes make the atoms in `marked` different,
+        which stereochemistry needs where they differ by atoms that are not in the fragment alone.
+        A fragment written before is known by its atoms and bonds in their order.
+        """
+        inside = sorted({*own, *shell})
+        place = {atom: number for number, atom in enumerate(inside)}
+        cut = dict.fromkeys(shell, 0)
+        bonds, is_usual = [], self.special.isdisjoint(inside) and len(inside) < len(self.flat)
+        for one, other, bond in self.bonds:
+            if one in place and other in place:
+                bonds.append((place[one], place[other], bond.packed))
+                is_usual &= not (bond.stereo or bond.direction)
+            elif one in cut and other not in place:
+                cut[one] += int(bond.order)
+            elif other in cut and one not in place:
+                cut[other] += int(bond.order)
+        key = (
+            tuple([self.lists.atoms[atom].packed for atom in inside]),
+            tuple(bonds),
+            tuple([place[atom] for atom in marked]),
+        )
+        found = _known.get(key) if is_usual else None
+        if found is None:
+            found = self._write(inside, shell, cut, marked)
+        if is_usual:
+            if len(_known) >= KNOWN:
+                _known.clear()
+            _known[key] = found
+        smiles, order = found
+        return smiles, [inside[number] for number in order]
 
-    Hydrogens stand where the molecule goes on. Isotopes make the atoms in `marked` different, which
-    stereochemistry needs where they differ by atoms that are not in the fragment alone.
-    """
-    part = Chem.RWMol(kekule)
-    for number in shell:
-        atom = part.GetAtomWithIdx(number)
-        outside = [other for other in surroundings.heavy[number] if other not in inside]
-        if outside:
-            free = sum(surroundings.orders[number, other] for other in outside)
-            atom.SetNumExplicitHs(atom.GetTotalNumHs() + free)
-            atom.SetNoImplicit(True)
-        atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
-    for isotope, number in enumerate(marked, start=1):
-        part.GetAtomWithIdx(number).SetIsotope(isotope)
-    part.BeginBatchEdit()
-    for number in range(part.GetNumAtoms()):
-        if number not in inside:
+    def _write(
+        self, inside: list[int], shell: set[int], cut: dict[int, int], marked: list[int]
+    ) -> tuple[str, list[int]]:
+        """The SMILES and the order of the atoms; `cut`: orders of the bonds beyond, by atom."""
+        part = Chem.RWMol(self.kekule)
+        for number in shell:
+            atom = part.GetAtomWithIdx(number)
+            if cut[number]:
+                atom.SetNumExplicitHs(atom.GetTotalNumHs() + cut[number])
+                atom.SetNoImplicit(True)
+            atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+        for isotope, number in enumerate(marked, start=1):
+            part.GetAtomWithIdx(number).SetIsotope(isotope)
+        part.BeginBatchEdit()
+        for number in {*range(part.GetNumAtoms())}.difference(inside):
             part.RemoveAtom(number)
-    part.CommitBatchEdit()
-    smiles = Chem.MolToSmiles(part)
-    kept = sorted(inside)
-    order = part.GetProp("_smilesAtomOutputOrder").strip("[],").split(",")
-    return smiles, [kept[int(number)] for number in order]
+        part.CommitBatchEdit()
+        smiles = Chem.MolToSmiles(part)
+        order = part.GetProp("_smilesAtomOutputOrder").strip("[],").split(",")
+        return smiles, [int(number) for number in order]
+
+
+KNOWN = 20_000
+"""Fragments whose SMILES are remembered, about 1 kB each."""
+_known: dict[tuple[Any, ...], tuple[str, list[int]]] = {}
 
 
 def _aligned(
     before: np.ndarray, points: np.ndarray, rows: list[int]
-) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Place a piece at the end of a bond.
 
     Args:
@@ -301,7 +331,8 @@ def _aligned(
         rows: among them the bond's ends and an atom behind it.
 
     Returns:
-        The points; the torsion that they have, in radian; the bond's end and direction.
+        The points, from the bond's end; the torsion that they have (n,), in radian; the bond's end
+        (n, 1, 3); its direction (n, 3).
     """
     behind, here, there = before[:, 0], before[:, 1], before[:, 2]
     back, end, ahead = rows
@@ -309,16 +340,17 @@ def _aligned(
     length, other = _length(towards), _length(away)
     axis = towards / length
     far = here + axis * (length + other) / 2
-    turned = np.einsum("nmi,nij->nmj", points - points[:, end, None], _between(-away / other, axis))
-    one, two = _cross(axis, behind - here), _cross(axis, turned[:, ahead])
-    angle = np.arctan2(_dot(_cross(one, two), axis), _dot(one, two))
-    return turned + far[:, None], angle, (far, axis)
+    turned = (points - points[:, end, None]) @ _between(-away / other, axis)
+    one, two = behind - here, turned[:, ahead]
+    beside = (one[:, None] @ _crossing(axis))[:, 0]
+    across = np.vecdot(one, two) - np.vecdot(axis, one) * np.vecdot(axis, two)
+    return turned, np.arctan2(np.vecdot(beside, two), across), far[:, None], axis
 
 
 def _turned_best(
     points: np.ndarray,
     heavy: int,
-    ends: tuple[np.ndarray, np.ndarray],
+    axis: np.ndarray,
     turns: np.ndarray,
     others: np.ndarray,
     counted: np.ndarray,
@@ -326,29 +358,34 @@ def _turned_best(
     """Points (n, atoms, 3) turned by the first of some angles at which they repel others least.
 
     Args:
-        points: the first of them are `heavy` heavy atoms.
+        points: from a point on the axis; the first of them are `heavy` heavy atoms.
         heavy: their number.
-        ends: a point (n, 3) and the direction (n, 3) of the axis.
+        axis: its direction (n, 3).
         turns: (n, angles), radian.
-        others: (n, others, 3): heavy atoms that stay where they are.
+        others: (n, others, 3), from the same point: heavy atoms that stay where they are.
         counted: bool (heavy, others): which of them repel each other.
     """
-    end, axis = ends
-    rest = points - end[:, None]
-    at_rest = others - end[:, None]
-    first = _turned(rest, axis, turns[:, :1])
-    if not _repulsion(first[:, :, :heavy], at_rest, counted).any():
-        return first[:, 0] + end[:, None]
-    cost = _repulsion(_turned(rest[:, :heavy], axis, turns), at_rest, counted)
-    best = np.take_along_axis(turns, cost.argmin(axis=1)[:, None], axis=1)
-    return _turned(rest, axis, best)[:, 0] + end[:, None]
+    every = _rotations(axis, turns)
+    first = points[:, None] @ every[:, :1]
+    if not _repulsion(first[:, :, :heavy], others, counted).any():
+        return first[:, 0]
+    cost = _repulsion(points[:, None, :heavy] @ every, others, counted)
+    result: np.ndarray = points @ every[np.arange(len(every)), cost.argmin(axis=1)]
+    return result
 
 
 def _repulsion(points: np.ndarray, others: np.ndarray, counted: np.ndarray) -> np.ndarray:
     """Repulsion (n, angles), rounded, of points (n, angles, heavy, 3) and others (n, others, 3)."""
-    gap = points[:, :, :, None] - others[:, None, None]
-    overlap = np.maximum(NEAR**2 - np.einsum("...i,...i->...", gap, gap), 0)
-    return np.round(np.einsum("nahj,nahj,hj->na", overlap, overlap, counted.astype("f8")), 3)
+    overlap = np.maximum(NEAR**2 - _squares(points, others[:, None]), 0) * counted
+    return np.round(np.vecdot(overlap, overlap).sum(axis=-1), 3)
+
+
+def _squares(points: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Squared distances (..., m, k) of points (..., m, 3) and others (..., k, 3)."""
+    own, theirs = np.vecdot(points, points), np.vecdot(others, others)
+    products = points @ others.swapaxes(-1, -2)
+    result: np.ndarray = own[..., None] + theirs[..., None, :] - 2 * products
+    return result
 
 
 def _repaired(xyz: np.ndarray, torsions: Torsions, distant: np.ndarray) -> np.ndarray:
@@ -365,15 +402,16 @@ def _repaired(xyz: np.ndarray, torsions: Torsions, distant: np.ndarray) -> np.nd
         ):
             turning = [*range(first, last), *range(start, end)]
             resting = [*range(first), *range(last, heavy)]
-            axis = some[:, there] - some[:, here]
-            some[:, turning] = _turned_best(
-                some[:, turning],
+            end, axis = some[:, there, None], some[:, there] - some[:, here]
+            turned = _turned_best(
+                some[:, turning] - end,
                 last - first,
-                (some[:, there], axis / _length(axis)),
+                axis / _length(axis),
                 turns,
-                some[:, resting],
+                some[:, resting] - end,
                 distant[first:last][:, resting],
             )
+            some[:, turning] = turned + end
         xyz[clash] = some
         clash = _clashes(xyz, distant)
     return ~clash
@@ -381,41 +419,38 @@ def _repaired(xyz: np.ndarray, torsions: Torsions, distant: np.ndarray) -> np.nd
 
 def _clashes(xyz: np.ndarray, distant: np.ndarray) -> np.ndarray:
     """Which conformers have heavy atoms that are too near to each other."""
-    heavy = len(distant)
-    gap = xyz[:, :heavy, None] - xyz[:, None, :heavy]
-    square = np.einsum("...i,...i->...", gap, gap)
-    return ((square < TOO_NEAR**2) & distant).any(axis=(1, 2))
+    points = xyz[:, : len(distant)]
+    return ((_squares(points, points) < TOO_NEAR**2) & distant).any(axis=(1, 2))
 
 
 def _length(vectors: np.ndarray) -> np.ndarray:
-    return np.sqrt(_dot(vectors, vectors))[:, None]
+    return np.sqrt(np.vecdot(vectors, vectors))[:, None]
 
 
-def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.einsum("...i,...i->...", one, other)
+UNIT = np.eye(3)
+CROSSING = np.cross(UNIT[:, None], UNIT[None]).reshape(3, 9)
 
 
-def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Cross product of (..., 3); `numpy.cross` takes four times as long for a few vectors."""
-    after, before = [1, 2, 0], [2, 0, 1]
-    return one[..., after] * other[..., before] - one[..., before] * other[..., after]
+def _crossing(vectors: np.ndarray) -> np.ndarray:
+    """Matrices (n, 3, 3) of vectors (n, 3): a point times one is the vector's cross product."""
+    return (vectors @ CROSSING).reshape(-1, 3, 3)
 
 
 def _between(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Rotations (n, 3, 3) of unit vectors onto others: half turns about their bisectors."""
     middle = one + other
-    square = _dot(middle, middle)
+    square = np.vecdot(middle, middle)
     opposite = square < 1e-8
     if opposite.any():
-        middle[opposite] = _cross(one, np.eye(3)[np.abs(one).argmin(axis=1)])[opposite]
-        square = _dot(middle, middle)
-    return 2 * middle[:, :, None] * middle[:, None] / square[:, None, None] - np.eye(3)
+        aside = np.cross(one, UNIT[np.abs(one).argmin(axis=1)])
+        middle[opposite] = aside[opposite]
+        square = np.vecdot(middle, middle)
+    return 2 * middle[:, :, None] * middle[:, None] / square[:, None, None] - UNIT
 
 
-def _turned(points: np.ndarray, axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Points (n, m, 3) turned about axes (n, 3) by angles (n, k): (n, k, m, 3)."""
-    along = np.einsum("nmi,ni->nm", points, axis)[:, :, None] * axis[:, None]
-    across = points - along
-    beside = _cross(axis[:, None], points)
-    cosine, sine = np.cos(angles)[:, :, None, None], np.sin(angles)[:, :, None, None]
-    return along[:, None] + cosine * across[:, None] + sine * beside[:, None]
+def _rotations(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Matrices (n, k, 3, 3) that turn points, which stand before them, about axes (n, 3)."""
+    along = (axis[:, :, None] * axis[:, None])[:, None]
+    beside = _crossing(axis)[:, None]
+    angles = angles[:, :, None, None]
+    return along + np.cos(angles) * (UNIT - along) + np.sin(angles) * beside

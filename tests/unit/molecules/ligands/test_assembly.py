@@ -10,6 +10,7 @@ from rdkit.Chem import rdMolTransforms
 
 from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.graph import Graph, outlines
+from ligen_py.molecules.ligands import assembly
 from ligen_py.molecules.ligands.assembly import (
     TOO_NEAR,
     TORSIONS,
@@ -101,6 +102,56 @@ def ordered(smiles: str) -> tuple[Chem.Mol, Chem.Mol, list[list[int]], Torsions]
         neighbours_of(Graph.of_outlines(outlines(arrays, found.order))),
         Torsions(found.axes, found.far_sides),
     )
+
+
+class Asked(ShapeCache):
+    """Notes the fragments that it is asked for; gives shapes without a meaning."""
+
+    def __init__(self) -> None:
+        self.fragments: list[str] = []
+
+    def shapes(self, smiles: str) -> Shapes:
+        self.fragments.append(smiles)
+        atoms = list(Chem.MolFromSmiles(smiles).GetAtoms())
+        first = np.cumsum([len(atoms), *(atom.GetTotalNumHs() for atom in atoms)]).tolist()
+        return Shapes(np.zeros((1, first[-1], 3)), first)
+
+
+def fragments(smiles: str) -> list[str]:
+    """What a molecule's pieces are known by."""
+    bare, _, near, torsions = ordered(smiles)
+    asked = Asked()
+    assert can_exist(bare, near, torsions, asked)
+    return asked.fragments
+
+
+ALIKE = [
+    *("OCC(=O)CCS", "[O-]CC(=O)CCS", "OCC(=O)CC=S", "[18OH]CC(=O)CCS"),
+    *("C/C=C/C=CCO", "C/C=C\\C=CCO"),
+    *("COc1ccc(S(=O)(=O)NCCO)c(OC)c1", "COc1ccc(OC)c(S(=O)(=O)NCCN)c1"),
+    *("O=S(=O)(O)C[C@@H](O)COc1ccccc1", "CC(C)(COC[C@@H](O)CN1CCNCC1)COC[C@H](O)CN1CCNCC1"),
+    *("CC[C@](O)(CN)CO", "CC[C@@](O)(CN)CO", "C[P@](=O)(CC=O)[P@](=O)(C)CC=O"),
+    *("C[C@H](CCCF)CCCCl", "C[C@H](CCCCl)CCCF"),
+    *("F[P@TB1](C)(N)(O)CCC=O", "F[P@TB2](C)(N)(O)CCC=O"),
+]
+"""Atoms, charges, isotopes, bonds or stereochemistry make the difference."""
+
+
+def test_a_fragment_that_was_met_before_has_the_same_smiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Mirror images are others; labels of atoms are not."""
+    every = [*MOLECULES.values(), *ALIKE]
+    every += [smiles.replace("@", "@@").replace("@@@@", "@") for smiles in MOLECULES.values()]
+    alone = []
+    for smiles in every:
+        monkeypatch.setattr(assembly, "_known", {})
+        alone.append(fragments(smiles))
+    assert len(set(map(tuple, alone))) == len(set(map(Chem.CanonSmiles, every)))
+    monkeypatch.setattr(assembly, "_known", {})
+    for _ in range(2):
+        assert [fragments(smiles) for smiles in every] == alone
+    assert fragments("[OH:2]C[C:1](=O)CCS") == fragments("OCC(=O)CCS")
 
 
 def with_conformer(mol: Chem.Mol, xyz: np.ndarray) -> Chem.Mol:
