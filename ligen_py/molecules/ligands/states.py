@@ -87,8 +87,20 @@ def with_equal_oxygens(mol: Chem.Mol) -> Chem.Mol:
     return equal
 
 
+UNMARKED = (Chem.StereoSpecified.Unspecified, Chem.StereoSpecified.Unknown)
+
+
+def _is_open(mol: Chem.Mol) -> bool:
+    """Whether a drawing leaves centres or double bonds open; also where acids look like centres."""
+    return bool(len(mol.GetStereoGroups())) or any(
+        one.specified in UNMARKED for one in Chem.FindPotentialStereo(mol)
+    )
+
+
 def undefined_stereo(mol: Chem.Mol) -> int:
     """Number of stereoisomers that a drawing allows, by its unmarked centres and bonds."""
+    if not _is_open(mol):
+        return 1
     options = StereoEnumerationOptions(unique=True)
     return int(GetStereoisomerCount(with_equal_oxygens(mol), options))
 
@@ -96,12 +108,16 @@ def undefined_stereo(mol: Chem.Mol) -> int:
 def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:
     """Stereoisomers that agree with the drawing: all, or a random choice of `most` (seeded).
 
-    Some may be impossible in space; no conformer will be found for these.
+    None where the drawing leaves nothing open. Some may be impossible in space; no conformer will
+    be found for these.
     """
+    has_acids = bool(acid_centres(mol))  # whose marks, if any, are taken off
+    if not has_acids and not _is_open(mol):
+        return
     options = StereoEnumerationOptions(
         unique=True, onlyUnassigned=True, maxIsomers=most, rand=random.Random(seed)
     )
-    if not acid_centres(mol):
+    if not has_acids:
         yield from EnumerateStereoisomers(mol, options=options)
         return
     for isomer in EnumerateStereoisomers(with_equal_oxygens(mol), options=options):
