@@ -141,9 +141,10 @@ class Lists:
         return result
 
     @cached_property
-    def ranks(self) -> list[int]:
-        """Equal for atoms that symmetry makes equal."""
-        return list(Chem.CanonicalRankAtoms(self.mol, breakTies=False))
+    def ranks(self) -> Sequence[int]:
+        """Equal for atoms that symmetry makes equal; RDKit's vector, slow to be made a list."""
+        ranks: Sequence[int] = Chem.CanonicalRankAtoms(self.mol, breakTies=False)
+        return ranks
 
     @cached_property
     def doubles(self) -> list[tuple[int, int]]:
