@@ -39,7 +39,7 @@ KNOWN = 20_000
 ATOM_TYPE = np.dtype(
     [
         *(("element", "u1"), ("charge", "i1"), ("aromatic", "?"), ("hydrogens", "u1")),
-        *(("valence", "u1"), ("row", f"V{ATOM.size}")),
+        *(("valence", "u1"), ("hybrid", "u1"), ("row", f"V{ATOM.size}")),
     ]
 )
 """An atom in an array: its kind, and as it is stored (`ligen_py.records.molecule`)."""
@@ -259,11 +259,8 @@ def _asked(mol: Chem.Mol) -> _Listed:
 def _atom(atom: Any) -> AtomKind:
     element, isotope = atom.GetAtomicNum(), atom.GetIsotope()
     charge, chirality = atom.GetFormalCharge(), int(atom.GetChiralTag())
-    flags = (
-        AROMATIC * atom.GetIsAromatic()
-        + NO_IMPLICIT * atom.GetNoImplicit()
-        + HYBRID * int(atom.GetHybridization())
-    )
+    hybrid = int(atom.GetHybridization())
+    flags = AROMATIC * atom.GetIsAromatic() + NO_IMPLICIT * atom.GetNoImplicit() + HYBRID * hybrid
     row = ATOM.pack(
         element,
         charge,
@@ -274,7 +271,7 @@ def _atom(atom: Any) -> AtomKind:
         flags,
     )
     said = element, charge, atom.GetIsAromatic(), atom.GetTotalNumHs(), atom.GetTotalValence()
-    return AtomKind(*said, isotope, np.array((*said, row), ATOM_TYPE).tobytes())
+    return AtomKind(*said, isotope, np.array((*said, hybrid, row), ATOM_TYPE).tobytes())
 
 
 def _bond(bond: Any) -> BondKind:

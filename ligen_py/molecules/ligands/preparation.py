@@ -10,7 +10,7 @@ import logging
 import math
 import os
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -49,7 +49,7 @@ from ligen_py.molecules.ligands.states import (
 from ligen_py.molecules.lists import Lists
 from ligen_py.molecules.stored import stored, stored_arrays
 from ligen_py.molecules.surroundings import surroundings
-from ligen_py.molecules.typing.gasteiger import gasteiger
+from ligen_py.molecules.typing.gasteiger import gasteiger_of
 from ligen_py.molecules.typing.input import LigandAtoms
 from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
 from ligen_py.molecules.workers import OUT_OF_MEMORY
@@ -210,8 +210,8 @@ class _Ordered:
     """How many heavy atoms it has, which are its first."""
     octets: np.ndarray
     """As it is stored, in docking order."""
-    shares_charges: bool
-    """Whether two formal charges of one element stand at conjugated bonds."""
+    partial: np.ndarray
+    """f8 (atoms,): Gasteiger charges, in docking order."""
 
 
 T = TypeVar("T")
@@ -779,7 +779,6 @@ def _rows(
 ) -> list[State]:
     """The columns of a molecule in each of its conformers."""
     heavy, torsions = ordered.heavy, ordered.torsions
-    partial = _partial_charges(ordered)
     shared = {
         "smiles": np.array([smiles], object),
         "heavy": np.array([heavy], "i4"),
@@ -790,21 +789,8 @@ def _rows(
     result = []
     for number, xyz in enumerate(conformers):
         own = {"conformer": np.array([number], "u2"), "xyz": _centred(xyz, heavy)}
-        result.append(State(ordered.outline, partial, shared | own))
+        result.append(State(ordered.outline, ordered.partial, shared | own))
     return result
-
-
-def _partial_charges(ordered: _Ordered) -> np.ndarray:
-    """In docking order.
-
-    RDKit spreads a formal charge over conjugated atoms of the same element. With several charges of
-    one element the result depends on the numbers of the atoms.
-    """
-    mol, order = ordered.lists.mol, ordered.order
-    if ordered.shares_charges:
-        return gasteiger(Chem.RenumberAtoms(mol, order.tolist()))
-    charges: np.ndarray = gasteiger(mol)[order]
-    return charges
 
 
 def _docking_orders(lists: Sequence[Lists]) -> list[_Ordered]:
@@ -814,7 +800,7 @@ def _docking_orders(lists: Sequence[Lists]) -> list[_Ordered]:
     bond = np.stack([arrays.near, arrays.far], axis=1)
     found = heavy_first(is_heavy, bond, rotatable_bonds(arrays), arrays.first)
     heavy = np.bincount(arrays.owner, is_heavy, len(lists)).astype(int).tolist()
-    shared = _sharing_charges(arrays)
+    charges = gasteiger_of(arrays, found.order)
     return [
         _Ordered(
             one,
@@ -823,7 +809,7 @@ def _docking_orders(lists: Sequence[Lists]) -> list[_Ordered]:
             found.order[first:last] - first,
             heavy[number],
             octets,
-            number in shared,
+            charges[first:last],
         )
         for number, (one, outline, octets, (start, end), (first, last)) in enumerate(
             zip(
@@ -836,16 +822,6 @@ def _docking_orders(lists: Sequence[Lists]) -> list[_Ordered]:
             )
         )
     ]
-
-
-def _sharing_charges(arrays: Arrays) -> set[int]:
-    """Molecules with two formal charges or more of one element at conjugated bonds."""
-    conjugated = np.zeros(len(arrays.element), bool)
-    chosen = arrays.bonds["conjugated"]
-    conjugated[arrays.near[chosen]] = conjugated[arrays.far[chosen]] = True
-    atoms = np.flatnonzero(conjugated & (arrays.charge != 0)).tolist()
-    counts = Counter(zip(arrays.owner[atoms].tolist(), arrays.element[atoms].tolist(), strict=True))
-    return {molecule for (molecule, _), count in counts.items() if count > 1}
 
 
 Columns = dict[str, dict[str, np.ndarray]]
