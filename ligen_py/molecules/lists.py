@@ -29,6 +29,8 @@ _ATOMS = len(HEAD) + 10
 """First byte of the atoms, behind two counts and two marks."""
 _BONDS = 11
 """What stands between atoms and bonds."""
+_RINGS = 0x42
+"""What stands between bonds and the smallest rings, those that symmetry makes equal included."""
 _MOST = 255
 """Most atoms of a molecule whose bonds have a byte for an atom."""
 _CONTENT = int(Chem.PropertyPickleOptions.NoConformers)
@@ -84,9 +86,7 @@ class Lists:
 
     def __init__(self, mol: Chem.Mol) -> None:
         self.mol = mol
-        self.atoms, self.near, self.far, self.bonds = _from_bytes(mol) or _asked(mol)
-        self.rings: tuple[tuple[int, ...], ...] = mol.GetRingInfo().AtomRings()
-        """Atoms of each ring, in turn."""
+        self.atoms, self.near, self.far, self.bonds, self.rings = _from_bytes(mol) or _asked(mol)
 
     @cached_property
     def element(self) -> list[int]:
@@ -157,13 +157,15 @@ class Lists:
         return [pair for first, second in found for pair in ((first, second), (second, first))]
 
 
-_Listed = tuple[list[AtomKind], list[int], list[int], list[BondKind]]
+_Rings = Sequence[tuple[int, ...]]
+"""Atoms of each ring, in turn."""
+_Listed = tuple[list[AtomKind], list[int], list[int], list[BondKind], _Rings]
 _atoms: dict[bytes, AtomKind] = {}
 _bonds: dict[bytes, BondKind] = {}
 
 
 def _from_bytes(mol: Chem.Mol) -> _Listed | None:
-    """Atoms, both ends of the bonds, and the bonds; None where the layout is not the usual one."""
+    """Atoms, ends of the bonds, bonds and rings; None where the layout is not the usual one."""
     data = mol.ToBinary(_CONTENT)
     count, bonds = mol.GetNumAtoms(), mol.GetNumBonds()
     if not data.startswith(HEAD) or count > _MOST:
@@ -178,15 +180,32 @@ def _from_bytes(mol: Chem.Mol) -> _Listed | None:
         return None
     atoms = _kinds(_atoms, keys, _atom, mol.GetAtomWithIdx)
     if not bonds:
-        return atoms, [], [], []
+        return atoms, [], [], [], ()
     found = _BOND.findall(data, place + 1)[:bonds]
     if len(found) < bonds:
         return None
     wholes, near, far, kinds, _ = zip(*found, strict=True)
-    if not data.startswith(b"".join(wholes), place + 1):
+    whole = b"".join(wholes)
+    if not data.startswith(whole, place + 1):
         return None
     ends = list(b"".join(near)), list(b"".join(far))
-    return atoms, *ends, _kinds(_bonds, kinds, _bond, mol.GetBondWithIdx)
+    rings = _rings(data, place + 1 + len(whole))
+    if rings is None:
+        rings = mol.GetRingInfo().AtomRings()
+    return atoms, *ends, _kinds(_bonds, kinds, _bond, mol.GetBondWithIdx), rings
+
+
+def _rings(data: bytes, place: int) -> list[tuple[int, ...]] | None:
+    """The rings that follow the bonds: a mark, their number, and size and atoms of each."""
+    if data[place] != _RINGS:
+        return None
+    result = []
+    count, place = int.from_bytes(data[place + 1 : place + 5], "little"), place + 5
+    for _ in range(count):
+        end = place + 1 + data[place]
+        result.append(tuple(data[place + 1 : end]))
+        place = end
+    return result
 
 
 def _kinds(
@@ -253,6 +272,7 @@ def _asked(mol: Chem.Mol) -> _Listed:
         [bond.GetBeginAtomIdx() for bond in bonds],
         [bond.GetEndAtomIdx() for bond in bonds],
         [_bond(bond) for bond in bonds],
+        mol.GetRingInfo().AtomRings(),
     )
 
 

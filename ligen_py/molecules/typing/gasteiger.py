@@ -21,8 +21,9 @@ STEPS = 12
 PROTON = 20.02
 """Electronegativity of the cation of hydrogen, eV."""
 
-S, SP, SP2, SP3 = map(int, (Hybrid.S, Hybrid.SP, Hybrid.SP2, Hybrid.SP3))
+UNKNOWN, S, SP, SP2, SP3 = range(Hybrid.SP3 + 1)
 PARAMETERS = {
+    (1, UNKNOWN): (7.17, 6.24, -0.56),
     (1, S): (7.17, 6.24, -0.56),
     (6, SP3): (7.98, 9.18, 1.88),
     (6, SP2): (8.79, 9.32, 1.51),
