@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BufferedReader
+from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -54,7 +54,7 @@ def lines(path: Path, start: int = 0, before: bytes = b"") -> Iterator[Line]:
         with unpacked(path) as stream:
             yield from _lines(path, stream, 0, 1, before)
         return
-    with path.open("rb", buffering=_BLOCK) as file:
+    with BufferedReader(FileIO(path), _BLOCK) as file:
         position, number = 0, 1
         if start:
             number += _count_newlines(file, start - 1)
@@ -77,7 +77,7 @@ def _count_newlines(file: BinaryIO, end: int) -> int:
 
 
 def _lines(
-    path: Path, stream: BufferedReader, position: int, number: int, before: bytes
+    path: Path, stream: "BufferedReader[Any]", position: int, number: int, before: bytes
 ) -> Iterator[Line]:
     made = tuple.__new__  # in half the time of calling Line
     while content := _piece(stream, before) or stream.readline(LINE_LIMIT):
@@ -94,7 +94,7 @@ def _lines(
         number += content.count(b"\n") if before else 1
 
 
-def _piece(stream: BufferedReader, before: bytes) -> bytes:
+def _piece(stream: "BufferedReader[Any]", before: bytes) -> bytes:
     """The lines up to one that starts with `before`, if that is in the buffer; else nothing."""
     if not before:
         return b""
@@ -114,7 +114,7 @@ def _require_text(path: Path, first: bytes) -> None:
 
 
 @contextmanager
-def unpacked(path: Path) -> Iterator[BufferedReader]:
+def unpacked(path: Path) -> Iterator["BufferedReader[Any]"]:
     """The content of a compressed file, stopped when it is damaged or swells beyond reason."""
     import pyarrow  # not every library needs it
 
