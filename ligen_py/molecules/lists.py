@@ -157,7 +157,7 @@ class Lists:
         return [pair for first, second in found for pair in ((first, second), (second, first))]
 
 
-_Rings = Sequence[tuple[int, ...]]
+_Rings = tuple[tuple[int, ...], ...]
 """Atoms of each ring, in turn."""
 _Listed = tuple[list[AtomKind], list[int], list[int], list[BondKind], _Rings]
 _atoms: dict[bytes, AtomKind] = {}
@@ -190,12 +190,12 @@ def _from_bytes(mol: Chem.Mol) -> _Listed | None:
         return None
     ends = list(b"".join(near)), list(b"".join(far))
     rings = _rings(data, place + 1 + len(whole))
-    if rings is None:
+    if rings is None:  # there are none, or those of another search
         rings = mol.GetRingInfo().AtomRings()
     return atoms, *ends, _kinds(_bonds, kinds, _bond, mol.GetBondWithIdx), rings
 
 
-def _rings(data: bytes, place: int) -> list[tuple[int, ...]] | None:
+def _rings(data: bytes, place: int) -> _Rings | None:
     """The rings that follow the bonds: a mark, their number, and size and atoms of each."""
     if data[place] != _RINGS:
         return None
@@ -205,7 +205,7 @@ def _rings(data: bytes, place: int) -> list[tuple[int, ...]] | None:
         end = place + 1 + data[place]
         result.append(tuple(data[place + 1 : end]))
         place = end
-    return result
+    return tuple(result)
 
 
 def _kinds(
