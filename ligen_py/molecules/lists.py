@@ -29,6 +29,8 @@ _ATOMS = len(HEAD) + 10
 """First byte of the atoms, behind two counts and two marks."""
 _BONDS = 11
 """What stands between atoms and bonds."""
+_RINGS = 0x42
+"""What stands between bonds and the smallest rings, those that symmetry makes equal included."""
 _MOST = 255
 """Most atoms of a molecule whose bonds have a byte for an atom."""
 _CONTENT = int(Chem.PropertyPickleOptions.NoConformers)
@@ -39,7 +41,7 @@ KNOWN = 20_000
 ATOM_TYPE = np.dtype(
     [
         *(("element", "u1"), ("charge", "i1"), ("aromatic", "?"), ("hydrogens", "u1")),
-        *(("valence", "u1"), ("row", f"V{ATOM.size}")),
+        *(("valence", "u1"), ("hybrid", "u1"), ("row", f"V{ATOM.size}")),
     ]
 )
 """An atom in an array: its kind, and as it is stored (`ligen_py.records.molecule`)."""
@@ -89,9 +91,7 @@ class Lists:
 
     def __init__(self, mol: Chem.Mol) -> None:
         self.mol = mol
-        self.atoms, self.near, self.far, self.bonds = _from_bytes(mol) or _asked(mol)
-        self.rings: tuple[tuple[int, ...], ...] = mol.GetRingInfo().AtomRings()
-        """Atoms of each ring, in turn."""
+        self.atoms, self.near, self.far, self.bonds, self.rings = _from_bytes(mol) or _asked(mol)
 
     @cached_property
     def element(self) -> list[int]:
@@ -146,9 +146,10 @@ class Lists:
         return result
 
     @cached_property
-    def ranks(self) -> list[int]:
-        """Equal for atoms that symmetry makes equal."""
-        return list(Chem.CanonicalRankAtoms(self.mol, breakTies=False))
+    def ranks(self) -> Sequence[int]:
+        """Equal for atoms that symmetry makes equal; RDKit's vector, slow to be made a list."""
+        ranks: Sequence[int] = Chem.CanonicalRankAtoms(self.mol, breakTies=False)
+        return ranks
 
     @cached_property
     def doubles(self) -> list[tuple[int, int]]:
@@ -161,13 +162,15 @@ class Lists:
         return [pair for first, second in found for pair in ((first, second), (second, first))]
 
 
-_Listed = tuple[list[AtomKind], list[int], list[int], list[BondKind]]
+_Rings = tuple[tuple[int, ...], ...]
+"""Atoms of each ring, in turn."""
+_Listed = tuple[list[AtomKind], list[int], list[int], list[BondKind], _Rings]
 _atoms: dict[bytes, AtomKind] = {}
 _bonds: dict[bytes, BondKind] = {}
 
 
 def _from_bytes(mol: Chem.Mol) -> _Listed | None:
-    """Atoms, both ends of the bonds, and the bonds; None where the layout is not the usual one."""
+    """Atoms, ends of the bonds, bonds and rings; None where the layout is not the usual one."""
     data = mol.ToBinary(_CONTENT)
     count, bonds = mol.GetNumAtoms(), mol.GetNumBonds()
     if not data.startswith(HEAD) or count > _MOST:
@@ -182,15 +185,32 @@ def _from_bytes(mol: Chem.Mol) -> _Listed | None:
         return None
     atoms = _kinds(_atoms, keys, _atom, mol.GetAtomWithIdx)
     if not bonds:
-        return atoms, [], [], []
+        return atoms, [], [], [], ()
     found = _BOND.findall(data, place + 1)[:bonds]
     if len(found) < bonds:
         return None
     wholes, near, far, kinds, _ = zip(*found, strict=True)
-    if not data.startswith(b"".join(wholes), place + 1):
+    whole = b"".join(wholes)
+    if not data.startswith(whole, place + 1):
         return None
     ends = list(b"".join(near)), list(b"".join(far))
-    return atoms, *ends, _kinds(_bonds, kinds, _bond, mol.GetBondWithIdx)
+    rings = _rings(data, place + 1 + len(whole))
+    if rings is None:  # there are none, or those of another search
+        rings = mol.GetRingInfo().AtomRings()
+    return atoms, *ends, _kinds(_bonds, kinds, _bond, mol.GetBondWithIdx), rings
+
+
+def _rings(data: bytes, place: int) -> _Rings | None:
+    """The rings that follow the bonds: a mark, their number, and size and atoms of each."""
+    if data[place] != _RINGS:
+        return None
+    result = []
+    count, place = int.from_bytes(data[place + 1 : place + 5], "little"), place + 5
+    for _ in range(count):
+        end = place + 1 + data[place]
+        result.append(tuple(data[place + 1 : end]))
+        place = end
+    return tuple(result)
 
 
 def _kinds(
@@ -257,17 +277,15 @@ def _asked(mol: Chem.Mol) -> _Listed:
         [bond.GetBeginAtomIdx() for bond in bonds],
         [bond.GetEndAtomIdx() for bond in bonds],
         [_bond(bond) for bond in bonds],
+        mol.GetRingInfo().AtomRings(),
     )
 
 
 def _atom(atom: Any) -> AtomKind:
     element, isotope = atom.GetAtomicNum(), atom.GetIsotope()
     charge, chirality = atom.GetFormalCharge(), int(atom.GetChiralTag())
-    flags = (
-        AROMATIC * atom.GetIsAromatic()
-        + NO_IMPLICIT * atom.GetNoImplicit()
-        + HYBRID * int(atom.GetHybridization())
-    )
+    hybrid = int(atom.GetHybridization())
+    flags = AROMATIC * atom.GetIsAromatic() + NO_IMPLICIT * atom.GetNoImplicit() + HYBRID * hybrid
     row = ATOM.pack(
         element,
         charge,
@@ -278,7 +296,7 @@ def _atom(atom: Any) -> AtomKind:
         flags,
     )
     said = element, charge, atom.GetIsAromatic(), atom.GetTotalNumHs(), atom.GetTotalValence()
-    return AtomKind(*said, isotope, np.array((*said, row), ATOM_TYPE).tobytes())
+    return AtomKind(*said, isotope, np.array((*said, hybrid, row), ATOM_TYPE).tobytes())
 
 
 def _bond(bond: Any) -> BondKind:

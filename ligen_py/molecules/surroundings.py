@@ -80,7 +80,7 @@ class Surroundings:
         return 1 not in self.element and USUAL.issuperset([bond.type for bond in self.lists.bonds])
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
 def surroundings(mol: Chem.Mol) -> Surroundings:
     """Those of a molecule, which must not change; the last ones are kept, for a batch at work."""
     return Surroundings(mol)

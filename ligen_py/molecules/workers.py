@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-BATCH = 16
+BATCH = 32
 """Items sent to a worker at a time."""
 
 PAUSE = 0.2

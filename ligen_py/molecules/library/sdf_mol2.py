@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -43,7 +44,7 @@ class Block(NamedTuple):
 
 
 class _Block:
-    """A block that grows line by line, within bounds."""
+    """A block that grows, within bounds."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -52,16 +53,17 @@ class _Block:
         self.size = self.data_size = 0
 
     def add(self, content: bytes) -> None:
-        """One more line of the molecule; beyond the limit it is counted and not kept."""
+        """More lines of the molecule; beyond the limit they are counted and not kept."""
         self.size += len(content)
         if self.size <= RECORD_LIMIT:
             self.molecule.append(content)
 
     def add_data(self, content: bytes) -> None:
-        """One more line of the data items; beyond the limit it is dropped."""
-        self.data_size += len(content)
-        if self.data_size <= DATA_LIMIT:
-            self.data.append(content)
+        """More lines of the data items; beyond the limit they are dropped."""
+        for line in BytesIO(content):
+            self.data_size += len(line)
+            if self.data_size <= DATA_LIMIT:
+                self.data.append(line)
 
     def whole(self) -> Block:
         """The record; its `size` is over RECORD_LIMIT where lines are missing."""
@@ -75,22 +77,38 @@ def sdf_blocks(path: Path, start: int = 0, end: int | None = None) -> Iterator[B
     the file, which has none, to the range from 0 on.
     """
     block = _Block(1) if start == 0 and end != 0 else None
-    ended, count = False, 0
-    for place, number, content in lines(path, start):
+    ended, header = False, _HEADER_LINES
+    for place, number, content in lines(path, start, _DELIMITER):
         if content.startswith(_DELIMITER):
             if block:
                 yield block.whole()
             if end is not None and place >= end:
                 return
-            block, ended, count = _Block(number + 1), False, 0
-        elif block and ended:
-            block.add_data(content)
+            block, ended, header = _Block(number + 1), False, _HEADER_LINES
         elif block:
-            block.add(content)
-            count += 1
-            ended = count > _HEADER_LINES and content.startswith(_END)
+            cut = 0
+            if not ended:
+                while header and cut < len(content):
+                    cut, header = _next_line(content, cut), header - 1
+                cut, ended = _molecule_end(content, cut)
+                block.add(content[:cut])
+            block.add_data(content[cut:])
     if block and block.size and any(map(bytes.strip, block.molecule)):
         yield block.whole()
+
+
+def _molecule_end(content: bytes, place: int) -> tuple[int, bool]:
+    """What follows the end of a molecule, looked for from a line on, and whether there is one."""
+    if not content.startswith(_END, place):
+        place = content.find(b"\n" + _END, place) + 1
+        if not place:
+            return len(content), False
+    return _next_line(content, place), True
+
+
+def _next_line(content: bytes, place: int) -> int:
+    """Where the next line begins."""
+    return content.find(b"\n", place) + 1 or len(content)
 
 
 def mol2_blocks(path: Path, start: int = 0, end: int | None = None) -> Iterator[Block]:

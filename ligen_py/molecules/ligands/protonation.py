@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from rdkit import Chem
 
+from ligen_py.molecules.steps import Steps, at_once
 from ligen_py.molecules.surroundings import DOUBLE, surroundings
 
 FAMILIES = Path(__file__).with_name("pka.tsv")
@@ -493,29 +494,47 @@ def sites(mol: Chem.Mol, ph: float = 7.4, window: float = math.inf) -> list[Site
     Acids whose pKa lies more than `window` above the pH, and bases more than that below it, are
     left out.
     """
+    return at_once(_sites(mol, ph, window))
+
+
+def _sites(mol: Chem.Mol, ph: float, window: float) -> Steps[list[Site]]:
+    """`sites`, with a pause after each step."""
     seen = _Molecule(mol)
     possible = seen.possible()
+    yield None
+    matched = _matched(seen, possible)
+    yield None
+    result = []
+    for family, match in matched:
+        pka = family.pka
+        for name, rho in family.effects:
+            pka -= rho * _effect(seen, name, match[family.site], match, family)
+        is_acid = family.kind == "acid"
+        if (pka - ph if is_acid else ph - pka) <= window:
+            carbonyl = tuple(match[i] for i in family.carbonyl)
+            result.append(Site(match[family.site], is_acid, pka, family.name, carbonyl))
+    return sorted(result)
+
+
+def _matched(
+    seen: _Molecule, possible: dict[int, set[int]]
+) -> list[tuple[Family, tuple[int, ...]]]:
+    """The families of a molecule's groups, and the matches of their patterns."""
     taken: set[int] = set()
     result = []
     for number in sorted(possible):
         family = families()[number]
         if possible[number] <= taken or not family.elements <= seen.elements:
             continue
-        for match in mol.GetSubstructMatches(family.pattern, uniquify=False, maxMatches=10_000):
+        found = seen.mol.GetSubstructMatches(family.pattern, uniquify=False, maxMatches=10_000)
+        for match in found:
             atom = match[family.site]
             if atom in taken or atom not in possible[number]:
                 continue
             taken |= {atom, *(match[i] for i in family.blocked)}
-            if family.kind == "none":
-                continue
-            pka = family.pka
-            for name, rho in family.effects:
-                pka -= rho * _effect(seen, name, atom, match, family)
-            is_acid = family.kind == "acid"
-            if (pka - ph if is_acid else ph - pka) <= window:
-                carbonyl = tuple(match[i] for i in family.carbonyl)
-                result.append(Site(atom, is_acid, pka, family.name, carbonyl))
-    return sorted(result)
+            if family.kind != "none":
+                result.append((family, match))
+    return result
 
 
 @lru_cache(maxsize=SURROUNDINGS)
@@ -652,19 +671,31 @@ def protonated(
     populations are shares of all states. Heavy atoms keep their numbers and coordinates; explicit
     hydrogens become implicit. `known` is the molecule's SMILES, where its caller has it.
     """
+    return at_once(protonating(mol, ph, least, limit, known))
+
+
+def protonating(
+    mol: Chem.Mol, ph: float, least: float, limit: int, known: str = ""
+) -> Steps[list[Protomer]]:
+    """`protonated`, with a pause after each step."""
     base = neutral(Chem.RemoveHs(mol) if 1 in surroundings(mol).element else mol)
     drawn = known if known and base is mol else Chem.MolToSmiles(base)
-    found = sites(base, ph, WINDOW)
+    yield None
+    found = yield from _sites(base, ph, WINDOW)
+    yield None
     if not found:
         return [Protomer(base, 1.0, drawn)]
     charged, shares = populations(base, found, ph)
     shown = np.flatnonzero(shares >= min(least, shares.max()) / MOST_SITES)
+    rows = shown[np.argsort(-shares[shown], kind="stable")].tolist()
+    yield None
+    forms = [_state(base, found, charged[row]) for row in rows]
+    yield None
     states: dict[str, Protomer] = {}
-    for row in shown[np.argsort(-shares[shown], kind="stable")].tolist():
-        state = _state(base, found, charged[row])
-        smiles = drawn if state is base else Chem.MolToSmiles(state)
-        first = states.get(smiles, Protomer(state, 0.0, smiles))
-        states[smiles] = first._replace(population=first.population + float(shares[row]))
+    for form, share in zip(forms, shares[rows].tolist(), strict=True):
+        smiles = drawn if form is base else Chem.MolToSmiles(form)
+        first = states.get(smiles, Protomer(form, 0.0, smiles))
+        states[smiles] = first._replace(population=first.population + share)
     ranked = sorted(states.values(), key=lambda state: -state.population)
     return [state for state in ranked[:limit] if state.population >= least] or ranked[:1]
 

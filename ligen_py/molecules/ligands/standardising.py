@@ -16,6 +16,7 @@ from rdkit.Chem import rdMolDescriptors
 from rdkit.Chem.MolStandardize import rdMolStandardize
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+from ligen_py.molecules.steps import Steps, at_once
 from ligen_py.molecules.surroundings import Surroundings, surroundings
 
 ISOTOPE = "[!0*]"
@@ -57,7 +58,12 @@ def standardise(mol: Chem.Mol) -> Parent:
     Isotope labels, salts and solvents are removed; functional groups are drawn as ChEMBL draws
     them; charges are neutralised where a hydrogen can do it. Heavy atoms keep their coordinates.
     """
-    bare = _if_standard(mol)
+    return at_once(standardising(mol))
+
+
+def standardising(mol: Chem.Mol) -> Steps[Parent]:
+    """`standardise`, with a pause after each step."""
+    bare = yield from _if_standard(mol)
     if bare is not None:
         return Parent(bare, [], True)
     notes = []
@@ -91,7 +97,7 @@ def standardise(mol: Chem.Mol) -> Parent:
     return Parent(mol, notes, not changes)
 
 
-def _if_standard(mol: Chem.Mol) -> Chem.Mol | None:
+def _if_standard(mol: Chem.Mol) -> Steps[Chem.Mol | None]:
     """A sanitised molecule without its hydrogens where nothing else is to be done, else None.
 
     Aromaticity and hybridisation are those of the molecule as it was read, so only hydrogens are
@@ -100,12 +106,15 @@ def _if_standard(mol: Chem.Mol) -> Chem.Mol | None:
     balanced side by side are not neutralised.
     """
     bare = Chem.RemoveHs(mol, sanitize=False)
+    yield None
     Chem.ClearMolSubstanceGroups(bare)
     if len(Chem.GetMolFrags(bare)) > 1:
         return None
     if Chem.SanitizeMol(bare, sanitizeOps=COUNTS, catchErrors=True):
         return None
+    yield None
     Chem.AssignStereochemistry(bare, cleanIt=True, force=True)
+    yield None
     seen = surroundings(bare)
     if not HEAVY.issuperset(seen.element) or any(atom.isotope for atom in seen.lists.atoms):
         return None
@@ -117,6 +126,7 @@ def _if_standard(mol: Chem.Mol) -> Chem.Mol | None:
         if not _is_balanced(seen):
             return None
         groups += rules.charged
+    yield None
     return None if any(bare.HasSubstructMatch(group) for group in groups) else bare
 
 

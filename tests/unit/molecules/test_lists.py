@@ -29,6 +29,19 @@ def test_bytes_say_what_rdkit_says(smiles: str) -> None:
             assert lists._from_bytes(mol) == asked(mol)
 
 
+@pytest.mark.parametrize(
+    "smiles", ["C1CC1CCC12CC1C2", "C1CCCC1.c1ccccc1", "C12C3C4C1C5C2C3C45", "CC"]
+)
+def test_rings_are_rdkits(smiles: str) -> None:
+    """Those that symmetry makes equal included, and those of a search that stops early."""
+    mol = Chem.MolFromSmiles(smiles)
+    assert Lists(mol).rings == mol.GetRingInfo().AtomRings()
+    mol = Chem.MolFromSmiles(smiles, sanitize=False)
+    mol.UpdatePropertyCache()
+    Chem.FastFindRings(mol)
+    assert Lists(mol).rings == mol.GetRingInfo().AtomRings()
+
+
 def test_conformers_and_properties_change_nothing() -> None:
     mol = Chem.AddHs(Chem.MolFromSmiles("CCO"))
     before = lists._from_bytes(mol)

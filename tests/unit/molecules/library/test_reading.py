@@ -307,6 +307,18 @@ def test_parts_of_sdf_hold_every_record_once(
     assert [record.line for record in whole] == starts[: len(whole)]
 
 
+@settings(max_examples=150)
+@given(PIECES, st.integers(1, 40))
+def test_records_of_sdf_do_not_depend_on_the_buffer(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], size: int
+) -> None:
+    path = written(tmp_path_factory.getbasetemp(), "buffer.sdf", "".join(pieces))
+    whole = list(records(path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "_BLOCK", size)
+        assert list(records(path)) == whole
+
+
 @pytest.mark.parametrize("packed", ["", ".gz"])
 @pytest.mark.parametrize(
     ("name", "text"),

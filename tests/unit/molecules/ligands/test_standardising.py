@@ -102,7 +102,7 @@ def test_a_molecule_that_needs_no_change_has_the_parent_of_all_rules(
         mol = Chem.AddHs(mol) if smiles in plain else mol
         quick = standardise(mol)
         with monkeypatch.context() as patch:
-            patch.setattr(standardising, "_if_standard", lambda mol: None)
+            patch.setattr(standardising, "_if_standard", lambda mol: iter(()))
             slow = standardise(mol)
         assert quick.as_drawn == (smiles in plain)
         assert quick.mol.ToBinary(0) == slow.mol.ToBinary(0)
@@ -125,7 +125,7 @@ def test_charges_that_a_neighbour_balances_are_as_drawn(
 ) -> None:
     mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
     quick = standardise(mol)
-    monkeypatch.setattr(standardising, "_if_standard", lambda mol: None)
+    monkeypatch.setattr(standardising, "_if_standard", lambda mol: iter(()))
     slow = standardise(mol)
     assert quick.as_drawn
     assert quick[1:] == slow[1:]

@@ -1,0 +1,41 @@
+"""Gasteiger charges of a batch against RDKit's of each molecule, bit for bit."""
+
+import random
+
+import numpy as np
+from rdkit import Chem
+
+from ligen_py.molecules.arrays import Arrays
+from ligen_py.molecules.lists import Lists
+from ligen_py.molecules.typing.gasteiger import gasteiger, gasteiger_of
+
+SMILES = (
+    "CC(=O)[O-]",
+    "NC(=[NH2+])NCC(=O)[O-]",
+    "C[N+](C)(C)CCS(=O)(=O)c1ccc([N+](=O)[O-])cc1",
+    "FC(Cl)(Br)I",
+    "C#CCP(=O)(O)OC1=NSC=C1",
+    "C[N+]1=C([O-])C([O-])=C1N",
+    "[O-]C1=C([O-])C(=O)C1=O",
+    "C",
+    "[H][H]",
+    # without parameters here, then without any
+    "CS(F)(F)(F)F",
+    "C[Si](C)(C)B(O)O",
+    "C[Se]C",
+    "[Na+]",
+)
+
+
+def test_a_batch_has_the_charges_of_each_molecule_in_its_order() -> None:
+    mols = [Chem.AddHs(Chem.MolFromSmiles(smiles)) for smiles in SMILES]
+    mols.append(Chem.MolFromSmiles("CCO"))  # hydrogens that are no atoms
+    arrays, shuffled = Arrays([Lists(mol) for mol in mols]), random.Random(1)
+    orders = [shuffled.sample(range(mol.GetNumAtoms()), mol.GetNumAtoms()) for mol in mols]
+    found = gasteiger_of(
+        arrays, np.concatenate([np.add(*both) for both in zip(arrays.first, orders, strict=False)])
+    )
+    expected = [
+        gasteiger(Chem.RenumberAtoms(mol, order)) for mol, order in zip(mols, orders, strict=True)
+    ]
+    assert found.tobytes() == np.concatenate(expected).tobytes()
