@@ -10,25 +10,30 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-Steps = Generator[tuple[Callable[[list[Any]], list[Any]], list[Any]] | None, Any, T]
+Wanted = tuple[Callable[[list[Any]], list[Any]], list[Any]]
+Steps = Generator[Wanted | None, Any, T]
 """Work with a pause after each step, where the other molecules have their turn.
 
 A step may ask for what is done for all molecules at once: it yields a function of a list, and the
-items that it has for it; it is sent the results for these.
+items that it has for it; it is sent the results for these. Or it asks to go on `ALONE`.
 """
+ALONE: Wanted = (list, [])
+"""Yielded before what may take long, or cost the process its life."""
 
 
 def at_once(steps: Steps[T]) -> T:
-    """The result of some steps without other molecules between them."""
-    return in_turn([steps])[0]
+    """The result of some steps, from where they stand, without other molecules between them."""
+    (result,) = in_turn([steps])
+    return at_once(result) if isinstance(result, Generator) else result
 
 
-def in_turn(every: Sequence[Steps[T]]) -> list[T]:
+def in_turn(every: Sequence[Steps[T]]) -> list[T | Steps[T]]:
     """The results of the steps of some molecules, which go on in turn.
 
-    What they ask for is done when all of them have asked or are at their end.
+    What they ask for is done when all of them have asked or are at their end. Steps that are to go
+    on alone are given back, for `at_once`.
     """
-    results: dict[int, T] = {}
+    results: dict[int, T | Steps[T]] = {}
     answers: dict[int, Any] = dict.fromkeys(range(len(every)))
     asked: dict[Callable[[list[Any]], list[Any]], dict[int, list[Any]]] = defaultdict(dict)
     while answers:
@@ -41,7 +46,9 @@ def in_turn(every: Sequence[Steps[T]]) -> list[T]:
             except StopIteration as end:
                 results[number] = end.value
                 continue
-            if wanted:
+            if wanted is ALONE:
+                results[number] = steps
+            elif wanted:
                 function, items = wanted
                 asked[function][number] = items
             else:

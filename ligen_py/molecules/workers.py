@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+T = TypeVar("T")
 
 BATCH = 32
 """Items sent to a worker at a time."""
@@ -46,7 +48,7 @@ def ordered_map(
     lost: Callable[[Item, bool, int], Result],
     memory_limit: int = 0,
     simpler: Callable[[Item], Result] | None = None,
-    together: Callable[[list[Item]], list[Result | None]] | None = None,
+    together: Callable[[list[Item]], list[Result | Callable[[], Result]]] | None = None,
 ) -> Iterator[tuple[Item, Result]]:
     """Apply a function in `jobs` processes; yields (item, result) in the order of the items.
 
@@ -60,8 +62,9 @@ def ordered_map(
             of time, and the worker's exit code: minus the signal's number, or OUT_OF_MEMORY.
         memory_limit: memory that a worker may allocate beyond its start, in MiB; 0: any.
         simpler: tried, with the same limits, on an item for which `function` killed a worker.
-        together: makes the same results of a whole batch within the limits of one item; None for an
-            item that is to be done alone. Where it kills a worker, all items are done alone.
+        together: makes the same results of a whole batch within the limits of one item; of an item
+            that is to be ended alone, a function that does it. Where it kills a worker, all items
+            are done alone.
     """
     numbered = enumerate(items)
     functions = [function] if simpler is None else [function, simpler]
@@ -93,7 +96,7 @@ class _Worker(Generic[Item, Result]):
     def __init__(
         self,
         functions: list[Callable[[Item], Result]],
-        together: Callable[[list[Item]], list[Result | None]] | None,
+        together: Callable[[list[Item]], list[Result | Callable[[], Result]]] | None,
         time_limit: float,
         memory_limit: int,
     ) -> None:
@@ -192,7 +195,7 @@ def _serve(
     connection: Connection,
     at_work: Any,
     functions: list[Callable[[Item], Result]],
-    together: Callable[[list[Item]], list[Result | None]] | None,
+    together: Callable[[list[Item]], list[Result | Callable[[], Result]]] | None,
     tried: int,
     time_limit: float,
     memory_limit: int,
@@ -213,32 +216,34 @@ def _serve(
             batch = connection.recv()
         except EOFError:
             return
-        early: list[Result | None] = [None] * len(batch)
-        if together is not None and not tried:
+        was_tried, tried = tried, 0
+        found: list[Result | Callable[[], Result]]
+        if together is not None and not was_tried:
             at_work.value = TOGETHER
-            early = _limited(together, batch, time_limit)
+            found = _limited(partial(together, batch), time_limit)
+        else:
+            first = [partial(functions[was_tried], item) for item in batch[:1]]
+            found = [*first, *(partial(functions[0], item) for item in batch[1:])]
         results, last = [], time.monotonic()
-        for number, item in enumerate(batch):
-            result = early[number]
-            if result is not None:
+        for number, result in enumerate(found):
+            if not callable(result):
                 results.append(result)
                 continue
             at_work.value = number
-            function, was_tried, tried = functions[tried], tried, 0
-            results.append(_limited(function, item, time_limit))
+            results.append(_limited(result, time_limit))
             # What took a worker its life once must not be done again for another's sake.
-            if was_tried or time.monotonic() - last > PAUSE:
+            if (was_tried and not number) or time.monotonic() - last > PAUSE:
                 connection.send(results)
                 results, last = [], time.monotonic()
         if results:
             connection.send(results)
 
 
-def _limited(function: Callable[[Any], Any], argument: Any, time_limit: float) -> Any:
+def _limited(function: Callable[[], T], time_limit: float) -> T:
     """The result of a function; the process ends where it takes too much time or memory."""
     signal.setitimer(signal.ITIMER_PROF, time_limit)
     try:
-        result = function(argument)
+        result = function()
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     signal.setitimer(signal.ITIMER_PROF, 0)

@@ -100,7 +100,7 @@ def parse(
         partial(lost, settings=settings),
         settings.memory_limit,
         partial(prepare_one_state, settings=settings, shapes=shapes),
-        together if settings.embed != "always" else None,
+        together,
     )
     library = assemble(prepared, known)
     if allow_empty:

@@ -76,7 +76,12 @@ class Piece:
 
 
 def assemble(
-    bare: Chem.Mol, near: list[list[int]], torsions: Torsions, cache: ShapeCache, limit: int
+    bare: Chem.Mol,
+    near: list[list[int]],
+    torsions: Torsions,
+    cache: ShapeCache,
+    limit: int,
+    makes: bool = True,
 ) -> np.ndarray | None:
     """Conformers of a molecule in docking order.
 
@@ -86,6 +91,7 @@ def assemble(
         torsions: its rotatable bonds.
         cache: shapes of pieces.
         limit: most conformers; they differ in the shapes of rings.
+        makes: whether shapes that are not known are made.
 
     Returns:
         f8 (conformers, atoms, 3) in Angstrom, the first with every ring in its first shape. A
@@ -94,9 +100,10 @@ def assemble(
 
     Raises:
         NoConformerError: a piece has stereocentres that exclude each other.
+        UnknownShapeError: a piece's shapes are not known, and not to be made.
     """
     fragments = _Fragments(bare)
-    pieces = _pieces(fragments, near, torsions, cache)
+    pieces = _pieces(fragments, near, torsions, cache, makes)
     if pieces is None:
         return None
     chosen = combinations([len(piece.points) for piece in pieces], BLOCKS * limit)
@@ -115,7 +122,7 @@ def assemble(
 def can_exist(bare: Chem.Mol, near: list[list[int]], torsions: Torsions, cache: ShapeCache) -> bool:
     """Whether no rigid piece of a molecule has stereocentres that exclude each other."""
     try:
-        _pieces(_Fragments(bare), near, torsions, cache)
+        _pieces(_Fragments(bare), near, torsions, cache, makes=True)
     except NoConformerError:
         return False
     return True
@@ -131,7 +138,11 @@ def combinations(sizes: list[int], limit: int) -> np.ndarray:
 
 
 def _pieces(
-    fragments: "_Fragments", near: list[list[int]], torsions: Torsions, cache: ShapeCache
+    fragments: "_Fragments",
+    near: list[list[int]],
+    torsions: Torsions,
+    cache: ShapeCache,
+    makes: bool,
 ) -> list[Piece] | None:
     """The pieces with their shapes; None where one has none."""
     heavy = len(fragments.lists.atoms)
@@ -144,7 +155,7 @@ def _pieces(
         is_centre = not fragments.stereo.isdisjoint(own)
         marked = sorted(beyond, key=rank.__getitem__) if is_centre else []
         smiles, order = fragments.written(own, fragments.shell(own, beyond), marked)
-        shapes = cache.shapes(smiles)
+        shapes = cache.shapes(smiles, makes)
         if shapes is None or len(shapes.first) != len(order) + 1:
             return None
         if not len(shapes.xyz):

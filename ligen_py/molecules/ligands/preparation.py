@@ -10,10 +10,10 @@ import logging
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from ligen_py.molecules.ligands.conformers import NoConformerError, embed, have_
 from ligen_py.molecules.ligands.filters import objection, properties
 from ligen_py.molecules.ligands.protonation import families, protonating, substituents
 from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, pair_masks, rotatable_bonds
-from ligen_py.molecules.ligands.shapes import ShapeCache
+from ligen_py.molecules.ligands.shapes import ShapeCache, UnknownShapeError
 from ligen_py.molecules.ligands.standardising import (
     MIXTURE,
     Parent,
@@ -47,7 +47,7 @@ from ligen_py.molecules.ligands.states import (
     undefined_stereo,
 )
 from ligen_py.molecules.lists import Lists
-from ligen_py.molecules.steps import Steps, at_once, in_turn
+from ligen_py.molecules.steps import ALONE, Steps, at_once, in_turn
 from ligen_py.molecules.stored import stored, stored_arrays
 from ligen_py.molecules.surroundings import surroundings
 from ligen_py.molecules.typing.gasteiger import gasteiger_of
@@ -260,31 +260,29 @@ def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None)
     """
     with _collector() as messages:
         try:
-            result = at_once(_prepared(record, settings, shapes, messages))
+            return at_once(_prepared(record, settings, shapes, messages))
         except MemoryError:
             raise  # the worker is at its limit: it ends, and another takes over
         except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
             return _unreadable(error)
-    assert result is not None
-    return result
 
 
 def prepare_together(
     records: Sequence[Record], settings: ParseSettings, shapes: Path | None = None
-) -> list[Prepared | None]:
-    """Make the ligands of records with 3-D coordinates, in turn step by step; None of the others.
+) -> list[Prepared | Callable[[], Prepared]]:
+    """Make the ligands of records, in turn step by step.
 
-    So they take two fifths less time than one after another.
+    With 3-D coordinates they take two fifths less time than one after another. Where something must
+    be embedded, which may take long, the result is a function that goes on with the record.
     """
-    results: list[Prepared | None] = [None] * len(records)
     with _collector() as messages:
-        chosen = [number for number, record in enumerate(records) if record.kind != "smiles"]
-        made = in_turn(
-            [_prepared(records[number], settings, shapes, messages, False) for number in chosen]
-        )
-    for number, result in zip(chosen, made, strict=True):
-        results[number] = result
-    return results
+        found = in_turn([_prepared(record, settings, shapes, messages) for record in records])
+    return [one if isinstance(one, Prepared) else partial(_ended, one) for one in found]
+
+
+def _ended(steps: Steps[Prepared]) -> Prepared:
+    with _collector():
+        return at_once(steps)
 
 
 def _prepared(
@@ -292,18 +290,12 @@ def _prepared(
     settings: ParseSettings,
     shapes: Path | None,
     messages: list[str],
-    embeds: bool = True,
-) -> Steps[Prepared | None]:
-    """Prepare a record, with a pause after each step.
-
-    Unless `embeds`, the result is None where conformers must be made.
-    """
+) -> Steps[Prepared]:
+    """Prepare a record, with a pause after each step."""
     smiles = key = ""
     notes: list[str] = []
     try:
         drawn = _molecule(record, messages)
-        if not (embeds or (drawn.GetNumConformers() and drawn.GetConformer().Is3D())):
-            return None  # a flat drawing, which need not be standardised to know
         yield None
         if settings.standardise:
             parent = yield from standardising(drawn)
@@ -317,8 +309,6 @@ def _prepared(
         key = content_key(smiles)
         _require_wanted(parent.mol, notes, settings)
         drawing = yield from _drawing(drawn, parent, smiles, settings)
-        if not (embeds or drawing):
-            return None
         states = yield from _states(parent.mol, drawing, smiles, settings, shapes, notes)
         yield None
         values = properties(parent.mol)
@@ -500,6 +490,7 @@ def _states(
     known = its_smiles if drawing else ""  # what is read again may be written in another way
     states, problems = yield from _built(parent, known, drawing, settings, shapes, notes)
     if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
+        yield ALONE
         possible = _mended(parent, settings, shapes, notes)
         for mended in possible:
             share = settings.model_copy(
@@ -548,7 +539,7 @@ def _built(
                     if ordered is None:
                         full = _full(isomer, drawing, smiles, settings)
                         (ordered,) = yield _docking_orders, [Lists(full)]
-                    states[smiles] = _ligands(
+                    states[smiles] = yield from _ligands(
                         isomer, ordered, smiles, placed, settings, shapes, notes
                     )
             except _UnusableError as error:
@@ -599,6 +590,8 @@ def _forms(
 ) -> Steps[list[tuple[Chem.Mol, str, float]]]:
     """Tautomers of a parent in their protonation states: with SMILES, and costs in kcal/mol."""
     forms = []
+    if settings.tautomers > 1:
+        yield ALONE
     for number, tautomer in enumerate(tautomers(parent, settings.tautomers)):
         cost = TAUTOMER_COST if number else 0.0
         if not settings.protonate:
@@ -653,7 +646,7 @@ def _ligands(
     settings: ParseSettings,
     shapes: Path | None,
     notes: list[str],
-) -> list[State]:
+) -> Steps[list[State]]:
     """One state in each of its conformers."""
     rotatable = len(ordered.torsions.axes)
     if rotatable > settings.max_torsions:
@@ -663,9 +656,15 @@ def _ligands(
     if placed:
         xyz = ordered.lists.mol.GetConformer().GetPositions()
         return _rows(ordered, [xyz[ordered.order]], smiles)
-    joined = _joined(isomer, ordered, settings, shapes)
+    yield None
+    try:
+        joined = _joined(isomer, ordered, settings, shapes, makes=False)
+    except UnknownShapeError:
+        yield ALONE
+        joined = _joined(isomer, ordered, settings, shapes, makes=True)
     if joined is not None:
         return _rows(ordered, joined, smiles)
+    yield ALONE
     whole = _whole(ordered, smiles, settings)
     if MADE_WHOLE not in notes:
         notes.append(MADE_WHOLE)
@@ -677,11 +676,15 @@ def _joined(
     ordered: _Ordered,
     settings: ParseSettings,
     shapes: Path | None,
+    makes: bool,
 ) -> np.ndarray | None:
     """Conformers in docking order, put together from pieces; None where that cannot be."""
     try:
         return assemble(
-            *_bare(isomer, ordered), _shape_cache(settings, shapes), _most(ordered, settings)
+            *_bare(isomer, ordered),
+            _shape_cache(settings, shapes),
+            _most(ordered, settings),
+            makes,
         )
     except NoConformerError as error:
         raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error

@@ -62,6 +62,10 @@ class Shapes:
         return cls(xyz.reshape(shapes, first[-1], 3), first)
 
 
+class UnknownShapeError(Exception):
+    """A fragment has no shapes yet, and none were to be made."""
+
+
 class ShapeCache:
     """Shapes by fragment: in memory, and in a file that processes share.
 
@@ -78,13 +82,18 @@ class ShapeCache:
         self._new: list[tuple[str, bytes]] = []
         self._refusals = 0
 
-    def shapes(self, smiles: str) -> Shapes | None:
-        """The shapes of a fragment; None where none were found, for another reason than stereo."""
+    def shapes(self, smiles: str, makes: bool = True) -> Shapes | None:
+        """The shapes of a fragment; None where none were found, for another reason than stereo.
+
+        Raises UnknownShapeError where they must be made, unless it `makes` them.
+        """
         try:
             return self._known[smiles]
         except KeyError:
             pass
         content = self._read(smiles)
+        if content is None and not makes:
+            raise UnknownShapeError
         if content is None:
             found = make_shapes(smiles, *self._made_with)
             self._new.append((self._prefix + smiles, found.packed() if found else _signed(b"")))

@@ -1,6 +1,6 @@
 """Steps in turn: who goes when, and what is done for all at once."""
 
-from ligen_py.molecules.steps import Steps, at_once, in_turn
+from ligen_py.molecules.steps import ALONE, Steps, at_once, in_turn
 
 
 def doubled(numbers: list[int]) -> list[int]:
@@ -38,3 +38,24 @@ def test_an_error_is_that_of_the_one_it_is_about() -> None:
 
     assert in_turn([steps(1), steps(9), steps(2)]) == [2, -1, 4]
     assert at_once(steps(4)) == 8
+
+
+def test_what_goes_on_alone_is_given_back_where_it_stands() -> None:
+    reached = []
+
+    def steps(number: int) -> Steps[int]:
+        if number:
+            reached.append(number)
+            yield ALONE
+            reached.append(-number)
+            yield ALONE
+        (found,) = yield doubled, [number]
+        return int(found)
+
+    first, second, third = in_turn([steps(1), steps(0), steps(2)])
+    assert second == 0
+    assert reached == [1, 2]
+    assert not isinstance(first, int)
+    assert not isinstance(third, int)
+    assert (at_once(third), at_once(first)) == (4, 2)
+    assert reached == [1, 2, -2, -1]

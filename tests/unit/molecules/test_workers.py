@@ -4,6 +4,7 @@ import mmap
 import os
 import signal
 import time
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -96,14 +97,19 @@ def test_a_lost_item_is_tried_in_a_simpler_way(jobs: int) -> None:
     assert found == {i: i * i for i in range(count) if i != 5}
 
 
-def all_at_once(items: list[int], trouble: dict[int, str], left: set[int]) -> list[int | None]:
+def all_at_once(
+    items: list[int], trouble: dict[int, str], left: dict[int, str]
+) -> list[int | Callable[[], int]]:
     """Results that differ from those of each alone, so that a test sees who made them."""
-    return [None if item in left else -work(item, trouble) for item in items]
+    return [
+        partial(work, item, trouble=left) if item in left else -work(item, trouble)
+        for item in items
+    ]
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_batches_are_worked_on_together(jobs: int) -> None:
-    count, left = 3 * BATCH + 2, {0, 5, BATCH}
+    count, left = 3 * BATCH + 2, {0: "", 5: "crash", BATCH: ""}
     together = partial(all_at_once, trouble={}, left=left)
     alone = partial(work, trouble={5: "crash"})
     found = dict(ordered_map(alone, range(count), jobs, 9, lost, 0, None, together))
@@ -120,7 +126,7 @@ def test_batches_are_worked_on_together(jobs: int) -> None:
 def test_what_kills_a_batch_costs_no_item(kind: str, place: int) -> None:
     """Each is done alone, with limits of its own, and no batch of this worker together again."""
     count = 2 * BATCH + 1
-    together = partial(all_at_once, trouble={place: kind}, left=set())
+    together = partial(all_at_once, trouble={place: kind}, left={})
     alone = partial(work, trouble={1: "leave"})
     found = dict(ordered_map(alone, range(count), 1, 0.5, lost, 100, None, together))
     assert found.pop(1) == (1, False, 7)
@@ -128,7 +134,7 @@ def test_what_kills_a_batch_costs_no_item(kind: str, place: int) -> None:
 
 
 def test_a_batch_has_the_time_of_one_item() -> None:
-    def busy(items: list[int]) -> list[int | None]:
+    def busy(items: list[int]) -> list[int | Callable[[], int]]:
         end = time.process_time() + 0.1 * len(items)
         while time.process_time() < end:
             pass

@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -296,16 +297,27 @@ def test_what_goes_wrong_with_one_of_a_batch_costs_no_other(
 
     monkeypatch.setattr(preparation, "_docking_orders", fail)
     first, second, third = prepare_together(records, SETTINGS)
-    assert second is not None
+    assert isinstance(second, Prepared)
     assert second.detail == "RDKit: RuntimeError: no bromine"
     assert (second.smiles, second.key) == (alone[1].smiles, alone[1].key)
     for found, expected in ((first, alone[0]), (third, alone[2])):
-        assert found is not None
+        assert isinstance(found, Prepared)
         assert pickle.dumps(found.states) == pickle.dumps(expected.states)
 
 
+def test_what_must_be_embedded_is_left_to_be_made_alone(tmp_path: Path) -> None:
+    """Until its shapes are known."""
+    records = [Record(n, "x", smiles) for n, smiles in enumerate(("CCOC1CCNCC1", "not one"), 1)]
+    for known in (False, True):
+        found, wrong = prepare_together(records, SETTINGS, tmp_path / "shapes")
+        assert isinstance(wrong, Prepared)
+        assert callable(found) != known
+        made = found() if callable(found) else found
+        assert pickle.dumps(made.states) == pickle.dumps(prepare(records[0], SETTINGS).states)
+
+
 def test_records_in_turn_become_what_each_becomes_alone() -> None:
-    """Those that need conformers are left out; a message belongs to the record that it is about."""
+    """Those that need conformers go on alone; a message belongs to the record that it is about."""
     records = []
     for number, smiles in enumerate([*DRUGS, "C[N+](=O)[O-]", "OC(=O)CN"], start=1):
         mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
@@ -319,11 +331,11 @@ def test_records_in_turn_become_what_each_becomes_alone() -> None:
     for settings in (SETTINGS, ParseSettings()):
         alone = [prepare(record, settings) for record in mixed]
         together = prepare_together(mixed, settings)
-        for record, one, other in zip(mixed, alone, together, strict=True):
-            assert (other is None) == (record.line in (10, 11))
-            if other is not None:
-                assert (other.smiles, other.key, other.reason) == (one.smiles, one.key, one.reason)
-                assert (other.detail, other.note) == (one.detail, one.note)
-                assert np.array_equal(other.properties, one.properties, equal_nan=True)
-                assert pickle.dumps(other.states) == pickle.dumps(one.states)
+        for one, other in zip(alone, together, strict=True):
+            if callable(other):
+                other = other()
+            assert (other.smiles, other.key, other.reason) == (one.smiles, one.key, one.reason)
+            assert (other.detail, other.note) == (one.detail, one.note)
+            assert np.array_equal(other.properties, one.properties, equal_nan=True)
+            assert pickle.dumps(other.states) == pickle.dumps(one.states)
         assert alone[0].detail != alone[5].detail
