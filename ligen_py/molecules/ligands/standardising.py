@@ -4,7 +4,6 @@ Salts, solvents, isotope labels and ways of drawing are those of ChEMBL's struct
 et al., J. Cheminform. 12:51, 2020). Notes list what was removed.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -17,18 +16,14 @@ from rdkit.Chem.MolStandardize import rdMolStandardize
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
 from ligen_py.molecules.steps import Steps, at_once
-from ligen_py.molecules.surroundings import Surroundings, surroundings
+from ligen_py.molecules.surroundings import MOST, Surroundings, surroundings
 
 ISOTOPE = "[!0*]"
 UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~[+1])~[+1])]"
 """An atom with a charge, unless a neighbour balances it alone, as in a nitro group."""
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
-HEAVY, SULFUR = frozenset(range(2, 119)), 16
-_CHARGE = re.compile(r"[&;][+-](?!0)[^,]*$")
-"""In the SMARTS of an atom that must have a charge."""
-_SULFUR = re.compile(r"\[?S(?![a-z])[^,]*$")
-"""SMARTS of an atom that must be a sulfur."""
+HEAVY = frozenset(range(2, 119))
 MACROCYCLE = 8
 """Atoms of the smallest ring that counts as a macrocycle."""
 MIXTURE = "mixture, also of"
@@ -118,16 +113,54 @@ def _if_standard(mol: Chem.Mol) -> Steps[Chem.Mol | None]:
     seen = surroundings(bare)
     if not HEAVY.issuperset(seen.element) or any(atom.isotope for atom in seen.lists.atoms):
         return None
-    rules = _rules()
-    groups = list(rules.uncharged)
-    if SULFUR in seen.element:
-        groups += rules.sulfur
-    if any(seen.charge):
-        if not _is_balanced(seen):
-            return None
-        groups += rules.charged
-    yield None
-    return None if any(bare.HasSubstructMatch(group) for group in groups) else bare
+    if any(seen.charge) and not _is_balanced(seen):
+        return None
+    return None if _has_redrawn(seen) else bare
+
+
+_plain: set[int] = set()
+"""What stands for atoms that are the centre of no group that ChEMBL redraws."""
+
+
+def _has_redrawn(seen: Surroundings) -> bool:
+    """Whether a molecule has a group that ChEMBL draws in another way.
+
+    Most have no atom that could be the centre of one, which is known by what stands for it.
+    """
+    if _plain.issuperset(seen.number):
+        return False
+    if len(_plain) > MOST:
+        _plain.clear()
+    centres = {
+        match[place]
+        for star, place in _stars()
+        for match in seen.mol.GetSubstructMatches(star, uniquify=False, maxMatches=1_000_000)
+    }
+    _plain.update(number for atom, number in enumerate(seen.number) if atom not in centres)
+    return bool(centres) and any(map(seen.mol.HasSubstructMatch, _redrawn()))
+
+
+@cache
+def _stars() -> list[tuple[Chem.Mol, int]]:
+    """Of each group that ChEMBL redraws a central atom and its neighbours, and the atom's number.
+
+    Whether a bond is one of a ring is left out, as surroundings do not say it.
+    """
+    return [_star(group) for group in _redrawn()]
+
+
+def _star(group: Chem.Mol) -> tuple[Chem.Mol, int]:
+    """The atom of a pattern with the most neighbours, these, and the atom's number there."""
+    centre = max(group.GetAtoms(), key=Chem.Atom.GetDegree)
+    kept = {centre.GetIdx(), *(atom.GetIdx() for atom in centre.GetNeighbors())}
+    star = Chem.RWMol(group)
+    for bond in group.GetBonds():
+        if "@" in bond.GetSmarts():
+            star.ReplaceBond(bond.GetIdx(), Chem.BondFromSmarts("~"))
+    for number in reversed(range(group.GetNumAtoms())):
+        if number not in kept:
+            star.RemoveAtom(number)
+    return star.GetMol(), sorted(kept).index(centre.GetIdx())
 
 
 def _is_balanced(seen: Surroundings) -> bool:
@@ -147,28 +180,6 @@ def _redrawn() -> list[Chem.Mol]:
     rules = [line.split("\t")[-1] for line in lines if ">>" in line and not line.startswith("//")]
     groups = [Chem.MolFromSmarts(rule.split(">>")[0]) for rule in rules]
     return [chembl._alkoxide_pattern, *groups]
-
-
-class _Rules(NamedTuple):
-    """ChEMBL's groups by what a molecule must have."""
-
-    uncharged: list[Chem.Mol]
-    """Neither a charge nor a sulfur."""
-    sulfur: list[Chem.Mol]
-    """A sulfur and no charge."""
-    charged: list[Chem.Mol]
-
-
-@cache
-def _rules() -> _Rules:
-    found = _Rules([], [], [])
-    for group in _redrawn():
-        atoms = [atom.GetSmarts() for atom in group.GetAtoms()]
-        if any(_CHARGE.search(smarts) for smarts in atoms):
-            found.charged.append(group)
-        else:
-            (found.sulfur if any(map(_SULFUR.match, atoms)) else found.uncharged).append(group)
-    return found
 
 
 @cache

@@ -1,5 +1,6 @@
 """Parents of molecules as drawn, against known answers."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -158,3 +159,22 @@ def test_balanced_charges_are_those_that_no_pattern_calls_unbalanced(smiles: str
     mol = Chem.MolFromSmiles(smiles)
     balanced = standardising._is_balanced(surroundings(mol))
     assert balanced != holds(mol, standardising.UNBALANCED)
+
+
+def test_what_surroundings_say_decides_about_the_centre_of_a_group() -> None:
+    """They have no rings, and valences of the centre alone; a match of a group is one of its star.
+
+    A pair of like drawings, of which only one is in a ring, is met in both orders.
+    """
+    words = re.compile(r"[\[\];,&!:0-9#]|[+-]\d?|[DHX]\d?|Cl|Br|[CNOSFI*]")
+    for star, centre in standardising._stars():
+        for atom in star.GetAtoms():
+            rest = words.sub("", atom.GetSmarts().removesuffix("]"))
+            assert rest in ("", "v") if atom.GetIdx() == centre else rest == "", atom.GetSmarts()
+        assert not any("@" in bond.GetSmarts() for bond in star.GetBonds())
+    pair = [("OC1=NCCCC1", False), ("CC(O)=NC", True), ("CS(C)=O", True), ("CSC", False)]
+    for order in (pair, pair[::-1]):
+        standardising._plain.clear()
+        for smiles, is_redrawn in order * 2:
+            seen = surroundings(Chem.MolFromSmiles(smiles))
+            assert standardising._has_redrawn(seen) == is_redrawn, smiles
