@@ -110,7 +110,7 @@ class Asked(ShapeCache):
     def __init__(self) -> None:
         self.fragments: list[str] = []
 
-    def shapes(self, smiles: str) -> Shapes:
+    def shapes(self, smiles: str, makes: bool = True) -> Shapes:
         self.fragments.append(smiles)
         atoms = list(Chem.MolFromSmiles(smiles).GetAtoms())
         first = np.cumsum([len(atoms), *(atom.GetTotalNumHs() for atom in atoms)]).tolist()
