@@ -18,7 +18,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from inspect import isgeneratorfunction
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -42,19 +44,21 @@ from ligen_py.settings.parse import ParseSettings
 PASSES = 5
 STEPS: tuple[tuple[str, Any, str], ...] = (
     ("read and sanitise", preparation, "_molecule"),
-    ("standardise", preparation, "standardise"),
+    ("standardise", preparation, "standardising"),
     ("  where a rule applies", standardising.chembl, "normalize_mol"),
     ("canonical SMILES", preparation, "canonical_smiles"),
-    ("protonate", preparation, "protonated"),
-    ("  find groups, their pKa", protonation, "sites"),
+    ("protonate", preparation, "protonating"),
+    ("  find groups, their pKa", protonation, "_sites"),
     ("    surroundings of atoms", protonation, "surroundings"),
     ("  populations", protonation, "populations"),
-    ("hydrogens, lists of atoms", preparation, "_full"),
+    ("stereoisomers", preparation, "stereoisomers"),
+    ("hydrogens", preparation, "_full"),
     ("order of atoms, torsions", preparation, "_docking_orders"),
     ("  rotatable bonds", preparation, "rotatable_bonds"),
     ("  bytes of the molecule", preparation, "stored_arrays"),
-    ("coordinates, charges", preparation, "_ligands"),
-    ("  charges", preparation, "_partial_charges"),
+    ("  charges", preparation, "gasteiger_of"),
+    ("coordinates", preparation, "_ligands"),
+    ("  conformers from pieces", preparation, "assemble"),
     ("properties", preparation, "properties"),
 )
 """Name of a step, and the function that does it."""
@@ -78,25 +82,39 @@ def rates(library: Path, jobs: int) -> dict[str, tuple[int, float]]:
 def prepared(library: Sequence[Any], settings: ParseSettings) -> None:
     """Prepare records as a worker of `parse` does: a batch together, then the others alone."""
     for start in range(0, len(library), BATCH):
-        batch = library[start : start + BATCH]
-        for record, done in zip(batch, prepare_together(batch, settings), strict=True):
-            if done is None:
-                prepare(record, settings)
+        for found in prepare_together(library[start : start + BATCH], settings):
+            if callable(found):
+                found()
 
 
 def steps(library: Sequence[Any], settings: ParseSettings) -> dict[str, float]:
     """Milliseconds a record of `prepare` and of its steps."""
     spent: dict[str, float] = {}
 
+    @contextmanager
+    def clock(name: str) -> Iterator[None]:
+        started = time.process_time()
+        try:
+            yield
+        finally:
+            spent[name] = spent.get(name, 0.0) + time.process_time() - started
+
     def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
-            started = time.process_time()
-            try:
+            with clock(name):
                 return function(*arguments, **options)
-            finally:
-                spent[name] = spent.get(name, 0.0) + time.process_time() - started
 
-        return call
+        def call_in_turn(*arguments: Any, **options: Any) -> Any:
+            going, answer = function(*arguments, **options), None
+            while True:
+                try:
+                    with clock(name):
+                        wanted = going.send(answer)
+                except StopIteration as end:
+                    return end.value
+                answer = yield wanted
+
+        return call_in_turn if isgeneratorfunction(function) else call
 
     for name, module, function in STEPS:
         setattr(module, function, timed(name, getattr(module, function)))
