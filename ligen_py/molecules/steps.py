@@ -10,21 +10,30 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+class Alone:
+    """What a step asks for that must not stand between others."""
+
+
+ALONE = Alone()
+"""Yielded before what may take long, or cost the process its life."""
+
 Wanted = tuple[Callable[[list[Any]], list[Any]], list[Any]]
-Steps = Generator[Wanted | None, Any, T]
+Steps = Generator[Wanted | Alone | None, Any, T]
 """Work with a pause after each step, where the other molecules have their turn.
 
 A step may ask for what is done for all molecules at once: it yields a function of a list, and the
 items that it has for it; it is sent the results for these. Or it asks to go on `ALONE`.
 """
-ALONE: Wanted = (list, [])
-"""Yielded before what may take long, or cost the process its life."""
 
 
 def at_once(steps: Steps[T]) -> T:
     """The result of some steps, from where they stand, without other molecules between them."""
-    (result,) = in_turn([steps])
-    return at_once(result) if isinstance(result, Generator) else result
+    result: T | Steps[T] = steps
+    while isinstance(result, Generator):
+        (result,) = in_turn([result])
+    return result
 
 
 def in_turn(every: Sequence[Steps[T]]) -> list[T | Steps[T]]:
@@ -46,7 +55,7 @@ def in_turn(every: Sequence[Steps[T]]) -> list[T | Steps[T]]:
             except StopIteration as end:
                 results[number] = end.value
                 continue
-            if wanted is ALONE:
+            if isinstance(wanted, Alone):
                 results[number] = steps
             elif wanted:
                 function, items = wanted

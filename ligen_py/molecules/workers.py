@@ -29,12 +29,15 @@ BATCH = 32
 PAUSE = 0.2
 """Seconds after which a worker sends what it has; quick results go together, as one message."""
 
+SHORTEST = 0.001
+"""Seconds of a time limit that is nearly used up; 0 would be none."""
+
 YOUNG = 20_000
 """Objects after which a worker looks for rings of references among them; RDKit's atoms and bonds,
 hundreds of which live for a moment, form none."""
 
 TOGETHER = -1
-"""Stands for the number of an item while a worker works on all items of a batch."""
+"""Stands for the number of functions that were tried, where all items of a batch are new."""
 
 OUT_OF_MEMORY = 12
 """Exit code of a worker that asked for more memory than allowed (errno ENOMEM)."""
@@ -62,9 +65,10 @@ def ordered_map(
             of time, and the worker's exit code: minus the signal's number, or OUT_OF_MEMORY.
         memory_limit: memory that a worker may allocate beyond its start, in MiB; 0: any.
         simpler: tried, with the same limits, on an item for which `function` killed a worker.
-        together: makes the same results of a whole batch within the limits of one item; of an item
-            that is to be ended alone, a function that does it. Where it kills a worker, all items
-            are done alone.
+        together: makes the same results of a whole batch; of an item that is to be ended alone, a
+            function that does it. It has the limits of one item, and so have both one after the
+            other. Where they kill a worker, `function` does the items of that batch one by one, so
+            no item is lost because of others.
     """
     numbered = enumerate(items)
     functions = [function] if simpler is None else [function, simpler]
@@ -105,12 +109,13 @@ class _Worker(Generic[Item, Result]):
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.pending: deque[tuple[int, Item]] = deque()
-        self.tried = 0
-        """Number of functions with which the first pending item has killed a worker."""
+        self.tried = TOGETHER
+        """Number of functions with which the first pending item has killed a worker; `TOGETHER`:
+        it has not been tried one by one."""
         self.received = 0
         """Results of the items that were given last."""
         self.at_work = multiprocessing.RawValue("i", 0)
-        """Number, among these, of the item that the process works on; `TOGETHER`: on all."""
+        """Number, among these, of the item that the process works on, if one by one."""
         self._start()
 
     def _start(self) -> None:
@@ -122,7 +127,6 @@ class _Worker(Generic[Item, Result]):
                 self.at_work,
                 self.functions,
                 self.together,
-                self.tried,
                 self.time_limit,
                 self.memory_limit,
             ),
@@ -132,12 +136,16 @@ class _Worker(Generic[Item, Result]):
         far_end.close()
 
     def give(self, batch: list[tuple[int, Item]]) -> None:
-        """Send a batch; the worker must have no pending items, so that it is listening."""
+        """Send a new batch; the worker must have no pending items, so that it is listening."""
+        self.tried = TOGETHER if self.together else 0
+        self._send(batch)
+
+    def _send(self, batch: Iterable[tuple[int, Item]]) -> None:
         self.pending.extend(batch)
         self.received = self.at_work.value = 0
-        if batch:
+        if self.pending:
             with suppress(BrokenPipeError):  # a dead worker is noticed when results are collected
-                self.connection.send([item for _, item in batch])
+                self.connection.send((self.tried, [item for _, item in self.pending]))
 
     def collect(self, lost: Callable[[Item, bool, int], Result]) -> dict[int, tuple[Item, Result]]:
         """Receive results, by index; a dead worker is replaced and may return none."""
@@ -146,8 +154,8 @@ class _Worker(Generic[Item, Result]):
         except (EOFError, ConnectionResetError):
             self.process.join()
             code = self.process.exitcode or 0
-            if self.at_work.value == TOGETHER:
-                self.together = None
+            if self.tried == TOGETHER:
+                self.tried = 0
                 self._replace()
                 return {}
             self._put_culprit_first()
@@ -175,14 +183,14 @@ class _Worker(Generic[Item, Result]):
             self.tried = 0
 
     def _done(self) -> tuple[int, Item]:
-        self.tried = 0
+        self.tried = min(self.tried, 0)
         return self.pending.popleft()
 
     def _replace(self) -> None:
         self.stop()
         self._start()
         remaining, self.pending = self.pending, deque()
-        self.give(list(remaining))
+        self._send(remaining)
 
     def stop(self) -> None:
         """End the process at once."""
@@ -196,13 +204,12 @@ def _serve(
     at_work: Any,
     functions: list[Callable[[Item], Result]],
     together: Callable[[list[Item]], list[Result | Callable[[], Result]]] | None,
-    tried: int,
     time_limit: float,
     memory_limit: int,
 ) -> None:
     """Answer batches until the parent is gone; the timer's signal ends the process, even in C++.
 
-    The first item has been tried with so many functions already.
+    With a batch comes the number of functions with which its first item has been tried.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -213,26 +220,26 @@ def _serve(
     watched: list[Any] = [connection, *([parent.sentinel] if parent else [])]
     while connection in wait(watched):
         try:
-            batch = connection.recv()
+            tried, batch = connection.recv()
         except EOFError:
             return
-        was_tried, tried = tried, 0
         found: list[Result | Callable[[], Result]]
-        if together is not None and not was_tried:
-            at_work.value = TOGETHER
+        if together is not None and tried == TOGETHER:
+            began = time.process_time()
             found = _limited(partial(together, batch), time_limit)
+            left = max(time_limit - (time.process_time() - began), SHORTEST)
         else:
-            first = [partial(functions[was_tried], item) for item in batch[:1]]
-            found = [*first, *(partial(functions[0], item) for item in batch[1:])]
+            first = [partial(functions[tried], item) for item in batch[:1]]
+            found, left = [*first, *(partial(functions[0], item) for item in batch[1:])], time_limit
         results, last = [], time.monotonic()
         for number, result in enumerate(found):
             if not callable(result):
                 results.append(result)
                 continue
             at_work.value = number
-            results.append(_limited(result, time_limit))
+            results.append(_limited(result, left))
             # What took a worker its life once must not be done again for another's sake.
-            if (was_tried and not number) or time.monotonic() - last > PAUSE:
+            if (tried > 0 and not number) or time.monotonic() - last > PAUSE:
                 connection.send(results)
                 results, last = [], time.monotonic()
         if results:

@@ -45,7 +45,7 @@ def lines(path: Path, start: int = 0, before: bytes = b"") -> Iterator[Line]:
     """The lines of a file that start at byte `start` or later, with their true numbers.
 
     `start` is for plain files; a compressed file is read from its beginning. Several lines may come
-    as one piece where the next one starts with `before`, which saves the time of cutting them.
+    as one piece, none but its first starting with `before`, which saves the time of cutting them.
 
     Raises InputError for compressed data that are damaged, cut short or out of proportion, for a
     line beyond `LINE_LIMIT`, and for text in UTF-16 or with bare carriage returns as line ends.
@@ -80,7 +80,8 @@ def _lines(
     path: Path, stream: "BufferedReader[Any]", position: int, number: int, before: bytes
 ) -> Iterator[Line]:
     made = tuple.__new__  # in half the time of calling Line
-    while content := _piece(stream, before) or stream.readline(LINE_LIMIT):
+    # The first line may have a mark before it, which hides what it starts with.
+    while content := (position and _piece(stream, before)) or stream.readline(LINE_LIMIT):
         if len(content) == LINE_LIMIT:
             raise InputError(
                 f"{path}: line {number} is longer than {LINE_LIMIT} bytes; not a library"
@@ -95,11 +96,16 @@ def _lines(
 
 
 def _piece(stream: "BufferedReader[Any]", before: bytes) -> bytes:
-    """The lines up to one that starts with `before`, if that is in the buffer; else nothing."""
+    """The lines in the buffer up to one that starts with `before`; nothing where that is the next.
+
+    All whole lines of the buffer where no line starts so, none where it has no whole line.
+    """
     if not before:
         return b""
     ahead = stream.peek()
-    return b"" if ahead.startswith(before) else stream.read(ahead.find(b"\n" + before) + 1)
+    if ahead.startswith(before):
+        return b""
+    return stream.read(ahead.find(b"\n" + before) + 1 or ahead.rfind(b"\n") + 1)
 
 
 def _require_text(path: Path, first: bytes) -> None:

@@ -40,7 +40,7 @@ class Block(NamedTuple):
     data: bytes
     """Data items of an SDF record."""
     size: int
-    """Bytes of the molecule in the file; if more than `RECORD_LIMIT`, `lines` are incomplete."""
+    """Bytes of the molecule in the file; if more than `RECORD_LIMIT`, `molecule` is incomplete."""
 
 
 class _Block:

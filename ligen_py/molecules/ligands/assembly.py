@@ -224,6 +224,11 @@ def _joined(
     return xyz
 
 
+MOST_KNOWN = 20_000
+"""Fragments whose SMILES are remembered, about 1 kB each."""
+_known: dict[tuple[Any, ...], tuple[str, list[int]]] = {}
+
+
 class _Fragments:
     """The fragments of a molecule that stand for its pieces, with what shapes a piece from beyond.
 
@@ -278,12 +283,14 @@ class _Fragments:
         """
         inside = sorted({*own, *shell})
         place = {atom: number for number, atom in enumerate(inside)}
-        cut = dict.fromkeys(shell, 0)
-        bonds, is_usual = [], self.special.isdisjoint(inside) and len(inside) < len(self.flat)
+        cut = dict.fromkeys(sorted(shell), 0)
+        # Where nothing is cut off, RDKit's notes on stereochemistry stay and count as well.
+        is_usual = len(inside) < len(self.lists.atoms) and self.special.isdisjoint(inside)
+        bonds = []
         for one, other, bond in self.bonds:
             if one in place and other in place:
                 bonds.append((place[one], place[other], bond.packed))
-                is_usual &= not (bond.stereo or bond.direction)
+                is_usual = is_usual and not (bond.stereo or bond.direction)
             elif one in cut and other not in place:
                 cut[one] += int(bond.order)
             elif other in cut and one not in place:
@@ -291,27 +298,31 @@ class _Fragments:
         key = (
             tuple([self.lists.atoms[atom].packed for atom in inside]),
             tuple(bonds),
+            tuple([(place[atom], orders) for atom, orders in cut.items()]),
             tuple([place[atom] for atom in marked]),
         )
         found = _known.get(key) if is_usual else None
         if found is None:
-            found = self._write(inside, shell, cut, marked)
-        if is_usual:
-            if len(_known) >= KNOWN:
-                _known.clear()
-            _known[key] = found
+            found = self._write(inside, cut, marked)
+            if is_usual:
+                if len(_known) >= MOST_KNOWN:
+                    _known.clear()
+                _known[key] = found
         smiles, order = found
         return smiles, [inside[number] for number in order]
 
     def _write(
-        self, inside: list[int], shell: set[int], cut: dict[int, int], marked: list[int]
+        self, inside: list[int], cut: dict[int, int], marked: list[int]
     ) -> tuple[str, list[int]]:
-        """The SMILES and the order of the atoms; `cut`: orders of the bonds beyond, by atom."""
+        """The SMILES and the order of the atoms.
+
+        `cut`: of each atom beyond the piece, the orders of its bonds that are not in the fragment.
+        """
         part = Chem.RWMol(self.kekule)
-        for number in shell:
+        for number, orders in cut.items():
             atom = part.GetAtomWithIdx(number)
-            if cut[number]:
-                atom.SetNumExplicitHs(atom.GetTotalNumHs() + cut[number])
+            if orders:
+                atom.SetNumExplicitHs(atom.GetTotalNumHs() + orders)
                 atom.SetNoImplicit(True)
             atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
         for isotope, number in enumerate(marked, start=1):
@@ -323,11 +334,6 @@ class _Fragments:
         smiles = Chem.MolToSmiles(part)
         order = part.GetProp("_smilesAtomOutputOrder").strip("[],").split(",")
         return smiles, [int(number) for number in order]
-
-
-KNOWN = 20_000
-"""Fragments whose SMILES are remembered, about 1 kB each."""
-_known: dict[tuple[Any, ...], tuple[str, list[int]]] = {}
 
 
 def _aligned(

@@ -259,12 +259,7 @@ def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None)
     the time that this takes, never the result.
     """
     with _collector() as messages:
-        try:
-            return at_once(_prepared(record, settings, shapes, messages))
-        except MemoryError:
-            raise  # the worker is at its limit: it ends, and another takes over
-        except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
-            return _unreadable(error)
+        return _ended(_prepared(record, settings, shapes, messages))
 
 
 def prepare_together(
@@ -277,12 +272,21 @@ def prepare_together(
     """
     with _collector() as messages:
         found = in_turn([_prepared(record, settings, shapes, messages) for record in records])
-    return [one if isinstance(one, Prepared) else partial(_ended, one) for one in found]
+    return [one if isinstance(one, Prepared) else partial(_alone, one) for one in found]
+
+
+def _alone(steps: Steps[Prepared]) -> Prepared:
+    with _collector():
+        return _ended(steps)
 
 
 def _ended(steps: Steps[Prepared]) -> Prepared:
-    with _collector():
+    try:
         return at_once(steps)
+    except MemoryError:
+        raise  # the worker is at its limit: it ends, and another takes over
+    except Exception as error:  # RDKit raises many kinds; none may cost a neighbour
+        return _unreadable(error)
 
 
 def _prepared(

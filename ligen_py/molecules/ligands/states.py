@@ -88,6 +88,7 @@ def with_equal_oxygens(mol: Chem.Mol) -> Chem.Mol:
 
 
 UNMARKED = (Chem.StereoSpecified.Unspecified, Chem.StereoSpecified.Unknown)
+"""What RDKit says of a centre or double bond whose stereochemistry is open."""
 
 
 def _is_open(mol: Chem.Mol) -> bool:

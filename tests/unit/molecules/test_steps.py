@@ -52,6 +52,7 @@ def test_what_goes_on_alone_is_given_back_where_it_stands() -> None:
         (found,) = yield doubled, [number]
         return int(found)
 
+    assert in_turn([]) == []
     first, second, third = in_turn([steps(1), steps(0), steps(2)])
     assert second == 0
     assert reached == [1, 2]
@@ -59,3 +60,12 @@ def test_what_goes_on_alone_is_given_back_where_it_stands() -> None:
     assert not isinstance(third, int)
     assert (at_once(third), at_once(first)) == (4, 2)
     assert reached == [1, 2, -2, -1]
+
+
+def test_work_may_pause_very_often() -> None:
+    def steps() -> Steps[str]:
+        for _ in range(5000):
+            yield ALONE
+        return "done"
+
+    assert at_once(steps()) == "done"

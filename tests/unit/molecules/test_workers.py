@@ -124,20 +124,52 @@ def test_batches_are_worked_on_together(jobs: int) -> None:
 @pytest.mark.parametrize("kind", ["crash", "leave", "endless", "swell"])
 @pytest.mark.parametrize("place", [0, 3, BATCH - 1])
 def test_what_kills_a_batch_costs_no_item(kind: str, place: int) -> None:
-    """Each is done alone, with limits of its own, and no batch of this worker together again."""
+    """Those of that batch are done alone, with limits of their own; later ones together again."""
     count = 2 * BATCH + 1
     together = partial(all_at_once, trouble={place: kind}, left={})
     alone = partial(work, trouble={1: "leave"})
     found = dict(ordered_map(alone, range(count), 1, 0.5, lost, 100, None, together))
     assert found.pop(1) == (1, False, 7)
-    assert found == {i: i * i for i in range(count) if i != 1}
+    assert found == {i: i * i * (1 if i < BATCH else -1) for i in range(count) if i != 1}
+
+
+@pytest.mark.parametrize("kind", ["crash", "leave", "endless", "swell"])
+def test_what_is_killed_while_it_ends_alone_is_done_from_its_start(kind: str) -> None:
+    """And is tried in a simpler way only where that kills a worker, too."""
+    together = partial(all_at_once, trouble={}, left={3: kind, 5: kind, 6: ""})
+    alone = partial(work, trouble={5: "leave"})
+    simpler = partial(all_alone, sign=-1)
+    found = dict(ordered_map(alone, range(BATCH), 1, 0.5, lost, 100, simpler, together))
+    assert found == {i: i * i * (-1 if i == 5 else 1) for i in range(BATCH)}
+
+
+def all_alone(item: int, sign: int) -> int:
+    return sign * item * item
+
+
+@pytest.mark.parametrize(("seconds", "is_lost"), [(0.2, False), (0.4, True)])
+def test_both_parts_of_an_item_have_the_time_of_one(seconds: float, is_lost: bool) -> None:
+    def together(items: list[int]) -> list[int | Callable[[], int]]:
+        burn(0.2)
+        return [partial(end, item) for item in items]
+
+    def end(item: int) -> int:
+        burn(seconds)
+        return -item
+
+    found = dict(ordered_map(partial(work, trouble={}), [7], 1, 0.5, lost, 0, None, together))
+    assert found == {7: 49 if is_lost else -7}
+
+
+def burn(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
 
 
 def test_a_batch_has_the_time_of_one_item() -> None:
     def busy(items: list[int]) -> list[int | Callable[[], int]]:
-        end = time.process_time() + 0.1 * len(items)
-        while time.process_time() < end:
-            pass
+        burn(0.1 * len(items))
         return [-1] * len(items)
 
     found = ordered_map(partial(work, trouble={}), range(BATCH), 1, 0.5, lost, 0, None, busy)

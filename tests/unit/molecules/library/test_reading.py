@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -309,14 +309,28 @@ def test_parts_of_sdf_hold_every_record_once(
 
 @settings(max_examples=150)
 @given(PIECES, st.integers(1, 40))
+@example(["$$$$\n", "name\n", "$$$$\n"], 40)
 def test_records_of_sdf_do_not_depend_on_the_buffer(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[str], size: int
 ) -> None:
     path = written(tmp_path_factory.getbasetemp(), "buffer.sdf", "".join(pieces))
+    marked = written(tmp_path_factory.getbasetemp(), "mark.sdf", "\ufeff" + "".join(pieces))
+    packed = path.with_suffix(".sdf.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
     whole = list(records(path))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "_BLOCK", size)
-        assert list(records(path)) == whole
+        for each in (path, marked, packed):
+            assert list(records(each)) == whole
+
+
+def test_a_record_of_many_buffers_is_read_in_few_pieces(tmp_path: Path) -> None:
+    """Looking for its end from each line on would search a buffer for each line."""
+    text = "a\n" * 100_000
+    path = written(tmp_path, "long.sdf", text + "$$$$\n")
+    pieces = list(lines.lines(path, before=b"$$$$"))
+    assert b"".join(piece.content for piece in pieces) == path.read_bytes()
+    assert len(pieces) < 20
 
 
 @pytest.mark.parametrize("packed", ["", ".gz"])

@@ -14,6 +14,7 @@ SMILES = (
     "NC(=[NH2+])NCC(=O)[O-]",
     "C[N+](C)(C)CCS(=O)(=O)c1ccc([N+](=O)[O-])cc1",
     "FC(Cl)(Br)I",
+    "CC#N",
     "C#CCP(=O)(O)OC1=NSC=C1",
     "C[N+]1=C([O-])C([O-])=C1N",
     "[O-]C1=C([O-])C(=O)C1=O",
