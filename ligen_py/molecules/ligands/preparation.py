@@ -23,7 +23,7 @@ from rdkit import Chem, rdBase
 
 from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.arrays import Arrays
-from ligen_py.molecules.graph import Graph, Outline, outlines
+from ligen_py.molecules.graph import Graph, Outline, atoms_of, outlines
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed, have_conformers
@@ -301,14 +301,13 @@ def _prepared(
     try:
         drawn = _molecule(record, messages)
         yield None
-        if settings.standardise:
-            parent = yield from standardising(drawn)
-        else:
-            parent = Parent(*largest_fragment(drawn))
+        parent, written = yield from _parent(drawn, settings)
+        if ":" in written and _unlabelled(drawn):
+            parent, written = yield from _parent(drawn, settings)
+            parent.notes.append("map numbers of atoms removed")
         notes += parent.notes
-        yield None
         _require_supported(parent.mol)
-        smiles = canonical_smiles(parent.mol)
+        smiles = written
         yield None
         key = content_key(smiles)
         _require_wanted(parent.mol, notes, settings)
@@ -327,6 +326,24 @@ def _prepared(
         raise
     except Exception as error:
         return _unreadable(error, smiles, key)
+
+
+def _parent(drawn: Chem.Mol, settings: ParseSettings) -> Steps[tuple[Parent, str]]:
+    """The parent of a molecule as drawn, and its SMILES."""
+    if settings.standardise:
+        parent = yield from standardising(drawn)
+    else:
+        parent = Parent(*largest_fragment(drawn))
+    yield None
+    return parent, canonical_smiles(parent.mol)
+
+
+def _unlabelled(mol: Chem.Mol) -> bool:
+    """Take off the map numbers of atoms, which are labels; whether there were any."""
+    labelled = [atom for atom in atoms_of(mol) if atom.GetAtomMapNum()]
+    for atom in labelled:
+        atom.SetAtomMapNum(0)
+    return bool(labelled)
 
 
 def _unreadable(error: Exception, smiles: str = "", key: str = "") -> Prepared:

@@ -305,6 +305,20 @@ def test_what_goes_wrong_with_one_of_a_batch_costs_no_other(
         assert pickle.dumps(found.states) == pickle.dumps(expected.states)
 
 
+@pytest.mark.parametrize("settings", [SETTINGS, ParseSettings()])
+def test_map_numbers_are_no_part_of_a_molecule(settings: ParseSettings) -> None:
+    """A labelled molecule is a duplicate of the same one without labels, from SMILES and SDF."""
+    mol = Chem.AddHs(Chem.MolFromSmiles("OCC[NH3+]"))
+    EmbedMolecule(mol, randomSeed=1)
+    plain = block(mol, settings)
+    mol.GetAtomWithIdx(1).SetAtomMapNum(7)
+    labelled = block(mol, settings)
+    assert (labelled.smiles, labelled.key) == (plain.smiles, plain.key)
+    assert labelled.note == "map numbers of atoms removed"
+    assert pickle.dumps(labelled.states) == pickle.dumps(plain.states)
+    assert ligand("O[CH2:7]C[NH3+]").key == ligand("OCC[NH3+]").key
+
+
 def test_what_must_be_embedded_is_left_to_be_made_alone(tmp_path: Path) -> None:
     """Until its shapes are known."""
     records = [Record(n, "x", smiles) for n, smiles in enumerate(("CCOC1CCNCC1", "not one"), 1)]
