@@ -122,6 +122,8 @@ def test_phi_is_the_harmonic_mean_and_0_where_a_device_is_missing(
 
 
 CUDA = """
+#include <cstddef>
+using std::size_t;
 #define __global__
 #define __device__
 #define __shared__ static
