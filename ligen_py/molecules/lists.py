@@ -41,7 +41,7 @@ KNOWN = 20_000
 ATOM_TYPE = np.dtype(
     [
         *(("element", "u1"), ("charge", "i1"), ("aromatic", "?"), ("hydrogens", "u1")),
-        *(("valence", "u1"), ("hybrid", "u1"), ("row", f"V{ATOM.size}")),
+        *(("valence", "u1"), ("hybridisation", "u1"), ("row", f"V{ATOM.size}")),
     ]
 )
 """An atom in an array: its kind, and as it is stored (`ligen_py.records.molecule`)."""
@@ -61,15 +61,12 @@ class AtomKind(NamedTuple):
     hydrogens: int
     """Those that are no atoms of the molecule."""
     valence: int
+    hybridisation: int
+    """RDKit's code."""
     isotope: int
     """0: the natural mixture."""
     packed: bytes
     """As `ATOM_TYPE`."""
-
-    @property
-    def hybridisation(self) -> int:
-        """RDKit's code."""
-        return self.packed[-1] // HYBRID
 
 
 class BondKind(NamedTuple):
@@ -295,8 +292,11 @@ def _atom(atom: Any) -> AtomKind:
         chirality if element > 1 and chirality <= CHIRALITIES else 0,
         flags,
     )
-    said = element, charge, atom.GetIsAromatic(), atom.GetTotalNumHs(), atom.GetTotalValence()
-    return AtomKind(*said, isotope, np.array((*said, hybrid, row), ATOM_TYPE).tobytes())
+    said = (
+        *(element, charge, atom.GetIsAromatic()),
+        *(atom.GetTotalNumHs(), atom.GetTotalValence(), hybrid),
+    )
+    return AtomKind(*said, isotope, np.array((*said, row), ATOM_TYPE).tobytes())
 
 
 def _bond(bond: Any) -> BondKind:

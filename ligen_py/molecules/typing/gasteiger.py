@@ -66,7 +66,7 @@ def gasteiger_of(arrays: Arrays, order: np.ndarray) -> np.ndarray:
     `order` is the old number of each new atom. It counts where two formal charges of one element
     stand at conjugated bonds.
     """
-    kinds = _TABLE[arrays.element, arrays.atoms["hybrid"]]
+    kinds = _TABLE[arrays.element, arrays.atoms["hybridisation"]]
     a, b, c = np.ascontiguousarray(kinds.T)
     cation = np.where(arrays.element == 1, PROTON, a + b + c)
     end = np.stack([arrays.near, arrays.far], axis=1).ravel()  # in the order of RDKit's sums
