@@ -28,6 +28,8 @@ succeeds at all takes a few; stereocentres that exclude each other would go on u
 PIECE_ATTEMPTS = 10
 """The same for a rigid piece. Of 5,800 pieces of drugs and of ZINC's molecules none took more, and
 none needed random coordinates."""
+FEWEST_ATTEMPTS = 2
+"""The same for each of several conformers of a piece."""
 TRIES = 2
 """Conformers made for each one that may stay."""
 SAME_SHAPE = 0.3
@@ -41,7 +43,7 @@ FIRST_STEPS = 50
 """Of them, those after which the shapes of rings are compared."""
 PIECE_STEPS = 100
 """The same for a rigid piece: bonds are then within 0.001 A of the minimum, angles within 0.01
-degrees (medians)."""
+degrees (medians). After 60 equal shapes are still taken for different ones: 6 % more ligands."""
 MOST_MATCHES = 1000
 """Symmetric mappings of a ring system that are tried."""
 
@@ -106,20 +108,20 @@ def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | N
     minimised, and stand in the order of their energies. None where the generator finds nothing.
     """
     systems = flexible_rings(bare) if limit > 1 else []
-    way, other = _piece_ways(seed, key)
+    count = TRIES * limit if systems else 1
+    crystals, flat, free = _piece_ways(seed, key, count)
     if _is_cage(bare):
-        tries = [(_with_fusions(bare), way), (Chem.AddHs(bare), way)]
+        tries = [(_with_fusions(bare), flat), (Chem.AddHs(bare), free)]
     else:  # groups that are cut short may not be as flat as those of a crystal
-        tries = [(bare, way), (bare, other)]
+        tries = [(bare, crystals if _is_puckered(bare) else flat), (bare, free)]
     with rdBase.BlockLogs():  # it says that there are no hydrogens
         for mol, way in tries:
-            if rdDistGeom.EmbedMolecule(mol, way) == 0:
+            if len(rdDistGeom.EmbedMultipleConfs(mol, count, way)):
                 break
         else:
             return None
-        if systems:
-            rdDistGeom.EmbedMultipleConfs(mol, TRIES * limit, way)
-            _keep(mol, _distinct(mol, systems, limit))
+    if systems:
+        _keep(mol, _distinct(mol, systems, limit))
     mol = Chem.AddHs(mol, addCoords=True)
     energies = relax(mol, PIECE_STEPS)
     _keep(mol, sorted(range(len(energies)), key=lambda number: (energies[number], number)))
@@ -130,20 +132,25 @@ def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | N
 
 def is_excluded(bare: Chem.Mol, seed: int, key: str) -> bool:
     """Whether a rigid piece has a conformer, but none with the stereochemistry that is marked."""
-    way, other = _piece_ways(seed, key)
+    crystals, _, free = _piece_ways(seed, key)
     with rdBase.BlockLogs():
         mol = _with_fusions(bare) if _is_cage(bare) else Chem.AddHs(bare)
-        if rdDistGeom.EmbedMolecule(mol, other) == 0:
+        if rdDistGeom.EmbedMolecule(mol, free) == 0:
             return False
         Chem.RemoveStereochemistry(mol)
-        return bool(rdDistGeom.EmbedMolecule(mol, way) == 0)
+        return bool(rdDistGeom.EmbedMolecule(mol, crystals) == 0)
 
 
-def _piece_ways(seed: int, key: str) -> list[rdDistGeom.EmbedParameters]:
-    """With the torsions and flat groups of known crystals, and without."""
+def _piece_ways(seed: int, key: str, count: int = 1) -> list[rdDistGeom.EmbedParameters]:
+    """With the torsions and flat groups of known crystals, with flat groups alone, and without.
+
+    The torsions take longest; rings that are saturated in part come out too flat without them.
+    `count`: conformers that are asked for, which share the attempts.
+    """
+    attempts = max(PIECE_ATTEMPTS // count, FEWEST_ATTEMPTS)
     return [
-        _parameters(way, seed, key, PIECE_ATTEMPTS)
-        for way in (rdDistGeom.ETKDGv3(), rdDistGeom.EmbedParameters())
+        _parameters(way, seed, key, attempts)
+        for way in (rdDistGeom.ETKDGv3(), rdDistGeom.KDG(), rdDistGeom.EmbedParameters())
     ]
 
 
@@ -153,6 +160,14 @@ def _is_cage(mol: Chem.Mol) -> bool:
     return any(
         rings.NumAtomRings(atom.GetIdx()) > (1 if atom.GetChiralTag() else 2)
         for atom in mol.GetAtoms()
+    )
+
+
+def _is_puckered(mol: Chem.Mol) -> bool:
+    """Whether a ring has an sp3 atom."""
+    return any(
+        atom.IsInRing() and atom.GetHybridization() == Chem.HybridizationType.SP3
+        for atom in atoms_of(mol)
     )
 
 

@@ -187,9 +187,8 @@ def make_shapes(smiles: str, seed: int, limit: int, macrocycles: int) -> Shapes 
         macrocycles: most shapes of a fragment with a ring of eight atoms or more.
 
     Returns:
-        The shapes, the first one that of the first conformer, the others by how often they were
-        met; without a shape where the fragment has a conformer only if its stereochemistry is left
-        open; None where it has none at all.
+        The shapes, those of lowest energy first; without a shape where the fragment has a conformer
+        only if its stereochemistry is left open; None where it has none at all.
     """
     mol = Chem.MolFromSmiles(smiles)
     if mol is None or any(atom.GetNumRadicalElectrons() for atom in atoms_of(mol)):

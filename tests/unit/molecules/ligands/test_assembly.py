@@ -237,21 +237,22 @@ def test_no_atoms_of_two_pieces_clash() -> None:
         assert not any(clashing(*made(smiles)))
 
 
-def clashing(mol: Chem.Mol, conformers: np.ndarray) -> list[bool]:
+def clashing(mol: Chem.Mol, conformers: np.ndarray, too_near: float = TOO_NEAR) -> list[bool]:
     """Whether heavy atoms of each conformer are too near."""
     heavy = mol.GetNumHeavyAtoms()
     distant = Chem.GetDistanceMatrix(mol)[:heavy, :heavy] > 3
     return [
-        bool((np.linalg.norm(xyz[:, None] - xyz, axis=-1)[distant] < TOO_NEAR).any())
+        bool((np.linalg.norm(xyz[:, None] - xyz, axis=-1)[distant] < too_near).any())
         for xyz in conformers[:, :heavy]
     ]
 
 
 def test_shapes_that_clash_give_way_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = ShapeCache(None, 1, 4, 8)
+    cache, too_near = ShapeCache(None, 1, 4, 8), 2.6
+    monkeypatch.setattr("ligen_py.molecules.ligands.assembly.TOO_NEAR", too_near)
     mol, conformers = made(CLARITHROMYCIN, 8, cache)
     assert len(conformers) == 8
-    assert not any(clashing(mol, conformers))
+    assert not any(clashing(mol, conformers, too_near))
     assert len({xyz.tobytes() for xyz in conformers}) == 8
     monkeypatch.setattr("ligen_py.molecules.ligands.assembly.BLOCKS", 1)
     fewer = made(CLARITHROMYCIN, 8, cache)[1]

@@ -11,6 +11,7 @@ from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.conformers import (
     NoConformerError,
     embed,
+    embed_piece,
     flexible_rings,
     have_conformers,
     relax,
@@ -30,6 +31,18 @@ def conformers(smiles: str, limit: int, seed: int = 1) -> Chem.Mol:
 def test_one_conformer_without_flexible_rings() -> None:
     for smiles in ("CCCCCC", "c1ccccc1CCc1ccncc1", "C1CC1", "O=C1C=CC(=O)C=C1"):
         assert conformers(smiles, 8).GetNumConformers() == 1, smiles
+
+
+def test_a_ring_saturated_in_part_is_puckered_in_its_piece() -> None:
+    smiles = "C=[1C](C)N1C(=O)C[C@H]([2NH+](C)C)C1=O"
+    mol = embed_piece(Chem.MolFromSmiles(smiles), 1, smiles, 4)
+    assert mol is not None and mol.GetNumConformers() == 1
+    (ring,) = mol.GetRingInfo().AtomRings()
+    turns = [
+        abs(rdMolTransforms.GetDihedralDeg(mol.GetConformer(), *np.roll(ring, -first)[:4].tolist()))
+        for first in range(len(ring))
+    ]
+    assert max(turns) > 15
 
 
 def test_a_cyclohexane_has_its_substituent_up_and_sideways() -> None:
