@@ -109,8 +109,9 @@ def test_networks_choose_poses_and_rank_no_molecule(tmp_path: Path) -> None:
     terms = read_terms(file)["gnina"]
     logit, pose = terms["logit"], terms["pose"]
     assert pose == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-5)
+    assert after.energy == pytest.approx(before.energy - 100 * logit, abs=1e-4)
     for ligand, best in enumerate(after.best):
         rows = slice(after.first_pose[ligand], after.first_pose[ligand + 1])
-        assert logit[best] == logit[rows].max()
+        assert after.energy[best] == after.energy[rows].min()
         if best == before.best[ligand]:
             assert after.score[ligand] == before.score[ligand]

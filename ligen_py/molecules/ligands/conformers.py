@@ -28,8 +28,6 @@ succeeds at all takes a few; stereocentres that exclude each other would go on u
 PIECE_ATTEMPTS = 10
 """The same for a rigid piece. Of 5,800 pieces of drugs and of ZINC's molecules none took more, and
 none needed random coordinates."""
-FEWEST_ATTEMPTS = 2
-"""The same for each of several conformers of a piece."""
 TRIES = 2
 """Conformers made for each one that may stay."""
 SAME_SHAPE = 0.3
@@ -109,13 +107,16 @@ def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | N
     """
     systems = flexible_rings(bare) if limit > 1 else []
     count = TRIES * limit if systems else 1
-    crystals, flat, free = _piece_ways(seed, key, count)
-    if _is_cage(bare):
-        tries = [(_with_fusions(bare), flat), (Chem.AddHs(bare), free)]
+    crystals, flat, free = _piece_ways(seed, key)
+    is_cage = _is_cage(bare)
+    if is_cage:
+        tries = [(_with_fusions(bare), flat), (Chem.AddHs(bare), flat)]
     else:  # groups that are cut short may not be as flat as those of a crystal
         tries = [(bare, crystals if _is_puckered(bare) else flat), (bare, free)]
     with rdBase.BlockLogs():  # it says that there are no hydrogens
         for mol, way in tries:
+            if is_cage and rdDistGeom.EmbedMolecule(mol, way) < 0:
+                continue  # its drawing may be impossible, which `count` conformers say more slowly
             if len(rdDistGeom.EmbedMultipleConfs(mol, count, way)):
                 break
         else:
@@ -141,15 +142,13 @@ def is_excluded(bare: Chem.Mol, seed: int, key: str) -> bool:
         return bool(rdDistGeom.EmbedMolecule(mol, crystals) == 0)
 
 
-def _piece_ways(seed: int, key: str, count: int = 1) -> list[rdDistGeom.EmbedParameters]:
+def _piece_ways(seed: int, key: str) -> list[rdDistGeom.EmbedParameters]:
     """With the torsions and flat groups of known crystals, with flat groups alone, and without.
 
     The torsions take longest; rings that are saturated in part come out too flat without them.
-    `count`: conformers that are asked for, which share the attempts.
     """
-    attempts = max(PIECE_ATTEMPTS // count, FEWEST_ATTEMPTS)
     return [
-        _parameters(way, seed, key, attempts)
+        _parameters(way, seed, key, PIECE_ATTEMPTS)
         for way in (rdDistGeom.ETKDGv3(), rdDistGeom.KDG(), rdDistGeom.EmbedParameters())
     ]
 

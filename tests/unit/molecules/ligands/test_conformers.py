@@ -36,7 +36,8 @@ def test_one_conformer_without_flexible_rings() -> None:
 def test_a_ring_saturated_in_part_is_puckered_in_its_piece() -> None:
     smiles = "C=[1C](C)N1C(=O)C[C@H]([2NH+](C)C)C1=O"
     mol = embed_piece(Chem.MolFromSmiles(smiles), 1, smiles, 4)
-    assert mol is not None and mol.GetNumConformers() == 1
+    assert mol is not None
+    assert mol.GetNumConformers() == 1
     (ring,) = mol.GetRingInfo().AtomRings()
     turns = [
         abs(rdMolTransforms.GetDihedralDeg(mol.GetConformer(), *np.roll(ring, -first)[:4].tolist()))
