@@ -15,7 +15,8 @@ correlation of score and rows among decoys, which is that of 'one row' where mor
 
 With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, from the first of our
 conformers, or the sample that --peer-sample names, in the same box; our figures are then printed
-for that sample too.
+for that sample too, and what they have over Vina's on the same molecules, as a mean over the
+targets. With --peer-states 1 it docks the dominant state of a molecule alone, as 'one row' does.
 """
 
 import argparse
@@ -57,7 +58,7 @@ from ligen_py.opencl.device import Device
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.properties import Properties
 from ligen_py.store.files.read import read
-from ligen_py.summary.early import MEASURES, mean_rank, measure
+from ligen_py.summary.early import DRAWS, MEASURES, mean_rank, measure, ranked
 
 GROUPS = ("actives", "decoys")
 
@@ -69,6 +70,9 @@ OURS = "score"
 
 ONE_ROW = "one row"
 """The score of each molecule's first row, without the cost of rows."""
+
+PEER = "peer vina"
+"""The ranking by the affinities of Vina's program."""
 
 NULLS = {"heavy atoms": "heavy", "logP": "logp", "rings": "rings", "rows": "rows"}
 """Rankings by what a molecule is, not by how it docks: name -> column, larger is better."""
@@ -180,9 +184,14 @@ def _together(parts: list[Molecules]) -> Molecules:
 
 
 def peer_scores(
-    work: Work, found: Molecules, sample: np.ndarray, jobs: int, file: Path | None
+    work: Work,
+    found: Molecules,
+    sample: np.ndarray,
+    jobs: int,
+    file: Path | None,
+    most: int | None = None,
 ) -> Peer:
-    """Affinities of the records of `sample` by Vina, the best of each record's states.
+    """Affinities of the records of `sample` by Vina, the best of each record's first `most` states.
 
     States that are in `file` are not run again.
     """
@@ -191,7 +200,7 @@ def peer_scores(
     tasks = [
         (key, place)
         for key, places in states(work).items()
-        for place in places
+        for place in places[:most]
         if key in wanted and (*key, place.number) not in known
     ]
     with (
@@ -204,8 +213,8 @@ def peer_scores(
             known[running[done]] = affinity
             note(work, file, running[done], affinity, seconds)
     result = dict.fromkeys(wanted, np.inf)
-    for (group, name, _), affinity in known.items():
-        if (group, name) in result:
+    for (group, name, number), affinity in known.items():
+        if (group, name) in result and (most is None or number < most):
             result[group, name] = min(result[group, name], affinity)
     return result
 
@@ -306,7 +315,7 @@ def rankings(found: Molecules, peer: Peer | None) -> dict[str, np.ndarray]:
         result["mean rank"] = mean_rank(functions)
     if peer is not None:
         keys = zip(found.group.tolist(), found.name.tolist(), strict=True)
-        result["peer vina"] = np.array([-peer[key] for key in keys])
+        result[PEER] = np.array([-peer[key] for key in keys])
     result[ONE_ROW] = found.one_row
     nulls = {name: getattr(found, column).astype(float) for name, column in NULLS.items()}
     return result | {name: np.nan_to_num(values, nan=-np.inf) for name, values in nulls.items()}
@@ -341,6 +350,41 @@ def table(found: Molecules, peer: Peer | None) -> dict[str, dict[str, Any]]:
             for key, (v, low, high) in figures.items()
         }
     return result
+
+
+def over_peer(found: Molecules, peer: Peer) -> dict[str, dict[str, np.ndarray]]:
+    """What our rankings have over the peer's: of all molecules, then resampled (1 + DRAWS,).
+
+    Both rank the same molecules in each draw, actives and decoys drawn apart.
+    """
+    rng = np.random.default_rng(0)
+    labels = found.group == GROUPS[0]
+    drawn = [rng.choice(np.flatnonzero(labels == kind), (DRAWS, np.count_nonzero(labels == kind)))
+             for kind in (True, False)]  # fmt: skip
+    rows = np.concatenate(drawn, axis=1)
+    orders = {
+        name: (ranked(scores[None], labels[None], rng), ranked(scores[rows], labels[rows], rng))
+        for name, scores in rankings(found, peer).items()
+        if name in (OURS, ONE_ROW, PEER)
+    }
+    figures = {
+        name: {key: np.concatenate([of(each) for each in both]) for key, of in MEASURES.items()}
+        for name, both in orders.items()
+    }
+    peers = figures.pop(PEER)
+    return {name: {key: row[key] - peers[key] for key in MEASURES} for name, row in figures.items()}
+
+
+def print_over_peer(targets: Sequence[dict[str, dict[str, np.ndarray]]]) -> None:
+    """Means over the targets with bootstrap intervals of 95 %."""
+    print(f"\nover Vina's ranking, mean of {len(targets)} targets")
+    for name in targets[0]:
+        cells = []
+        for key in MEASURES:
+            value, *drawn = np.mean([target[name][key] for target in targets], axis=0)
+            low, high = np.percentile(drawn, [2.5, 97.5])
+            cells.append(f"{key} {value:+.3f} ({low:+.3f} to {high:+.3f})")
+        print(f"  {name:12} " + ", ".join(cells), flush=True)
 
 
 def print_table(title: str, figures: dict[str, dict[str, Any]]) -> None:
@@ -408,6 +452,12 @@ def parser() -> argparse.ArgumentParser:
         help="the peer docks a seeded sample of this many; our figures are printed for it too",
     )
     result.add_argument(
+        "--peer-states",
+        type=int,
+        metavar="N",
+        help="the peer docks at most N states of a molecule, the dominant first (default: all)",
+    )
+    result.add_argument(
         "--peer-scores",
         type=Path,
         metavar="FILE",
@@ -439,16 +489,25 @@ def main() -> int:
     document: dict[str, Any] = {"device": device.label, "cores": cores}
     document |= {"settings": settings.model_dump(mode="json"), "targets": {}}
     with tempfile.TemporaryDirectory() as scratch:
+        gains = []
         for folder in folders:
             work = Work(folder, options.cache or Path(scratch), settings, options.full)
-            document["targets"][folder.name] = one_target(device, work, options)
+            document["targets"][folder.name], over = one_target(device, work, options)
+            gains += [over] if over else []
+        if gains:
+            print_over_peer(gains)
     if options.json:
         options.json.write_text(json.dumps(document, indent=1) + "\n")
     return 0
 
 
-def one_target(device: Device, work: Work, options: argparse.Namespace) -> dict[str, Any]:
-    """Screen a target, print its tables, draw its curves; what goes into the JSON file."""
+def one_target(
+    device: Device, work: Work, options: argparse.Namespace
+) -> tuple[dict[str, Any], dict[str, dict[str, np.ndarray]]]:
+    """Screen a target, print its tables, draw its curves.
+
+    Returns what goes into the JSON file, and what ours has over the peer, if that was run.
+    """
     name, clock = work.folder.name, Clock()
     found = screen(device, work, clock)
     actives = int(np.count_nonzero(found.group == "actives"))
@@ -463,12 +522,13 @@ def one_target(device: Device, work: Work, options: argparse.Namespace) -> dict[
     chance = {key: round(value, 3) for key, value in draws(found).items()}
     print("  " + "; ".join(f"{key} {value:.2f}" for key, value in chance.items()), flush=True)
     result: dict[str, Any] = {"seconds": seconds, "figures": figures, "rows": chance}
-    shown, peer = found, None
+    shown, peer, over = found, None, {}
     if options.peer:
         sample = sample_of(found, options.peer_sample)
-        peer = peer_scores(work, found, sample, options.jobs, options.peer_scores)
+        limits = options.jobs, options.peer_scores, options.peer_states
+        peer = peer_scores(work, found, sample, *limits)
         shown = found.some(sample)
-        figures["with the peer"] = table(shown, peer)
+        figures["with the peer"], over = table(shown, peer), over_peer(shown, peer)
         actives = int(np.count_nonzero(shown.group == "actives"))
         kept = f", scores kept in {options.peer_scores}" if options.peer_scores else ""
         title = f"{name}, {actives} actives and {len(shown.name) - actives} decoys{kept}"
@@ -479,7 +539,7 @@ def one_target(device: Device, work: Work, options: argparse.Namespace) -> dict[
     columns = {n: getattr(found, n) for n in ("group", "name", "heavy", "rows")}
     known = {ONE_ROW: found.one_row} | found.score
     scores = {k: [None if np.isinf(v) else float(v) for v in c] for k, c in known.items()}
-    return result | {"molecules": {k: c.tolist() for k, c in columns.items()} | scores}
+    return result | {"molecules": {k: c.tolist() for k, c in columns.items()} | scores}, over
 
 
 if __name__ == "__main__":

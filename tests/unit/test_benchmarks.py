@@ -79,6 +79,24 @@ def test_what_more_draws_win_among_decoys() -> None:
     assert figures["one row"]["ROC AUC"]["value"] == pytest.approx(0.5, abs=0.1)
 
 
+def test_what_a_ranking_has_over_the_peer_is_of_the_same_molecules() -> None:
+    rng = np.random.default_rng(0)
+    group = np.repeat(enrich.GROUPS, [30, 200])
+    name = np.array([f"m{row}" for row in range(230)])
+    rows = np.ones(230, np.int64)
+    ours = rng.normal(size=230) + np.where(group == "actives", 1.5, 0.0)
+    keys = list(zip(group.tolist(), name.tolist(), strict=True))
+    found = enrich.Molecules(group, name, rows, rows, rows, rows, -ours, {"score": ours})
+    peer = dict(zip(keys, (-ours).tolist(), strict=True))
+    assert all(not gain.any() for gain in enrich.over_peer(found, peer)["score"].values())
+    peer = dict(zip(keys, rng.normal(size=230).tolist(), strict=True))
+    better, worse = (enrich.over_peer(found, peer)[row]["ROC AUC"] for row in ("score", "one row"))
+    assert better[0] == pytest.approx(0.35, abs=0.1)
+    assert 0.04 < np.std(better[1:]) < 0.1
+    assert np.percentile(better[1:], 2.5) > 0
+    assert np.percentile(worse[1:], 97.5) < 0
+
+
 def test_a_complex_that_failed_is_a_miss_of_every_measure() -> None:
     good = {"status": "ok", "rmsd_best_scored": 1.5, "rmsd_best_of_nine": 1.2, "failed_checks": []}
     good["rmsd_best_of_kept"] = 0.5
