@@ -32,6 +32,9 @@ log = logging.getLogger("ligen_py")
 SEARCHES = {"bfgs": "bfgs", "ad": "adadelta", "sw": "solis_wets"}
 """Local searches; the last two by AutoDock-GPU's names."""
 
+EVALUATIONS = 2_500_000
+"""Of a run without the heuristic, AutoDock-GPU's."""
+
 NOT_TAKEN = {
     "--flexres": "flexible-residue docking is not supported",
     "-F": "flexible-residue docking is not supported",
@@ -66,6 +69,17 @@ NOT_TAKEN = {
     "--lsmov": "the first random step is at most 2 sqrt(3) A",
     "--lsang": "the first random step is at most 75 sqrt(3) degrees",
     "--cslim": "four successes or failures in a row change the steps",
+    "--xraylfile": "the RMSD in the log is to the pose in --lfile",
+    "-R": "the RMSD in the log is to the pose in --lfile",
+    "--dlg2stdout": "the log goes into a file, NAME.dlg",
+    "-2": "the log goes into a file, NAME.dlg",
+    "--gfpop": "populations are not written",
+    "--npdb": "populations are not written",
+    "--gbest": "NAME.pdbqt has the pose of every run, the best one first",
+    "--output-cluster-poses": "NAME.pdbqt has the pose of every run, the best one first",
+    "--clustering": "the runs are always clustered, at --rmstol",
+    "--hsym": "symmetric poses always count as one",
+    "-c": "XML files are neither read nor written",
 }
 """Flags of AutoDock-GPU that are not taken, and why."""
 
@@ -117,16 +131,16 @@ def _parser() -> argparse.ArgumentParser:
         "300 --crat 80 --asfreq 5 (default: bfgs)",
     )  # fmt: skip
     how.add_argument(
-        "--nev", "-e", type=int, default=2_500_000, metavar="N",
-        help="evaluations of a run without --heuristics (default: 2500000)",
+        "--nev", "-e", type=int, metavar="N",
+        help="evaluations of a run (default: by the heuristic)",
     )  # fmt: skip
     how.add_argument(
         "--heuristics", "-H", type=int, choices=(0, 1), default=1, metavar="0|1",
-        help="evaluations of a run by its torsions (default: 1)",
+        help=f"1: evaluations without --nev by the torsions; 0: {EVALUATIONS} (default: 1)",
     )  # fmt: skip
     how.add_argument("--rlige", action="store_true", help="print the energies of the given poses")
     parser.add_argument(
-        "--dlgoutput", type=int, choices=(0, 1), default=1, metavar="0|1",
+        "--dlgoutput", "-d", type=int, choices=(0, 1), default=1, metavar="0|1",
         help="write the docking log (default: 1)",
     )  # fmt: skip
     for flag in dict.fromkeys(NOT_TAKEN):
@@ -139,6 +153,11 @@ FLAGS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("--nrun", "-n"), "runs", "independent runs"),
     (("--psize", "-p"), "population", "individuals of a run"),
     (("--ngen", "-g"), "generations", "most generations"),
+    (
+        ("--heurmax", "-E"),
+        "heuristic_limit",
+        "the most that evaluations by the heuristic come near to",
+    ),
     (("--lsit", "-i"), "iterations", "most iterations of a local search"),
     (("--lsrat",), "searched", "individuals that are improved, in percent"),
     (("--trat",), "tournament", "how often the better of two becomes a parent, in percent"),
@@ -165,7 +184,8 @@ def _settings(options: argparse.Namespace) -> LgaSettings:
     names = {field: flags[0] for flags, field, _ in FLAGS}
     given["stop"] = bool(given.get("stop", True))
     given["local_search"] = SEARCHES[options.lsmet]
-    given["evaluations"] = 0 if options.heuristics else options.nev
+    if options.nev is not None or not options.heuristics:
+        given["evaluations"] = EVALUATIONS if options.nev is None else options.nev
     return check(LgaSettings, given, "command line", name=lambda path: names.get(path, f"--{path}"))
 
 
@@ -198,8 +218,8 @@ def _dock(options: argparse.Namespace) -> None:
             poses = range(place * settings.runs, (place + 1) * settings.runs)
             runs, turn = _runs(ligands[row], field, values, together, row, found, poses, turn)
             _write(options, settings, ligands[row], runs, maps, outputs[row])
-    evaluations = f"{search.kernel_seconds:.2f} s on {device.label}"
-    log.info("docked %d ligands, %d runs each, in %s", len(ligands), settings.runs, evaluations)
+    took = f"{search.kernel_seconds:.2f} s on {device.label}"
+    log.info("docked %d ligands, %d runs each, in %s", len(ligands), settings.runs, took)
 
 
 def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> list[Path]:

@@ -38,6 +38,12 @@ class LgaSettings(Section):
         le=2_000_000_000,
         description="most energy evaluations of a run; 0: by the ligand's torsions and `runs`",
     )
+    heuristic_limit: int = Field(
+        12_000_000,
+        ge=1,
+        le=2_000_000_000,
+        description="the most that evaluations by torsions come near to",
+    )
     local_search: LocalSearch = Field(
         "bfgs",
         description="bfgs and adadelta: by gradients; solis_wets: by random steps. The last two "

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ligen_py import lga_command
+from ligen_py.engine.genetic.effort import most_evaluations
 from ligen_py.molecules.pdbqt_input import read_ligand
 from tests.unit.molecules.test_pdbqt_input import meekos
 from tests.with_meeko import PDBQTMolecule, RDKitMolCreate
@@ -131,6 +132,11 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
         ("--flexres", "flexible-residue docking is not supported"),
         ("--derivtype", "reactive docking is not supported"),
         ("--import_dpf", "parameter files"),
+        ("--xraylfile", "the pose in --lfile"),
+        ("-R", "the pose in --lfile"),
+        ("--gfpop", "populations are not written"),
+        ("--gbest", "the best one first"),
+        ("-2", "goes into a file"),
     ):
         with pytest.raises(SystemExit) as stopped:
             lga_command.main([*ligand, flag, "x"])
@@ -142,3 +148,23 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
     words = ["--lfile", str(folder / "fluor.pdbqt"), "--ffile", str(folder / "rec.maps.fld")]
     assert lga_command.main(words) == 1
     assert "no map for atom type F" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "evaluations", "limit"),
+    [
+        ([], 0, 12_000_000),
+        (["--nev", "1000"], 1000, 12_000_000),
+        (["--heuristics", "0"], 2_500_000, 12_000_000),
+        (["--heuristics", "0", "--nev", "7000"], 7000, 12_000_000),
+        (["--heurmax", "50000"], 0, 50_000),
+    ],
+)
+def test_evaluations_are_those_of_autodock_gpus_flags(
+    folder: Path, flags: list[str], evaluations: int, limit: int
+) -> None:
+    options = lga_command._parser().parse_args(["--lfile", str(folder / "lig.pdbqt"), *flags])
+    settings = lga_command._settings(options)
+    assert (settings.evaluations, settings.heuristic_limit) == (evaluations, limit)
+    if not evaluations:
+        assert 0.7 * min(limit, 1e6) < most_evaluations(settings, 6) < limit

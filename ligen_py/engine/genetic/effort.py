@@ -5,8 +5,6 @@ from ligen_py.settings.lga import LgaSettings, LocalSearch
 FEWEST = 500_000
 """Evaluations of a run of the simplest ligand, by the heuristic, with `FULL_RUNS` runs."""
 FULL_RUNS = 50
-MOST = 12_000_000
-"""The heuristic comes near this number, but does not reach it."""
 LOOKS_EVERY = 5
 """Generations between two looks of the automatic stop, AutoDock-GPU's."""
 FLEXIBLE, DOUBLING = 8, 1.25
@@ -14,8 +12,10 @@ FLEXIBLE, DOUBLING = 8, 1.25
 MOST_BETWEEN = 1000
 
 
-def heuristic(torsions: int, runs: int, local_search: LocalSearch) -> int:
+def heuristic(torsions: int, runs: int, local_search: LocalSearch, limit: int = 12_000_000) -> int:
     """Evaluations of a run, as AutoDock-GPU 1.5 estimates them; BFGS has ADADELTA's.
+
+    They come near `limit`, however many torsions there are.
 
     Source: D. Santos-Martins et al., J. Chem. Theory Comput. 17 (2021) 1060-1073, and its code.
 
@@ -29,14 +29,14 @@ def heuristic(torsions: int, runs: int, local_search: LocalSearch) -> int:
     else:
         wanted = 64_000 * 2 ** ((0.5 - 0.2 * torsions / (20 + torsions)) * torsions)
     wanted = max(wanted, FEWEST) * FULL_RUNS / runs
-    return round(wanted * MOST / (wanted + MOST))
+    return round(wanted * limit / (wanted + limit))
 
 
 def most_evaluations(settings: LgaSettings, torsions: int) -> int:
     """Evaluations after which a run of a ligand ends."""
     if settings.evaluations:
         return settings.evaluations
-    return heuristic(torsions, settings.runs, settings.local_search)
+    return heuristic(torsions, settings.runs, settings.local_search, settings.heuristic_limit)
 
 
 def looks_every(settings: LgaSettings, torsions: int) -> int:
