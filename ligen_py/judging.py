@@ -220,10 +220,10 @@ def judged(group: Group, terms: Terms, weight: float) -> Judged:
         crystal.append(_to_crystal(group, number, xyz[1]))
         atoms.append(xyz[1].astype("f4"))
     return Judged(
-        target=_texts([group.target] * len(group.place)),
+        target=np.array([group.target] * len(group.place), object),
         rank=group.rank.astype("i8"),
         row=group.row.astype("i8"),
-        name=_texts([str(name) for name in group.name]),
+        name=np.array([str(name) for name in group.name], object),
         first_pose=first,
         physics=group.physics,
         network=network,
@@ -294,9 +294,3 @@ def nothing() -> Judged:
         first_atom=offsets,
         xyz=np.zeros((0, 3), "f4"),
     )
-
-
-def _texts(values: Sequence[str]) -> np.ndarray:
-    result = np.empty(len(values), dtype=object)
-    result[:] = values
-    return result

@@ -21,8 +21,8 @@ from ligen_py.paths import PACKAGE, kernel_folder
 if TYPE_CHECKING:  # who only reads files does not load pydantic
     from ligen_py.settings.section import Section
 
-BESIDE = (".j2", ".css", ".js")
-"""Endings of templates, styles and scripts, which lie beside the module that names them."""
+BESIDE = (".j2", ".css", ".js", ".tsv", ".txt")
+"""Endings of templates, styles, scripts and tables, which lie beside the module that names them."""
 
 SUFFIXES = (".cl", ".clh", *BESIDE)
 """Endings of files, other than modules, that a stage may use."""

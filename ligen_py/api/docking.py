@@ -13,13 +13,12 @@ from ligen_py.api.hits import Failure, Hit, Hits, Redocking
 from ligen_py.api.ligands import Source, sources_of
 from ligen_py.api.pocket import Pocket
 from ligen_py.campaign import Workplan
-from ligen_py.chain import STAGES
+from ligen_py.chain import SCREEN, STAGES
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule
 from ligen_py.pipeline import FOLDER, Watch
 from ligen_py.pipeline import run as run_pipeline
 from ligen_py.records.ledger import Status
-from ligen_py.settings.campaign import Campaign
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
@@ -162,7 +161,7 @@ def _sections(
     settings: Mapping[str, Mapping[str, Any]] | None, seed: int, ph: float
 ) -> dict[str, dict[str, Any]]:
     """Sections of a config with the keys that are asked for."""
-    known = [name for name in Campaign.model_fields if name in STAGES and name != "pocket"]
+    known = ("parse", *(stage.name for stage in SCREEN), "aggregate", "report")
     found = {name: dict(keys) for name, keys in (settings or {}).items()}
     for name in found:
         if name not in known:

@@ -35,11 +35,6 @@ def atoms_of(mol: Chem.Mol) -> Iterator[Chem.Atom]:
     return map(mol.GetAtomWithIdx, range(mol.GetNumAtoms()))
 
 
-def bonds_of(mol: Chem.Mol) -> Iterator[Chem.Bond]:
-    """All bonds, in a third of the time that `GetBonds` takes."""
-    return map(mol.GetBondWithIdx, range(mol.GetNumBonds()))
-
-
 def matches(mol: Chem.Mol, smarts: str) -> Sequence[tuple[int, ...]]:
     """Every match of a pattern."""
     found: Sequence[tuple[int, ...]] = mol.GetSubstructMatches(

@@ -70,7 +70,7 @@ def statistics_of(matrix: str, gap_first: int, gap_next: int) -> Statistics | No
 @cache
 def _table() -> dict[tuple[str, int, int], Statistics]:
     found = {}
-    for line in (FOLDER / "statistics.tsv").read_text("utf-8").splitlines():
+    for line in (FOLDER / "matrices/statistics.tsv").read_text("utf-8").splitlines():
         words = line.split("\t")
         if not line.startswith("#") and words[0] != "matrix":
             values = [float(word) for word in words[3:]]

@@ -8,19 +8,19 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.sequences.alphabets import AMINO_ACIDS
 
-FOLDER = Path(__file__).parent / "matrices"
+FOLDER = Path(__file__).parent
 
-MATRICES = (
-    "BLOSUM45",
-    "BLOSUM50",
-    "BLOSUM62",
-    "BLOSUM80",
-    "BLOSUM90",
-    "PAM30",
-    "PAM70",
-    "PAM250",
-)
-"""Matrices that are known by name; the numbers are in `FOLDER`."""
+MATRICES = {
+    "BLOSUM45": "matrices/BLOSUM45.txt",
+    "BLOSUM50": "matrices/BLOSUM50.txt",
+    "BLOSUM62": "matrices/BLOSUM62.txt",
+    "BLOSUM80": "matrices/BLOSUM80.txt",
+    "BLOSUM90": "matrices/BLOSUM90.txt",
+    "PAM30": "matrices/PAM30.txt",
+    "PAM70": "matrices/PAM70.txt",
+    "PAM250": "matrices/PAM250.txt",
+}
+"""Matrices that are known by name -> files in `FOLDER`, each named whole: provenance finds them."""
 
 LARGEST = 100
 """Largest score of a pair, and largest cost of one, that kernels can add (signed bytes)."""
@@ -37,7 +37,7 @@ def read_matrix(name: str) -> np.ndarray:
     """
     known = name.upper()
     if known in MATRICES:
-        return _read(FOLDER / f"{known}.txt")
+        return _read(FOLDER / MATRICES[known])
     path = Path(name)
     if not path.is_file():
         raise InputError(

@@ -30,7 +30,7 @@ from ligen_py.summary.text import (
 )
 from ligen_py.summary.verdict import FOUND, verdict
 
-TEMPLATES = "page.html.j2", "figures.html.j2"
+TEMPLATES = "page.html.j2", "figures.html.j2", "searches.html.j2"
 """The page as Jinja templates, beside this module."""
 
 ASSETS = "page.css", "viewer.js", "page.js"

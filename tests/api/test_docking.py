@@ -156,6 +156,9 @@ def test_settings_are_those_of_a_config(pocket: Pocket) -> None:
         dock(pocket, "C", settings={"docc": {}})
     with pytest.raises(InputError, match=r"unknown key 'refine\.round'; did you mean"):
         dock(pocket, "C", settings={"refine": {"round": 1}})
+    for unused in ("networks", "lga", "export", "pocket"):
+        with pytest.raises(InputError, match=f"unknown section '{unused}'"):
+            dock(pocket, "C", settings={unused: {}})
     with pytest.raises(InputError, match=r"key 'parse\.ph'"):
         dock(pocket, "C", ph=20)
     with pytest.raises(TypeError, match="not int"):

@@ -190,7 +190,6 @@ def test_consensus_of_two_functions_ranks_and_is_reported(
         assert best.scored.score.tolist() == [-2, -2, -2.5, -3]
         assert best.terms["xscore/total"].tolist() == [6.5, 7.25, 5.0, 6.5]
         assert best.terms["second/total"].tolist() == [5, 2, 9, 1]
-        assert campaign.target("human").ranks_between(-2.5, -2) == (0, 3)
     page = made.folder / "report.html"
     assert report.main(["--campaign", str(made.output), "--output", str(page)]) == 0
     words = "minus the mean of the ranks by xscore, second"

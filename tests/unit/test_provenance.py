@@ -244,6 +244,21 @@ REPLANNED: dict[str, set[str]] = {
 """Every section of the settings and every kernel -> the stages whose digest it changes."""
 
 
+def test_every_table_and_template_is_a_source_of_a_stage() -> None:
+    """A changed pKa must make what it protonates again."""
+    package = ROOT / "ligen_py"
+    data = {
+        str(path.relative_to(ROOT))
+        for path in package.rglob("*.*")
+        if path.suffix not in (".py", ".pyc") and path.name != "py.typed"
+    }
+    assert {Path(name).suffix for name in data} == set(provenance.BESIDE)
+    assert data <= set().union(*map(names, ALL))
+    tables = {"pka.tsv", "substituents.tsv"}
+    assert tables == {Path(name).name for name in names("parse") if name.endswith(".tsv")}
+    assert "ligen_py/molecules/receptor/cofactors.tsv" in names("pocket")
+
+
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package and its kernels."""

@@ -24,6 +24,7 @@ from ligen_py.molecules.ligands.preparation import (
     prepare_one_state,
     prepare_together,
 )
+from ligen_py.molecules.ligands.rotatable_bonds import pair_words
 from ligen_py.molecules.workers import ordered_map
 from ligen_py.pace import Pace
 from ligen_py.records.column import Record as Stored
@@ -37,9 +38,7 @@ SIZES: dict[str, Callable[[State], int]] = {
     "first_atom": lambda state: len(state.outline.element),
     "first_bond": lambda state: len(state.outline.ends),
     "first_torsion": lambda state: len(state.shape["torsion_axis"]),
-    "first_pair": lambda state: (
-        int(state.shape["heavy"][0]) * -(-int(state.shape["heavy"][0]) // 32)
-    ),
+    "first_pair": lambda state: pair_words(int(state.shape["heavy"][0])),
     "first_byte": lambda state: len(state.shape["molecule"]),
 }
 """Offset column of `Ligands` -> how many rows a state has of what it divides."""

@@ -60,12 +60,13 @@ class Layout(NamedTuple):
 def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
     """The layout of a table, from its first row.
 
-    A CSV has a header unless the columns are given by number. A SMILES file has one if a column has
-    the name of a SMILES column, or if a column is given by name.
+    A CSV has a header unless the columns are given by number; lines that start with # above it are
+    comments, unless a cell of theirs is the name of a SMILES column. A SMILES file has a header if
+    a column has the name of a SMILES column, or if a column is given by name.
 
     Raises InputError that lists the columns if a wanted one, or that of the SMILES, is missing.
     """
-    first = next((line for line in lines(path) if _may_be_row(line)), None)
+    first = next((line for line in lines(path) if _may_be_row(line, is_csv)), None)
     if first is None:
         return Layout(-1, ",", is_csv, (), 0, -1, columns)
     words = decoded(first.content).strip("\r\n")
@@ -92,9 +93,12 @@ def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
     return Layout(first.start, separator, is_csv, names, smiles, name, columns)
 
 
-def _may_be_row(line: Line) -> bool:
+def _may_be_row(line: Line, is_csv: bool) -> bool:
     content = line.content.strip()
-    return bool(content) and not content.startswith(b"#")
+    if not (is_csv and content.startswith(b"#")):
+        return bool(content) and not content.startswith(b"#")
+    words = decoded(content.lstrip(b"# "))
+    return any(plain(cell) in SMILES_NAMES for cell in split_csv(words, _separator(words, True)))
 
 
 def _separator(words: str, is_csv: bool) -> str:
@@ -142,7 +146,7 @@ def rows(path: Path, layout: Layout, start: int = 0, end: int | None = None) -> 
     for row in every:
         if end is not None and row.start >= end:
             return
-        if row.start < start or row.start == layout.header or _is_blank(row, layout):
+        if row.start < start or row.start <= layout.header or _is_blank(row, layout):
             continue
         if layout.is_csv or not row.content.lstrip().startswith(b"#"):
             yield row

@@ -33,6 +33,8 @@ TRIES = 2
 SAME_SHAPE = 0.3
 """Ring systems nearer than this (RMSD with the atoms bonded to them, symmetry minded) have one
 shape, Angstrom. A chair and a twisted boat of cyclohexane differ by 0.5."""
+MACROCYCLE = 8
+"""Atoms of the smallest ring that counts as a macrocycle."""
 FLEXIBLE = 3
 """A ring with as many sp3 atoms has more than one shape."""
 STEPS = 200
@@ -115,7 +117,7 @@ def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | N
         tries = [(bare, crystals if _is_puckered(bare) else flat), (bare, free)]
     with rdBase.BlockLogs():  # it says that there are no hydrogens
         for mol, way in tries:
-            if is_cage and rdDistGeom.EmbedMolecule(mol, way) < 0:
+            if is_cage and count > 1 and rdDistGeom.EmbedMolecule(mol, way) < 0:
                 continue  # its drawing may be impossible, which `count` conformers say more slowly
             if len(rdDistGeom.EmbedMultipleConfs(mol, count, way)):
                 break
@@ -217,6 +219,12 @@ def _parameters(
     for name, value in options.items():
         setattr(parameters, name, value)
     return parameters
+
+
+def macrocycle(rings: Sequence[Sequence[int]]) -> int:
+    """Atoms of the largest ring of a molecule that is a macrocycle; 0 without one."""
+    largest = max(map(len, rings), default=0)
+    return largest if largest >= MACROCYCLE else 0
 
 
 def flexible_rings(mol: Chem.Mol) -> list[frozenset[int]]:

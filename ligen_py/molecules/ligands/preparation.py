@@ -9,6 +9,7 @@ import hashlib
 import logging
 import math
 import os
+import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -26,7 +27,12 @@ from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.graph import Graph, Outline, atoms_of, outlines
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
-from ligen_py.molecules.ligands.conformers import NoConformerError, embed, have_conformers
+from ligen_py.molecules.ligands.conformers import (
+    NoConformerError,
+    embed,
+    have_conformers,
+    macrocycle,
+)
 from ligen_py.molecules.ligands.filters import objection, properties
 from ligen_py.molecules.ligands.protonation import families, protonating, substituents
 from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, pair_masks, rotatable_bonds
@@ -36,7 +42,6 @@ from ligen_py.molecules.ligands.standardising import (
     Parent,
     canonical_smiles,
     largest_fragment,
-    macrocycle,
     standardise,
     standardising,
 )
@@ -609,7 +614,10 @@ def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> boo
 def _forms(
     parent: Chem.Mol, known: str, settings: ParseSettings
 ) -> Steps[list[tuple[Chem.Mol, str, float]]]:
-    """Tautomers of a parent in their protonation states: with SMILES, and costs in kcal/mol."""
+    """Tautomers of a parent in their protonation states: with SMILES, and costs in kcal/mol.
+
+    In the order of their costs.
+    """
     forms = []
     if settings.tautomers > 1:
         yield ALONE
@@ -622,7 +630,7 @@ def _forms(
         found = yield from protonating(tautomer, *limits, "" if number else known)
         most = found[0].population
         forms += [(mol, smiles, cost + RT * math.log(most / share)) for mol, share, smiles in found]
-    return forms
+    return sorted(forms, key=lambda form: form[2])  # two tautomers may share one
 
 
 def _isomers(
@@ -633,8 +641,10 @@ def _isomers(
     Where none is possible the drawing, with the conformer's own choice.
     """
     if settings.stereoisomers > 1 and not placed:
-        most = MORE_ISOMERS * settings.stereoisomers
-        for isomer in stereoisomers(form, most, settings.seed):
+        found = list(stereoisomers(form, MORE_ISOMERS * settings.stereoisomers, settings.seed))
+        if len(found) > settings.stereoisomers:  # RDKit counts through all, the last centre last
+            random.Random(settings.seed).shuffle(found)
+        for isomer in found:
             yield isomer, canonical_smiles(isomer)
     yield form, its_smiles
 

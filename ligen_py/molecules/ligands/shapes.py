@@ -18,8 +18,7 @@ from rdkit import Chem, rdBase
 
 from ligen_py.molecules.graph import atoms_of
 from ligen_py.molecules.ligands import conformers
-from ligen_py.molecules.ligands.conformers import embed_piece, is_excluded
-from ligen_py.molecules.ligands.standardising import macrocycle
+from ligen_py.molecules.ligands.conformers import embed_piece, is_excluded, macrocycle
 
 IN_MEMORY = 20_000
 """Pieces that one process remembers, about 3 kB each."""

@@ -5,7 +5,6 @@ et al., J. Cheminform. 12:51, 2020). Notes list what was removed.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -24,8 +23,6 @@ UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
 HEAVY = frozenset(range(2, 119))
-MACROCYCLE = 8
-"""Atoms of the smallest ring that counts as a macrocycle."""
 MIXTURE = "mixture, also of"
 """First words of the note of a record with several parents."""
 
@@ -227,9 +224,3 @@ def _listed(what: str, fragments: Counter[str]) -> list[str]:
     """A note such as "taken off: 2 Cl, O"; none if there are no fragments."""
     words = [f"{n} {smiles}" if n > 1 else smiles for smiles, n in sorted(fragments.items())]
     return [f"{what}: {', '.join(words)}"] if words else []
-
-
-def macrocycle(rings: Sequence[Sequence[int]]) -> int:
-    """Atoms of the largest ring of a molecule that is a macrocycle; 0 without one."""
-    largest = max(map(len, rings), default=0)
-    return largest if largest >= MACROCYCLE else 0

@@ -20,7 +20,6 @@ SAME_PLACE = 0.01
 
 SIDES = 14
 """Channels of the receptor, and as many of the ligand."""
-CHANNELS = 2 * SIDES
 NONE = -1
 
 CARBON = 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,11 @@ from ligen_py.records.ligands import LIGANDS
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.part import Genotypes, Part, Poses, read_best
-from ligen_py.store.files.read import read_columns
+from ligen_py.store.files.read import column_of, files_kept_open, open_file, read_columns
 from ligen_py.store.files.terms import read_terms
+
+CHUNKS = 8
+"""Chunks whose records are remembered; the molecules of a ranking come from any of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,8 @@ class KeptPoses:
         for library in manifest.libraries:
             for members in manifest.chunks(target, library):
                 self._chunks.setdefault((library, members[0].file), []).append(members)
-        self._lines = cache(self._read_lines)
-        self._part = cache(self._read_part)
-        self._terms = cache(self._read_terms)
+        self._lines = lru_cache(CHUNKS)(self._read_lines)
+        self._part = lru_cache(CHUNKS)(self._read_part)
 
     def of(self, library: str, file: str, line: int, count: int) -> list[KeptPose]:
         """The `count` best poses of the record at a line of a library's file, best first.
@@ -58,18 +60,25 @@ class KeptPoses:
         part = self._part(members)
         ligand = next(row for row in part.scored() if part.entry[row] == entry)
         files = members[part.member[ligand]]
-        terms, energy = self._terms(files)
-        with Poses(files) as poses:
+        with files_kept_open(), Poses(files) as poses:
             rows = poses.kept(int(ligand))
-            order = [rows[i] for i in np.argsort(energy[rows.start : rows.stop], kind="stable")]
-            best = int(part.best[ligand])
-            order.sort(key=lambda row: row != best)
-            for row in order[:count]:
+            kept = slice(rows.start, rows.stop)
+            terms = read_terms(files.scores, kept)
+            energy, restart = _numbers(files.scores, kept)
+            order = np.argsort(energy, kind="stable").tolist()
+            best = int(part.best[ligand]) - rows.start
+            order.sort(key=lambda number: number != best)
+            for number in order[:count]:
+                row = rows[number]
                 yield KeptPose(
                     genotype=poses.genotypes(int(ligand), range(row, row + 1)),
-                    restart=int(self._restarts(files)[row]),
-                    energy=float(energy[row]),
-                    terms={name: float(values[row]) for name, values in terms.items()},
+                    restart=int(restart[number]),
+                    energy=float(energy[number]),
+                    terms={
+                        f"{function}/{term}": float(values[number])
+                        for function, columns in terms.items()
+                        for term, values in columns.items()
+                    },
                     source=files.ligands,
                 )
 
@@ -81,16 +90,11 @@ class KeptPoses:
     def _read_part(members: Sequence[PartFiles]) -> Part:
         return read_best(members)
 
-    @staticmethod
-    def _restarts(files: PartFiles) -> np.ndarray:
-        return read_columns(files.scores, SCORES, ("scores/restart",))["scores/restart"]
 
-    def _read_terms(self, files: PartFiles) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """'function/term' -> one value a pose, and the energy of every pose."""
-        terms = read_terms(files.scores)
-        flat = {
-            f"{function}/{term}": values
-            for function, columns in terms.items()
-            for term, values in columns.items()
-        }
-        return flat, read_columns(files.scores, SCORES, ("scores/energy",))["scores/energy"]
+def _numbers(scores: Path, kept: slice) -> tuple[np.ndarray, np.ndarray]:
+    """Energies and restarts of some poses of a scores file."""
+    with open_file(scores, SCORES) as file:
+        energy, restart = (
+            column_of(file, SCORES, f"scores/{name}")[kept] for name in ("energy", "restart")
+        )
+    return energy, restart

@@ -70,18 +70,18 @@ class Lineage:
             searched = _row(POSES.name, run_record(files.poses, POSES))
             self._runs.setdefault(searched, len(self._runs))
         return Provenance(
-            target=_texts([files.place] * len(RECORDED)),
-            library=_texts([files.library] * len(RECORDED)),
-            chunk=_texts([files.ligands.stem] * len(RECORDED)),
+            target=np.array([files.place] * len(RECORDED), object),
+            library=np.array([files.library] * len(RECORDED), object),
+            chunk=np.array([files.ligands.stem] * len(RECORDED), object),
             run=np.array(rows, dtype="i8"),
-            sha256=_texts([digests[kind] for kind in RECORDED]),
+            sha256=np.array([digests[kind] for kind in RECORDED], object),
             records=np.full(len(RECORDED), records, dtype="i8"),
         )
 
     def runs(self) -> Runs:
         """The distinct run records, in the order of their first occurrence."""
         columns = zip(*self._runs, strict=True) if self._runs else ((),) * 5
-        return Runs(*(_texts(list(column)) for column in columns))
+        return Runs(*(np.array(list(column), object) for column in columns))
 
     def _digest(self, path: Path) -> str:
         """Ligands and pockets serve many parts and are hashed once."""
@@ -111,9 +111,3 @@ def _ready(members: Sequence[PartFiles], hashed: list[Future[None]]) -> Sequence
 def _row(kind: str, run: dict[str, str]) -> tuple[str, ...]:
     names = ("stage-digest", "created-by", "settings", "device")
     return (kind, *(run.get(name, "") for name in names))
-
-
-def _texts(values: list[str]) -> np.ndarray:
-    result = np.empty(len(values), dtype=object)
-    result[:] = values
-    return result

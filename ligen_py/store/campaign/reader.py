@@ -1,7 +1,6 @@
 """Read a campaign file; every column of any number of rows is read by block or by row."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -127,17 +126,6 @@ class TargetReader:
         """Molecules at places first <= place < last of the ranking, from 0."""
         rows = self._group["ranking"][first:last]
         return self.chosen(rows, np.arange(first + 1, first + 1 + len(rows)))
-
-    def ranks_between(self, low: float, high: float) -> tuple[int, int]:
-        """Places of the ranking with low <= score <= high: the first, and one past the last.
-
-        Found by bisection: some forty scores are read, whatever the size.
-        """
-        first = bisect_left(range(self.size), -high, key=self._minus_score)
-        return first, bisect_right(range(self.size), -low, key=self._minus_score)
-
-    def _minus_score(self, place: int) -> float:
-        return -float(self._group["scored/score"][self._group["ranking"][place]])
 
     def named(self, names: frozenset[str]) -> Ranked:
         """Ranked molecules that have, or a duplicate of which has, one of `names`; best first."""

@@ -30,14 +30,8 @@ def read_verdicts(paths: Sequence[Path]) -> Verdicts:
     found = [read_verdict(path) for path in paths]
     documents = [json.dumps(verdict, ensure_ascii=False) for verdict in found]
     return Verdicts(
-        target=_texts([verdict["target"] for verdict in found]),
+        target=np.array([verdict["target"] for verdict in found], object),
         passed=np.array([verdict["passed"] for verdict in found], "u1"),
-        sentence=_texts([verdict["sentence"] for verdict in found]),
-        document=_texts(documents),
+        sentence=np.array([verdict["sentence"] for verdict in found], object),
+        document=np.array(documents, object),
     )
-
-
-def _texts(values: list[str]) -> np.ndarray:
-    result = np.empty(len(values), object)
-    result[:] = values
-    return result

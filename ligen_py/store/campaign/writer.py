@@ -301,21 +301,17 @@ def reference_of(poses: Mapping[str, tuple[Pose, str, str]]) -> Reference:
     """Poses of a reference ligand by origin, each with its name and its terms as JSON."""
     every = [pose for pose, _, _ in poses.values()]
     return Reference(
-        origin=_texts(list(poses)),
-        name=_texts([name for _, name, _ in poses.values()]),
-        state=_texts([pose.state for pose in every]),
-        terms=_texts([terms for _, _, terms in poses.values()]),
-        conformation=_texts([pose.conformation for pose in every]),
+        origin=np.array(list(poses), object),
+        name=np.array([name for _, name, _ in poses.values()], object),
+        state=np.array([pose.state for pose in every], object),
+        terms=np.array([terms for _, _, terms in poses.values()], object),
+        conformation=np.array([pose.conformation for pose in every], object),
         gap=np.array([pose.gap for pose in every], dtype="f4"),
         first_atom=np.cumsum([0, *(len(pose.xyz) for pose in every)], dtype="i8"),
         first_byte=np.cumsum([0, *(len(pose.molecule) for pose in every)], dtype="i8"),
         xyz=np.concatenate([np.empty((0, 3), "f4"), *(pose.xyz for pose in every)]),
         molecule=np.concatenate([np.empty(0, "u1"), *(pose.molecule for pose in every)]),
     )
-
-
-def _texts(values: Sequence[str]) -> np.ndarray:
-    return np.array(values, dtype=object)
 
 
 class CampaignWriter:

@@ -9,13 +9,13 @@ from ligen_py.store.files.guard import child, dataset_of
 from ligen_py.store.files.read import open_file
 
 
-def read_terms(path: Path) -> dict[str, dict[str, np.ndarray]]:
-    """Score terms of a scores file: scoring function -> term -> one float32 a pose."""
+def read_terms(path: Path, poses: slice = slice(None)) -> dict[str, dict[str, np.ndarray]]:
+    """Score terms of a scores file, or of some of its poses: function -> term -> f4 (poses,)."""
     with open_file(path, SCORES) as file:
         terms = child(file, "terms")
         return {
             function: {
-                term: dataset_of(terms, f"{function}/{term}", np.dtype("f4"), 1)[...]
+                term: dataset_of(terms, f"{function}/{term}", np.dtype("f4"), 1)[poses]
                 for term in child(terms, function)
             }
             for function in terms

@@ -145,6 +145,8 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("cx.smi", "CCO |&1:1,2| my name\n", ("CCO |&1:1,2|", "my name", {})),
         ("comma.smi", 'CCO,ethanol,"a,b"\n', ("CCO", "ethanol", {"3": "a,b"})),
         ("tab.smi", "CCO\tthe name\t12\n", ("CCO", "the name", {"3": "12"})),
+        ("noted.csv", "# shop, 2026\n\n# prices in EUR\nid,smiles\na,CCO\n", ("CCO", "a", {})),
+        ("hash.csv", "# shop\n#smiles,id\nCCO,a\n", ("CCO", "a", {})),
         ("european.csv", 'ID;SMILES;Price\n"a\nb";"C;C";"1,5"\n', ("C;C", "a b", {"Price": "1,5"})),
         ("chebi.tsv", "name\tSmiles\tSmiles\nx\tCCO\tCC\n", ("CCO", "x", {"Smiles (3)": "CC"})),
         ("quote.csv", 'smiles,name\nCCO,"5 inch\n', ("CCO", "5 inch", {})),

@@ -335,5 +335,14 @@ def test_dominant_forms_of_measured_molecules(shared_data: Path) -> None:
         atoms = (state.mol.GetAtomWithIdx(int(row["atom"])) for state in found)
         right = [(atom.GetFormalCharge() == sign) == is_charged for atom in atoms]
         among, first, states = among + any(right), first + right[0], states + len(right)
-    assert (among, first) >= (119, 112)
+    assert among >= 119
+    assert first >= 112
     assert states <= 1.3 * len(rows)
+
+
+def test_drugs_have_few_states(shared_data: Path) -> None:
+    lines = (shared_data / "libraries/chembl_drugs.smi").read_text().splitlines()
+    drugs = [Chem.MolFromSmiles(max(line.split()[0].split("."), key=len)) for line in lines]
+    counts = [len(protonated(neutral(drug), 7.4, 0.05, 4)) for drug in drugs if drug is not None]
+    assert len(counts) > 1000
+    assert np.mean(counts) <= 1.6

@@ -10,7 +10,8 @@ from rdkit.Chem import rdDistGeom
 
 from ligen_py.molecules.graph import holds
 from ligen_py.molecules.ligands import standardising
-from ligen_py.molecules.ligands.standardising import canonical_smiles, macrocycle, standardise
+from ligen_py.molecules.ligands.conformers import macrocycle
+from ligen_py.molecules.ligands.standardising import canonical_smiles, standardise
 from ligen_py.molecules.surroundings import surroundings
 
 DRAWN = [

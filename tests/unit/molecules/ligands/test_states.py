@@ -46,6 +46,25 @@ def test_undefined_centres_are_enumerated_to_the_cap() -> None:
     assert len(list(stereoisomers(Chem.MolFromSmiles("CC(F)C(Cl)Br"), 3, 1))) == 3
 
 
+def test_each_open_centre_varies_among_the_stereoisomers_that_are_docked() -> None:
+    """Eight forms in RDKit's order begin with four that share their last centre."""
+    docked = [Chem.MolFromSmiles(smiles) for smiles in set(states(of("CC(F)C(O)CC(Cl)CO")))]
+    assert len(docked) == 4
+    labels = [dict(Chem.FindMolChiralCenters(mol, useLegacyImplementation=False)) for mol in docked]
+    by_element = [
+        {
+            neighbour.GetSymbol(): label
+            for atom, label in centres.items()
+            for neighbour in mol.GetAtomWithIdx(atom).GetNeighbors()
+            if neighbour.GetSymbol() in ("F", "Cl")
+        }
+        for mol, centres in zip(docked, labels, strict=True)
+    ]
+    for element in ("F", "Cl"):
+        assert {centres[element] for centres in by_element} == {"R", "S"}
+    assert all(len(centres) == 3 for centres in labels)
+
+
 @pytest.mark.parametrize(
     ("smiles", "count"),
     [
