@@ -15,7 +15,7 @@ from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from tests import pdbqt
 
 NAMES = ("1ac8", "1stp", "3ce3", "3tmn")
-UPPER_STEP = {"1ac8": 24, "3tmn": 24}
+UPPER_STEP = {"1ac8": 24, "3tmn": 24, "7cpa": 24}
 """Steps of 0.01 A that AutoGrid's smoothing looks upwards: versions differ; the others' 25."""
 MAPS = {
     "1stp": ("HD", "C", "A", "N", "OA", "SA", "e", "d"),
@@ -142,6 +142,24 @@ def test_atoms_have_autodocks_energies_on_its_grid(
         assert found == pytest.approx(known, abs=0.01), (kind, place)
     assert len(table) == len(pdbqt.read(folder / name / f"{name}_ligand.pdbqt").kind)
     assert sums == pytest.approx(0, abs=0.01)
+
+
+def test_the_sums_of_7cpa_are_autodocks(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of this complex autodock4's sums are known, not its atoms; the box is AutoDock-GPU's."""
+    folder = shared_data / "reference" / "energies"
+    receptor = receptor_of(folder / "7cpa" / "receptor.pdbqt")
+    file = pdbqt.read(folder / "7cpa" / "7cpa_ligand.pdbqt")
+    origin = np.array([49.836, 17.609, 36.272]) - 30 * 0.375
+    known = json.loads((folder / "reference_energies.json").read_text())["7cpa"]
+    known = known["autodock4.2.6_epdb"]
+    as_autogrid_tabulates(monkeypatch, "7cpa")
+    atoms = zip(file.xyz, file.kind, file.charge, strict=True)
+    terms = [interpolated(receptor, xyz, origin, kind, float(q)) for xyz, kind, q in atoms]
+    contact, elec, desolv = np.sum(terms, axis=0)
+    assert contact + desolv == pytest.approx(known["vdw_hb_desolv"], abs=0.01)
+    assert elec == pytest.approx(known["elec"], abs=0.01)
 
 
 def interpolated(
