@@ -13,13 +13,14 @@ last.
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
+from concurrent.futures import as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from rdkit import Chem, RDLogger
@@ -40,7 +41,7 @@ from benchmarks.docking import (
     settings_from,
 )
 from benchmarks.intervals import interval
-from benchmarks.redock import FAILURES, box_radius, find
+from benchmarks.redock import FAILURES, box_radius, find, write_line
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.store.files.read import read
 
@@ -186,9 +187,14 @@ def print_table(found: dict[str, dict[str, Any]]) -> None:
 
 
 def screen_all(
-    folders: list[Path], cache: Path, settings: Settings, device: str | None, jobs: int
+    folders: list[Path],
+    cache: Path,
+    settings: Settings,
+    device: str | None,
+    jobs: int,
+    lines: TextIO | None,
 ) -> Screened:
-    """Dock the ligands of some complexes in all their pockets."""
+    """Dock the ligands of some complexes in all their pockets; `lines` gets each as it comes."""
     library = cache / "ligands.smi"
     library_of(folders, library)
     made = parsed(library, cache, settings.parse, len(os.sched_getaffinity(0)))
@@ -196,23 +202,34 @@ def screen_all(
     ligands: Ligands = read(made, LIGANDS, Ligands)
     names, keys = entries.name.tolist(), entries.key.tolist()
     works = [Work(folder, cache, made, len(names), settings, device) for folder in folders]
+    by_pocket = {}
     with pinned(jobs) as pool:
-        pockets = list(pool.map(screen, works))
+        running = {pool.submit(screen, work): work.folder.name for work in works}
+        for done in as_completed(running):
+            by_pocket[running[done]] = found = done.result()
+            columns = {key: listed(values) for key, values in found.items()}
+            write_line(lines, {"pocket": running[done], "ligands": names, "scores": columns})
+    pockets = [by_pocket[folder.name] for folder in folders]
     # A molecule that stands in several complexes is one: its first record, their common ligand.
     first = [keys.index(keys[names.index(folder.name)]) for folder in folders]
-    columns, own = np.unique(first, return_inverse=True)
+    chosen, own = np.unique(first, return_inverse=True)
     heavy = np.zeros(len(names), np.int64)
     heavy[ligands.entry] = ligands.heavy
     nothing = np.full(len(names), -np.inf)
     scores = {
-        ranking: np.stack([pocket.get(ranking, nothing) for pocket in pockets])[:, columns]
+        ranking: np.stack([pocket.get(ranking, nothing) for pocket in pockets])[:, chosen]
         for ranking in dict.fromkeys(name for pocket in pockets for name in pocket)
     }
     if not scores:
         raise SystemExit("no pocket could be docked into")
-    by_size = np.broadcast_to(heavy[columns].astype(np.float64), scores[SCORE].shape)
-    names = [names[column] for column in columns]
-    return Screened(names, heavy[columns], own, scores | {"heavy atoms": by_size})
+    by_size = np.broadcast_to(heavy[chosen].astype(np.float64), scores[SCORE].shape)
+    names = [names[column] for column in chosen]
+    return Screened(names, heavy[chosen], own, scores | {"heavy atoms": by_size})
+
+
+def listed(scores: np.ndarray) -> list[float | None]:
+    """Scores as JSON has them."""
+    return [None if np.isinf(value) else round(float(value), 4) for value in scores]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -225,7 +242,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="pockets at a time (default: 1)"
     )
-    result.add_argument("--json", type=Path, help="also write all figures and scores here")
+    result.add_argument(
+        "--json", type=Path, help="also write all scores, as they come, and figures here"
+    )
     result.add_argument("--cache", type=Path, help="keep parsed ligands and pockets here")
     return result
 
@@ -242,25 +261,22 @@ def main() -> int:
         arguments.error("give a folder of two complexes or more, and --jobs from 1")
     device = device_for(options.device).label
     print(f"{device}; {len(folders)} pockets and their ligands; effort {settings.effort}")
-    with tempfile.TemporaryDirectory() as scratch:
-        cache = options.cache or Path(scratch)
+    with ExitStack() as stack:
+        cache = options.cache or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         cache.mkdir(parents=True, exist_ok=True)
-        docked = screen_all(folders, cache, settings, options.device, options.jobs)
-    found = {key: figures(rows, docked.heavy, docked.own) for key, rows in docked.scores.items()}
+        lines = stack.enter_context(options.json.open("w")) if options.json else None
+        write_line(lines, {"device": device, "settings": settings.model_dump(mode="json")})
+        docked = screen_all(folders, cache, settings, options.device, options.jobs, lines)
+        rows = docked.scores.items()
+        found = {key: figures(scores, docked.heavy, docked.own) for key, scores in rows}
+        heavy = dict(zip(docked.ligands, docked.heavy.tolist(), strict=True))
+        write_line(lines, {"figures": found, "heavy": heavy})
     print_table(found)
     first = settings.score.functions[0]
     ours, theirs = (leads(docked.scores[key], docked.own)[0] for key in (SCORE, first))
     low, high = interval(ours - theirs)
     gain = float((ours - theirs).mean())
     print(f"{SCORE} minus {first}: {gain:+.3f} ({low:+.2f} to {high:+.2f})")
-    if options.json:
-        columns = {
-            key: [[None if np.isinf(v) else round(float(v), 4) for v in row] for row in rows]
-            for key, rows in docked.scores.items()
-        }
-        document = {"device": device, "settings": settings.model_dump(mode="json")}
-        document |= {"figures": found, "ligands": docked.ligands, "heavy": docked.heavy.tolist()}
-        options.json.write_text(json.dumps(document | {"scores": columns}, indent=1) + "\n")
     return 0
 
 

@@ -494,10 +494,10 @@ def main() -> int:
             work = Work(folder, options.cache or Path(scratch), settings, options.full)
             document["targets"][folder.name], over = one_target(device, work, options)
             gains += [over] if over else []
+            if options.json:
+                options.json.write_text(json.dumps(document, indent=1) + "\n")
         if gains:
             print_over_peer(gains)
-    if options.json:
-        options.json.write_text(json.dumps(document, indent=1) + "\n")
     return 0
 
 
@@ -511,10 +511,10 @@ def one_target(
     name, clock = work.folder.name, Clock()
     found = screen(device, work, clock)
     actives = int(np.count_nonzero(found.group == "actives"))
-    failed = int(np.count_nonzero(found.heavy == 0))
+    failed = int(np.count_nonzero(np.isinf(found.score[OURS])))
     seconds = sum(clock.wall.values())
     title = (
-        f"{name}: {actives} actives, {len(found.name) - actives} decoys, {failed} not docked; "
+        f"{name}: {actives} actives, {len(found.name) - actives} decoys, {failed} without a pose; "
         f"{len(found.name) / seconds:.1f} ligands/s from dock to score"
     )
     figures = {"all": table(found, None)}

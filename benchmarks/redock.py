@@ -29,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -265,9 +266,10 @@ def attempt(
 
 
 def run(tasks: list[Task], jobs: int) -> Iterator[dict[str, Any]]:
-    """Rows in the order of the tasks, from `jobs` processes with cores of their own."""
+    """Rows as they come, from `jobs` processes with cores of their own."""
     with pinned(jobs) as pool:
-        yield from pool.map(redock, tasks)
+        for done in as_completed([pool.submit(redock, task) for task in tasks]):
+            yield done.result()
 
 
 def hits(rows: list[dict[str, Any]], program: str, key: str, near: float) -> np.ndarray:
@@ -433,6 +435,7 @@ def main() -> int:
             rows.append(row)
             print(table_line(row, programs), flush=True)
             write_line(lines, row)
+        rows.sort(key=lambda row: str(row["id"]))  # equal rows, equal intervals
         total = summary(rows, programs)
         write_line(lines, {"summary": total})
     print_summary(total, programs)
