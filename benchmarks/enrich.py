@@ -58,7 +58,7 @@ from ligen_py.opencl.device import Device
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.properties import Properties
 from ligen_py.store.files.read import read
-from ligen_py.summary.early import DRAWS, MEASURES, mean_rank, measure, ranked
+from ligen_py.summary.early import DRAWS, MEASURES, mean_rank, measure, ranked, resampled
 
 GROUPS = ("actives", "decoys")
 
@@ -359,9 +359,7 @@ def over_peer(found: Molecules, peer: Peer) -> dict[str, dict[str, np.ndarray]]:
     """
     rng = np.random.default_rng(0)
     labels = found.group == GROUPS[0]
-    drawn = [rng.choice(np.flatnonzero(labels == kind), (DRAWS, np.count_nonzero(labels == kind)))
-             for kind in (True, False)]  # fmt: skip
-    rows = np.concatenate(drawn, axis=1)
+    rows = resampled(labels, DRAWS, rng)
     orders = {
         name: (ranked(scores[None], labels[None], rng), ranked(scores[rows], labels[rows], rng))
         for name, scores in rankings(found, peer).items()

@@ -32,7 +32,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from ligen_py.records.properties import PROPERTY_NAMES
-from ligen_py.summary.early import auc, log_auc, mean_rank, ranked
+from ligen_py.summary.early import auc, log_auc, mean_rank, ranked, resampled
 
 DRAWS = 1000
 """Bootstrap samples behind an interval."""
@@ -305,15 +305,7 @@ def both(scores: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> np
 def of_screen(screen: Screen, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The two figures (2,), and those of bootstrap samples (DRAWS, 2), the same for all scores."""
     rng = np.random.default_rng(0)
-    rows = np.concatenate(
-        [
-            rng.choice(
-                np.flatnonzero(screen.labels == kind), (DRAWS, (screen.labels == kind).sum())
-            )
-            for kind in (True, False)
-        ],
-        axis=1,
-    )
+    rows = resampled(screen.labels, DRAWS, rng)
     many = np.broadcast_to(scores, (20, len(scores)))
     return (
         both(many, screen.labels, rng).mean(axis=0),

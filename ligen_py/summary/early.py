@@ -71,6 +71,12 @@ def ranked(scores: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> 
     return np.take_along_axis(labels, np.lexsort((chance, -scores), axis=-1), axis=-1)
 
 
+def resampled(labels: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Molecules of bootstrap samples (draws, molecules), as many actives and decoys in each."""
+    kinds = [np.flatnonzero(labels == kind) for kind in (True, False)]
+    return np.concatenate([rng.choice(rows, (draws, len(rows))) for rows in kinds], axis=1)
+
+
 def measure(scores: np.ndarray, labels: np.ndarray) -> dict[str, tuple[float, float, float]]:
     """Every figure with the ends of its interval of 95 % (stratified bootstrap, seeded).
 
@@ -80,10 +86,7 @@ def measure(scores: np.ndarray, labels: np.ndarray) -> dict[str, tuple[float, fl
     rng = np.random.default_rng(0)
     shape = (DRAWS, len(scores))
     as_given = ranked(np.broadcast_to(scores, shape), np.broadcast_to(labels, shape), rng)
-    rows = np.concatenate(
-        [rng.choice(np.flatnonzero(labels == kind), (DRAWS, np.count_nonzero(labels == kind)))
-         for kind in (True, False)], axis=1
-    )  # fmt: skip
+    rows = resampled(labels, DRAWS, rng)
     drawn = ranked(scores[rows], labels[rows], rng)
     result = {}
     for name, function in MEASURES.items():
