@@ -2,7 +2,8 @@
 
 Reads the files of their parts and writes the verdict as JSON and as text. The figures are ROC AUC,
 logAUC, enrichment factors and BEDROC by every scoring function, with bootstrap intervals, beside
-rankings by size and logP alone. A molecule that could not be docked ranks last.
+rankings by one property alone: size, logP, docked states. A molecule that could not be docked ranks
+last.
 """
 
 import argparse

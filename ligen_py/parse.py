@@ -1,8 +1,8 @@
 """Make ligands ready to dock from a library, or from one part of it.
 
 Reads SMILES, CSV, Parquet, SDF or MOL2, plain or compressed, and writes a ligands file: one row per
-input record with its name, line, status and reason, and for each usable molecule its
-parent with hydrogens, a 3-D conformer, torsions and X-Score atom types.
+input record with its name, line, status and reason, and for each usable molecule its parent with
+hydrogens, a 3-D conformer, torsions and the atom types of every scoring function.
 """
 
 import argparse

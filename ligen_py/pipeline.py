@@ -1,7 +1,8 @@
-"""All stages of a campaign, one after the other in this process: the same functions as a run's.
+"""From library files to a ranking, one stage after the other in this process, as in a run.
 
 A run gives each stage of each part to Snakemake as a job; here a few molecules are docked without
-starting another process. The files are those of a campaign, bit for bit, in the same folders.
+starting another process. The files are those of a campaign, bit for bit, in the same folders; what
+a run makes from a ranking (networks, export, report) is not made.
 """
 
 from collections import Counter

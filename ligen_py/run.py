@@ -145,7 +145,7 @@ def _snakemake(
     command += ["--workflow-profile", str(chosen)]
     command += ["--cores", str(options.cores)] if options.cores else []
     sys.stdout.flush()
-    environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/common.smk reads it
+    environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/start.smk reads it
     command += [*target, *options.flags]
     with subprocess.Popen(command, env=environment) as process, _passed_on(process) as signals:
         return process.wait(), bool(signals)

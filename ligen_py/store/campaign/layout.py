@@ -1,7 +1,7 @@
 """The campaign file: every score, the rankings, the best poses, the ledger and the provenance.
 
-The records below declare its layout; `docs/format.md` states it in words. `campaign_writer` makes
-the file part by part, `campaign_reader` reads it.
+The records below declare its layout; `docs/format.md` states it in words. `writer` makes the file
+part by part, `reader` reads it.
 """
 
 import json
