@@ -215,6 +215,8 @@ class Workplan:
                     given = getattr(site, field)
                     if given is not None:
                         yield ("targets", name, *keys, field), given
+            for residue, file in target.cofactor_files.items():
+                yield ("targets", name, "cofactors", residue), file
 
         for name, control in self.settings.controls.items():
             for field in CONTROL_FILES:
@@ -231,6 +233,8 @@ class Workplan:
                     given = getattr(anti.site, field)
                     if given is not None:
                         yield (*above, "site", field), given
+                for residue, file in anti.cofactor_files.items():
+                    yield (*above, "cofactors", residue), file
             for field in SEARCH_FILES:
                 given = getattr(search, field)
                 if given is not None and (field != "matrix" or self._is_file(given)):
@@ -323,15 +327,16 @@ class Workplan:
         """The structure file of a pocket."""
         return self.resolve(self._docked_into(pocket).receptor)
 
-    def site_files(self, pocket: str) -> list[Path]:
-        """The files that a pocket's site names: a reference ligand, or cavities."""
+    def named_files(self, pocket: str) -> list[Path]:
+        """The files that a pocket's site and cofactors name."""
         site = self._docked_into(pocket).site
         given = (getattr(site, field) for field in SITE_FILES)
-        return [self.resolve(path) for path in given if path is not None]
+        cofactors = self._docked_into(pocket).settings.cofactor_files.values()
+        return [self.resolve(path) for path in (*given, *cofactors) if path is not None]
 
     def pocket_sources(self, pocket: str) -> list[Path]:
         """The files from outside the campaign that a pocket is made from."""
-        return [self.receptor(pocket), *self.site_files(pocket)]
+        return [self.receptor(pocket), *self.named_files(pocket)]
 
     def sources(self, part: Part, kind: str) -> list[Path]:
         """The files from outside the campaign that a part's file of a kind is made from."""
@@ -512,8 +517,10 @@ class Workplan:
 
     def structure(self, pocket: str) -> Structure:
         """What of a pocket's structure file belongs to the receptor."""
-        chosen = self._docked_into(pocket).settings.model_dump(include=set(Structure.model_fields))
-        return Structure(**chosen)
+        settings = self._docked_into(pocket).settings
+        chosen = settings.model_dump(include=set(Structure.model_fields))
+        files = {name: str(self.resolve(path)) for name, path in settings.cofactor_files.items()}
+        return Structure(**chosen | {"cofactors": settings.cofactors | files})
 
     def site(self, pocket: str) -> Site:
         """A pocket's site, whose files lead somewhere from here."""

@@ -2,8 +2,7 @@
 
 Reads the files of their parts and writes the verdict as JSON and as text. The figures are ROC AUC,
 logAUC, enrichment factors and BEDROC by every scoring function, with bootstrap intervals, beside
-rankings by one property alone: size, logP, docked states. A molecule that could not be docked ranks
-last.
+those by size, logP or docked states alone. A molecule that could not be docked ranks last.
 """
 
 import argparse

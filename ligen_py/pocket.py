@@ -82,7 +82,8 @@ def run(inputs: Inputs, settings: PocketSettings, device: str | None, output: Pa
     field = make_field(
         box, prepared.xyz, prepared.element, settings.anchor_separation, settings.max_anchors
     )
-    files = (Path(file) for file in (asked.ligand, asked.cavities) if file)
+    named = (asked.ligand, asked.cavities, *structure.cofactor_files.values())
+    files = (Path(file) for file in named if file)
     made_by = Run("pocket", settings, (inputs.receptor, *files))
     records = {"receptor": prepared.receptor, "whole": prepared.whole, "field": field}
     write(output, POCKET, made_by, {**records, "audit": prepared.audit, **prepared.typed})

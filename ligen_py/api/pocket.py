@@ -13,6 +13,7 @@ from ligen_py.api.ligands import plain_name
 from ligen_py.chain import STAGES
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule, NoMoleculeError, given, write_library
+from ligen_py.molecules.receptor.cofactors import smiles_of
 from ligen_py.molecules.receptor.site import LIGAND_FILES, read_heavy_atoms
 from ligen_py.records.pocket import POCKET, Audit, Receptor
 from ligen_py.settings.check import check
@@ -48,7 +49,8 @@ class Pocket:
         """The pocket file, as `ligen stage pocket` writes it; deleted with this object."""
         inputs = {"receptor": receptor, "structure": structure, "site": site}
         STAGES["pocket"].run(inputs, settings, None, self.file)
-        self._structure, self._settings = structure, settings
+        self._structure = structure.model_copy(update={"cofactors": smiles_of(structure)})
+        self._settings = settings
         self._receptor = Path(shutil.copyfile(receptor, folder / receptor.name))
         if site.ligand is not None:
             copies = folder / "reference"

@@ -63,6 +63,10 @@ Residue = Annotated[str, Field(pattern=r"^[^/\s]+(/[^/\s]+){0,2}$")]
 """Residues of a structure: name, chain/number or chain/name/number, as audits write them."""
 
 
+MOLECULE_FILES = (".sdf", ".mol", ".mol2")
+"""Endings of files with one molecule; no SMILES has them."""
+
+
 class Structure(Section):
     """Which parts of a structure file belong to the receptor."""
 
@@ -81,8 +85,8 @@ class Structure(Section):
     drop: tuple[Residue, ...] = Field((), description="residues to drop regardless of the rules")
     cofactors: dict[str, str] = Field(
         default_factory=dict,
-        description="residue names and SMILES, with their charges, of cofactors that are not in "
-        "the table; on the command line as JSON",
+        description="residue names and SMILES, or files (SDF, MOL, MOL2), with their charges, of "
+        "cofactors that are not in the table; on the command line as JSON",
     )
 
     _mapping = field_validator("cofactors", mode="before")(from_json)
@@ -91,6 +95,15 @@ class Structure(Section):
     @classmethod
     def _capitals(cls, value: dict[str, str]) -> dict[str, str]:
         return {name.upper(): smiles for name, smiles in value.items()}
+
+    @property
+    def cofactor_files(self) -> dict[str, str]:
+        """Residue names and files, of the cofactors that are given as files."""
+        return {
+            name: given
+            for name, given in self.cofactors.items()
+            if given.lower().endswith(MOLECULE_FILES)
+        }
 
 
 class Site(Section):

@@ -130,6 +130,18 @@ def test_site_and_chains_become_flags(folder: Path) -> None:
     assert plan.pocket_flags("b").startswith("--cofactors '{}' --center -1.5 0.00001 2.0 --radius")
 
 
+def test_a_cofactor_file_is_a_source_of_its_pocket(folder: Path) -> None:
+    target = {"receptor": "r.pdb", "site": {"center": [0, 0, 0]}}
+    target["cofactors"] = {"cof": "c.sdf", "ACT": "CC(=O)[O-]"}
+    with pytest.raises(InputError, match=r"targets.t.cofactors.COF': .*c.sdf does not exist"):
+        Workplan.of(config(targets={"t": target}), "c.yaml", folder)
+    (folder / "c.sdf").touch()
+    plan = Workplan.of(config(targets={"t": target}), "c.yaml", folder)
+    assert plan.pocket_sources("t") == [folder / "r.pdb", folder / "c.sdf"]
+    given = {"COF": str(folder / "c.sdf"), "ACT": "CC(=O)[O-]"}
+    assert plan.structure("t").cofactors == given
+
+
 def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
     (folder / "s.pdb").touch()
     target = {
@@ -143,7 +155,7 @@ def test_sites_and_conformations_are_pockets_of_their_own(folder: Path) -> None:
     assert plan.pocket_flags("t.two.shut").startswith(
         "--assembly 1 --cofactors '{}' --cavity 2 --site-size 20.0 18.0 22.0 --radius"
     )
-    assert plan.site_files("t.one.shut") == [folder / "l.sdf"]
+    assert plan.named_files("t.one.shut") == [folder / "l.sdf"]
     assert plan.control("t.one.shut") == plan.control("t.one.open") == "control-t.one"
     table = folder / "m.tsv"
     table.write_text(plan.manifest("results").text(), encoding="utf-8")

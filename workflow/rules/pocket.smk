@@ -1,7 +1,7 @@
 rule pocket:
     input:
         receptor=lambda wildcards: plan.receptor(wildcards.target),
-        site=lambda wildcards: plan.site_files(wildcards.target),
+        named=lambda wildcards: plan.named_files(wildcards.target),
     output:
         made("pocket"),
     log:

@@ -1,8 +1,9 @@
 """Cofactors, lipids, buffers and modified residues with their bonds and charges, by residue name.
 
 A structure file has neither bond orders nor, mostly, hydrogens. `cofactors.tsv` has both as SMILES,
-in the protonation state of pH 7; a config may add others. A residue is laid over the SMILES by its
-elements and bonds, so names of atoms do not matter, and atoms may be missing.
+in the protonation state of pH 7; a config may add others, as SMILES or as files. A residue is laid
+over the SMILES by its elements and bonds, so names of atoms do not matter, and atoms may be
+missing.
 """
 
 import csv
@@ -14,6 +15,8 @@ from rdkit import Chem, rdBase
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
+from ligen_py.molecules.receptor.structure import read_text
+from ligen_py.settings.pocket import Structure
 
 TABLE = Path(__file__).with_name("cofactors.tsv")
 
@@ -26,13 +29,34 @@ def known() -> Mapping[str, str]:
         return {name: row["smiles"] for row in rows for name in row["residues"].split()}
 
 
-def check_smiles(smiles: Mapping[str, str]) -> None:
-    """Raise InputError for a SMILES of the config that cannot be read."""
-    for name, text in smiles.items():
+def smiles_of(structure: Structure) -> dict[str, str]:
+    """Residue name -> SMILES of the cofactors that a config gives, as SMILES or as files.
+
+    Raises InputError where one cannot be read.
+    """
+    found = dict(structure.cofactors)
+    for name, text in found.items():
+        path = structure.cofactor_files.get(name)
         with rdBase.BlockLogs():
-            mol = Chem.MolFromSmiles(text)
+            mol = _molecule_of(Path(path)) if path else Chem.MolFromSmiles(text)
         if mol is None or not mol.GetNumAtoms():
-            raise InputError(f"cofactors: the SMILES of {name} cannot be read: {text!r}")
+            what = "no molecule can be read from" if path else "the SMILES cannot be read:"
+            raise InputError(f"cofactors.{name}: {what} {text!r}")
+        if path:
+            found[name] = Chem.MolToSmiles(mol)
+    return found
+
+
+def _molecule_of(path: Path) -> Chem.Mol | None:
+    """The first molecule of a file."""
+    text = read_text(path)
+    if path.suffix.lower() != ".mol2":
+        return Chem.MolFromMolBlock(text.partition("$$$$")[0])
+    mol = Chem.MolFromMol2Block(text)
+    for atom in mol.GetAtoms() if mol else ():  # RDKit makes radicals where hydrogens are missing
+        atom.SetNoImplicit(False)
+        atom.SetNumRadicalElectrons(0)
+    return mol
 
 
 def placed(

@@ -13,7 +13,7 @@ from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
 from ligen_py.molecules.receptor import protonation
 from ligen_py.molecules.receptor.charges import Charged, Heavy, charge, cofactor, metal_type
-from ligen_py.molecules.receptor.cofactors import check_smiles
+from ligen_py.molecules.receptor.cofactors import smiles_of
 from ligen_py.molecules.receptor.inspection import NO_TEMPLATE, bound_to, describe, inspect
 from ligen_py.molecules.receptor.selection import (
     LINKS,
@@ -166,7 +166,7 @@ def prepare(
 
     Raises InputError where a named residue is not there or no atom is left in the box.
     """
-    check_smiles(structure.cofactors)
+    cofactors = smiles_of(structure)
     wanted, bound = _choose(selection, site, structure, settings)
     hydrogens = None
     if settings.protonation == "propka":
@@ -174,7 +174,7 @@ def prepare(
     kept = selection.open & selection.heavy
     near = _drop_far(selection, site, settings.margin)
     inspect(selection, kept, near, site)
-    atoms, charged = _receptor(selection, kept, near, hydrogens, structure.cofactors)
+    atoms, charged = _receptor(selection, kept, near, hydrogens, cofactors)
     _settle_hydrogens(selection, charged, hydrogens is None)
     _keep(selection, site, wanted, bound, charged.cofactors)
     return Prepared(

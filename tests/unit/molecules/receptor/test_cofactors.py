@@ -11,7 +11,7 @@ from rdkit.Chem import rdDistGeom
 from ligen_py.errors import InputError
 from ligen_py.molecules.receptor import preparation as receptor
 from ligen_py.molecules.receptor.charges import Heavy, charge, cofactor
-from ligen_py.molecules.receptor.cofactors import TABLE, check_smiles, known, molecule, placed
+from ligen_py.molecules.receptor.cofactors import TABLE, known, molecule, placed, smiles_of
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.molecules.typing.xscore_cofactors import with_hydrogens
 from ligen_py.molecules.typing.xscore_residues import receptor_type, typed
@@ -55,7 +55,7 @@ def test_every_row_can_be_read_and_names_are_given_once() -> None:
     names = [name for row in rows for name in row[0].split()]
     assert len(names) == len(set(names)) == len(known()) > 120
     assert all(len(row) == 4 and row[3] for row in rows)
-    check_smiles(known())
+    assert smiles_of(Structure(cofactors=dict(known())))
     for name, count in HEAVY_ATOMS.items():
         assert Chem.MolFromSmiles(known()[name]).GetNumAtoms() == count, name
 
@@ -94,9 +94,27 @@ def test_a_smiles_of_the_config_is_used_first() -> None:
     acid = cofactor("xyz", symbols, bonded, {"XYZ": "CC=O"})
     alcohol = cofactor("XYZ", symbols, bonded, {"XYZ": "CCO"})
     assert (acid[2].hydrogens, alcohol[2].hydrogens) == (0, 1)
-    with pytest.raises(InputError, match=r"the SMILES of XYZ cannot be read: 'C\(C'"):
-        check_smiles({"XYZ": "C(C"})
+    with pytest.raises(InputError, match=r"cofactors.XYZ: the SMILES cannot be read: 'C\(C'"):
+        smiles_of(Structure(cofactors={"xyz": "C(C"}))
     assert Structure(cofactors={"xyz": "CCO"}).cofactors == {"XYZ": "CCO"}
+
+
+def test_a_cofactor_may_be_a_file(tmp_path: Path) -> None:
+    mol = Chem.MolFromSmiles("CC(=O)[O-]")
+    sdf, mol2 = tmp_path / "acid.SDF", tmp_path / "acid.mol2"
+    sdf.write_text(Chem.MolToMolBlock(mol) + "$$$$\n")
+    rows = ("1 C1 0 0 0 C.3", "2 C2 1.5 0 0 C.2", "3 O1 2 1 0 O.co2", "4 O2 2 -1 0 O.co2")
+    bonds = ("1 1 2 1", "2 2 3 ar", "3 2 4 ar")
+    parts = ("MOLECULE", "x", " 4 3", "SMALL", "NO_CHARGES", "", "@<TRIPOS>ATOM", *rows)
+    mol2.write_text("@<TRIPOS>" + "\n".join((*parts, "@<TRIPOS>BOND", *bonds)) + "\n")
+    given = Structure(cofactors={"a": str(sdf), "b": str(mol2), "c": "CO"})
+    assert given.cofactor_files == {"A": str(sdf), "B": str(mol2)}
+    assert smiles_of(given) == {"A": "CC(=O)[O-]", "B": "CC(=O)[O-]", "C": "CO"}
+    sdf.write_text("nothing\n")
+    with pytest.raises(InputError, match=r"cofactors.A: no molecule can be read from '.*acid.SDF'"):
+        smiles_of(given)
+    with pytest.raises(InputError, match=r"none\.sdf"):
+        smiles_of(Structure(cofactors={"a": str(tmp_path / "none.sdf")}))
 
 
 def test_hydrogens_decide_what_nitrogens_and_oxygens_do() -> None:

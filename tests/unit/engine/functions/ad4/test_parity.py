@@ -144,9 +144,7 @@ def test_atoms_have_autodocks_energies_on_its_grid(
     assert sums == pytest.approx(0, abs=0.01)
 
 
-def test_the_sums_of_7cpa_are_autodocks(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sums_of_7cpa_are_autodocks(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of this complex autodock4's sums are known, not its atoms; the box is AutoDock-GPU's."""
     folder = shared_data / "reference" / "energies"
     receptor = receptor_of(folder / "7cpa" / "receptor.pdbqt")
