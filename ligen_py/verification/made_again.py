@@ -81,7 +81,12 @@ def ranking_faults(part: PartFiles) -> Iterator[str]:
     ligands: Ligands = read(part.ligands, LIGANDS, Ligands)
     poses: Poses = read(part.refined, REFINED, Poses)
     stored: Scores = read(part.scores, SCORES, Scores)
-    again = best_poses(poses, *pose_scores(ligands, poses, read_terms(part.scores), settings))
+    found = read_terms(part.scores)  # by name; the first of the settings counts more than others
+    if set(found) != set(settings.functions):
+        yield f"{part.scores}: has terms of other functions than its settings name"
+        return
+    terms = {name: found[name] for name in settings.functions}
+    again = best_poses(poses, *pose_scores(ligands, poses, terms, settings))
     for column in unequal(stored, again):
         yield f"{part.scores}: scores/{column} does not follow from the terms"
 

@@ -19,6 +19,7 @@ from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.verification.made_again import ranking_faults
 from tests.edited import edited
 from tests.mini import DHFR, Mini
 from tests.stages.factory import write_manifest
@@ -109,6 +110,20 @@ def test_a_campaign_is_compared_with_its_config(
     library.write_text(library.read_text() + "CCO ethanol\n")
     assert run(mini, *words) == 1
     assert f"was not made from {library} as it is now" in capsys.readouterr().out
+
+
+def test_the_first_function_is_that_of_the_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files list them by name, so ad4 before vina."""
+    by_first = ("--functions", "vina", "ad4", "--rank-by", "first")
+    ranked = Mini(tmp_path / "first", flags={"score": by_first}).run()
+    assert run(ranked, *NOTHING_DOCKED) == 0, capsys.readouterr().out
+    (part,) = ranked.parts()
+    with edited(part.scores) as file:
+        del file["terms/ad4"]
+    words = f"{part.scores}: has terms of other functions than its settings name"
+    assert list(ranking_faults(part)) == [words]
 
 
 def test_without_a_config_a_line_says_that_nothing_was_compared(
