@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -83,28 +84,48 @@ class State:
         return "; ".join(filter(None, (words, self.speed, self.losses, self.best)))
 
 
+@dataclass(frozen=True, eq=False)
+class _Finished:
+    """What is known of a finished part."""
+
+    part: PartFiles
+    changed: int
+    """When its scores file was made, in nanoseconds."""
+    records: int
+    lost: Counter[str]
+    best: float
+    """The best score; -inf where nothing was scored, or of a control."""
+    ligand: int
+    """Row of the best ligand."""
+
+
 @dataclass
 class Progress:
-    """Counts the records of finished parts; each file is read once."""
+    """Counts the records of finished parts; each file is read once.
+
+    Files that a run makes again are forgotten: once in `MINUTE` it looks whether all are there.
+    """
 
     manifest: Manifest
     clock: Callable[[], float] = time.monotonic
     expected: Expected | None = None
     _sizes: dict[Path, int] = field(default_factory=dict)
-    _done: dict[Path, int] = field(default_factory=dict)
-    _lost: Counter[str] = field(default_factory=Counter)
+    _done: dict[Path, _Finished] = field(default_factory=dict)
     _work: "_Work | None" = None
-    _best: dict[str, tuple[float, str]] = field(default_factory=dict)
+    _checked: float = -math.inf
     _accepted: set[str] = field(default_factory=set)
 
     def look(self) -> State:
         """Where the campaign stands now."""
         parts, now = self.manifest.parts, self.clock()
+        if now - self._checked >= MINUTE:
+            self._checked = now
+            self._forget()
         for part in parts:
             self._size(part.ligands)
             if part.scores not in self._done and part.scores.exists():
                 self._count(part)
-        done = sum(self._done.values())
+        done = sum(part.records for part in self._done.values())
         if accepted := self._controls() - self._accepted:
             # What was done before the libraries could begin says nothing of their speed.
             self._accepted |= accepted
@@ -124,8 +145,17 @@ class Progress:
             left = max(expected - done, 0) * self.expected.seconds
         exact = all(part.ligands in self._sizes for part in parts)
         size = len(self._done), len(parts)
-        lost, best = Counter(self._lost), self._words()
-        return State(*size, done, expected, exact, rate, left, lost, best, planned)
+        lost = sum((part.lost for part in self._done.values()), Counter[str]())
+        return State(*size, done, expected, exact, rate, left, lost, self._words(), planned)
+
+    def _forget(self) -> None:
+        """Leave out what is not there any more, or was made again."""
+        for path in [path for path in self._sizes if not path.exists()]:
+            del self._sizes[path]
+        for path, part in list(self._done.items()):
+            if _changed(path) != part.changed:
+                del self._done[path]
+                self._work = None  # its rate counted this part
 
     def _controls(self) -> set[str]:
         """Targets whose controls were accepted, so that libraries are docked into them."""
@@ -137,9 +167,14 @@ class Progress:
     def _words(self) -> str:
         """The best score so far of each target, and its molecule."""
         several = len(self.manifest.targets) > 1
+        best: dict[str, _Finished] = {}
+        for one in self._done.values():
+            target = one.part.target
+            if one.best > (best[target].best if target in best else -math.inf):
+                best[target] = one
         found = [
-            f"{score:.2f} {cut(readable(name))}{f' in {target}' if several else ''}"
-            for target, (score, name) in self._best.items()
+            f"{one.best:.2f} {cut(readable(_name(one)))}{f' in {target}' if several else ''}"
+            for target, one in best.items()
         ]
         return f"best so far {', '.join(found)}" if found else ""
 
@@ -152,24 +187,17 @@ class Progress:
             self._sizes[path] = len(_column(path, LIGANDS, "ledger/status"))
 
     def _count(self, part: PartFiles) -> None:
-        path = part.scores
-        status = _column(path, SCORES, "ledger/status")
-        reason = _column(path, SCORES, "ledger/reason")
-        self._done[path] = len(status)
+        changed = _changed(part.scores)
+        reason = _column(part.scores, SCORES, "ledger/reason")
+        lost = Counter[str]()
         for value, count in zip(*np.unique(reason[reason > 0], return_counts=True), strict=True):
-            self._lost[Reason(value).name.lower().replace("_", " ")] += int(count)
-        if not part.control:
-            self._compare(part)
-
-    def _compare(self, part: PartFiles) -> None:
-        """Is the best molecule of a part the best of its target so far?"""
+            lost[Reason(value).name.lower().replace("_", " ")] += int(count)
+        best, ligand = -math.inf, -1
         scores = read_columns(part.scores, SCORES, ("scores/best", "scores/score"))
         score = np.where(scores["scores/best"] >= 0, scores["scores/score"], -np.inf)
-        if not len(score) or not score.max() > self._best.get(part.target, (-np.inf, ""))[0]:
-            return
-        columns = read_columns(part.ligands, LIGANDS, ("entries/name", "ligands/entry"))
-        row = columns["ligands/entry"][score.argmax()]
-        self._best[part.target] = float(score.max()), str(columns["entries/name"][row])
+        if len(score) and not part.control:
+            best, ligand = float(score.max()), int(score.argmax())
+        self._done[part.scores] = _Finished(part, changed, len(reason), lost, best, ligand)
 
     def _expected(self) -> float:
         """Records of all parts; of files that are not there yet the mean of their library's."""
@@ -212,6 +240,21 @@ class _Work:
         mean = (self.last - self.start) / max(parts - self.parts_before, 1)
         seconds = max(self.last - self.start, now - self.start - mean)
         return (self.records - self.before) / seconds if seconds else 0.0
+
+
+@lru_cache
+def _name(one: _Finished) -> str:
+    """The name of a part's best molecule."""
+    columns = read_columns(one.part.ligands, LIGANDS, ("entries/name", "ligands/entry"))
+    return str(columns["entries/name"][columns["ligands/entry"][one.ligand]])
+
+
+def _changed(path: Path) -> int:
+    """When a file was made, in nanoseconds; 0 where it is not there."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def _column(path: Path, kind: Kind, name: str) -> np.ndarray:
@@ -365,7 +408,9 @@ class _Follower:
                     if not self._bars:
                         self._report(line)
             except (InputError, OSError) as error:
-                self._report(f"progress: {error}")
+                # A run deletes what it makes again, perhaps while it is read here.
+                if not isinstance(error.__cause__ or error, FileNotFoundError):
+                    self._report(f"progress: {error}")
             often = min(self._pause, GLANCE) if self._bars else self._pause
             time.sleep(often if line else min(self._pause, 1.0))
 

@@ -44,6 +44,52 @@ def test_records_rate_time_left_and_losses(tmp_path: Path) -> None:
     assert said.endswith("1 unparsable, 1 no finite score; best so far 6.00 butane")
 
 
+def test_a_part_that_is_made_again_counts_when_it_is_there(tmp_path: Path) -> None:
+    best = [Molecule("best", "CCCCC", 9.0)]
+    parts = [
+        write_part(tmp_path, "t", "lib", f"{number}-of-2", molecules, first_line=10 * number)
+        for number, molecules in ((1, GOOD), (2, best))
+    ]
+    now = [0.0]
+    manifest = read_manifest(write_manifest(tmp_path / "m.tsv", parts))
+    tracker = Progress(manifest, clock=lambda: now[0])
+    done = "2 of 2 parts, 3 of 3 records done; 1 unparsable; best so far 9.00 best"
+    assert str(tracker.look()) == done
+    now[0] += progress.MINUTE
+    assert str(tracker.look()) == done
+    hidden = parts[1].scores.rename(parts[1].scores.with_suffix(".later"))
+    now[0] += progress.MINUTE
+    assert str(tracker.look()) == (
+        "1 of 2 parts, 2 of 3 records done; 1 unparsable; best so far 6.00 butane"
+    )
+    hidden.rename(parts[1].scores)
+    now[0] += progress.MINUTE
+    assert str(tracker.look()).startswith("2 of 2 parts, 3 of 3 records done; ")
+    assert str(tracker.look()).endswith("best so far 9.00 best")
+
+
+def test_a_file_that_vanishes_while_it_is_read_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = write_part(tmp_path, "t", "lib", "1-of-1", GOOD)
+    table = write_manifest(tmp_path / "m.tsv", [part])
+    part.ligands.unlink()
+    looks, said = [], []
+
+    def exists(path: Path) -> bool:
+        looks.append(path)
+        if len(looks) > 20:
+            raise SystemExit
+        return True
+
+    monkeypatch.setattr(Path, "exists", exists)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    follower = progress._Follower(table, tmp_path / "p.log", said.append, 60, (), None)
+    with pytest.raises(SystemExit):
+        follower.run()
+    assert said == []
+
+
 def test_time_left_counts_down_without_jumps(tmp_path: Path) -> None:
     """Parts of a minute each, looked at every ten seconds: no look expects a later end."""
     parts = [
