@@ -1,7 +1,7 @@
 """What every stage's command line shares: flags from settings, logging, errors, exit codes.
 
-Exit codes: 0 done; 1 the input cannot be used; 2 wrong usage, or no such device. The sentence that
-says why is the last line on stderr.
+Exit codes: 0 done; 1 the input cannot be used; 2 wrong usage, or no such device; 130 stopped by
+Ctrl-C. The sentence that says why is the last line on stderr.
 """
 
 import argparse
@@ -48,6 +48,9 @@ COMMANDS = {
 
 MODULES = {"dock": "dock_command", "lga": "lga_command"}
 """Commands whose module has another name, because a stage has theirs."""
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as a shell has it."""
 
 BROKEN_PIPE = 141
 """Exit code where the reader of the output has gone, as in `ligen query ... | head`."""
@@ -211,6 +214,8 @@ def run(
         return _stop(arguments, str(error), 1)
     except (UsageError, DeviceError) as error:
         return _stop(arguments, str(error), 2)
+    except KeyboardInterrupt:
+        return _stop(arguments, "stopped as asked", INTERRUPTED)
     except BrokenPipeError:
         _throw_away_the_rest()
         return BROKEN_PIPE

@@ -13,6 +13,7 @@ import argparse
 import shutil
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 WAYS = ("site", "autobox", "center", "residues", "cavity")
 """Flags that say where to dock."""
+
+WRITTEN = ("hits.*", "hits-pdbqt", "hits-receptor*", "hits-reference.sdf", "report.html")
+"""What stands beside `results/`."""
 
 SHOWN = 10
 """Hits of the table on the screen."""
@@ -206,7 +210,7 @@ def _require_ligands(ligands: Sequence[str]) -> None:
 
 
 def _require_folder(folder: Path, overwrite: bool) -> None:
-    """InputError where results would be overwritten unasked; else they are removed."""
+    """InputError where results would be overwritten unasked; else they are removed, all of them."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder to write into")
     results = folder / "results"
@@ -215,10 +219,13 @@ def _require_folder(folder: Path, overwrite: bool) -> None:
             f"{folder}: contains results already; name another folder, or give --overwrite to "
             "replace them"
         )
-    if results.exists():
-        if not (results / "pockets").is_dir():
-            raise InputError(f"{results}: is not of ligen dock; name another folder")
-        shutil.rmtree(results)
+    if not results.exists():
+        return
+    if not (results / "input").is_dir():  # which a campaign's results lack
+        raise InputError(f"{results}: is not of ligen dock; name another folder")
+    shutil.rmtree(results)
+    for path in chain.from_iterable(map(folder.glob, WRITTEN)):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 class _Progress:

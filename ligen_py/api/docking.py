@@ -99,7 +99,11 @@ def dock(
         if kept is not None and len(hits):
             campaign = publish_folder(work / FOLDER, kept / FOLDER) / campaign.name
             watch("export")
-            _write_files(plan, pocket, campaign, kept, poses, pdbqt)
+            try:
+                _write_files(plan, pocket, campaign, kept, poses, pdbqt)
+            except BaseException:  # Ctrl-C, too: results without hits would stop the next call
+                shutil.rmtree(kept / FOLDER)
+                raise
     return hits
 
 

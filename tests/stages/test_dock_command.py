@@ -10,6 +10,7 @@ import pytest
 from rdkit import Chem
 
 from ligen_py import command
+from ligen_py.api import docking
 from ligen_py.dock_command import main
 from tests.api.conftest import PROTEIN, REFERENCE
 
@@ -68,9 +69,39 @@ def test_results_are_replaced_only_if_asked(
         capsys.readouterr().err
     )
     assert (docked / "hits.sdf").read_bytes() == before
+    stale = [docked / "hits-pdbqt" / "old-1.pdbqt", docked / "hits-receptor.pdbqt"]
+    stale[0].parent.mkdir(exist_ok=True)
+    for path in (*stale, docked / "hits-notes.txt"):
+        path.touch()
     assert main([*words, "--overwrite"]) == 0
     [mol] = Chem.SDMolSupplier(str(docked / "hits.sdf"))
     assert mol.GetProp("_Name") == "CCCO"
+    assert not any(path.exists() for path in stale)
+    assert (docked / "hits-notes.txt").exists()
+
+
+def test_a_campaign_is_never_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "results/pockets").mkdir(parents=True)
+    (tmp_path / "results/config.yaml").touch()
+    words = [str(PROTEIN), "CCCO", *SITE, "-o", str(tmp_path), "--overwrite"]
+    assert main(words) == 1
+    assert "is not of ligen dock; name another folder" in capsys.readouterr().err
+    assert (tmp_path / "results/config.yaml").exists()
+
+
+def test_ctrl_c_ends_with_a_sentence_and_leaves_no_half_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked_to_stop(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(docking, "_write_files", asked_to_stop)
+    words = [str(PROTEIN), "CCCO", *SITE, "-o", str(tmp_path / "out")]
+    assert main(words) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "ligen dock: error: stopped as asked"
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
