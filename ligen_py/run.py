@@ -106,7 +106,7 @@ def _run(options: argparse.Namespace) -> None:
             raise InputError("stopped as asked; the same command goes on from here")
         if status:
             raise InputError(_why(folder, before))
-    if not NO_RUN & set(options.flags):
+    if not NO_RUN & set(options.flags) and not options.quiet:
         _show(folder, plan.ranked, options.only_controls)
 
 
@@ -144,6 +144,7 @@ def _snakemake(
     command += ["--configfile", str(options.config.absolute()), "--directory", str(folder)]
     command += ["--workflow-profile", str(chosen)]
     command += ["--cores", str(options.cores)] if options.cores else []
+    command += ["--quiet", "all"] if options.quiet else []
     sys.stdout.flush()
     environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/start.smk reads it
     command += [*target, *options.flags]
