@@ -139,12 +139,13 @@ def _snakemake(
     options: argparse.Namespace, chosen: Path, folder: Path, target: Sequence[str]
 ) -> tuple[int, bool]:
     """Run Snakemake in the campaign's folder: its exit code, and whether it was asked to end."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile())]
+    command = [sys.executable, "-m", "snakemake"]
+    command += ["--quiet", "all"] if options.quiet else []  # not last: it takes words behind it
+    command += ["--snakefile", str(snakefile())]
     # Not resolved: paths in a config are relative to the folder in which it is named.
     command += ["--configfile", str(options.config.absolute()), "--directory", str(folder)]
     command += ["--workflow-profile", str(chosen)]
     command += ["--cores", str(options.cores)] if options.cores else []
-    command += ["--quiet", "all"] if options.quiet else []
     sys.stdout.flush()
     environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/start.smk reads it
     command += [*target, *options.flags]
