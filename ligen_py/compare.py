@@ -17,6 +17,7 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.errors import InputError, UsageError
 from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.summary.facts import score_definition
 from ligen_py.summary.queries.answer import Answer, write_answer
 from ligen_py.summary.queries.comparison import (
     Pairs,
@@ -106,14 +107,17 @@ def _ranking(given: str, which: str) -> Ranking:
             )
         found = campaign.target(target or campaign.targets[0])
         order = found.order()
-        columns = (found.column(name)[order] for name in ("name", "key", "score"))
-        return Ranking(f"{path}:{found.name}", *columns)
+        name, key, score = (found.column(name)[order] for name in ("name", "key", "score"))
+        return Ranking(f"{path}:{found.name}", name, key, score, score_definition(campaign))
 
 
 def _words(one: Ranking, other: Ranking, pairs: Pairs, best: int) -> Iterator[str]:
     """What the comparison found, in sentences."""
     yield f"A  {one.label}: {len(one.name)} molecules ranked"
     yield f"B  {other.label}: {len(other.name)} molecules ranked"
+    other_scale = [key for key in one.scored_by if one.scored_by[key] != other.scored_by.get(key)]
+    if other_scale:
+        yield f"Scores differ in {', '.join(other_scale)}: compare ranks, not scores"
     count, named = len(pairs.one), int(pairs.by_name.sum())
     yield f"In both: {count}; {named} matched by name, {count - named} by canonical structure"
     strange = int((pairs.by_name & ~pairs.same_structure).sum())

@@ -177,7 +177,7 @@ def dossier_of(
         crystal=of_reference.get("crystal"),
         site=site,
         clusters=_clusters(hits),
-        matrix=matrix_of(hits),
+        matrix=matrix_of(hits, of_reference.get("crystal")),
         known=list(known),
         every=every,
         libraries=campaign.libraries,
@@ -337,23 +337,35 @@ def _compared(rows: Sequence[Row], known: dict[str, str]) -> list[Row]:
 def _clusters(rows: Sequence[Row]) -> list[Cluster]:
     found: dict[int, list[int]] = {}
     for number, row in enumerate(rows):
-        found.setdefault(row.cluster, []).append(number)
+        if not row.reference:
+            found.setdefault(row.cluster, []).append(number)
     return [Cluster(scaffold(rows[own[0]].parent), own) for own in found.values()]
 
 
-def matrix_of(rows: Sequence[Row]) -> Matrix:
-    """The residues that most hits interact with, other than by touching, and who does."""
+def matrix_of(rows: Sequence[Row], crystal: Analysis | None = None) -> Matrix:
+    """The residues that most hits interact with, other than by touching, and who does.
+
+    Those of the reference ligand in the crystal come first: that no hit makes one is worth knowing.
+    """
     count: Counter[str] = Counter()
+    known = _strong(crystal) if crystal else set()
+    count.update(dict.fromkeys(known, 0))
     for row in rows:
-        strong = {one.residue for one in row.analysis.contacts if one.kind != "hydrophobic"}
+        strong = _strong(row.analysis)
         every = {one.residue for one in row.analysis.contacts}
         for residue in every:
             count[residue] += 3 if residue in strong else 1
     # Ties are decided by place: the order of a set differs from one process to the next.
-    chosen = sorted(count, key=lambda one: (-count[one], _place(one)))[:RESIDUES]
+    order = sorted(count, key=lambda one: (one not in known, -count[one], _place(one)))
+    chosen = order[:RESIDUES]
     chosen.sort(key=_place)
     cells = [(number, letters_of(row.analysis, chosen)) for number, row in enumerate(rows)]
     return Matrix(chosen, cells)
+
+
+def _strong(found: Analysis) -> set[str]:
+    """Residues that a pose interacts with, other than by touching."""
+    return {one.residue for one in found.contacts if one.kind != "hydrophobic"}
 
 
 def letters_of(found: Analysis, residues: Sequence[str]) -> list[str]:

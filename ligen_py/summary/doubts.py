@@ -47,9 +47,9 @@ def doubts(found: Analysis, gap: float, share: float, shares: Mapping[str, float
     reasons += [FAILED[name] for name, passed in found.checks.items() if not passed]
     low, high = WEIGHT
     if known.weight < low:
-        reasons.append(f"small: {known.weight:.0f} g/mol, below {low}")
+        reasons.append(f"small: {known.weight:.1f} g/mol, below {low}")
     if known.weight > high:
-        reasons.append(f"large: {known.weight:.0f} g/mol, above {high}; scores grow with size")
+        reasons.append(f"large: {known.weight:.1f} g/mol, above {high}; scores grow with size")
     if known.logp > LOGP:
         reasons.append(f"greasy: logP {known.logp:.1f}, above {LOGP:g}")
     pains = [alert for alert in known.alerts if alert.startswith("PAINS")]
@@ -58,7 +58,7 @@ def doubts(found: Analysis, gap: float, share: float, shares: Mapping[str, float
     elif len(known.alerts) >= ALERTS:
         reasons.append(f"{len(known.alerts)} structural alerts")
     if found.strain > STRAIN:
-        reasons.append(f"strained: {found.strain:.0f} kcal/mol, above {STRAIN:g}")
+        reasons.append(f"strained: {found.strain:.1f} kcal/mol, above {STRAIN:g}")
     if not math.isnan(gap) and gap < GAP:
         reasons.append(f"uncertain pose: another, elsewhere, is only {gap:.1f} kcal/mol worse")
     others = [name for name, behind in shares.items() if behind > max(DISAGREE, share + FARTHER)]

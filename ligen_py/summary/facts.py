@@ -269,6 +269,18 @@ def _functions(target: TargetReader, settings: dict[str, Any]) -> list[str]:
     return sorted(known, key=lambda name: order.index(name) if name in order else len(order))
 
 
+DEFINING = ("functions", "pose_weights", "state_cost", "row_cost")
+"""Settings of the score stage that say what a score means, beside `rank_by`."""
+
+
+def score_definition(campaign: CampaignReader) -> dict[str, Any]:
+    """What a score of a campaign means, by setting; scores that mean the same can be compared."""
+    settings = _score_settings(campaign.runs())
+    return {"rank_by": _rank_by(campaign, settings)} | {
+        name: settings.get(name) for name in DEFINING
+    }
+
+
 def _rank_by(campaign: CampaignReader, settings: dict[str, Any]) -> str:
     if settings_of(campaign.attributes.get("settings", "")).get("rank_by") == "consensus":
         return "consensus"

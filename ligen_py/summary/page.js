@@ -117,12 +117,13 @@ class Dossier {
     const shown = new Set(this.fitting.filter((row, i) => i < this.most || row.classList.contains("ref")));
     for (const row of this.rows) row.hidden = !shown.has(row);
     const count = this.find("count");
-    const rest = shown.size < this.fitting.length ? `; ${this.fitting.length} fit` : "";
-    if (count) count.textContent = `${shown.size} of ${this.rows.length} shown${rest}`;
+    const hits = (rows) => [...rows].filter((row) => !row.classList.contains("ref")).length;
+    const rest = shown.size < this.fitting.length ? `; ${hits(this.fitting)} fit` : "";
+    if (count) count.textContent = `${hits(shown)} of ${hits(this.rows)} shown${rest}`;
     const all = this.find("all");
     if (all) {
       all.hidden = !rest;
-      all.textContent = `show all ${this.fitting.length}`;
+      all.textContent = `show all ${hits(this.fitting)}`;
     }
   }
 

@@ -75,6 +75,20 @@ def test_sorts(
     assert "Rank correlation" in printed.err
 
 
+def test_scores_of_another_meaning_are_said(
+    two: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare.main([*two]) == 0
+    assert "compare ranks, not scores" not in capsys.readouterr().out
+    folder = tmp_path / "three"
+    folder.mkdir()
+    manifest = write_manifest(folder / "m.tsv", [write_part(folder, "a", "lib", "1-of-1", BEFORE)])
+    words = ["--manifest", str(manifest), "--rank-by", "consensus", "--quiet"]
+    assert aggregate.main([*words, "--output", str(folder / "c.h5")]) == 0
+    assert compare.main([two[0], str(folder / "c.h5")]) == 0
+    assert "Scores differ in rank_by: compare ranks, not scores" in capsys.readouterr().out
+
+
 def test_two_targets_of_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = campaign(tmp_path / "one", a=BEFORE, b=BEFORE)
     output = tmp_path / "x.csv"

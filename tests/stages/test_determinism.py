@@ -159,7 +159,7 @@ def test_a_pose_that_was_not_kept_is_reported(
     words = ["--campaign", str(campaign.campaign), "--output", str(tmp_path), "--quiet"]
     pose = ["--pose", "dhfr", "amide", str(lost)]
     assert export.main([*words, *pose]) == 1
-    assert "docking kept the best 4 of 12 (dock.max_num_poses)" in capsys.readouterr().err
+    assert "docking kept the best 4 of 12; with dock.max_num_poses 0" in capsys.readouterr().err
     campaign.flags = {"dock": ("--max-num-poses", "0")}
     part.poses.unlink()
     campaign.screen(STAGES["dock"], part)

@@ -61,8 +61,9 @@ def _why_none(part: PartFiles, restart: int) -> str:
     if not 0 < kept < restarts:
         return "it was not docked"
     return (
-        f"docking kept the best {kept} of {restarts} (dock.max_num_poses); with 0 there, the same "
-        "command docks again and keeps all, bit for bit the same poses"
+        f"docking kept the best {kept} of {restarts}; with dock.max_num_poses 0 in the config "
+        "`ligen run` docks again and keeps all, bit for bit the same poses; a "
+        "molecule's best: `ligen query --columns name,restart`"
     )
 
 

@@ -23,6 +23,9 @@ COUNTS = ("donors", "acceptors", "rotatable", "rings", "heavy", "charge")
 INPUT = "input."
 """What the name of a further column of the input starts with."""
 
+NETWORK = "network."
+"""What the name of a column of gnina's networks starts with."""
+
 
 @dataclass
 class Molecules:
@@ -125,7 +128,7 @@ class Molecules:
         values = np.full(self.target.scored, np.nan, np.float32)
         for row, found in (self.judgements or {}).items():
             if row != CRYSTAL:
-                values[row] = getattr(found, name.removeprefix("network."))
+                values[row] = getattr(found, name.removeprefix(NETWORK))
         return values[rows]
 
 

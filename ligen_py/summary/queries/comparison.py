@@ -1,7 +1,9 @@
 """The same molecules in two rankings: pairs, correlation of the ranks, who came and who went."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,8 @@ class Ranking:
     key: np.ndarray
     """Content keys: equal parents have equal keys."""
     score: np.ndarray
+    scored_by: Mapping[str, Any]
+    """What the score means, by setting."""
 
 
 @dataclass(frozen=True)

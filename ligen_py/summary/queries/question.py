@@ -13,7 +13,7 @@ from ligen_py.records.ledger import Status
 from ligen_py.store.campaign.judged import Beside
 from ligen_py.store.campaign.reader import CampaignReader, open_campaign
 from ligen_py.summary.queries.answer import write_answer, write_lines
-from ligen_py.summary.queries.columns import TEXTS, Molecules, joined
+from ligen_py.summary.queries.columns import INPUT, NETWORK, TEXTS, Molecules, joined
 from ligen_py.summary.queries.expression import Columns, Expression, Texts
 from ligen_py.summary.queries.forms import LIMIT, format_of
 from ligen_py.summary.table import readable
@@ -95,8 +95,14 @@ def _plain(molecules: Molecules, name: str, flag: str) -> str:
     try:
         return molecules.plain(name)
     except KeyError:
-        close = close_to(name, molecules.names)
-        raise UsageError(f"{flag}: no column '{name}'{close}") from None
+        raise UsageError(f"{flag}: no column '{name}'{_cure(name, molecules)}") from None
+
+
+def _cure(name: str, molecules: Molecules) -> str:
+    """What to do about a column that is not there."""
+    if name.startswith(NETWORK):
+        return "; networks.best in the config has gnina's networks judge the best molecules"
+    return close_to(name, molecules.names)
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,11 @@ class Question:
 
     def _matching(self, molecules: Molecules, text: str, chosen: np.ndarray) -> np.ndarray:
         column, equals, pattern = text.partition("=")
+        if equals and column.isidentifier() and column not in TEXTS:
+            raise UsageError(
+                f"--match '{text}': no text is called '{column}'{close_to(column, TEXTS)}; names "
+                f"with this in them are found by 'name={text}'"
+            )
         if not equals or column not in TEXTS:
             column, pattern = "name", text
         try:
@@ -195,10 +206,11 @@ def _reading(molecules: Molecules, expression: Expression) -> Columns:
         try:
             return molecules.column(name)
         except KeyError:
-            close = close_to(name, molecules.names)
-            raise UsageError(
-                f"{expression.flag}: no column '{name}'{close}; texts stand in quotes"
-            ) from None
+            if name.startswith(INPUT):
+                cure = "; columns of the input are shown by --columns, but cannot be compared"
+            else:
+                cure = f"{_cure(name, molecules)}; texts stand in quotes"
+            raise UsageError(f"{expression.flag}: no column '{name}'{cure}") from None
 
     return column
 

@@ -26,3 +26,14 @@ def test_of_residues_that_as_many_hits_touch_the_first_of_the_chain_are_shown() 
     expected = sorted(twice | set(once[: RESIDUES - 6]), key=lambda one: int(one[3:-2]))
     assert list(found.residues) == [*expected, "ASP90 A", "LYS5 B"]
     assert [len(cells) for _, cells in found.cells] == [RESIDUES, RESIDUES]
+
+
+def test_what_the_crystal_ligand_is_bound_by_is_shown_even_if_no_hit_is() -> None:
+    touched = [("hydrogen bond", f"LEU{number} A") for number in range(1, RESIDUES + 13)]
+    hinge = row([("hydrogen bond", "MET318 A"), ("hydrophobic", "VAL999 A")]).analysis
+    found = matrix_of([row(touched)], hinge)
+    assert len(found.residues) == RESIDUES
+    assert "MET318 A" in found.residues
+    assert "VAL999 A" not in found.residues
+    ((_, cells),) = found.cells
+    assert cells[list(found.residues).index("MET318 A")] == ""

@@ -116,8 +116,8 @@ def test_a_fine_hit_has_no_doubt() -> None:
     ("change", "words"),
     [
         ({"polar": 0}, "no nitrogen, oxygen or other polar atom"),
-        ({"weight": 700.0}, "large: 700 g/mol"),
-        ({"weight": 100.0}, "small: 100 g/mol"),
+        ({"weight": 700.0}, "large: 700.0 g/mol"),
+        ({"weight": 100.0}, "small: 100.0 g/mol"),
         ({"logp": 7.0}, "greasy: logP 7.0"),
         ({"alerts": ("PAINS quinone A",)}, "PAINS quinone A"),
         ({"alerts": ("Brenk a", "Brenk b", "Brenk c")}, "3 structural alerts"),
@@ -137,7 +137,7 @@ def test_poses_raise_doubts() -> None:
     (found,) = doubts(replace(FINE, checks={"clash": False}), 1.5, 0.0, {})
     assert "clash" in found
     (found,) = doubts(replace(FINE, strain=20.0), 1.5, 0.0, {})
-    assert "strained: 20 kcal/mol" in found
+    assert "strained: 20.0 kcal/mol" in found
     (found,) = doubts(FINE, 0.1, 0.0, {})
     assert "only 0.1 kcal/mol worse" in found
     (found,) = doubts(FINE, 1.5, 0.0, {"Vina": 0.6, "AD4": 0.7, "X-Score": 0.4})

@@ -8,7 +8,7 @@ from ligen_py.summary.queries.comparison import Pairs, Ranking, correlation, pai
 
 def ranking(names: str, keys: str) -> Ranking:
     texts = (np.array(text.split(), object) for text in (names, keys))
-    return Ranking("x", *texts, np.zeros(len(names.split()), "f4"))
+    return Ranking("x", *texts, np.zeros(len(names.split()), "f4"), {})
 
 
 def test_by_name_then_by_structure() -> None:
