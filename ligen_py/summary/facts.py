@@ -1,7 +1,7 @@
 """The facts of a report, taken from a campaign file."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -237,7 +237,7 @@ def _target(
         control=_redocking(target.control()),
         judged=_judged(campaign, name),
         ledger=_ledger(target.counts(), campaign.libraries),
-        watch=_watch(target.watched(), campaign.libraries),
+        watch=_watch(target.watched(), target.counts(), campaign.libraries),
         groups=[_group(target, scores, group, names) for group, names in groups.items()],
         bars=bars.tolist() if len(scores) else [],
         lowest=float(edges[0]),
@@ -374,7 +374,24 @@ def _ledger(counts: Counts, libraries: Sequence[str]) -> list[Balance]:
     return result
 
 
-def _watch(watched: Watched, libraries: Sequence[str]) -> Watch:
+UNREADABLE = 0.5
+"""Share of a library's records that cannot be read, from which on it is an alarm."""
+
+
+def _unreadable(counts: Counts, libraries: Sequence[str]) -> Iterator[str]:
+    """Libraries of which little can be read: most likely they are not what their names say."""
+    for number in np.unique(counts.library):
+        mine = counts.library == number
+        total = int(counts.records[mine].sum())
+        lost = int(counts.records[mine & (counts.reason == Reason.UNPARSABLE)].sum())
+        if lost > UNREADABLE * total:
+            yield (
+                f"{libraries[number]}: {lost} of {total} records cannot be read; is the format of "
+                "its files what their names say?"
+            )
+
+
+def _watch(watched: Watched, counts: Counts, libraries: Sequence[str]) -> Watch:
     places = [
         f"{libraries[library]}/{readable(chunk)}"
         for library, chunk in zip(watched.library, watched.chunk, strict=True)
@@ -384,7 +401,7 @@ def _watch(watched: Watched, libraries: Sequence[str]) -> Watch:
         for row in np.flatnonzero(watched.alarm)
     ]
     sampled = int(watched.seen[watched.check == Check.TWIN].sum())
-    return Watch(len(set(places)), sampled, alarms)
+    return Watch(len(set(places)), sampled, [*_unreadable(counts, libraries), *alarms])
 
 
 def _words(reason: Reason) -> str:

@@ -1,7 +1,7 @@
 """The dossier's words: verdicts, doubts, methods, figures; and times as Snakemake wrote them."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,10 @@ import pytest
 from ligen_py.molecules.hits.analysis import Analysis
 from ligen_py.molecules.hits.properties import Properties
 from ligen_py.molecules.interactions.contacts import Contact
+from ligen_py.records.ledger import Reason, Status
+from ligen_py.store.campaign.layout import Counts, Watched
 from ligen_py.store.campaign.times import Time, read_times
+from ligen_py.summary import facts
 from ligen_py.summary.controls import Row, Verdict
 from ligen_py.summary.doubts import doubts
 from ligen_py.summary.enrichment import Enrichment
@@ -191,3 +194,19 @@ def test_times_are_read_as_snakemake_wrote_them(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     assert read_times(tmp_path) == [Time("dock", 2, 30.5, 200.25)]
     assert read_times(tmp_path / "nowhere") == []
+
+
+def test_a_library_that_can_hardly_be_read_is_an_alarm() -> None:
+    empty = {spec.name: np.empty(0, int) for spec in fields(Watched)}
+    columns = {
+        "library": [0, 0, 1, 1],
+        "status": [Status.SCORED, Status.FAILED, Status.SCORED, Status.FAILED],
+        "stage": ["", "parse", "", "parse"],
+        "reason": [0, Reason.UNPARSABLE, 0, Reason.UNPARSABLE],
+        "records": [1, 84, 60, 60],
+    }
+    counts = Counts(**{name: np.array(values) for name, values in columns.items()})
+    watch = facts._watch(Watched(**empty), counts, ["vendor", "other"])
+    (alarm,) = watch.alarms
+    assert alarm.startswith("vendor: 84 of 85 records cannot be read; ")
+    assert watch.summary.startswith("1 alarm in 0 chunks")
