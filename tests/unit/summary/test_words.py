@@ -197,7 +197,7 @@ def test_times_are_read_as_snakemake_wrote_them(tmp_path: Path) -> None:
 
 
 def test_a_library_that_can_hardly_be_read_is_an_alarm() -> None:
-    empty = {spec.name: np.empty(0, int) for spec in fields(Watched)}
+    none = {spec.name: np.empty(0, spec.metadata["dtype"]) for spec in fields(Watched)}
     columns = {
         "library": [0, 0, 1, 1],
         "status": [Status.SCORED, Status.FAILED, Status.SCORED, Status.FAILED],
@@ -205,8 +205,9 @@ def test_a_library_that_can_hardly_be_read_is_an_alarm() -> None:
         "reason": [0, Reason.UNPARSABLE, 0, Reason.UNPARSABLE],
         "records": [1, 84, 60, 60],
     }
-    counts = Counts(**{name: np.array(values) for name, values in columns.items()})
-    watch = facts._watch(Watched(**empty), counts, ["vendor", "other"])
+    types = {spec.name: spec.metadata["dtype"] for spec in fields(Counts)}
+    counts = Counts(**{name: np.array(values, types[name]) for name, values in columns.items()})
+    watch = facts._watch(Watched(**none), counts, ["vendor", "other"])
     (alarm,) = watch.alarms
     assert alarm.startswith("vendor: 84 of 85 records cannot be read; ")
     assert watch.summary.startswith("1 alarm in 0 chunks")
