@@ -188,7 +188,11 @@ def test_a_clash_at_the_most_energy_pushes_nothing(
 @both_forms
 @pytest.mark.parametrize("local_search", get_args(LocalSearch))
 def test_results_do_not_depend_on_the_batch_or_on_where_they_are_computed(
-    system: tuple[Ad4Ligands, Ad4Field], device: Device, local_search: str, form: Form
+    system: tuple[Ad4Ligands, Ad4Field],
+    device: Device,
+    local_search: str,
+    form: Form,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if device.is_simulator:
         pytest.skip("whole runs are too much for a simulator")
@@ -199,6 +203,12 @@ def test_results_do_not_depend_on_the_batch_or_on_where_they_are_computed(
     ways += [{"lanes": 16}, {"lanes": 8, "splits": 3}] if device.back_end == "khr" else []
     for way in ways if form == "lanes" else [{}]:
         again = searched(system, device, **given, **way)
+        for number, found in first.items():
+            for name in Found.__annotations__:
+                assert np.array_equal(getattr(found, name), getattr(again[number], name)), name
+    for count in (1, 3, 64) if form == "sub_groups" else ():  # sub-groups that share the work
+        monkeypatch.setattr(batched, "GROUPS_PER_UNIT", count)
+        again = searched(system, device, **given)
         for number, found in first.items():
             for name in Found.__annotations__:
                 assert np.array_equal(getattr(found, name), getattr(again[number], name)), name
