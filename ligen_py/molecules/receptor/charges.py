@@ -278,8 +278,14 @@ def _of_smiles(smiles: str) -> list[Template]:
 
 
 def of_molecule(mol: Chem.Mol) -> list[Template]:
-    """What each heavy atom of a molecule with explicit hydrogens is, in its order."""
+    """What each heavy atom of a molecule with explicit hydrogens is, in its order.
+
+    An element that AutoDock4 lacks takes the type of one that it has, as without a molecule.
+    """
     types, charges = ligand_types(Graph.of(mol), gasteiger(mol))
+    for atom in mol.GetAtoms():
+        if types[atom.GetIdx()] == Ad4Type.NONE:
+            types[atom.GetIdx()] = ORGANIC.get(atom.GetSymbol().upper(), Ad4Type.NONE)
     heavy = (atom for atom in mol.GetAtoms() if atom.GetAtomicNum() > 1)
     return [_template(atom, types, charges, "") for atom in heavy]
 

@@ -29,10 +29,9 @@ FEWEST, MOST = 3, 250
 """Heavy atoms of a group; in O2, CO and cyanide no angle says anything."""
 
 NEIGHBOURS = {
-    "B": 4, "C": 4, "N": 4, "O": 2, "F": 1, "SI": 4, "P": 4, "S": 4, "CL": 1, "SE": 2, "BR": 1,
-    "I": 1,
+    "B": 4, "C": 4, "N": 4, "O": 2, "F": 1, "SI": 4, "P": 4, "S": 4, "CL": 1, "BR": 1, "I": 1,
 }  # fmt: skip
-"""Elements of organic groups, and how many heavy atoms they bind at most."""
+"""Elements that Gasteiger's charges know, and how many heavy atoms they bind at most."""
 
 CHARGES = {("N", 4): 1, ("S", 3): 1, ("B", 4): -1}
 """Formal charge by element and bonds: ammonium, sulfonium, boronate."""
@@ -72,7 +71,7 @@ LINEAR = 160.0
 """Degree; a wider angle makes an atom sp."""
 TWIST, TORSION = 0.35, 3.0
 """Sine of the torsions that makes a bond as likely double as single, and evidence without twist."""
-END, NITROGEN, AMINE, AMMONIUM = -2.0, -0.2, -2.5, -5.5
+END, NITROGEN, AMINE, AMMONIUM = -2.0, -0.2, -4.0, -5.5
 """For a pi bond of a methyl carbon, and of a nitrogen with two, one and three neighbours."""
 CARBONYL = 2.5
 """For C=O and C=S: amides and ketones are seldom the other tautomer."""
