@@ -6,7 +6,8 @@ are used where a residue has polar ones; elsewhere they are built: in the plane 
 of the bonds, a hydroxyl's and a water's towards the nearest acceptors. A histidine whose nitrogen
 binds a metal has its hydrogen on the other, and a cysteine there has none. Cofactors, nucleotides
 and modified side chains that are known by name (`cofactors`) have the Gasteiger charges of their
-molecule. Anything else is typed by element and neutral, but for metals and halide ions.
+molecule, and so have groups whose bonds are perceived (`perception`). Anything else is typed by
+element and neutral, but for metals and halide ions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -145,14 +146,20 @@ class Charged:
     """Numbers of the residues whose SMILES is known."""
 
 
-def charge(heavy: Heavy, hydrogens: np.ndarray, smiles: Mapping[str, str] | None = None) -> Charged:
+def charge(
+    heavy: Heavy,
+    hydrogens: np.ndarray,
+    smiles: Mapping[str, str] | None = None,
+    perceived: Mapping[int, Template] | None = None,
+) -> Charged:
     """Type and charge the heavy atoms, and add their polar hydrogens.
 
     `hydrogens` are the positions (n, 3) of those that are known, which may be none; `smiles` are
-    cofactors by residue name, beside those of the table.
+    cofactors by residue name, beside those of the table; `perceived` are atoms, by number, of
+    groups without a SMILES.
     """
     given = _given_hydrogens(heavy, hydrogens)
-    templates, states, found = _templates(heavy, given, smiles or {})
+    templates, states, found = _templates(heavy, given, smiles or {}, perceived or {})
     trusted = {int(heavy.residue[i]) for i in given}
     rings = {
         i: Interaction.DONOR if template.hydrogens else Interaction.ACCEPTOR
@@ -211,7 +218,10 @@ def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]
 
 
 def _templates(
-    heavy: Heavy, given: dict[int, list[int]], smiles: Mapping[str, str]
+    heavy: Heavy,
+    given: dict[int, list[int]],
+    smiles: Mapping[str, str],
+    perceived: Mapping[int, Template],
 ) -> tuple[list[Template], list[tuple[int, str]], set[int]]:
     """What every heavy atom is, the states worth a word, and residues whose SMILES is known."""
     atoms: dict[int, dict[str, int]] = {}
@@ -240,7 +250,8 @@ def _templates(
         for place, template in cofactor(heavy.residue_name[some], symbols, around, smiles).items():
             result[mine[place]] = template
             found.add(residue)
-    return [each or _by_element(i, heavy) for i, each in enumerate(result)], states, found
+    every = [each or perceived.get(i) or _by_element(i, heavy) for i, each in enumerate(result)]
+    return every, states, found
 
 
 def cofactor(
@@ -263,8 +274,18 @@ def cofactor(
 @cache
 def _of_smiles(smiles: str) -> list[Template]:
     """What each heavy atom of a cofactor is, in the order of its SMILES."""
-    mol = cofactors.molecule(smiles)
+    return of_molecule(cofactors.molecule(smiles))
+
+
+def of_molecule(mol: Chem.Mol) -> list[Template]:
+    """What each heavy atom of a molecule with explicit hydrogens is, in its order.
+
+    An element that AutoDock4 lacks takes the type of one that it has, as without a molecule.
+    """
     types, charges = ligand_types(Graph.of(mol), gasteiger(mol))
+    for atom in mol.GetAtoms():
+        if types[atom.GetIdx()] == Ad4Type.NONE:
+            types[atom.GetIdx()] = ORGANIC.get(atom.GetSymbol().upper(), Ad4Type.NONE)
     heavy = (atom for atom in mol.GetAtoms() if atom.GetAtomicNum() > 1)
     return [_template(atom, types, charges, "") for atom in heavy]
 

@@ -1,6 +1,7 @@
 """What is worth knowing of a structure before docking: gaps, odd residues, bonds to the chain."""
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import pairwise
 
 import gemmi
@@ -21,6 +22,8 @@ NOT_EXPECTED = frozenset(("OXT", "SE"))
 
 ENDS = ("first residue of its chain", "last residue of its chain")
 NO_TEMPLATE = "typed from its geometry; without charges for AutoDock4"
+BY_SMILES = "charges and hydrogens of its SMILES"
+PERCEIVED = "bonds, charges and hydrogens perceived from its geometry: SMILES "
 WITHIN = "AutoDock4 takes it as within a chain"
 
 
@@ -65,16 +68,23 @@ def describe(selection: Selection, index: np.ndarray, is_bound: bool) -> str:
     return "covalent ligand" if is_bound else "hetero group"
 
 
-def inspect(selection: Selection, kept: np.ndarray, near: np.ndarray, site: Site) -> None:
+def inspect(
+    selection: Selection, kept: np.ndarray, near: np.ndarray, site: Site, typed: Mapping[int, str]
+) -> None:
     """Note missing atoms, chain breaks, ends, disulfides and odd residues of the kept chains.
 
     `kept` and `near` are masks of heavy atoms: all that are kept, and those within reach of the
-    box. Residues beyond reach are counted, not named.
+    box. Residues beyond reach are counted, not named. `typed` says of residues, by number, where
+    their bonds and charges are from.
     """
     reached = np.zeros(len(selection.places), bool)
     reached[selection.residue[near]] = True
     beyond: Counter[tuple[str, str]] = Counter()
-    findings = [*_residues(selection, kept), *_chains(selection, kept), *_bridges(selection, kept)]
+    findings = [
+        *_residues(selection, kept, typed),
+        *_chains(selection, kept),
+        *_bridges(selection, kept),
+    ]
     for number, kind, words in findings:
         place = selection.places[number]
         if not reached[number]:
@@ -88,7 +98,9 @@ def inspect(selection: Selection, kept: np.ndarray, near: np.ndarray, site: Site
         selection.note(f"chain {chain}", f"{kind}: {count} beyond reach of the box")
 
 
-def _residues(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]]:
+def _residues(
+    selection: Selection, kept: np.ndarray, typed: Mapping[int, str]
+) -> list[tuple[int, str, str]]:
     """Missing atoms, and residues that are not standard: number, kind, words."""
     found = []
     for number, index in selection.residues(kept & selection.polymer[selection.residue]):
@@ -104,7 +116,7 @@ def _residues(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, st
         elif not is_standard(residue):
             known = gemmi.find_tabulated_residue(residue)
             what = "nucleotide" if known.is_nucleic_acid() else "non-standard residue"
-            found.append((number, what, NO_TEMPLATE))
+            found.append((number, what, typed.get(number, NO_TEMPLATE)))
     return found
 
 

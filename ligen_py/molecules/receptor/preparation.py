@@ -2,19 +2,36 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from rdkit import Chem
 
 from ligen_py.errors import InputError
 from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
 from ligen_py.molecules.receptor import protonation
-from ligen_py.molecules.receptor.charges import Charged, Heavy, charge, cofactor, metal_type
+from ligen_py.molecules.receptor.charges import (
+    Charged,
+    Heavy,
+    Template,
+    charge,
+    cofactor,
+    metal_type,
+    of_molecule,
+)
 from ligen_py.molecules.receptor.cofactors import smiles_of
-from ligen_py.molecules.receptor.inspection import NO_TEMPLATE, bound_to, describe, inspect
+from ligen_py.molecules.receptor.inspection import (
+    BY_SMILES,
+    NO_TEMPLATE,
+    PERCEIVED,
+    bound_to,
+    describe,
+    inspect,
+)
+from ligen_py.molecules.receptor.perception import perceive
 from ligen_py.molecules.receptor.selection import (
     LINKS,
     Selection,
@@ -173,10 +190,12 @@ def prepare(
         hydrogens = protonation.protonate(selection, site.distance, settings.margin, settings.ph)
     kept = selection.open & selection.heavy
     near = _drop_far(selection, site, settings.margin)
-    inspect(selection, kept, near, site)
-    atoms, charged = _receptor(selection, kept, near, hydrogens, cofactors)
+    atoms, charged, perceived = _receptor(selection, kept, near, hydrogens, cofactors)
+    seen = dict.fromkeys(charged.cofactors, BY_SMILES)
+    seen |= {number: f"{PERCEIVED}{smiles}" for number, smiles in perceived.items()}
+    inspect(selection, kept, near, site, seen)
     _settle_hydrogens(selection, charged, hydrogens is None)
-    _keep(selection, site, wanted, bound, charged.cofactors)
+    _keep(selection, site, wanted, bound, seen)
     return Prepared(
         atoms.common,
         _typed(atoms),
@@ -362,9 +381,12 @@ def _keep(
     site: Site,
     wanted: np.ndarray,
     bound: dict[int, str],
-    cofactors: set[int],
+    seen: Mapping[int, str],
 ) -> None:
-    """Rows for everything still open: chains as one part each, hetero groups one by one."""
+    """Rows for everything still open: chains as one part each, hetero groups one by one.
+
+    `seen` says of residues, by number, where their bonds and charges are from.
+    """
     chains = selection.polymer[selection.residue]
     selection.settle(chains, "kept", "residue of a chain, within reach of the box", chain)
     for number, index in selection.residues(selection.open):
@@ -373,8 +395,7 @@ def _keep(
         if kind in ("metal", "ion"):
             selection.note(str(place), metal_type(selection.atoms.symbol[index[0]]))
         elif kind != "water":
-            seen = "charges and hydrogens of its SMILES" if number in cofactors else NO_TEMPLATE
-            selection.note(str(place), f"{kind}, {seen}")
+            selection.note(str(place), f"{kind}, {seen.get(number, NO_TEMPLATE)}")
         free = kind not in ("metal", "ion", "water") and not wanted[number]
         if free and not len(site.ligand) and not site.distance(xyz).all():
             log.warning(
@@ -393,10 +414,11 @@ def _receptor(
     near: np.ndarray,
     hydrogens: np.ndarray | None,
     cofactors: Mapping[str, str],
-) -> tuple[ReceptorAtoms, Charged]:
+) -> tuple[ReceptorAtoms, Charged, dict[int, str]]:
     """The atoms in `near` with what they are typed by; neighbours may be any of the kept atoms.
 
-    `hydrogens` are positions (n, 3); None: those of the file. `cofactors` are SMILES by name.
+    `hydrogens` are positions (n, 3); None: those of the file. `cofactors` are SMILES by name. Also
+    the SMILES that were perceived, by number of the residue.
     """
     atoms, index = selection.atoms, np.flatnonzero(near)
     bonds = _bonds(selection, selection.pairs[kept[selection.pairs].all(axis=1)])
@@ -406,8 +428,16 @@ def _receptor(
         bonded.setdefault(one, []).append(two)
         bonded.setdefault(two, []).append(one)
     types: dict[int, ReceptorType] = {}
-    for _, residue in selection.residues(near):
-        types |= _types(selection, residue, bonded, cofactors)
+    perceived: dict[int, Template] = {}
+    smiles: dict[int, str] = {}
+    for number, residue in selection.residues(near):
+        known = dict(_cofactor(selection, residue, bonded, cofactors))
+        if not known:
+            mol, known = _perceived(selection, residue, bonded)
+            perceived |= known
+            if mol:
+                smiles[number] = Chem.MolToSmiles(mol)
+        types |= _types(selection, residue, bonded, known)
     typed = [types[atom] for atom in index.tolist()]
     common = Receptor(
         xyz=selection.xyz[index].astype("f4"),
@@ -415,7 +445,7 @@ def _receptor(
         residue=np.unique(selection.residue[index], return_inverse=True)[1].astype("i4"),
         label=_labels(selection, index),
     )
-    charged = _charged(selection, index, bonded, typed, hydrogens, cofactors)
+    charged = _charged(selection, index, bonded, typed, hydrogens, cofactors, perceived)
     # A histidine is one tautomer for every function.
     for row, role in charged.rings.items():
         typed[row] = with_role(typed[row], role)
@@ -428,7 +458,7 @@ def _receptor(
         rooted[index],
         charged.receptor,
     )
-    return found, charged
+    return found, charged, smiles
 
 
 def _whole(selection: Selection, index: np.ndarray) -> Whole:
@@ -478,6 +508,7 @@ def _charged(
     typed: list[ReceptorType],
     hydrogens: np.ndarray | None,
     cofactors: Mapping[str, str],
+    perceived: Mapping[int, Template],
 ) -> Charged:
     """The heavy atoms `index` with the polar hydrogens of their residues, and charges."""
     atoms, row = selection.atoms, {atom: place for place, atom in enumerate(index.tolist())}
@@ -492,7 +523,8 @@ def _charged(
     )
     of_file = np.flatnonzero(selection.open & ~selection.heavy)
     known = selection.xyz[of_file] if hydrogens is None else hydrogens
-    charged = charge(heavy, known, cofactors)
+    templates = {row[atom]: template for atom, template in perceived.items()}
+    charged = charge(heavy, known, cofactors, templates)
     if hydrogens is not None:
         return charged
     return replace(charged, given=of_file[charged.given])
@@ -517,16 +549,57 @@ def _roots(xyz: np.ndarray, bonds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return total / np.maximum(count, 1)[:, None], count > 0
 
 
-def _types(
+def _cofactor(
     selection: Selection,
     index: np.ndarray,
     bonded: dict[int, list[int]],
     cofactors: Mapping[str, str],
+) -> Iterator[tuple[int, Template]]:
+    """Atoms of a residue whose SMILES is known, and what they are."""
+    inside = index.tolist()
+    name = selection.atoms.place[inside[0]].residue
+    if not is_standard(name):
+        symbols = [selection.atoms.symbol[i] for i in inside]
+        around = _around(inside, bonded)
+        for own, template in cofactor(name, symbols, around, cofactors).items():
+            yield inside[own], template
+
+
+def _perceived(
+    selection: Selection, index: np.ndarray, bonded: dict[int, list[int]]
+) -> tuple[Chem.Mol | None, dict[int, Template]]:
+    """The molecule of a residue of unknown bonds, and what its atoms are; None where not sure.
+
+    Residues of its chain count up to the second bond, which makes amides of a peptide's ends.
+    """
+    atoms, inside = selection.atoms, index.tolist()
+    if is_standard(atoms.place[inside[0]].residue):
+        return None, {}
+    everyone = dict.fromkeys(inside)
+    for _ in range(2):
+        everyone |= dict.fromkeys(other for i in [*everyone] for other in bonded.get(i, ()))
+    rows = list(everyone)
+    mol = perceive([atoms.symbol[i] for i in rows], selection.xyz[rows], _around(rows, bonded))
+    templates = of_molecule(Chem.AddHs(mol)) if mol else []
+    return mol, dict(zip(inside, templates, strict=False))
+
+
+def _around(index: list[int], bonded: dict[int, list[int]]) -> list[list[int]]:
+    """Neighbours of atoms among themselves, by their place in the list."""
+    row = {atom: place for place, atom in enumerate(index)}
+    return [[row[other] for other in bonded.get(atom, ()) if other in row] for atom in index]
+
+
+def _types(
+    selection: Selection,
+    index: np.ndarray,
+    bonded: dict[int, list[int]],
+    known: Mapping[int, Template],
 ) -> dict[int, ReceptorType]:
     """X-Score types of one residue: from its table, or from its geometry where it has none.
 
     The geometry includes the atoms of other residues that are bound to it. In a modified amino acid
-    the backbone is typed as in any other. Of a known cofactor the hydrogens say which nitrogens and
+    the backbone is typed as in any other. Hydrogens, where they are known, say which nitrogens and
     oxygens give and take.
     """
     atoms, place = selection.atoms, selection.atoms.place[index[0]]
@@ -539,14 +612,10 @@ def _types(
     everyone = inside + outside
     found = cofactor_types(atoms.symbol[everyone].tolist(), selection.xyz[everyone])
     types = dict(zip(inside, found, strict=False))
-    symbols = [atoms.symbol[i] for i in inside]
-    row = {i: place for place, i in enumerate(inside)}
-    around = [[row[other] for other in bonded.get(i, ()) if other in row] for i in inside]
-    for own, template in cofactor(place.residue, symbols, around, cofactors).items():
-        kind, takes = types[inside[own]], template.kind == Ad4Type.NA
-        types[inside[own]] = with_hydrogens(
-            kind, symbols[own], len(around[own]), template.hydrogens, takes
-        )
+    for i, template in known.items():
+        bonds = len(set(bonded.get(i, ())) & set(inside))
+        takes = template.kind == Ad4Type.NA
+        types[i] = with_hydrogens(types[i], atoms.symbol[i], bonds, template.hydrogens, takes)
     if selection.polymer[selection.residue[index[0]]]:
         for i in inside:
             if atoms.name[i] in BACKBONE and atoms.symbol[i] in ("C", "N", "O"):
