@@ -552,6 +552,23 @@ class Workplan:
             *self.reported(results),
         ]
 
+    def missing(self, results: Path) -> list[Path]:
+        """Files that are not there, of those that a run makes on its way, where one has ended.
+
+        Snakemake makes none that is missing before a result that is up to date, unless it is asked.
+        """
+        if not any((results / end).exists() for end in ("campaign.h5", "report.html")):
+            return []
+        parts = self.manifest(str(results)).parts
+        files = [getattr(part, kind) for part in parts for kind in FILES]
+        files += map(Path, self.search_part_files(str(results)))
+        if parts:
+            files += [results / name for name in ("manifest.tsv", "campaign.h5")]
+            files += [results / "networks.h5"] if self.settings.networks.best else []
+            verdicts = ("controls.json", "controls.txt")
+            files += [results / "controls" / name / one for name in self.ranked for one in verdicts]
+        return [path for path in dict.fromkeys(files) if not path.exists()]
+
     def reported(self, results: str) -> list[str]:
         """The files of searches that the report shows."""
         made = {

@@ -59,6 +59,7 @@ def check_files(plan: Workplan) -> None:
             _check_search(plan, section, name)
         except InputError as error:
             raise InputError(f"{plan.config.place(section, name)}: {error}") from error
+    _check_sizes(plan)
     left = COMPRESSED_LIMIT
     for library, path in _compressed(plan):
         left -= path.stat().st_size
@@ -113,6 +114,19 @@ def _check_search(plan: Workplan, section: str, name: str) -> None:
     if design.cds is not None:
         enzyme = Enzyme(design.pam.upper(), design.pam_side == "before", design.length)
         of_sequences(plan.resolve(design.cds), enzyme)
+
+
+def _check_sizes(plan: Workplan) -> None:
+    """A library that is one file has something in it; of several files some may be empty."""
+    for library, settings in plan.settings.libraries.items():
+        if settings.file is None:
+            continue
+        for file in plan.files(library):
+            if not file.size:
+                raise InputError(
+                    f"{plan.config.place('libraries', library, 'file')}: {file.path}: contains no "
+                    "molecules; give a file with one or more records"
+                )
 
 
 def _compressed(plan: Workplan) -> Iterator[tuple[str, Path]]:

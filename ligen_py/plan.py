@@ -2,13 +2,15 @@
 
 Prints every setting, the receptor atoms in each box, what becomes of a sample of each library, the
 speed of each stage on this device, and from these the jobs, hours and disk of the whole campaign;
-then what a run would do now, and why. Nothing is written but the speed, with which a run begins to
-estimate its time.
+then what a run would do now, and why. It writes no results. In the campaign's folder it leaves the
+folder `.snakemake/`, with what Snakemake notes and with the speed, in `ligen_expected.json`: a run
+begins with it to estimate its time.
 """
 
 import argparse
 import logging
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -23,7 +25,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.campaign import Workplan
-from ligen_py.chain import STAGES, Stage, screen
+from ligen_py.chain import FILES, STAGES, Stage, screen
 from ligen_py.config_checks import checked
 from ligen_py.engine.functions.gnina.scorer import Gnina
 from ligen_py.engine.scoring.pose_kernel import PoseBatch
@@ -32,12 +34,14 @@ from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryF
 from ligen_py.molecules.library.reading import Columns, Part, count
 from ligen_py.opencl.device import select
 from ligen_py.paths import NETWORKS_HINT, network_folder, snakefile
+from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.pocket import POCKET, Audit, GeometricField, Receptor
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
+from ligen_py.screen import stale
 from ligen_py.search_changes import search_changes
 from ligen_py.settings.campaign import NETWORKS, PRESETS
 from ligen_py.settings.section import Section
@@ -45,6 +49,7 @@ from ligen_py.store.campaign.contents import DEEP, Contents
 from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.part import input_digests
+from ligen_py.store.files.fresh import is_fresh
 from ligen_py.store.files.read import read, read_columns, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.typed import read_typed
@@ -58,6 +63,11 @@ COUNTED = 64 << 20
 JOB_MINUTES = (5, 60)
 """A chunk's job that is shorter wastes start-up, one that is longer loses much when it fails."""
 
+ENOUGH = 50
+"""Records one after another, none of them readable, that show that a file is no library."""
+
+MISSING = 10
+"""Missing files that are named one by one."""
 
 JUDGED = {"gpu": 256, "cpu": 32}
 """Poses that networks judge to be timed, by kind of device."""
@@ -104,6 +114,12 @@ def _folder(options: argparse.Namespace) -> Path:
     return Path(options.directory or options.config.parent)
 
 
+def _run(options: argparse.Namespace) -> str:
+    """The command that runs the campaign."""
+    where = [] if options.directory is None else ["--directory", str(options.directory)]
+    return shlex.join(["ligen", "run", str(options.config), *where])
+
+
 def _plan(options: argparse.Namespace) -> None:
     plan = checked(options.config)
     print(f"{options.config}: sound, effort {plan.settings.effort}")
@@ -117,9 +133,10 @@ def _plan(options: argparse.Namespace) -> None:
     if plan.pockets:
         for line in (*_stale_list(plan, folder), *_stale_files(plan, folder, contents)):
             print(f"  {line}")
-    for line in _stale_searches(plan, folder, contents):
+    for line in (*_stale_searches(plan, folder, contents), *_missing(plan, folder, _run(options))):
         print(f"  {line}")
-    for line in _pending(options):
+    pending = list(_pending(options))
+    for line in (*pending, *_files_kept(plan, folder, pending)):
         print(f"  {line}")
 
 
@@ -142,6 +159,8 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
         print(f"\nLibraries, from {options.sample} records of each")
         samples = {name: _look(plan, name, options, work) for name in plan.settings.libraries}
         _show(_libraries(samples), "<>>>>><")
+        for name, sample in samples.items():
+            _require_use(plan, name, sample)
         timed = max(samples.values(), key=lambda sample: sample.states)
         if timed.states:
             speed = dict(_time(plan, timed, options.device, work))
@@ -154,7 +173,10 @@ def _docking(plan: Workplan, options: argparse.Namespace) -> None:
                 print(line)
             _keep(_folder(options), samples, speed)
         else:
-            print("\nNo ligand of the samples can be docked: see the reasons above")
+            print(
+                "\nNo ligand of the samples can be docked: see the reasons above, or look at more "
+                "records with --sample"
+            )
 
 
 def _keep(folder: Path, samples: dict[str, Sample], speed: dict[str, float]) -> None:
@@ -186,7 +208,7 @@ def _text(value: Any) -> str:
 
 
 def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
-    yield "pocket", "atoms in and around the box", "anchors", "dropped", "noted"
+    yield "pocket", "atoms in and around the box", "atoms removed", "anchors", "notes"
     for name in plan.pockets:
         output = work / f"{name}.h5"
         site = {"structure": plan.structure(name), "site": plan.site(name)}
@@ -195,8 +217,9 @@ def _pockets(plan: Workplan, work: Path) -> Iterator[tuple[str, ...]]:
         receptor: Receptor = read(output, POCKET, Receptor)
         audit = read(output, POCKET, Audit)
         anchors = len(read(output, POCKET, GeometricField).anchor)
-        actions = Counter(audit.action.tolist())
-        counts = (len(receptor.xyz), anchors, actions["dropped"], actions["noted"])
+        removed = int(audit.atoms[audit.action == "dropped"].sum())
+        notes = int((audit.action == "noted").sum())
+        counts = (len(receptor.xyz), removed, anchors, notes)
         yield (name, *map(str, counts))
 
 
@@ -250,6 +273,28 @@ def _sample(output: Path, records: int, exact: bool, parts: int, seconds: float 
         seconds=seconds,
         bytes=output.stat().st_size,
     )
+
+
+def _require_use(plan: Workplan, library: str, sample: Sample) -> None:
+    """InputError for a library without molecules, or that `parse` would refuse as a whole.
+
+    A file of a folder or glob may be without any.
+    """
+    if plan.is_reused(library) or sample.states:
+        return
+    alone = not plan.files(library)[0].label
+    whole = sample.exact and sample.seen == sample.records
+    given = plan.settings.libraries[library].file
+    where = f"{plan.config.place('libraries', library)}: {given}"
+    if whole and not sample.seen:
+        raise InputError(f"{where}: contains no molecules; give a file with one or more records")
+    unparsable = sample.seen == sample.reasons["unparsable"] and (whole or sample.seen >= ENOUGH)
+    if alone and (unparsable or (whole and sample.parts == 1)):
+        left = ", ".join(f"{count} {reason}" for reason, count in sample.reasons.most_common())
+        raise InputError(
+            f"{where}: no record can be docked, of {sample.seen} looked at ({left}); correct the "
+            "file, or name another"
+        )
 
 
 def _column(path: Path, name: str) -> np.ndarray:
@@ -360,16 +405,23 @@ def _sum(
 def _advice(plan: Workplan, samples: dict[str, Sample], speed: dict[str, float]) -> Iterator[str]:
     least, most = JOB_MINUTES
     for name, sample in samples.items():
-        if not sample.seen:
+        # Who takes parts of another campaign takes their number, too.
+        if not sample.states or plan.is_reused(name):
             continue
-        ligands = sample.records * sample.states / sample.seen
-        minutes = ligands / sample.parts * _device_seconds(speed) / 60
-        if minutes > most or (minutes < least and sample.parts > 1):
-            records = least * 4 * 60 / _device_seconds(speed) * sample.seen / max(1, sample.states)
-            size = int(float(f"{records:.1g}"))
+        in_all = sample.records * sample.states / sample.seen * _device_seconds(speed) / 60
+        minutes = in_all / sample.parts
+        # A part is of one file, so it is no longer than a file.
+        longest = in_all / len(plan.files(name))
+        if minutes > most or (minutes < least <= longest):
+            aim = min(least * 4, longest)
+            records = aim * 60 / _device_seconds(speed) * sample.seen / sample.states
+            size = max(1, int(float(f"{records:.1g}")))
+            key = f"libraries.{name}"
+            chunks = plan.settings.libraries[name].chunks
+            first = "" if chunks is None else f"take '{key}.chunks' away, and "
             yield (
                 f"Advice: a chunk of {name} takes {minutes:.1f} minutes; "
-                f"'libraries.{name}.chunk_size: {size}' makes it about {least * 4}"
+                f"{first}'{key}.chunk_size: {size}' makes it about {aim:.0f}"
             )
 
 
@@ -382,6 +434,21 @@ def _stale_list(plan: Workplan, folder: Path) -> Iterator[str]:
     if found:
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         yield f"{path} is stale: it {found[0]}{more}; a run makes it again"
+
+
+def _missing(plan: Workplan, folder: Path, command: str) -> Iterator[str]:
+    """Files of an earlier run that are not there; those of parts that it had not are none."""
+    results = folder / "results"
+    missing, path = plan.missing(results), results / "manifest.tsv"
+    if path.exists():
+        known = {part.label for part in read_manifest(path).parts}
+        new = [part for part in plan.manifest(str(results)).parts if part.label not in known]
+        files = {getattr(part, kind) for part in new for kind in FILES}
+        missing = [file for file in missing if file not in files]
+    for file in missing[:MISSING]:
+        yield f"{file} is missing; '{command}' makes it again"
+    if len(missing) > MISSING:
+        yield f"... and {len(missing) - MISSING} more files are missing"
 
 
 def _stale_searches(plan: Workplan, folder: Path, contents: Contents) -> Iterator[str]:
@@ -439,11 +506,49 @@ def _pending(options: argparse.Namespace) -> Iterator[str]:
     if not stats:
         yield "would do nothing: every result is up to date"
         return
-    for line in lines[stats[-1] + 1 :]:
-        if line.startswith("This was a dry-run"):
-            break
+    yield from _table_and_reasons(lines[stats[-1] + 1 :])
+
+
+def _table_and_reasons(lines: Sequence[str]) -> Iterator[str]:
+    """The jobs and why they run; what follows is Snakemake's own advice.
+
+    It says how a result of other settings can be kept as it is: wrong here.
+    """
+    reasons = False
+    for line in lines:
+        if line.startswith("This was a dry-run") or (reasons and line[:1].strip()):
+            return
+        reasons |= line.startswith("Reasons:")
         if line.strip() and "individual jobs above" not in line:
             yield line
+
+
+def _files_kept(plan: Workplan, folder: Path, pending: Sequence[str]) -> Iterator[str]:
+    """Which files of a part a run keeps that screens it again; Snakemake does not know it.
+
+    One part speaks for all, as all have the same settings and code, unless it is up to date.
+    """
+    jobs = {words[0] for words in map(str.split, pending) if len(words) == 2}
+    # What is made before a part decides, too, and is not known before it is made.
+    if "screen" not in jobs or jobs & {"parse", "reuse", "pocket"}:
+        return
+    stages = screen(plan.settings.search)
+    parts = plan.manifest(str(folder / "results")).parts
+    part = next((part for part in parts if part.poses.is_file()), None)
+    if part is None:
+        return
+    files = {kind: getattr(part, kind) for kind in FILES}
+    settings: dict[str, Section] = {s.name: getattr(plan.settings, s.name) for s in stages}
+    again = {stage.name: folder / "results" / ".again" / stage.name for stage in stages}
+    first, last = stale(stages, files, settings, again), stages[-1]
+    if stages[first] == last:
+        inputs = tuple(files[kind] for kind in last.inputs.values())
+        expected = Run(last.name, settings[last.name], inputs)
+        if is_fresh(files[last.kind], KINDS[last.kind], expected):
+            return
+    kept, made = (", ".join(s.name for s in some) for some in (stages[:first], stages[first:]))
+    if kept:
+        yield f"Of {part.label} the files of {kept} are kept; those of {made} are made again"
 
 
 if __name__ == "__main__":

@@ -89,7 +89,10 @@ def _verify(options: argparse.Namespace) -> None:
         print(f"FAULT {fault}", flush=True)
         faults += 1
     if faults:
-        raise InputError(f"{options.campaign}: {faults} faults; make again what they name")
+        raise InputError(
+            f"{options.campaign}: {faults} faults; delete the results that they name, and "
+            "'ligen run CONFIG' makes them again"
+        )
     print(f"{options.campaign}: no fault")
 
 

@@ -154,6 +154,12 @@ class Library(Reading):
         unused = self.model_fields_set - {"file", "parsed"}
         if self.parsed is not None and unused:
             raise ValueError(f"'{min(unused)}' was decided when the library was parsed; leave out")
+        # A config that a run has kept names the default beside 'chunks'.
+        if (
+            self.chunks is not None
+            and self.chunk_size != type(self).model_fields["chunk_size"].default
+        ):
+            raise ValueError("'chunks' is given, so that 'chunk_size' has no effect; leave out one")
         return self
 
 

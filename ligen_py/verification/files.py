@@ -42,7 +42,7 @@ def part_faults(
         if path in digests:
             continue
         if not path.is_file():
-            yield f"{path}: is missing"
+            yield f"{path}: is missing; 'ligen run CONFIG' makes it again"
             return
         digests[path] = file_digest(path)
         try:

@@ -60,6 +60,9 @@ def merge_faults(
         except InputError as error:
             yield f"{campaign}: its parts cannot be merged: {error}"
             return
+        except FileNotFoundError as error:
+            yield f"{campaign}: its parts cannot be merged: {error.filename} is missing"
+            return
         try:
             for what in differences(campaign, again):
                 yield f"{campaign}: {what} is not what its parts give"
@@ -249,7 +252,9 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
             here = results / part
             if file.is_symlink() or file.is_dir() or not (results / part.parts[0]).exists():
                 continue
+            # Snakemake knows the folder `export` as one result.
+            cure = f"delete {results / part.parts[0]}, and 'ligen run CONFIG' makes it again"
             if not here.is_file():
-                yield f"{here}: is missing"
+                yield f"{here}: is missing; {cure}"
             elif here.read_bytes() != file.read_bytes():
-                yield f"{here}: is not what {campaign} gives"
+                yield f"{here}: is not what {campaign} gives; {cure}"

@@ -572,7 +572,7 @@ BROKEN = [
     (edit("scores/best", 2, -1), "scored without a pose and a finite score"),
     (edit("scores/best", 2, 0), "a best pose is not one of its ligand's"),
     (edit("scores/restart", 2, 99), "its poses are not those of"),
-    (cut_short, "make it again with the stage that writes scores files"),
+    (cut_short, "else with the stage that writes scores files"),
     (newer, "layout version 99, this ligen_py reads version 1; update ligen_py"),
     (other_kind, "contains ligen_py.refined, not ligen_py.scores"),
     (missing, "does not exist; give a scores file"),

@@ -351,6 +351,11 @@ def test_every_corruption_is_found(
     said = capsys.readouterr()
     assert "FAULT " in said.out
     assert "Traceback" not in said.err
+    cure = "delete the results that they name, and 'ligen run CONFIG' makes them again"
+    assert said.err.splitlines()[-1].endswith(f" faults; {cure}")
+    for line in said.out.splitlines():
+        if line.endswith(": is missing") or "damaged" in line:
+            assert "'ligen run CONFIG'" in line
 
 
 @pytest.mark.parametrize("harm", FORGERIES, ids=[harm.__name__ for harm in FORGERIES])
@@ -479,7 +484,12 @@ def test_what_was_forged_and_sealed_again_is_found(
 ) -> None:
     harm(whole)
     assert run(whole) == 1
-    assert words in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert words in said
+    # What a rule writes as a folder is made again as one.
+    export = whole.folder / "results/export"
+    if "export/dhfr.csv" in words:
+        assert f"; delete {export}, and 'ligen run CONFIG' makes it again" in said
 
 
 def test_a_whole_campaign_has_no_fault(whole: Mini, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,6 +43,32 @@ def test_parts_are_every_chunk_for_every_target_and_the_controls(folder: Path) -
     ]
 
 
+def test_a_config_that_a_run_has_kept_is_read_again(folder: Path) -> None:
+    """It has every default, also that of `chunk_size` beside `chunks`."""
+    kept = folder / "config.yaml"
+    plan = Workplan.of(config(), "c.yaml", folder)
+    kept.write_text(plan.described(folder))
+    assert Workplan.of(read_document(kept).values, "c.yaml", folder).parts() == plan.parts()
+
+
+def test_a_finished_campaign_knows_what_it_lacks(folder: Path) -> None:
+    results = folder / "results"
+    plan = Workplan.of(config(), "c.yaml", folder)
+    assert plan.missing(results) == []  # nothing is finished
+    results.mkdir()
+    (results / "report.html").touch()
+    missing = plan.missing(results)
+    assert len(missing) == len(set(missing)) == 5 * 4 + 3 + 2 + 2 + 2 * 2
+    assert results / "campaign.h5" in missing
+    for path in missing:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert plan.missing(results) == []
+    lost = results / "kept/b/lib/2-of-2.h5"
+    lost.unlink()
+    assert plan.missing(results) == [lost]
+
+
 def test_a_folder_gives_chunks_file_by_file_and_another_file_changes_none(folder: Path) -> None:
     lib = folder / "mols"
     (lib / "in here").mkdir(parents=True)
@@ -186,6 +212,10 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
         ({"libraries": {"lib": {"file": "{x}.smi"}}}, "braces for wildcards"),
         ({"libraries": {"lib": {"file": "r.*"}}}, "r.pdb: format unknown"),
         ({"libraries": {"lib": {"file": "l*", "chunks": 10000, "chunk_size": 0}}}, "chunk_size"),
+        (
+            {"libraries": {"lib": {"file": "lib.smi", "chunks": 2, "chunk_size": 5}}},
+            "key 'libraries.lib': 'chunks' is given, so that 'chunk_size' has no effect",
+        ),
         ({"libraries": {"control-a": {"file": "lib.smi"}}}, "kept for the controls"),
         ({"libraries": {"lib": {"file": "package:nosuchpackage/x"}}}, "is not installed"),
         ({"libraries": {"lib": {"file": "package:../x"}}}, "is not installed"),

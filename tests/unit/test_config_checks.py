@@ -102,6 +102,16 @@ def test_a_receptor_of_nothing_but_ca_atoms(tmp_path: Path) -> None:
     assert "trace.pdb: contains CA atoms only; docking needs every heavy atom" in message
 
 
+@pytest.mark.parametrize("name", ["none.smi", "none.sdf.gz"])
+def test_a_library_of_one_file_that_is_empty(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    message = refused(write(tmp_path, libraries={"vendor": {"file": name}}))
+    assert "key 'libraries.vendor.file': " in message
+    assert f"{name}: contains no molecules; give a file with one or more records" in message
+    both = write(tmp_path, libraries={"vendor": {"file": "*.smi"}})
+    config_checks.checked(both)  # of several files an empty one is left out
+
+
 @pytest.mark.parametrize("kept", [0.3, 0.999])
 def test_a_library_that_was_cut_short(tmp_path: Path, kept: float) -> None:
     packed = gzip.compress(LIBRARY.encode())

@@ -84,7 +84,7 @@ ALLOWED = {
     "progress": {"cli", "errors", "records", "store", "summary"},
     "plan": {
         *FOR_STAGES,
-        *("campaign", "chain", "config_checks", "formats", "paths", "search_changes"),
+        *("campaign", "chain", "config_checks", "formats", "paths", "screen", "search_changes"),
     },
     "target_files": FOR_STAGES,
     "export": {*FOR_STAGES, "target_files"},

@@ -214,7 +214,7 @@ def test_damaged_files_are_named_and_made_again(tmp_path: Path, finished: Path) 
     for path, before in times.items():
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert_comes_through(folder, finished)
-    cure = "make it again with the stage that writes kept files"
+    cure = "delete it and make it again, with 'ligen run CONFIG' where it is of a campaign"
     for path, fault in ((short, "not a complete HDF5 file"), (flipped, "damaged")):
         name = path.relative_to(folder)
         said = (folder / "logs/screen/dhfr/drugs" / f"{path.stem}.log").read_text()

@@ -1,6 +1,7 @@
 """What Snakemake plans, from a campaign file alone; nothing is computed."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -17,6 +18,7 @@ from snakemake import workflow
 from snakemake.parser import parse
 from snakemake.sourcecache import LocalSourceFile
 
+from ligen_py.campaign import Workplan
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.store.files.read import read
@@ -278,6 +280,51 @@ def test_a_molecule_is_docked_once_in_a_campaign_whatever_part_it_stands_in(
     assert jobs(made.stdout) == {"parse": 3}
     reasons = [reason for part in parts for reason in read(tmp_path / part, LIGANDS, Ledger).reason]
     assert reasons == [Reason.NONE, Reason.NONE, Reason.DUPLICATE_OF]
+
+
+def finished(folder: Path, campaign: dict[str, Any]) -> Workplan:
+    """Empty files, of one age, in place of all that a run makes."""
+    (folder / "c.yaml").write_text(yaml.safe_dump(campaign))
+    described = Workplan.of(campaign, "c.yaml", folder)
+    results = folder / "results"
+    (results / "export").mkdir(parents=True)
+    (results / "report.html").touch()
+    others = [Path(name) for name in (*described.final(str(results)), results / "manifest.tsv")]
+    others += [results / f".parts-{described.digest[:16]}", results / "export/.snakemake_timestamp"]
+    others += [results / "controls" / name / "accepted.txt" for name in described.ranked]
+    for path in (*described.missing(results), *others):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    for path in [results, *results.rglob("*")]:
+        os.utime(path, (2e9, 2e9))
+    return described
+
+
+def test_a_finished_campaign_makes_what_it_has_lost(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    described = finished(tmp_path, campaign)
+    results = tmp_path / "results"
+    assert jobs(snakemake(tmp_path, "--dry-run").stdout) == {}
+    first, second = described.manifest(str(results)).parts[:2]
+    follow = {"aggregate": 1, "export": 1, "report": 1, "all": 1}
+    for lost, wanted in (
+        ((first.scores,), {"screen": 1, **follow}),
+        ((first.poses, second.kept), {"screen": 2, **follow}),
+        ((first.ligands,), {"parse": 1, "screen": 2, **follow}),
+        ((results / "campaign.h5",), follow),
+        ((results / "manifest.tsv",), {"manifest": 1, **follow}),
+    ):
+        for path in lost:
+            path.unlink()
+        result = snakemake(tmp_path, "--dry-run")
+        assert jobs(result.stdout) == wanted, result.stdout
+        if first.poses in lost:
+            batch = snakemake(tmp_path, "--dry-run", "--batch", "aggregate=1/2")
+            assert jobs(batch.stdout) == {}, batch.stdout
+        for path in lost:
+            path.touch()
+            os.utime(path, (2e9, 2e9))
 
 
 def test_every_name_in_the_rules_is_defined(tmp_path: Path) -> None:

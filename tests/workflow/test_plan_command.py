@@ -8,7 +8,13 @@ import yaml
 
 from ligen_py import parse, plan
 from ligen_py.campaign import Workplan
+from ligen_py.chain import FILES
+from ligen_py.errors import InputError
+from ligen_py.records.pocket import POCKET, Audit
 from ligen_py.store.campaign.manifest import Manifest
+from ligen_py.store.files.read import read
+from tests.mini import DHFR as COMPLEX
+from tests.mini import Mini
 
 DHFR = "package:posebusters/datasets/pdb/1s3v/1s3v_"
 LIBRARY = "CCO ethanol\nCC(N)=O acetamide\nthis is no molecule\nOCC ethanol again\nC[Al](C)C odd\n"
@@ -24,6 +30,23 @@ CONFIG: dict[str, Any] = {
     "dock": {"num_restart": 8, "num_iterations": 1},
     "refine": {"rounds": 1, "evaluations": 5, "finalists": 2},
 }
+
+
+MINI: dict[str, Any] = {
+    "targets": {
+        "dhfr": {
+            "receptor": str(COMPLEX / "1ia1_protein_one_lig_removed.pdb"),
+            "chains": ["B"],
+            "site": {"ligand": str(COMPLEX / "1ia1_ligand.sdf")},
+        }
+    },
+    "libraries": {"lib": {"file": "lib.smi"}},
+    "pocket": {"radius": 8},
+    "dock": {"num_restart": 12, "num_iterations": 1, "n_angles": 8},
+    "filter": {"max_num_poses": 4},
+    "refine": {"rounds": 1, "evaluations": 8, "max_num_poses": 3},
+}
+"""What `Mini` does, as a config."""
 
 
 @pytest.fixture
@@ -54,6 +77,7 @@ def test_what_a_campaign_costs_and_leaves_out(
     speed = [line.split() for line in printed.splitlines() if line.split()[:1] == ["refine"]]
     assert any(float(row[1]) > 0 for row in speed if len(row) == 2 and "." in row[1])
     assert "output files have to be generated" in printed
+    assert "Advice" not in printed  # nothing makes five molecules take minutes
     assert sorted(path.name for path in folder.iterdir() if path.name[0] != ".") == [
         "c.yaml",
         "lib.smi",
@@ -104,3 +128,146 @@ def test_a_receptor_that_cannot_be_used_ends_it(
     assert run(folder) == 1
     assert "key 'targets.dhfr': " in (printed := capsys.readouterr().err)
     assert "no receptor atom lies in the box around (900.00, 0.00, 0.00)" in printed
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\n\n", "lib.smi: contains no molecules; give a file with one or more records"),
+        (
+            "no molecule\nnor this\n",
+            "lib.smi: no record can be docked, of 2 looked at (2 unparsable); correct the file",
+        ),
+    ],
+)
+def test_a_library_that_gives_nothing_ends_it(
+    folder: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "lib.smi").write_text(text)
+    assert run(folder) == 1
+    printed = capsys.readouterr()
+    assert f"key 'libraries.drugs': {said}" in printed.err.splitlines()[-1]
+    assert "A run now" not in printed.out
+
+
+def test_a_file_of_several_may_give_nothing(folder: Path) -> None:
+    (folder / "many").mkdir()
+    for name in ("a.smi", "b.smi", "c.smi"):
+        (folder / "many" / name).write_text("no molecule\n")
+    config = CONFIG | {"libraries": {"drugs": {"file": "many"}}}
+    described = Workplan.of(config, "c.yaml", folder)
+    one = plan.Sample(3, True, 3, folder / "s.h5", seen=1)
+    one.reasons["unparsable"] = 1
+    plan._require_use(described, "drugs", one)
+
+
+def test_a_small_sample_of_a_library_proves_nothing(folder: Path) -> None:
+    described = Workplan.of(CONFIG, "c.yaml", folder)
+    for seen, records in ((0, 5), (1, 5), (49, 500)):
+        sample = plan.Sample(records, True, 2, folder / "s.h5", seen=seen)
+        sample.reasons["unparsable"] = seen
+        plan._require_use(described, "drugs", sample)
+    sample = plan.Sample(500, True, 2, folder / "s.h5", seen=50)
+    sample.reasons["unparsable"] = 50
+    with pytest.raises(InputError, match="no record can be docked, of 50 looked at"):
+        plan._require_use(described, "drugs", sample)
+
+
+def advice(folder: Path, library: dict[str, Any], records: int, parts: int) -> list[str]:
+    """What is advised where a ligand takes a second, and each record gives one."""
+    described = Workplan.of(CONFIG | {"libraries": {"drugs": library}}, "c.yaml", folder)
+    sample = plan.Sample(records, True, parts, folder / "s.h5", states=10, seen=10)
+    return list(plan._advice(described, {"drugs": sample}, {"dock": 1.0}))
+
+
+def test_advice_can_be_followed(folder: Path) -> None:
+    library = {"file": "lib.smi"}
+    assert advice(folder, library, 6000, 10) == []
+    assert advice(folder, library, 60_000, 10) == [
+        "Advice: a chunk of drugs takes 100.0 minutes; "
+        "'libraries.drugs.chunk_size: 1000' makes it about 20"
+    ]
+    assert advice(folder, library, 6000, 100)[0].endswith("makes it about 20")
+    assert advice(folder, library, 600, 100)[0].endswith("makes it about 10")
+    assert advice(folder, library, 12, 2) == []
+    assert advice(folder, library | {"chunks": 10}, 60_000, 10)[0].endswith(
+        "take 'libraries.drugs.chunks' away, and 'libraries.drugs.chunk_size: 1000' "
+        "makes it about 20"
+    )
+
+
+def test_advice_for_many_files_that_are_small_and_for_parts_of_another_campaign(
+    folder: Path,
+) -> None:
+    for number in range(20):
+        (folder / f"m{number}.smi").write_text("CCO ethanol\n")
+    assert advice(folder, {"file": "m*.smi"}, 600, 20) == []
+
+
+def test_removed_atoms_are_counted(folder: Path) -> None:
+    described = Workplan.of(CONFIG, "c.yaml", folder)
+    names, values = plan._pockets(described, folder)
+    shown = dict(zip(names, values, strict=True))
+    audit = read(folder / "dhfr.h5", POCKET, Audit)
+    kept = int(audit.atoms[audit.action == "kept"].sum())
+    assert shown["atoms in and around the box"] == str(kept)
+    removed = audit.atoms[audit.action == "dropped"]
+    assert shown["atoms removed"] == str(removed.sum())
+    assert removed.sum() > len(removed)
+
+
+def test_what_snakemake_advises_is_left_out() -> None:
+    lines = [
+        *("job       count", "------  -------", "screen        3", ""),
+        *("Reasons:", "    (check individual jobs above for details)"),
+        *("    params have changed since last execution:", "        screen"),
+        "Some jobs were triggered by provenance information, see 'reason' section",
+        "If you prefer that only modification time is used, '--rerun-triggers mtime'",
+        "If you are sure that ..., 'snakemake --cleanup-metadata <outfile>'. ",
+        *("Rules with provenance triggered jobs: screen", "", "This was a dry-run (flag -n)."),
+    ]
+    shown = list(plan._table_and_reasons(lines))
+    assert shown == [*lines[:3], "Reasons:", *lines[6:8]]
+
+
+def test_what_a_chunk_keeps_is_said(tmp_path: Path) -> None:
+    part = Mini(tmp_path).run().parts()[0]
+    table = ["job       count", "screen        1", "total         1"]
+
+    def said(*pending: str, **changes: dict[str, Any]) -> list[str]:
+        described = Workplan.of(MINI | changes, "c.yaml", tmp_path)
+        return list(plan._files_kept(described, tmp_path, pending))
+
+    assert said(*table) == []  # another part is screened
+    line = "Of dhfr/lib/1-of-1 the files of {} are kept; those of {} are made again"
+    assert said(*table, score={"state_cost": False}) == [
+        line.format("dock, filter, refine", "score")
+    ]
+    assert said(*table, filter={"max_num_poses": 3}) == [
+        line.format("dock", "filter, refine, score")
+    ]
+    assert said(*table, "parse 1", filter={"max_num_poses": 3}) == []
+    part.scores.unlink()
+    assert said(*table) == [line.format("dock, filter, refine", "score")]
+    part.poses.unlink()
+    assert said(*table) == []
+
+
+def test_missing_files_are_named_with_the_command(folder: Path) -> None:
+    described = Workplan.of(CONFIG, "c.yaml", folder)
+    results = folder / "results"
+    parts = described.manifest(str(results)).parts
+    for path in (getattr(part, kind) for part in parts for kind in FILES):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (results / "controls" / "dhfr").mkdir(parents=True)
+    for name in ("campaign.h5", "controls/dhfr/controls.json", "controls/dhfr/controls.txt"):
+        (results / name).touch()
+    (results / "manifest.tsv").write_text(described.manifest().text())
+    assert list(plan._missing(described, folder, "ligen run c.yaml")) == []
+    parts[1].scores.unlink()
+    assert list(plan._missing(described, folder, "ligen run c.yaml")) == [
+        f"{parts[1].scores} is missing; 'ligen run c.yaml' makes it again"
+    ]
+    (results / "manifest.tsv").write_text(Manifest(described.manifest().parts[:1]).text())
+    assert list(plan._missing(described, folder, "")) == []  # a part that is new

@@ -103,7 +103,10 @@ def content_of(path: Path, kind: Kind) -> Iterator[None]:
 
 
 def _cure(kind: Kind) -> str:
-    return f"make it again with the stage that writes {kind.name} files"
+    return (
+        "delete it and make it again, with 'ligen run CONFIG' where it is of a campaign, else with "
+        f"the stage that writes {kind.name} files"
+    )
 
 
 def _require_kind(path: Path, file: h5py.File, kind: Kind, cure: str) -> None:

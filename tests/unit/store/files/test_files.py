@@ -124,7 +124,7 @@ def test_a_file_cut_short_is_a_sentence(tmp_path: Path, share: float) -> None:
     path = write_scores(tmp_path / "s.h5", 5000)
     data = path.read_bytes()
     path.write_bytes(data[: int(share * len(data))])
-    with pytest.raises(InputError, match=r"s\.h5: (not a complete HDF5 file|damaged).*; make it"):
+    with pytest.raises(InputError, match=r"s\.h5: (not a complete HDF5 file|damaged).*; delete it"):
         read(path, SCORES, Scores)
 
 
@@ -145,7 +145,7 @@ def test_a_changed_letter_is_noticed(tmp_path: Path) -> None:
     records = parsed.groups
     write(path, LIGANDS, RUN, records)
     path.write_bytes(path.read_bytes().replace(b"serious name", b"curious name"))
-    with pytest.raises(InputError, match=r"l\.h5: damaged \(its checksum differs\); make it again"):
+    with pytest.raises(InputError, match=r"l\.h5: damaged \(its checksum differs\); delete it and"):
         read(path, LIGANDS, Entries)
 
 
@@ -174,7 +174,9 @@ def torn_line(path: Path) -> None:
 def test_a_seal_cannot_be_lost(tmp_path: Path, harm: Callable[[Path], None]) -> None:
     path = write_scores(tmp_path / "s.h5", 5000)
     harm(path)
-    with pytest.raises(InputError, match=r"s\.h5: damaged \(its checksum is missing\); make it"):
+    with pytest.raises(
+        InputError, match=r"s\.h5: damaged \(its checksum is missing\); delete it and"
+    ):
         read(path, SCORES, Scores)
 
 
@@ -212,7 +214,9 @@ def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> 
         read(path, SCORES, Scores)
     with edited(path) as file:
         file.attrs["encoding-version"] = SCORES.version - 1
-    with pytest.raises(InputError, match=r"layout version 0.*make it again with the stage"):
+    with pytest.raises(
+        InputError, match=r"layout version 0.*delete it and make it again, with \'ligen run"
+    ):
         read(path, SCORES, Scores)
     (tmp_path / "text.h5").write_text("not HDF5")
     with pytest.raises(InputError, match=r"text\.h5: not a complete HDF5 file"):
