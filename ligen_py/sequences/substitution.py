@@ -10,7 +10,7 @@ from ligen_py.sequences.alphabets import AMINO_ACIDS
 
 FOLDER = Path(__file__).parent
 
-MATRICES = {
+FILES = {
     "BLOSUM45": "matrices/BLOSUM45.txt",
     "BLOSUM50": "matrices/BLOSUM50.txt",
     "BLOSUM62": "matrices/BLOSUM62.txt",
@@ -20,7 +20,10 @@ MATRICES = {
     "PAM70": "matrices/PAM70.txt",
     "PAM250": "matrices/PAM250.txt",
 }
-"""Matrices that are known by name -> files in `FOLDER`, each named whole: provenance finds them."""
+"""Files of the matrices in `FOLDER`, each named whole: so provenance finds them."""
+
+MATRICES = tuple(FILES)
+"""Matrices that are known by name."""
 
 LARGEST = 100
 """Largest score of a pair, and largest cost of one, that kernels can add (signed bytes)."""
@@ -37,7 +40,7 @@ def read_matrix(name: str) -> np.ndarray:
     """
     known = name.upper()
     if known in MATRICES:
-        return _read(FOLDER / MATRICES[known])
+        return _read(FOLDER / FILES[known])
     path = Path(name)
     if not path.is_file():
         raise InputError(

