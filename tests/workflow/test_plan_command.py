@@ -156,9 +156,12 @@ def test_a_file_of_several_may_give_nothing(folder: Path) -> None:
         (folder / "many" / name).write_text("no molecule\n")
     config = CONFIG | {"libraries": {"drugs": {"file": "many"}}}
     described = Workplan.of(config, "c.yaml", folder)
-    one = plan.Sample(3, True, 3, folder / "s.h5", seen=1)
-    one.reasons["unparsable"] = 1
-    plan._require_use(described, "drugs", one)
+    sample = plan.Sample(3, True, 3, folder / "s.h5", seen=3)
+    sample.reasons["unparsable"] = 3
+    plan._require_use(described, "drugs", sample)
+    alone = Workplan.of(CONFIG, "c.yaml", folder)
+    with pytest.raises(InputError, match="no record can be docked, of 3 looked at"):
+        plan._require_use(alone, "drugs", sample)
 
 
 def test_a_small_sample_of_a_library_proves_nothing(folder: Path) -> None:
