@@ -40,6 +40,9 @@ DRAWS = 1000
 ROW_COST = 0.6
 """`score.row_cost` of the formulas that name no other."""
 
+STRAIN_COST = 0.5
+"""`score.strain_cost` of all formulas."""
+
 VINA = tuple(f"vina.{name}" for name in ("gauss1", "gauss2", "repulsion", "hydrophobic", "hbond"))
 VINARDO = tuple(name.replace("vina", "vinardo") for name in VINA)
 
@@ -68,11 +71,12 @@ class Table:
         return len(self["name"])
 
     def costs(self, row_cost: float) -> np.ndarray:
-        """What a row's state, stereoisomers and conformers cost, kcal/mol (rows,)."""
+        """What a row's state, strain, stereoisomers and conformers cost, kcal/mol (rows,)."""
         first = self["conformer"] == 0
         block = np.cumsum(first)
         rows = self["isomers"] * np.bincount(block)[block]
-        return np.asarray(self["state_cost"] + row_cost * np.log(rows))
+        cost = self["state_cost"] + STRAIN_COST * self["strain"]
+        return np.asarray(cost + row_cost * np.log(rows))
 
     @cached_property
     def counts(self) -> np.ndarray:

@@ -113,6 +113,7 @@ def kept(
         "conformer": ligands.conformer,
         "isomers": ligands.isomers,
         "state_cost": ligands.state_cost,
+        "strain": ligands.strain,
         "atoms": ligands.heavy,
         "torsions": np.diff(ligands.first_torsion),
         "lowest_intra": intra,

@@ -108,6 +108,7 @@ def ligands_of(pdbqt: Pdbqt) -> tuple[VinaLigands, Ad4Ligands]:
         smiles=np.array([""], object),
         conformer=np.zeros(1, "u2"),
         state_cost=np.zeros(1, "f4"),
+        strain=np.zeros(1, "f4"),
         isomers=np.ones(1, "u2"),
         entry=np.zeros(1, "i8"),
         heavy=np.array([heavy], "i4"),

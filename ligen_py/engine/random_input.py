@@ -97,6 +97,7 @@ def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
         smiles=np.full(count, "", object),
         conformer=np.zeros(count, "u2"),
         state_cost=np.zeros(count, "f4"),
+        strain=np.zeros(count, "f4"),
         isomers=np.ones(count, "u2"),
         entry=np.arange(len(rows), dtype="i8"),
         first_atom=offsets("xyz"),

@@ -280,6 +280,7 @@ def _record(
         smiles=np.array([""], object),
         conformer=np.zeros(1, "u2"),
         state_cost=np.zeros(1, "f4"),
+        strain=np.zeros(1, "f4"),
         isomers=np.ones(1, "u2"),
         heavy=np.array([heavy], "i4"),
         first_atom=np.array([0, count], "i8"),

@@ -53,6 +53,13 @@ class Ligands(Record):
         units="kcal/mol",
         doc="free energy of the protonation state and tautomer above the dominant one's in water",
     )
+    strain: np.ndarray = column(
+        "f4",
+        "ligand",
+        units="kcal/mol",
+        doc="energy of the start conformer's rigid pieces above that of their lowest shapes; 0 "
+        "where it was given or made whole",
+    )
     isomers: np.ndarray = column(
         "u2", "ligand", doc="stereoisomers that are docked of this protonation state and tautomer"
     )

@@ -28,6 +28,12 @@ class ScoreSettings(Section):
         description="add the cost of a ligand's protonation state and tautomer to the energy by "
         "which states and molecules compete",
     )
+    strain_cost: float = Field(
+        0.5,
+        ge=0,
+        le=10,
+        description="share of the strain of a conformer's rings that is added to that energy",
+    )
     row_cost: float = Field(
         0.4,
         ge=0,

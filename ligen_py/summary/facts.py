@@ -269,7 +269,7 @@ def _functions(target: TargetReader, settings: dict[str, Any]) -> list[str]:
     return sorted(known, key=lambda name: order.index(name) if name in order else len(order))
 
 
-DEFINING = ("functions", "pose_weights", "state_cost", "row_cost")
+DEFINING = ("functions", "pose_weights", "state_cost", "strain_cost", "row_cost")
 """Settings of the score stage that say what a score means, beside `rank_by`."""
 
 

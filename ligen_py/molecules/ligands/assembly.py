@@ -68,6 +68,8 @@ class Piece:
     """Atom beyond one of its rotatable bonds -> row of `points`."""
     points: np.ndarray
     """f8 (shapes, atoms and those beyond, 3) in Angstrom."""
+    strain: np.ndarray
+    """f8 (shapes,): energy above the first shape's, kcal/mol."""
 
     def row(self, atom: int) -> int:
         """The row of `points` of a heavy atom of the piece, or beyond it."""
@@ -82,8 +84,8 @@ def assemble(
     cache: ShapeCache,
     limit: int,
     makes: bool = True,
-) -> np.ndarray | None:
-    """Conformers of a molecule in docking order.
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Conformers of a molecule in docking order, and their strain.
 
     Args:
         bare: its heavy atoms, hydrogens implicit.
@@ -94,9 +96,10 @@ def assemble(
         makes: whether shapes that are not known are made.
 
     Returns:
-        f8 (conformers, atoms, 3) in Angstrom, the first with every ring in its first shape. A
-        combination of shapes whose atoms clash is left out, and the next one takes its place. None
-        where a piece has no shape, or pieces cannot be joined without a clash.
+        f8 (conformers, atoms, 3) in Angstrom, the first with every ring in its first shape, and
+        their strain (conformers,) in kcal/mol: how much higher the energies of their pieces' shapes
+        are than the lowest. A combination of shapes whose atoms clash is left out, and the next one
+        takes its place. None where a piece has no shape, or pieces can only be joined with a clash.
 
     Raises:
         NoConformerError: a piece has stereocentres that exclude each other.
@@ -108,15 +111,17 @@ def assemble(
         return None
     chosen = combinations([len(piece.points) for piece in pieces], BLOCKS * limit)
     distant = Chem.GetDistanceMatrix(bare) > FARTHEST_BOND
-    found = np.empty((0, len(near), 3))
+    strain = sum(piece.strain[chosen[:, number]] for number, piece in enumerate(pieces))
+    found, strains = np.empty((0, len(near), 3)), np.empty(0)
     for start in range(0, len(chosen), limit):
-        xyz = _joined(
-            pieces, chosen[start : start + limit], near, torsions, fragments.flat, distant
-        )
-        found = np.concatenate([found, xyz[_repaired(xyz, torsions, distant)]])[:limit]
+        some = slice(start, start + limit)
+        xyz = _joined(pieces, chosen[some], near, torsions, fragments.flat, distant)
+        fine = _repaired(xyz, torsions, distant)
+        found = np.concatenate([found, xyz[fine]])[:limit]
+        strains = np.concatenate([strains, strain[some][fine]])[:limit]
         if len(found) == limit:
             break
-    return found if len(found) else None
+    return (found, strains) if len(found) else None
 
 
 def can_exist(bare: Chem.Mol, near: list[list[int]], torsions: Torsions, cache: ShapeCache) -> bool:
@@ -174,6 +179,7 @@ def _pieces(
                 slice(0, end),
                 {atom: row for row, atom in enumerate(others, start=end)},
                 shapes.xyz[:, [*rows, *hydrogens, *(place[atom] for atom in others)]],
+                shapes.strain,
             )
         )
     return pieces

@@ -100,12 +100,15 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int) -> None:
     )
 
 
-def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | None:
+def embed_piece(
+    bare: Chem.Mol, seed: int, key: str, limit: int
+) -> tuple[Chem.Mol, list[float]] | None:
     """A rigid piece with hydrogens in up to `limit` conformers that differ in their rings.
 
     The generator sees heavy atoms alone, in cages with the hydrogens of ring fusions; hydrogens are
     added to what it makes. That takes a seventh of the time. The shapes met most often are
-    minimised, and stand in the order of their energies. None where the generator finds nothing.
+    minimised, and stand in the order of their energies (kcal/mol), which come with them. None where
+    the generator finds nothing.
     """
     systems = flexible_rings(bare) if limit > 1 else []
     count = TRIES * limit if systems else 1
@@ -127,10 +130,13 @@ def embed_piece(bare: Chem.Mol, seed: int, key: str, limit: int) -> Chem.Mol | N
         _keep(mol, _distinct(mol, systems, limit))
     mol = Chem.AddHs(mol, addCoords=True)
     energies = relax(mol, PIECE_STEPS)
-    _keep(mol, sorted(range(len(energies)), key=lambda number: (energies[number], number)))
+    order = sorted(range(len(energies)), key=lambda number: (energies[number], number))
+    _keep(mol, order)
     if systems:
-        _keep(mol, list(_first_of_each(_shapes_of_all(mol, systems)).values())[:limit])
-    return mol
+        different = list(_first_of_each(_shapes_of_all(mol, systems)).values())[:limit]
+        _keep(mol, different)
+        order = [order[number] for number in different]
+    return mol, [energies[number] for number in order]
 
 
 def is_excluded(bare: Chem.Mol, seed: int, key: str) -> bool:

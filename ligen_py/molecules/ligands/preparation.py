@@ -163,6 +163,7 @@ SHARED: tuple[_Packed, ...] = (
 """Arrays of a molecule, types and further dimensions; the largest types first, so none is split."""
 OWN: tuple[_Packed, ...] = (
     ("state_cost", "f4", ()),
+    ("strain", "f4", ()),
     ("xyz", "f4", (3,)),
     ("conformer", "u2", ()),
     ("isomers", "u2", ()),
@@ -686,7 +687,7 @@ def _ligands(
     ordered.outline.require_orders()
     if placed:
         xyz = ordered.lists.mol.GetConformer().GetPositions()
-        return _rows(ordered, [xyz[ordered.order]], smiles)
+        return _rows(ordered, [xyz[ordered.order]], None, smiles)
     yield None
     try:
         joined = _joined(isomer, ordered, settings, shapes, makes=False)
@@ -694,12 +695,12 @@ def _ligands(
         yield ALONE
         joined = _joined(isomer, ordered, settings, shapes, makes=True)
     if joined is not None:
-        return _rows(ordered, joined, smiles)
+        return _rows(ordered, *joined, smiles)
     yield ALONE
     whole = _whole(ordered, smiles, settings)
     if MADE_WHOLE not in notes:
         notes.append(MADE_WHOLE)
-    return _rows(*whole, smiles)
+    return _rows(*whole, None, smiles)
 
 
 def _joined(
@@ -708,8 +709,8 @@ def _joined(
     settings: ParseSettings,
     shapes: Path | None,
     makes: bool,
-) -> np.ndarray | None:
-    """Conformers in docking order, put together from pieces; None where that cannot be."""
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Conformers put together from pieces, as of `assemble`; None where that cannot be."""
     try:
         return assemble(
             *_bare(isomer, ordered),
@@ -764,9 +765,12 @@ def _shape_cache_of(
 
 
 def _rows(
-    ordered: _Ordered, conformers: Sequence[np.ndarray] | np.ndarray, smiles: str
+    ordered: _Ordered,
+    conformers: Sequence[np.ndarray] | np.ndarray,
+    strain: np.ndarray | None,
+    smiles: str,
 ) -> list[State]:
-    """The columns of a molecule in each of its conformers."""
+    """The columns of a molecule in each of its conformers, of strain 0 where none is known."""
     heavy, torsions = ordered.heavy, ordered.torsions
     shared = {
         "smiles": np.array([smiles], object),
@@ -776,8 +780,13 @@ def _rows(
         "molecule": ordered.octets,
     }
     result = []
+    strain = np.zeros(len(conformers)) if strain is None else strain
     for number, xyz in enumerate(conformers):
-        own = {"conformer": np.array([number], "u2"), "xyz": _centred(xyz, heavy)}
+        own = {
+            "conformer": np.array([number], "u2"),
+            "strain": strain[number : number + 1].astype("f4"),
+            "xyz": _centred(xyz, heavy),
+        }
         result.append(State(ordered.outline, ordered.partial, shared | own))
     return result
 

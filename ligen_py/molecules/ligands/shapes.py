@@ -44,12 +44,15 @@ class Shapes:
     hydrogens of each heavy atom in turn."""
     first: list[int]
     """Of each heavy atom the first of its hydrogens; one more as the end of the last one's."""
+    strain: np.ndarray
+    """f8 (shapes,): energy above that of the first shape, kcal/mol."""
 
     def packed(self) -> bytes:
         """The shapes as bytes, with a checksum."""
         counts = np.diff(self.first).astype("u1")
         sizes = np.array([len(self.xyz), len(counts)], "<u4")
-        return _signed(sizes.tobytes() + counts.tobytes() + self.xyz.astype("<f4").tobytes())
+        numbers = np.concatenate([self.strain, self.xyz.ravel()]).astype("<f4")
+        return _signed(sizes.tobytes() + counts.tobytes() + numbers.tobytes())
 
     @classmethod
     def unpacked(cls, data: bytes) -> "Shapes":
@@ -57,8 +60,9 @@ class Shapes:
         shapes, heavy = np.frombuffer(data[:8], "<u4").tolist()
         counts = np.frombuffer(data[8 : 8 + heavy], "u1")
         first = np.cumsum([heavy, *counts.tolist()]).tolist()
-        xyz = np.frombuffer(data[8 + heavy :], "<f4").astype("f8")
-        return cls(xyz.reshape(shapes, first[-1], 3), first)
+        numbers = np.frombuffer(data[8 + heavy :], "<f4").astype("f8")
+        strain, xyz = numbers[:shapes], numbers[shapes:]
+        return cls(xyz.reshape(shapes, first[-1], 3), first, strain)
 
 
 class UnknownShapeError(Exception):
@@ -198,8 +202,8 @@ def make_shapes(smiles: str, seed: int, limit: int, macrocycles: int) -> Shapes 
     if made is None:
         if not is_excluded(mol, seed, smiles):
             return None
-        made = Chem.AddHs(mol)
-    mol = made
+        made = Chem.AddHs(mol), []
+    mol, energies = made
     owner = [atom.GetNeighbors()[0].GetIdx() for atom in list(atoms_of(mol))[count:]]
     order = np.argsort(owner, kind="stable")
     xyz = np.zeros((mol.GetNumConformers(), mol.GetNumAtoms(), 3))
@@ -208,4 +212,5 @@ def make_shapes(smiles: str, seed: int, limit: int, macrocycles: int) -> Shapes 
     xyz[:, count:] = xyz[:, count:][:, order]
     first = np.cumsum([count, *np.bincount(owner, minlength=count).tolist()]).tolist()
     # As a file holds them, so that shapes are the same whether they were kept or made.
-    return Shapes(xyz.astype("f4").astype("f8"), first)
+    strain = np.array(energies, "f8") - (energies[0] if energies else 0)
+    return Shapes(xyz.astype("f4").astype("f8"), first, strain.astype("f4").astype("f8"))

@@ -86,9 +86,9 @@ def made(
 ) -> tuple[Chem.Mol, np.ndarray]:
     """A molecule with hydrogens in docking order, and its conformers."""
     bare, mol, near, torsions = ordered(smiles)
-    xyz = assemble(bare, near, torsions, cache or ShapeCache(None, 1, limit, limit), limit)
-    assert xyz is not None
-    return mol, xyz
+    found = assemble(bare, near, torsions, cache or ShapeCache(None, 1, limit, limit), limit)
+    assert found is not None
+    return mol, found[0]
 
 
 def ordered(smiles: str) -> tuple[Chem.Mol, Chem.Mol, list[list[int]], Torsions]:
@@ -115,7 +115,7 @@ class AnyShapes(ShapeCache):
     def shapes(self, smiles: str, makes: bool = True) -> Shapes:
         atoms = list(Chem.MolFromSmiles(smiles).GetAtoms())
         first = np.cumsum([len(atoms), *(atom.GetTotalNumHs() for atom in atoms)]).tolist()
-        return Shapes(np.zeros((1, first[-1], 3)), first)
+        return Shapes(np.zeros((1, first[-1], 3)), first, np.zeros(1))
 
 
 class Forgetful(dict):  # type: ignore[type-arg]
@@ -300,6 +300,24 @@ def test_conformers_differ_in_their_rings() -> None:
     assert max(turns) > 150  # equatorial: along the ring
 
 
+def test_strain_is_the_energy_above_the_lowest_shapes() -> None:
+    """Of two methylcyclohexanes: chairs, an axial methyl group (1.4 to 1.8 kcal/mol), boats."""
+    bare, _, near, torsions = ordered("CC1CCCCC1")
+    found = assemble(bare, near, torsions, ShapeCache(None, 1, 4, 4), 4)
+    assert found is not None
+    _, alone = found
+    assert alone[0] == 0
+    assert alone[1] == pytest.approx(1.6, abs=0.3)
+    assert alone[2] > 4
+    bare, _, near, torsions = ordered("C1CCCCC1CCC1CCCCC1")
+    found = assemble(bare, near, torsions, ShapeCache(None, 1, 4, 4), 4)
+    assert found is not None
+    _, both = found
+    assert both[0] == 0
+    assert both[1] == both[2]  # one ring or the other
+    assert len(both) == 4
+
+
 def test_the_most_common_shapes_are_combined_first() -> None:
     assert combinations([2, 1, 3], 4).tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 0, 2]]
     assert combinations([1, 1], 4).tolist() == [[0, 0]]
@@ -324,7 +342,8 @@ def filled(path: Path) -> tuple[list[str], list[Shapes | None]]:
 def equal(one: Shapes | None, other: Shapes | None) -> bool:
     if one is None or other is None:
         return one is other
-    return np.array_equal(one.xyz, other.xyz) and one.first == other.first
+    same = np.array_equal(one.xyz, other.xyz) and np.array_equal(one.strain, other.strain)
+    return same and one.first == other.first
 
 
 def test_shapes_pass_through_a_file_unchanged(

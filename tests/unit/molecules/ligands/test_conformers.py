@@ -35,9 +35,10 @@ def test_one_conformer_without_flexible_rings() -> None:
 
 def test_a_ring_saturated_in_part_is_puckered_in_its_piece() -> None:
     smiles = "C=[1C](C)N1C(=O)C[C@H]([2NH+](C)C)C1=O"
-    mol = embed_piece(Chem.MolFromSmiles(smiles), 1, smiles, 4)
-    assert mol is not None
-    assert mol.GetNumConformers() == 1
+    made = embed_piece(Chem.MolFromSmiles(smiles), 1, smiles, 4)
+    assert made is not None
+    mol, energies = made
+    assert mol.GetNumConformers() == len(energies) == 1
     (ring,) = mol.GetRingInfo().AtomRings()
     turns = [
         abs(rdMolTransforms.GetDihedralDeg(mol.GetConformer(), *np.roll(ring, -first)[:4].tolist()))
