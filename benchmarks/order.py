@@ -74,7 +74,8 @@ class Table:
         """What a row's state, strain, stereoisomers and conformers cost, kcal/mol (rows,)."""
         first = self["conformer"] == 0
         block = np.cumsum(first)
-        rows = self["isomers"] * np.bincount(block)[block]
+        unknown = np.bincount(block, self["strain"]) == 0
+        rows = self["isomers"] * np.where(unknown, np.bincount(block), 1)[block]
         cost = self["state_cost"] + STRAIN_COST * self["strain"]
         return np.asarray(cost + row_cost * np.log(rows))
 

@@ -39,8 +39,8 @@ class ScoreSettings(Section):
         ge=0,
         le=10,
         description="kcal/mol that are added to that energy, times the natural logarithm of the "
-        "number of stereoisomers and conformers that a state is docked in; 0: the best of many "
-        "wins by chance",
+        "number of stereoisomers that a state is docked in, and of conformers of unknown strain; "
+        "0: the best of many wins by chance",
     )
     check_every: int = Field(
         1000,

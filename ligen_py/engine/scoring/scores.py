@@ -172,15 +172,15 @@ def handicap(ligands: Ligands, settings: ScoreSettings) -> np.ndarray:
     """What is added to the energies of a ligand's poses where ligands compete: float32, kcal/mol.
 
     The cost of its protonation state and tautomer; `strain_cost` times the strain of its conformer;
-    and `row_cost` times the logarithm of the number of ligands that differ from it by stereoisomer
-    or conformer only, because the best of many draws is better by chance.
+    and `row_cost` times the logarithm of the number of ligands that differ from it by stereoisomer,
+    because the best of many draws is better by chance. Conformers whose strain is not known are
+    draws as well.
     """
-    first = ligands.conformer == 0
-    conformers = np.bincount(np.cumsum(first), minlength=1)[np.cumsum(first)]
-    rows = _LOGS[np.minimum(ligands.isomers, MOST_ROWS)] + _LOGS[np.minimum(conformers, MOST_ROWS)]
-    cost = ligands.state_cost if settings.state_cost else np.zeros(len(first))
-    strain = settings.strain_cost * ligands.strain
-    return (cost + strain + settings.row_cost * rows).astype(np.float32)
+    block = np.cumsum(ligands.conformer == 0)
+    draws = np.where(np.bincount(block, ligands.strain) == 0, np.bincount(block), 1)[block]
+    rows = _LOGS[np.minimum(ligands.isomers, MOST_ROWS)] + _LOGS[np.minimum(draws, MOST_ROWS)]
+    cost = settings.state_cost * ligands.state_cost + settings.strain_cost * ligands.strain
+    return (cost + settings.row_cost * rows).astype(np.float32)
 
 
 def pose_scores(

@@ -159,22 +159,25 @@ def test_the_score_of_a_large_and_of_a_small_ligand_by_hand() -> None:
 
 
 def test_the_handicap_of_states_and_of_many_rows_by_hand() -> None:
-    """Two states: the dominant one as two isomers with two and one conformers, and another one."""
+    """Two states: the dominant one as two isomers with two and one conformers, and another one.
+
+    The first two conformers have a strain; those of the last molecule have none that is known.
+    """
     ligands = replace(
-        make_ligands([(10, 5)] * 5),
-        entry=np.array([0, 0, 0, 0, 1]),
-        conformer=np.array([0, 1, 0, 0, 0], "u2"),
-        isomers=np.array([2, 2, 2, 1, 1], "u2"),
-        state_cost=np.array([0, 0, 0, 0.9, 0], "f4"),
-        strain=np.array([0, 3, 0, 1, 0], "f4"),
+        make_ligands([(10, 5)] * 6),
+        entry=np.array([0, 0, 0, 0, 1, 1]),
+        conformer=np.array([0, 1, 0, 0, 0, 1], "u2"),
+        isomers=np.array([2, 2, 2, 1, 1, 1], "u2"),
+        state_cost=np.array([0, 0, 0, 0.9, 0, 0], "f4"),
+        strain=np.array([0, 3, 0, 0, 0, 0], "f4"),
     )
     ln2 = np.log(2)
     every = handicap(ligands, ScoreSettings(strain_cost=0.5, row_cost=0.5))
-    assert every == pytest.approx([ln2, ln2 + 1.5, ln2 / 2, 1.4, 0])
+    assert every == pytest.approx([ln2 / 2, ln2 / 2 + 1.5, ln2 / 2, 0.9, ln2 / 2, ln2 / 2])
     states = handicap(ligands, ScoreSettings(strain_cost=0, row_cost=0))
     assert states.tolist() == ligands.state_cost.tolist()
     rows = handicap(ligands, ScoreSettings(row_cost=1, strain_cost=0, state_cost=False))
-    assert rows == pytest.approx([2 * ln2, 2 * ln2, ln2, 0, 0])
+    assert rows == pytest.approx([ln2, ln2, ln2, 0, ln2, ln2])
     assert handicap(make_ligands([]), ScoreSettings()).tolist() == []
 
 
