@@ -120,7 +120,7 @@ def heavy_atoms(ligands: Ligands) -> np.ndarray:
 
 LIGANDS = Kind(
     "ligands",
-    4,
+    5,
     {"entries": Entries, "ledger": Ledger, "ligands": Ligands},
     lambda: {"properties": Properties, **typed_records("LIGANDS")},
 )

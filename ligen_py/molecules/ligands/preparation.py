@@ -779,8 +779,8 @@ def _rows(
         "torsion_range": torsions.far_sides.astype("i2"),
         "molecule": ordered.octets,
     }
-    result = []
     strain = np.zeros(len(conformers)) if strain is None else strain
+    result = []
     for number, xyz in enumerate(conformers):
         own = {
             "conformer": np.array([number], "u2"),

@@ -301,7 +301,7 @@ def test_conformers_differ_in_their_rings() -> None:
 
 
 def test_strain_is_the_energy_above_the_lowest_shapes() -> None:
-    """Of two methylcyclohexanes: chairs, an axial methyl group (1.4 to 1.8 kcal/mol), boats."""
+    """Of methylcyclohexane: a chair, that with an axial methyl group (1.6 kcal/mol), boats."""
     bare, _, near, torsions = ordered("CC1CCCCC1")
     found = assemble(bare, near, torsions, ShapeCache(None, 1, 4, 4), 4)
     assert found is not None
