@@ -4,6 +4,7 @@
     python benchmarks/autodock.py FOLDER complexes [--seeds N]
     python benchmarks/autodock.py FOLDER speed [--generations N]
     python benchmarks/autodock.py FOLDER screen [--ligands N] [--library FILE]
+    python benchmarks/autodock.py FOLDER registers
     ... [--search bfgs adadelta solis_wets] [--set KEY=VALUE ...] [--only ID ...] [--runs N]
         [--device SELECTOR] [--json FILE]
 
@@ -20,6 +21,8 @@ within 2 A, evaluations, seconds; and E50, the evaluations that half the runs ne
 speed: evaluations a second at fixed work, without the automatic stop.
 screen: ligands a second, all in one launch, in the box of 3ce3: the first state of each molecule of
 FILE, which `ligen stage parse` wrote, or the five ligands again and again.
+registers: of the kernels that search, on NVIDIA's GPUs: registers of a lane, bytes of them that are
+spilled, local memory of a sub-group, and how many sub-groups a multiprocessor has room for.
 Each local search has its own defaults; --set changes settings of the genetic algorithm.
 """
 
@@ -37,7 +40,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.docking import LigandsInMemory
 from ligen_py.engine.functions.ad4.field import Ad4Field
-from ligen_py.engine.genetic.batched import Lga
+from ligen_py.engine.genetic.batched import CLASSES, Lga
 from ligen_py.engine.genetic.given_field import GivenField
 from ligen_py.engine.genetic.poses import Poser, map_values
 from ligen_py.engine.refinement.maps import Grid
@@ -47,6 +50,7 @@ from ligen_py.molecules.autogrid import CHARGE, SOLVATION, read_maps
 from ligen_py.molecules.pdbqt import type_name
 from ligen_py.molecules.pdbqt_input import PdbqtLigand, read_ligand, read_receptor
 from ligen_py.opencl.device import Device, select
+from ligen_py.opencl.residency import occupancy, usage
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
 from ligen_py.records.rows import concatenated, rows_below, subset
 from ligen_py.settings.lga import LgaSettings, LocalSearch
@@ -273,11 +277,35 @@ def screen(folder: Path, names: Iterable[str], options: argparse.Namespace) -> I
         }
 
 
+def registers(folder: Path, names: Iterable[str], options: argparse.Namespace) -> Iterable[dict]:
+    """Rows of what the kernel of each size of ligand takes; none from a compiler that is silent."""
+    device = select(options.device)
+    lga = Lga(device, System(folder, next(iter(names)), device).field)
+    for search in options.search:
+        for atoms, freedoms in CLASSES:
+            program, _ = lga.program((atoms, freedoms), settings_of(options, search))
+            for kernel, found in usage(program.log).items():
+                if kernel not in ("generations", "generation"):
+                    continue
+                room, most = occupancy(program, kernel, 1)
+                yield {
+                    "search": search,
+                    "atoms": atoms,
+                    "degrees of freedom": freedoms,
+                    "registers": found.registers,
+                    "bytes spilled": found.spilled,
+                    "bytes of local memory": program.local_bytes(kernel),
+                    "sub-groups": f"{room} of {most}",
+                    "device": device.label,
+                }
+
+
 TABLES: dict[str, Callable[..., Iterable[dict]]] = {
     "energies": energies,
     "complexes": complexes,
     "speed": speed,
     "screen": screen,
+    "registers": registers,
 }
 
 

@@ -527,7 +527,7 @@ class Lga:
         device, grid, lanes = self.device, self.field.maps.grid.row(), self._lanes
         values, listed = _values(settings), buffers.upload(device, active)
         tables = (*shared.tables, listed, shared.runs)
-        program, more = self._program(classes, settings)
+        program, more = self.program(classes, settings)
         if self.form == "sub_groups":
             individuals = len(active) * settings.population
             groups = min(individuals, GROUPS_PER_UNIT * int(device.handle.max_compute_units))
@@ -567,7 +567,7 @@ class Lga:
             )
         return _ByLanes(pairs)
 
-    def _program(self, classes: tuple[int, int], settings: LgaSettings) -> tuple[Program, int]:
+    def program(self, classes: tuple[int, int], settings: LgaSettings) -> tuple[Program, int]:
         """The kernels of a form, and bytes of a sub-group's slots where these are in global memory.
 
         Such slots are those of the form `lanes`.
