@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "receptor",
         metavar="PROTEIN",
         type=cli.input_file,
-        help="protein: PDB or mmCIF file, plain or .gz",
+        help="protein: PDB, mmCIF or PDBQT file, plain or .gz",
     )
     parser.add_argument("ligands", metavar="LIGANDS", nargs="+", help="files, and SMILES in quotes")
     parser.add_argument(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ligen_py.molecules.autogrid import Autogrid
     from ligen_py.molecules.pdbqt_input import PdbqtLigand
     from ligen_py.opencl.device import Device
+    from ligen_py.records.functions.ad4 import Ad4Ligands
 
 log = logging.getLogger("ligen_py")
 
@@ -204,7 +205,7 @@ def _dock(options: argparse.Namespace) -> None:
     outputs = _outputs(options, ligands)
     together = concatenated([ligand.ligands for ligand in ligands])
     device = select(options.device)
-    field, maps = _field(options, device, ligands)
+    field, maps = _field(options, device, together, ligands[0].center)
     values = map_values(device, field)
     if options.write_maps:
         _write_maps(Path(options.write_maps), maps, values, field)
@@ -235,9 +236,12 @@ def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> l
 
 
 def _field(
-    options: argparse.Namespace, device: "Device", ligands: "Sequence[PdbqtLigand]"
+    options: argparse.Namespace, device: "Device", together: "Ad4Ligands", middle: np.ndarray
 ) -> "tuple[Ad4Field, Autogrid]":
-    """The field of the receptor, and the box and types of its maps."""
+    """The field of the receptor for all ligands, and the box and types of its maps.
+
+    The box is around the `middle` of the first ligand where none is given.
+    """
     from ligen_py.engine.functions.ad4.field import Ad4Field
     from ligen_py.engine.genetic.given_field import GivenField
     from ligen_py.engine.refinement.maps import Grid
@@ -245,9 +249,7 @@ def _field(
     from ligen_py.molecules.pdbqt import type_name
     from ligen_py.molecules.pdbqt_input import read_receptor
     from ligen_py.records.functions.ad4 import Ad4Type
-    from ligen_py.records.rows import concatenated
 
-    together = concatenated([ligand.ligands for ligand in ligands])
     types = [Ad4Type(kind) for kind in np.unique(together.type)]
     names = {kind: type_name(kind) for kind in types}
     if options.ffile is not None:
@@ -257,7 +259,7 @@ def _field(
         given = {kind: by_name[kind.name] for kind in types}
         return GivenField(device, grid, maps.values[CHARGE], maps.values[SOLVATION], given), maps
     receptor = read_receptor(options.receptor)
-    center = np.array(options.center if options.center else ligands[0].center)
+    center = np.array(options.center if options.center else middle)
     spacing = LgaSettings().spacing
     if min(options.size) < spacing:
         raise UsageError(f"--size: give three sides of {spacing} A or more")

@@ -1,7 +1,8 @@
 """Turn a receptor and a site into a pocket: scored atoms, geometric field, anchors, audit.
 
-Reads a structure file (PDB or mmCIF, plain or .gz); the site is a reference ligand, residues, a
-point or a cavity. Writes one pocket file, whose audit accounts for every atom of the structure.
+Reads a structure file (PDB, mmCIF or PDBQT, plain or .gz); the site is a reference ligand,
+residues, a point or a cavity. Writes one pocket file, whose audit accounts for every atom of the
+structure.
 
 --list shows the cavities of a receptor, --audit what was kept, dropped and chosen for a pocket
 file, or what differs between two.
@@ -45,7 +46,9 @@ class Inputs(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the stage from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.pocket", __doc__, Structure, SiteSettings, PocketSettings)
-    parser.add_argument("--receptor", type=cli.input_file, help="PDB or mmCIF file, plain or .gz")
+    parser.add_argument(
+        "--receptor", type=cli.input_file, help="PDB, mmCIF or PDBQT file, plain or .gz"
+    )
     parser.add_argument("--output", type=Path, help="pocket file to write")
     parser.add_argument("--list", action="store_true", help="list the receptor's cavities and end")
     parser.add_argument(

@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("poses", metavar="POSES", type=cli.input_file, help="poses: an SDF file")
     parser.add_argument(
         "--receptor", metavar="PROTEIN", type=cli.input_file, required=True,
-        help="protein: PDB or mmCIF file, plain or .gz; hydrogens and charges are added",
+        help="protein: PDB, mmCIF or PDBQT file, plain or .gz; hydrogens and charges are added",
     )  # fmt: skip
     parser.add_argument(
         "--weights", metavar="FILE", type=cli.input_file, nargs="+",

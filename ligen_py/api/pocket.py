@@ -78,7 +78,7 @@ class Pocket:
         """Prepare a receptor around a site, which is given in one of five ways.
 
         Args:
-            receptor: structure file: PDB or mmCIF, plain or .gz.
+            receptor: structure file: PDB, mmCIF or PDBQT, plain or .gz.
             site: reference ligand: a file (SDF, MOL2 or PDB), an RDKit molecule with coordinates,
                 or the name of a ligand in the structure, such as "STI" or "A/STI/201". It is taken
                 out of the receptor. The box is a cube around its centroid.

@@ -113,7 +113,9 @@ class Target(Structure):
     """A receptor and one site or several."""
 
     receptor: str | Annotated[dict[Name, str], Field(min_length=1)] = Field(
-        description="structure file: PDB or mmCIF, plain or .gz; or several conformations by name"
+        description=(
+            "structure file: PDB, mmCIF or PDBQT, plain or .gz; or several conformations by name"
+        )
     )
     site: Site | None = Field(None, description="where to dock")
     sites: dict[Name, Site] = Field(

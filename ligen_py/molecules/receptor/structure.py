@@ -1,4 +1,4 @@
-"""A structure file (PDB or mmCIF, plain or .gz) as a table of atoms in a canonical order."""
+"""A structure file (PDB, mmCIF or PDBQT, plain or .gz) as a table of atoms in a canonical order."""
 
 import gzip
 import io
@@ -14,6 +14,13 @@ from ligen_py.errors import InputError
 
 TEXT_LIMIT = 1 << 29
 """Bytes of a structure file, unpacked: some five million atoms."""
+
+ELEMENTS = {
+    "A": "C", "HD": "H", "HS": "H", "NA": "N", "NS": "N", "OA": "O", "OS": "O", "SA": "S",
+    "W": "",
+}  # fmt: skip
+"""AutoDock's atom types that are no symbols of elements, or other ones: NA is a nitrogen, Na is
+sodium, W is a water's place."""
 
 
 class Place(NamedTuple):
@@ -84,9 +91,9 @@ def read_atoms(path: Path, assembly: str | None = None) -> Atoms:
     the chain itself. Raises InputError if the file is missing, damaged, not a structure, without
     atoms or without this assembly, and if the parser returns fewer atoms than the file has.
     """
-    if path.name.lower().removesuffix(".gz").endswith(".pdbqt"):
-        raise InputError(f"{path}: PDBQT has atom types in place of elements; give the PDB file")
     text = read_text(path)
+    if path.name.lower().removesuffix(".gz").endswith(".pdbqt"):
+        text = _as_pdb(path, text)
     structure, expected = _parse(path, text)
     atoms = _table(structure, _operators(path, structure, assembly))
     found = int((atoms.copy <= 0).sum())
@@ -98,6 +105,33 @@ def read_atoms(path: Path, assembly: str | None = None) -> Atoms:
             "read; look for records behind END, or for a second data block"
         )
     return atoms
+
+
+def _as_pdb(path: Path, text: str) -> str:
+    """A rigid receptor's PDBQT as PDB: elements in place of AutoDock's types and charges."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, start=1):
+        word = line[:6].strip().upper()
+        if word in ("ROOT", "BRANCH", "BEGIN_"):
+            raise InputError(
+                f"{path}: line {number}: {line.split()[0]} belongs to a ligand or to flexible "
+                "residues; give the rigid receptor"
+            )
+        if word in ("ATOM", "HETATM"):
+            kind = line[77:79].strip()
+            element = gemmi.Element(ELEMENTS.get(kind, kind))
+            if not line[70:76].strip():
+                raise InputError(
+                    f"{path}: line {number}: no partial charge in columns 71 to 76, so this is no "
+                    "PDBQT; name a PDB file .pdb"
+                )
+            if not element.atomic_number:
+                raise InputError(
+                    f"{path}: line {number}: atom type {kind!r} in columns 78 and 79 stands for no "
+                    "element; correct it, or give the PDB file"
+                )
+            lines[number - 1] = f"{line[:66]:76}{element.name:>2}"
+    return "\n".join(lines)
 
 
 def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:

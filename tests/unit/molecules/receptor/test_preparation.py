@@ -487,10 +487,55 @@ def test_an_element_left_out_is_the_first_letter_of_the_name(
     bare = [line[:76] for line in ALANINES] + [atom("CB", "ALA", 2, (9.0, 3.5, 1.3), "A")]
     prepared = run(tmp_path, bare, ligand_site)
     assert prepared.receptor.element.tolist() == [6, 6, 6, 7, 8, 6, 6, 7]
-    named = tmp_path / "receptor.pdbqt"
-    (tmp_path / "receptor.pdb").rename(named)
-    with pytest.raises(InputError, match="PDBQT has atom types in place of elements"):
-        keep(named, ligand_site)
+
+
+def pdbqt(line: str, kind: str) -> str:
+    """A line of a PDB file with AutoDock's type, and a charge, in place of the element."""
+    return f"{line[:66]}    {-0.123:6.3f} {kind:2}"
+
+
+PDBQT_TYPES = ("N", "C", "C", "OA", "C", "NA", "A", "C")
+
+
+def test_a_receptor_as_pdbqt_is_that_of_its_pdb_file(tmp_path: Path, ligand_site: Site) -> None:
+    lines = [
+        *ALANINES,
+        atom("HN", "ALA", 2, (8.8, 0.65, 0.0), "H"),
+        het("ZN", "ZN", 3, (4.0, 3.0, 3.0), "ZN"),
+    ]
+    kinds = [*PDBQT_TYPES, "HD", "Zn"]
+    plain = keep(write(tmp_path / "receptor.pdb", lines), ligand_site)
+    named = [pdbqt(line, kind) for line, kind in zip(lines, kinds, strict=True)]
+    for ending in (".pdbqt", ".PDBQT.gz"):
+        path = write(tmp_path / "receptor.pdbqt", ["REMARK  made for AutoDock", *named, "TER"])
+        if ending.endswith("gz"):
+            path = tmp_path / f"receptor{ending}"
+            path.write_bytes(gzip.compress((tmp_path / "receptor.pdbqt").read_bytes()))
+        read = keep(path, ligand_site)
+        for column in fields(plain.receptor):
+            one, two = (getattr(each.receptor, column.name) for each in (plain, read))
+            assert np.array_equal(one, two), column.name
+        assert list(read.audit.reason) == list(plain.audit.reason)
+        assert 30 in read.receptor.element
+
+
+@pytest.mark.parametrize(
+    ("first", "message"),
+    [
+        ("ROOT", "line 1: ROOT belongs to a ligand or to flexible residues"),
+        ("BEGIN_RES ALA A   1", "line 1: BEGIN_RES belongs to a ligand or to flexible residues"),
+        (pdbqt(ALANINES[0], "W"), "line 1: atom type 'W' in columns 78 and 79 stands for no"),
+        (pdbqt(ALANINES[0], "TZ"), "line 1: atom type 'TZ' in columns 78 and 79 stands for no"),
+        (ALANINES[0], "line 1: no partial charge in columns 71 to 76, so this is no PDBQT"),
+    ],
+)
+def test_a_pdbqt_that_is_no_rigid_receptor_says_so(
+    tmp_path: Path, ligand_site: Site, first: str, message: str
+) -> None:
+    rest = [pdbqt(line, kind) for line, kind in zip(ALANINES, PDBQT_TYPES, strict=True)]
+    path = write(tmp_path / "receptor.pdbqt", [first, *rest])
+    with pytest.raises(InputError, match=message):
+        keep(path, ligand_site)
 
 
 def test_near_pairs_are_all_pairs_within_the_cutoff() -> None:
