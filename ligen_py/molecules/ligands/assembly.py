@@ -213,9 +213,7 @@ def _joined(
         points = piece.points[chosen[:, number]]
         if number:
             parent = int(owner[here])
-            # Both ends have a heavy neighbour besides each other, which stands before hydrogens.
-            behind = next(atom for atom in near[here] if atom != there)
-            ahead = next(atom for atom in near[there] if atom != here)
+            behind, ahead = _largest(near, here, there), _largest(near, there, here)
             before = placed[parent][:, [pieces[parent].row(a) for a in (behind, here, there)]]
             rows = [piece.row(atom) for atom in (here, there, ahead)]
             points, angle, end, axis = _aligned(before, points, rows)
@@ -228,6 +226,14 @@ def _joined(
         xyz[:, piece.first : piece.first + piece.heavy] = own[:, : piece.heavy]
         xyz[:, hydrogens[number] : hydrogens[number + 1]] = own[:, piece.heavy :]
     return xyz
+
+
+def _largest(near: list[list[int]], end: int, other: int) -> int:
+    """The neighbour of a bond's end that goes on, if one does, which torsions are counted from.
+
+    So an ester, of which the carbonyl group's oxygen is at an end, has the form that esters have.
+    """
+    return max((atom for atom in near[end] if atom != other), key=lambda atom: len(near[atom]))
 
 
 MOST_KNOWN = 20_000
