@@ -229,9 +229,10 @@ def _joined(
 
 
 def _largest(near: list[list[int]], end: int, other: int) -> int:
-    """The neighbour of a bond's end that goes on, if one does, which torsions are counted from.
+    """The neighbour of a bond's end with most neighbours of its own: torsions are counted from it.
 
-    So an ester, of which the carbonyl group's oxygen is at an end, has the form that esters have.
+    So an ester does not begin with the carbonyl group's oxygen across. Both ends have a heavy
+    neighbour, and of equals the first one is taken, so it is never a hydrogen.
     """
     return max((atom for atom in near[end] if atom != other), key=lambda atom: len(near[atom]))
 
