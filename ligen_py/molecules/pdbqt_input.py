@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import gemmi
 import numpy as np
 from rdkit import Chem
 
@@ -32,6 +33,12 @@ ELEMENT = {
     Ad4Type.FE: 26, Ad4Type.ZN: 30,
 }  # fmt: skip
 
+OTHERS = {"HS": "H", "NS": "N", "OS": "O", "W": ""}
+"""Further types that are no symbols of elements, or other ones: W is a water's place."""
+
+SODIUM = "Na"
+"""The one type of which the capitals count: NA is a nitrogen."""
+
 LONGER = 1.17
 """Two atoms are bonded up to so many times the sum of their covalent radii."""
 
@@ -49,7 +56,7 @@ REFUSED = {
     "OS": "this type of AutoDock4 has no parameters here",
     "TZ": "docking with zinc pseudo-atoms (type TZ) is not supported",
 }
-"""Types, without the digits behind them, and why they are not taken."""
+"""Types in capitals, without the digits behind them, and why they are not taken."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,41 @@ def read_receptor(path: Path) -> Ad4Receptor:
         raise InputError(f"{path}: no atoms; give the receptor as PDBQT")
     xyz, charges, types = _columns(path, lines, atoms)
     return charged_receptor(xyz, types, charges)
+
+
+def as_pdb(path: Path, text: str) -> str:
+    """The text of a rigid receptor as PDB: elements in place of charges and types.
+
+    Also of types without parameters here. InputError names the line where it cannot be used.
+    """
+    lines = text.splitlines()
+    for number, line in enumerate(lines, start=1):
+        _refuse_flexible(path, number, line)
+        if line.startswith(("ROOT", "BRANCH")):
+            raise InputError(
+                f"{path}, line {number}: {line.split()[0]} belongs to a ligand; give the receptor"
+            )
+        if not line.startswith(("ATOM", "HETATM")):
+            continue
+        if not line[66:76].strip():
+            raise InputError(
+                f"{path}, line {number}: no partial charge in columns 67 to 76, so this is no "
+                "PDBQT; name a PDB file .pdb"
+            )
+        element = _element(line[77:].strip())
+        if not element.atomic_number:
+            raise InputError(
+                f"{path}, line {number}: atom type '{line[77:].strip()}' stands for no element; "
+                "correct it, or give the PDB file"
+            )
+        lines[number - 1] = f"{line[:66]:76}{element.name:>2}"
+    return "\n".join(lines)
+
+
+def _element(word: str) -> gemmi.Element:
+    """The element of an atom type, X where it stands for none."""
+    kind = Ad4Type.__members__.get(word.upper(), Ad4Type.NONE) if word != SODIUM else Ad4Type.NONE
+    return gemmi.Element(ELEMENT[kind] if kind else OTHERS.get(word.upper(), word))
 
 
 def read_ligand(path: Path) -> PdbqtLigand:
@@ -161,9 +203,11 @@ def _columns(
 
 def _type(path: Path, number: int, word: str) -> Ad4Type:
     name = word.upper()
+    where = f"{path}, line {number}: atom type '{word}'"
+    if word == SODIUM:
+        raise InputError(f"{where}: sodium has no parameters in AutoDock4; a nitrogen is NA")
     if name in Ad4Type.__members__ and name != "NONE":
         return Ad4Type[name]
-    where = f"{path}, line {number}: atom type '{word}'"
     bare = name.rstrip("0123456789")
     if name in REFUSED or (bare in REFUSED and bare in ("G", "CG")):
         raise InputError(f"{where}: {REFUSED.get(name) or REFUSED[bare]}")

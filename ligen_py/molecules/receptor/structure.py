@@ -11,16 +11,10 @@ import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.pdbqt_input import as_pdb
 
 TEXT_LIMIT = 1 << 29
 """Bytes of a structure file, unpacked: some five million atoms."""
-
-ELEMENTS = {
-    "A": "C", "HD": "H", "HS": "H", "NA": "N", "NS": "N", "OA": "O", "OS": "O", "SA": "S",
-    "W": "",
-}  # fmt: skip
-"""AutoDock's atom types that are no symbols of elements, or other ones: NA is a nitrogen, Na is
-sodium, W is a water's place."""
 
 
 class Place(NamedTuple):
@@ -93,7 +87,7 @@ def read_atoms(path: Path, assembly: str | None = None) -> Atoms:
     """
     text = read_text(path)
     if path.name.lower().removesuffix(".gz").endswith(".pdbqt"):
-        text = _as_pdb(path, text)
+        text = as_pdb(path, text)
     structure, expected = _parse(path, text)
     atoms = _table(structure, _operators(path, structure, assembly))
     found = int((atoms.copy <= 0).sum())
@@ -105,33 +99,6 @@ def read_atoms(path: Path, assembly: str | None = None) -> Atoms:
             "read; look for records behind END, or for a second data block"
         )
     return atoms
-
-
-def _as_pdb(path: Path, text: str) -> str:
-    """A rigid receptor's PDBQT as PDB: elements in place of AutoDock's types and charges."""
-    lines = text.splitlines()
-    for number, line in enumerate(lines, start=1):
-        word = line[:6].strip().upper()
-        if word in ("ROOT", "BRANCH", "BEGIN_"):
-            raise InputError(
-                f"{path}: line {number}: {line.split()[0]} belongs to a ligand or to flexible "
-                "residues; give the rigid receptor"
-            )
-        if word in ("ATOM", "HETATM"):
-            kind = line[77:79].strip()
-            element = gemmi.Element(ELEMENTS.get(kind, kind))
-            if not line[70:76].strip():
-                raise InputError(
-                    f"{path}: line {number}: no partial charge in columns 71 to 76, so this is no "
-                    "PDBQT; name a PDB file .pdb"
-                )
-            if not element.atomic_number:
-                raise InputError(
-                    f"{path}: line {number}: atom type {kind!r} in columns 78 and 79 stands for no "
-                    "element; correct it, or give the PDB file"
-                )
-            lines[number - 1] = f"{line[:66]:76}{element.name:>2}"
-    return "\n".join(lines)
 
 
 def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:

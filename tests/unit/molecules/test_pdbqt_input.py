@@ -138,6 +138,7 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (retyped("H"), "must be merged"),
     (retyped("NS"), "no parameters"),
     (retyped("Xx"), "atom type 'Xx' is unknown; there are: HD, C"),
+    (retyped("Na"), "atom type 'Na': sodium has no parameters in AutoDock4; a nitrogen is NA"),
     (lambda text: text.replace("ROOT\n", "BEGIN_RES PHE A 1\nROOT\n", 1), "flexible-residue"),
     (lambda text: text.replace("ENDBRANCH", "REMARK", 1), "ENDBRANCH|BRANCH"),
     (lambda text: "\n".join(x for x in text.splitlines() if x[:4] != "ROOT"), "before ROOT"),

@@ -502,8 +502,9 @@ def test_a_receptor_as_pdbqt_is_that_of_its_pdb_file(tmp_path: Path, ligand_site
         *ALANINES,
         atom("HN", "ALA", 2, (8.8, 0.65, 0.0), "H"),
         het("ZN", "ZN", 3, (4.0, 3.0, 3.0), "ZN"),
+        het("NA", "NA", 4, (4.0, -3.0, -3.0), "NA"),
     ]
-    kinds = [*PDBQT_TYPES, "HD", "Zn"]
+    kinds = [*PDBQT_TYPES, "HD", "Zn", "Na"]
     plain = keep(write(tmp_path / "receptor.pdb", lines), ligand_site)
     named = [pdbqt(line, kind) for line, kind in zip(lines, kinds, strict=True)]
     for ending in (".pdbqt", ".PDBQT.gz"):
@@ -522,11 +523,12 @@ def test_a_receptor_as_pdbqt_is_that_of_its_pdb_file(tmp_path: Path, ligand_site
 @pytest.mark.parametrize(
     ("first", "message"),
     [
-        ("ROOT", "line 1: ROOT belongs to a ligand or to flexible residues"),
-        ("BEGIN_RES ALA A   1", "line 1: BEGIN_RES belongs to a ligand or to flexible residues"),
-        (pdbqt(ALANINES[0], "W"), "line 1: atom type 'W' in columns 78 and 79 stands for no"),
-        (pdbqt(ALANINES[0], "TZ"), "line 1: atom type 'TZ' in columns 78 and 79 stands for no"),
-        (ALANINES[0], "line 1: no partial charge in columns 71 to 76, so this is no PDBQT"),
+        ("ROOT", "line 1: ROOT belongs to a ligand; give the receptor"),
+        ("BRANCH   1   2", "line 1: BRANCH belongs to a ligand; give the receptor"),
+        ("BEGIN_RES ALA A   1", "line 1: flexible-residue docking is not supported"),
+        (pdbqt(ALANINES[0], "W"), "line 1: atom type 'W' stands for no element"),
+        (pdbqt(ALANINES[0], "TZ"), "line 1: atom type 'TZ' stands for no element"),
+        (ALANINES[0], "line 1: no partial charge in columns 67 to 76, so this is no PDBQT"),
     ],
 )
 def test_a_pdbqt_that_is_no_rigid_receptor_says_so(
