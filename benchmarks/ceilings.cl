@@ -48,7 +48,6 @@ __kernel void copy(__global const float4 *from, __global float4 *to) {
 // One ligand, one restart a sub-group: sums of all atoms at all angles about each rotatable bond in
 // turn, `passes` times.
 KERNEL void look_up(int atom_count,
-                    int heavy,
                     int torsion_count,
                     int num_restart,
                     int passes,
@@ -67,8 +66,8 @@ KERNEL void look_up(int atom_count,
   __local uchar all_turns[WG_SUB_GROUPS * MAX_TORSIONS];
   __local float4 *atoms = all_atoms + sg.index * MAX_ATOMS;
   __local uchar *turns = all_turns + sg.index * MAX_TORSIONS;
-  const problem_t ligand = {
-      atom_count, heavy, torsion_count, 0, conformer, torsions, inverse_lengths, 0, 0};
+  const problem_t ligand = {atom_count, torsion_count,   0, conformer,
+                            torsions,   inverse_lengths, 0, 0};
   const int restart = sg.item % num_restart;
   for (int n = sg.lane; n < torsion_count; n += SG_SIZE)
     turns[n] = start_turns[restart * MAX_TORSIONS + n];
@@ -82,8 +81,7 @@ KERNEL void look_up(int atom_count,
       const int a = k * SG_SIZE + sg.lane;
       if (a < N_ANGLES) {
         const affine_t motion = rotation(d, angles[a].x, angles[a].y, atoms[torsions[n].near]);
-        sum += plane_sum(field, HEAVY, atoms, 0, heavy, motion);
-        sum += plane_sum(field, HYDROGEN, atoms, heavy, atom_count, motion);
+        sum += field_sum(field, atoms, 0, atom_count, motion);
       }
     }
   }

@@ -199,7 +199,7 @@ class Target:
     @property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         """Centre (3,) and sides (3,) of the box, Angstrom."""
-        sides = (np.array(self.field.value.shape[1:]) - 1) * self.field.spacing[0]
+        sides = (np.array(self.field.value.shape) - 1) * self.field.spacing[0]
         return self.field.origin + sides / 2, sides
 
 

@@ -51,11 +51,10 @@ def measure(device: Device, forms: list[Form], quick: bool) -> dict[str, Any]:
     ceilings: dict[str, Any] = roofline.arithmetic(device, runs)
     rows = []
     for atoms, fragments in SETS:
+        atom_class = roofline.class_of(int(dataset(atoms, fragments, 1).heavy.max()))
         looks = {
             look_up: roofline.look_ups(device, plan, atoms, fragments, look_up, runs)
-            for look_up in {
-                tuned(device, f"{form}/dock.cl", roofline.class_of(atoms)).look_up for form in forms
-            }
+            for look_up in {tuned(device, f"{form}/dock.cl", atom_class).look_up for form in forms}
         }
         ceilings[f"look_up d_{atoms}_{fragments}"] = looks
         for form in forms:

@@ -125,7 +125,6 @@ def expected_sums(plan: Plan, batch: DockBatch, passes: int, lanes: int, some: i
     rotation, position = plan.start_rotation[starts], plan.start_position[starts]
     state = docking_reference.State(np.empty(0), turns, rotation, position)
     docking_reference.build_poses(plan, ligand, state)
-    everyone = np.arange(len(ligand.xyz))
     total = np.zeros((some, lanes), np.int32)
     by_bond = []
     for n, torsion in enumerate(ligand.torsions):
@@ -133,10 +132,8 @@ def expected_sums(plan: Plan, batch: DockBatch, passes: int, lanes: int, some: i
         direction = (state.xyz[:, torsion[1]] - pivot) * ligand.inverse_length[n]
         matrix = geometry.rotation(direction[:, None], plan.angles[:, 0], plan.angles[:, 1])
         shift = geometry.about(matrix, pivot[:, None])
-        moved = geometry.transform(
-            matrix[..., None, :, :], shift[..., None, :], state.xyz[:, None, everyone, :]
-        )
-        sums = docking_reference.field_values(plan, ligand, moved, everyone).sum(axis=-1)
+        moved = geometry.transform(matrix[..., None, :, :], shift[..., None, :], state.xyz[:, None])
+        sums = docking_reference.field_values(plan, moved).sum(axis=-1)
         by_bond.append(sums.reshape(some, -1, lanes).sum(axis=1))
     for n in range(passes):
         total += by_bond[n % len(by_bond)].astype(np.int32)
@@ -149,7 +146,7 @@ def look_ups(
     """Atom evaluations a second of the innermost loop alone, at the best of a few settings."""
     ligands = dataset(atoms, fragments, 1)
     batch = pack(ligands, np.array([0]), plan)
-    own = tuned(device, "batched/dock.cl", class_of(atoms))
+    own = tuned(device, "batched/dock.cl", class_of(int(batch.ligands[0]["atoms"])))
     # Runtimes without sub-groups take a minute to build a kernel.
     unrolls = (own.unroll,) if device.back_end == "local" else (1, 2, 4)
     settings = [Tuning(own.lanes, own.sub_groups, unroll, look_up) for unroll in unrolls]
@@ -185,7 +182,7 @@ def _look_up_rate(
     position = np.zeros((plan.num_restart, 4), np.float32)
     position[:, :3] = plan.start_position
     arguments = (
-        *(np.int32(row[name]) for name in ("atoms", "heavy", "torsions")),
+        *(np.int32(row[name]) for name in ("atoms", "torsions")),
         np.int32(plan.num_restart),
         np.int32(passes),
         FieldOnDevice(device, plan.field).stored(tuning.look_up),
@@ -262,7 +259,7 @@ def dock_row(
     outcome = trial.attempt()
     if outcome.refused:
         raise SystemExit(f"d_{atoms}_{fragments}, {form}: {outcome.refused}; no figure")
-    rate = outcome.rate * atom_evaluations(atoms, fragments, settings)
+    rate = outcome.rate * atom_evaluations(ligands, fragments, settings)
     own = ceilings[f"look_up d_{atoms}_{fragments}"]
     look_up = tuned(device, f"{form}/dock.cl", trial.atom_class).look_up
     # Again, after the kernel that is held against it: other work on the machine comes and goes.

@@ -58,7 +58,7 @@ class Bench:
         outcome = Trial(self.device, self.form, ligands, plan, chosen["batch"], runs).attempt()
         if outcome.refused:
             raise SystemExit(f"{changes}: {outcome.refused}; no figure")
-        work = atom_evaluations(chosen["atoms"], chosen["fragments"], settings)
+        work = atom_evaluations(ligands, chosen["fragments"], settings)
         row = {
             "mode": self.form,
             **chosen,

@@ -57,8 +57,9 @@ def pose_evaluations(fragments: int, settings: DockSettings) -> int:
     return settings.num_restart * (ALIGNMENT + scan)
 
 
-def atom_evaluations(atoms: int, fragments: int, settings: DockSettings) -> float:
-    """Atoms rotated and looked up for one ligand; the two sides of a bond are all atoms."""
+def atom_evaluations(ligands: Ligands, fragments: int, settings: DockSettings) -> float:
+    """Atoms rotated and looked up for one ligand, on average. The two sides of a bond are all."""
+    atoms = float(ligands.heavy.mean())
     scan = settings.num_iterations * fragments * settings.n_angles * atoms / 2
     return settings.num_restart * (ALIGNMENT * atoms + scan)
 
@@ -123,7 +124,7 @@ def run(
                 "highest": float(rates.max()),
                 "pose_evaluations_per_second": median * pose_evaluations(fragments, settings),
                 "atom_evaluations_per_second": median
-                * atom_evaluations(atoms, fragments, settings),
+                * atom_evaluations(ligands, fragments, settings),
             }
         )
         print(line(rows[-1]), flush=True)

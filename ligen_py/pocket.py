@@ -117,7 +117,7 @@ def _report(prepared: Prepared, field: GeometricField) -> None:
         "cavity of %.0f cubic Angstrom",
         len(prepared.receptor.xyz),
         len(np.unique(prepared.receptor.residue)),
-        *field.value.shape[1:],
+        *field.value.shape,
         len(field.anchor),
         cavity_volume(field),
     )

@@ -219,12 +219,12 @@ def _input(
     if ligands_file is None or pocket is None:
         return random_input(atom_class, restarts)
     ligands: Ligands = read(ligands_file, LIGANDS, Ligands)
-    classes = np.searchsorted(ATOM_CLASSES, np.diff(ligands.first_atom))
+    classes = np.searchsorted(ATOM_CLASSES, ligands.heavy)
     rows = np.flatnonzero(classes == ATOM_CLASSES.index(atom_class))[:MOST_LIGANDS]
     if not len(rows):
         least = max((size + 1 for size in ATOM_CLASSES if size < atom_class), default=1)
         raise InputError(
-            f"{ligands_file}: no ligand of {least} to {atom_class} atoms; leave {atom_class} "
+            f"{ligands_file}: no ligand of {least} to {atom_class} heavy atoms; leave {atom_class} "
             "out of --classes, or give other ligands"
         )
     field: GeometricField = read(pocket, POCKET, GeometricField)

@@ -29,8 +29,7 @@ static inline int sum_of_all(const problem_t ligand,
                              FIELD field,
                              __local const float4 *atoms,
                              affine_t motion) {
-  return plane_sum(field, HEAVY, atoms, 0, ligand.heavy, motion) +
-         plane_sum(field, HYDROGEN, atoms, ligand.heavy, ligand.atoms, motion);
+  return field_sum(field, atoms, 0, ligand.atoms, motion);
 }
 
 // Field sum of one fragment after a rigid motion.
@@ -40,17 +39,13 @@ static inline int sum_of_fragment(const problem_t ligand,
                                   torsion_t torsion,
                                   int near_side,
                                   affine_t motion) {
-  if (!near_side)
-    return plane_sum(field, HEAVY, atoms, torsion.heavy_first, torsion.heavy_last, motion) +
-           plane_sum(field, HYDROGEN, atoms, torsion.hydrogen_first, torsion.hydrogen_last, motion);
-  return plane_sum(field, HEAVY, atoms, 0, torsion.heavy_first, motion) +
-         plane_sum(field, HEAVY, atoms, torsion.heavy_last, ligand.heavy, motion) +
-         plane_sum(field, HYDROGEN, atoms, ligand.heavy, torsion.hydrogen_first, motion) +
-         plane_sum(field, HYDROGEN, atoms, torsion.hydrogen_last, ligand.atoms, motion);
+  if (!near_side) return field_sum(field, atoms, torsion.heavy_first, torsion.heavy_last, motion);
+  return field_sum(field, atoms, 0, torsion.heavy_first, motion) +
+         field_sum(field, atoms, torsion.heavy_last, ligand.atoms, motion);
 }
 
-// Does turning one side of the bond against the other bring any pair of heavy atoms across it too
-// near? Lanes share the side with more heavy atoms (the near one if equal), and that side moves:
+// Does turning one side of the bond against the other bring any pair of atoms across it too
+// near? Lanes share the side with more atoms (the near one if equal), and that side moves:
 // rotating one side is rotating the other backwards. Where it has few atoms several lanes share
 // one, each with a part of the side that rests.
 static inline int bumps_across(sg_t sg,
@@ -60,7 +55,7 @@ static inline int bumps_across(sg_t sg,
                                int far_moves,
                                affine_t motion) {
   const int first = torsion.heavy_first, last = torsion.heavy_last;
-  const int count = far_moves ? last - first : ligand.heavy - (last - first);
+  const int count = far_moves ? last - first : ligand.atoms - (last - first);
   const int width = min(SG_SIZE, count > 16 ? SG_SIZE : count > 8 ? 16 : count > 4 ? 8 : 4);
   const int part = sg.lane / width, step = SG_SIZE / width;
   int found = 0;
@@ -69,7 +64,7 @@ static inline int bumps_across(sg_t sg,
     const float4 p = transform(motion, atoms[j]);
     if (far_moves) {
       found |= bumps_into(ligand, atoms, j, p, part, first, step);
-      found |= bumps_into(ligand, atoms, j, p, last + part, ligand.heavy, step);
+      found |= bumps_into(ligand, atoms, j, p, last + part, ligand.atoms, step);
     } else {
       found |= bumps_into(ligand, atoms, j, p, first + part, last, step);
     }
@@ -148,7 +143,7 @@ static inline void optimize(sg_t sg,
     }
   }
 
-  const int far_moves = 2 * (torsion.heavy_last - torsion.heavy_first) > ligand.heavy;
+  const int far_moves = 2 * (torsion.heavy_last - torsion.heavy_first) > ligand.atoms;
   int chosen = 0;
   for (int tests = 0; tests < BUMP_TESTS; tests++) {
     int mine = NO_KEY;

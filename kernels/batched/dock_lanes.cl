@@ -108,29 +108,22 @@ static inline bits biased_points(real x) {
   return TO_BITS(fma(clamp(x, 0.0f, 1.0f), (real)(GRID_SIDE - 1), (real)(8388608.0f)));
 }
 
-// The value of a plane of the field at a place.
-static inline whole field_here(__global const char *plane, vector_t p) {
+// The value of the field at a place.
+static inline whole field_here(__global const char *field, vector_t p) {
   const uint bias = BIAS_2_23 * (GRID_SIDE * GRID_SIDE + GRID_SIDE + 1u);
   const bits x = biased_points(p.x), y = biased_points(p.y), z = biased_points(p.z);
-  return gather_bytes(plane, (x * GRID_SIDE + y) * GRID_SIDE + z - bias);
+  return gather_bytes(field, (x * GRID_SIDE + y) * GRID_SIDE + z - bias);
 }
 
-static inline __global const char *plane_of(__global const char *field, int plane) {
-  return field + plane * (GRID_SIDE * GRID_SIDE * GRID_SIDE);
-}
-
-// Ranges of atoms that move together: heavy ones, then hydrogens.
+// Ranges of atoms that move together.
 typedef struct {
-  int first[4], last[4];
+  int first[2], last[2];
 } moving_t;
 
 // What moves with one side of a bond.
 static inline moving_t side_of(const problem_t *ligand, torsion_t t, int near_side) {
-  if (near_side)
-    return (moving_t){{0, t.heavy_last, ligand->heavy, t.hydrogen_last},
-                      {t.heavy_first, ligand->heavy, t.hydrogen_first, ligand->atoms}};
-  return (moving_t){.first = {t.heavy_first, [2] = t.hydrogen_first},
-                    .last = {t.heavy_last, [2] = t.hydrogen_last}};
+  if (near_side) return (moving_t){{0, t.heavy_last}, {t.heavy_first, ligand->atoms}};
+  return (moving_t){{t.heavy_first, 0}, {t.heavy_last, 0}};
 }
 
 // Field sum of some atoms after a rigid motion.
@@ -140,12 +133,10 @@ static inline whole sum_of(__global const char *field,
                            const motion_t *m) {
   whole sum = (whole)(0);
 #pragma unroll 1
-  for (int range = 0; range < 4; range++) {
-    __global const char *plane = plane_of(field, range < 2 ? HEAVY : HYDROGEN);
+  for (int range = 0; range < 2; range++)
 #pragma unroll 1
     for (int i = moving->first[range]; i < moving->last[range]; i++)
-      sum += field_here(plane, moved(m, atoms[i]));
-  }
+      sum += field_here(field, moved(m, atoms[i]));
   return sum;
 }
 
@@ -173,10 +164,10 @@ static inline int lowest(uint word) { return 31 - (int)clz(word & (0u - word)); 
 // Number of bumped pairs of the whole ligand.
 APART whole bumps_within(const problem_t *ligand, const vector_t *atoms) {
   whole found = (whole)(0);
-  for (int i = 0; i < ligand->heavy; i++)
+  for (int i = 0; i < ligand->atoms; i++)
     for (int word = i / 32; word < ligand->words; word++) {
       uint others = ligand->pairs[i * ligand->words + word];
-      others &= bits_between(i + 1, ligand->heavy, word);
+      others &= bits_between(i + 1, ligand->atoms, word);
       for (; others; others &= others - 1u) {
         const int j = 32 * word + lowest(others);
         const float reach = ligand->conformer[i].w + ligand->conformer[j].w;
@@ -194,14 +185,14 @@ static inline whole bumps_of(const problem_t *ligand,
                              const motion_t *m,
                              whole mask) {
   whole found = (whole)(0);
-  for (int j = 0; j < ligand->heavy; j++) {
+  for (int j = 0; j < ligand->atoms; j++) {
     const int is_beyond = j >= t.heavy_first && j < t.heavy_last;
     if (is_beyond != far_moves) continue;
     const vector_t p = moved(m, atoms[j]);
     for (int word = 0; word < ligand->words; word++) {
       const uint far = bits_between(t.heavy_first, t.heavy_last, word);
       uint others = ligand->pairs[j * ligand->words + word] & (far_moves ? ~far : far);
-      others &= bits_between(0, ligand->heavy, word);
+      others &= bits_between(0, ligand->atoms, word);
       for (; others; others &= others - 1u) {
         const int i = 32 * word + lowest(others);
         found |= is_near(p, atoms[i], ligand->conformer[j].w + ligand->conformer[i].w);
@@ -229,7 +220,6 @@ APART void build_poses(const problem_t *ligand,
     const motion_t m = turned(d, of_angle(angles, turns[n], 0), of_angle(angles, turns[n], 1),
                               atoms[torsion.near]);
     move_range(atoms, torsion.heavy_first, torsion.heavy_last, &m);
-    move_range(atoms, torsion.hydrogen_first, torsion.hydrogen_last, &m);
   }
   const motion_t m = placed(q, t);
   move_range(atoms, 0, ligand->atoms, &m);
@@ -243,8 +233,7 @@ APART void align_all(const problem_t *ligand,
                      float2 steps,
                      turn_t *q,
                      vector_t *t) {
-  const moving_t all = {.first = {[2] = ligand->heavy},
-                        .last = {ligand->heavy, [2] = ligand->atoms}};
+  const moving_t all = {{0, 0}, {ligand->atoms, 0}};
 #pragma unroll 1
   for (int round = 0; round < 2; round++) {
 #pragma unroll 1
@@ -270,10 +259,8 @@ APART void align_all(const problem_t *ligand,
       const float z = step * (float)(m % 3 - 1);
       whole sum = (whole)(0);
 #pragma unroll 1
-      for (int i = 0; i < ligand->atoms; i++) {
-        __global const char *plane = plane_of(field, i < ligand->heavy ? HEAVY : HYDROGEN);
-        sum += field_here(plane, (vector_t){atoms[i].x + x, atoms[i].y + y, atoms[i].z + z});
-      }
+      for (int i = 0; i < ligand->atoms; i++)
+        sum += field_here(field, (vector_t){atoms[i].x + x, atoms[i].y + y, atoms[i].z + z});
       key = max(key, key_of_all(sum, c));
     }
     const whole m = (candidate_of_all(key) + 13) % 27;
@@ -308,7 +295,7 @@ APART void optimize_all(const problem_t *ligand,
     keys[a] = key_of_all(sum_of(field, atoms, &moving, &m), a);
   }
 
-  const int far_moves = 2 * (torsion.heavy_last - torsion.heavy_first) > ligand->heavy;
+  const int far_moves = 2 * (torsion.heavy_last - torsion.heavy_first) > ligand->atoms;
   whole chosen = (whole)(0), searching = chosen == 0, bound = (whole)(INT_MAX);
 #pragma unroll 1
   for (int tests = 0; tests < BUMP_TESTS; tests++) {
@@ -410,7 +397,7 @@ __kernel void dock(int ligand_count,
     whole sum = (whole)(0), core = (whole)(0), outside = (whole)(0);
     for (int i = 0; i < ligand.atoms; i++) {
       const vector_t at = atoms[i];
-      const whole value = field_here(plane_of(field, i < ligand.heavy ? HEAVY : HYDROGEN), at);
+      const whole value = field_here(field, at);
       const whole beyond =
           outside_of(at.x, box.x) | outside_of(at.y, box.y) | outside_of(at.z, box.z);
       sum += value;

@@ -31,17 +31,16 @@
 
 #define HEADER 8  // words before a ligand's coordinates
 
-// One ligand as 32-bit words: atoms, heavy atoms, torsions, words of a row of pairs, 4 unused;
+// One ligand as 32-bit words: atoms, torsions, words of a row of pairs, 5 unused;
 // conformer, torsions, inverse lengths, order, pairs.
 static inline problem_t problem_of(__global const int *words) {
-  const int atoms = words[0], torsions = words[2];
+  const int atoms = words[0], torsions = words[1];
   __global const int *torsion = words + HEADER + 4 * atoms;
   __global const int *inverse_length = torsion + 4 * torsions;
   __global const int *order = inverse_length + torsions;
   const problem_t ligand = {atoms,
-                            words[1],
                             torsions,
-                            words[3],
+                            words[2],
                             (__global const float4 *)(words + HEADER),
                             (__global const torsion_t *)torsion,
                             (__global const float *)inverse_length,
@@ -121,22 +120,20 @@ static inline share_t next_range(share_t *share, int first, int last) {
 }
 
 static inline int share_sum(FIELD field,
-                            int plane,
                             __local const float4 *atoms,
                             int first,
                             int last,
                             affine_t motion,
                             share_t *share) {
   const share_t part = next_range(share, first, last);
-  return plane_sum(field, plane, atoms, part.first, part.last, motion);
+  return field_sum(field, atoms, part.first, part.last, motion);
 }
 
 // Field sum of this sub-group's share of the whole ligand after a rigid motion.
 static inline int sum_of_all(
     sg_t sg, const problem_t ligand, FIELD field, __local const float4 *atoms, affine_t motion) {
   share_t share = share_of(sg, ligand.atoms);
-  const int heavy = share_sum(field, HEAVY, atoms, 0, ligand.heavy, motion, &share);
-  return heavy + share_sum(field, HYDROGEN, atoms, ligand.heavy, ligand.atoms, motion, &share);
+  return share_sum(field, atoms, 0, ligand.atoms, motion, &share);
 }
 
 // Best of `count` candidates, as its key in every lane.
@@ -200,7 +197,7 @@ static inline void scan(sg_t sg,
                         const fragment_t fragment,
                         int *sums) {
   const torsion_t t = fragment.torsion;
-  const int far = t.heavy_last - t.heavy_first + t.hydrogen_last - t.hydrogen_first;
+  const int far = t.heavy_last - t.heavy_first;
   for (int k = 0; k < KEYS; k++) {
     const int a = k * SG_SIZE + sg.lane;
     sums[k] = 0;
@@ -208,20 +205,16 @@ static inline void scan(sg_t sg,
     const affine_t motion = turn_of(fragment, angles[a]);
     share_t share = share_of(sg, fragment.near_side ? ligand.atoms - far : far);
     if (fragment.near_side) {
-      sums[k] += share_sum(field, HEAVY, atoms, 0, t.heavy_first, motion, &share);
-      sums[k] += share_sum(field, HEAVY, atoms, t.heavy_last, ligand.heavy, motion, &share);
-      sums[k] += share_sum(field, HYDROGEN, atoms, ligand.heavy, t.hydrogen_first, motion, &share);
-      sums[k] += share_sum(field, HYDROGEN, atoms, t.hydrogen_last, ligand.atoms, motion, &share);
+      sums[k] += share_sum(field, atoms, 0, t.heavy_first, motion, &share);
+      sums[k] += share_sum(field, atoms, t.heavy_last, ligand.atoms, motion, &share);
     } else {
-      sums[k] += share_sum(field, HEAVY, atoms, t.heavy_first, t.heavy_last, motion, &share);
-      sums[k] +=
-          share_sum(field, HYDROGEN, atoms, t.hydrogen_first, t.hydrogen_last, motion, &share);
+      sums[k] += share_sum(field, atoms, t.heavy_first, t.heavy_last, motion, &share);
     }
   }
   team_sums(sg, board, sums);
 }
 
-// Does a rotation bring any pair of heavy atoms across the bond too near? Lanes share the moving
+// Does a rotation bring any pair of atoms across the bond too near? Lanes share the moving
 // side; if it is small, several lanes of every sub-group share one atom, each with a part of the
 // resting side.
 static inline int bumps_across(sg_t sg,
@@ -232,7 +225,7 @@ static inline int bumps_across(sg_t sg,
                                int far_moves,
                                affine_t motion) {
   const int first = torsion.heavy_first, last = torsion.heavy_last;
-  const int count = far_moves ? last - first : ligand.heavy - (last - first);
+  const int count = far_moves ? last - first : ligand.atoms - (last - first);
   const int width = min(SG_SIZE, count > 16 ? SG_SIZE : count > 8 ? 16 : count > 4 ? 8 : 4);
   const int part = sg.lane / width * TEAM + sg.index, step = SG_SIZE / width * TEAM;
   int found = 0;
@@ -241,7 +234,7 @@ static inline int bumps_across(sg_t sg,
     const float4 p = transform(motion, atoms[j]);
     if (far_moves) {
       found |= bumps_into(ligand, atoms, j, p, part, first, step);
-      found |= bumps_into(ligand, atoms, j, p, last + part, ligand.heavy, step);
+      found |= bumps_into(ligand, atoms, j, p, last + part, ligand.atoms, step);
     } else {
       found |= bumps_into(ligand, atoms, j, p, first + part, last, step);
     }
@@ -255,13 +248,13 @@ static inline int is_clean(sg_t sg,
                            const problem_t ligand,
                            __local const float4 *atoms) {
   int found = 0;
-  for (int j = sg.lane; j < ligand.heavy; j += SG_SIZE)
-    found |= bumps_into(ligand, atoms, j, atoms[j], sg.index, ligand.heavy, TEAM);
+  for (int j = sg.lane; j < ligand.atoms; j += SG_SIZE)
+    found |= bumps_into(ligand, atoms, j, atoms[j], sg.index, ligand.atoms, TEAM);
   return !team_any(sg, board, found);
 }
 
 // The paper's optimize_2: of the BUMP_TESTS best angles the first without a bump, else 0. The side
-// with more heavy atoms moves: rotating one side is rotating the other backwards.
+// with more atoms moves: rotating one side is rotating the other backwards.
 static inline int choose(sg_t sg,
                          __local int *board,
                          const problem_t ligand,
@@ -271,7 +264,7 @@ static inline int choose(sg_t sg,
                          const int *sums,
                          int clean) {
   const torsion_t torsion = fragment.torsion;
-  const int far_moves = 2 * (torsion.heavy_last - torsion.heavy_first) > ligand.heavy;
+  const int far_moves = 2 * (torsion.heavy_last - torsion.heavy_first) > ligand.atoms;
   int bound = INT_MAX;
   for (int tests = 0; tests < BUMP_TESTS; tests++) {
     int key = NO_KEY;

@@ -29,11 +29,16 @@ def random_tree(rng: np.random.Generator, atoms: int) -> tuple[np.ndarray, np.nd
     return parent, end, (xyz - xyz.mean(axis=0)).astype(np.float32)
 
 
-def random_ligand(rng: np.random.Generator, atoms: int, torsions: int) -> dict[str, np.ndarray]:
-    """Columns of one ligand: a tree of atoms with some of its inner bonds rotatable."""
+def random_ligand(
+    rng: np.random.Generator, atoms: int, torsions: int, hydrogens: float
+) -> dict[str, np.ndarray]:
+    """Columns of one ligand: a tree of atoms with some of its inner bonds rotatable.
+
+    `hydrogens` is the share of its leaves that are hydrogens.
+    """
     parent, end, xyz = random_tree(rng, atoms)
     leaf = np.arange(1, atoms + 1) == end
-    hydrogen = leaf & (rng.random(atoms) < 0.7)
+    hydrogen = leaf & (rng.random(atoms) < hydrogens)
     hydrogen[0] = False
     inner = [i for i in range(2, atoms) if not leaf[i]]
     rotatable = np.sort(rng.choice(inner, min(torsions, len(inner)), replace=False)).astype(int)
@@ -77,12 +82,12 @@ def _molecule(row: dict[str, np.ndarray]) -> np.ndarray:
     return molecule_bytes(Parts(atoms, bonds, []))
 
 
-def make_ligands(sizes: list[tuple[int, int]], seed: int = 0) -> Ligands:
+def make_ligands(sizes: list[tuple[int, int]], seed: int = 0, hydrogens: float = 0.7) -> Ligands:
     """Random ligands of (atoms, torsions) each."""
     rng = np.random.default_rng(seed)
-    rows = [random_ligand(rng, atoms, torsions) for atoms, torsions in sizes]
+    rows = [random_ligand(rng, atoms, torsions, hydrogens) for atoms, torsions in sizes]
     molecules = [_molecule(row) for row in rows]
-    none = {column: array[:0] for column, array in random_ligand(rng, 5, 0).items()}
+    none = {column: array[:0] for column, array in random_ligand(rng, 5, 0, hydrogens).items()}
 
     def offsets(column: str) -> np.ndarray:
         """First row of each ligand in a column, and the end of the last."""
@@ -118,7 +123,7 @@ def make_field(seed: int = 0, shape: tuple[int, int, int] = (21, 23, 25)) -> Geo
     return GeometricField(
         origin=np.array([-5.3, 2.1, 0.7]),
         spacing=np.array([0.5]),
-        value=rng.choice([-12, -2, 0, 8, 9, 12, 14], (2, *shape)).astype("i1"),
+        value=rng.choice([-12, -2, 0, 8, 9, 12, 14], shape).astype("i1"),
         anchor=np.array([[0, 7, 6], [-1, 8, 7], [1.5, 6.25, 5]], "f4"),
     )
 

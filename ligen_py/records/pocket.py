@@ -43,7 +43,7 @@ class GeometricField(Record):
     origin: np.ndarray = column("f8", 3, units="angstrom", doc="position of point 0, 0, 0")
     spacing: np.ndarray = column("f8", 1, units="angstrom", doc="distance between points")
     value: np.ndarray = column(
-        "i1", 2, "x", "y", "z", doc="plane 0 for heavy atoms, plane 1 for hydrogens; -12 is a bump"
+        "i1", "x", "y", "z", doc="what a heavy atom scores there; -12 is a bump"
     )
     anchor: np.ndarray = column("f4", "anchor", 3, units="angstrom", doc="where ligands start")
 
@@ -83,7 +83,7 @@ class FoundCavity:
 
 POCKET = Kind(
     "pocket",
-    3,
+    4,
     {"receptor": Receptor, "whole": Whole, "field": GeometricField, "audit": Audit},
     lambda: typed_records("RECEPTOR"),
 )

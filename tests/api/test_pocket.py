@@ -16,7 +16,7 @@ from tests.api.conftest import FAST, PROTEIN, REFERENCE
 
 def box(pocket: Pocket) -> tuple[list[float], float]:
     field: GeometricField = read(pocket.file, POCKET, GeometricField)
-    half = field.spacing[0] * (field.value.shape[1] - 1) / 2
+    half = field.spacing[0] * (field.value.shape[0] - 1) / 2
     return (field.origin + half).tolist(), float(half)
 
 

@@ -37,8 +37,8 @@ def run_1ia1(output: Path, complexes: Path, *flags: str) -> int:
 
 def field_at(field: GeometricField, xyz: np.ndarray) -> np.ndarray:
     cell = np.rint((xyz - field.origin) / field.spacing).astype(int)
-    inside = ((cell >= 0) & (cell < field.value.shape[1])).all(axis=1)
-    return field.value[0][tuple(cell[inside].T)]
+    inside = ((cell >= 0) & (cell < field.value.shape[0])).all(axis=1)
+    return field.value[tuple(cell[inside].T)]
 
 
 def test_candida_dhfr_keeps_its_nadph_and_one_chain(complexes: Path, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_human_dhfr_needs_no_choice(complexes: Path, tmp_path: Path) -> None:
     receptor = folder / "1s3v_protein_one_lig_removed.pdb"
     assert run(output, receptor, folder / "1s3v_ligand.sdf") == 0
     field: GeometricField = read(output, POCKET, GeometricField)
-    assert field.value.shape == (2, 41, 41, 41)
+    assert field.value.shape == (41, 41, 41)
     assert 1 <= len(field.anchor) <= 16
     assert (field_at(field, field.anchor.astype(float)) >= 8).all()
 

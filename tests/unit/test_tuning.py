@@ -234,7 +234,7 @@ def test_a_search_keeps_what_it_searched(
 
 def test_tunes_on_the_ligands_given(tmp_path: Path) -> None:
     """Those of the class, as many torsions as they have; a class without any is reported."""
-    ligands = make_ligands([(20, 4), (40, 3), (31, 6)])
+    ligands = make_ligands([(20, 4), (40, 3), (31, 6)], hydrogens=0)
     files = tmp_path / "ligands.h5", tmp_path / "pocket.h5"
     with patch("ligen_py.tune.read", side_effect=[ligands, make_field()]):
         chosen, plan = tune._input(*files, 32, 8)
@@ -243,6 +243,6 @@ def test_tunes_on_the_ligands_given(tmp_path: Path) -> None:
     assert plan.num_restart == 8
     with (
         patch("ligen_py.tune.read", side_effect=[ligands]),
-        pytest.raises(InputError, match=r"no ligand of 65 to 96 atoms"),
+        pytest.raises(InputError, match=r"no ligand of 65 to 96 heavy atoms"),
     ):
         tune._input(*files, 96, 8)

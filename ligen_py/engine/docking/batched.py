@@ -206,7 +206,7 @@ class Docker:
     def _buckets(self, job: Job) -> Iterator[Bucket]:
         """Buckets of like ligands; the last one of an atom class holds what is left."""
         ligands, rows = job
-        atoms, torsions = np.diff(ligands.first_atom)[rows], np.diff(ligands.first_torsion)[rows]
+        atoms, torsions = ligands.heavy[rows], np.diff(ligands.first_torsion)[rows]
         classes = np.searchsorted(ATOM_CLASSES, atoms)
         # A kept pose is there twice, as it was found and as it is copied out.
         poses = self.plan.num_restart + self._keeps * self.plan.num_poses

@@ -12,13 +12,13 @@ BRICK = (4, 4, 8)
 
 
 def bricks(cube: np.ndarray) -> np.ndarray:
-    """Both planes (2, side, side, side) brick by brick, the side filled up to a multiple of 8."""
-    side = cube.shape[1]
+    """The field (side, side, side) brick by brick, the side filled up to a multiple of 8."""
+    side = cube.shape[0]
     rest = -side % max(BRICK)
-    filled = np.pad(cube, ((0, 0), (0, rest), (0, rest), (0, rest)), mode="edge")
+    filled = np.pad(cube, (0, rest), mode="edge")
     x, y, z = ((side + rest) // length for length in BRICK)
-    parts = filled.reshape(2, x, BRICK[0], y, BRICK[1], z, BRICK[2])
-    return np.ascontiguousarray(parts.transpose(0, 1, 3, 5, 2, 4, 6))
+    parts = filled.reshape(x, BRICK[0], y, BRICK[1], z, BRICK[2])
+    return np.ascontiguousarray(parts.transpose(0, 2, 4, 1, 3, 5))
 
 
 class FieldOnDevice:
@@ -33,9 +33,7 @@ class FieldOnDevice:
         """The argument FIELD of kernels that are built with this LOOK_UP: a buffer or an image."""
         if look_up not in self._stored:
             if look_up == "image":
-                # The planes follow one another along x, the slowest axis.
-                image = self._cube.reshape(-1, *self._cube.shape[2:])
-                self._stored[look_up] = buffers.image(self._device, image)
+                self._stored[look_up] = buffers.image(self._device, self._cube)
             else:
                 array = bricks(self._cube) if look_up == "bricks" else self._cube
                 self._stored[look_up] = buffers.upload(self._device, array)

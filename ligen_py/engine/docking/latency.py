@@ -49,15 +49,15 @@ POSE_BYTES = 48
 def joined(batch: DockBatch) -> tuple[np.ndarray, np.ndarray]:
     """Each ligand of a batch as one run of words (uint32), and the offsets of the runs.
 
-    A run is what `problem_of` in dock.cl reads: atoms, heavy atoms, torsions, words of a row of
-    pairs, padding to HEADER; conformer, torsions, inverse lengths, order, pairs.
+    A run is what `problem_of` in dock.cl reads: atoms, torsions, words of a row of pairs, padding
+    to HEADER; conformer, torsions, inverse lengths, order, pairs.
     """
     table = batch.ligands
     header = np.zeros((len(table), HEADER), np.uint32)
-    for column, name in enumerate(("atoms", "heavy", "torsions", "words")):
+    for column, name in enumerate(("atoms", "torsions", "words")):
         header[:, column] = table[name]
     atoms, torsions = table["atoms"].astype(np.int64), table["torsions"].astype(np.int64)
-    pairs = table["heavy"].astype(np.int64) * table["words"]
+    pairs = atoms * table["words"]
     sections = (
         (header, np.full(len(table), HEADER)),
         (batch.conformers, 4 * atoms),

@@ -18,7 +18,7 @@ def largest_piece(ligands: Ligands, number: int) -> float:
 
 def larger_than_box(ligands: Ligands, field: GeometricField) -> dict[int, str]:
     """Ligands with a rigid piece longer than the box's diagonal, and the reason in words."""
-    edges = (np.array(field.value.shape[1:]) - 1) * field.spacing[0]
+    edges = (np.array(field.value.shape) - 1) * field.spacing[0]
     diagonal = float(np.linalg.norm(edges))
     if not len(ligands.entry):
         return {}

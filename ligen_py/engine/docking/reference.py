@@ -19,11 +19,10 @@ SHIFTS = [(m // 9 - 1, m // 3 % 3 - 1, m % 3 - 1) for m in ((c + 13) % 27 for c 
 
 @dataclass(frozen=True)
 class Ligand:
-    """One ligand in box units, as `problem_t` in dock.cl."""
+    """One ligand's heavy atoms in box units, as `problem_t` in dock.cl."""
 
     xyz: np.ndarray
     radius: np.ndarray
-    heavy: int
     torsions: np.ndarray
     inverse_length: np.ndarray
     order: np.ndarray
@@ -33,16 +32,15 @@ class Ligand:
     def of(cls, batch: DockBatch, number: int) -> "Ligand":
         """Take one ligand out of a batch and unpack its bit matrix of pairs."""
         row = batch.ligands[number]
-        atoms, heavy, words = int(row["atoms"]), int(row["heavy"]), int(row["words"])
+        atoms, words = int(row["atoms"]), int(row["words"])
         a, t, w = int(row["first_atom"]), int(row["first_torsion"]), int(row["first_word"])
         conformer = batch.conformers[a : a + atoms]
-        bits = batch.pairs[w : w + heavy * words].reshape(heavy, words)
-        column = np.arange(heavy)
+        bits = batch.pairs[w : w + atoms * words].reshape(atoms, words)
+        column = np.arange(atoms)
         torsions = slice(t, t + int(row["torsions"]))
         return cls(
             xyz=conformer[:, :3],
             radius=conformer[:, 3],
-            heavy=heavy,
             torsions=batch.torsions[torsions],
             inverse_length=batch.inverse_lengths[torsions],
             order=batch.orders[2 * t : 2 * (t + int(row["torsions"]))],
@@ -60,11 +58,10 @@ class State:
     shift: np.ndarray
 
 
-def field_values(plan: Plan, ligand: Ligand, xyz: np.ndarray, atoms: np.ndarray) -> np.ndarray:
+def field_values(plan: Plan, xyz: np.ndarray) -> np.ndarray:
     """Field value (..., atoms) at the nearest grid points of positions (..., atoms, 3)."""
     point = _points(plan, xyz)
-    plane = (atoms >= ligand.heavy).astype(int)
-    return plan.field[plane, point[..., 0], point[..., 1], point[..., 2]].astype(np.int32)
+    return plan.field[point[..., 0], point[..., 1], point[..., 2]].astype(np.int32)
 
 
 def _points(plan: Plan, xyz: np.ndarray) -> np.ndarray:
@@ -73,17 +70,10 @@ def _points(plan: Plan, xyz: np.ndarray) -> np.ndarray:
     return (geometry.fma32(inside, F4(plan.side - 1), shift) - shift).astype(np.int32)
 
 
-def _sums(
-    plan: Plan,
-    ligand: Ligand,
-    xyz: np.ndarray,
-    atoms: np.ndarray,
-    matrix: np.ndarray,
-    shift: np.ndarray,
-) -> np.ndarray:
-    """Field sums (restarts, candidates) of some atoms after each candidate's rigid motion."""
-    moved = geometry.transform(matrix[..., None, :, :], shift[..., None, :], xyz[:, None, atoms, :])
-    return field_values(plan, ligand, moved, atoms).sum(axis=-1)
+def _sums(plan: Plan, xyz: np.ndarray, matrix: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Field sums (restarts, candidates) of atoms after each candidate's rigid motion."""
+    moved = geometry.transform(matrix[..., None, :, :], shift[..., None, :], xyz[:, None])
+    return field_values(plan, moved).sum(axis=-1)
 
 
 def _bumps(
@@ -100,8 +90,8 @@ def _bumps(
 
 def count_bumps(ligand: Ligand, xyz: np.ndarray) -> np.ndarray:
     """Number of bumped pairs (restarts,) of poses (restarts, atoms, 3)."""
-    heavy = np.arange(ligand.heavy)
-    return _bumps(ligand, xyz[:, heavy], xyz[:, heavy], heavy, heavy).sum(axis=(1, 2)) // 2
+    everyone = np.arange(len(ligand.xyz))
+    return _bumps(ligand, xyz, xyz, everyone, everyone).sum(axis=(1, 2)) // 2
 
 
 def build_poses(plan: Plan, ligand: Ligand, state: State) -> None:
@@ -121,15 +111,14 @@ def build_poses(plan: Plan, ligand: Ligand, state: State) -> None:
     state.xyz = geometry.transform(matrix[:, None], state.shift[:, None], xyz)
 
 
-def align(plan: Plan, ligand: Ligand, state: State) -> None:
+def align(plan: Plan, state: State) -> None:
     """Two rounds of: best rotation about x, y, z through the ligand's origin; best of 27 shifts."""
-    everyone = np.arange(len(ligand.xyz))
     for step in plan.steps:
         for axis in range(3):
             direction = np.eye(3, dtype=F4)[axis]
             matrix = geometry.rotation(direction, plan.angles[:, 0], plan.angles[:, 1])
             shift = geometry.about(matrix, state.shift[:, None])
-            sums = _sums(plan, ligand, state.xyz, everyone, matrix[None], shift)
+            sums = _sums(plan, state.xyz, matrix[None], shift)
             best = sums.argmax(axis=1)
             rows = np.arange(len(best))
             state.xyz = geometry.transform(
@@ -138,7 +127,7 @@ def align(plan: Plan, ligand: Ligand, state: State) -> None:
             _turn_frame(plan, state, np.broadcast_to(direction, state.shift.shape), best)
         shifts = np.array(SHIFTS, F4) * step
         matrix = np.broadcast_to(np.eye(3, dtype=F4), (1, 27, 3, 3))
-        sums = _sums(plan, ligand, state.xyz, everyone, matrix, shifts[None])
+        sums = _sums(plan, state.xyz, matrix, shifts[None])
         best = sums.argmax(axis=1)
         state.xyz = geometry.transform(np.eye(3, dtype=F4), shifts[best][:, None], state.xyz)
         state.shift = state.shift + shifts[best]
@@ -161,7 +150,7 @@ def optimize(plan: Plan, ligand: Ligand, state: State, fragment: int, clean: np.
 
     matrix = geometry.rotation(direction[:, None], plan.angles[:, 0], plan.angles[:, 1])
     shift = geometry.about(matrix, pivot[:, None])
-    sums = _sums(plan, ligand, state.xyz, moved, matrix, shift)
+    sums = _sums(plan, state.xyz[:, moved], matrix, shift)
     chosen = _choose(plan, ligand, state, sums, (matrix, shift), beyond, near_side, clean)
 
     rows = np.flatnonzero(chosen)
@@ -182,10 +171,9 @@ def optimize(plan: Plan, ligand: Ligand, state: State, fragment: int, clean: np.
 
 def far_side(ligand: Ligand, n: int) -> np.ndarray:
     """Which atoms (atoms,) lie beyond a rotatable bond."""
-    limits = ligand.torsions[n]
-    beyond = np.zeros(len(ligand.xyz), bool)
-    beyond[limits[2] : limits[3]] = beyond[limits[4] : limits[5]] = True
-    return beyond
+    first, last = ligand.torsions[n, 2:4]
+    atom = np.arange(len(ligand.xyz))
+    return (atom >= first) & (atom < last)
 
 
 def _choose(
@@ -200,15 +188,14 @@ def _choose(
 ) -> np.ndarray:
     """The angle (restarts,) that each restart takes; 0 where its best angles all bump."""
     candidates = np.argsort(-sums, axis=1, kind="stable")[:, : plan.settings.bump_tests]
-    heavy = beyond[: ligand.heavy]
-    far_moves = 2 * heavy.sum() > ligand.heavy
-    moving, resting = np.flatnonzero(heavy == far_moves), np.flatnonzero(heavy != far_moves)
+    far_moves = 2 * beyond.sum() > len(beyond)
+    moving, resting = np.flatnonzero(beyond == far_moves), np.flatnonzero(beyond != far_moves)
     rows = np.arange(len(sums))
     chosen = np.zeros(len(sums), int)
     searching = np.ones(len(sums), bool)
     for a in candidates.T:
         searching &= ~((a == 0) & clean)
-        # The side with more heavy atoms moves: rotating one side is rotating the other backwards.
+        # The side with more atoms moves: rotating one side is rotating the other backwards.
         turn = (
             (plan.settings.n_angles - a) % plan.settings.n_angles if far_moves == near_side else a
         )
@@ -236,7 +223,7 @@ def dock(
     rotation, position = plan.start_rotation[restarts], plan.start_position[restarts]
     state = State(np.empty(0), turns, rotation.copy(), position.copy())
     build_poses(plan, ligand, state)
-    align(plan, ligand, state)
+    align(plan, state)
     clean = np.zeros(len(turns), bool)
     for _ in range(plan.settings.num_iterations):
         # A pose without bumps keeps none, because only unbumped angles are taken.
@@ -255,7 +242,7 @@ def dock(
 
 def evaluate(plan: Plan, ligand: Ligand, xyz: np.ndarray) -> np.ndarray:
     """Score, internal bumps, pocket bumps, atoms outside (restarts, 4) of poses."""
-    values = field_values(plan, ligand, xyz, np.arange(len(ligand.xyz)))
+    values = field_values(plan, xyz)
     point = _points(plan, xyz)
     outside = ((point == 0) | (point > plan.box)).any(axis=-1)
     columns = [values.sum(1), count_bumps(ligand, xyz), (values == CORE).sum(1), outside.sum(1)]

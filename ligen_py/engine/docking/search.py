@@ -60,7 +60,6 @@ LIGAND = np.dtype(
         for name in (
             "first_atom",
             "atoms",
-            "heavy",
             "first_torsion",
             "torsions",
             "first_word",
@@ -151,10 +150,10 @@ class Plan:
         anchors = len(field.anchor)
         index = restart // anchors
         orientations = super_fibonacci(-(-num_restart // anchors))
-        shape = np.array(field.value.shape[1:])
+        shape = np.array(field.value.shape)
         side = max(SMALLEST_SIDE, int(shape.max()) + 2)
-        cube = np.full((2, side, side, side), OUTSIDE, np.int8)
-        cube[:, 1 : shape[0] + 1, 1 : shape[1] + 1, 1 : shape[2] + 1] = field.value
+        cube = np.full((side, side, side), OUTSIDE, np.int8)
+        cube[1 : shape[0] + 1, 1 : shape[1] + 1, 1 : shape[2] + 1] = field.value
         points = (field.anchor.astype(np.float64) - field.origin) / spacing + 1
         return cls(
             origin=field.origin,
@@ -182,7 +181,7 @@ class Plan:
     @property
     def side(self) -> int:
         """Points along each axis of the stored cube."""
-        return self.field.shape[1]
+        return self.field.shape[0]
 
     @property
     def unit(self) -> float:
@@ -340,32 +339,33 @@ def _spans(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> DockBatch:
-    """Flat arrays of the chosen ligands, coordinates and radii in box units.
+    """Flat arrays of the chosen ligands' heavy atoms, coordinates and radii in box units.
 
     Fragments are ordered by the number of atoms they move, largest first, then by torsion; the far
     side comes before the near one.
     """
-    atom_rows, first_atom = _spans(ligands.first_atom, chosen)
+    atoms = ligands.heavy[chosen].astype(np.int64)
+    atom_rows, first_atom = ranges(ligands.first_atom[chosen], atoms), _offsets(atoms)
     torsion_rows, first_torsion = _spans(ligands.first_torsion, chosen)
     word_rows, first_word = _spans(ligands.first_pair, chosen)
-    atoms, torsion_counts = np.diff(first_atom), np.diff(first_torsion)
+    torsion_counts = np.diff(first_torsion)
 
     table = np.zeros(len(chosen), LIGAND)
     table["first_atom"], table["atoms"] = first_atom[:-1], atoms
-    table["heavy"] = ligands.heavy[chosen]
     table["first_torsion"], table["torsions"] = first_torsion[:-1], torsion_counts
-    table["first_word"], table["words"] = first_word[:-1], (ligands.heavy[chosen] + 31) // 32
+    table["first_word"], table["words"] = first_word[:-1], (atoms + 31) // 32
 
     radius = bondi_radii(ligands.element[atom_rows]) * plan.settings.bump_tolerance
     conformers = np.empty((len(atom_rows), 4), np.float32)
     conformers[:, :3] = ligands.xyz[atom_rows].astype(np.float64) / plan.unit
     conformers[:, 3] = radius / plan.unit
 
-    axis, limits = ligands.torsion_axis[torsion_rows], ligands.torsion_range[torsion_rows]
+    axis, limits = ligands.torsion_axis[torsion_rows], ligands.torsion_range[torsion_rows].copy()
+    limits[:, 2:] = 0  # no hydrogens
     owner = np.repeat(np.arange(len(chosen)), torsion_counts)
     inverse = inverse_bond_lengths(conformers[:, :3], axis + first_atom[owner][:, None])
 
-    far = (limits[:, 1] - limits[:, 0] + limits[:, 3] - limits[:, 2]).astype(np.int64)
+    far = (limits[:, 1] - limits[:, 0]).astype(np.int64)
     size = np.stack([far, atoms[owner] - far], axis=1).ravel()
     local = np.arange(len(torsion_rows)) - first_torsion[owner]
     fragment = (2 * local[:, None] + [0, 1]).ravel()

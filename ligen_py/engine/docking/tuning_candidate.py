@@ -47,12 +47,12 @@ class Outcome:
 
 
 def random_input(atom_class: int, restarts: int) -> tuple[Ligands, Plan]:
-    """Random ligands of nearly the most atoms of a class, and a search in a random field."""
+    """Random ligands of nearly the most heavy atoms of a class, and a search in a random field."""
     plan = Plan.of(
         make_field(shape=(41, 41, 41)),
         DockSettings(num_restart=restarts, max_num_poses=0),
     )
-    return make_ligands([(atom_class - 1, number) for number in TORSIONS]), plan
+    return make_ligands([(atom_class - 1, number) for number in TORSIONS], hydrogens=0), plan
 
 
 class Trial:
@@ -67,7 +67,7 @@ class Trial:
         self.device, self.form, self.ligands, self.plan = device, form, ligands, plan
         self.of = {"restarts": plan.num_restart}
         self.count, self.runs = count, runs
-        most = int(np.diff(ligands.first_atom).max())
+        most = int(ligands.heavy.max())
         self.atom_class = min(size for size in ATOM_CLASSES if size >= most)
         self.sample = np.arange(len(ligands.entry))[-CHECKED:]
         batch = pack(ligands, self.sample, plan)

@@ -30,10 +30,7 @@ PROBE = 1.0
 """A point with less clearance than this (Angstrom) is inside the receptor."""
 
 CONTACT = 1.4
-"""A point with less clearance than this (Angstrom) is too near for a heavy atom: TIGHT."""
-
-HYDROGEN_PROBE = 0.2
-"""The same for hydrogens; in a hydrogen bond the clearance is about 0.35 Angstrom."""
+"""A point with less clearance than this (Angstrom) touches the receptor: TIGHT."""
 
 TIGHT = -2
 CAVITY = 8
@@ -163,10 +160,10 @@ def burial(box: Box, xyz: np.ndarray, element: np.ndarray) -> np.ndarray:
 
 
 def field_values(box: Box, xyz: np.ndarray, element: np.ndarray) -> np.ndarray:
-    """The two planes (2, n, n, n), int8, from heavy receptor atoms (atoms, 3) in Angstrom.
+    """The field (n, n, n), int8, from heavy receptor atoms (atoms, 3) in Angstrom.
 
-    Heavy plane: `CORE`, `TIGHT`, burial 8..14 in cavities, 8 at points that cavity points enclose,
-    0 elsewhere near the protein, `OUTSIDE` in bulk. Hydrogen plane: `CORE` or 0.
+    `CORE`, `TIGHT`, burial 8..14 in cavities, 8 at points that cavity points enclose, 0 elsewhere
+    near the protein, `OUTSIDE` in bulk.
     """
     wall, enclosure = _steps(box.spacing, WALL), _steps(box.spacing, ENCLOSURE)
     first, second = wall[-1], enclosure[-1]
@@ -186,9 +183,7 @@ def field_values(box: Box, xyz: np.ndarray, element: np.ndarray) -> np.ndarray:
     value = np.where(_core(cavity, second), _core(depth, second), value)
     value = np.where(bulk, OUTSIDE, value)
     value = np.where(clearance < CONTACT, TIGHT, value)
-    value = np.where(clearance < PROBE, CORE, value)
-    hydrogen = np.where(clearance < HYDROGEN_PROBE, CORE, 0)
-    return np.stack([value, hydrogen]).astype(np.int8)
+    return np.where(clearance < PROBE, CORE, value).astype(np.int8)
 
 
 def _box_sum(values: np.ndarray, reach: int) -> np.ndarray:
@@ -227,7 +222,7 @@ def make_field(
 ) -> GeometricField:
     """The field and its anchors; InputError where the box has no cavity at all."""
     value = field_values(box, xyz, element)
-    anchor = anchor_points(value[0], box.spacing, separation, max_anchors)
+    anchor = anchor_points(value, box.spacing, separation, max_anchors)
     if not len(anchor):
         x, y, z = box.center
         raise InputError(
@@ -245,4 +240,4 @@ def make_field(
 
 def cavity_volume(field: GeometricField) -> float:
     """Volume of all points with a positive value, cubic Angstrom."""
-    return float(np.count_nonzero(field.value[0] > 0) * field.spacing[0] ** 3)
+    return float(np.count_nonzero(field.value > 0) * field.spacing[0] ** 3)

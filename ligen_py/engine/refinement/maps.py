@@ -31,7 +31,7 @@ class Grid:
     @classmethod
     def over(cls, field: GeometricField, spacing: float) -> "Grid":
         """The grid of a given spacing over the box of a pocket, at most one cell larger."""
-        edges = (np.array(field.value.shape[1:]) - 1) * float(field.spacing[0])
+        edges = (np.array(field.value.shape) - 1) * float(field.spacing[0])
         cells = np.ceil(edges / spacing - 1e-6).astype(int)
         origin = field.origin - (cells * spacing - edges) / 2
         return cls(origin.astype(np.float32), spacing, tuple(int(n) + 1 for n in cells))  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ def watch(
     best = scores.best[found]
     score = terms[next(iter(typed))]["total"][best].astype(np.float64)
     repeated = int(np.unique(score, return_counts=True)[1].max(initial=0))
-    last = field.origin + field.spacing * (np.array(field.value.shape[1:]) - 1)
+    last = field.origin + field.spacing * (np.array(field.value.shape) - 1)
     place = poses.translation[best]
     outside = ((place < field.origin) | (place > last)).any(axis=1)
     some = sample(scores, every)

@@ -48,9 +48,9 @@ def test_box_units_return_to_angstrom() -> None:
 
 def test_field_has_a_border() -> None:
     field, plan = make_field(), make_plan()
-    x, y, z = field.value.shape[1:]
-    assert np.array_equal(plan.field[:, 1 : x + 1, 1 : y + 1, 1 : z + 1], field.value)
-    assert (plan.field[:, 0] == OUTSIDE).all()
+    x, y, z = field.value.shape
+    assert np.array_equal(plan.field[1 : x + 1, 1 : y + 1, 1 : z + 1], field.value)
+    assert (plan.field[0] == OUTSIDE).all()
     assert (plan.field[..., z + 1 :] == OUTSIDE).all()
 
 
@@ -90,7 +90,7 @@ def test_pack_takes_any_ligands_in_any_order() -> None:
         atoms = slice(row["first_atom"], row["first_atom"] + row["atoms"])
         torsions = slice(row["first_torsion"], row["first_torsion"] + row["torsions"])
         orders = slice(2 * torsions.start, 2 * torsions.stop)
-        words = slice(row["first_word"], row["first_word"] + row["heavy"] * row["words"])
+        words = slice(row["first_word"], row["first_word"] + row["atoms"] * row["words"])
         assert np.array_equal(both.conformers[atoms], alone.conformers)
         assert np.array_equal(both.torsions[torsions], alone.torsions)
         assert np.array_equal(both.inverse_lengths[torsions], alone.inverse_lengths)
@@ -98,11 +98,24 @@ def test_pack_takes_any_ligands_in_any_order() -> None:
         assert np.array_equal(both.pairs[words], alone.pairs)
 
 
+def test_hydrogens_are_left_out() -> None:
+    ligands, plan = make_ligands([(20, 4), (33, 6)]), make_plan()
+    batch = pack(ligands, np.arange(2), plan)
+    assert batch.ligands["atoms"].tolist() == ligands.heavy.tolist()
+    assert (np.diff(ligands.first_atom) > ligands.heavy).all()
+    places = [
+        ligands.xyz[first : first + n] for first, n in zip([0, 20], ligands.heavy, strict=True)
+    ]
+    assert np.allclose(batch.conformers[:, :3] * plan.unit, np.concatenate(places), atol=1e-5)
+    assert (batch.torsions[:, 2:4] == ligands.torsion_range[:, :2]).all()
+    assert (batch.torsions[:, 4:] == 0).all()
+
+
 def test_fragments_move_fewer_and_fewer_atoms() -> None:
     ligands = make_ligands([(40, 8)])
     batch = pack(ligands, np.array([0]), make_plan())
-    far = np.diff(batch.torsions[:, 2:6])[:, ::2].sum(axis=1)
-    moved = [far[f // 2] if f % 2 == 0 else 40 - far[f // 2] for f in batch.orders]
+    far, heavy = batch.torsions[:, 3] - batch.torsions[:, 2], ligands.heavy[0]
+    moved = [far[f // 2] if f % 2 == 0 else heavy - far[f // 2] for f in batch.orders]
     assert sorted(batch.orders) == list(range(16))
     assert (np.diff(moved) <= 0).all()
 

@@ -23,8 +23,8 @@ def carbons(xyz: object) -> tuple[np.ndarray, np.ndarray]:
 
 
 def at_center(value: np.ndarray) -> int:
-    middle = value.shape[1] // 2
-    return int(value[0, middle, middle, middle])
+    middle = len(value) // 2
+    return int(value[middle, middle, middle])
 
 
 def random_cloud(seed: int, atoms: int, extent: float) -> tuple[np.ndarray, np.ndarray]:
@@ -45,11 +45,10 @@ def test_one_carbon_makes_shells_at_the_stated_distances() -> None:
     value = field_values(box, *carbons([0, 0, 0]))
     x, y, z = np.meshgrid(*[np.arange(33) * 0.5 - 8.0] * 3, indexing="ij")
     distance = np.sqrt(x**2 + y**2 + z**2)
-    heavy = np.where(distance > 6, OUTSIDE, 0)
-    heavy[distance < 1.7 + 1.4] = field.TIGHT
-    heavy[distance < 1.7 + 1.0] = CORE
-    assert np.array_equal(value[0], heavy)
-    assert np.array_equal(value[1], np.where(distance < 1.7 + 0.2, CORE, 0))
+    expected = np.where(distance > 6, OUTSIDE, 0)
+    expected[distance < 1.7 + 1.4] = field.TIGHT
+    expected[distance < 1.7 + 1.0] = CORE
+    assert np.array_equal(value, expected)
 
 
 @pytest.mark.parametrize("spacing", [0.25, 0.5, 0.7, 1.0])
@@ -86,12 +85,12 @@ def test_an_atom_bound_to_a_metal_is_not_inside_it() -> None:
     box = Box((0.0, 0.0, 0.0), 4.0, 0.25)
     value = field_values(box, np.zeros((1, 3)), np.array([ZINC], np.uint8))
     bound = 16 + 8  # 2.0 Angstrom from the metal
-    assert value[0, bound, 16, 16] == 0
-    assert value[0, 16 + 4, 16, 16] == CORE
+    assert value[bound, 16, 16] == 0
+    assert value[16 + 4, 16, 16] == CORE
 
 
 def by_definition(box: Box, xyz: np.ndarray, element: np.ndarray) -> np.ndarray:
-    """The heavy plane point by point, from the words of its definition."""
+    """The field point by point, from the words of its definition."""
     radius, h = field.radii(element), box.spacing
 
     def distances(point: tuple[int, ...]) -> np.ndarray:
@@ -139,7 +138,7 @@ def test_the_field_is_its_definition(spacing: float, half_side: float, seed: int
     away = np.linalg.norm(shell, axis=1) > 5.0
     box = Box((0.3, -0.2, 0.1), half_side, spacing)
     expected = by_definition(box, shell[away], element[away])
-    assert np.array_equal(field_values(box, shell[away], element[away])[0], expected)
+    assert np.array_equal(field_values(box, shell[away], element[away]), expected)
     assert len(np.unique(expected[expected > 0])) > 2
 
 
@@ -149,7 +148,7 @@ def test_points_enclosed_by_cavity_points_join_the_cavity() -> None:
     box = Box((0.0, 0.0, 0.0), 2.0, 0.5)
     value = field_values(box, *cage)
     assert at_center(value) == 8
-    assert np.array_equal(value[0], by_definition(box, *cage))
+    assert np.array_equal(value, by_definition(box, *cage))
 
 
 def test_the_field_does_not_depend_on_the_order_of_the_atoms() -> None:
@@ -166,7 +165,7 @@ def test_the_field_does_not_depend_on_where_the_box_ends() -> None:
     xyz, element = random_cloud(4, 400, 14.0)
     small = field_values(Box((0.0, 0.0, 0.0), 4.0, 0.5), xyz, element)
     large = field_values(Box((0.0, 0.0, 0.0), 6.0, 0.5), xyz, element)
-    assert np.array_equal(large[:, 4:-4, 4:-4, 4:-4], small)
+    assert np.array_equal(large[4:-4, 4:-4, 4:-4], small)
 
 
 @pytest.mark.parametrize("x", [-6.5, -5.5, -4.5, 2.0, 8.5, 9.5, 10.5])
@@ -216,7 +215,7 @@ def test_a_box_without_a_cavity_is_refused() -> None:
 def test_volume_counts_positive_points() -> None:
     cage = 3.5 * np.array(field.DIRECTIONS)
     made = make_field(Box((0.0, 0.0, 0.0), 4.0, 0.5), *carbons(cage), 4.0, 16)
-    assert field.cavity_volume(made) == np.count_nonzero(made.value[0] > 0) / 8
+    assert field.cavity_volume(made) == np.count_nonzero(made.value > 0) / 8
     assert np.linalg.norm(made.anchor[0]) < 1
 
 

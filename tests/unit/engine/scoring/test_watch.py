@@ -25,7 +25,7 @@ def believable() -> tuple[object, ...]:
     """Ligands, receptor, poses in the box, and the twin's scores moved to where good ones lie."""
     ligands = with_types(make_ligands([(8, 1)] * COUNT))["vina"]
     field = make_field()
-    middle = field.origin + field.spacing * (np.array(field.value.shape[1:]) - 1) / 2
+    middle = field.origin + field.spacing * (np.array(field.value.shape) - 1) / 2
     poses = make_poses(ligands, 2)
     shifted = np.tile(middle, (len(poses.restart), 1)).astype("f4")
     poses = replace(poses, translation=shifted)
@@ -128,7 +128,7 @@ def test_poses_outside_the_box_raise_an_alarm(believable: tuple) -> None:
 def test_the_box_reaches_from_its_first_to_its_last_point(believable: tuple) -> None:
     *_, poses, field, _, _ = believable
     first = field.origin.astype("f4")
-    last = (field.origin + field.spacing * (np.array(field.value.shape[1:]) - 1)).astype("f4")
+    last = (field.origin + field.spacing * (np.array(field.value.shape) - 1)).astype("f4")
     step = np.float32(0.01)
     for place, outside in (
         (first + step, 0),
