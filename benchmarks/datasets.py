@@ -25,6 +25,7 @@ from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import prepare
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.pocket import POCKET, GeometricField
+from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.parse import AS_GIVEN, ParseSettings
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
 from ligen_py.store.files.read import read
@@ -141,6 +142,11 @@ def datasets(names: Sequence[tuple[int, int]], count: int) -> list[Ligands]:
     """Several datasets, made on all cores: their conformers take longer than most benchmarks."""
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
         return list(pool.map(dataset, *zip(*names, strict=True), repeat(count)))
+
+
+def benchmark_search(restarts: int, **others: int) -> DockSettings:
+    """The search that the dock kernel is timed with, whatever the defaults are."""
+    return DockSettings(num_restart=restarts, num_iterations=3, n_angles=32, **others)
 
 
 def benchmark_field() -> GeometricField:

@@ -22,13 +22,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks import native, roofline
-from benchmarks.datasets import benchmark_field, dataset
+from benchmarks.datasets import benchmark_field, benchmark_search, dataset
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.docking.tuning_candidate import Form, Trial
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.tuning import tuned
-from ligen_py.settings.dock import DockSettings
 
 SETS = ((31, 4), (89, 20))
 EFFICIENCIES = ("share_of_ceiling", "application_efficiency")
@@ -42,7 +41,7 @@ def phi(efficiencies: list[float | None]) -> float:
 
 def measure(device: Device, forms: list[Form], quick: bool) -> dict[str, Any]:
     """Efficiencies of one device; the table as JSON."""
-    settings = DockSettings(num_restart=64 if quick else 256)
+    settings = benchmark_search(64 if quick else 256)
     plan = Plan.of(benchmark_field(), settings)
     runs = 3 if quick else 7
     has_native = device.back_end == "ptx" and importlib.util.find_spec("cupy") is not None

@@ -29,7 +29,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks import refining
-from benchmarks.datasets import benchmark_field, dataset
+from benchmarks.datasets import benchmark_field, benchmark_search, dataset
 from benchmarks.throughput import atom_evaluations
 from ligen_py.engine import geometry
 from ligen_py.engine.constants import ATOM_CLASSES
@@ -306,7 +306,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="also write the tables here")
     options = parser.parse_args()
     device = select(options.device)
-    settings = DockSettings(num_restart=64 if options.quick else 256)
+    settings = benchmark_search(64 if options.quick else 256)
     plan = Plan.of(benchmark_field(), settings)
     forms: list[Form] = ["batched", "latency"] if options.mode == "both" else [options.mode]
     print(device.label, flush=True)

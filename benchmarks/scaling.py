@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from benchmarks.datasets import ATOMS, FRAGMENTS, benchmark_field, dataset
+from benchmarks.datasets import ATOMS, FRAGMENTS, benchmark_field, benchmark_search, dataset
 from benchmarks.steady import steady_rate
 from benchmarks.throughput import atom_evaluations
 from ligen_py.engine.docking.search import Plan
@@ -31,7 +31,6 @@ from ligen_py.opencl.device import Device, select_all
 from ligen_py.opencl.workers import spread
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.pocket import GeometricField
-from ligen_py.settings.dock import DockSettings
 
 USUAL = {"atoms": 63, "fragments": 8, "restarts": 256}
 PIECES = 8
@@ -51,7 +50,7 @@ class Bench:
     def row(self, **changes: int) -> dict[str, Any]:
         """One line: what was changed, its rate, and atom evaluations a second."""
         chosen = {**USUAL, "restarts": self.restarts, "batch": self.full, **changes}
-        settings = DockSettings(num_restart=chosen["restarts"])
+        settings = benchmark_search(chosen["restarts"])
         plan = Plan.of(self.field, settings)
         ligands = molecules(chosen["atoms"], chosen["fragments"], 2 if self.quick else 4)
         runs = 3 if self.quick else 5
@@ -122,7 +121,7 @@ def worker(
 
 def on_devices(chosen: list[Device], bench: Bench) -> dict[str, Any]:
     """Ligands/s of several devices together, over the time in which all of them work."""
-    plan = Plan.of(bench.field, DockSettings(num_restart=bench.restarts))
+    plan = Plan.of(bench.field, benchmark_search(bench.restarts))
     ligands, count = molecules(USUAL["atoms"], USUAL["fragments"], 4), 4 * bench.full
     start = partial(worker, form=bench.form, ligands=ligands, plan=plan, count=count)
     pieces = range(len(chosen) * (PIECES + 1))

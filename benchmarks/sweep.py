@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from benchmarks.datasets import benchmark_field, dataset
+from benchmarks.datasets import benchmark_field, benchmark_search, dataset
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.latency import LatencyDocker
@@ -33,7 +33,6 @@ from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.program import Program, build
 from ligen_py.opencl.residency import occupancy, usage
 from ligen_py.opencl.tuning import LANES, Tuning, tuned
-from ligen_py.settings.dock import DockSettings
 
 LIGHT, HEAVY = (31, 4), (89, 20)
 CAPS = (0, 64, 80, 96)
@@ -163,7 +162,7 @@ def main() -> int:
     # Programs from the driver's cache come without the words on registers and spills.
     os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
     device = select(options.device)
-    settings = DockSettings(num_restart=256 if device.kind == "gpu" else 32)
+    settings = benchmark_search(256 if device.kind == "gpu" else 32)
     plan = Plan.of(benchmark_field(), settings)
     print(device.label, flush=True)
     forms: list[Form] = ["batched", "latency"] if options.mode == "both" else [options.mode]

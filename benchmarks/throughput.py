@@ -26,7 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from benchmarks.datasets import NAMES, benchmark_field, datasets
+from benchmarks.datasets import NAMES, benchmark_field, benchmark_search, datasets
 from ligen_py.engine.docking import reference as docking_reference
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.latency import LatencyDocker
@@ -192,7 +192,7 @@ def main() -> int:
     parser.add_argument("--crossover", action="store_true", help="few ligands in both forms")
     options = parser.parse_args()
     device = select(options.device)
-    settings = DockSettings(num_restart=256, max_num_poses=0)
+    settings = benchmark_search(256, max_num_poses=0)
     plan = Plan.of(benchmark_field(), settings)
     print(device.label)
     tables: dict[str, Any] = {}

@@ -31,7 +31,7 @@ from ligen_py.settings.section import Name, Section
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
         "parse": {"conformers": 1},
-        "dock": {"num_restart": 128, "max_num_poses": 96},
+        "dock": {"num_restart": 256, "max_num_poses": 96},
         "filter": {"max_num_poses": 64},
         "refine": {"evaluations": 20, "finalists": 16, "max_num_poses": 6},
         "score": {"functions": ["vina", "ad4"]},
