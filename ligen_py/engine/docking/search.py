@@ -341,8 +341,8 @@ def _spans(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndar
 def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> DockBatch:
     """Flat arrays of the chosen ligands' heavy atoms, coordinates and radii in box units.
 
-    Fragments are ordered by the number of atoms they move, largest first, then by torsion; the far
-    side comes before the near one.
+    Fragments are ordered by the number of atoms they move, hydrogens counted, largest first, then
+    by torsion; the far side comes before the near one.
     """
     atoms = ligands.heavy[chosen].astype(np.int64)
     atom_rows, first_atom = ranges(ligands.first_atom[chosen], atoms), _offsets(atoms)
@@ -360,20 +360,20 @@ def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> DockBatch:
     conformers[:, :3] = ligands.xyz[atom_rows].astype(np.float64) / plan.unit
     conformers[:, 3] = radius / plan.unit
 
-    axis, limits = ligands.torsion_axis[torsion_rows], ligands.torsion_range[torsion_rows].copy()
-    limits[:, 2:] = 0  # no hydrogens
+    axis, limits = ligands.torsion_axis[torsion_rows], ligands.torsion_range[torsion_rows]
     owner = np.repeat(np.arange(len(chosen)), torsion_counts)
     inverse = inverse_bond_lengths(conformers[:, :3], axis + first_atom[owner][:, None])
 
-    far = (limits[:, 1] - limits[:, 0]).astype(np.int64)
-    size = np.stack([far, atoms[owner] - far], axis=1).ravel()
+    far = (limits[:, 1] - limits[:, 0] + limits[:, 3] - limits[:, 2]).astype(np.int64)
+    every = np.diff(ligands.first_atom)[chosen]
+    size = np.stack([far, every[owner] - far], axis=1).ravel()
     local = np.arange(len(torsion_rows)) - first_torsion[owner]
     fragment = (2 * local[:, None] + [0, 1]).ravel()
     order = np.lexsort((fragment, -size, np.repeat(owner, 2)))
     return DockBatch(
         ligands=table,
         conformers=conformers,
-        torsions=kernel_torsions(axis, limits),
+        torsions=kernel_torsions(axis, limits * [1, 1, 0, 0]),
         inverse_lengths=inverse,
         orders=fragment[order].astype(np.int16),
         pairs=ligands.pair_mask[word_rows],

@@ -114,8 +114,8 @@ def test_hydrogens_are_left_out() -> None:
 def test_fragments_move_fewer_and_fewer_atoms() -> None:
     ligands = make_ligands([(40, 8)])
     batch = pack(ligands, np.array([0]), make_plan())
-    far, heavy = batch.torsions[:, 3] - batch.torsions[:, 2], ligands.heavy[0]
-    moved = [far[f // 2] if f % 2 == 0 else heavy - far[f // 2] for f in batch.orders]
+    far = np.diff(ligands.torsion_range)[:, ::2].sum(axis=1)  # hydrogens counted
+    moved = [far[f // 2] if f % 2 == 0 else 40 - far[f // 2] for f in batch.orders]
     assert sorted(batch.orders) == list(range(16))
     assert (np.diff(moved) <= 0).all()
 
