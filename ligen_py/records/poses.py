@@ -26,8 +26,8 @@ class Poses(Record):
         doc="geometric score; of `lga` -1000 times the energy in kcal/mol; larger is better",
     )
     internal_bumps: np.ndarray = column("i4", "pose", doc="bumped pairs within the ligand")
-    pocket_bumps: np.ndarray = column("i4", "pose", doc="atoms in receptor cores")
-    outside: np.ndarray = column("i4", "pose", doc="atoms outside the box")
+    pocket_bumps: np.ndarray = column("i4", "pose", doc="heavy atoms in receptor cores")
+    outside: np.ndarray = column("i4", "pose", doc="heavy atoms outside the box")
 
     def bounds(self) -> Bounds:
         """Numbers of restarts."""

@@ -14,7 +14,7 @@ class FilterSettings(Section):
         1,
         ge=0,
         le=MAX_ATOMS,
-        description="atoms that may lie in the receptor's core in a bump-free pose",
+        description="heavy atoms that may lie in the receptor's core in a bump-free pose",
     )
     cluster_rmsd: float = Field(
         1.0,
