@@ -263,7 +263,7 @@ def test_help_is_a_usable_page(capsys: pytest.CaptureFixture[str]) -> None:
         dock.main(["--help"])
     assert stop.value.code == 0
     page = capsys.readouterr().out
-    for word in ("--num-restart", "default: 512", "--device", "--ligands", "Algorithm 1"):
+    for word in ("--num-restart", "default: 1024", "--device", "--ligands", "Algorithm 1"):
         assert word in page
 
 

@@ -295,7 +295,7 @@ CORRUPTIONS = [
     value("ligands", "entries/name", 0, "another"),
     value("ligands", "ligands/xyz", (0, 0), np.float32(0.001)),
     value("ligands", "entries/line", 0, np.int64(1)),
-    value("pocket", "field/value", (0, 3, 3, 3), np.int8(1)),
+    value("pocket", "field/value", (3, 3, 3), np.int8(1)),
     value("pocket", "receptor/xyz", (0, 1), np.float32(0.01)),
     value("poses", "poses/score", 0, np.int32(1)),
     value("poses", "poses/translation", (2, 1), np.float32(1e-4)),

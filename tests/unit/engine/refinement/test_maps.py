@@ -12,7 +12,7 @@ def field(spacing: float, *shape: int) -> GeometricField:
     return GeometricField(
         origin=np.array([1.0, 2, 3]),
         spacing=np.array([spacing]),
-        value=np.zeros((2, *shape), np.int8),
+        value=np.zeros(shape, np.int8),
         anchor=np.zeros((1, 3), "f4"),
     )
 
