@@ -108,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         nargs="+",
         default=FEW_CLASSES,
         metavar="ATOMS",
-        help=f"atom classes of docking, of {', '.join(map(str, ATOM_CLASSES))} "
+        help=f"classes of docking, by heavy atoms, of {', '.join(map(str, ATOM_CLASSES))} "
         f"(default: {', '.join(map(str, FEW_CLASSES))})",
     )
     parser.add_argument(

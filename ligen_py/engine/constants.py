@@ -11,10 +11,12 @@ BONDI_RADII = {
 """Van der Waals radii in Angstrom by atomic number (Bondi 1964; H from Rowland and Taylor 1996)."""
 
 ATOM_CLASSES = (32, 64, 96, 128, 192, MAX_ATOMS)
-"""Kernels are compiled for ligands up to these sizes; a ligand runs in the smallest that fits."""
+"""Kernels are compiled for ligands up to these sizes; a ligand runs in the smallest that fits.
+
+Docking counts heavy atoms, other stages what they look at."""
 
 CORE = -12
-"""Field value inside the receptor: an atom there is a pocket bump (CORE in field.clh)."""
+"""Field value inside the receptor: a heavy atom there is a pocket bump (CORE in field.clh)."""
 
 OUTSIDE = -4
 """Field value of everything outside the box."""

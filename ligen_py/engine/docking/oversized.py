@@ -8,10 +8,10 @@ from ligen_py.records.pocket import GeometricField
 
 
 def largest_piece(ligands: Ligands, number: int) -> float:
-    """Largest distance between two atoms of one rigid piece of a ligand, Angstrom."""
-    atoms = slice(ligands.first_atom[number], ligands.first_atom[number + 1])
-    xyz = ligands.xyz[atoms].astype(np.float64)
-    piece = piece_numbers(ligands, number, number + 1)
+    """Largest distance between two heavy atoms of one rigid piece of a ligand, Angstrom."""
+    first, heavy = ligands.first_atom[number], ligands.heavy[number]
+    xyz = ligands.xyz[first : first + heavy].astype(np.float64)
+    piece = piece_numbers(ligands, number, number + 1)[:heavy]
     distance = np.linalg.norm(xyz[:, None] - xyz, axis=-1)
     return float(distance[piece[:, None] == piece].max())
 

@@ -23,8 +23,8 @@ FOUND_BYTES, RECORD_BYTES = 44, 64
 """Bytes of a pose in `Found` and in `records.Poses`, without its torsions."""
 
 FREE_POCKET_BUMPS = FilterSettings().max_pocket_bumps
-"""Atoms in the receptor's core of a pose that ranks as free of bumps: the filter's own default, so
-that what it would take first is what is kept for it. One atom more and the pose ranks lower."""
+"""Heavy atoms in the receptor's core of a pose that ranks as free of bumps: the filter's default,
+so that what it would take first is what is kept for it. One atom more and the pose ranks lower."""
 
 RESTART_BITS = (MAX_RESTARTS - 1).bit_length()
 """Of a pose's rank."""
