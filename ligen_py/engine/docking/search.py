@@ -373,7 +373,7 @@ def pack(ligands: Ligands, chosen: np.ndarray, plan: Plan) -> DockBatch:
     return DockBatch(
         ligands=table,
         conformers=conformers,
-        torsions=kernel_torsions(axis, limits * [1, 1, 0, 0]),
+        torsions=kernel_torsions(axis, limits * [1, 1, 0, 0]),  # ranges of hydrogens are empty
         inverse_lengths=inverse,
         orders=fragment[order].astype(np.int16),
         pairs=ligands.pair_mask[word_rows],
