@@ -73,6 +73,33 @@ def test_the_best_of_every_target(campaign: Path, capsys: pytest.CaptureFixture[
     assert "target" not in every[0]
 
 
+def test_score_over_reference_pockets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], campaign: Path
+) -> None:
+    folder, ethanol = tmp_path / "three", {"own": 5.0, "one": 1.0, "two": 3.0}
+    parts = [
+        write_part(folder, target, "lib", "1-of-1", [Molecule("ethanol", "CCO", score)])
+        for target, score in ethanol.items()
+    ]
+    butane = [Molecule("butane", "CCCC", 6.5)]
+    parts.append(write_part(folder, "own", "more", "1-of-1", butane))
+    manifest, file = write_manifest(tmp_path / "three.tsv", parts), tmp_path / "three.h5"
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(file), "--quiet"]) == 0
+    words = ("--target", "own", "--columns", "name", "over_references")
+    # 5 - (1 + 3) / 2 / 2; butane has no score in the others.
+    assert ask(file, capsys, *words)[1:] == [["butane", ""], ["ethanol", "4.0"]]
+    assert names(ask(file, capsys, *words, "--where", "over_references > 3.9")) == ["ethanol"]
+    ordered = ask(file, capsys, *words, "--sort", "over_references", "--descending")
+    assert names(ordered) == ["ethanol", "butane"]
+    rows = ask(campaign, capsys, "--target", "a", "--columns", "name", "over_references")
+    assert [row[1] for row in rows[1:]] == ["3.625", "3.25", "3.25", "2.5", "-1.0"]
+    manifest = write_manifest(tmp_path / "own.tsv", [parts[0], parts[-1]])
+    file.unlink()
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(file), "--quiet"]) == 0
+    assert query.main([str(file), "--columns", "over_references"]) == 2
+    assert "no column 'over_references'" in capsys.readouterr().err
+
+
 def test_by_name_ranked_or_not(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--target", "a", "--name", "ethanol", "cut\x1b[31m", "--columns", "rank,name", "line")
     rows = ask(campaign, capsys, *words)

@@ -26,6 +26,12 @@ INPUT = "input."
 NETWORK = "network."
 """What the name of a column of gnina's networks starts with."""
 
+REFERENCES = "over_references"
+"""The score less SHARE of the molecule's mean score in the campaign's other targets."""
+
+SHARE = 0.5
+"""Of that mean."""
+
 
 @dataclass
 class Molecules:
@@ -44,8 +50,13 @@ class Molecules:
     @property
     def names(self) -> list[str]:
         """Every column, in the order in which all of them are shown."""
-        judged = ITEMS if self.judgements is not None else ()
-        return [*self._own, *judged, *PROPERTY_NAMES, *TEXTS[2:], *NUMBERS[2:]]
+        return [*self._own, *self._optional, *PROPERTY_NAMES, *TEXTS[2:], *NUMBERS[2:]]
+
+    @property
+    def _optional(self) -> list[str]:
+        """Columns that a campaign has with several targets, and with networks."""
+        references = [REFERENCES] if len(self.campaign.targets) > 1 else []
+        return [*references, *(ITEMS if self.judgements is not None else ())]
 
     @property
     def _own(self) -> list[str]:
@@ -62,7 +73,7 @@ class Molecules:
         """A column's own name; KeyError where there is none."""
         name = ALIASES.get(name.lower(), name.replace("/", "."))
         known = (*self._own, *PROPERTY_NAMES, *TEXTS, *NUMBERS)
-        if name in ITEMS and self.judgements is not None:
+        if name in self._optional:
             return name
         if name not in known and not (name.startswith(INPUT) and len(name) > len(INPUT)):
             raise KeyError(name)
@@ -82,6 +93,8 @@ class Molecules:
             return self.rank
         if name == "target":
             return Texts(np.zeros(self.target.scored, "u1"), [self.target.name])
+        if name == REFERENCES:
+            return self._over_references()
         if name in ITEMS:
             return self._judged(name, np.arange(self.target.scored))
         if name in ("library", "file"):
@@ -113,6 +126,10 @@ class Molecules:
         if name.startswith(INPUT):
             found = self.target.inputs(rows)
             return _objects([columns.get(name.removeprefix(INPUT)) for columns in found])
+        if name == REFERENCES:
+            values = self.column(name)
+            assert isinstance(values, np.ndarray)
+            return values[rows]
         if name in ITEMS:
             return self._judged(name, rows)
         values = self.target.column(name, rows)
@@ -123,6 +140,22 @@ class Molecules:
             return _objects([names[number] for number in values])
         return values
 
+    def _over_references(self) -> np.ndarray:
+        """The column REFERENCES, f4; NaN of a molecule that no other target has."""
+        own = _records(self.target)
+        sums, counts = np.zeros(len(own)), np.zeros(len(own))
+        for name in self.campaign.targets:
+            if name == self.target.name:
+                continue
+            other = self.campaign.target(name)
+            theirs = _records(other)
+            _, here, there = np.intersect1d(own, theirs, assume_unique=True, return_indices=True)
+            sums[here] += other.column("score")[there]
+            counts[here] += 1
+        mean = np.divide(sums, counts, out=np.full(len(own), np.nan), where=counts > 0)
+        result: np.ndarray = (self.target.column("score") - SHARE * mean).astype("f4")
+        return result
+
     def _judged(self, name: str, rows: np.ndarray) -> np.ndarray:
         """What networks say of some rows, f4; NaN of those that they did not judge."""
         values = np.full(self.target.scored, np.nan, np.float32)
@@ -130,6 +163,12 @@ class Molecules:
             if row != CRYSTAL:
                 values[row] = getattr(found, name.removeprefix(NETWORK))
         return values[rows]
+
+
+def _records(target: TargetReader) -> np.ndarray:
+    """Of each scored record a number that its file and line alone have, i8."""
+    result: np.ndarray = (target.column("file").astype("i8") << 44) + target.column("line")
+    return result
 
 
 def _objects(values: list[Any]) -> np.ndarray:
