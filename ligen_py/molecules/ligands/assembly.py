@@ -159,7 +159,7 @@ def _pieces(
         beyond = {o for a in own for o in near[a] if o < heavy and not first <= o < last}
         is_centre = not fragments.stereo.isdisjoint(own)
         marked = sorted(beyond, key=rank.__getitem__) if is_centre else []
-        smiles, order = fragments.written(own, fragments.shell(own, beyond), marked)
+        smiles, order, is_mirrored = fragments.written(own, fragments.shell(own, beyond), marked)
         shapes = cache.shapes(smiles, makes)
         if shapes is None or len(shapes.first) != len(order) + 1:
             return None
@@ -172,13 +172,14 @@ def _pieces(
             return None
         others = sorted(beyond)
         end = len(rows) + len(hydrogens)
+        points = shapes.xyz[:, [*rows, *hydrogens, *(place[atom] for atom in others)]]
         pieces.append(
             Piece(
                 first,
                 last - first,
                 slice(0, end),
                 {atom: row for row, atom in enumerate(others, start=end)},
-                shapes.xyz[:, [*rows, *hydrogens, *(place[atom] for atom in others)]],
+                points * MIRROR if is_mirrored else points,
                 shapes.strain,
             )
         )
@@ -239,7 +240,9 @@ def _largest(near: list[list[int]], end: int, other: int) -> int:
 
 MOST_KNOWN = 20_000
 """Fragments whose SMILES are remembered, about 1 kB each."""
-_known: dict[tuple[Any, ...], tuple[str, list[int]]] = {}
+_known: dict[tuple[Any, ...], tuple[str, list[int], bool]] = {}
+
+MIRROR = np.array([1.0, 1.0, -1.0])
 
 
 class _Fragments:
@@ -287,9 +290,13 @@ class _Fragments:
                         waiting.append(other)
         return shell
 
-    def written(self, own: range, shell: set[int], marked: list[int]) -> tuple[str, list[int]]:
-        """A fragment's SMILES, and its atoms in the order in which they stand there.
+    def written(
+        self, own: range, shell: set[int], marked: list[int]
+    ) -> tuple[str, list[int], bool]:
+        """A fragment's SMILES, its atoms in the order in which they stand there, and a mirror.
 
+        The SMILES is that of the fragment or of its mirror image, whichever comes first in the
+        alphabet; the truth value says whether it is the mirror image's. So the two share shapes.
         Hydrogens stand where the molecule goes on. Isotopes make the atoms in `marked` different,
         which stereochemistry needs where they differ by atoms that are not in the fragment alone.
         A fragment written before is known by its atoms and bonds in their order.
@@ -321,13 +328,13 @@ class _Fragments:
                 if len(_known) >= MOST_KNOWN:
                     _known.clear()
                 _known[key] = found
-        smiles, order = found
-        return smiles, [inside[number] for number in order]
+        smiles, order, is_mirrored = found
+        return smiles, [inside[number] for number in order], is_mirrored
 
     def _write(
         self, inside: list[int], cut: dict[int, int], marked: list[int]
-    ) -> tuple[str, list[int]]:
-        """The SMILES and the order of the atoms.
+    ) -> tuple[str, list[int], bool]:
+        """The SMILES, the order of the atoms, and whether it is that of the mirror image.
 
         `cut`: of each atom beyond the piece, the orders of its bonds that are not in the fragment.
         """
@@ -344,9 +351,21 @@ class _Fragments:
         for number in {*range(part.GetNumAtoms())}.difference(inside):
             part.RemoveAtom(number)
         part.CommitBatchEdit()
-        smiles = Chem.MolToSmiles(part)
-        order = part.GetProp("_smilesAtomOutputOrder").strip("[],").split(",")
-        return smiles, [int(number) for number in order]
+        smiles, order = _ordered(part)
+        centres = [atom for atom in atoms_of(part) if int(atom.GetChiralTag())]
+        if not centres or not self.special.isdisjoint(inside):
+            return smiles, order, False
+        for atom in centres:
+            atom.InvertChirality()
+        other = _ordered(part)
+        return min((smiles, order, False), (*other, True))
+
+
+def _ordered(mol: Chem.Mol) -> tuple[str, list[int]]:
+    """A molecule's SMILES, and its atoms in the order in which they stand there."""
+    smiles = Chem.MolToSmiles(mol)
+    order = mol.GetProp("_smilesAtomOutputOrder").strip("[],").split(",")
+    return smiles, [int(number) for number in order]
 
 
 def _aligned(

@@ -18,7 +18,7 @@ from rdkit import Chem, rdBase
 
 from ligen_py.molecules.graph import atoms_of
 from ligen_py.molecules.ligands import conformers
-from ligen_py.molecules.ligands.conformers import embed_piece, is_excluded, macrocycle
+from ligen_py.molecules.ligands.conformers import embed_piece, macrocycle
 
 IN_MEMORY = 20_000
 """Pieces that one process remembers, about 3 kB each."""
@@ -200,9 +200,7 @@ def make_shapes(smiles: str, seed: int, limit: int, macrocycles: int) -> Shapes 
     limit = macrocycles if macrocycle(mol.GetRingInfo().AtomRings()) else limit
     made = embed_piece(Chem.Mol(mol), seed, smiles, limit)
     if made is None:
-        if not is_excluded(mol, seed, smiles):
-            return None
-        made = Chem.AddHs(mol), []
+        return None
     mol, energies = made
     owner = [atom.GetNeighbors()[0].GetIdx() for atom in list(atoms_of(mol))[count:]]
     order = np.argsort(owner, kind="stable")

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from rdkit import Chem
-from rdkit.Chem import rdMolTransforms
+from rdkit.Chem import rdDistGeom, rdMolTransforms
 
 from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.graph import Graph, outlines
-from ligen_py.molecules.ligands import assembly
+from ligen_py.molecules.ligands import assembly, conformers
 from ligen_py.molecules.ligands.assembly import (
     TOO_NEAR,
     TORSIONS,
@@ -106,6 +106,10 @@ def ordered(smiles: str) -> tuple[Chem.Mol, Chem.Mol, list[list[int]], Torsions]
     )
 
 
+Written = tuple[str, list[int], bool]
+"""A fragment's SMILES, its atoms in their order, and whether it is its mirror image's."""
+
+
 class AnyShapes(ShapeCache):
     """Shapes without a meaning for every fragment."""
 
@@ -126,18 +130,18 @@ class Forgetful(dict):  # type: ignore[type-arg]
 
 
 @pytest.fixture
-def fragments(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[tuple[str, list[int]]]]:
+def fragments(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Written]]:
     """What the pieces of a molecule are known by: SMILES and atoms in their order."""
-    found: list[tuple[str, list[int]]] = []
+    found: list[Written] = []
     real = assembly._Fragments.written
 
-    def noted(*arguments: Any) -> tuple[str, list[int]]:
+    def noted(*arguments: Any) -> Written:
         found.append(real(*arguments))
         return found[-1]
 
     monkeypatch.setattr(assembly._Fragments, "written", noted)
 
-    def of(smiles: str) -> list[tuple[str, list[int]]]:
+    def of(smiles: str) -> list[Written]:
         bare, _, near, torsions = ordered(smiles)
         found.clear()
         assert can_exist(bare, near, torsions, AnyShapes())
@@ -161,17 +165,36 @@ ALIKE = [
 
 
 def test_a_fragment_that_was_met_before_has_the_same_smiles(
-    monkeypatch: pytest.MonkeyPatch, fragments: Callable[[str], list[tuple[str, list[int]]]]
+    monkeypatch: pytest.MonkeyPatch, fragments: Callable[[str], list[Written]]
 ) -> None:
-    """Mirror images are others; labels of atoms are not."""
+    """Whatever was met in between; labels of atoms count for nothing."""
     every = [*MOLECULES.values(), *ALIKE]
-    every += [smiles.replace("@", "@@").replace("@@@@", "@") for smiles in MOLECULES.values()]
+    every += [mirrored(smiles) for smiles in MOLECULES.values()]
     monkeypatch.setattr(assembly, "_known", Forgetful())
     alone = [fragments(smiles) for smiles in every]
     monkeypatch.setattr(assembly, "_known", {})
     for _ in range(2):
         assert [fragments(smiles) for smiles in every] == alone
     assert fragments("[OH:2]C[C:1](=O)CCS") == fragments("OCC(=O)CCS")
+
+
+def mirrored(smiles: str) -> str:
+    return smiles.replace("@", "@@").replace("@@@@", "@")
+
+
+@pytest.mark.parametrize("smiles", [*MOLECULES.values(), CAGES["morphine"], CAGES["camphor"]])
+def test_mirror_images_share_the_shapes_of_their_pieces(
+    smiles: str, fragments: Callable[[str], list[Written]]
+) -> None:
+    one, other = fragments(smiles), fragments(mirrored(smiles))
+    assert sorted(fragment[0] for fragment in one) == sorted(fragment[0] for fragment in other)
+    flat = {fragment[0] for fragment in one if "@" not in fragment[0]}
+    assert not any(is_mirrored for known, _, is_mirrored in (*one, *other) if known in flat)
+    mol, conformers = made(mirrored(smiles))
+    for xyz in conformers:
+        placed = with_conformer(mol, xyz)
+        Chem.AssignStereochemistryFrom3D(placed)
+        assert Chem.MolToSmiles(Chem.RemoveHs(placed)) == Chem.CanonSmiles(mirrored(smiles))
 
 
 def with_conformer(mol: Chem.Mol, xyz: np.ndarray) -> Chem.Mol:
@@ -439,6 +462,38 @@ def test_a_damaged_file_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixtur
 def test_a_piece_without_a_shape_has_none() -> None:
     assert make_shapes("no SMILES", 1, 1, 1) is None
     assert make_shapes("[CH2]C", 1, 1, 1) is None  # a radical: a fragment cut in the wrong place
+
+
+def test_a_cage_that_takes_many_attempts_is_not_impossible() -> None:
+    """With seed 1 the first ten fail."""
+    smiles = "C[1O][C@@H]1C[N@+]2(C)CC[C@H]1CC2"
+    _, _, free = conformers._piece_ways(1, smiles)
+    mol = conformers._with_fusions(Chem.MolFromSmiles(smiles))
+    assert rdDistGeom.EmbedMolecule(mol, free) == -1
+    shapes = make_shapes(smiles, 1, 1, 1)
+    assert shapes is not None
+    assert len(shapes.xyz) == 1
+
+
+@pytest.mark.parametrize("smiles", ["C1CCCCCCC1", "O=C1CCCCCCCCCCN1"])
+def test_a_macrocycle_has_the_shapes_of_all_its_conformers(
+    smiles: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of them are made first, and are enough where all of these differ."""
+    counts = []
+    embed = rdDistGeom.EmbedMultipleConfs
+
+    def counted(mol: Chem.Mol, count: int, way: rdDistGeom.EmbedParameters) -> Any:
+        counts.append(count)
+        return embed(mol, count, way)
+
+    monkeypatch.setattr(conformers.rdDistGeom, "EmbedMultipleConfs", counted)
+    found = make_shapes(smiles, 1, 4, 6)
+    assert counts == [6, 12] if len(found.xyz) < 6 else [6]
+    monkeypatch.setattr(conformers, "macrocycle", lambda rings: 0)
+    other = make_shapes(smiles, 1, 4, 6)
+    assert counts[-1] == 12
+    assert len(found.xyz) == len(other.xyz)
 
 
 def test_stereocentres_that_exclude_each_other_are_known_from_the_piece() -> None:
