@@ -609,6 +609,8 @@ def _mended(
 
 def _exists(form: Chem.Mol, settings: ParseSettings, shapes: Path | None) -> bool:
     (ordered,) = _docking_orders([Lists(Chem.AddHs(form))])
+    if form.GetNumAtoms() > ordered.heavy:
+        return False  # see _joined
     return can_exist(*_bare(form, ordered), _shape_cache(settings, shapes))
 
 
@@ -711,6 +713,8 @@ def _joined(
     makes: bool,
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Conformers put together from pieces, as of `assemble`; None where that cannot be."""
+    if isomer.GetNumAtoms() > ordered.heavy:
+        return None  # a hydrogen that is an atom, such as deuterium: pieces have heavy atoms alone
     try:
         return assemble(
             *_bare(isomer, ordered),

@@ -23,6 +23,7 @@ UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
 HEAVY = frozenset(range(2, 119))
+OPEN_IMINE = "side of the hydrogen of C=N-H left open"
 MIXTURE = "mixture, also of"
 """First words of the note of a record with several parents."""
 
@@ -30,8 +31,16 @@ MIXTURE = "mixture, also of"
 def canonical_smiles(mol: Chem.Mol) -> str:
     """Canonical isomeric SMILES, hydrogens implicit."""
     if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
-        mol = Chem.RemoveHs(mol, sanitize=False)
+        mol = Chem.RemoveHs(mol, _hydrogens(), sanitize=False)
     return str(Chem.MolToSmiles(mol))
+
+
+@cache
+def _hydrogens() -> Chem.RemoveHsParameters:
+    """Those to take off: also the one of C=N-H, whose side is lost with the next proton."""
+    result = Chem.RemoveHsParameters()
+    result.removeDefiningBondStereo = True
+    return result
 
 
 class Parent(NamedTuple):
@@ -83,8 +92,11 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
         changes = changes or holds(mol, UNBALANCED)
         mol = _uncharger().uncharge(mol)
         Chem.SanitizeMol(mol)
-    if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
-        mol = Chem.RemoveHs(mol)
+    count = mol.GetNumAtoms()
+    if count > mol.GetNumHeavyAtoms():
+        mol = Chem.RemoveHs(mol, _hydrogens())
+    if mol.GetNumAtoms() < count:
+        notes.append(OPEN_IMINE)
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return Parent(mol, notes, not changes)
 

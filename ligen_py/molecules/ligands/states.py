@@ -30,7 +30,7 @@ MOST_MENDED = 24
 def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
     """The molecule as drawn, then its other tautomers by RDKit's score; `limit` in all.
 
-    Stereocentres and double bonds that are marked stay as they are.
+    Stereocentres and double bonds that are marked stay as they are, and so do coordinates.
     """
     if limit == 1:
         return [mol]
@@ -47,7 +47,12 @@ def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
         if smiles != drawn
     ]
     others.sort(key=lambda item: item[:2])
-    return [mol, *(tautomer for _, _, tautomer in others[: limit - 1])]
+    chosen = [tautomer for _, _, tautomer in others[: limit - 1]]
+    for tautomer in chosen:  # RDKit drops coordinates, not the order of atoms
+        tautomer.RemoveAllConformers()
+        for conformer in mol.GetConformers():
+            tautomer.AddConformer(conformer)
+    return [mol, *chosen]
 
 
 def acid_centres(mol: Chem.Mol) -> dict[int, list[int]]:

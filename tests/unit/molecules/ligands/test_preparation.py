@@ -86,6 +86,37 @@ def test_charges_are_those_of_the_docking_order(smiles: str) -> None:
             assert np.array_equal(state.partial, gasteiger(mol))
 
 
+@pytest.mark.parametrize(
+    ("smiles", "plain"),
+    [
+        ("[H]/N=C(/N)c1ccccc1", "N=C(N)c1ccccc1"),
+        ("[H]/N=C(\\C)c1ccccc1", "CC(=N)c1ccccc1"),
+        (r"[H]/N=C1/C(=N/Nc2cccc(Cl)c2Cl)C(N)=NN1C", r"CN1N=C(N)/C(=N\Nc2cccc(Cl)c2Cl)C1=N"),
+    ],
+)
+def test_the_side_of_the_hydrogen_of_an_imine_is_left_open(smiles: str, plain: str) -> None:
+    """Databases draw it, and RDKit then keeps the hydrogen as an atom."""
+    for settings in (ParseSettings(), ParseSettings(standardise=False), SETTINGS):
+        drawn, known = ligand(smiles, settings), ligand(plain, settings)
+        assert drawn.status == Status.READY, drawn.detail
+        assert (drawn.smiles, drawn.key) == (known.smiles, known.key)
+        assert same(drawn, known)
+    assert ligand(smiles, ParseSettings()).note == "side of the hydrogen of C=N-H left open"
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert EmbedMolecule(mol, randomSeed=1) == 0
+    assert block(mol, ParseSettings()).key == ligand(plain).key
+
+
+@pytest.mark.parametrize("smiles", ["[2H]C([2H])([2H])Oc1ccc(CN)cc1", "[3H]c1ccccc1C(=O)O"])
+def test_heavy_hydrogen_is_docked_where_isotopes_stay(smiles: str) -> None:
+    for settings in (SETTINGS, ParseSettings(standardise=False)):
+        prepared = ligand(smiles, settings)
+        assert prepared.status == Status.READY, prepared.detail
+        labelled = [atom for atom in molecule(prepared).GetAtoms() if atom.GetIsotope()]
+        assert len(labelled) == smiles.count("H]")
+        assert all(atom.GetIdx() >= molecule(prepared).GetNumHeavyAtoms() for atom in labelled)
+
+
 @pytest.mark.parametrize("smiles", DRUGS)
 def test_columns_describe_the_stored_molecule(smiles: str) -> None:
     prepared = ligand(smiles)

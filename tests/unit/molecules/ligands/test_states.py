@@ -1,7 +1,9 @@
 """Tautomers and stereoisomers of a parent, as textbooks know them."""
 
+import numpy as np
 import pytest
 from rdkit import Chem
+from rdkit.Chem.rdDistGeom import EmbedMolecule
 
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import Prepared, prepare
@@ -30,6 +32,21 @@ def test_tautomers_are_optional_and_begin_with_the_one_drawn() -> None:
     assert [Chem.MolToSmiles(mol) for mol in tautomers(drawn, 2)] == ["Oc1ccccn1", "O=c1cccc[nH]1"]
     kept = tautomers(Chem.MolFromSmiles("C[C@H](N)CC(C)=O"), 3)
     assert all("@" in Chem.MolToSmiles(mol) for mol in kept)
+
+
+@pytest.mark.parametrize("smiles", ["CC(=O)CC(=O)c1ccc[nH]c1=O", "CC(=N)c1ccccc1"])
+def test_tautomers_of_a_record_with_coordinates_keep_them(smiles: str) -> None:
+    drawn = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert EmbedMolecule(drawn, randomSeed=1) == 0
+    bare = Chem.RemoveHs(drawn)
+    others = tautomers(bare, 3)
+    assert len({Chem.MolToSmiles(mol) for mol in others}) == len(others) > 1
+    there = bare.GetConformer().GetPositions()
+    assert all(np.array_equal(mol.GetConformer().GetPositions(), there) for mol in others)
+    settings = ParseSettings(tautomers=3)
+    prepared = prepare(Record(1, "x", Chem.MolToMolBlock(drawn), "mol"), settings)
+    assert prepared.status == Status.READY, prepared.detail
+    assert len(set(states(prepared))) >= len(others)
 
 
 def test_undefined_centres_are_enumerated_to_the_cap() -> None:
