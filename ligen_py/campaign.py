@@ -24,6 +24,7 @@ from ligen_py.chain import BEST, FILES, SEQUENCES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
+from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
 from ligen_py.sequences.genome import files_of
 from ligen_py.sequences.guides import found_from, read_cas_offinder
 from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target
@@ -57,7 +58,10 @@ CONTROL_FILES = ("actives", "decoys")
 CONTROL_CHUNK = 1000
 """Actives or decoys of one part."""
 
-UNFILTERED: dict[str, Any] = {"properties": {}, "alerts": (), "exclude": {}}
+UNFILTERED: dict[str, Any] = {
+    "max_atoms": MAX_ATOMS, "max_torsions": MAX_TORSIONS,
+    "properties": {}, "alerts": (), "exclude": {},
+}  # fmt: skip
 """How `parse` treats known binders and decoys: no filter removes them."""
 
 SEARCH_FILES = ("query", "database", "matrix")
@@ -75,9 +79,9 @@ GENOME_FILES = {"offtargets": ("input", "guides"), "guides": ("cds", "annotation
 SITE_FILES = ("ligand", "cavities")
 """Keys of a site that name files."""
 
-AS_DRAWN: dict[str, Any] = {
+AS_DRAWN: dict[str, Any] = UNFILTERED | {
     "embed": "always", "standardise": False, "protonate": False, "tautomers": 1, "stereoisomers": 1,
-    "mixtures": "largest", "properties": {}, "alerts": (), "exclude": {},
+    "mixtures": "largest",
 }  # fmt: skip
 """How `parse` treats a control."""
 

@@ -502,12 +502,17 @@ def test_the_report_compares_hits_with_its_references_and_with_actives(folder: P
     assert not Workplan.of(given, "c.yaml", folder).is_drawn("decoys-of-a")
 
 
-def test_filters_remove_no_active(folder: Path) -> None:
+def test_filters_remove_no_control(folder: Path) -> None:
     given = config()
     (folder / "known.smi").write_text("CCO x\n")
     given["controls"] = {"a": {"actives": "known.smi"}}
-    given["parse"] = {"properties": {"weight": [200, 300]}, "alerts": ["pains"], "ph": 6.0}
+    sizes = {"max_atoms": 60, "max_torsions": 5}
+    given["parse"] = {"properties": {"weight": [200, 300]}, "alerts": ["pains"], "ph": 6.0} | sizes
     plan = Workplan.of(given, "c.yaml", folder)
+    for library in ("actives-of-a", "decoys-of-a", "control-a"):
+        options = plan.parse_options(library)
+        assert (options.max_atoms, options.max_torsions) == (256, 64)
+    assert (plan.parse_options("lib").max_atoms, plan.parse_options("lib").max_torsions) == (60, 5)
     for library in ("actives-of-a", "decoys-of-a"):
         options = plan.parse_options(library)
         assert (options.properties, options.alerts, options.ph) == ({}, (), 6.0)
