@@ -165,7 +165,7 @@ def _is_excluded(bare: Chem.Mol, seed: int, key: str) -> bool:
     crystals, _, free = _piece_ways(seed, key)
     free.maxIterations = LAST_ATTEMPTS
     with rdBase.BlockLogs():
-        mol = _with_fusions(bare) if _is_cage(bare) else Chem.AddHs(bare)
+        mol = Chem.Mol(_with_fusions(bare)) if _is_cage(bare) else Chem.AddHs(bare)
         if rdDistGeom.EmbedMolecule(mol, free) == 0:
             return False
         Chem.RemoveStereochemistry(mol)

@@ -464,6 +464,17 @@ def test_a_piece_without_a_shape_has_none() -> None:
     assert make_shapes("[CH2]C", 1, 1, 1) is None  # a radical: a fragment cut in the wrong place
 
 
+def test_a_cage_without_hydrogens_at_its_fusions_may_be_impossible() -> None:
+    """Procymidone, with its methyl groups on two sides and on one."""
+    trans, cis = (f"C[C@]12C[C@{mark}]1(C)C(=O)NC2=O" for mark in ("", "@"))
+    shapes = make_shapes(trans, 1, 4, 4)
+    assert shapes is not None
+    assert len(shapes.xyz) == len(shapes.strain) == 0
+    shapes = make_shapes(cis, 1, 4, 4)
+    assert shapes is not None
+    assert len(shapes.xyz) == len(shapes.strain) > 0
+
+
 def test_a_cage_that_takes_many_attempts_is_not_impossible() -> None:
     """With seed 1 the first ten fail."""
     smiles = "C[1O][C@@H]1C[N@+]2(C)CC[C@H]1CC2"
