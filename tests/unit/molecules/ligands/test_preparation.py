@@ -31,6 +31,8 @@ from tests.placed import started
 SETTINGS = ParseSettings(**AS_GIVEN)
 IMATINIB = "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1"
 METHOTREXATE = "CN(Cc1cnc2nc(N)nc(N)c2n1)c1ccc(cc1)C(=O)N[C@@H](CCC(=O)O)C(=O)O"
+STRAINED = "NC(=S)NNC1=C2[C@@H]3C[C@H]4[C@H]5[C@@H]3[C@@H]1[C@H]5C1(OCCO1)[C@@H]24"
+"""A cage with a double bond at a bridgehead."""
 DRUGS = (IMATINIB, METHOTREXATE, "CCO", "C", "c1ccccc1", "CC(C)(C)OC(=O)N[C@H](CC#N)CSC")
 
 
@@ -261,7 +263,7 @@ def test_parents(smiles: str, parent: str) -> None:
         ("C[Se]C[As]", Reason.UNSUPPORTED_ELEMENT, "no atom type for As, Se"),
         ("C" * 86, Reason.TOO_MANY_ATOMS, "260 atoms with hydrogens, at most 256"),
         ("C" * 68, Reason.TOO_MANY_TORSIONS, "65 rotatable bonds, at most 64"),
-        ("C12=C3C4=C1C1=C2C3=C41", Reason.EMBEDDING_FAILED, "no conformer in 2 x"),
+        (STRAINED, Reason.EMBEDDING_FAILED, "no conformer in 2 x"),
     ],
 )
 def test_bad_molecules_get_a_reason(smiles: str, reason: Reason, detail: str) -> None:
