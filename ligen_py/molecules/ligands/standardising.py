@@ -92,11 +92,11 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
         changes = changes or holds(mol, UNBALANCED)
         mol = _uncharger().uncharge(mol)
         Chem.SanitizeMol(mol)
-    count = mol.GetNumAtoms()
-    if count > mol.GetNumHeavyAtoms():
+    if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
+        mol = Chem.RemoveHs(mol)
+        count = mol.GetNumAtoms()
         mol = Chem.RemoveHs(mol, _hydrogens())
-    if mol.GetNumAtoms() < count:
-        notes.append(OPEN_IMINE)
+        notes += [OPEN_IMINE] if mol.GetNumAtoms() < count else []
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return Parent(mol, notes, not changes)
 

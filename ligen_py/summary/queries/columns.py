@@ -167,7 +167,7 @@ class Molecules:
 
 def _records(target: TargetReader) -> np.ndarray:
     """Of each scored record a number that its file and line alone have, i8."""
-    result: np.ndarray = (target.column("file").astype("i8") << 44) + target.column("line")
+    result: np.ndarray = (target.column("file").astype("i8") << 40) + target.column("line")
     return result
 
 
