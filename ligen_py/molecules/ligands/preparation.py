@@ -49,6 +49,7 @@ from ligen_py.molecules.ligands.states import (
     inverted,
     stereoisomers,
     tautomers,
+    tetrahedral_carbons,
     undefined_stereo,
 )
 from ligen_py.molecules.lists import Lists
@@ -545,16 +546,24 @@ def _built(
     """States of a parent by SMILES, and what was in the way of the others.
 
     `known` is the parent's SMILES, where it has one already. With a drawing the states have its
-    coordinates, without one conformers are made.
+    coordinates, but for those that they do not fit; for these, and without one, conformers are
+    made.
     """
-    placed = drawing is not None
     states: dict[str, list[State]] = {}
     problems: dict[str, _UnusableError] = {}
     forms = yield from _forms(parent, known, settings)
-    every = [_isomers(form, smiles, placed, settings) for form, smiles, _ in forms]
+    if not drawing or settings.embed == "never":
+        places = [drawing is not None] * len(forms)
+    else:  # an enol does not fit the coordinates of a ketone
+        drawn = tetrahedral_carbons(drawing.mol)
+        places = [tetrahedral_carbons(form) == drawn for form, _, _ in forms]
+    every = [
+        _isomers(form, smiles, placed, settings)
+        for (form, smiles, _), placed in zip(forms, places, strict=True)
+    ]
     first = [list(islice(isomers, settings.stereoisomers)) for isomers in every]  # tried anyway
     ahead = yield from _ordered_ahead(chain(*first), drawing, settings)
-    for (form, _, cost), tried, others in zip(forms, first, every, strict=True):
+    for (form, _, cost), placed, tried, others in zip(forms, places, first, every, strict=True):
         before = len(states)
         for isomer, smiles in chain(tried, others):
             built = len(states) - before

@@ -55,6 +55,13 @@ def tautomers(mol: Chem.Mol, limit: int) -> list[Chem.Mol]:
     return [mol, *chosen]
 
 
+def tetrahedral_carbons(mol: Chem.Mol) -> list[bool]:
+    """Of each heavy atom, whether it is an sp3 carbon atom."""
+    sp3 = Chem.HybridizationType.SP3
+    numbers = ((atom.GetAtomicNum(), atom) for atom in atoms_of(mol))
+    return [z == 6 and atom.GetHybridization() == sp3 for z, atom in numbers if z > 1]
+
+
 def acid_centres(mol: Chem.Mol) -> dict[int, list[int]]:
     """Phosphorus and sulfur atoms with two terminal oxygens or more, and these oxygens.
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from rdkit import Chem
+from rdkit.Chem import rdMolTransforms
 from rdkit.Chem.rdDistGeom import EmbedMolecule
 
 from ligen_py.molecules.library.reading import Record
@@ -10,6 +11,7 @@ from ligen_py.molecules.ligands.preparation import Prepared, prepare
 from ligen_py.molecules.ligands.states import stereoisomers, tautomers, undefined_stereo
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.parse import ParseSettings
+from tests.placed import started
 
 SETTINGS = ParseSettings(conformers=1, macrocycle_conformers=4)
 
@@ -47,6 +49,25 @@ def test_tautomers_of_a_record_with_coordinates_keep_them(smiles: str) -> None:
     prepared = prepare(Record(1, "x", Chem.MolToMolBlock(drawn), "mol"), settings)
     assert prepared.status == Status.READY, prepared.detail
     assert len(set(states(prepared))) >= len(others)
+
+
+@pytest.mark.parametrize("settings", [ParseSettings(tautomers=4), ParseSettings()])
+def test_an_enol_does_not_keep_the_coordinates_of_a_ketone(settings: ParseSettings) -> None:
+    """Nor an enolate: the carbon atom is no tetrahedron any more."""
+    drawn = Chem.AddHs(Chem.MolFromSmiles("CC(=O)CC(=O)C(F)(F)F"))
+    assert EmbedMolecule(drawn, randomSeed=1) == 0
+    found = prepare(Record(1, "x", Chem.MolToMolBlock(drawn), "mol"), settings)
+    assert any("C=C" in state or "C([O-])=" in state for state in states(found))
+    for state in found.states:
+        mol = Chem.RemoveHs(started(state.shape))
+        for bond in mol.GetBonds():
+            length = rdMolTransforms.GetBondLength(
+                mol.GetConformer(), bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+            )
+            assert bond.GetBondType() != Chem.BondType.DOUBLE or length < 1.42
+    never = ParseSettings(tautomers=4, embed="never")
+    there = prepare(Record(1, "x", Chem.MolToMolBlock(drawn), "mol"), never)
+    assert there.status == Status.READY
 
 
 def test_undefined_centres_are_enumerated_to_the_cap() -> None:
