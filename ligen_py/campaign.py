@@ -24,7 +24,6 @@ from ligen_py.chain import BEST, FILES, SEQUENCES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
-from ligen_py.records.limits import MAX_ATOMS, MAX_TORSIONS
 from ligen_py.sequences.genome import files_of
 from ligen_py.sequences.guides import found_from, read_cas_offinder
 from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target
@@ -33,7 +32,7 @@ from ligen_py.settings.controls import AcceptSettings, Control, ControlsSettings
 from ligen_py.settings.document import to_yaml
 from ligen_py.settings.flags import flags
 from ligen_py.settings.offtargets import IN_INPUT
-from ligen_py.settings.parse import ParseOptions, Reading
+from ligen_py.settings.parse import ParseOptions, ParseSettings, Reading
 from ligen_py.settings.pocket import Site, Structure
 from ligen_py.settings.report import ReportSettings
 from ligen_py.settings.searches import AntiTarget
@@ -58,10 +57,9 @@ CONTROL_FILES = ("actives", "decoys")
 CONTROL_CHUNK = 1000
 """Actives or decoys of one part."""
 
-UNFILTERED: dict[str, Any] = {
-    "max_atoms": MAX_ATOMS, "max_torsions": MAX_TORSIONS,
-    "properties": {}, "alerts": (), "exclude": {},
-}  # fmt: skip
+UNFILTERED = ParseSettings().model_dump(
+    include={"max_atoms", "max_torsions", "properties", "alerts", "exclude"}
+)
 """How `parse` treats known binders and decoys: no filter removes them."""
 
 SEARCH_FILES = ("query", "database", "matrix")

@@ -115,21 +115,16 @@ def _take(
     selection: Selection, index: np.ndarray, letter: dict[str, str], answer: gemmi.Structure
 ) -> np.ndarray:
     """The hydrogens of known residues; turned side chains take their new places."""
-    name_of = {one: chain for chain, one in letter.items()}
+    chain_of = {one: [chain] for chain, one in letter.items()}
     rows = {(*_key(selection.atoms.place[i]), selection.atoms.name[i]): i for i in index.tolist()}
-    known = {key[:3] for key in rows}
     binding, beside = _held(selection, index)
     hydrogens: list[list[float]] = []
     for chain in answer[0]:
         for residue in chain:
-            key = (name_of[chain.name], residue.seqid.num or 0, residue.seqid.icode.strip())
-            if key not in known:
+            # PDB2PQR gives the parts of a chain that ends within, at an OXT, letters of their own.
+            found = _same(selection, rows, chain_of.get(chain.name, list(letter)), residue)
+            if not found:
                 continue
-            found = {
-                row: atom.pos.tolist()
-                for atom in residue
-                if (row := rows.get((*key, atom.name))) is not None
-            }
             number = int(selection.residue[next(iter(found))])
             place = str(selection.places[number])
             turned = any(
@@ -148,6 +143,25 @@ def _take(
                 selection.note(place, "side chain turned by half by PDB2PQR", "changed")
             hydrogens += [atom.pos.tolist() for atom in residue if atom.element.atomic_number == 1]
     return np.array(hydrogens, np.float64).reshape(-1, 3)
+
+
+def _same(
+    selection: Selection,
+    rows: dict[tuple[object, ...], int],
+    chains: Sequence[str],
+    residue: gemmi.Residue,
+) -> dict[int, list[float]]:
+    """The residue of one of some chains that stands where this one does: new place of each atom."""
+    for chain in chains:
+        key = chain, residue.seqid.num or 0, residue.seqid.icode.strip()
+        found = {
+            row: atom.pos.tolist()
+            for atom in residue
+            if (row := rows.get((*key, atom.name))) is not None
+        }
+        if any(np.allclose(selection.xyz[row], xyz, atol=MOVED) for row, xyz in found.items()):
+            return found
+    return {}
 
 
 def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int]]:

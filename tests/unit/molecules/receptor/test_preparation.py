@@ -25,6 +25,7 @@ from ligen_py.records.functions.vina import VinaType
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.pocket import Audit
 from ligen_py.settings.pocket import PocketSettings, Structure
+from tests.mini import DHFR
 
 LIGAND = """ligand
   test
@@ -851,3 +852,31 @@ def test_what_pdb2pqr_cannot_protonate_is_one_sentence(tmp_path: Path, ligand_si
     path = write(tmp_path / "a.pdb", [atom("CA", "ALA", 1, (3.0, 0.0, 0.0))])
     with pytest.raises(InputError, match=r"PDB2PQR cannot protonate it .*--protonation given"):
         keep(path, ligand_site, protonation="propka")
+
+
+def test_a_chain_that_ends_within_is_protonated_in_all_its_parts(tmp_path: Path) -> None:
+    """As where a chain has two molecules: PDB2PQR gives the first one a letter of its own."""
+    file = DHFR / "1ia1_protein_one_lig_removed.pdb"
+    lines = [
+        line
+        for line in file.read_text(encoding="ascii").splitlines()
+        if line.startswith("ATOM") and line[21] == "B"
+    ]
+    own = [row for row, line in enumerate(lines) if int(line[22:26]) == 120]
+    oxygen = next(lines[row] for row in own if lines[row][12:16].strip() == "O")
+    x, y, z = (float(oxygen[start : start + 8]) + 0.7 for start in (30, 38, 46))
+    end = atom("OXT", oxygen[17:20], 120, (x, y, z), "O", "B")
+    parted = [*lines[: own[-1] + 1], end, *lines[own[-1] + 1 :]]
+    site = site_of_ligand(DHFR / "1ia1_ligand.sdf", 10.0)
+    whole, cut = (
+        keep(write(tmp_path / name, atoms), site, protonation="propka")
+        for name, atoms in (("whole.pdb", lines), ("parted.pdb", parted))
+    )
+    states = [
+        {part: why for part, why in zip(p.audit.part, p.audit.reason, strict=True) if "HIS" in part}
+        for p in (whole, cut)
+    ]
+    assert states[0] == states[1]
+    assert {part for part, why in states[0].items() if "by its hydrogens" in why} == {
+        *("B/HIS/92", "B/HIS/129", "B/HIS/137"),
+    }
