@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,6 +108,38 @@ def test_the_side_of_the_hydrogen_of_an_imine_is_left_open(smiles: str, plain: s
     mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
     assert EmbedMolecule(mol, randomSeed=1) == 0
     assert block(mol, ParseSettings()).key == ligand(plain).key
+
+
+ORDINARY = (
+    "[H]/N=C(/N)c1ccccc1", "[2H]C([2H])([2H])Oc1ccc(CN)cc1", "CC(=O)CC(=O)c1ccc[nH]c1=O",
+    "CC12CC1(C)C(=O)N(c1cc(Cl)cc(Cl)c1)C2=O", "CN1[C@H]2CC[C@@H]1CCC2", "O=C1CCCCCCCCCCCN1",
+    "C[C@@H]1CC[C@H](C(C)C)[C@H](O)C1", "CC(=O)[O-].[Na+]", "OB(O)c1ccccc1", "c1ccccc1", "O",
+    "C/C(=N\\O)c1ccccc1", "NC(=O)[C@@H](N)CS", "O=S(=O)(Nc1ncccn1)c1ccc(N)cc1",
+)  # fmt: skip
+OFF_DEFAULT: tuple[dict[str, Any], ...] = (
+    {}, {"standardise": False}, {"protonate": False}, {"tautomers": 4}, {"stereoisomers": 1},
+    {"conformers": 1, "macrocycle_conformers": 1}, {"embed": "always"}, {"embed": "never"},
+    {"ph": 1.0}, {"ph": 13.0}, {"min_population": 0.0, "protomers": 16}, {"mixtures": "reject"},
+    {"tautomers": 4, "standardise": False, "embed": "always"}, AS_GIVEN,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("given", OFF_DEFAULT, ids=str)
+def test_no_setting_makes_an_ordinary_molecule_fail(given: dict[str, Any]) -> None:
+    """As SMILES and with coordinates; what fails is rejected by a rule, in the rule's words."""
+    settings = ParseSettings(**given)
+    placed = 0
+    for smiles in ORDINARY:
+        mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+        found = [ligand(smiles, settings)]
+        if EmbedMolecule(mol, randomSeed=1) == 0:
+            found.append(block(mol, settings))
+            placed += 1
+        for prepared in found:
+            assert not prepared.detail.startswith("RDKit"), f"{smiles}: {prepared.detail}"
+            expected = settings.embed == "never" or "B" in smiles or "." in smiles
+            assert prepared.states or expected, f"{smiles}: {prepared.detail}"
+    assert placed > 10
 
 
 @pytest.mark.parametrize("smiles", ["[2H]C([2H])([2H])Oc1ccc(CN)cc1", "[3H]c1ccccc1C(=O)O"])
