@@ -121,7 +121,7 @@ def embed_piece(
     crystals, flat, free = _piece_ways(seed, key)
     if is_cage:
         bones = _with_fusions(bare)
-        tries = [(bones, flat), (Chem.AddHs(bare), flat), (Chem.Mol(bones), free)]
+        tries = [(bones, flat), (Chem.AddHs(bare), flat), (bones, free)]
     else:  # groups that are cut short may not be as flat as those of a crystal
         tries = [(bare, crystals if _is_puckered(bare) else flat), (bare, free)]
     with rdBase.BlockLogs():  # it says that there are no hydrogens
