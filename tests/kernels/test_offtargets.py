@@ -165,6 +165,17 @@ def test_long_patterns(device: Device, tmp_path: Path) -> None:
     assert found(genome, query, sites) == [tuple(row) for row in reference.search(records, query)]
 
 
+def test_unknown_bases_under_letters_that_do_not_count(device: Device, tmp_path: Path) -> None:
+    """As between the halves of a TALEN pair."""
+    query = Query("N" * 15, (Guide("", "ACGTACNNNNTGCAT", 0),))
+    records = [b"GGACGTACNNNNTGCATGG", b"ACGTANNNNNTGCAT"]
+    genome = written(tmp_path / "genome.fa", records)
+    sites, _ = search([device], query, genome, form=Form(2, 1, 2, 1, 1, 64))
+    wanted = [tuple(row) for row in reference.search(records, query)]
+    assert len(wanted) == 1
+    assert found(genome, query, sites) == wanted
+
+
 def test_limits_of_more_than_four_bits(device: Device, tmp_path: Path) -> None:
     """Guides of letters that stand for two bases: half of 45 letters mismatch anywhere."""
     rng = np.random.default_rng(5)

@@ -376,8 +376,10 @@ class Searcher:
         share = math.prod(int(bases).bit_count() / 4 for bases in sets)
         self._density = min(1.0, 1.5 * share)
         self._odd, self._hits = LEAST, 1 << 18
-        largest = max(limit for batch in found for limit in batch.limits)
-        self._most_invalid = int(largest) + query.dna_bulge + query.rna_bulge
+        # What stands under an N of a guide is no mismatch, whatever it is.
+        free = [batch.limits + (batch.sets == ANY).sum(1) for batch in found]
+        largest = max(int(each.max()) for each in free)
+        self._most_invalid = largest + query.dna_bulge + query.rna_bulge
         self._budget = buffers.budget(device)
         room = self._budget / 2 // self._bytes_of_word()
         self.piece = int(min(self.form.piece, max(SMALLEST, room)))
