@@ -409,7 +409,8 @@ def _pack_lines(
     at: int,
 ) -> None:
     """Pack lines with their endings (rows, step) and the last, shorter one, which has none."""
-    if len(tail) > width or (lines[:, -1] != NEWLINE).any():
+    ended = (lines[:, -1] == NEWLINE).all() and (lines[:, width:-1] == RETURN).all()
+    if len(tail) > width or not ended:
         target.uneven.add(name)
         return
     size = lines.shape[0] * width

@@ -57,6 +57,10 @@ EXPECTED = {name: text.upper().replace(b"U", b"T") for name, text in RECORDS.ite
         lines(60).replace(b"\n", b"\n\n"),
         b"\xef\xbb\xbf\n" + lines(7),
         lines(60).replace(b"TTAGGGU", b"TTAG\nGGU"),
+        # A line that ends as on Unix is as long as the others with their two characters.
+        lines(7, b"\r\n")
+        .replace(b"\r\nG\r\n", b"\r\n")
+        .replace(b"GGGGGGG\r\nGGGGGGG\r\n", b"GGGGGGG\r\nGGGGGGGG\n", 1),
     ],
 )
 @pytest.mark.parametrize("block", [32, module.BLOCK])
