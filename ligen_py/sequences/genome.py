@@ -26,7 +26,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.sequences import twobit
 from ligen_py.sequences.digests import AT_ONCE, Known, sync
-from ligen_py.sequences.fasta import open_unpacked
+from ligen_py.sequences.fasta import WHITE, open_unpacked
 from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import WORD, Genome, layout
 
@@ -41,18 +41,22 @@ THREADS = 8
 SEARCHED = 1 << 22
 """Bytes that a thread looks through for headers at a time."""
 
-VERSION = 1
-"""Of the cache's layout."""
+VERSION = 2
+"""Of the cache: raised when a file would be read otherwise than before."""
 
 INDEX_SUFFIXES = (".fai", ".gzi", ".dict", ".sizes", ".md5")
 """Files that lie beside genomes and hold none; a folder's others must be genomes."""
 
 NEWLINE, RETURN = 10, 13
 
+BOM = b"\xef\xbb\xbf"
+"""UTF-8's byte order mark, with which a file may begin."""
+
 _ALLOWED = SETS.copy()
 _ALLOWED[np.frombuffer(b"-.*Xx", np.uint8)] = 15
 """Letters that a record may hold; what is no IUPAC letter among them stands for an unknown base."""
 
+_IS_WHITE = np.isin(np.arange(256), np.frombuffer(WHITE, np.uint8))
 
 _keeping: list[threading.Thread] = []
 """Threads that write to the cache while the genome is in use; the process ends after them."""
@@ -328,7 +332,7 @@ def _bodies(
             yield Body(record.name, record.name, record.length, _twobit_packer(record))
         return
     starts = list(_headers(data, pool))
-    if not starts or text[: starts[0]].strip(b" \t\r\n\xef\xbb\xbf"):
+    if not starts or text[: starts[0]].removeprefix(BOM).strip(WHITE):
         raise InputError(f"{path}: does not begin with '>' and is not .2bit; give a genome")
     for number, (start, end) in enumerate(
         zip(starts, [*starts[1:], len(data)], strict=True), start=1
@@ -338,7 +342,7 @@ def _bodies(
         header = text[start + 1 : line].strip(b" \t\r\n").decode("utf-8", "replace")
         if "\r" in header:
             raise InputError(f"{path}: its lines end with bare carriage returns; convert the file")
-        if not header:
+        if not header.split():
             raise InputError(f"{path}: record {number} has no name; give it one")
         yield _fasta_body(path, header, text, data, min(line + 1, end), end, uneven)
 
@@ -351,7 +355,8 @@ def _headers(data: np.ndarray, pool: ThreadPoolExecutor) -> Iterator[int]:
 
     for places in pool.map(within, range(0, len(data), SEARCHED)):
         for at in places.tolist():
-            if at in (0, 3) or data[at - 1] in (NEWLINE, RETURN):  # 3: a byte order mark
+            marked = at == len(BOM) and data[:at].tobytes() == BOM
+            if at == 0 or data[at - 1] in (NEWLINE, RETURN) or marked:
                 yield at
 
 
@@ -366,18 +371,18 @@ def _fasta_body(
 ) -> Body:
     """A record whose lines have one length is read where it lies; an uneven one is joined first."""
     name = header.split(maxsplit=1)[0]
-    while end > first and data[end - 1] <= 32:
+    while end > first and _IS_WHITE[data[end - 1]]:
         end -= 1
     letters = data[first:end]
     line = text.find(b"\n", first, end)
     if name in uneven or line < 0:
-        letters = letters[letters > 32] if name in uneven else letters
+        letters = letters[~_IS_WHITE[letters]] if name in uneven else letters
         step = width = max(1, len(letters))
     else:
         step = line + 1 - first
         width = step - 1 - int(line > first and data[line - 1] == RETURN)
         if width == 0:  # a blank line comes first
-            letters = letters[letters > 32]
+            letters = letters[~_IS_WHITE[letters]]
             step = width = max(1, len(letters))
     rows = len(letters) // step if step > width else 0
     length = rows * width + len(letters) - rows * step
@@ -476,7 +481,7 @@ def _keep_others(
     if not len(places):
         return
     found = letters[places]
-    if found.min() <= 32:
+    if _IS_WHITE[found].any():
         target.uneven.add(name)
         return
     wrong = np.flatnonzero(_ALLOWED[found] == 0)

@@ -75,6 +75,11 @@ def test_fasta_of_any_form(
     assert genome.headers[0] == "chr1 a > word"
 
 
+def test_a_header_may_hold_what_begins_one(tmp_path: Path) -> None:
+    (tmp_path / "a.fa").write_bytes(b">G->A of chr1\nACGT\n>b >c\nAC\n")
+    assert letters(read_genome(tmp_path / "a.fa")) == {"G->A": b"ACGT", "b": b"AC"}
+
+
 def test_gzip_and_folder(tmp_path: Path) -> None:
     (tmp_path / "all.fa.gz").write_bytes(gzip.compress(lines(60)))
     assert letters(read_genome(tmp_path / "all.fa.gz")) == EXPECTED
@@ -205,6 +210,9 @@ def test_a_file_that_has_not_changed_is_not_hashed_again(
         (b">a\nACGT\n>a b\nACGT\n", "two records are called 'a'"),
         (b">a\nACGT\nACEF\n", "a, base 7: 'E' is no letter of DNA"),
         (b">\nACGT\n", "record 1 has no name"),
+        (b"> \xc2\xa0\nACGT\n", "record 1 has no name"),
+        (b">a\nACGT\nAC\0\0\nACGT\n", r"a, base 7: '\\x00' is no letter of DNA"),
+        (b">a\nACGT\n\0\0\0\n", r"a, base 5: '\\x00' is no letter of DNA"),
     ],
 )
 def test_bad_genomes(tmp_path: Path, text: bytes, words: str) -> None:
