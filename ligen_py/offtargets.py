@@ -27,7 +27,13 @@ from ligen_py.provenance import Input, Run
 from ligen_py.records.column import Record
 from ligen_py.records.offtargets import OFFTARGETS
 from ligen_py.sequences.genome import read_genome
-from ligen_py.sequences.guides import Query, as_query, found_from, read_cas_offinder
+from ligen_py.sequences.guides import (
+    Query,
+    as_query,
+    begins_with_pam,
+    found_from,
+    read_cas_offinder,
+)
 from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
 from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.text import write_texts
@@ -95,7 +101,7 @@ def run(
     if output:
         write(output, OFFTARGETS, made_by, records)
     if inputs.tables:
-        pam_first = made_by.settings.model_dump()["pattern"][:1].upper() != "N"
+        pam_first = begins_with_pam(made_by.settings.model_dump()["pattern"].upper())
         write_texts(inputs.tables, texts(records, pam_first))
 
 

@@ -44,7 +44,7 @@ class Query:
     @property
     def pam_first(self) -> bool:
         """Does the pattern's fixed part stand before the guide's bases?"""
-        return self.pattern[0] != "N"
+        return begins_with_pam(self.pattern)
 
 
 class CasOffinderFile(NamedTuple):
@@ -52,6 +52,12 @@ class CasOffinderFile(NamedTuple):
 
     genome: Path
     query: Query
+
+
+def begins_with_pam(pattern: str) -> bool:
+    """Does a pattern's fixed part stand before the guide's bases? A PAM may begin with N (NGTN)."""
+    before = len(pattern) - len(pattern.lstrip("N"))
+    return before == 0 or before < len(pattern) - len(pattern.rstrip("N"))
 
 
 def checked(query: Query, source: str, lines: Sequence[int] = ()) -> Query:
@@ -204,7 +210,7 @@ def as_query(
 ) -> Query:
     """The query for a file of guides (`read_guides`), which may leave out the PAM."""
     pattern = _upper(pattern)
-    pam_first = pattern[:1] != "N"
+    pam_first = begins_with_pam(pattern)
     guides = tuple(
         Guide(
             name, in_pattern(sequence, pattern, pam_first), mismatches if limit is None else limit

@@ -52,3 +52,5 @@ def test_guides_of_a_table_and_of_fasta(tmp_path: Path) -> None:
     assert as_query(path, PATTERN, 4).guides == expected
     path.write_text(f">a\n{GUIDE}\n")
     assert as_query(path, "TTTV" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
+    # Of Cas12k; the PAM's first letter may be any.
+    assert as_query(path, "NGTN" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
