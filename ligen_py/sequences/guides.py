@@ -211,10 +211,17 @@ def as_query(
     """The query for a file of guides (`read_guides`), which may leave out the PAM."""
     pattern = _upper(pattern)
     pam_first = begins_with_pam(pattern)
+    found = read_guides(path)
+    bare = sorted((one[1] for one in found if len(one[1]) < len(pattern)), key=len)
+    if pattern.strip("N") and bare and len(bare[0]) < len(bare[-1]):
+        raise InputError(
+            f"{path}: guide {bare[0]} has {len(bare[0])} letters, {bare[-1]} {len(bare[-1])}: not "
+            f"both stand beside the PAM of {pattern}; write N for letters that do not count"
+        )
     guides = tuple(
         Guide(
             name, in_pattern(sequence, pattern, pam_first), mismatches if limit is None else limit
         )
-        for name, sequence, limit in read_guides(path)
+        for name, sequence, limit in found
     )
     return checked(Query(pattern, guides, dna_bulge, rna_bulge), str(path))

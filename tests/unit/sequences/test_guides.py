@@ -54,3 +54,15 @@ def test_guides_of_a_table_and_of_fasta(tmp_path: Path) -> None:
     assert as_query(path, "TTTV" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
     # Of Cas12k; the PAM's first letter may be any.
     assert as_query(path, "NGTN" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
+
+
+def test_guides_without_pam_have_one_length(tmp_path: Path) -> None:
+    path = tmp_path / "guides.tsv"
+    path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\nc\t{GUIDE}TGG\n")
+    with pytest.raises(InputError, match=f"guide {GUIDE[3:]} has 17 letters, {GUIDE} 20: not both"):
+        as_query(path, PATTERN, 4)
+    path.write_text(f"a\t{GUIDE}\nb\tNNN{GUIDE[3:]}\nc\t{GUIDE}TGG\n")
+    assert len(as_query(path, PATTERN, 4).guides) == 3
+    # Without a PAM they may end anywhere.
+    path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\n")
+    assert len(as_query(path, "N" * 20, 4).guides) == 2
