@@ -113,6 +113,8 @@ def _joined(files: Sequence[Path]) -> tuple[Run, dict[str, Record]]:
     for file, run in zip(files, runs, strict=True):
         if run["settings"] != runs[0]["settings"]:
             raise InputError(f"{file}: was searched with other settings than {files[0]}")
+        if run["inputs"] != runs[0]["inputs"]:
+            raise InputError(f"{file}: was made from other files than {files[0]}; search it again")
     settings = OfftargetsSettings.model_validate_json(runs[0]["settings"])
     records = join(parts, settings.max_rows_per_guide)
     return Run("offtargets", settings, tuple(files), runs[0]["device"]), records

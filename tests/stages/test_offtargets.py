@@ -106,6 +106,17 @@ def test_parts_are_the_whole(case: Path) -> None:
     assert guides.count[0, 0, :3].tolist() == [2, 0, 1]
 
 
+def test_parts_of_other_genomes_are_not_joined(
+    case: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    genome, files = case / "genome.fa", [case / "1.h5", case / "2.h5"]
+    for number, file in enumerate(files, start=1):
+        assert run("--input", case / "in.txt", "--part", f"{number}-of-2", "--output", file) == 0
+        genome.write_text(genome.read_text().replace("ACGT", "AGGT"))
+    assert run("--join", *files, "--output", case / "joined.h5") == 1
+    assert f"{files[1]}: was made from other files than {files[0]}" in capsys.readouterr().err
+
+
 def test_files_are_the_same_bytes_again(case: Path) -> None:
     flags = ["--input", case / "in.txt", "--cache", case / "cache"]
     for name in ("a.h5", "b.h5"):
