@@ -161,11 +161,12 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
     spaces, with or without a header line. Ids may repeat; order is kept.
     """
     with path.open("rb") as stream:
-        head = stream.read(1)
-    if head == b">":
+        head = stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head.startswith(b">"):
         return [(record.name, _upper(record.sequence.decode("latin-1")), None)
                 for record in read_fasta(path)]  # fmt: skip
     found: list[tuple[str, str, int | None]] = []
+    begun = False
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -175,8 +176,9 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
         if not words or line.startswith("#"):
             continue
         if len(words) < 2 or (not found and fault_of(_upper(words[1])) is not None):
-            if not found and number == 1 and len(words) >= 2:
-                continue  # a header
+            if not begun and len(words) >= 2:
+                begun = True  # behind a header
+                continue
             raise InputError(f"{path}, line {number}: give an id and a guide's sequence")
         limit = _whole(path, number, words[2], "mismatch limit") if len(words) > 2 else None
         found.append((words[0], _upper(words[1]), limit))

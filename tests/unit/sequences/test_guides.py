@@ -50,7 +50,9 @@ def test_guides_of_a_table_and_of_fasta(tmp_path: Path) -> None:
     path.write_text(f"id\tsequence\na\t{GUIDE}\t2\nb\t{GUIDE}\n")
     expected = (Guide("a", GUIDE + "NNN", 2), Guide("b", GUIDE + "NNN", 4))
     assert as_query(path, PATTERN, 4).guides == expected
-    path.write_text(f">a\n{GUIDE}\n")
+    path.write_text(f"# mine\nid\tsequence\na\t{GUIDE}\t2\nb\t{GUIDE}\n")
+    assert as_query(path, PATTERN, 4).guides == expected
+    path.write_text(f"\ufeff\n>a\n{GUIDE}\n", encoding="utf-8")
     assert as_query(path, "TTTV" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
     # Of Cas12k; the PAM's first letter may be any.
     assert as_query(path, "NGTN" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
