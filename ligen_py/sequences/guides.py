@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ligen_py.errors import InputError
 from ligen_py.sequences.fasta import read_fasta
-from ligen_py.sequences.iupac import fault_of
+from ligen_py.sequences.iupac import BASES, fault_of
 
 LONGEST = 62
 """Longest pattern: with a bulge a site fits two words of 32 bases."""
@@ -176,10 +176,12 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
         if not words or line.startswith("#"):
             continue
         if len(words) < 2 or (not found and fault_of(_upper(words[1])) is not None):
-            if not begun and len(words) >= 2:
-                begun = True  # behind a header
-                continue
-            raise InputError(f"{path}, line {number}: give an id and a guide's sequence")
+            # What is nearly a guide is one with a slip of the pen, and no header.
+            bases = sum(map(_upper("".join(words[1:2])).count, BASES))
+            if begun or len(words) < 2 or bases > 0.8 * len(words[1]):
+                raise InputError(f"{path}, line {number}: give an id and a guide's sequence")
+            begun = True
+            continue
         limit = _whole(path, number, words[2], "mismatch limit") if len(words) > 2 else None
         found.append((words[0], _upper(words[1]), limit))
     return found

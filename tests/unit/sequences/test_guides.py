@@ -58,6 +58,13 @@ def test_guides_of_a_table_and_of_fasta(tmp_path: Path) -> None:
     assert as_query(path, "NGTN" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
 
 
+def test_a_slip_in_the_first_guide_makes_it_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "guides.tsv"
+    path.write_text(f"a\tO{GUIDE[1:]}\nb\t{GUIDE}\n")
+    with pytest.raises(InputError, match="line 1: give an id and a guide's sequence"):
+        as_query(path, PATTERN, 4)
+
+
 def test_guides_without_pam_have_one_length(tmp_path: Path) -> None:
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\nc\t{GUIDE}TGG\n")
