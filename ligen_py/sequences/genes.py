@@ -5,6 +5,7 @@ Places count from 0, and an end is the first base behind, as in BED.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote
@@ -197,16 +198,26 @@ def _every_line(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _of_gtf(words: list[str]) -> _Row:
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     for item in words[8].split(";"):
-        key, _, value = item.strip().partition("=" if "=" in item.split('"')[0] else " ")
+        of_gff3 = "=" in item.split('"')[0]
+        key, _, value = item.strip().partition("=" if of_gff3 else " ")
         if key in ALIASES and value:
-            found.setdefault(key, unquote(value.strip().strip('"')))
-    name = next((found[key] for key in NAMES if key in found), found.get("Parent", ""))
+            # GFF3 may name several, as the transcripts that share an exon.
+            several = value.split(",") if of_gff3 else [value]
+            found.setdefault(key, [unquote(one.strip().strip('"')) for one in several])
+    name = next((found[key][0] for key in (*NAMES, "Parent") if key in found), "")
     start, end = int(words[3]) - 1, int(words[4])
     if not 0 <= start < end:
         raise ValueError(words)
-    return words[0], start, end, int(words[6] == "-"), name, _known_as(found.values())
+    return (
+        words[0],
+        start,
+        end,
+        int(words[6] == "-"),
+        name,
+        _known_as(chain.from_iterable(found.values())),
+    )
 
 
 def _of_bed(words: list[str]) -> list[_Row]:

@@ -65,6 +65,13 @@ def test_gff3_compressed(tmp_path: Path) -> None:
         assert annotation.gene(asked).exons == (Exon(100, 200), Exon(400, 500))
 
 
+def test_transcripts_that_share_an_exon_in_gff3(tmp_path: Path) -> None:
+    text = GFF.replace("Parent=transcript:T1;", "Parent=transcript:T1,transcript:T2;", 1)
+    annotation = read_annotation(written(tmp_path / "a.gff3", text))
+    assert annotation.gene("T1").exons == (Exon(100, 200), Exon(400, 500))
+    assert annotation.gene("T2").exons == (Exon(100, 200),)
+
+
 def test_bed_with_blocks_is_cut_to_its_thick_part(tmp_path: Path) -> None:
     gene = read_annotation(written(tmp_path / "a.bed", BED)).gene("ONE")
     assert gene.exons == (Exon(400, 450), Exon(120, 160))
