@@ -172,7 +172,7 @@ def antitargets(
         same, aligned = int(hits.identities[row]), int(hits.aligned[row])
         itself = same == int(queries.residues[query]) == hits.residues[row]
         # Where no E-value is known, NaN exceeds no limit.
-        if not (itself or same < min_identity * aligned or hits.evalue[row] > max_evalue):
+        if not (itself or same / aligned < min_identity or hits.evalue[row] > max_evalue):
             yield row
 
 

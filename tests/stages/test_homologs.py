@@ -147,6 +147,16 @@ def test_anti_targets_are_like_the_query_but_not_it(search: Search) -> None:
     assert all(float(row["identity"]) >= 0.9 and float(row["evalue"]) <= 1 for row in found)
 
 
+def test_the_least_identity_is_itself_enough(search: Search) -> None:
+    search.query.write_text(">q\n" + "WAAA" * 6 + "W\n")
+    search.fasta.write_text(">t\n" + "WSSS" * 6 + "W\n")
+    assert search.homologs() == 0
+    hits, output = str(search.folder / "hits.h5"), search.folder / "panel"
+    flags = ["--hits", hits, "--output", str(output), "--quiet"]
+    assert panel.main([*flags, "--min-identity", "0.28", "--max-evalue", "1"]) == 0
+    assert (output / "panel.tsv").read_text().splitlines()[1].split("\t")[3] == "0.2800"
+
+
 def test_a_database_is_converted_once_by_its_content(search: Search) -> None:
     assert search.homologs() == 0
     (kept,) = (search.folder / "c").iterdir()
