@@ -40,7 +40,8 @@ def read_fasta(path: Path) -> Iterator[FastaRecord]:
     memory at a time, beside a block of 16 MiB. Headers are UTF-8, or else Latin-1.
 
     Raises InputError, which names the file, where it has no record, begins with anything else,
-    is UTF-16, has bare carriage returns as line ends, or contains damaged compressed data.
+    is UTF-16, has bare carriage returns as line ends or a zero byte in a header, or contains
+    damaged compressed data.
     """
     with open_unpacked(path) as stream:
         for number, text in enumerate(_split(path, stream), start=1):
@@ -104,6 +105,10 @@ def _header(path: Path, number: int, line: bytes) -> str:
         raise InputError(
             f"{path}: its lines end with bare carriage returns; convert the file, as with "
             r"tr '\r' '\n'"
+        )
+    if b"\0" in line:
+        raise InputError(
+            f"{path}: the header of record {number} has a zero byte; copy the file again"
         )
     if len(line) > HEADER_LIMIT:
         raise InputError(

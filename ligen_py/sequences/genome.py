@@ -342,6 +342,10 @@ def _bodies(
         header = text[start + 1 : line].strip(b" \t\r\n").decode("utf-8", "replace")
         if "\r" in header:
             raise InputError(f"{path}: its lines end with bare carriage returns; convert the file")
+        if "\0" in header:
+            raise InputError(
+                f"{path}: the header of {header!r} has a zero byte; copy the file again"
+            )
         if not header.split():
             raise InputError(f"{path}: record {number} has no name; give it one")
         yield _fasta_body(path, header, text, data, min(line + 1, end), end, uneven)

@@ -210,6 +210,7 @@ def test_a_file_that_has_not_changed_is_not_hashed_again(
         (b">a\nACGT\n>a b\nACGT\n", "two records are called 'a'"),
         (b">a\nACGT\nACEF\n", "a, base 7: 'E' is no letter of DNA"),
         (b">\nACGT\n", "record 1 has no name"),
+        (b">a\0b\nACGT\n", r"the header of 'a\\x00b' has a zero byte"),
         (b"> \xc2\xa0\nACGT\n", "record 1 has no name"),
         (b">a\nACGT\nAC\0\0\nACGT\n", r"a, base 7: '\\x00' is no letter of DNA"),
         (b">a\nACGT\n\0\0\0\n", r"a, base 5: '\\x00' is no letter of DNA"),
