@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py import cli
+from ligen_py.engine.offtargets.alignment import Alignments
 from ligen_py.engine.offtargets.design import Designed, cuts, design, enzyme_of
 from ligen_py.engine.offtargets.results import join, records_of, rows_of
 from ligen_py.engine.offtargets.search import search
@@ -97,7 +98,13 @@ def _search(task: Task, part: tuple[int, int], device: str | None) -> tuple[dict
     began = time.perf_counter()
     pace = Pace("bases searched", task.genome.bases // part[1])
     sites, seconds = search(chosen, task.query, task.genome, part, done=pace.add)
-    rows = rows_of(task.genome, task.query, sites, every=False, skip_n=False)
+    # A candidate for a control must be far from a site in each alignment with it.
+    candidate = sites.guide >= len(task.spacers)
+    some = [
+        rows_of(task.genome, task.query, sites.taken(mine), False, False, nearest)
+        for mine, nearest in ((~candidate, False), (candidate, True))
+    ]
+    rows = Alignments.joined(some, some[0].dna.shape[1])
     log.info(
         "%d guides with candidates for controls, %d bases, %d sites; %.2f s (kernels %.3f s)",
         *(len(task.query.guides), task.genome.bases, len(rows.guide)),

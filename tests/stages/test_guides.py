@@ -14,6 +14,7 @@ from ligen_py.records.guides import GUIDES, GuideRole, GuideVerdict, RankedGuide
 from ligen_py.records.offtargets import OFFTARGETS, Chromosomes, OffTargets
 from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.guides import Guide, Query
+from ligen_py.sequences.spacers import random_spacers
 from ligen_py.store.files.read import read, run_record
 from tests.unit.engine.offtargets.test_specificity import plain
 
@@ -152,6 +153,17 @@ def test_controls_have_no_near_site(case: Case) -> None:
     assert (case.folder / "again.h5").read_bytes() == (case.folder / "g.h5").read_bytes()
     assert case.run(*case.annotated, *flags[:-1], "4", output="other.h5") == 0
     assert set(case.read("other.h5").spacer[controls]) != set(found.spacer[controls])
+
+
+def test_controls_have_no_near_site_by_a_bulge(case: Case, tmp_path: Path) -> None:
+    """A DNA bulge near the end without PAM leaves few mismatches, too, where it is not seen."""
+    known = random_spacers(CANDIDATES, 20, 1, set())
+    sites = "".join(f"{'CAT' * 9}{one[:3]}A{one[3:]}TGG" for one in known)
+    genome = tmp_path / "genome.fa"
+    genome.write_text(f"{(case.folder / 'genome.fa').read_text()}>sites\n{sites}\n")
+    flags = ("--controls", "1", "--dna-bulge", "1", "--genome", genome)
+    assert case.run(*case.annotated, *flags) == 0
+    assert GuideRole.CONTROL not in case.read().role
 
 
 def test_parts_are_the_whole(case: Case) -> None:

@@ -103,17 +103,19 @@ def align(genome: Genome, query: Query, sites: Sites) -> Alignments:
     return Alignments.joined([_of_kind(genome, query, sites, kind, width) for kind in kinds], width)
 
 
-def canonical(query: Query, rows: Alignments) -> Alignments:
+def canonical(query: Query, rows: Alignments, nearest: bool = False) -> Alignments:
     """One row for each guide and site, in no order.
 
     The smallest bulge counts first, then the fewest mismatches, then the kind (X, DNA, RNA), then
-    the bulge nearest to the PAM.
+    the bulge nearest to the PAM. With `nearest` the bases of a bulge and mismatches together count
+    before all of these.
     """
     if not (query.dna_bulge or query.rna_bulge):
         return rows  # one for each as it is
     near = rows.at if query.pam_first else -rows.at
+    both = (rows.size + rows.mismatches) * nearest
     order = np.lexsort(
-        (near, rows.bulge, rows.mismatches, rows.size, rows.strand, rows.site, rows.guide)
+        (near, rows.bulge, rows.mismatches, rows.size, both, rows.strand, rows.site, rows.guide)
     )
     return rows.taken(order[firsts(rows.guide[order], rows.site[order], rows.strand[order])])
 

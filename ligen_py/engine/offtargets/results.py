@@ -30,10 +30,13 @@ THREADS = 8
 """That turn sites into rows, at most."""
 
 
-def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: bool) -> Alignments:
+def rows_of(
+    genome: Genome, query: Query, sites: Sites, every: bool, skip_n: bool, nearest: bool = False
+) -> Alignments:
     """The rows of sites in order: every alignment, or the canonical one of a guide and a site.
 
-    `skip_n` leaves out rows with a letter other than A, C, G, T under one of the guide's.
+    `skip_n` leaves out rows with a letter other than A, C, G, T under one of the guide's; `nearest`
+    is that of `canonical`.
     """
     window = sites.place << 1 | sites.strand
     order = np.lexsort((window, sites.guide))
@@ -45,7 +48,7 @@ def rows_of(genome: Genome, query: Query, sites: Sites, every: bool, skip_n: boo
     def some(cut: tuple[int, int]) -> Alignments:
         """The rows of some sites, in no order."""
         part = align(genome, query, sites.taken(order[slice(*cut)]))
-        part = part if every else canonical(query, part)
+        part = part if every else canonical(query, part, nearest)
         return part.taken(~unknown(part)) if skip_n else part
 
     with ThreadPoolExecutor(min(THREADS, len(os.sched_getaffinity(0)))) as pool:
