@@ -230,6 +230,7 @@ def test_a_pam_in_front_has_no_mit_score(case: Case) -> None:
         (["--cds", "cds.fa", "--part", "1-of-2", "--tables", "t"], "--part needs --output"),
         (["--cds", "cds.fa", "--pam", "NNN"], "--pam must have a letter other than N"),
         (["--cds", "cds.fa", "--pam", "NGG", "--offtarget-pam", "NG"], "as many letters as"),
+        (["--cds", "cds.fa", "--offtarget-pam", "NAG"], "NAG has no place for G of pam NGG"),
         (["--cds", "cds.fa", "--control-mismatches", "5"], "must not exceed"),
         (["--cds", "cds.fa", "--pam", "GGGGGGGG"], "no guide of 20 bases with PAM GGGGGGGG"),
         (["--cds", "cds.fa", "--sites", "a.gtf"], "a.gtf"),
