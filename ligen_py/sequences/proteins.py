@@ -68,7 +68,8 @@ def residue_numbers(text: str) -> tuple[int, ...]:
     found: set[int] = set()
     for word in text.split(","):
         match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", word.strip())
-        if not match or int(match[1]) < 1:
+        some = range(int(match[1]), int(match[2] or match[1]) + 1) if match else ()
+        if not some or some[0] < 1:
             raise ValueError(f"{word!r} is no residue such as 12, or range such as 34-40")
-        found.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+        found.update(some)
     return tuple(sorted(found))

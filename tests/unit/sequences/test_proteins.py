@@ -142,7 +142,7 @@ def test_numbers_of_residues(text: str, numbers: tuple[int, ...]) -> None:
     assert residue_numbers(text) == numbers
 
 
-@pytest.mark.parametrize("text", ["", "a", "3-", "0", "-2", "1;2"])
+@pytest.mark.parametrize("text", ["", "a", "3-", "0", "-2", "1;2", "5-3"])
 def test_what_is_no_residue_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no residue"):
         residue_numbers(text)
