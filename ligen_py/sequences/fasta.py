@@ -18,7 +18,11 @@ HEADER_LIMIT = 1 << 20
 
 WHITE = b" \t\r\n\v\f"
 
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+_MAGIC = {
+    **{b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"},
+    # A frame to be skipped, with which files of `pzstd` begin.
+    **{bytes([low]) + b"\x2a\x4d\x18": "zstd" for low in range(0x50, 0x60)},
+}
 _BLOCK = 1 << 24
 
 

@@ -17,7 +17,11 @@ RATIO_GRACE = 1 << 26
 TOTAL_LIMIT = 1 << 40
 """Most bytes out of one compressed file."""
 
-MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+MAGIC = {
+    **{b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"},
+    # A frame to be skipped, with which files of `pzstd` begin.
+    **{bytes([low]) + b"\x2a\x4d\x18": "zstd" for low in range(0x50, 0x60)},
+}
 """First bytes of compressed files -> what Arrow calls the method."""
 
 _BLOCK = 1 << 17

@@ -71,6 +71,10 @@ def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
         return Layout(-1, ",", is_csv, (), 0, -1, columns)
     words = decoded(first.content).strip("\r\n")
     separator = _separator(words, is_csv)
+    if is_csv:  # a name in quotes may contain line ends
+        whole = (row for row in _csv_rows(path, 0, separator) if row.start == first.start)
+        words = decoded(next(whole, first).content).strip("\r\n")
+        separator = _separator(words, is_csv)
     asked = [name for name in (columns.smiles_column, columns.name_column) if name]
     if any(name.isdecimal() for name in asked):
         return Layout(-1, separator, is_csv, (), *_numbers(path, columns), columns)
@@ -105,7 +109,7 @@ def _separator(words: str, is_csv: bool) -> str:
     """The separator of the cells of the first row."""
     if not is_csv:
         return next((mark for mark in "\t," if mark in words), " ")
-    bare = re.sub(r'"[^"]*"', "", words)
+    bare = re.sub(r'"[^"]*"|(?<![^,\t;|])"[^"]*$', "", words)
     return max(",\t;|", key=bare.count)
 
 

@@ -114,6 +114,12 @@ def test_compressed_parts_take_turns(tmp_path: Path) -> None:
     assert parts == [["a", "c", "e"], ["b", "d"]]
 
 
+def test_a_zstd_may_begin_with_a_frame_to_skip(tmp_path: Path) -> None:
+    skipped = b"\x50\x2a\x4d\x18\x04\0\0\0size"  # as pzstd writes them
+    packed = skipped + bytes(pyarrow.Codec("zstd").compress(b"C a\nC b\n", asbytes=True))
+    assert names(written(tmp_path, "a.smi.zst", packed)) == ["a", "b"]
+
+
 @pytest.mark.parametrize("text", ["0-of-2", "3-of-2", "1", "1-of-", "a-of-b", "-1-of-2", ""])
 def test_a_wrong_part_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="a part is K-of-N"):
@@ -150,6 +156,8 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("european.csv", 'ID;SMILES;Price\n"a\nb";"C;C";"1,5"\n', ("C;C", "a b", {"Price": "1,5"})),
         ("chebi.tsv", "name\tSmiles\tSmiles\nx\tCCO\tCC\n", ("CCO", "x", {"Smiles (3)": "CC"})),
         ("quote.csv", 'smiles,name\nCCO,"5 inch\n', ("CCO", "5 inch", {})),
+        ("broken.csv", 'id;"Mass, mean\n(Da)";SMILES\na;46;CCO\n',
+         ("CCO", "a", {"Mass, mean\n(Da)": "46"})),
     ],
 )  # fmt: skip
 def test_tables_of_the_world(
