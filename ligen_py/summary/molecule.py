@@ -10,6 +10,9 @@ from ligen_py.summary.table import readable
 HIDDEN = ("target", "key", "restart", "chosen_by")
 """Items that the table leaves out."""
 
+SOMETIMES = (*HIDDEN, *ITEMS, "scaffold", "pose", "energy")
+"""Names of ours that some rows and files have: none has a column of the input under them."""
+
 MOST_COLUMNS = 256
 """Most columns of the input in the table; the SDF holds all of each molecule."""
 
@@ -74,7 +77,8 @@ def facts(
         "key": str(scored.key[i]),
         "restart": str(scored.restart[i]),
     }
-    return row | {_apart(name, row): text for name, text in columns_of(pose.extra).items()}
+    own = {*row, *SOMETIMES}
+    return row | {_apart(name, own): text for name, text in columns_of(pose.extra).items()}
 
 
 def _judged(found: Judgement | None) -> dict[str, str]:
@@ -85,9 +89,14 @@ def _judged(found: Judgement | None) -> dict[str, str]:
 
 
 def _apart(name: str, own: Container[str]) -> str:
-    """A column of the input under a name that is none of ours and fit for an SDF."""
-    plain = readable(name).translate(BRACKETS)
-    return f"input.{plain}" if plain in own else plain
+    """A column of the input under a name that is none of ours and fit for an SDF.
+
+    One that has the prefix already, as of an exported table, gets another: `score` gets the first.
+    """
+    plain = bare = readable(name).translate(BRACKETS)
+    while bare.startswith("input."):
+        bare = bare.removeprefix("input.")
+    return f"input.{plain}" if bare in own else plain
 
 
 def columns(terms: Sequence[str], given: Sequence[str], networks: bool = False) -> list[str]:
@@ -99,7 +108,7 @@ def columns(terms: Sequence[str], given: Sequence[str], networks: bool = False) 
     scores = (name.replace("/", ".") for name in terms)
     judged = ITEMS if networks else ()
     own = [*first, *scores, *judged, "smiles", "state", "states", "conformation", *last]
-    return [*own, *(_apart(name, {*own, *HIDDEN}) for name in given)]
+    return [*own, *(_apart(name, {*own, *SOMETIMES}) for name in given)]
 
 
 def kind_of(column: str, terms: Sequence[str]) -> type:

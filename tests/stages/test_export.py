@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -103,6 +104,20 @@ def test_columns_of_the_input_stand_beside_the_scores(campaign: Path) -> None:
     assert mols[0].GetProp("a(b) c") == "=SUM(A1) x"
     assert mols[2].GetProp("cas") == "50-00-0"
     assert not mols[1].HasProp("price")
+
+
+def test_an_exported_table_may_be_a_library_again(tmp_path: Path) -> None:
+    given = {"score": "1", "input.score": "2", "chosen_by": "3", "energy": "4", "network.pose": "5"}
+    molecules = [Molecule("a", "CCO", 1.0, extra=json.dumps(given))]
+    manifest = tmp_path / "manifest.tsv"
+    write_manifest(manifest, [write_part(tmp_path, "a", "lib", "1-of-1", molecules)])
+    output = tmp_path / "campaign.h5"
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
+    assert run(output) == 0
+    row = next(csv.DictReader((tmp_path / "export/a.csv").open(encoding="utf-8")))
+    (mol,) = Chem.SDMolSupplier(str(tmp_path / "export/a.sdf"))
+    for name, value in given.items():
+        assert row[f"input.{name}"] == mol.GetProp(f"input.{name}") == value
 
 
 def test_parquet_has_the_table_with_numbers_as_numbers(campaign: Path) -> None:
