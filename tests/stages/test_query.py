@@ -324,6 +324,30 @@ def test_bad_questions_are_sentences(
     assert "-1: give a whole number, 0 or more" in capsys.readouterr().err
 
 
+def test_a_column_of_the_input_is_found_or_mentioned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    molecules = [Molecule("ethanol", "CCO", 5.0, extra='{"in, stock": "2"}')]
+    manifest = tmp_path / "manifest.tsv"
+    write_manifest(manifest, [write_part(tmp_path, "a", "lib", "1-of-1", molecules)])
+    output = tmp_path / "campaign.h5"
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
+    found = ask(output, capsys, "--columns", "name,score", "input.in, stock")
+    assert found == [["name", "score", "input.in, stock"], ["ethanol", "5.0", "2"]]
+    assert query.main([str(output), "--columns", "name", "input.stock"]) == 0
+    said = "no molecule shown has a value of input.stock; did you mean 'input.in, stock'?"
+    assert capsys.readouterr().err.splitlines() == [said]
+
+
+def test_numbers_beside_records_without_them_stay_numbers(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--target", "a", "--name", "acid", "cut\x1b[31m", "--columns", "rank")
+    assert query.main([str(campaign), *words, "--format", "jsonl"]) == 0
+    found = [json.loads(line)["rank"] for line in capsys.readouterr().out.splitlines()]
+    assert found == [5, None]
+
+
 @pytest.mark.parametrize("count", [0, 1, 40, 3000, 10_000])
 def test_rows_are_read_in_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int

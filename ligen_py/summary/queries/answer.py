@@ -18,7 +18,10 @@ LEAST_NAME = 12
 """Characters to which texts of a table are cut before columns are left out."""
 
 Answer = Mapping[str, np.ndarray]
-"""Columns by name: numbers, or texts as `object`; NaN or None where there is no value."""
+"""Columns by name: numbers, or `object`: texts, or whole numbers some of which are missing.
+
+NaN or None where there is no value.
+"""
 
 
 def write_answer(answer: Answer, form: str, output: Path | None) -> None:
@@ -123,9 +126,8 @@ def _plain(values: np.ndarray) -> np.ndarray:
     """Texts on one line, which no spreadsheet evaluates."""
     if values.dtype != object:
         return values
-    texts = [None if text is None else harmless(readable(str(text))) for text in values]
-    result = np.empty(len(texts), object)
-    result[:] = texts
+    result = np.empty(len(values), object)
+    result[:] = [harmless(readable(one)) if isinstance(one, str) else one for one in values]
     return result
 
 
@@ -136,9 +138,7 @@ def _jsonl(answer: Answer) -> Iterator[str]:
 
 def _values(values: np.ndarray) -> list[Any]:
     """A column as texts and numbers; None where there is no value."""
-    if values.dtype == object:
-        return [None if text is None else str(text) for text in values]
-    return [_number(value) for value in values]
+    return values.tolist() if values.dtype == object else [_number(value) for value in values]
 
 
 def _number(value: Any) -> int | float | None:

@@ -204,9 +204,15 @@ class Expression:
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(other, list) or not all(isinstance(item, float) for item in other):
                 raise self._error("'in' needs numbers in brackets, such as charge in (0, 1)")
-            rows = np.isin(one, other)
+            # As by ==: in the column's own precision, in which its values are shown.
+            rows = np.logical_or.reduce([self._compared(ast.Eq(), one, item) for item in other])
             return ~rows if isinstance(op, ast.NotIn) else rows
-        return OPERATORS[type(op)](one, self._number(right, columns))
+        return self._compared(op, one, self._number(right, columns))
+
+    @staticmethod
+    def _compared(op: ast.cmpop, one: Any, other: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return OPERATORS[type(op)](one, other)
 
 
 def _is_condition(value: Any) -> bool:

@@ -3,7 +3,7 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +50,9 @@ def answer(options: argparse.Namespace) -> None:
             parts.append(_with_unranked(part, molecules, options) if options.name else part)
         if form == "table" and not any(map(len, found)):
             print("no ranked molecule fits", file=sys.stderr)
-        write_answer(joined(parts), form, options.output)
+        every = joined(parts)
+        _mention_blank_inputs(every, targets)
+        write_answer(every, form, options.output)
 
 
 def _sql(options: argparse.Namespace, targets: list[Molecules], form: str) -> None:
@@ -82,13 +84,34 @@ def _require_known_names(options: argparse.Namespace, targets: list[Molecules]) 
 
 def _columns(given: list[str] | None, molecules: Molecules, targets: list[Molecules]) -> list[str]:
     """The columns to show; that of the target only where there are several."""
-    words = [word for item in given or () for word in item.split(",") if word]
+    words = [word for item in given or () for word in _words(item, targets) if word]
     if not words:
         shown = molecules.default
         return shown if len(targets) > 1 else [name for name in shown if name != "target"]
     if words == ["all"]:
         return molecules.names
     return list(dict.fromkeys(_plain(molecules, word, "--columns") for word in words))
+
+
+def _words(item: str, targets: list[Molecules]) -> list[str]:
+    """Names between commas, or the one of a column of the input that has a comma in it."""
+    whole = "," in item and item.startswith(INPUT) and item in _inputs(targets)
+    return [item] if whole else item.split(",")
+
+
+def _inputs(targets: list[Molecules]) -> list[str]:
+    """Further columns of the input that any stored molecule has."""
+    every = (one.target.input_columns(one.target.stored, sys.maxsize) for one in targets)
+    return list(dict.fromkeys(f"{INPUT}{name}" for names in every for name in names))
+
+
+def _mention_blank_inputs(answer: Mapping[str, np.ndarray], targets: list[Molecules]) -> None:
+    """Say where a column of the input, which may be misspelt, has no value at all."""
+    for name, values in answer.items():
+        if name.startswith(INPUT) and len(values) and not any(values.tolist()):
+            known = _inputs(targets)
+            cure = close_to(name, known) if known and name not in known else ""
+            print(f"no molecule shown has a value of {name}{cure}", file=sys.stderr)
 
 
 def _plain(molecules: Molecules, name: str, flag: str) -> str:

@@ -56,6 +56,14 @@ def test_a_condition_is_what_python_makes_of_it(text: str) -> None:
     assert found.tolist() == expected
 
 
+def test_a_value_in_brackets_is_compared_as_a_single_one(recwarn: pytest.WarningsRecorder) -> None:
+    values = np.array([2.5396059, 3.0], "f4")
+    for text in ("score == 2.5396059", "score in (2.5396059, 9)", "score not in (3, 1e300)"):
+        found = Expression.parse(text, "--where").condition(lambda name: values)
+        assert found.tolist() == [True, False]
+    assert not recwarn.list
+
+
 def test_numbers_and_names() -> None:
     expression = Expression.parse("score / vina.total + abs(score)", "--sort")
     assert expression.names == ["score", "vina.total"]
