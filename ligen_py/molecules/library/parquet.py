@@ -110,9 +110,12 @@ def _rows(
             for batch in file.iter_batches(BATCH, row_groups=[group], columns=columns):
                 low, high = max(start - row, 0), min(end - row, len(batch))
                 if low < high:
-                    cells = [_values(cut) for cut in batch.slice(low, high - low).columns]
-                    for i, values in enumerate(zip(*cells, strict=True), row + low):
-                        yield i, dict(zip(batch.schema.names, values, strict=True))
+                    cells: dict[str, list[Any]] = {}  # of equal names the first column counts
+                    cuts = batch.slice(low, high - low).columns
+                    for name, cut in zip(batch.schema.names, cuts, strict=True):
+                        cells.setdefault(name, _values(cut))
+                    for i, values in enumerate(zip(*cells.values(), strict=True), row + low):
+                        yield i, dict(zip(cells, values, strict=True))
                 row += len(batch)
         first += count
 

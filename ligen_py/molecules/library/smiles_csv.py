@@ -1,6 +1,5 @@
 """Molecules in tables of text: lines of SMILES with or without a header, and CSV."""
 
-import csv
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -176,11 +175,11 @@ def _csv_rows(path: Path, start: int, separator: str) -> Iterator[Line]:
         is_open = _ends_in_quotes(line.content, mark, False)
         while is_open:
             after = _following(waiting, source) if len(more) < QUOTED_LINES else None
-            if after is None:  # not a quote: each line is a row
+            more += [after] if after else []
+            if after is None or _goes_on(after.content, mark):  # not a quote: each line is a row
                 waiting.extendleft(reversed(more))
                 more = []
                 break
-            more.append(after)
             is_open = _ends_in_quotes(after.content, mark, True)
         yield line._replace(content=b"".join([line.content, *(part.content for part in more)]))
 
@@ -218,6 +217,12 @@ def _ends_in_quotes(line: bytes, separator: bytes, inside: bool) -> bool:
             return False
         inside = line.startswith(b'"', place)
         place += inside
+
+
+def _goes_on(line: bytes, separator: bytes) -> bool:
+    """Whether a cell goes on behind the quote that ends it in this line, so that none began."""
+    rest = line.replace(b'""', b"").partition(b'"')[2].lstrip(b" ")
+    return not (rest.strip() == b"" or rest.startswith(separator))
 
 
 def row_record(row: Line, layout: Layout) -> Record:
@@ -260,10 +265,14 @@ def _words(words: str, most: int = -1) -> list[str]:
 
 
 def split_csv(words: str, separator: str) -> list[str]:
-    """The cells of one row; if it is not valid CSV, the text between the separators."""
+    """The cells of one row, in which a quote that is never closed is an ordinary character."""
     if '"' not in words:
         return words.split(separator)
-    try:
-        return next(csv.reader([words], delimiter=separator), [""])
-    except csv.Error:
-        return words.split(separator)
+    cells, place = [], 0
+    rest = f"([^{re.escape(separator)}]*)"
+    cell = re.compile(f'"((?:[^"]++|"")*+)"{rest}|{rest}')
+    while place <= len(words):
+        quoted, behind, plain = (found := cell.match(words, place)).groups()  # type: ignore[union-attr]
+        cells.append(plain if quoted is None else quoted.replace('""', '"') + behind)
+        place = found.end() + 1
+    return cells

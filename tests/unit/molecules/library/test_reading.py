@@ -155,7 +155,8 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("hash.csv", "# shop\n#smiles,id\nCCO,a\n", ("CCO", "a", {})),
         ("european.csv", 'ID;SMILES;Price\n"a\nb";"C;C";"1,5"\n', ("C;C", "a b", {"Price": "1,5"})),
         ("chebi.tsv", "name\tSmiles\tSmiles\nx\tCCO\tCC\n", ("CCO", "x", {"Smiles (3)": "CC"})),
-        ("quote.csv", 'smiles,name\nCCO,"5 inch\n', ("CCO", "5 inch", {})),
+        ("quote.csv", 'name,smiles,size\n"a,CCO,5\n', ("CCO", '"a', {"size": "5"})),
+        ("long.csv", f'smiles,id,text\n"CCO","a,b","{"x" * 200_000}"\n', ("CCO", "a,b", {})),
         ("broken.csv", 'id;"Mass, mean\n(Da)";SMILES\na;46;CCO\n',
          ("CCO", "a", {"Mass, mean\n(Da)": "46"})),
     ],
@@ -166,6 +167,13 @@ def test_tables_of_the_world(
     assert read(written(tmp_path, name, content)) == [expected]
     with_windows_ends = content.replace("\n", "\r\n")
     assert [found[0] for found in read(written(tmp_path, name, with_windows_ends))] == [expected[0]]
+
+
+def test_quotes_that_begin_no_cell_hide_no_row(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.tsv", 'smiles\tname\nCCO\t"a\nCCC\t"b" c\nCCN\t"d\ne"\n')
+    assert [(text, name) for text, name, _ in read(path)] == [
+        *(("CCO", '"a'), ("CCC", "b c"), ("CCN", "d e")),
+    ]
 
 
 def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
@@ -233,6 +241,10 @@ def test_parquet_is_read_by_rows_plain_and_packed(tmp_path: Path) -> None:
         assert [text for text, _, _ in found] == smiles
         assert found[2][1:] == ("2", {"price": "1.5"})
         assert found[3][1:] == ("3", {})
+    columns = [pyarrow.array([text]) for text in ("CCO", "a", "CCN")]
+    twice = pyarrow.table(columns, names=["smiles", "id", "smiles"])
+    parquet.write_table(twice, tmp_path / "d.parquet")
+    assert [record.text for record in records(tmp_path / "d.parquet")] == ["CCO"]
     with pytest.raises(InputError, match=r"c\.parquet: no readable Parquet file"):
         names(written(tmp_path, "c.parquet", content[:-9]))
 
