@@ -68,12 +68,10 @@ def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
     first = next((line for line in lines(path) if _may_be_row(line, is_csv)), None)
     if first is None:
         return Layout(-1, ",", is_csv, (), 0, -1, columns)
+    if is_csv and first.content.count(b'"') % 2:
+        first = _whole_header(path, first)
     words = decoded(first.content).strip("\r\n")
     separator = _separator(words, is_csv)
-    if is_csv:  # a name in quotes may contain line ends
-        whole = (row for row in _csv_rows(path, 0, separator) if row.start == first.start)
-        words = decoded(next(whole, first).content).strip("\r\n")
-        separator = _separator(words, is_csv)
     asked = [name for name in (columns.smiles_column, columns.name_column) if name]
     if any(name.isdecimal() for name in asked):
         return Layout(-1, separator, is_csv, (), *_numbers(path, columns), columns)
@@ -104,11 +102,20 @@ def _may_be_row(line: Line, is_csv: bool) -> bool:
     return any(plain(cell) in SMILES_NAMES for cell in split_csv(words, _separator(words, True)))
 
 
+def _whole_header(path: Path, first: Line) -> Line:
+    """The header of a CSV table, whose names may contain line ends; which separator is not known."""
+    for mark in SEPARATORS:
+        row = next((row for row in _csv_rows(path, 0, mark) if row.start == first.start), first)
+        if row.content != first.content:
+            return row
+    return first
+
+
 def _separator(words: str, is_csv: bool) -> str:
     """The separator of the cells of the first row."""
     if not is_csv:
         return next((mark for mark in "\t," if mark in words), " ")
-    bare = re.sub(r'"[^"]*"|(?<![^,\t;|])"[^"]*$', "", words)
+    bare = re.sub(r'"[^"]*"', "", words)
     return max(",\t;|", key=bare.count)
 
 

@@ -159,6 +159,7 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("long.csv", f'smiles,id,text\n"CCO","a,b","{"x" * 200_000}"\n', ("CCO", "a,b", {})),
         ("broken.csv", 'id;"Mass, mean\n(Da)";SMILES\na;46;CCO\n',
          ("CCO", "a", {"Mass, mean\n(Da)": "46"})),
+        ("first.csv", '"p\nq"|id|SMILES\n1|a|CCO\n', ("CCO", "a", {"p\nq": "1"})),
     ],
 )  # fmt: skip
 def test_tables_of_the_world(
