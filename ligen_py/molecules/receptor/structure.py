@@ -11,10 +11,20 @@ import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.pdbqt_input import as_pdb
+from ligen_py.molecules.residues import SAME_AS
 
 TEXT_LIMIT = 1 << 29
 """Bytes of a structure file, unpacked: some five million atoms."""
+
+ELEMENTS = frozenset(("C", "N", "O", "S", "P", "H", "D", "SE"))
+"""Elements of standard amino acids and nucleotides, and of selenomethionine."""
+
+HALOGENS = frozenset(("CL", "BR"))
+
+IONS = {"SOD": "NA", "POT": "K", "CES": "CS", "CAL": "CA", "CLA": "CL"}
+"""CHARMM's names of ions, whose files have no elements."""
 
 
 class Place(NamedTuple):
@@ -134,12 +144,22 @@ def _count_records(path: Path, text: str) -> int:
 
 
 def _element(atom: gemmi.Atom, residue: str) -> gemmi.Element:
-    """An atom's element; in a known residue without one, the first letter of the atom's name."""
-    known = gemmi.find_tabulated_residue(residue)
-    first = atom.name.lstrip("0123456789")[:1].upper()
-    if atom.element.atomic_number or not (known.is_amino_acid() or known.is_nucleic_acid()):
+    """An atom's element: of an ion by its name, in a known residue by the name's first letter.
+
+    Names in wrong columns, and some programs, make calcium of CA in an alanine and carbon of CA in
+    a calcium ion, so names and residues count more than what is written.
+    """
+    name = atom.name.upper()
+    if name == residue.upper() and IONS.get(name, name) in METALS | HALOGENS:
+        return gemmi.Element(IONS.get(name, name))
+    known = gemmi.find_tabulated_residue(SAME_AS.get(residue, residue))
+    first = name.lstrip("0123456789")[:1]
+    written = atom.element.name.upper()
+    is_chain = known.is_amino_acid() or known.is_nucleic_acid()
+    wrong = (known.is_standard() and written not in ELEMENTS) or name == written == "CA"
+    if first not in ELEMENTS or not is_chain or (atom.element.atomic_number and not wrong):
         return atom.element
-    return gemmi.Element(first) if first in ("C", "N", "O", "S", "P", "H", "D") else atom.element
+    return gemmi.Element(first)
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,26 @@ def test_a_residue_with_one_atom_within_the_margin_is_kept_whole(tmp_path: Path)
     assert labels(prepared) == ["A/LYS/1/CA", "A/LYS/1/N", "A/LYS/1/NZ"]
 
 
+def test_names_in_wrong_columns_or_elements_of_names_make_no_calcium_of_carbon(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    ion = het("CA", "CA", 50, (-5.0, 0.0, 0.0), "CA")
+    sodium = het("SOD", "SOD", 51, (0.0, 5.0, 0.0), "NA")
+    lines = [*ALANINES, ion, sodium]
+    right = run(tmp_path, lines, ligand_site)
+    by_name = [f"{line[:76]}{line[12:16].strip()[:2]:>2}" for line in lines]
+    assert run(tmp_path, by_name[:-1], ligand_site).receptor.element.tolist() == [
+        *right.receptor.element.tolist()[:-1],
+    ]
+    bare = [line[:76] for line in lines]
+    flush = [f"{line[:12]}{line[12:16].strip():<4}{line[16:]}" for line in bare]
+    moved = [f"{line[:12]} {line[12:16].strip():<3}{line[16:]}" for line in bare]
+    for changed in (bare, flush, moved):
+        found = run(tmp_path, changed, ligand_site)
+        assert found.receptor.element.tolist() == right.receptor.element.tolist()
+        assert found.typed["vina"].type.tolist() == right.typed["vina"].type.tolist()
+
+
 def test_roots_are_means_of_bonded_heavy_neighbours(tmp_path: Path, ligand_site: Site) -> None:
     metal = het("ZN", "ZN", 50, (5.2, 3.5, 0.0), "ZN")
     receptor = run(tmp_path, [*ALANINES, metal], ligand_site).typed["xscore"]
