@@ -3,8 +3,10 @@
 Ligands carry the remarks from which Meeko restores bond orders and hydrogens on carbon.
 """
 
+import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import gemmi
 import numpy as np
 from rdkit import Chem
 
@@ -19,6 +21,8 @@ from ligen_py.records.pocket import Receptor
 
 REMARK_PAIRS = 10
 """Pairs of numbers on one line of a remark, which must not be longer than 80 characters."""
+
+LIGAND = gemmi.SeqId(1, " ")
 
 LINE = 79
 """Characters of a line, but for the SMILES."""
@@ -52,7 +56,7 @@ def ligand_pdbqt(molecule: np.ndarray, xyz: np.ndarray, items: Mapping[str, str]
     lines += [f"REMARK  {key} = {_printable(items[key])}"[:LINE] for key in SHOWN if key in items]
     lines += _smiles_remarks(mol, graph, number)
     written = [
-        _atom(place, _name(mol, atom), "UNL", "", 1, xyz[atom], charges[atom], types[atom])
+        _atom(place, _name(mol, atom), "UNL", "", LIGAND, xyz[atom], charges[atom], types[atom])
         for place, atom in enumerate(atoms, start=1)
     ]
     lines += _tree(written, pieces)
@@ -134,12 +138,22 @@ def receptor_pdbqt(receptor: Receptor, charged: Ad4Receptor) -> str:
     lines: list[str] = []
     for i, label in enumerate(receptor.label):
         chain, residue, number, name = str(label).split("/")
-        digits = int("".join(c for c in number if c in "-0123456789"))
+        place = seqid(number)
         for atom, written in [(i, name), *((atom, "H") for atom in own.get(i, []))]:
-            place = len(lines) % 99_999 + 1
+            serial = len(lines) % 99_999 + 1
             values = charged.xyz[atom], charged.partial_charge[atom], charged.type[atom]
-            lines.append(_atom(place, written, residue[:3], chain[-1:], digits, *values))
+            lines.append(_atom(serial, written, residue[:3], chain[-1:], place, *values))
     return "\n".join(lines) + "\n"
+
+
+def seqid(number: str) -> gemmi.SeqId:
+    """The number of a residue and its insertion code, which gemmi's own reader makes small.
+
+    >>> seqid("-52A")
+    <gemmi.SeqId -52A>
+    """
+    digits = number.rstrip(string.ascii_letters)
+    return gemmi.SeqId(int(digits), number[len(digits) :] or " ")
 
 
 def parents(hydrogens: np.ndarray, heavy: np.ndarray) -> Iterable[tuple[int, int]]:
@@ -153,15 +167,17 @@ def _atom(
     name: str,
     residue: str,
     chain: str,
-    residue_number: int,
+    place: gemmi.SeqId,
     xyz: np.ndarray,
     charge: float,
     kind: int,
 ) -> str:
     x, y, z = (round(float(value), ROUNDED) + 0.0 for value in xyz)
     padded = name if len(name) > 3 else f" {name}"
+    # Beyond four columns of PDBQT only the last digits are left.
+    short = place.num if -1000 < place.num < 10_000 else place.num % 10_000
     return (
-        f"ATOM  {number:5d} {padded:4.4s} {residue:3s} {chain:1s}{residue_number % 10_000:4d}    "
+        f"ATOM  {number:5d} {padded:4.4s} {residue:3s} {chain:1s}{short:4d}{place.icode}   "
         f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00    {charge:+6.3f} {type_name(kind)}"
     )
 

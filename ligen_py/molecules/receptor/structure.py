@@ -215,12 +215,22 @@ def _models(structure: gemmi.Structure) -> list[int]:
     return numbers if len(set(numbers)) == len(numbers) else list(range(1, len(numbers) + 1))
 
 
+def _word(name: str) -> str:
+    """A name without the sign that divides chain, residue, number and atom in labels."""
+    return name.replace("/", "|")
+
+
 def _table(structure: gemmi.Structure, operators: list[Operator] | None) -> Atoms:
     rows = [
         (
             number,
-            Place(name, residue.seqid.num or 0, residue.seqid.icode.strip(), residue.name),
-            atom.name,
+            Place(
+                _word(name),
+                residue.seqid.num or 0,
+                residue.seqid.icode.strip(),
+                _word(residue.name),
+            ),
+            _word(atom.name),
             atom.altloc.strip("\0 "),
             tuple((transform.apply(atom.pos) if transform else atom.pos).tolist()),
             element.atomic_number,

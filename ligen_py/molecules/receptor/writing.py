@@ -3,7 +3,7 @@
 import gemmi
 import numpy as np
 
-from ligen_py.molecules.pdbqt import parents
+from ligen_py.molecules.pdbqt import parents, seqid
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.pocket import Whole
 
@@ -24,14 +24,14 @@ def receptor_pdb(whole: Whole, charged: Ad4Receptor) -> str:
         own.setdefault(parent, []).append(hydrogens[number])
     structure, model = gemmi.Structure(), gemmi.Model(1)
     chains: dict[str, gemmi.Chain] = {}
-    places: list[tuple[str, str]] = []
+    last: list[str] = []
     hydrogen = gemmi.Element("H")
     for i, label in enumerate(whole.label):
-        chain, residue, place, name = str(label).split("/")
-        if not places or places[-1] != (chain, place):
-            places.append((chain, place))
+        *at, name = str(label).split("/")
+        if last != at:
+            last, (chain, residue, place) = at, at
             new = chains.setdefault(chain, gemmi.Chain(chain)).add_residue(gemmi.Residue())
-            new.name, new.seqid = residue, gemmi.SeqId(place)
+            new.name, new.seqid = residue, seqid(place)
             new.het_flag = "H" if whole.hetero[i] else "A"
         element = gemmi.Element(int(whole.element[i]))
         new.add_atom(_atom(name, element, whole.xyz[i]))

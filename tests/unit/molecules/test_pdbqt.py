@@ -6,9 +6,10 @@ from rdkit import Chem
 from rdkit.Chem import AllChem
 
 from ligen_py.molecules.pdbqt import ligand_pdbqt, receptor_pdbqt, type_name
+from ligen_py.molecules.receptor.writing import receptor_pdb
 from ligen_py.molecules.stored import stored
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
-from ligen_py.records.pocket import Receptor
+from ligen_py.records.pocket import Receptor, Whole
 from tests import pdbqt
 from tests.with_meeko import MoleculePreparation, PDBQTMolecule, PDBQTWriterLegacy, RDKitMolCreate
 
@@ -92,6 +93,27 @@ def test_a_receptor_has_its_hydrogens_behind_their_atoms() -> None:
     assert lines[3] == (
         "ATOM      4  H   SER A  12       2.900   1.500   0.000  1.00  0.00    +0.200 HD"
     )
+
+
+def test_residues_of_one_number_with_insertions_or_below_zero_stay_apart() -> None:
+    labels = ["A/SER/-5/N", "A/COF/52/N", "A/SER/52/N", "A/SER/52A/N", "A/SER/12345/N"]
+    xyz = np.arange(15, dtype="f4").reshape(5, 3)
+    seven, zeros = np.full(5, 7, "u1"), np.zeros(5)
+    receptor = Receptor(xyz, seven, np.arange(5, dtype="i4"), np.array(labels, object))
+    charged = Ad4Receptor(
+        xyz, np.full(5, Ad4Type.N, "u1"), zeros.astype("f4"), xyz * 0, xyz * 0, zeros.astype("u1")
+    )
+    lines = receptor_pdbqt(receptor, charged).splitlines()
+    assert [line[21:27] for line in lines] == ["A  -5 ", "A  52 ", "A  52 ", "A  52A", "A2345 "]
+    whole = Whole(xyz, seven, receptor.label, np.array([0, 1, 0, 0, 0], "u1"))
+    lines = receptor_pdb(whole, charged).splitlines()
+    assert [line[:6] + line[17:27] for line in lines if line[:4] in ("ATOM", "HETA")] == [
+        "ATOM  SER A  -5 ",
+        "HETATMCOF A  52 ",
+        "ATOM  SER A  52 ",
+        "ATOM  SER A  52A",
+        "ATOM  SER AA1T5 ",
+    ]
 
 
 def test_every_type_is_spelled_as_autodock_does() -> None:

@@ -21,6 +21,7 @@ from ligen_py.molecules.receptor.site import (
     site_of_residues,
 )
 from ligen_py.molecules.receptor.structure import read_atoms
+from ligen_py.molecules.receptor.writing import receptor_pdb
 from ligen_py.records.functions.vina import VinaType
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.pocket import Audit
@@ -182,6 +183,14 @@ def test_names_in_wrong_columns_or_elements_of_names_make_no_calcium_of_carbon(
         found = run(tmp_path, changed, ligand_site)
         assert found.receptor.element.tolist() == right.receptor.element.tolist()
         assert found.typed["vina"].type.tolist() == right.typed["vina"].type.tolist()
+
+
+def test_a_chain_called_by_the_sign_between_names_is_written_and_exported(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    prepared = run(tmp_path, [f"{line[:21]}/{line[22:]}" for line in ALANINES], ligand_site)
+    assert labels(prepared)[0] == "|/ALA/1/C"
+    assert " ALA |   1 " in receptor_pdb(prepared.whole, prepared.typed["ad4"])
 
 
 def test_roots_are_means_of_bonded_heavy_neighbours(tmp_path: Path, ligand_site: Site) -> None:
