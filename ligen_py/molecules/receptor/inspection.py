@@ -124,7 +124,8 @@ def _chains(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]
     """Breaks within chains of amino acids, and their ends."""
     pairs = selection.pairs[kept[selection.pairs].all(axis=1)]
     links = pairs[linked(selection, pairs, POLYMER_LINKS)]
-    bound = {frozenset(pair) for pair in selection.residue[links].tolist()}
+    # By the bond of its C, as insertion codes may count up or down.
+    goes_on = set(selection.residue[links[selection.atoms.name[links] == "C"]].tolist())
     chains: dict[str, list[int]] = {}
     for number, index in selection.residues(kept & selection.polymer[selection.residue]):
         if {"N", "CA", "C"} & set(selection.atoms.name[index]):
@@ -133,7 +134,7 @@ def _chains(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]
     for numbers in chains.values():
         found.append((numbers[0], ENDS[0], WITHIN))
         for one, two in pairwise(numbers):
-            if frozenset((one, two)) not in bound:
+            if one not in goes_on:
                 found.append((one, "chain break", f"the next residue is {selection.places[two]}"))
         last = numbers[-1]
         is_acid = "OXT" in selection.atoms.name[kept & (selection.residue == last)]
