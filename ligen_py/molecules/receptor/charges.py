@@ -64,6 +64,7 @@ BOND_LENGTH = {
     Ad4Type.OA: 0.96,
     Ad4Type.S: 1.34,
     Ad4Type.SA: 1.34,
+    Ad4Type.P: 1.42,
 }
 """Angstrom, from a donor to its hydrogen."""
 
@@ -238,16 +239,17 @@ def _templates(
         state, why = _state(heavy.residue_name[some], numbers, heavy, given, binding)
         if why:
             states.append((residue, f"state {state}: {why}"))
-        known = amino_acid(state, "OXT" in numbers) if state else {}
+        by_name = amino_acid(state, "OXT" in numbers) if state else {}
         for name, i in numbers.items():
-            result[i] = known.get(name)
+            result[i] = by_name.get(name)
         if state:
             continue
         mine = list(numbers.values())
         row = {i: place for place, i in enumerate(mine)}
         around = [[row[other] for other in heavy.bonded[i] if other in row] for i in mine]
-        symbols = [heavy.symbol[i] for i in mine]
-        for place, template in cofactor(heavy.residue_name[some], symbols, around, smiles).items():
+        symbols, bonds = [heavy.symbol[i] for i in mine], [len(heavy.bonded[i]) for i in mine]
+        known = cofactor(heavy.residue_name[some], symbols, around, bonds, smiles)
+        for place, template in known.items():
             result[mine[place]] = template
             found.add(residue)
     every = [each or perceived.get(i) or _by_element(i, heavy) for i, each in enumerate(result)]
@@ -258,17 +260,22 @@ def cofactor(
     residue: str,
     symbols: Sequence[str],
     bonded: Sequence[Sequence[int]],
+    bonds: Sequence[int],
     smiles: Mapping[str, str],
 ) -> dict[int, Template]:
     """What the atoms of a residue are by its SMILES; nothing where none is known, or another one.
 
-    `bonded` are the neighbours within the residue, `smiles` those of the config, by name.
+    `bonded` are the neighbours within the residue, `bonds` counts those within its chain; `smiles`
+    are those of the config, by name.
     """
     name = residue.upper()
     text = smiles.get(name) or cofactors.known().get(name, "")
     match = cofactors.placed(text, symbols, bonded) if text else None
     known = _of_smiles(text) if match else []
-    return {place: known[own] for place, own in (match or {}).items()}
+    found = {place: known[own] for place, own in (match or {}).items()}
+    # The hydroxyl of a nucleotide's SMILES is the ester of the next one's phosphate.
+    links = [place for place in found if symbols[place] == "O" and bonds[place] > 1]
+    return found | {place: _without_hydrogens(found[place]) for place in links}
 
 
 @cache
@@ -416,11 +423,17 @@ def amino_acid(state: str, is_last: bool) -> dict[str, Template]:
 def _template(atom: Chem.Atom, types: np.ndarray, charges: np.ndarray, state: str) -> Template:
     polar = [other.GetIdx() for other in atom.GetNeighbors() if types[other.GetIdx()] == Ad4Type.HD]
     kind, charged = Ad4Type(types[atom.GetIdx()]), float(charges[atom.GetIdx()])
-    if state == "CYX" and kind in (Ad4Type.S, Ad4Type.SA):
-        return Template(kind, charged + float(charges[polar].sum()), 0, 0.0, False)
     flat = atom.GetHybridization() == Chem.HybridizationType.SP2
     mean = float(charges[polar].mean()) if polar else 0.0
-    return Template(kind, charged, len(polar), mean, flat)
+    template = Template(kind, charged, len(polar), mean, flat)
+    is_bridge = state == "CYX" and kind in (Ad4Type.S, Ad4Type.SA)
+    return _without_hydrogens(template) if is_bridge else template
+
+
+def _without_hydrogens(template: Template) -> Template:
+    """The same atom with another bond in the place of its hydrogens, whose charge it takes."""
+    charged = template.charge + template.hydrogens * template.hydrogen_charge
+    return template._replace(charge=charged, hydrogens=0, hydrogen_charge=0.0)
 
 
 def _by_element(i: int, heavy: Heavy) -> Template:

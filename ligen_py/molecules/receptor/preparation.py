@@ -560,8 +560,8 @@ def _cofactor(
     name = selection.atoms.place[inside[0]].residue
     if not is_standard(name):
         symbols = [selection.atoms.symbol[i] for i in inside]
-        around = _around(inside, bonded)
-        for own, template in cofactor(name, symbols, around, cofactors).items():
+        around, bonds = _around(inside, bonded), [len(bonded.get(i, ())) for i in inside]
+        for own, template in cofactor(name, symbols, around, bonds, cofactors).items():
             yield inside[own], template
 
 

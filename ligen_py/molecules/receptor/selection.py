@@ -162,7 +162,8 @@ def linked(
     found = selection.residue[pairs[:, 0]] != selection.residue[pairs[:, 1]]
     for row in np.flatnonzero(found):
         one, two = pairs[row]
-        names = (atoms.name[one], atoms.name[two])
+        # Before 2008 the PDB wrote O3* for O3'.
+        names = (atoms.name[one].replace("*", "'"), atoms.name[two].replace("*", "'"))
         bridge = names == ("SG", "SG")
         near = bridge or float(np.linalg.norm(selection.xyz[one] - selection.xyz[two])) < LINK
         same_chain = atoms.place[one].chain == atoms.place[two].chain

@@ -90,10 +90,13 @@ def test_a_residue_may_lack_atoms_but_not_be_another_molecule() -> None:
 
 def test_a_smiles_of_the_config_is_used_first() -> None:
     symbols, bonded = ["C", "C", "O"], [[1], [0, 2], [1]]
-    assert cofactor("XYZ", symbols, bonded, {}) == {}
-    acid = cofactor("xyz", symbols, bonded, {"XYZ": "CC=O"})
-    alcohol = cofactor("XYZ", symbols, bonded, {"XYZ": "CCO"})
-    assert (acid[2].hydrogens, alcohol[2].hydrogens) == (0, 1)
+    assert cofactor("XYZ", symbols, bonded, [1, 2, 1], {}) == {}
+    acid = cofactor("xyz", symbols, bonded, [1, 2, 1], {"XYZ": "CC=O"})
+    alcohol = cofactor("XYZ", symbols, bonded, [1, 2, 1], {"XYZ": "CCO"})
+    ester = cofactor("XYZ", symbols, bonded, [1, 2, 2], {"XYZ": "CCO"})
+    assert (acid[2].hydrogens, alcohol[2].hydrogens, ester[2].hydrogens) == (0, 1, 0)
+    charged = alcohol[2].charge + alcohol[2].hydrogen_charge
+    assert ester[2].charge == pytest.approx(charged)
     with pytest.raises(InputError, match=r"cofactors.XYZ: the SMILES cannot be read: 'C\(C'"):
         smiles_of(Structure(cofactors={"xyz": "C(C"}))
     assert Structure(cofactors={"xyz": "CCO"}).cofactors == {"XYZ": "CCO"}

@@ -752,6 +752,48 @@ def test_an_assembly_adds_copies_and_leaves_chains_out(tmp_path: Path) -> None:
         keep(path, site, assembly="2")
 
 
+def test_insertion_codes_may_count_down(tmp_path: Path, ligand_site: Site) -> None:
+    first = [f"{line[:26]}A{line[27:]}" for line in ALANINES[:5]]
+    second = [f"{line[:22]}   1 {line[27:]}" for line in ALANINES[5:7]]
+    third = [
+        atom("C", "ALA", 1, (10.4, 2.6, 0.0)),
+        atom("N", "ALA", 2, (11.0, 3.8, 0.0), "N"),
+        atom("CA", "ALA", 2, (12.4, 3.9, 0.0)),
+    ]
+    audit = run(tmp_path, [*first, *second, *third], ligand_site).audit
+    assert not [words for words in audit.reason if "chain break" in words]
+
+
+def test_a_phosphorus_that_lacks_its_oxygens_gets_hydrogens(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [
+        het("C1", "XYZ", 70, (4.0, 0.0, 0.0)),
+        het("P", "XYZ", 70, (5.84, 0.0, 0.0), "P"),
+        het("C2", "XYZ", 70, (6.1, 1.82, 0.0)),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert "CPC" in noted(prepared, "A/XYZ/70")[0]
+    assert len(prepared.typed["ad4"].xyz) == 4
+
+
+@pytest.mark.parametrize("sign", "'*")
+def test_the_oxygen_between_nucleotides_is_no_hydroxyl(
+    tmp_path: Path, ligand_site: Site, sign: str
+) -> None:
+    lines = [
+        atom("C2'", "A", 1, (3.2, 1.3, 0.0)),
+        atom("C3'", "A", 1, (4.0, 0.0, 0.0)),
+        atom("O3'", "A", 1, (5.4, 0.0, 0.0), "O"),
+        atom("P", "A", 2, (6.2, 1.4, 0.0), "P"),
+    ]
+    path = write(tmp_path / "receptor.pdb", [line.replace("'", sign) for line in lines])
+    prepared = keep(path, ligand_site, cofactors={"A": "CCO"})
+    assert prepared.typed["vina"].type[2] == VinaType.O_A
+    distance = np.linalg.norm(prepared.typed["ad4"].xyz[4:] - np.array([5.4, 0.0, 0.0]), axis=1)
+    assert (distance > 1.3).all()
+
+
 def test_gaps_and_odd_residues_are_noted(tmp_path: Path) -> None:
     lines = [
         *ALANINES[:5],
