@@ -226,8 +226,10 @@ def _templates(
 ) -> tuple[list[Template], list[tuple[int, str]], set[int]]:
     """What every heavy atom is, the states worth a word, and residues whose SMILES is known."""
     atoms: dict[int, dict[str, int]] = {}
+    members: dict[int, list[int]] = {}
     for i, name in enumerate(heavy.name):
         atoms.setdefault(int(heavy.residue[i]), {})[OTHER_NAMES.get(name, name)] = i
+        members.setdefault(int(heavy.residue[i]), []).append(i)
     result: list[Template | None] = [None] * len(heavy.name)
     states, found = [], set()
     binding = _binding(heavy)
@@ -244,7 +246,7 @@ def _templates(
             result[i] = by_name.get(name)
         if state:
             continue
-        mine = list(numbers.values())
+        mine = members[residue]  # in a cofactor two atoms may have one name
         row = {i: place for place, i in enumerate(mine)}
         around = [[row[other] for other in heavy.bonded[i] if other in row] for i in mine]
         symbols, bonds = [heavy.symbol[i] for i in mine], [len(heavy.bonded[i]) for i in mine]

@@ -1,6 +1,7 @@
 """Cofactors by name: their atoms, charges and hydrogens, laid over coordinates made by RDKit."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,13 @@ def test_charges_add_up_and_polar_hydrogens_are_built(name: str) -> None:
     built = result.receptor.xyz[result.receptor.type == Ad4Type.HD]
     distance = np.linalg.norm(built[:, None] - heavy.xyz, axis=2).min(axis=1)
     assert np.all((distance > 0.9) & (distance < 1.4))
+
+
+def test_names_of_atoms_need_not_differ() -> None:
+    heavy, _ = residue("NDP")
+    same = replace(heavy, name=list(heavy.symbol))
+    expected, found = (charge(one, np.empty((0, 3))) for one in (heavy, same))
+    assert found.receptor.partial_charge.tolist() == expected.receptor.partial_charge.tolist()
 
 
 def test_a_residue_may_lack_atoms_but_not_be_another_molecule() -> None:
