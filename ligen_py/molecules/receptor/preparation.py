@@ -228,6 +228,7 @@ def _choose(
     unknown = selection.atoms.element == 0
     selection.drop(unknown, "unknown element: write it into columns 77 and 78", each)
     _check_box(selection, site)
+    _check_names(selection, site, settings.margin)
     return wanted, bound
 
 
@@ -343,6 +344,21 @@ def _check_box(selection: Selection, site: Site) -> None:
             f"{selection.source}: no receptor atom lies in {site}; the nearest, in {place}, is "
             f"{distance.min():.1f} A from the centre; check the site and --chains"
         )
+
+
+def _check_names(selection: Selection, site: Site, margin: float) -> None:
+    """InputError where a residue in reach has an atom twice: names say what the atoms are."""
+    atoms = selection.atoms
+    for number, index in selection.residues(selection.open & selection.heavy):
+        named = selection.polymer[number] or is_standard(selection.places[number].residue)
+        count = Counter(atoms.name[index].tolist())
+        twice = next((name for name in sorted(count) if count[name] > 1), "")
+        if named and twice and site.distance(selection.xyz[index]).min() <= margin:
+            raise InputError(
+                f"{selection.source}: {selection.places[number]} has {count[twice]} atoms "
+                f"{twice}, which are no alternate locations; give each chain a name and each "
+                "residue a number of its own, or remove what is there twice"
+            )
 
 
 def _drop_far(selection: Selection, site: Site, margin: float) -> np.ndarray:

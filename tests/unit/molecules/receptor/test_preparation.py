@@ -794,6 +794,19 @@ def test_the_oxygen_between_nucleotides_is_no_hydroxyl(
     assert (distance > 1.3).all()
 
 
+def test_chains_and_waters_of_one_name_and_number_are_refused_where_they_count(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    copy = [f"{line[:38]}{30.0:8.3f}{line[46:]}" for line in ALANINES[:5]]
+    waters = [het("O", "HOH", 70, (3.0, y, 0.0), "O") for y in (0.0, 3.0)]
+    path = write(tmp_path / "receptor.pdb", [*ALANINES, *waters, ALANINES[-1]])
+    assert len(keep(path, ligand_site).receptor.xyz) == 7  # what is there twice is out of reach
+    with pytest.raises(InputError, match="A/HOH/70 has 2 atoms O, which are no alternate loc"):
+        keep(path, ligand_site, waters="all")
+    with pytest.raises(InputError, match=r"receptor.pdb: A/ALA/1 has 2 atoms C, .* give each chai"):
+        run(tmp_path, [*ALANINES, "TER", *copy], ligand_site)
+
+
 def test_gaps_and_odd_residues_are_noted(tmp_path: Path) -> None:
     lines = [
         *ALANINES[:5],
