@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from rdkit import Chem
 
+from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.receptor import cofactors
 from ligen_py.molecules.residues import SAME_AS, WATERS
@@ -84,6 +85,7 @@ METAL = {
     "MG": (Ad4Type.MG, 2), "CA": (Ad4Type.CA, 2), "MN": (Ad4Type.MN, 2), "FE": (Ad4Type.FE, 2),
     "ZN": (Ad4Type.ZN, 2), "CO": (Ad4Type.FE, 2), "NI": (Ad4Type.ZN, 2), "CU": (Ad4Type.ZN, 2),
     "CD": (Ad4Type.ZN, 2), "NA": (Ad4Type.CA, 1), "K": (Ad4Type.CA, 1), "LI": (Ad4Type.MG, 1),
+    "RB": (Ad4Type.CA, 1), "CS": (Ad4Type.CA, 1),
 }  # fmt: skip
 """Type and charge; metals that AutoDock4 lacks take the type of the most alike, others zinc's."""
 
@@ -302,7 +304,7 @@ def of_molecule(mol: Chem.Mol) -> list[Template]:
 def _binding(heavy: Heavy) -> set[int]:
     """Nitrogens and sulfurs that bind a metal."""
     symbol = np.array(heavy.symbol, object)
-    metals = np.flatnonzero([one not in ORGANIC and one not in HALIDES for one in symbol])
+    metals = np.flatnonzero([one in METALS for one in symbol])
     polar = np.flatnonzero([one in ("N", "S") for one in symbol])
     if not len(metals) or not len(polar):
         return set()
@@ -447,7 +449,8 @@ def _by_element(i: int, heavy: Heavy) -> Template:
         is_ion = symbol in HALIDES and not heavy.bonded[i]
         return Template(kind, -1.0 if is_ion else 0.0, 0, 0.0, False)
     kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
-    return Template(kind, float(valence), 0, 0.0, False)
+    # What is neither, as xenon, takes a metal's size alone: AutoDock4 has nothing nearer.
+    return Template(kind, float(valence * (symbol in METALS)), 0, 0.0, False)
 
 
 def _built(i: int, template: Template, heavy: Heavy, acceptors: np.ndarray) -> np.ndarray:

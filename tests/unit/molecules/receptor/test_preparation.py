@@ -764,6 +764,14 @@ def test_insertion_codes_may_count_down(tmp_path: Path, ligand_site: Site) -> No
     assert not [words for words in audit.reason if "chain break" in words]
 
 
+@pytest.mark.parametrize(("symbol", "charge"), [("XE", 0.0), ("TE", 0.0), ("MO", 2.0), ("CS", 1.0)])
+def test_only_metals_have_the_charge_of_one(
+    tmp_path: Path, ligand_site: Site, symbol: str, charge: float
+) -> None:
+    prepared = run(tmp_path, [het(symbol, "XYZ", 70, (4.0, 0.0, 0.0), symbol)], ligand_site)
+    assert prepared.typed["ad4"].partial_charge.tolist() == [charge]
+
+
 def test_a_phosphorus_that_lacks_its_oxygens_gets_hydrogens(
     tmp_path: Path, ligand_site: Site
 ) -> None:
