@@ -217,7 +217,10 @@ def _choose_location(selection: Selection, index: np.ndarray) -> None:
     best = min(sorted(set(letter)), key=lambda one: _rank(atoms, index[letter == one]))
     rivals: dict[str, list[int]] = {}
     for i in index.tolist():
-        rivals.setdefault(atoms.name[i], []).append(i)
+        name = atoms.name[i]
+        # Deuterium takes the place of the hydrogen that is called as it.
+        name = f"H{name[1:]}" if atoms.symbol[i] == "D" and name[:1] == "D" else name
+        rivals.setdefault(name, []).append(i)
     lost = []
     for same in rivals.values():
         same.sort(key=lambda i: (atoms.altloc[i] != best, -atoms.occupancy[i], atoms.altloc[i]))

@@ -772,6 +772,18 @@ def test_only_metals_have_the_charge_of_one(
     assert prepared.typed["ad4"].partial_charge.tolist() == [charge]
 
 
+def test_hydrogen_and_deuterium_in_one_place_are_one(tmp_path: Path, ligand_site: Site) -> None:
+    place = (4.4, -0.8, 0.0)
+    lines = [
+        *ALANINES,
+        atom("H", "ALA", 1, place, "H", altloc="A", occupancy=0.4),
+        atom("D", "ALA", 1, place, "D", altloc="B", occupancy=0.6),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert ("kept", 1, "polar hydrogen of the file, for AutoDock4") in settled(prepared)
+    assert rows(prepared)["A/ALA/1 other than B"][:2] == ("dropped", 1)
+
+
 def test_a_phosphorus_that_lacks_its_oxygens_gets_hydrogens(
     tmp_path: Path, ligand_site: Site
 ) -> None:
