@@ -13,7 +13,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.pdbqt_input import as_pdb
-from ligen_py.molecules.residues import SAME_AS
+from ligen_py.molecules.residues import SAME_AS, WATER_MODELS
 
 TEXT_LIMIT = 1 << 29
 """Bytes of a structure file, unpacked: some five million atoms."""
@@ -220,6 +220,13 @@ def _word(name: str) -> str:
     return name.replace("/", "|")
 
 
+def _residue_name(residue: gemmi.Residue) -> str:
+    """A residue's name; HOH for a water that is called after its model."""
+    heavy = {atom.element.name for atom in residue if atom.element.atomic_number > 1}
+    is_water = residue.name.upper() in WATER_MODELS and heavy - {"D"} == {"O"}
+    return "HOH" if is_water else _word(residue.name)
+
+
 def _table(structure: gemmi.Structure, operators: list[Operator] | None) -> Atoms:
     rows = [
         (
@@ -228,7 +235,7 @@ def _table(structure: gemmi.Structure, operators: list[Operator] | None) -> Atom
                 _word(name),
                 residue.seqid.num or 0,
                 residue.seqid.icode.strip(),
-                _word(residue.name),
+                _residue_name(residue),
             ),
             _word(atom.name),
             atom.altloc.strip("\0 "),
