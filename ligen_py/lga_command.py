@@ -9,6 +9,7 @@ ligand it writes a docking log (.dlg), which Meeko and Ringtail read, and the po
 
 import argparse
 import logging
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -73,7 +74,6 @@ NOT_TAKEN = {
     "--xraylfile": "the RMSD in the log is to the pose in --lfile",
     "-R": "the RMSD in the log is to the pose in --lfile",
     "--dlg2stdout": "the log goes into a file, NAME.dlg",
-    "-2": "the log goes into a file, NAME.dlg",
     "--gfpop": "populations are not written",
     "--npdb": "populations are not written",
     "--gbest": "NAME.pdbqt has the pose of every run, the best one first",
@@ -87,7 +87,25 @@ NOT_TAKEN = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Dock from a command line; returns the exit code."""
-    return cli.run(_parser(), argv, _dock)
+    return cli.run(_parser(), _two_dashes(sys.argv[1:] if argv is None else argv), _dock)
+
+
+def _two_dashes(argv: Sequence[str]) -> list[str]:
+    """The words with two dashes before long flags, which AutoDock-GPU also takes with one.
+
+    Its -2 is no flag of the parser, which would then take all negative numbers for flags.
+
+    >>> _two_dashes(["-nrun", "20", "-n", "5", "-2", "1", "--center", "1", "-2", "-18"])
+    ['--nrun', '20', '-n', '5', '--dlg2stdout', '1', '--center', '1', '-2', '-18']
+    """
+    words: list[str] = []
+    for word in argv:
+        if re.match("-[a-z]{2}", word):
+            word = f"-{word}"
+        elif word == "-2" and not {"--center", "--size"} & set(words[-3:]):
+            word = "--dlg2stdout"
+        words.append(word)
+    return words
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -139,7 +157,10 @@ def _parser() -> argparse.ArgumentParser:
         "--heuristics", "-H", type=int, choices=(0, 1), default=1, metavar="0|1",
         help=f"1: evaluations without --nev by the torsions; 0: {EVALUATIONS} (default: 1)",
     )  # fmt: skip
-    how.add_argument("--rlige", action="store_true", help="print the energies of the given poses")
+    how.add_argument(
+        "--rlige", type=int, nargs="?", choices=(0, 1), const=1, default=0, metavar="0|1",
+        help="print the energies of the given poses",
+    )  # fmt: skip
     parser.add_argument(
         "--dlgoutput", "-d", type=int, choices=(0, 1), default=1, metavar="0|1",
         help="write the docking log (default: 1)",

@@ -134,7 +134,7 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
         ("-R", "the pose in --lfile"),
         ("--gfpop", "populations are not written"),
         ("--gbest", "the best one first"),
-        ("-2", "goes into a file"),
+        ("--dlg2stdout", "goes into a file"),
     ):
         with pytest.raises(SystemExit) as stopped:
             lga_command.main([*ligand, flag, "x"])
@@ -146,6 +146,21 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
     words = ["--lfile", str(folder / "fluor.pdbqt"), "--ffile", str(folder / "rec.maps.fld")]
     assert lga_command.main(words) == 1
     assert "no map for atom type F" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_flags_have_one_dash_or_two_and_a_centre_may_be_negative(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    center = ["-center", "-2", "-2", "-18.5", "--size", "6", "6", "6", "-nrun=3", "-rlige", "1"]
+    words = ["-lfile", str(folder / "lig.pdbqt"), "-receptor", str(folder / "rec.pdbqt"), *center]
+    assert lga_command.main([*words, "-resnam", str(folder / "dashes"), "-ngen", "1"]) == 0
+    log = (folder / "dashes.dlg").read_text()
+    assert log.count("FINAL DOCKED STATE") == 3
+    assert "-2.000000, -2.000000, -18.500000\n" in log
+    assert "Input ligand energies" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        lga_command.main([*words, "-2", "1"])
+    assert "goes into a file" in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
