@@ -34,6 +34,9 @@ log = logging.getLogger("ligen_py")
 SEARCHES = {"bfgs": "bfgs", "ad": "adadelta", "sw": "solis_wets"}
 """Local searches; the last two by AutoDock-GPU's names."""
 
+ENDINGS = (".pdbqt", ".dlg")
+"""Of the files that each ligand gets."""
+
 EVALUATIONS = 2_500_000
 """Of a run without the heuristic, AutoDock-GPU's."""
 
@@ -245,15 +248,29 @@ def _dock(options: argparse.Namespace) -> None:
 
 
 def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> list[Path]:
-    """Where the results of each ligand go, without the ending."""
-    if len(ligands) == 1:
-        return [Path(options.resnam or ligands[0].name)]
-    folder = Path(options.resnam or ".")
+    """Where the results of each ligand go, without the ending.
+
+    InputError where they would replace what is read, or cannot be written, before hours of search.
+    """
+    from ligen_py.store.files.temporary import temporary_for
+
     names = [ligand.name for ligand in ligands]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"{twice[0]}.pdbqt: two ligands have this name; rename one")
-    return [folder / name for name in names]
+    if len(ligands) == 1:
+        outputs = [Path(options.resnam or names[0])]
+    else:
+        outputs = [Path(options.resnam or ".") / name for name in names]
+    written = {Path(f"{output}{end}"): "--resnam" for output in outputs for end in ENDINGS}
+    if options.write_maps:
+        written[Path(f"{options.write_maps}.maps.fld")] = "--write-maps"
+    read = {path.resolve() for path in (*options.lfile, options.ffile, options.receptor) if path}
+    for path, flag in written.items():
+        if path.resolve() in read:
+            raise InputError(f"{path}: is an input, and would be replaced; name another by {flag}")
+    temporary_for(next(iter(written))).unlink()
+    return outputs
 
 
 def _field(
@@ -302,7 +319,6 @@ def _write_maps(name: Path, maps: "Autogrid", values: np.ndarray, field: "Ad4Fie
     named = {CHARGE: values[0], SOLVATION: values[1]}
     named |= {type_name(int(kind)): values[field.slot[kind]] for kind in types}
     whole = Autogrid(maps.receptor, maps.center, maps.spacing, maps.shape, named)
-    name.parent.mkdir(parents=True, exist_ok=True)
     write_texts(name.parent, map_files(name.name, whole))
 
 
@@ -387,7 +403,6 @@ def _write(
         grid = (name, maps.shape, maps.spacing, maps.center)
         words = _words(settings)
         texts[f"{output.name}.dlg"] = dlg(ligand, runs, groups, reference, grid, words)
-    output.parent.mkdir(parents=True, exist_ok=True)
     write_texts(output.parent, texts)
     best = groups[0][0].pose
     print(

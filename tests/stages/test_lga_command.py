@@ -163,6 +163,28 @@ def test_flags_have_one_dash_or_two_and_a_centre_may_be_negative(
     assert "goes into a file" in capsys.readouterr().err.splitlines()[-1]
 
 
+def test_no_input_is_replaced_and_nothing_is_searched_for_what_cannot_be_written(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    given = Path("lig.pdbqt").read_bytes(), Path("rec.maps.fld").read_bytes()
+    Path("acid.pdbqt").write_text(meekos("CC(=O)O"))
+    words = ["--ffile", "rec.maps.fld", *FEW, "--lfile", "lig.pdbqt"]
+    taken = ["--receptor", "rec.pdbqt", "--lfile", "lig.pdbqt", "--resnam", "rec"]
+    for line, sentence in (
+        (words, "lig.pdbqt: is an input, and would be replaced; name another by --resnam"),
+        ([*words, "acid.pdbqt"], "lig.pdbqt: is an input"),
+        (taken, "rec.pdbqt: is an input"),
+        ([*words, "--resnam", "x", "--write-maps", "rec"], "another by --write-maps"),
+        ([*words, "--resnam", "lig.pdbqt/x"], "lig.pdbqt/x.pdbqt: cannot be written"),
+    ):
+        assert lga_command.main(line) == 1
+        captured = capsys.readouterr()
+        assert sentence in captured.err.splitlines()[-1]
+        assert not captured.out
+    assert (Path("lig.pdbqt").read_bytes(), Path("rec.maps.fld").read_bytes()) == given
+
+
 @pytest.mark.parametrize(
     ("flags", "evaluations", "limit"),
     [
