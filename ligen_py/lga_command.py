@@ -37,6 +37,9 @@ SEARCHES = {"bfgs": "bfgs", "ad": "adadelta", "sw": "solis_wets"}
 ENDINGS = (".pdbqt", ".dlg")
 """Of the files that each ligand gets."""
 
+SIDES = (22.5, 22.5, 22.5)
+"""Of a box, Angstrom."""
+
 EVALUATIONS = 2_500_000
 """Of a run without the heuristic, AutoDock-GPU's."""
 
@@ -132,8 +135,8 @@ def _parser() -> argparse.ArgumentParser:
         help="of the box for --receptor, in Angstrom (default: the first ligand's)",
     )  # fmt: skip
     box.add_argument(
-        "--size", type=float, nargs=3, metavar=("X", "Y", "Z"), default=[22.5, 22.5, 22.5],
-        help="of the box for --receptor, in Angstrom (default: 22.5 22.5 22.5)",
+        "--size", type=float, nargs=3, metavar=("X", "Y", "Z"),
+        help=f"of the box for --receptor, in Angstrom (default: {' '.join(map(str, SIDES))})",
     )  # fmt: skip
     box.add_argument(
         "--write-maps", metavar="NAME", help="also write the maps as AutoGrid's NAME.maps.fld ..."
@@ -153,7 +156,7 @@ def _parser() -> argparse.ArgumentParser:
         "300 --crat 80 --asfreq 5 (default: bfgs)",
     )  # fmt: skip
     how.add_argument(
-        "--nev", "-e", type=int, metavar="N",
+        "--nev", "-e", type=cli.at_least(1), metavar="N",
         help="evaluations of a run (default: by the heuristic)",
     )  # fmt: skip
     how.add_argument(
@@ -206,7 +209,7 @@ class _Refused(argparse.Action):
 
 def _settings(options: argparse.Namespace) -> LgaSettings:
     given = {field: getattr(options, field) for _, field, _ in FLAGS if hasattr(options, field)}
-    names = {field: flags[0] for flags, field, _ in FLAGS}
+    names = {field: flags[0] for flags, field, _ in FLAGS} | {"evaluations": "--nev"}
     given["stop"] = bool(given.get("stop", True))
     given["local_search"] = SEARCHES[options.lsmet]
     if options.nev is not None or not options.heuristics:
@@ -217,6 +220,8 @@ def _settings(options: argparse.Namespace) -> LgaSettings:
 def _dock(options: argparse.Namespace) -> None:
     if (options.ffile is None) == (options.receptor is None):
         raise UsageError("give either --ffile with maps, or --receptor with a box")
+    if options.ffile is not None and (options.center or options.size):
+        raise UsageError("--center and --size: the box is that of the maps; leave them out")
     settings = _settings(options)
     # What takes a second to import comes after what is wrong with the command line.
     from ligen_py.engine.genetic.batched import Lga
@@ -280,6 +285,7 @@ def _field(
 
     The box is around the `middle` of the first ligand where none is given.
     """
+    from ligen_py.engine.functions.ad4.constants import CUTOFF
     from ligen_py.engine.functions.ad4.field import Ad4Field
     from ligen_py.engine.genetic.given_field import GivenField
     from ligen_py.engine.refinement.maps import Grid
@@ -299,9 +305,17 @@ def _field(
     receptor = read_receptor(options.receptor)
     center = np.array(options.center if options.center else middle)
     spacing = LgaSettings().spacing
-    if min(options.size) < spacing:
+    sides = np.array(options.size or SIDES)
+    if not ((spacing <= sides) & np.isfinite(sides)).all():
         raise UsageError(f"--size: give three sides of {spacing} A or more")
-    shape = tuple(2 * round(side / spacing / 2) + 1 for side in options.size)
+    beyond = np.maximum(np.abs(receptor.xyz - center) - sides / 2, 0)
+    # Also where the centre is no number. All energies would be 0, and so would those of a crash.
+    if not (np.linalg.norm(beyond, axis=1) < CUTOFF).any():
+        raise InputError(
+            f"{options.receptor}: no atom within {CUTOFF:g} A of the box around "
+            f"{' '.join(f'{value:g}' for value in center)}; give the site by --center"
+        )
+    shape = tuple(2 * round(side / spacing / 2) + 1 for side in sides)
     box = Autogrid(options.receptor.name, center, spacing, shape, {})
     grid = Grid(box.origin.astype(np.float32), spacing, shape)
     field = Ad4Field(device, receptor, grid, together)

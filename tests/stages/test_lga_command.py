@@ -117,11 +117,19 @@ def test_several_ligands_are_docked_as_alone(folder: Path) -> None:
 
 
 def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ligand = ["--lfile", str(folder / "lig.pdbqt")]
+    ligand = ["--lfile", str(folder / "lig.pdbqt"), "--resnam", str(folder / "wrong")]
+    maps = [*ligand, "--ffile", str(folder / "rec.maps.fld")]
+    receptor = [*ligand, "--receptor", str(folder / "rec.pdbqt")]
     cases = [
         (ligand, 2, "give either --ffile with maps, or --receptor"),
         ([*ligand, "--ffile", str(folder / "rec.pdbqt")], 1, "no field file of AutoGrid"),
-        ([*ligand, "--ffile", str(folder / "rec.maps.fld"), "--nrun", "0"], 1, "--nrun"),
+        ([*maps, "--nrun", "0"], 1, "--nrun"),
+        ([*maps, "--nev", "3000000000"], 1, "--nev: give 2e+09 or less"),
+        ([*maps, "--size", "9", "9", "9"], 2, "the box is that of the maps"),
+        ([*receptor, "--size", "9", "nan", "9"], 2, "--size: give three sides of 0.375 A or more"),
+        ([*receptor, "--size", "9", "9", "inf"], 2, "--size: give three sides of 0.375 A or more"),
+        ([*receptor, "--center", "nan", "0", "0"], 1, "no atom within 8 A of the box around nan"),
+        ([*receptor, "--center", "1e30", "0", "0"], 1, "give the site by --center"),
     ]
     for words, status, sentence in cases:
         assert lga_command.main(words) == status
@@ -151,12 +159,12 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
 def test_flags_have_one_dash_or_two_and_a_centre_may_be_negative(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    center = ["-center", "-2", "-2", "-18.5", "--size", "6", "6", "6", "-nrun=3", "-rlige", "1"]
+    center = ["-center", "-2", "-2", "-8.5", "--size", "6", "6", "6", "-nrun=3", "-rlige", "1"]
     words = ["-lfile", str(folder / "lig.pdbqt"), "-receptor", str(folder / "rec.pdbqt"), *center]
     assert lga_command.main([*words, "-resnam", str(folder / "dashes"), "-ngen", "1"]) == 0
     log = (folder / "dashes.dlg").read_text()
     assert log.count("FINAL DOCKED STATE") == 3
-    assert "-2.000000, -2.000000, -18.500000\n" in log
+    assert "-2.000000, -2.000000, -8.500000\n" in log
     assert "Input ligand energies" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         lga_command.main([*words, "-2", "1"])
