@@ -143,13 +143,13 @@ def _element(word: str) -> gemmi.Element:
 def read_ligand(path: Path) -> PdbqtLigand:
     """A ligand with its torsion tree; InputError that names the line where it cannot be used."""
     lines = _lines(path)
-    atoms, cuts, torsions = _tree(path, lines)
+    atoms, piece, cuts = _tree(path, lines)
     xyz, charges, types = _columns(path, lines, atoms)
     if len(atoms) > MAX_ATOMS:
         raise InputError(f"{path}: {len(atoms)} atoms; a ligand may have at most {MAX_ATOMS}")
-    if torsions > MOST_TORSIONS:
+    if len(cuts) > MOST_TORSIONS:
         raise InputError(
-            f"{path}: {torsions} torsions; a ligand may have at most {MOST_TORSIONS}; prepare it "
+            f"{path}: {len(cuts)} torsions; a ligand may have at most {MOST_TORSIONS}; prepare it "
             "with fewer active ones"
         )
     total = float(charges.sum())
@@ -160,7 +160,7 @@ def read_ligand(path: Path) -> PdbqtLigand:
         )
     element = np.array([ELEMENT[Ad4Type(kind)] for kind in types], np.uint8)
     center = xyz[element > 1].mean(axis=0) if (element > 1).any() else xyz.mean(axis=0)
-    order, bond, ligands = _record(path, xyz - center, element, types, charges, cuts)
+    order, bond, ligands = _record(path, xyz - center, element, types, charges, piece, cuts)
     return PdbqtLigand(path, tuple(lines), tuple(atoms), order, center, bond, ligands)
 
 
@@ -217,12 +217,18 @@ def _type(path: Path, number: int, word: str) -> Ad4Type:
     raise InputError(f"{where} is unknown; there are: {known}")
 
 
-def _tree(path: Path, lines: Sequence[str]) -> tuple[list[int], list[tuple[int, int]], int]:
-    """Lines of the atoms, the bonds that turn (atoms from 0) and their number."""
+def _tree(
+    path: Path, lines: Sequence[str]
+) -> tuple[list[int], np.ndarray, list[tuple[int, int]]]:
+    """Lines of the atoms, the rigid piece of each, and the bonds that turn (atoms from 0).
+
+    The ROOT is piece 0, the atoms of BRANCH n, but for those of branches in it, are piece n.
+    """
     atoms: list[int] = []
+    piece: list[int] = []
     serial: dict[int, int] = {}
-    branches: list[tuple[int, tuple[int, int]]] = []
-    inside: list[tuple[int, int]] = []
+    branches: list[tuple[int, tuple[int, int], int]] = []
+    inside: list[int] = []
     root = 0
     for number, line in enumerate(lines, start=1):
         _refuse_flexible(path, number, line)
@@ -238,29 +244,37 @@ def _tree(path: Path, lines: Sequence[str]) -> tuple[list[int], list[tuple[int, 
             if not root:
                 raise InputError(f"{path}, line {number}: an atom before ROOT; this is no ligand")
             try:
-                serial[int(line[6:11])] = len(atoms)
+                name = int(line[6:11])
             except ValueError:
                 raise InputError(f"{path}, line {number}: an atom without a number") from None
+            if name in serial:
+                raise InputError(f"{path}, line {number}: a second atom {name}; number them anew")
+            serial[name] = len(atoms)
             atoms.append(number - 1)
+            piece.append(inside[-1] if inside else 0)
         elif word in ("BRANCH", "ENDBRANCH"):
             pair = _pair(path, number, line)
             if word == "BRANCH":
-                inside.append(pair)
-                branches.append((number, pair))
-            elif not inside or inside.pop() != pair:
+                branches.append((number, pair, inside[-1] if inside else 0))
+                inside.append(len(branches))
+            elif not inside or branches[inside.pop() - 1][1] != pair:
                 raise InputError(f"{path}, line {number}: ENDBRANCH of no open BRANCH")
         elif word == "MODEL" and atoms:
             raise InputError(f"{path}, line {number}: a second model; give one ligand a file")
     if not root or not atoms:
         raise InputError(f"{path}: no ROOT with atoms; prepare the ligand with Meeko")
     if inside:
-        raise InputError(f"{path}: BRANCH {inside[-1][0]} {inside[-1][1]} has no ENDBRANCH")
+        raise InputError(f"{path}, line {branches[inside[-1] - 1][0]}: BRANCH has no ENDBRANCH")
     cuts = []
-    for number, (near, far) in branches:
+    for own, (number, (near, far), outer) in enumerate(branches, start=1):
         if near not in serial or far not in serial:
             raise InputError(f"{path}, line {number}: BRANCH names an atom that is not there")
+        if (piece[serial[near]], piece[serial[far]]) != (outer, own):
+            raise InputError(
+                f"{path}, line {number}: BRANCH must name an atom of what it is in, then its own"
+            )
         cuts.append((serial[near], serial[far]))
-    return atoms, cuts, len(cuts)
+    return atoms, np.array(piece), cuts
 
 
 def _pair(path: Path, number: int, line: str) -> tuple[int, int]:
@@ -292,10 +306,16 @@ def _record(
     element: np.ndarray,
     types: np.ndarray,
     charges: np.ndarray,
+    piece: np.ndarray,
     cuts: list[tuple[int, int]],
 ) -> tuple[np.ndarray, np.ndarray, Ad4Ligands]:
     """The atoms' new order, all bonds in it, and the ligand as a record."""
     bond = bonds_of(xyz, element, cuts)
+    turns = {(min(cut), max(cut)) for cut in cuts}
+    cut = np.array([tuple(pair) in turns for pair in bond.tolist()], bool)
+    # Atoms of two pieces that are as near as in a bond clash: the file's tree has the bonds.
+    bonded = cut | (piece[bond[:, 0]] == piece[bond[:, 1]])
+    bond, cut = bond[bonded], cut[bonded]
     around: list[list[int]] = [[] for _ in element]
     for one, two in bond.tolist():
         around[one].append(two)
@@ -310,8 +330,6 @@ def _record(
     if len(reached) < len(element):
         lone = min(set(range(len(element))) - reached) + 1
         raise InputError(f"{path}: atom {lone} is bonded to no other; give one molecule a file")
-    turns = {(min(cut), max(cut)) for cut in cuts}
-    cut = np.array([(min(pair), max(pair)) in turns for pair in bond.tolist()], bool)
     order, axes, far_sides, _ = heavy_first(element > 1, bond, cut, np.array([0, len(element)]))
     new = np.argsort(order)
     heavy, count = int((element > 1).sum()), len(order)

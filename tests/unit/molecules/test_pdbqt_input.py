@@ -1,6 +1,7 @@
 """PDBQT ligands and receptors, read: against Meeko's files, autodock4's energies, and bad ones."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,6 +145,8 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (lambda text: "\n".join(x for x in text.splitlines() if x[:4] != "ROOT"), "before ROOT"),
     (lambda text: text.replace("\nBRANCH   ", "\nBRANCH  9", 1), "BRANCH"),
     (lambda text: "nothing", "no ROOT with atoms"),
+    (lambda text: text.replace("ATOM      2", "ATOM      1", 1), r"line \d+: a second atom 1"),
+    (lambda text: re.sub(r"BRANCH +(\d+ +)(\d+)", r"BRANCH \1 1", text), "BRANCH must name"),
     (
         lambda text: text.replace(
             next(x for x in text.splitlines() if x.startswith("ATOM"))[66:76], "     0.555", 1
@@ -182,6 +185,19 @@ def test_torsions_and_atoms_have_limits(tmp_path: Path) -> None:
     path.write_text(chain(MOST_TORSIONS + 2))
     with pytest.raises(InputError, match="33 torsions; a ligand may have at most 32"):
         read_ligand(path)
+
+
+def test_the_tree_is_the_files_where_atoms_clash(tmp_path: Path) -> None:
+    """By distance the last atom is bonded to the first one, too."""
+    path = tmp_path / "chain.pdbqt"
+    path.write_text(chain(6))
+    free = read_ligand(path)
+    lines = path.read_text().splitlines()
+    last = next(line for line in lines if line.startswith("ATOM      6"))
+    path.write_text(path.read_text().replace(last[30:54], f"{0.5:8.3f}{1:8.3f}{0.5:8.3f}"))
+    folded = read_ligand(path)
+    for name in ("bond", "torsion_axis", "torsion_range", "pair_mask"):
+        assert getattr(folded.ligands, name).tolist() == getattr(free.ligands, name).tolist()
 
 
 def test_receptors_are_read_and_refused(tmp_path: Path) -> None:
