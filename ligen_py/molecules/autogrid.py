@@ -4,6 +4,7 @@ Energies stand in kcal/mol, a number a line, x fastest. Map `e` is the energy of
 `d` what a unit of absolute charge adds to desolvation.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,8 +58,11 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
         if line.startswith("#") and len(line.split()) > 1:
             words[line[1:].split()[0]] = line[1:].split()[1:]
         elif line.startswith("variable"):
-            name = next(part for part in line.split() if part.startswith("file="))
-            files[_type_of(name[5:])] = path.parent / name[5:]
+            # A name may have spaces: it ends where the next word with a value starts.
+            named = re.search(r"\bfile *= *(.+?)(?=\s+\w+=|\s*$)", line)
+            if named is None:
+                raise InputError(f"{path}: '{line}' names no file; run AutoGrid again")
+            files[_type_of(named[1])] = path.parent / named[1]
     if "SPACING" not in words or not files:
         raise InputError(f"{path}: no field file of AutoGrid; give NAME.maps.fld")
     spacing, center, shape = _box(path, words)
@@ -94,7 +98,8 @@ def _box(where: object, words: Mapping[str, Sequence[str]]) -> tuple[float, np.n
         center = np.array([float(word) for word in words["CENTER"][:3]])
     except (KeyError, ValueError, IndexError):
         raise InputError(f"{where}: SPACING, NELEMENTS or CENTER is missing") from None
-    if not 0 < spacing < 10 or len(shape) != 3 or len(center) != 3 or min(shape) < 2:
+    sound = 0 < spacing < 10 and len(shape) == len(center) == 3 and min(shape) > 1
+    if not sound or not np.isfinite(center).all():
         raise InputError(f"{where}: SPACING, NELEMENTS or CENTER makes no box")
     return spacing, center, shape
 
@@ -104,7 +109,8 @@ def _read_map(
 ) -> np.ndarray:
     if not path.is_file():
         raise InputError(f"{path}: does not exist, but {field.name} names it; run AutoGrid again")
-    lines = path.read_text(encoding="utf-8").split("\n")
+    # The receptor's name may be in any encoding.
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     words = {line.split()[0]: line.split()[1:] for line in lines[:HEADER] if line.split()}
     own_spacing, own_center, own_shape = _box(path, words)
     if abs(own_spacing - spacing) > NEAR:

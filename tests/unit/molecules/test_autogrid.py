@@ -80,6 +80,7 @@ def test_bad_maps_are_named(change: Callable[[str], str], words: str, tmp_path: 
         ("NELEMENTS 4 0 6", False),
         ("NELEMENTS 4 2", False),
         ("CENTER 1 2", False),
+        ("CENTER 1 nan 3", False),
     ],
 )
 def test_a_box_has_points_on_each_side_and_a_spacing_below_10_a(
@@ -93,6 +94,17 @@ def test_a_box_has_points_on_each_side_and_a_spacing_below_10_a(
     else:
         with pytest.raises(InputError, match="makes no box"):
             read_maps(field)
+
+
+def test_names_may_have_spaces_and_receptors_any_encoding(tmp_path: Path) -> None:
+    for name, text in map_files("my protein", some_maps()).items():
+        coding = "latin-1" if name.endswith(".map") else "utf-8"
+        (tmp_path / name).write_text(text.replace("protein.pdbqt", "proteína.pdbqt"), coding)
+    assert set(read_maps(tmp_path / "my protein.maps.fld").values) == {"C", "OA", "e", "d"}
+    field = tmp_path / "my protein.maps.fld"
+    field.write_text(field.read_text().replace("variable 2 file=", "variable 2 name="))
+    with pytest.raises(InputError, match="'variable 2 name=.*' names no file"):
+        read_maps(field)
 
 
 def test_missing_maps_are_named(tmp_path: Path) -> None:
