@@ -10,6 +10,13 @@ from ligen_py.molecules.pdbqt_input import PdbqtLigand
 
 LINE = "_" * 80
 
+OF_A_POSE = (
+    "MODEL", "ENDMDL", "USER", "REMARK RUN:", "REMARK VINA RESULT:", "REMARK INTER:",
+    "REMARK INTRA:", "REMARK INTER + INTRA:", "REMARK UNBOUND:",
+)  # fmt: skip
+"""Starts of lines that say something of the pose that a ligand's file contains. Where they stayed,
+Meeko would take its energies for those of the poses that are found."""
+
 
 @dataclass(frozen=True)
 class DockedRun:
@@ -95,7 +102,7 @@ def poses_pdbqt(ligand: PdbqtLigand, runs: Sequence[DockedRun]) -> str:
             f"REMARK INTER: {run.intermolecular:11.3f}",
             f"REMARK INTRA: {run.internal:11.3f}",
             f"REMARK RUN: {number + 1}",
-            *(line for line in ligand.moved(run.xyz) if not line.startswith(("MODEL", "ENDMDL"))),
+            *(line for line in ligand.moved(run.xyz) if not line.startswith(OF_A_POSE)),
             "ENDMDL",
         ]
     return "\n".join(models) + "\n"
@@ -137,7 +144,7 @@ def _model(ligand: PdbqtLigand, number: int, run: DockedRun) -> list[str]:
             row = new[place[at]]
             vdw, elec = (np.clip(v[row], -99.99, 99.99) for v in (run.vdw, run.electrostatic))
             line = f"{line[:54]}{vdw:+6.2f}{elec:+6.2f}{line[66:]}"
-        if not line.startswith(("MODEL", "ENDMDL", "TER")):
+        if not line.startswith((*OF_A_POSE, "TER")):
             lines.append(line)
     return [*lines, "TER", "ENDMDL"]
 

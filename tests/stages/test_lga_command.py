@@ -63,6 +63,18 @@ def test_meeko_reads_poses_energies_and_clusters(folder: Path) -> None:
     assert data["free_energies"] == pytest.approx(total.tolist(), abs=0.011)
 
 
+def test_a_pose_as_ligand_leaves_its_energies_behind(folder: Path) -> None:
+    model = (folder / "first.pdbqt").read_text().partition("ENDMDL")[0]
+    free = "USER    Estimated Free Energy of Binding    =  -9.99 kcal/mol  [=(1)+(2)+(3)-(4)]"
+    (folder / "pose.pdbqt").write_text(f"{model.replace('ROOT', free + chr(10) + 'ROOT', 1)}ENDMDL")
+    log = dock(folder, "second", "--lfile", str(folder / "pose.pdbqt"))
+    for path in (log, log.with_suffix(".pdbqt")):
+        found = PDBQTMolecule.from_file(str(path), is_dlg=path == log, skip_typing=True)
+        for key in ("free_energies", "intermolecular_energies", "internal_energies"):
+            assert len(found._pose_data[key]) == 5
+        assert -9.99 not in found._pose_data["free_energies"]
+
+
 def test_ringtail_reads_the_log(folder: Path) -> None:
     reader = (
         "import sys, json; from ringtail.parsers import parse_single_dlg as p; r = p(sys.argv[1]);"
