@@ -96,9 +96,21 @@ class PdbqtLigand:
 def read_receptor(path: Path) -> Ad4Receptor:
     """A rigid receptor; InputError that names the line where it cannot be used."""
     lines = _lines(path)
+    atoms: list[int] = []
+    place: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
         _refuse_flexible(path, number, line)
-    atoms = [n for n, line in enumerate(lines) if line.startswith(("ATOM", "HETATM"))]
+        if line.startswith("MODEL") and atoms:
+            raise InputError(f"{path}, line {number}: a second model; give one receptor a file")
+        if not line.startswith(("ATOM", "HETATM")):
+            continue
+        atoms.append(number - 1)
+        first = place.setdefault(line[12:16] + line[17:27], line[16:17])
+        if first != line[16:17] and first.isalpha() and line[16:17].isalpha():
+            raise InputError(
+                f"{path}, line {number}: location {line[16]} of an atom that also has location "
+                f"{first}; keep one of them"
+            )
     if not atoms:
         raise InputError(f"{path}: no atoms; give the receptor as PDBQT")
     xyz, charges, types = _columns(path, lines, atoms)
@@ -159,14 +171,16 @@ def read_ligand(path: Path) -> PdbqtLigand:
             "or its charge is missing"
         )
     element = np.array([ELEMENT[Ad4Type(kind)] for kind in types], np.uint8)
-    center = xyz[element > 1].mean(axis=0) if (element > 1).any() else xyz.mean(axis=0)
+    if not (element > 1).any():
+        raise InputError(f"{path}: nothing but hydrogens; give a ligand with heavy atoms")
+    center = xyz[element > 1].mean(axis=0)
     order, bond, ligands = _record(path, xyz - center, element, types, charges, piece, cuts)
     return PdbqtLigand(path, tuple(lines), tuple(atoms), order, center, bond, ligands)
 
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise InputError(f"{path}: no text; give a PDBQT file") from None
 

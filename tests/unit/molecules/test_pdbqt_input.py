@@ -38,7 +38,7 @@ def meekos(smiles: str) -> str:
 @pytest.mark.parametrize("smiles", SMILES)
 def test_ligands_are_those_of_meeko(smiles: str, tmp_path: Path) -> None:
     path = tmp_path / "one.pdbqt"
-    path.write_text(meekos(smiles))
+    path.write_text("\ufeff" + meekos(smiles))  # as Notepad saves it
     found = read_ligand(path)
     rows = [line for line in path.read_text().splitlines() if line.startswith("ATOM")]
     given = np.array([[float(row[n : n + 8]) for n in (30, 38, 46)] for row in rows])
@@ -145,6 +145,10 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     (lambda text: "\n".join(x for x in text.splitlines() if x[:4] != "ROOT"), "before ROOT"),
     (lambda text: text.replace("\nBRANCH   ", "\nBRANCH  9", 1), "BRANCH"),
     (lambda text: "nothing", "no ROOT with atoms"),
+    (
+        lambda text: f"ROOT\nATOM  {1:5d}  H   UNL     1    {0:8.3f}{0:8.3f}{0:8.3f}{0:22.3f} HD",
+        "nothing but hydrogens",
+    ),
     (lambda text: text.replace("ATOM      2", "ATOM      1", 1), r"line \d+: a second atom 1"),
     (lambda text: re.sub(r"BRANCH +(\d+ +)(\d+)", r"BRANCH \1 1", text), "BRANCH must name"),
     (
@@ -208,6 +212,10 @@ def test_receptors_are_read_and_refused(tmp_path: Path) -> None:
     path.write_text("\n".join([*atoms, "BEGIN_RES PHE A 1"]))
     with pytest.raises(InputError, match=rf"line {len(atoms) + 1}: flexible-residue"):
         read_receptor(path)
+    for text in ("MODEL 2", f"{atoms[0][:16]}B{atoms[0][17:]}"):
+        path.write_text("\n".join(["MODEL 1", f"{atoms[0][:16]}A{atoms[0][17:]}", text]))
+        with pytest.raises(InputError, match="line 3: (a second model|location B of an atom)"):
+            read_receptor(path)
     path.write_text("REMARK nothing\n")
     with pytest.raises(InputError, match="no atoms"):
         read_receptor(path)
