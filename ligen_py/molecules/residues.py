@@ -1,4 +1,4 @@
-"""Names of residues: waters, and other names of standard amino acids."""
+"""Names: of waters, other ones of standard amino acids and of their atoms."""
 
 WATERS = frozenset(("HOH", "WAT", "DOD", "H2O", "SOL", "TIP", "TIP3"))
 """Residues that X-Score excludes from every term."""
@@ -15,3 +15,17 @@ SAME_AS = {
     "MSE": "MET",
 }  # fmt: skip
 """Other names of protonation states; selenomethionine is typed as methionine."""
+
+_OTHER_ATOMS = {
+    "SE": "SD", "OT": "O", "OT1": "O", "O1": "O", "OC1": "O", "OT2": "OXT", "O2": "OXT",
+    "OC2": "OXT",
+}  # fmt: skip
+
+
+def atom_name(residue: str, atom: str) -> str:
+    """The PDB's name of an amino acid's atom, by the one that CHARMM or GROMACS gives it.
+
+    >>> atom_name("ILE", "CD"), atom_name("LYS", "CD"), atom_name("ALA", "OT2")
+    ('CD1', 'CD', 'OXT')
+    """
+    return "CD1" if (residue, atom) == ("ILE", "CD") else _OTHER_ATOMS.get(atom, atom)

@@ -21,7 +21,7 @@ from rdkit import Chem
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.receptor import cofactors
-from ligen_py.molecules.residues import SAME_AS, WATERS
+from ligen_py.molecules.residues import SAME_AS, WATERS, atom_name
 from ligen_py.molecules.typing.ad4 import charged_receptor, ligand_types
 from ligen_py.molecules.typing.gasteiger import gasteiger
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
@@ -40,8 +40,7 @@ STATES: dict[str, dict[str, tuple[int, int]]] = {
 }  # fmt: skip
 """Atoms whose formal charge and hydrogens are not those of the neutral amino acid."""
 
-OTHER_NAMES = {"HSD": "HID", "HSE": "HIE", "HSP": "HIP", "SE": "SD", "OT": "O", "OT1": "O",
-               "OT2": "OXT"}  # fmt: skip
+OTHER_NAMES = {"HSD": "HID", "HSE": "HIE", "HSP": "HIP"}
 
 RDKIT_NAMES = {"ILE": {"CG1": "CG2", "CG2": "CG1"}}
 """Names of atoms by those that RDKit gives them, where they are not those of the PDB."""
@@ -230,7 +229,7 @@ def _templates(
     atoms: dict[int, dict[str, int]] = {}
     members: dict[int, list[int]] = {}
     for i, name in enumerate(heavy.name):
-        atoms.setdefault(int(heavy.residue[i]), {})[OTHER_NAMES.get(name, name)] = i
+        atoms.setdefault(int(heavy.residue[i]), {})[atom_name(heavy.residue_name[i], name)] = i
         members.setdefault(int(heavy.residue[i]), []).append(i)
     result: list[Template | None] = [None] * len(heavy.name)
     states, found = [], set()

@@ -10,13 +10,10 @@ import numpy as np
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
 from ligen_py.molecules.receptor.selection import POLYMER_LINKS, Selection, linked
 from ligen_py.molecules.receptor.site import Site
-from ligen_py.molecules.residues import SAME_AS
+from ligen_py.molecules.residues import SAME_AS, atom_name
 from ligen_py.molecules.typing.xscore_residues import RECEPTOR_TYPE, is_standard
 
 SUGARS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
-
-ALIASES = {"SE": "SD", "OT": "O", "OT1": "O", "O1": "O"}
-"""Other names of atoms that a residue must have."""
 
 NOT_EXPECTED = frozenset(("OXT", "SE"))
 
@@ -106,8 +103,9 @@ def _residues(
     for number, index in selection.residues(kept & selection.polymer[selection.residue]):
         residue = selection.places[number].residue.upper()
         if is_standard(residue):
-            table = RECEPTOR_TYPE[SAME_AS.get(residue, residue)]
-            names = {ALIASES.get(name, name) for name in selection.atoms.name[index]}
+            plain = SAME_AS.get(residue, residue)
+            table = RECEPTOR_TYPE[plain]
+            names = {atom_name(plain, name) for name in selection.atoms.name[index]}
             missing = [name for name in table if name not in names | NOT_EXPECTED]
             if missing:
                 found.append((number, "missing atoms", ", ".join(missing)))
@@ -137,7 +135,8 @@ def _chains(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]
             if one not in goes_on:
                 found.append((one, "chain break", f"the next residue is {selection.places[two]}"))
         last = numbers[-1]
-        is_acid = "OXT" in selection.atoms.name[kept & (selection.residue == last)]
+        place, atoms = selection.places[last].residue, kept & (selection.residue == last)
+        is_acid = any(atom_name(place, name) == "OXT" for name in selection.atoms.name[atoms])
         state = "AutoDock4 takes it as a carboxylate" if is_acid else WITHIN
         found.append((last, ENDS[1], state))
     return found

@@ -6,7 +6,7 @@ Source: R. Wang, L. Lai, S. Wang, J. Comput.-Aided Mol. Des. 16 (2002) 11-26.
 from typing import NamedTuple
 
 from ligen_py.molecules.elements import METALS
-from ligen_py.molecules.residues import SAME_AS, WATERS
+from ligen_py.molecules.residues import SAME_AS, WATERS, atom_name
 from ligen_py.records.functions.xscore import Interaction
 
 H, P = Interaction.HYDROPHOBIC, Interaction.POLAR
@@ -63,7 +63,6 @@ _SIDE_CHAIN: dict[str, dict[str, tuple[float, Interaction, float]]] = {
             "CZ": (2.00, P, -0.151), "OH": (1.65, DA, 0.082)},
     "VAL": {"CB": (2.20, H, 0.127), "CG1 CG2": (2.20, H, 0.528)},
 }
-_OTHER_NAMES = {"OT": "O", "OT1": "O", "O1": "O", "OT2": "OXT", "O2": "OXT"}
 _ION: dict[str, float] = {"F": 1.50, "CL": 1.75, "BR": 1.90, "I": 2.05}
 _BY_ELEMENT: dict[str, tuple[float, Interaction]] = {
     "C": (2.20, P), "N": (1.75, D), "O": (1.55, A), "S": (2.00, P), "SE": (2.00, P), "P": (2.00, P),
@@ -103,7 +102,7 @@ def receptor_type(residue: str, atom: str, element: str) -> ReceptorType:
         return ReceptorType(0.0, NONE, 0.0, 0, 0)
     residue = SAME_AS.get(residue, residue)
     table = RECEPTOR_TYPE.get(residue, {})
-    known = table.get(atom) or table.get(_OTHER_NAMES.get(atom, ""))
+    known = table.get(atom) or table.get(atom_name(residue, atom))
     if known is None:
         return by_element(symbol)
     radius, role, logp = known

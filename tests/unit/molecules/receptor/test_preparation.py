@@ -829,6 +829,31 @@ def test_chains_and_waters_of_one_name_and_number_are_refused_where_they_count(
         run(tmp_path, [*ALANINES, "TER", *copy], ligand_site)
 
 
+def test_a_chain_by_the_names_of_charmm_and_gromacs_is_the_same(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    places = [
+        ("N", "N", (5.0, 0.0, 0.0), "N"),
+        ("CA", "CA", (6.45, 0.0, 0.0), "C"),
+        ("C", "C", (7.0, 1.42, 0.0), "C"),
+        ("O", "OC1", (6.3, 2.4, 0.0), "O"),
+        ("OXT", "OC2", (8.25, 1.5, 0.0), "O"),
+        ("CB", "CB", (7.0, -0.75, 1.2), "C"),
+        ("CG1", "CG1", (6.5, -0.1, 2.5), "C"),
+        ("CG2", "CG2", (8.5, -0.75, 1.2), "C"),
+        ("CD1", "CD", (7.0, -0.8, 3.75), "C"),
+    ]
+    own, other = (
+        run(tmp_path, [atom(row[i], "ILE", 1, row[2], row[3]) for row in places], ligand_site)
+        for i in (0, 1)
+    )
+    for name, typed in own.typed.items():
+        for field in vars(typed):
+            assert np.array_equal(getattr(typed, field), getattr(other.typed[name], field)), name
+    assert own.audit.reason.tolist() == other.audit.reason.tolist()
+    assert not [words for words in other.audit.action if "missing" in words]
+
+
 def test_gaps_and_odd_residues_are_noted(tmp_path: Path) -> None:
     lines = [
         *ALANINES[:5],
