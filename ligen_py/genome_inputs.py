@@ -1,10 +1,15 @@
-"""Flags of the stages that search a genome: the genome, its cache, a part of it."""
+"""Inputs of the stages that search a genome: the genome, its cache, a part of it, joined parts."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
+from ligen_py.errors import InputError
 from ligen_py.molecules.library.record import Part
 from ligen_py.paths import cache_folder
+from ligen_py.records.column import Record
+from ligen_py.records.offtargets import OFFTARGETS
+from ligen_py.store.files.read import read, run_record
 
 
 def add_genome(parser: argparse.ArgumentParser, required: bool) -> None:
@@ -33,3 +38,15 @@ def _part(text: str) -> Part:
         return Part.parse(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def read_parts(files: Sequence[Path]) -> tuple[dict[str, str], list[dict[str, Record]]]:
+    """How the first part of a search was made, and the sites of all; InputError if it is of two."""
+    runs = [run_record(file, OFFTARGETS) for file in files]
+    for file, run in zip(files, runs, strict=True):
+        if (run["stage"], run["settings"]) != (runs[0]["stage"], runs[0]["settings"]):
+            raise InputError(f"{file}: was searched with other settings than {files[0]}")
+        if run["inputs"] != runs[0]["inputs"]:
+            raise InputError(f"{file}: was made from other files than {files[0]}; search it again")
+    kinds = OFFTARGETS.groups.items()
+    return runs[0], [{name: read(file, OFFTARGETS, kind) for name, kind in kinds} for file in files]

@@ -25,6 +25,7 @@ from ligen_py.engine.offtargets.results import join, records_of, rows_of
 from ligen_py.engine.offtargets.search import search
 from ligen_py.errors import InputError
 from ligen_py.gene_inputs import Inputs, Task, add_inputs, inputs_of, task_of
+from ligen_py.genome_inputs import read_parts
 from ligen_py.opencl.device import labels, select_all
 from ligen_py.pace import Pace
 from ligen_py.provenance import Run
@@ -33,7 +34,6 @@ from ligen_py.records.guides import GUIDES, GuideRole, GuideVerdict
 from ligen_py.records.offtargets import OFFTARGETS, Chromosomes, OffTargets
 from ligen_py.sequences.genes import Annotation
 from ligen_py.settings.guides import GuidesSettings
-from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.text import write_texts
 from ligen_py.store.files.write import write
 from ligen_py.summary.guides import guides_bed, guides_tsv, offtargets_tsv
@@ -114,17 +114,10 @@ def _search(task: Task, part: tuple[int, int], device: str | None) -> tuple[dict
 
 
 def _joined(files: Sequence[Path], settings: GuidesSettings) -> dict[str, Record]:
-    """The sites of all parts, which must be of these settings and one another."""
-    records = [run_record(file, OFFTARGETS) for file in files]
-    for file, one in zip(files, records, strict=True):
-        if one["stage"] != "guides" or json.loads(one["settings"]) != settings.model_dump():
-            raise InputError(f"{file}: was searched with other settings; search all parts again")
-        if one["inputs"] != records[0]["inputs"]:
-            raise InputError(f"{file}: was made from other files than {files[0]}; search it again")
-    parts = [
-        {name: read(file, OFFTARGETS, kind) for name, kind in OFFTARGETS.groups.items()}
-        for file in files
-    ]
+    """The sites of all parts, which must be of these settings."""
+    first, parts = read_parts(files)
+    if first["stage"] != "guides" or json.loads(first["settings"]) != settings.model_dump():
+        raise InputError(f"{files[0]}: was searched with other settings; search all parts again")
     return join(parts, 0)
 
 

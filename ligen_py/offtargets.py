@@ -19,7 +19,7 @@ from ligen_py import cli
 from ligen_py.engine.offtargets.results import join, records_of, rows_of
 from ligen_py.engine.offtargets.search import search
 from ligen_py.errors import InputError
-from ligen_py.genome_inputs import add_genome, add_part
+from ligen_py.genome_inputs import add_genome, add_part, read_parts
 from ligen_py.molecules.library.record import WHOLE, Part
 from ligen_py.opencl.device import labels, select_all
 from ligen_py.pace import Pace
@@ -35,7 +35,6 @@ from ligen_py.sequences.guides import (
     read_cas_offinder,
 )
 from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
-from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.text import write_texts
 from ligen_py.store.files.write import write
 from ligen_py.summary.offtargets import texts
@@ -107,17 +106,10 @@ def run(
 
 def _joined(files: Sequence[Path]) -> tuple[Run, dict[str, Record]]:
     """The parts of one search as a whole, with the settings of the first."""
-    kinds = OFFTARGETS.groups.items()
-    parts = [{name: read(file, OFFTARGETS, kind) for name, kind in kinds} for file in files]
-    runs = [run_record(file, OFFTARGETS) for file in files]
-    for file, run in zip(files, runs, strict=True):
-        if run["settings"] != runs[0]["settings"]:
-            raise InputError(f"{file}: was searched with other settings than {files[0]}")
-        if run["inputs"] != runs[0]["inputs"]:
-            raise InputError(f"{file}: was made from other files than {files[0]}; search it again")
-    settings = OfftargetsSettings.model_validate_json(runs[0]["settings"])
+    first, parts = read_parts(files)
+    settings = OfftargetsSettings.model_validate_json(first["settings"])
     records = join(parts, settings.max_rows_per_guide)
-    return Run("offtargets", settings, tuple(files), runs[0]["device"]), records
+    return Run("offtargets", settings, tuple(files), first["device"]), records
 
 
 def _search(

@@ -70,11 +70,11 @@ ALLOWED = {
     "engine": {
         *("errors", "functions", "opencl", "pace", "paths", "records", "sequences", "settings"),
     },
-    "genome_inputs": {"molecules", "paths"},
+    "genome_inputs": {"errors", "molecules", "paths", "records", "store"},
     "offtargets": {*FOR_STAGES, "genome_inputs"},
     "genome": {"cli", "errors", "sequences", "settings"},
     "gene_inputs": {*FOR_STAGES, "genome_inputs"},
-    "guides": {*FOR_STAGES, "gene_inputs"},
+    "guides": {*FOR_STAGES, "gene_inputs", "genome_inputs"},
     "summary": {"errors", "molecules", "records", "store"},
     "verify": {*FOR_STAGES, "campaign", "chain", "verification"},
     "search_changes": {"campaign", "chain", "records", "sequences", "settings", "store"},
