@@ -231,9 +231,7 @@ def _type(path: Path, number: int, word: str) -> Ad4Type:
     raise InputError(f"{where} is unknown; there are: {known}")
 
 
-def _tree(
-    path: Path, lines: Sequence[str]
-) -> tuple[list[int], np.ndarray, list[tuple[int, int]]]:
+def _tree(path: Path, lines: Sequence[str]) -> tuple[list[int], np.ndarray, list[tuple[int, int]]]:
     """Lines of the atoms, the rigid piece of each, and the bonds that turn (atoms from 0).
 
     The ROOT is piece 0, the atoms of BRANCH n, but for those of branches in it, are piece n.
