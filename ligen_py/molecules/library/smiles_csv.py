@@ -103,7 +103,7 @@ def _may_be_row(line: Line, is_csv: bool) -> bool:
 
 
 def _whole_header(path: Path, first: Line) -> Line:
-    """The header of a CSV table, whose names may contain line ends; which separator is not known."""
+    """The header of a CSV table of unknown separator, whose names may contain line ends."""
     for mark in SEPARATORS:
         row = next((row for row in _csv_rows(path, 0, mark) if row.start == first.start), first)
         if row.content != first.content:

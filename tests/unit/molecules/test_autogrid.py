@@ -103,7 +103,7 @@ def test_names_may_have_spaces_and_receptors_any_encoding(tmp_path: Path) -> Non
     assert set(read_maps(tmp_path / "my protein.maps.fld").values) == {"C", "OA", "e", "d"}
     field = tmp_path / "my protein.maps.fld"
     field.write_text(field.read_text().replace("variable 2 file=", "variable 2 name="))
-    with pytest.raises(InputError, match="'variable 2 name=.*' names no file"):
+    with pytest.raises(InputError, match=r"'variable 2 name=.*' names no file"):
         read_maps(field)
 
 

@@ -214,7 +214,7 @@ def test_receptors_are_read_and_refused(tmp_path: Path) -> None:
         read_receptor(path)
     for text in ("MODEL 2", f"{atoms[0][:16]}B{atoms[0][17:]}"):
         path.write_text("\n".join(["MODEL 1", f"{atoms[0][:16]}A{atoms[0][17:]}", text]))
-        with pytest.raises(InputError, match="line 3: (a second model|location B of an atom)"):
+        with pytest.raises(InputError, match=r"line 3: (a second model|location B of an atom)"):
             read_receptor(path)
     path.write_text("REMARK nothing\n")
     with pytest.raises(InputError, match="no atoms"):
