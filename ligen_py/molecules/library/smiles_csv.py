@@ -279,7 +279,9 @@ def split_csv(words: str, separator: str) -> list[str]:
     rest = f"([^{re.escape(separator)}]*)"
     cell = re.compile(f'"((?:[^"]++|"")*+)"{rest}|{rest}')
     while place <= len(words):
-        quoted, behind, plain = (found := cell.match(words, place)).groups()  # type: ignore[union-attr]
+        found = cell.match(words, place)
+        assert found  # any text is a cell
+        quoted, behind, plain = found.groups()
         cells.append(plain if quoted is None else quoted.replace('""', '"') + behind)
         place = found.end() + 1
     return cells
