@@ -6,7 +6,7 @@ A stage would find the same faults later, perhaps after hours, and on a cluster 
 from collections.abc import Iterator
 from pathlib import Path
 
-from ligen_py.campaign import Docked, Workplan
+from ligen_py.campaign.workplan import Docked, Workplan
 from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
 from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.errors import InputError
@@ -54,7 +54,7 @@ def check_files(plan: Workplan) -> None:
             keys = plan.keys(docked)
             which = "" if name == keys[-1] else f" '{name}':"
             raise InputError(f"{plan.config.place(*keys)}:{which} {error}") from error
-    for section, name in plan.genome_searches:
+    for section, name in plan.searches.genome_paths:
         try:
             _check_search(plan, section, name)
         except InputError as error:

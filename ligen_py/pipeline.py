@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES, screen
 from ligen_py.errors import InputError
 from ligen_py.molecules.library.reading import Part

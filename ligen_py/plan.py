@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ligen_py import cli
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES, STAGES, Stage, screen
 from ligen_py.config_checks import checked
 from ligen_py.engine.functions.gnina.scorer import Gnina

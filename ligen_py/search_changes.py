@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ligen_py.campaign import GENOME_FILES, PARTS, Workplan
+from ligen_py.campaign.searches import GENOME_FILES, PARTS
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import SEQUENCES, Stage
 from ligen_py.records.database import DATABASE
 from ligen_py.records.guides import GUIDES
@@ -54,10 +55,10 @@ Made = tuple[Stage, str, Sequence[Sequence[Path]]]
 
 def _files(plan: Workplan, results: str, section: str, search: str) -> Iterator[Made]:
     """What a search makes of files from outside."""
-    made, parts = SEQUENCES[PARTS[section]], plan.part_files(section, search, results)
-    sources = plan.search_sources(section, search)
+    made, parts = SEQUENCES[PARTS[section]], plan.searches.part_files(section, search, results)
+    sources = plan.searches.sources(section, search)
     if section in GENOME_FILES:
-        genome = files_of(plan.genome_searches[section, search])
+        genome = files_of(plan.searches.genome_paths[section, search])
         own = [[path] for path in sources[: -len(genome)]]
         yield from ((made, part, [*own, genome]) for part in parts)
         if section == "guides":
@@ -67,7 +68,7 @@ def _files(plan: Workplan, results: str, section: str, search: str) -> Iterator[
     database = plan.resolve(plan.settings.homologs[search].database)
     converted = SEQUENCES["database"]
     others = [path for path in sources if path != database]
-    if plan.search_files(search, "")["database"] == str(database):
+    if plan.searches.homolog_files(search, "")["database"] == str(database):
         others.append(database)
     else:
         yield converted, converted.file(results, search=search), [[database]]

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ligen_py import cli
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.settings.document import read_document

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from ligen_py.api.hits import Failure, Hit, Hits, Redocking
 from ligen_py.api.ligands import Source, sources_of
 from ligen_py.api.pocket import Pocket
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import SCREEN, STAGES
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule

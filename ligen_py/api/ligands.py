@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ligen_py.api.hits import Failure
-from ligen_py.campaign import CONTROL
+from ligen_py.campaign.names import CONTROL
 from ligen_py.errors import InputError
 from ligen_py.formats import format_of, is_library_name
 from ligen_py.molecules.given import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
 from ligen_py.engine.functions.gnina.device import Ensemble
 from ligen_py.engine.functions.gnina.weights import load

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import STAGES
 from ligen_py.engine.scoring.scores import best_poses, pose_scores
 from ligen_py.errors import InputError
@@ -223,7 +223,7 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         again = Path(folder) / results.name
         again.mkdir()
-        searches = [Path(file) for file in plan.reported(results.name)]
+        searches = [Path(file) for file in plan.searches.reported(results.name)]
         references = tuple(file.resolve() for file in plan.references())
         below = {file.parts[1] for file in searches}
         judged = [STAGES["networks"].path] if plan.settings.networks.best else []

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from ligen_py import aggregate, verify
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import SCREEN, STAGES
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.campaign import load_campaign

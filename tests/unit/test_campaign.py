@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ligen_py import campaign
-from ligen_py.campaign import Part, Workplan, stage_environment
+from ligen_py.campaign import workplan
+from ligen_py.campaign.workplan import Part, Workplan, stage_environment
 from ligen_py.errors import InputError
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import read_manifest
@@ -108,7 +108,7 @@ def test_parts_wait_for_those_before_only_where_a_molecule_is_docked_once(folder
 
 
 def test_too_many_parts_are_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign, "MOST_CHUNKS", 1)
+    monkeypatch.setattr(workplan, "MOST_CHUNKS", 1)
     with pytest.raises(InputError, match="2 parts, at most 1; give a larger"):
         Workplan.of(config(), "c.yaml", folder)
 
@@ -294,14 +294,14 @@ def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
         "results/homologs/s/found/panel.tsv",
         "results/homologs/s/found/homologs.h5",
     ]
-    assert plan.search_parts("homologs", "s") == ["1-of-2", "2-of-2"]
-    assert plan.search_files("s", "results") == {
+    assert plan.searches.parts("homologs", "s") == ["1-of-2", "2-of-2"]
+    assert plan.searches.homolog_files("s", "results") == {
         "query": str(sequences / "q.fa"),
         "database": "results/homologs/s/database.h5",
     }
     expected = "--matrix BLOSUM62 --gap-first 10 --gap-next 2 --top 5"
-    assert plan.search_flags("s") == expected
-    assert plan.panel_flags("s") == "--min-identity 0.5 --max-evalue 0.00001"
+    assert plan.searches.homolog_flags("s") == expected
+    assert plan.searches.panel_flags("s") == "--min-identity 0.5 --max-evalue 0.00001"
 
 
 def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
@@ -309,13 +309,13 @@ def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
     assert plan.final("r")[:2] == ["r/config.yaml", "r/export"]
     assert plan.final("r")[-1] == "r/homologs/s/found/homologs.h5"
-    assert plan.search_files("s", "results") == {
+    assert plan.searches.homolog_files("s", "results") == {
         "receptor": str(sequences / "r.pdb"),
         "pocket": "results/pockets/b.h5",
         "database": str(sequences / "db.h5"),
         "matrix": str(sequences / "own.txt"),
     }
-    assert f"--matrix {sequences / 'own.txt'}" in plan.search_flags("s")
+    assert f"--matrix {sequences / 'own.txt'}" in plan.searches.homolog_flags("s")
 
 
 def test_searches_of_genomes(sequences: Path) -> None:
@@ -334,27 +334,27 @@ def test_searches_of_genomes(sequences: Path) -> None:
         "r/offtargets/two/found/offtargets.h5",
         "r/guides/egfr/found/guides.h5",
     ]
-    assert plan.search_parts("offtargets", "one") == ["1-of-2", "2-of-2"]
-    assert plan.search_part_files("r") == [
+    assert plan.searches.parts("offtargets", "one") == ["1-of-2", "2-of-2"]
+    assert plan.searches.every_part_file("r") == [
         *(f"r/offtargets/one/{n}-of-2.h5" for n in (1, 2)),
         "r/offtargets/two/1-of-1.h5",
         "r/guides/egfr/1-of-1.h5",
     ]
     other = sequences / "other"
-    assert plan.genomes == {
+    assert plan.searches.genomes == {
         "hg38": sequences / "hg38.fa", "other": other, "hg38_2": other / "hg38.fa"
     }  # fmt: skip
-    assert plan.genome_files("offtargets", "two", "r") == {
+    assert plan.searches.genome_files("offtargets", "two", "r") == {
         "input": str(sequences / "in.txt"), "genome": str(other), "cache": "r/genomes/other"
     }  # fmt: skip
-    words = plan.genome_words("guides", "egfr", "r")
+    words = plan.searches.genome_words("guides", "egfr", "r")
     assert words == (
         f"--annotation {sequences / 'a.gtf'} --genome {other / 'hg38.fa'} "
         "--cache r/genomes/hg38_2 --gene EGFR"
     )
-    assert "--mismatches 3 " in plan.offtarget_flags("one")
-    assert plan.offtarget_flags("two").startswith("--rows all")
-    assert "--controls 4" in plan.guide_flags("egfr")
+    assert "--mismatches 3 " in plan.searches.offtarget_flags("one")
+    assert plan.searches.offtarget_flags("two").startswith("--rows all")
+    assert "--controls 4" in plan.searches.guide_flags("egfr")
 
 
 def test_anti_targets_are_docked_but_not_ranked(sequences: Path) -> None:
@@ -366,9 +366,9 @@ def test_anti_targets_are_docked_but_not_ranked(sequences: Path) -> None:
     assert all(not part.target.startswith("anti-") for part in plan.parts())
     assert plan.receptor("anti-s.P1") == sequences / "r.pdb"
     assert plan.site("anti-s.P1").radius == 8
-    assert plan.ranked_targets("s") == ["b"]
-    assert plan.best_flags("s") == "--best 5"
-    assert plan.antitarget_scores("s", "r") == {
+    assert plan.searches.ranked_targets("s") == ["b"]
+    assert plan.searches.best_flags("s") == "--best 5"
+    assert plan.searches.antitarget_scores("s", "r") == {
         "P1": "r/scores/anti-s.P1/best-s/1-of-1.h5",
     }
     assert "r/homologs/s/selectivity.tsv" in plan.final("r")

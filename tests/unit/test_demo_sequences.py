@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.config_checks import check_files
 from ligen_py.engine.alignment import reference
 from ligen_py.engine.alignment.scoring import Scoring

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.errors import InputError
 from ligen_py.settings.campaign import load_campaign
 

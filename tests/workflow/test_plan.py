@@ -18,7 +18,7 @@ from snakemake import workflow
 from snakemake.parser import parse
 from snakemake.sourcecache import LocalSourceFile
 
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.records.ledger import Ledger, Reason
 from ligen_py.records.ligands import LIGANDS
 from ligen_py.store.files.read import read

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from ligen_py import parse, plan
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
 from ligen_py.records.pocket import POCKET, Audit

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ligen_py.campaign import Workplan
+from ligen_py.campaign.workplan import Workplan
 from ligen_py.molecules.receptor.chains import protein_chains
 from tests.workflow.small import LIBRARY, campaign, contents, run_local
 from tests.workflow.test_plan import ROOT

@@ -25,7 +25,7 @@ rule parse:
     benchmark:
         times_of("parse")
     wildcard_constraints:
-        library=f"(?!{BEST}(?:{plan.any_selective()})/){NAME}",
+        library=f"(?!{BEST}(?:{plan.searches.any_selective()})/){NAME}",
     conda:
         "../../envs/ligen.yaml"
     threads: 8

@@ -159,7 +159,7 @@ REPORTED = [
     *BY_NETWORKS,
     *(['--exported "$(dirname {output.page})/export"'] if plan.pockets else []),
     *(["--references {input.references:q}"] if plan.references() else []),
-    *(["--searches {input.searches:q}"] if plan.reported("") else []),
+    *(["--searches {input.searches:q}"] if plan.searches.reported("") else []),
 ]
 
 
@@ -168,7 +168,7 @@ rule report:
         **(inputs("report") if plan.pockets else {}),
         **JUDGED,
         references=[str(file) for file in plan.references()],
-        searches=plan.reported("<results>"),
+        searches=plan.searches.reported("<results>"),
     output:
         page=report(
             made("report"),

@@ -34,7 +34,7 @@ rule database:
 
 rule homologs:
     input:
-        unpack(lambda wildcards: plan.search_files(wildcards.search, "<results>")),
+        unpack(lambda wildcards: plan.searches.homolog_files(wildcards.search, "<results>")),
     output:
         searched("homologs"),
     log:
@@ -49,15 +49,15 @@ rule homologs:
         runtime=240,
     params:
         contents=lambda wildcards: contents.digests(
-            plan.search_sources("homologs", wildcards.search)
+            plan.searches.sources("homologs", wildcards.search)
         ),
         files=lambda wildcards: shlex.join(
             word
-            for name, path in plan.search_files(wildcards.search, "results").items()
+            for name, path in plan.searches.homolog_files(wildcards.search, "results").items()
             if name in ("query", "receptor", "pocket", "database")
             for word in (f"--{name}", str(path))
         ),
-        flags=lambda wildcards: plan.search_flags(wildcards.search),
+        flags=lambda wildcards: plan.searches.homolog_flags(wildcards.search),
         code=stage_digest(SEQUENCES["homologs"].name),
     message:
         "Search homologs of {wildcards.search}, part {wildcards.chunk}"
@@ -72,7 +72,7 @@ rule homologs:
 
 rule panel:
     input:
-        lambda wildcards: plan.part_files("homologs", wildcards.search, "<results>"),
+        lambda wildcards: plan.searches.part_files("homologs", wildcards.search, "<results>"),
     output:
         homologs=searched("panel"),
         listing=searched("panel", "hits.txt"),
@@ -95,7 +95,7 @@ rule panel:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
-        flags=lambda wildcards: plan.panel_flags(wildcards.search),
+        flags=lambda wildcards: plan.searches.panel_flags(wildcards.search),
         code=stage_digest(SEQUENCES["panel"].name),
     message:
         "Join the parts of {wildcards.search} and choose its anti-targets"
@@ -121,7 +121,7 @@ rule best:
     benchmark:
         times_of("best")
     wildcard_constraints:
-        search=plan.any_selective(),
+        search=plan.searches.any_selective(),
     conda:
         "../../envs/ligen.yaml"
     threads: 1
@@ -129,8 +129,8 @@ rule best:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=60,
     params:
-        targets=lambda wildcards: shlex.join(plan.ranked_targets(wildcards.search)),
-        flags=lambda wildcards: plan.best_flags(wildcards.search),
+        targets=lambda wildcards: shlex.join(plan.searches.ranked_targets(wildcards.search)),
+        flags=lambda wildcards: plan.searches.best_flags(wildcards.search),
         code=stage_digest(SEQUENCES["best"].name),
     message:
         "Choose the best ligands for the anti-targets of {wildcards.search}"
@@ -150,7 +150,7 @@ rule selectivity:
         ligands=searched("best"),
         panel=searched("panel", "panel.tsv"),
         scores=lambda wildcards: list(
-            plan.antitarget_scores(wildcards.search, "<results>").values()
+            plan.searches.antitarget_scores(wildcards.search, "<results>").values()
         ),
     output:
         searched("selectivity"),
@@ -159,7 +159,7 @@ rule selectivity:
     benchmark:
         times_of("selectivity")
     wildcard_constraints:
-        search=plan.any_selective(),
+        search=plan.searches.any_selective(),
     conda:
         "../../envs/ligen.yaml"
     threads: 1
@@ -167,11 +167,11 @@ rule selectivity:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
-        targets=lambda wildcards: shlex.join(plan.ranked_targets(wildcards.search)),
+        targets=lambda wildcards: shlex.join(plan.searches.ranked_targets(wildcards.search)),
         names=lambda wildcards: shlex.join(
-            plan.antitarget_scores(wildcards.search, "results")
+            plan.searches.antitarget_scores(wildcards.search, "results")
         ),
-        flags=lambda wildcards: plan.best_flags(wildcards.search),
+        flags=lambda wildcards: plan.searches.best_flags(wildcards.search),
         code=stage_digest(SEQUENCES["selectivity"].name),
     message:
         "Compare scores in target and anti-targets of {wildcards.search}"
@@ -190,7 +190,7 @@ rule selectivity:
 
 rule genome:
     input:
-        lambda wildcards: plan.genomes[wildcards.genome],
+        lambda wildcards: plan.searches.genomes[wildcards.genome],
     output:
         directory(searched("genome")),
     log:
@@ -205,7 +205,7 @@ rule genome:
         runtime=60,
     params:
         contents=lambda wildcards: contents.digests(
-            files_of(plan.genomes[wildcards.genome])
+            files_of(plan.searches.genomes[wildcards.genome])
         ),
         code=stage_digest(SEQUENCES["genome"].name),
     message:
@@ -220,7 +220,7 @@ rule genome:
 rule offtargets:
     input:
         unpack(
-            lambda wildcards: plan.genome_files(
+            lambda wildcards: plan.searches.genome_files(
                 "offtargets", wildcards.search, "<results>"
             )
         ),
@@ -238,12 +238,12 @@ rule offtargets:
         runtime=240,
     params:
         contents=lambda wildcards: contents.digests(
-            plan.search_sources("offtargets", wildcards.search)
+            plan.searches.sources("offtargets", wildcards.search)
         ),
-        files=lambda wildcards: plan.genome_words(
+        files=lambda wildcards: plan.searches.genome_words(
             "offtargets", wildcards.search, "results"
         ),
-        flags=lambda wildcards: plan.offtarget_flags(wildcards.search),
+        flags=lambda wildcards: plan.searches.offtarget_flags(wildcards.search),
         code=stage_digest(SEQUENCES["offtargets"].name),
     message:
         "Search off-targets of {wildcards.search}, part {wildcards.chunk}"
@@ -258,7 +258,7 @@ rule offtargets:
 
 rule sites:
     input:
-        lambda wildcards: plan.part_files("offtargets", wildcards.search, "<results>"),
+        lambda wildcards: plan.searches.part_files("offtargets", wildcards.search, "<results>"),
     output:
         file=searched("sites"),
         table=searched("sites", "offtargets.tsv"),
@@ -288,7 +288,7 @@ rule sites:
 rule guide_sites:
     input:
         unpack(
-            lambda wildcards: plan.genome_files(
+            lambda wildcards: plan.searches.genome_files(
                 "guides", wildcards.search, "<results>"
             )
         ),
@@ -306,10 +306,10 @@ rule guide_sites:
         runtime=240,
     params:
         contents=lambda wildcards: contents.digests(
-            plan.search_sources("guides", wildcards.search)
+            plan.searches.sources("guides", wildcards.search)
         ),
-        files=lambda wildcards: plan.genome_words("guides", wildcards.search, "results"),
-        flags=lambda wildcards: plan.guide_flags(wildcards.search),
+        files=lambda wildcards: plan.searches.genome_words("guides", wildcards.search, "results"),
+        flags=lambda wildcards: plan.searches.guide_flags(wildcards.search),
         code=stage_digest(SEQUENCES["guide_sites"].name),
     message:
         "Search sites of the guides of {wildcards.search}, part {wildcards.chunk}"
@@ -325,11 +325,11 @@ rule guide_sites:
 rule guides:
     input:
         unpack(
-            lambda wildcards: plan.genome_files(
+            lambda wildcards: plan.searches.genome_files(
                 "guides", wildcards.search, "<results>"
             )
         ),
-        sites=lambda wildcards: plan.part_files("guides", wildcards.search, "<results>"),
+        sites=lambda wildcards: plan.searches.part_files("guides", wildcards.search, "<results>"),
     output:
         guides=searched("guides"),
         table=searched("guides", "guides.tsv"),
@@ -347,10 +347,10 @@ rule guides:
         runtime=60,
     params:
         contents=lambda wildcards: contents.digests(
-            plan.search_sources("guides", wildcards.search)
+            plan.searches.sources("guides", wildcards.search)
         ),
-        files=lambda wildcards: plan.genome_words("guides", wildcards.search, "results"),
-        flags=lambda wildcards: plan.guide_flags(wildcards.search),
+        files=lambda wildcards: plan.searches.genome_words("guides", wildcards.search, "results"),
+        flags=lambda wildcards: plan.searches.guide_flags(wildcards.search),
         code=stage_digest(SEQUENCES["guides"].name),
     message:
         "Rank the guides of {wildcards.search}"

@@ -1,4 +1,4 @@
-"""What a campaign consists of: its files, its parts and their order; the rules ask here.
+"""The files, parts and flags of a campaign's stages.
 
 A part is one chunk of one library against one target. Beside the config's own libraries every
 target whose site names a reference ligand as SDF has the control library ``control-{target}``:
@@ -20,18 +20,26 @@ from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ligen_py.chain import BEST, FILES, SEQUENCES, STAGES
+from ligen_py.campaign.names import (
+    ACTIVES,
+    ANTI,
+    CONTROL,
+    DECOYS,
+    OURS,
+    check_file,
+    check_names,
+    check_path,
+)
+from ligen_py.campaign.searches import GENOME_FILES, SEARCH_FILES, Searches
+from ligen_py.chain import FILES, SEQUENCES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
 from ligen_py.paths import NETWORKS_HINT, PACKAGE, network_folder, slurm_commands
-from ligen_py.sequences.genome import files_of
-from ligen_py.sequences.guides import found_from, read_cas_offinder
 from ligen_py.settings.campaign import NETWORKS, SEARCHES, Campaign, Target
 from ligen_py.settings.check import check
 from ligen_py.settings.controls import AcceptSettings, Control, ControlsSettings, DecoysSettings
 from ligen_py.settings.document import to_yaml
 from ligen_py.settings.flags import flags
-from ligen_py.settings.offtargets import IN_INPUT
 from ligen_py.settings.parse import ParseOptions, ParseSettings, Reading
 from ligen_py.settings.pocket import Site, Structure
 from ligen_py.settings.report import ReportSettings
@@ -41,15 +49,6 @@ from ligen_py.settings.source import Source
 from ligen_py.store.campaign.layout import CONFIG
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.parsed_library import parsed_chunks
-
-CONTROL = "control-"
-"""What the name of a redocking control's library starts with."""
-
-ACTIVES, DECOYS = "actives-of-", "decoys-of-"
-"""What the names of the libraries of known binders and of decoys start with."""
-
-OURS = (CONTROL, ACTIVES, DECOYS)
-"""How no library of a config may start."""
 
 CONTROL_FILES = ("actives", "decoys")
 """Keys of a control that name files."""
@@ -62,18 +61,6 @@ UNFILTERED = ParseSettings().model_dump(
 )
 """How `parse` treats known binders and decoys: no filter removes them."""
 
-SEARCH_FILES = ("query", "database", "matrix")
-"""Keys of a search that name files; a matrix may be a name."""
-
-ANTI = "anti-"
-"""What the name of an anti-target's pocket starts with; search and accession follow."""
-
-PARTS = {"homologs": "homologs", "offtargets": "offtargets", "guides": "guide_sites"}
-"""Section of a search -> rule that makes its parts."""
-
-GENOME_FILES = {"offtargets": ("input", "guides"), "guides": ("cds", "annotation")}
-"""Keys of a search of a genome that name files, beside the genome itself."""
-
 SITE_FILES = ("ligand", "cavities")
 """Keys of a site that name files."""
 
@@ -85,9 +72,6 @@ AS_DRAWN: dict[str, Any] = UNFILTERED | {
 
 INSTALLED = "package:"
 """What a path starts with that lies inside an installed Python package: package:NAME/PATH."""
-
-LONGEST_NAME = 64
-"""Characters of a library's name, controls included."""
 
 MOST_CHUNKS = 100_000
 """Parts of a library; Snakemake plans a job of each for every target, 0.5 ms a job."""
@@ -151,58 +135,21 @@ class Workplan:
                 f"{source.place('networks', 'best')}: gnina's networks are not installed; "
                 f"{NETWORKS_HINT}, or take it out"
             )
-        for name in plan.settings.libraries:
-            for first in OURS:
-                if name.startswith(first):
-                    raise InputError(
-                        f"{source.place('libraries', name)}: names that start with '{first}' are "
-                        "kept for the controls; give the library another name"
-                    )
-            if name.startswith(BEST) and name.removeprefix(BEST) in plan.selective:
-                raise InputError(
-                    f"{source.place('libraries', name)}: is the name of the best ligands that are "
-                    "docked into anti-targets; give the library another name"
-                )
-        names = [docked.name for docked in (*plan._docked(), *plan.antitargets.values())]
-        for docked in (*plan._docked(), *plan.antitargets.values()):
-            name, target = docked.name, source.place(*plan.keys(docked))
-            if len(CONTROL + name) > LONGEST_NAME:
-                raise InputError(
-                    f"{target}: '{name}' is too long; give names of "
-                    f"{LONGEST_NAME - len(CONTROL)} characters at most in all, with those of sites "
-                    "and conformations"
-                )
-            if names.count(name) > 1:
-                raise InputError(
-                    f"{target}: '{name}' is the name of two targets, sites or conformations; "
-                    "rename one"
-                )
-        for name in plan.ranked if plan.settings.networks.best else ():
-            if f"{name}-network" in plan.ranked:
-                raise InputError(
-                    f"{source.place('targets')}: '{name}-network' is the name of a target, and of "
-                    f"the file of the poses of '{name}' that networks choose; rename one"
-                )
-        for name in plan.settings.controls:
-            if name not in plan.ranked:
-                raise InputError(
-                    f"{source.place('controls', name)}: no target is ranked under this name; there "
-                    f"are: {', '.join(plan.ranked)}"
-                )
-            if len(ACTIVES + name) > LONGEST_NAME:
-                raise InputError(
-                    f"{source.place('controls', name)}: a target with controls has a name of "
-                    f"{LONGEST_NAME - len(ACTIVES)} characters at most"
-                )
+        check_names(plan)
         for keys, given in plan._files():
-            _check_file(plan.resolve(given, *keys), source.place(*keys))
-        for (section, search), genome in plan.genome_searches.items():
+            check_file(plan.resolve(given, *keys), source.place(*keys))
+        for (section, search), genome in plan.searches.genome_paths.items():
             where = source.place(section, search, "genome")
-            _check_name(genome, where)
+            check_path(genome, where)
             if not genome.exists():
                 raise InputError(f"{where}: {genome} does not exist; correct the path")
         plan._chunk_files  # noqa: B018 (looks at every library)
         return plan
+
+    @cached_property
+    def searches(self) -> Searches:
+        """The searches of sequences."""
+        return Searches(self)
 
     def _files(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """The files that the config names, each with the keys to it."""
@@ -239,7 +186,7 @@ class Workplan:
                     yield (*above, "cofactors", residue), file
             for field in SEARCH_FILES:
                 given = getattr(search, field)
-                if given is not None and (field != "matrix" or self._is_file(given)):
+                if given is not None and (field != "matrix" or self.is_file(given)):
                     yield ("homologs", name, field), given
 
         for section, fields in GENOME_FILES.items():
@@ -249,7 +196,8 @@ class Workplan:
                     if given is not None:
                         yield (section, name, field), given
 
-    def _is_file(self, given: str) -> bool:
+    def is_file(self, given: str) -> bool:
+        """Whether a path of the config is that of a file."""
         return self.resolve(given).is_file()
 
     def resolve(self, given: str, *keys: str) -> Path:
@@ -267,7 +215,8 @@ class Workplan:
             )
         return Path(str(importlib.resources.files(package))) / inside
 
-    def _docked(self) -> Iterator[Docked]:
+    def docked(self) -> Iterator[Docked]:
+        """Every site of every target in each conformation; names may repeat until checked."""
         for name, target in self.settings.targets.items():
             sites = {name: target.site} if target.site else {}
             sites |= {f"{name}.{key}": site for key, site in target.sites.items()}
@@ -278,7 +227,7 @@ class Workplan:
     @cached_property
     def pockets(self) -> dict[str, Docked]:
         """Every pocket of the campaign by name, in the config's order."""
-        return {docked.name: docked for docked in self._docked()}
+        return {docked.name: docked for docked in self.docked()}
 
     @cached_property
     def antitargets(self) -> dict[str, Docked]:
@@ -353,21 +302,8 @@ class Workplan:
         found = [self.sources(part, kind) for part in self.parts() for kind in FILES]
         for section in SEARCHES:
             for search in getattr(self.settings, section):
-                found.append(self.search_sources(section, search))
+                found.append(self.searches.sources(section, search))
         return list(dict.fromkeys(path for paths in found for path in paths))
-
-    def search_sources(self, section: str, search: str) -> list[Path]:
-        """The files from outside that a search is made from; those of its genome are the last."""
-        settings = getattr(self.settings, section)[search]
-        if section in GENOME_FILES:
-            given = (getattr(settings, field) for field in GENOME_FILES[section])
-            own = [self.resolve(path) for path in given if path is not None]
-            return [*own, *files_of(self.genome_searches[section, search])]
-        given = (getattr(settings, field) for field in SEARCH_FILES)
-        own = [self.resolve(path) for path in given if path is not None and self._is_file(path)]
-        if settings.query is None:
-            own.append(Path(self.search_files(search, "")["receptor"]))
-        return own
 
     def crystal(self, pocket: str) -> Path | None:
         """The reference ligand of a pocket's site, where it has one."""
@@ -441,7 +377,7 @@ class Workplan:
             raise InputError(f"{where}: {error}") from error
         result = {}
         for file in files:
-            _check_name(file.path, where)
+            check_path(file.path, where)
             count = settings.chunks or parts_of(file, settings.chunk_size)
             for number in range(1, count + 1):
                 result[f"{file.label}{'.' if file.label else ''}{number}-of-{count}"] = file
@@ -551,7 +487,7 @@ class Workplan:
                 str(Path(SEQUENCES["panel"].file(results, search=name)).with_name("panel.tsv"))
                 for name in self.settings.homologs
             ),
-            *self.reported(results),
+            *self.searches.reported(results),
         ]
 
     def missing(self, results: Path) -> list[Path]:
@@ -563,27 +499,13 @@ class Workplan:
             return []
         parts = self.manifest(str(results)).parts
         files = [getattr(part, kind) for part in parts for kind in FILES]
-        files += map(Path, self.search_part_files(str(results)))
+        files += map(Path, self.searches.every_part_file(str(results)))
         if parts:
             files += [results / name for name in ("manifest.tsv", "campaign.h5")]
             files += [results / "networks.h5"] if self.settings.networks.best else []
             verdicts = ("controls.json", "controls.txt")
             files += [results / "controls" / name / one for name in self.ranked for one in verdicts]
         return [path for path in dict.fromkeys(files) if not path.exists()]
-
-    def reported(self, results: str) -> list[str]:
-        """The files of searches that the report shows."""
-        made = {
-            "panel": self.settings.homologs,
-            "selectivity": self.selective,
-            "sites": self.settings.offtargets,
-            "guides": self.settings.guides,
-        }
-        return [
-            SEQUENCES[rule].file(results, search=name)
-            for rule, searches in made.items()
-            for name in searches
-        ]
 
     def report_flags(self) -> str:
         """Flags of `report`."""
@@ -595,158 +517,6 @@ class Workplan:
         files = (self.settings.report.references, *given)
         return list(dict.fromkeys(self.resolve(file) for file in files if file is not None))
 
-    def search_parts(self, section: str, search: str) -> list[str]:
-        """The parts of a search's database or genome."""
-        count = getattr(self.settings, section)[search].chunks
-        return [f"{number}-of-{count}" for number in range(1, count + 1)]
-
-    def part_files(self, section: str, search: str, results: str) -> list[str]:
-        """The files of these parts."""
-        stage = SEQUENCES[PARTS[section]]
-        parts = self.search_parts(section, search)
-        return [stage.file(results, search=search, chunk=part) for part in parts]
-
-    def search_part_files(self, results: str) -> list[str]:
-        """The files of all parts of all searches."""
-        return [
-            file
-            for section in SEARCHES
-            for search in getattr(self.settings, section)
-            for file in self.part_files(section, search, results)
-        ]
-
-    @cached_property
-    def genome_searches(self) -> dict[tuple[str, str], Path]:
-        """The genome of each search of one, by section and name."""
-        found = {}
-        for section in GENOME_FILES:
-            for name, search in getattr(self.settings, section).items():
-                if search.genome is not None:
-                    genome = self.resolve(search.genome, section, name, "genome")
-                else:
-                    given = self.resolve(search.input)
-                    genome = found_from(given, read_cas_offinder(given).genome)
-                found[section, name] = genome
-        return found
-
-    @cached_property
-    def genomes(self) -> dict[str, Path]:
-        """Every genome that is searched, under a name for its folder of bit planes."""
-        result: dict[str, Path] = {}
-        for genome in dict.fromkeys(self.genome_searches.values()):
-            stem = re.sub(r"[^A-Za-z0-9_-]+", "_", genome.name.split(".")[0]).strip("_") or "genome"
-            name, number = stem, 1
-            while name in result:
-                number += 1
-                name = f"{stem}_{number}"
-            result[name] = genome
-        return result
-
-    def genome_folder(self, section: str, search: str, results: str) -> str:
-        """The folder of bit planes that a search reads."""
-        wanted = self.genome_searches[section, search]
-        name = next(name for name, genome in self.genomes.items() if genome == wanted)
-        return SEQUENCES["genome"].file(results, genome=name)
-
-    def genome_files(self, section: str, search: str, results: str) -> dict[str, str]:
-        """What a search of a genome reads, by the flags of its stage; `cache` are its planes."""
-        settings = getattr(self.settings, section)[search]
-        files = {
-            field: str(self.resolve(given))
-            for field in GENOME_FILES[section]
-            if (given := getattr(settings, field)) is not None
-        }
-        files["genome"] = str(self.genome_searches[section, search])
-        return files | {"cache": self.genome_folder(section, search, results)}
-
-    def genome_words(self, section: str, search: str, results: str) -> str:
-        """These files, and the gene, as words of a command line."""
-        files = self.genome_files(section, search, results)
-        words = [word for name, path in files.items() for word in (f"--{name}", path)]
-        gene = getattr(getattr(self.settings, section)[search], "gene", None)
-        return shlex.join([*words, *(["--gene", gene] if gene else [])])
-
-    def offtarget_flags(self, search: str) -> str:
-        """Settings of `offtargets` for a search, but for those that stand in its input file."""
-        settings = self.settings.offtargets[search]
-        own = self._own("offtargets", settings)
-        return flags(own, leave=IN_INPUT if settings.input else ())
-
-    def guide_flags(self, search: str) -> str:
-        """Settings of `guides` for a design."""
-        return flags(self._own("guides", self.settings.guides[search]))
-
-    def search_files(self, search: str, results: str) -> dict[str, str]:
-        """What a search reads, by the flags of `homologs`; a matrix only where it is a file."""
-        settings = self.settings.homologs[search]
-        database = self.resolve(settings.database)
-        converted = database.suffix in (".h5", ".hdf5")
-        found = {
-            "database": str(
-                database if converted else SEQUENCES["database"].file(results, search=search)
-            )
-        }
-        if settings.query is not None:
-            found["query"] = str(self.resolve(settings.query))
-        else:
-            sites = [
-                n for n, docked in self.pockets.items() if self.keys(docked)[1] == settings.target
-            ]
-            found["receptor"] = str(self.receptor(sites[0]))
-            found["pocket"] = f"{results}/pockets/{sites[0]}.h5"
-        if self._is_file(settings.matrix):
-            found["matrix"] = str(self.resolve(settings.matrix))
-        return found
-
-    def search_flags(self, search: str) -> str:
-        """Settings of `homologs` for a search, without the files."""
-        settings = self.settings.homologs[search]
-        given = (
-            {"matrix": str(self.resolve(settings.matrix))} if self._is_file(settings.matrix) else {}
-        )
-        return flags(self._own("homologs", settings, **given))
-
-    @cached_property
-    def selective(self) -> list[str]:
-        """Searches of homologs with structures of anti-targets."""
-        return [name for name, search in self.settings.homologs.items() if search.structures]
-
-    def any_selective(self) -> str:
-        """A pattern of these names; it may match none."""
-        return "|".join(map(re.escape, self.selective)) or "(?!)"
-
-    def ranked_targets(self, search: str) -> list[str]:
-        """The names under which the target of a search is ranked: one for each of its sites."""
-        target = self.settings.homologs[search].target
-        of = (one.target for one in self.pockets.values() if self.keys(one)[1] == target)
-        return list(dict.fromkeys(of))
-
-    def best_flags(self, search: str) -> str:
-        """Settings of `best` for a search."""
-        return flags(self._own("best", self.settings.homologs[search]))
-
-    def antitarget_scores(self, search: str, results: str) -> dict[str, str]:
-        """Scores files of the best ligands in each anti-target, by accession."""
-        return {
-            accession: STAGES["score"].file(
-                results,
-                target=f"{ANTI}{search}.{accession}",
-                library=f"{BEST}{search}",
-                chunk="1-of-1",
-            )
-            for accession in self.settings.homologs[search].structures
-        }
-
-    def panel_flags(self, search: str) -> str:
-        """Settings of `panel` for a search."""
-        return flags(self._own("panel", self.settings.homologs[search]))
-
-    @staticmethod
-    def _own(rule: str, settings: Section, **other: Any) -> Section:
-        """Of a search's settings those of one stage, some with other values."""
-        model = SEQUENCES[rule].settings
-        return model(**_only(settings, model) | other)
-
     def described(self, folder: Path) -> str:
         """The config as YAML: all settings written out, files as seen from another folder."""
         values = self.settings.model_dump(mode="json")
@@ -755,7 +525,7 @@ class Workplan:
             for key in ("file", "parsed"):
                 if (path := getattr(library, key)) is not None:
                     given.append((("libraries", name, key), path))
-        for section, name in self.genome_searches:
+        for section, name in self.searches.genome_paths:
             if (path := getattr(self.settings, section)[name].genome) is not None:
                 given.append(((section, name, "genome"), path))
         for keys, path in given:
@@ -914,18 +684,3 @@ def _dotted(conformation: str) -> str:
 def _receptors(target: Target) -> dict[str, str]:
     """Structure files by conformation, whose name is empty where there is one."""
     return target.receptor if isinstance(target.receptor, dict) else {"": target.receptor}
-
-
-def _check_name(path: Path, where: str) -> None:
-    if {"{", "}"} & set(str(path)):
-        raise InputError(f"{where}: {path}: Snakemake takes braces for wildcards; rename it")
-
-
-def _check_file(path: Path, where: str) -> None:
-    _check_name(path, where)
-    if path.is_dir():
-        raise InputError(f"{where}: {path} is a folder; give a file")
-    if path.exists() and not path.is_file():
-        raise InputError(f"{where}: {path} is a pipe or a device; give a file")
-    if not path.is_file():
-        raise InputError(f"{where}: {path} does not exist; correct the path")

@@ -1,0 +1,1 @@
+"""What a campaign consists of: its files, its parts and their order; the rules ask here."""

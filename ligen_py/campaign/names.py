@@ -1,0 +1,101 @@
+"""Names of libraries and targets: what they may be, and which a campaign keeps for its own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ligen_py.chain import BEST
+from ligen_py.errors import InputError
+
+if TYPE_CHECKING:
+    from ligen_py.campaign.workplan import Workplan
+
+CONTROL = "control-"
+"""What the name of a redocking control's library starts with."""
+
+ACTIVES, DECOYS = "actives-of-", "decoys-of-"
+"""What the names of the libraries of known binders and of decoys start with."""
+
+OURS = (CONTROL, ACTIVES, DECOYS)
+"""How no library of a config may start."""
+
+ANTI = "anti-"
+"""What the name of an anti-target's pocket starts with; search and accession follow."""
+
+LONGEST_NAME = 64
+"""Characters of a library's name, controls included."""
+
+
+def check_names(plan: "Workplan") -> None:
+    """InputError where a name of the config is taken, given twice, too long or of no target."""
+    _check_libraries(plan)
+    _check_pockets(plan)
+    _check_controls(plan)
+
+
+def _check_libraries(plan: "Workplan") -> None:
+    for name in plan.settings.libraries:
+        for first in OURS:
+            if name.startswith(first):
+                raise InputError(
+                    f"{plan.config.place('libraries', name)}: names that start with '{first}' are "
+                    "kept for the controls; give the library another name"
+                )
+        if name.startswith(BEST) and name.removeprefix(BEST) in plan.searches.selective:
+            raise InputError(
+                f"{plan.config.place('libraries', name)}: is the name of the best ligands that are "
+                "docked into anti-targets; give the library another name"
+            )
+
+
+def _check_pockets(plan: "Workplan") -> None:
+    every = [*plan.docked(), *plan.antitargets.values()]
+    names = [docked.name for docked in every]
+    for docked in every:
+        name, target = docked.name, plan.config.place(*plan.keys(docked))
+        if len(CONTROL + name) > LONGEST_NAME:
+            raise InputError(
+                f"{target}: '{name}' is too long; give names of "
+                f"{LONGEST_NAME - len(CONTROL)} characters at most in all, with those of sites "
+                "and conformations"
+            )
+        if names.count(name) > 1:
+            raise InputError(
+                f"{target}: '{name}' is the name of two targets, sites or conformations; rename one"
+            )
+    for name in plan.ranked if plan.settings.networks.best else ():
+        if f"{name}-network" in plan.ranked:
+            raise InputError(
+                f"{plan.config.place('targets')}: '{name}-network' is the name of a target, and of "
+                f"the file of the poses of '{name}' that networks choose; rename one"
+            )
+
+
+def _check_controls(plan: "Workplan") -> None:
+    for name in plan.settings.controls:
+        if name not in plan.ranked:
+            raise InputError(
+                f"{plan.config.place('controls', name)}: no target is ranked under this name; "
+                f"there are: {', '.join(plan.ranked)}"
+            )
+        if len(ACTIVES + name) > LONGEST_NAME:
+            raise InputError(
+                f"{plan.config.place('controls', name)}: a target with controls has a name of "
+                f"{LONGEST_NAME - len(ACTIVES)} characters at most"
+            )
+
+
+def check_path(path: Path, where: str) -> None:
+    """InputError, which names the `where`, if Snakemake cannot have the path."""
+    if {"{", "}"} & set(str(path)):
+        raise InputError(f"{where}: {path}: Snakemake takes braces for wildcards; rename it")
+
+
+def check_file(path: Path, where: str) -> None:
+    """InputError, which names the `where`, if the path leads to no file."""
+    check_path(path, where)
+    if path.is_dir():
+        raise InputError(f"{where}: {path} is a folder; give a file")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{where}: {path} is a pipe or a device; give a file")
+    if not path.is_file():
+        raise InputError(f"{where}: {path} does not exist; correct the path")
