@@ -34,7 +34,11 @@ rule database:
 
 rule homologs:
     input:
-        unpack(lambda wildcards: plan.searches.homolog_files(wildcards.search, "<results>")),
+        unpack(
+            lambda wildcards: plan.searches.homolog_files(
+                wildcards.search, "<results>"
+            )
+        ),
     output:
         searched("homologs"),
     log:
@@ -53,7 +57,9 @@ rule homologs:
         ),
         files=lambda wildcards: shlex.join(
             word
-            for name, path in plan.searches.homolog_files(wildcards.search, "results").items()
+            for name, path in plan.searches.homolog_files(
+                wildcards.search, "results"
+            ).items()
             if name in ("query", "receptor", "pocket", "database")
             for word in (f"--{name}", str(path))
         ),
@@ -72,7 +78,9 @@ rule homologs:
 
 rule panel:
     input:
-        lambda wildcards: plan.searches.part_files("homologs", wildcards.search, "<results>"),
+        lambda wildcards: plan.searches.part_files(
+            "homologs", wildcards.search, "<results>"
+        ),
     output:
         homologs=searched("panel"),
         listing=searched("panel", "hits.txt"),
@@ -129,7 +137,9 @@ rule best:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=60,
     params:
-        targets=lambda wildcards: shlex.join(plan.searches.ranked_targets(wildcards.search)),
+        targets=lambda wildcards: shlex.join(
+            plan.searches.ranked_targets(wildcards.search)
+        ),
         flags=lambda wildcards: plan.searches.best_flags(wildcards.search),
         code=stage_digest(SEQUENCES["best"].name),
     message:
@@ -167,7 +177,9 @@ rule selectivity:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
-        targets=lambda wildcards: shlex.join(plan.searches.ranked_targets(wildcards.search)),
+        targets=lambda wildcards: shlex.join(
+            plan.searches.ranked_targets(wildcards.search)
+        ),
         names=lambda wildcards: shlex.join(
             plan.searches.antitarget_scores(wildcards.search, "results")
         ),
@@ -258,7 +270,9 @@ rule offtargets:
 
 rule sites:
     input:
-        lambda wildcards: plan.searches.part_files("offtargets", wildcards.search, "<results>"),
+        lambda wildcards: plan.searches.part_files(
+            "offtargets", wildcards.search, "<results>"
+        ),
     output:
         file=searched("sites"),
         table=searched("sites", "offtargets.tsv"),
@@ -308,7 +322,9 @@ rule guide_sites:
         contents=lambda wildcards: contents.digests(
             plan.searches.sources("guides", wildcards.search)
         ),
-        files=lambda wildcards: plan.searches.genome_words("guides", wildcards.search, "results"),
+        files=lambda wildcards: plan.searches.genome_words(
+            "guides", wildcards.search, "results"
+        ),
         flags=lambda wildcards: plan.searches.guide_flags(wildcards.search),
         code=stage_digest(SEQUENCES["guide_sites"].name),
     message:
@@ -329,7 +345,9 @@ rule guides:
                 "guides", wildcards.search, "<results>"
             )
         ),
-        sites=lambda wildcards: plan.searches.part_files("guides", wildcards.search, "<results>"),
+        sites=lambda wildcards: plan.searches.part_files(
+            "guides", wildcards.search, "<results>"
+        ),
     output:
         guides=searched("guides"),
         table=searched("guides", "guides.tsv"),
@@ -349,7 +367,9 @@ rule guides:
         contents=lambda wildcards: contents.digests(
             plan.searches.sources("guides", wildcards.search)
         ),
-        files=lambda wildcards: plan.searches.genome_words("guides", wildcards.search, "results"),
+        files=lambda wildcards: plan.searches.genome_words(
+            "guides", wildcards.search, "results"
+        ),
         flags=lambda wildcards: plan.searches.guide_flags(wildcards.search),
         code=stage_digest(SEQUENCES["guides"].name),
     message:

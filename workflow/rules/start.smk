@@ -57,4 +57,9 @@ onstart:
         one for one in logger.handlers if getattr(one, "stream", None) is sys.stderr
     ]
     files = Path("results/manifest.tsv"), Path("logs/progress.log")
-    follow(*files, logger.info, shown, searches=plan.searches.every_part_file("results"))
+    follow(
+        *files,
+        logger.info,
+        shown,
+        searches=plan.searches.every_part_file("results"),
+    )
