@@ -12,6 +12,8 @@ from ligen_py.settings.source import Keys, Source
 MERGE = "tag:yaml.org,2002:merge"
 """The key `<<`, which brings in the keys of another mapping."""
 
+TEXT = "tag:yaml.org,2002:str"
+
 
 class Document(NamedTuple):
     """What a config file says, and where."""
@@ -24,7 +26,8 @@ def read_document(path: Path) -> Document:
     """Read a YAML file that must be a mapping.
 
     Raises InputError that names the file and the line: where the file cannot be read or is no YAML,
-    where it holds something else than keys with values, and where a key stands twice.
+    where it holds something else than keys with values, where a key stands twice, and where a key
+    is no text.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -54,7 +57,7 @@ def read_document(path: Path) -> Document:
 
 
 def _lines(path: Path, node: yaml.Node, above: Keys, seen: set[int]) -> Iterator[tuple[Keys, int]]:
-    """The line of everything in a mapping or list; InputError where a key stands twice."""
+    """The line of everything in a mapping or list; InputError for keys that cannot be used."""
     if id(node) in seen:  # an alias: its keys stand where its anchor is
         return
     seen.add(id(node))
@@ -76,6 +79,11 @@ def _lines(path: Path, node: yaml.Node, above: Keys, seen: set[int]) -> Iterator
                 "remove one"
             )
         first[key.value] = line
+        if key.tag != TEXT:  # each key is a word, or a name that the user gives
+            raise InputError(
+                f"{path}: line {line}: key '{name}': YAML reads this as a number, a date, a truth "
+                "value or nothing; write it in quotes"
+            )
         yield (*above, key.value), line
         yield from _lines(path, value, (*above, key.value), seen)
 

@@ -5,7 +5,7 @@ profiles.
 """
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import pydantic
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -22,6 +22,17 @@ class Section(pydantic.BaseModel):
     """Frozen, and closed: an unknown key is an error, never ignored."""
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @pydantic.field_validator("*", mode="before")
+    @classmethod
+    def _no_truth(cls, value: Any, info: pydantic.ValidationInfo) -> Any:
+        """A truth value, as `yes` and `on` in YAML, is no number: pydantic takes it for 1."""
+        if isinstance(value, bool) and info.field_name is not None:
+            annotation = cls.model_fields[info.field_name].annotation
+            allowed = {annotation, *get_args(annotation)}
+            if bool not in allowed and {int, float} & allowed:
+                raise ValueError(f"give a {'whole ' if int in allowed else ''}number")
+        return value
 
 
 def from_json(value: Any) -> Any:

@@ -277,6 +277,11 @@ dock:
             "{cavity: 1, cavity: 2}",
             "key 'targets.t.site.cavity' stands already",
         ),
+        ("  t:", "  no:", "line 2: key 'targets.no': YAML reads this as a number, a date, a truth"),
+        ("dock:", "5: x\ndock:", "line 8: key '5': YAML reads this as a number"),
+        ("num_restart: 8", "num_restart: yes", "give a whole number (given: True)"),
+        ("num_restart: 8", "bump_tolerance: on", "give a number (given: True)"),
+        ("file: l.smi", "chunks: yes", "give a whole number (given: True)"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:
