@@ -206,9 +206,16 @@ class Workplan:
         InputError names the keys that lead to it.
         """
         if not given.startswith(INSTALLED):
-            return self.folder / Path(given).expanduser()
+            try:
+                return self.folder / Path(given).expanduser()
+            except RuntimeError as error:
+                raise InputError(
+                    f"{self.config.place(*keys)}: {given}: there is no such home folder; correct "
+                    "the path"
+                ) from error
         package, _, inside = given.removeprefix(INSTALLED).partition("/")
-        if not package.isidentifier() or importlib.util.find_spec(package) is None:
+        spec = importlib.util.find_spec(package) if package.isidentifier() else None
+        if spec is None or spec.submodule_search_locations is None:  # a module has no files
             raise InputError(
                 f"{self.config.place(*keys)}: the Python package '{package}' is not installed; "
                 "install it or give a path"

@@ -219,6 +219,8 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
         ({"libraries": {"control-a": {"file": "lib.smi"}}}, "kept for the controls"),
         ({"libraries": {"lib": {"file": "package:nosuchpackage/x"}}}, "is not installed"),
         ({"libraries": {"lib": {"file": "package:../x"}}}, "is not installed"),
+        ({"libraries": {"lib": {"file": "package:glob/x"}}}, "is not installed"),
+        ({"libraries": {"lib": {"file": "~no-such-user/x.smi"}}}, "no such home folder"),
         ({"targets": {"a" * 60: {"receptor": "r.pdb", "site": {"ligand": "l.sdf"}}}}, "at most"),
         ({"targets": {"a": {"receptor": "r.pdb", "site": {"ligand": "q.sdf"}}}}, "site.ligand"),
         ({"targets": {"a": {"receptor": "q.pdb", "site": {"ligand": "l.sdf"}}}}, "a.receptor"),
