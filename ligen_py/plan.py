@@ -430,7 +430,7 @@ def _stale_list(plan: Workplan, folder: Path) -> Iterator[str]:
     path = folder / "results" / "manifest.tsv"
     if not path.exists():
         return
-    found = plan.manifest().differences(read_manifest(path))
+    found = plan.manifest().differences(read_manifest(path).moved(folder))
     if found:
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         yield f"{path} is stale: it {found[0]}{more}; a run makes it again"

@@ -1,5 +1,6 @@
 """`python -m ligen_py.plan`: what it tells of a small campaign, and of a bad one."""
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES
 from ligen_py.errors import InputError
 from ligen_py.records.pocket import POCKET, Audit
-from ligen_py.store.campaign.manifest import Manifest
+from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.files.read import read
 from tests.mini import DHFR as COMPLEX
 from tests.mini import Mini
@@ -95,6 +96,31 @@ def test_a_stale_list_of_parts_is_named(folder: Path, capsys: pytest.CaptureFixt
     assert run(folder, "--sample", "1") == 0
     printed = capsys.readouterr().out.split("A run now")[1]
     assert f"{table} is stale: it lacks the part dhfr/drugs/2-of-2; a run makes it again" in printed
+
+
+def test_reference_ligands_of_the_list_are_those_of_the_campaigns_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From any working folder, and also where one was renamed since; files behind a link, too."""
+    (folder / "l.sdf").write_text("x")
+    given = copy.deepcopy(CONFIG)
+    given["targets"]["dhfr"]["site"] = {"ligand": "l.sdf"}
+    (folder / "scratch" / "deep").mkdir(parents=True)
+    table = folder / "results" / "manifest.tsv"
+    table.parent.symlink_to("scratch/deep")
+    monkeypatch.chdir(folder)
+    found = Workplan.of(given, "c.yaml", Path()).manifest()
+    table.write_text(found.text())
+    found.parts[0].ligands.parent.mkdir(parents=True)
+    found.parts[0].ligands.touch()
+    monkeypatch.chdir("/")
+    described = Workplan.of(given, "c.yaml", folder)
+    assert list(plan._stale_list(described, folder)) == []
+    assert read_manifest(table).found_from(table).digest() == found.moved(folder).digest()
+    (folder / "l.sdf").rename(folder / "m.sdf")
+    given["targets"]["dhfr"]["site"] = {"ligand": "m.sdf"}
+    (stale,) = plan._stale_list(Workplan.of(given, "c.yaml", folder), folder)
+    assert "another reference ligand" in stale
 
 
 def test_a_library_parsed_before_is_counted_and_timed(

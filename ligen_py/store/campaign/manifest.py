@@ -89,6 +89,10 @@ class Manifest:
         """The redocking control of a target, one for every conformation; none where it has none."""
         return [part for part in self.parts if part.target == target and part.control]
 
+    def moved(self, folder: Path) -> "Manifest":
+        """The manifest with its relative paths counted from another folder."""
+        return Manifest(tuple(part.moved(folder) for part in self.parts))
+
     def found_from(self, path: Path) -> "Manifest":
         """The manifest with paths that lead somewhere from here.
 
@@ -96,9 +100,10 @@ class Manifest:
         the manifest `path`. Raises InputError where no such folder has the first part's ligands.
         """
         first = self.parts[0].ligands
-        for folder in (Path(), *path.resolve().parents):
+        # The folder of results may be a link, so that the campaign's is not above its real place.
+        for folder in (Path(), *path.absolute().parents, *path.resolve().parents):
             if (folder / first).exists():
-                return Manifest(tuple(part.moved(folder) for part in self.parts))
+                return self.moved(folder)
         raise InputError(
             f"{path}: its files are not here ({first}); go to the folder in which it was made"
         )
@@ -125,6 +130,11 @@ class Manifest:
         What the other files hold is known by the run records. Raises InputError where a crystal
         pose is missing.
         """
+        for part in self.parts:
+            if part.crystal is not None and not part.crystal.is_file():
+                raise InputError(
+                    f"{part.crystal}: does not exist; give the reference ligand of the control"
+                )
         return hashlib.sha256("\n".join(map("\t".join, self._listed())).encode()).hexdigest()
 
     def _listed(self) -> list[tuple[str, str]]:
@@ -151,11 +161,8 @@ class Manifest:
 
 
 def _content(crystal: Path | None) -> str:
-    if crystal is None:
-        return ""
-    if not crystal.is_file():
-        raise InputError(f"{crystal}: does not exist; give the reference ligand of the control")
-    return file_digest(crystal)
+    """SHA-256 of a reference ligand; empty where there is none, or none any more."""
+    return "" if crystal is None or not crystal.is_file() else file_digest(crystal)
 
 
 def read_manifest(path: Path) -> Manifest:
