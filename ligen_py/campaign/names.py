@@ -1,5 +1,6 @@
 """Names of libraries and targets: what they may be, and which a campaign keeps for its own."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,6 +89,8 @@ def check_path(path: Path, where: str) -> None:
     """InputError, which names the `where`, if Snakemake cannot have the path."""
     if {"{", "}"} & set(str(path)):
         raise InputError(f"{where}: {path}: Snakemake takes braces for wildcards; rename it")
+    if re.search("<[a-z][a-z0-9_]*>", str(path)):
+        raise InputError(f"{where}: {path}: Snakemake takes <...> for another path; rename it")
 
 
 def check_file(path: Path, where: str) -> None:

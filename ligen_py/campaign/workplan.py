@@ -539,7 +539,8 @@ class Workplan:
             if not path.startswith(INSTALLED):
                 *above, last = keys
                 below = reduce(getitem, above, values)
-                below[last] = os.path.relpath(self.resolve(path, *keys), folder)
+                # From the folder's real place, as `..` behind a link leads there.
+                below[last] = os.path.relpath(self.resolve(path, *keys), folder.resolve())
         return to_yaml(values)
 
     def manifest(self, results: str = "results") -> Manifest:

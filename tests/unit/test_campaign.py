@@ -16,7 +16,7 @@ from ligen_py.store.campaign.manifest import read_manifest
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in ("r.pdb", "l.sdf", "l.pdb", "lib.smi", "{x}.smi"):
+    for name in ("r.pdb", "l.sdf", "l.pdb", "lib.smi", "{x}.smi", "<results>.smi"):
         (tmp_path / name).write_text("x")
     (tmp_path / "empty").mkdir()
     return tmp_path
@@ -210,6 +210,7 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
         ({"libraries": {"lib": {"file": "empty"}}}, "empty contains no library file"),
         ({"libraries": {"lib": {"file": "*.csv"}}}, "no file matches"),
         ({"libraries": {"lib": {"file": "{x}.smi"}}}, "braces for wildcards"),
+        ({"libraries": {"lib": {"file": "<results>.smi"}}}, "takes <...> for another path"),
         ({"libraries": {"lib": {"file": "r.*"}}}, "r.pdb: format unknown"),
         ({"libraries": {"lib": {"file": "l*", "chunks": 10000, "chunk_size": 0}}}, "chunk_size"),
         (
@@ -445,11 +446,18 @@ def test_what_a_search_lacks(sequences: Path, given: dict[str, Any], words: str)
         Workplan.of(given, "c.yaml", sequences)
 
 
-def test_the_kept_config_describes_the_same_campaign_from_another_folder(folder: Path) -> None:
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_kept_config_describes_the_same_campaign_from_another_folder(
+    folder: Path, linked: bool
+) -> None:
     given = config(duplicates="campaign", effort="draft")
     plan = Workplan.of(given, "c.yaml", folder)
     results = folder / "results"
-    results.mkdir()
+    if linked:
+        (folder / "scratch" / "deep").mkdir(parents=True)
+        results.symlink_to("scratch/deep")
+    else:
+        results.mkdir()
     (results / "config.yaml").write_text(plan.described(results))
     document = read_document(results / "config.yaml")
     again = Workplan.of(document.values, document.source, results)
