@@ -24,6 +24,7 @@ rule all:
         [LISTED] if plan.pockets else [],
         accepted(),
         plan.final("<results>"),
+        recorded,
         # What was lost nothing else asks for. With --batch a call is to plan a part only.
         lambda wildcards: (
             []

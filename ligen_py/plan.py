@@ -45,7 +45,7 @@ from ligen_py.screen import stale
 from ligen_py.search_changes import search_changes
 from ligen_py.settings.campaign import NETWORKS, PRESETS
 from ligen_py.settings.section import Section
-from ligen_py.store.campaign.contents import DEEP, Contents
+from ligen_py.store.campaign.contents import DEEP, Contents, require_records
 from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.part import input_digests
@@ -486,6 +486,11 @@ def _stale_files(plan: Workplan, folder: Path, contents: Contents) -> Iterator[s
 
 def _pending(options: argparse.Namespace) -> Iterator[str]:
     """What Snakemake would run in the campaign's folder, rule by rule, and its reasons."""
+    try:
+        require_records(_folder(options))
+    except InputError as error:
+        yield f"would stop: {error}"
+        return
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1"]
     command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.absolute())]
     command += ["--directory", str(_folder(options))]

@@ -21,7 +21,7 @@ from ligen_py import cli
 from ligen_py.config_checks import check_device, checked
 from ligen_py.errors import InputError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile
-from ligen_py.store.campaign.contents import DEEP
+from ligen_py.store.campaign.contents import DEEP, require_records
 
 log = logging.getLogger("ligen_py")
 
@@ -95,6 +95,8 @@ def _run(options: argparse.Namespace) -> None:
     if options.profile == LOCAL and not {"--executor", "-e"} & set(options.flags):
         check_device()
     _require_writable(folder)
+    if not {*NO_RUN, "-F", "--forceall"} & set(options.flags):
+        require_records(folder)
     before = _logs(folder)
     # In a run of its own: no library is docked before it ends, and none again because of it.
     runs = [VALIDATE] if plan.settings.controls or options.only_controls else []

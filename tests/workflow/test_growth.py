@@ -153,6 +153,23 @@ def test_a_stale_list_is_never_merged(folder: Path) -> None:
     assert ranked(folder) == {"dhfr": BEFORE - {"acetamide"}}
 
 
+def test_results_without_records_of_them_are_not_taken_for_up_to_date(folder: Path) -> None:
+    """Snakemake alone would do nothing, and show the table of the old config."""
+    shutil.rmtree(folder / ".snakemake")
+    with_another_effort(folder)
+    assert "would stop: results: " in ligen(folder, "plan", "c.yaml", "--sample", "1").stdout
+    assert "records of how these files were made" in run_local(folder).stdout
+    refused = ligen(folder, "run", "c.yaml", "--cores", "2")
+    assert refused.returncode == 1
+    last = refused.stdout.splitlines()[-1]
+    assert last.startswith("ligen run: error: results: Snakemake's records of how")
+    assert "'-- --forceall' behind" in last
+    done = ligen(folder, "run", "c.yaml", "--cores", "2", "--", "--forceall")
+    assert done.returncode == 0, done.stdout
+    assert effort(folder) == "draft"
+    assert ligen(folder, "run", "c.yaml").returncode == 0
+
+
 OLD = 1_000_000_000
 """A time of change before every file of a campaign, as copies that keep times have it."""
 

@@ -88,4 +88,5 @@ rule accept:
 rule validate:
     input:
         accepted(),
+        recorded,
     localrule: True

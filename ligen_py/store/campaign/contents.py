@@ -22,6 +22,24 @@ DEEP = "LIGEN_DEEP"
 
 THREADS = 8
 
+RECORDS = ("metadata/*", "metadata.db", "incomplete/*")
+"""Where Snakemake's folder has a record of each file, by its two ways to keep them."""
+
+
+def require_records(folder: Path) -> None:
+    """Raise InputError where a campaign has results, but not Snakemake's records of them.
+
+    It would take them for up to date, whatever has changed in config, inputs or program since.
+    """
+    started = any((folder / "results" / name).exists() for name in ("manifest.tsv", "report.html"))
+    if started and not any(any((folder / ".snakemake").glob(records)) for records in RECORDS):
+        raise InputError(
+            f"{folder / 'results'}: Snakemake's records of how these files were made are gone with "
+            f"{folder / '.snakemake'}, so that it would notice no change; type the same command "
+            "with '-- --forceall' behind to make them again (what is docked already is kept where "
+            "nothing has changed), or with '-- --forceall --touch' to take them as they are"
+        )
+
 
 class Contents:
     """SHA-256 of files, each read once; later runs read it again where size or time differ."""
