@@ -25,6 +25,9 @@ from ligen_py.settings.offtargets import IN_INPUT
 COMPRESSED_LIMIT = 1 << 28
 """Compressed bytes that are unpacked to see whether files are cut short: some seconds."""
 
+WRITTEN = ("results", "benchmarks", "logs")
+"""Folders that a run makes, with files whose endings libraries may have."""
+
 
 def checked(path: Path) -> Workplan:
     """The campaign of a config file, after a check of all that it names.
@@ -70,6 +73,27 @@ def check_files(plan: Workplan) -> None:
         except InputError as error:
             place = plan.config.place("libraries", library)
             raise InputError(f"{place}: {error}") from error
+
+
+def check_apart(plan: Workplan, folder: Path) -> None:
+    """Raise InputError for a library that contains what a run writes into the campaign's folder.
+
+    The next run would dock its own results, also where the first one did not find any.
+    """
+    written = [folder.resolve() / name for name in WRITTEN]
+    for library, settings in plan.settings.libraries.items():
+        if settings.file is None:
+            continue
+        given, every = plan.resolve(settings.file), plan.files(library)
+        found = (file.path.resolve() for file in every if file.label)
+        places = [given.resolve()] if given.is_dir() else []
+        if any(own.is_relative_to(place) for own in written for place in places) or any(
+            path.is_relative_to(own) for path in found for own in written
+        ):
+            raise InputError(
+                f"{plan.config.place('libraries', library, 'file')}: {settings.file}: contains "
+                f"{written[0]} and what else a run writes; put the library into a folder of its own"
+            )
 
 
 def check_device(selector: str | None = None) -> None:

@@ -26,7 +26,7 @@ import numpy as np
 from ligen_py import cli
 from ligen_py.campaign.workplan import Workplan
 from ligen_py.chain import FILES, STAGES, Stage, screen
-from ligen_py.config_checks import checked
+from ligen_py.config_checks import check_apart, checked
 from ligen_py.engine.functions.gnina.scorer import Gnina
 from ligen_py.engine.scoring.pose_kernel import PoseBatch
 from ligen_py.errors import InputError
@@ -122,6 +122,7 @@ def _run(options: argparse.Namespace) -> str:
 
 def _plan(options: argparse.Namespace) -> None:
     plan = checked(options.config)
+    check_apart(plan, _folder(options))
     print(f"{options.config}: sound, effort {plan.settings.effort}")
     for line in (*_settings(plan), *_networks(plan)):
         print(line)

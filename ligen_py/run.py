@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 
 from ligen_py import cli
-from ligen_py.config_checks import check_device, checked
+from ligen_py.config_checks import check_apart, check_device, checked
 from ligen_py.errors import InputError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile
 from ligen_py.store.campaign.contents import DEEP, require_records
@@ -90,6 +90,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.deep:
         os.environ[DEEP] = "1"
     plan = checked(options.config)
+    check_apart(plan, folder)
     if options.only_controls and not plan.pockets:
         raise InputError(f"{options.config}: has no target, so there is no control")
     if options.profile == LOCAL and not {"--executor", "-e"} & set(options.flags):

@@ -143,3 +143,28 @@ def test_a_folder_that_cannot_be_written(
     assert run.main([str(write(tmp_path)), "--directory", str(folder)]) == 1
     message = capsys.readouterr().err.splitlines()[-1]
     assert f"{folder}: cannot be written (Not a directory); name another folder" in message
+
+
+@pytest.mark.parametrize(
+    ("given", "inside"), [(".", True), ("", True), ("lib", False), ("*/*.smi", False)]
+)
+def test_a_library_may_not_contain_what_a_run_writes(
+    given: str, inside: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "a.smi").write_text("CCO ethanol\n")
+    plan = config_checks.checked(write(tmp_path, libraries={"drugs": {"file": given}}))
+    words = "contains .*results and what else a run writes"
+    if inside:
+        with pytest.raises(InputError, match=words):
+            config_checks.check_apart(plan, tmp_path)
+    else:
+        config_checks.check_apart(plan, tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "b.smi").write_text("CCO ethanol\n")
+    plan = config_checks.checked(tmp_path / "c.yaml")
+    if given == "lib":
+        config_checks.check_apart(plan, tmp_path)
+    else:
+        with pytest.raises(InputError, match=words):
+            config_checks.check_apart(plan, tmp_path)
