@@ -33,7 +33,11 @@ onstart:
     try:
         # `ligen run` has looked at all files before it started Snakemake.
         if "LIGEN_CHECKED" not in os.environ:
-            from ligen_py.config_checks import check_apart, check_device, check_files
+            from ligen_py.config_checks import (
+                check_apart,
+                check_device,
+                check_files,
+            )
 
             check_files(plan)
             check_apart(plan, Path())
