@@ -141,6 +141,7 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("zinc.smi", "smiles zinc_id\nCCO ZINC1 x\n", ("CCO", "ZINC1 x", {})),
         ("own.smi", "smiles shelf\nCCO s1\n", ("CCO", "s1", {})),
         ("turned.smi", "shelf\tsmiles\ns1\tCCO\n", ("CCO", "s1", {})),
+        ("blanks.smi", "price smiles name\n3 CCO the best\n", ("CCO", "the best", {"price": "3"})),
         ("three.smi", "smiles shelf price\nCCO s1 3\n",
          ("CCO", "line-2", {"shelf": "s1", "price": "3"})),
         ("two.csv", "smiles,shelf\nCCO,s1\n", ("CCO", "line-2", {"shelf": "s1"})),
