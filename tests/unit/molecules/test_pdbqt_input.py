@@ -151,6 +151,7 @@ BAD: list[tuple[Callable[[str], str], str]] = [
     ),
     (lambda text: text.replace("ATOM      2", "ATOM      1", 1), r"line \d+: a second atom 1"),
     (lambda text: re.sub(r"BRANCH +(\d+ +)(\d+)", r"BRANCH \1 1", text), "BRANCH must name"),
+    (lambda text: re.sub(r"BRANCH +(\d+ +)(\d+)", r"BRANCH \1 99", text), "BRANCH names an at"),
     (
         lambda text: text.replace(
             next(x for x in text.splitlines() if x.startswith("ATOM"))[66:76], "     0.555", 1

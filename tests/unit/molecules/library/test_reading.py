@@ -40,6 +40,10 @@ def test_smiles_lines_names_and_numbers(tmp_path: Path) -> None:
         Record(5, 'my name, "x"/y', "CC"),
         Record(6, "line-6", "C"),
     ]
+    assert names(written(tmp_path, "b.smi", "CCO smiles-1\nCC smiles-2\n")) == [
+        "smiles-1",
+        "smiles-2",
+    ]
 
 
 def test_windows_line_ends_and_byte_order_mark(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from ligen_py.molecules.receptor.site import (
 )
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.molecules.receptor.writing import receptor_pdb
+from ligen_py.molecules.typing.xscore_residues import receptor_type
 from ligen_py.records.functions.vina import VinaType
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.pocket import Audit
@@ -261,6 +262,9 @@ def test_a_modified_residue_keeps_the_types_of_a_backbone(
     seen = dict(zip(receptor.label, receptor.interaction.tolist(), strict=True))
     assert seen["A/SEP/2/N"] == Interaction.DONOR
     assert seen["A/SEP/2/CB"] == Interaction.HYDROPHOBIC
+    logp = dict(zip(receptor.label, receptor.logp.tolist(), strict=True))
+    plain = [receptor_type("ALA", name, name[0]).logp for name in ("N", "CA")]
+    assert [logp["A/SEP/2/N"], logp["A/SEP/2/CA"]] == pytest.approx(plain)
     assert rows(prepared)["chain A"] == ("kept", 7, "residue of a chain, within reach of the box")
 
 
