@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 
 from ligen_py import cli
-from ligen_py.config_checks import check_apart, check_device, checked
+from ligen_py.config_checks import WRITTEN, check_apart, check_device, checked
 from ligen_py.errors import InputError, UsageError
 from ligen_py.paths import PACKAGE, examples, profile, snakefile
 from ligen_py.store.campaign.contents import DEEP, require_records
@@ -28,7 +28,8 @@ log = logging.getLogger("ligen_py")
 LOCAL = "local"
 """The profile where none is named."""
 
-NO_RUN = frozenset(("-n", "--dry-run", "--unlock", "--lint", "--touch", "--summary", "--report"))
+NO_RUN = frozenset(("-n", "--dry-run", "--dryrun", "-np", "--unlock", "--lint", "--touch", "-t"))
+NO_RUN |= {"--summary", "--report", "--dag", "--rulegraph", "--delete-all-output", "--list-changes"}
 """Flags with which Snakemake runs no campaign, so that there is no table to show."""
 
 VALIDATE: tuple[str, ...] = ("validate",)
@@ -126,16 +127,20 @@ def _profile(name: str) -> Path:
 
 
 def _require_writable(folder: Path) -> None:
-    """Make the campaign's folder; InputError where nothing can be written into it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"x")
-    except OSError as error:
-        raise InputError(
-            f"{folder}: cannot be written ({error.strerror}); name another folder: "
-            "--directory FOLDER"
-        ) from error
+    """Make the campaign's folder; InputError where nothing can be written into it, or below it."""
+    for place in (folder, *(folder / name for name in (*WRITTEN, ".snakemake"))):
+        try:
+            if place == folder:
+                folder.mkdir(parents=True, exist_ok=True)
+            elif not os.path.lexists(place):  # a link that leads nowhere is there
+                continue
+            with tempfile.TemporaryFile(dir=place) as file:
+                file.write(b"x")
+        except OSError as error:
+            raise InputError(
+                f"{place}: cannot be written ({error.strerror}); name another folder: "
+                "--directory FOLDER"
+            ) from error
 
 
 def _snakemake(

@@ -143,6 +143,10 @@ def test_a_folder_that_cannot_be_written(
     assert run.main([str(write(tmp_path)), "--directory", str(folder)]) == 1
     message = capsys.readouterr().err.splitlines()[-1]
     assert f"{folder}: cannot be written (Not a directory); name another folder" in message
+    (tmp_path / "results").symlink_to(tmp_path / "scratch-that-was-emptied")
+    assert run.main([str(tmp_path / "c.yaml")]) == 1
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert f"{tmp_path / 'results'}: cannot be written (No such file or directory)" in message
 
 
 @pytest.mark.parametrize(
