@@ -1,6 +1,8 @@
-"""Names of libraries and targets: what they may be, and which a campaign keeps for its own."""
+"""Names of libraries, targets and files: what they may be, and which a campaign keeps for its own."""
 
 import re
+import shlex
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,9 @@ ANTI = "anti-"
 
 LONGEST_NAME = 64
 """Characters of a library's name, controls included."""
+
+CLOCKS = 60
+"""Seconds by which clocks of a network may differ."""
 
 
 def check_names(plan: "Workplan") -> None:
@@ -86,11 +91,17 @@ def _check_controls(plan: "Workplan") -> None:
 
 
 def check_path(path: Path, where: str) -> None:
-    """InputError, which names the `where`, if Snakemake cannot have the path."""
+    """InputError for a file that Snakemake would take for another one, or for newer than all."""
     if {"{", "}"} & set(str(path)):
         raise InputError(f"{where}: {path}: Snakemake takes braces for wildcards; rename it")
     if re.search("<[a-z][a-z0-9_]*>", str(path)):
         raise InputError(f"{where}: {path}: Snakemake takes <...> for another path; rename it")
+    # It throws away what is older than its source, after the job. A file server's clock may differ.
+    if path.exists() and path.stat().st_mtime > time.time() + CLOCKS:
+        raise InputError(
+            f"{where}: {path}: the time of its last change lies in the future; type "
+            f"'touch {shlex.quote(str(path))}' or copy the file, or correct this computer's clock"
+        )
 
 
 def check_file(path: Path, where: str) -> None:

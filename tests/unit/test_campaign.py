@@ -255,6 +255,14 @@ def test_what_cannot_be_used_is_one_sentence(
     assert re.match(rf"{re.escape(str(path))}: line [1-9]\d*: key '", str(caught.value))
 
 
+@pytest.mark.parametrize("name", ["r.pdb", "lib.smi"])
+def test_a_file_from_the_future_is_found_before_the_first_job(folder: Path, name: str) -> None:
+    """Snakemake would throw away what was made from it."""
+    os.utime(folder / name, (3e9, 3e9))
+    with pytest.raises(InputError, match=f"{name}: the time of its last change .* 'touch .*{name}"):
+        Workplan.of(config(), "c.yaml", folder)
+
+
 def test_stages_run_this_package_from_anywhere(tmp_path: Path) -> None:
     environment = {**os.environ, **stage_environment()}
     command = ["python", "-c", "import ligen_py.settings, sys; print(ligen_py.__file__)"]
