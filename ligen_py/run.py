@@ -8,6 +8,7 @@ import argparse
 import importlib.util
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -36,6 +37,9 @@ VALIDATE: tuple[str, ...] = ("validate",)
 """The target of Snakemake that makes the controls and their verdicts."""
 
 EVERYTHING: tuple[str, ...] = ()
+
+_REFUSED = re.compile(r'^WorkflowError in file ".*\.smk", line \d+:\n(.+)', re.MULTILINE)
+"""What the rules say in Snakemake's log of a run that they do not let begin."""
 
 TAIL = 1 << 14
 """Bytes at the end of a log in which an error message is sought."""
@@ -204,6 +208,9 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
             "or, if none is running, type the same command with '-- --unlock' behind, then the "
             "command itself"
         )
+    for path in others:
+        if said := _REFUSED.search(path.read_text(encoding="utf-8", errors="replace")):
+            return f"{said[1]} (log: {path})"
     where = f" (log: {others[-1]})" if others else ""
     return f"Snakemake stopped, see its messages above{where}"
 

@@ -49,6 +49,15 @@ def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path:
     assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
 
 
+def test_what_the_rules_refuse_is_said_last(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "run", 1)
+    process = ligen_run(folder, "--", "--keep-incomplete")
+    _, printed = process.communicate(timeout=300)
+    assert process.returncode == 1
+    last = printed.splitlines()[-1]
+    assert last.startswith("ligen run: error: keep-incomplete takes half-written files for complete")
+
+
 @pytest.mark.parametrize(
     ("log", "words"),
     [
