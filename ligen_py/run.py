@@ -209,8 +209,8 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
             "command itself"
         )
     for path in others:
-        if said := _REFUSED.search(path.read_text(encoding="utf-8", errors="replace")):
-            return f"{said[1]} (log: {path})"
+        if refused := _REFUSED.search(path.read_text(encoding="utf-8", errors="replace")):
+            return f"{refused[1]} (log: {path})"
     where = f" (log: {others[-1]})" if others else ""
     return f"Snakemake stopped, see its messages above{where}"
 

@@ -55,7 +55,9 @@ def test_what_the_rules_refuse_is_said_last(tmp_path: Path) -> None:
     _, printed = process.communicate(timeout=300)
     assert process.returncode == 1
     last = printed.splitlines()[-1]
-    assert last.startswith("ligen run: error: keep-incomplete takes half-written files for complete")
+    assert last.startswith(
+        "ligen run: error: keep-incomplete takes half-written files for complete"
+    )
 
 
 @pytest.mark.parametrize(
