@@ -1,4 +1,4 @@
-"""Names of libraries, targets and files: what they may be, and which a campaign keeps for its own."""
+"""Names of libraries, targets and files: which are allowed, and which are the campaign's own."""
 
 import re
 import shlex
