@@ -289,6 +289,9 @@ def finished(folder: Path, campaign: dict[str, Any]) -> Workplan:
     results = folder / "results"
     (results / "export").mkdir(parents=True)
     (results / "report.html").touch()
+    # Where there is any record, the files without one count by their age.
+    (folder / ".snakemake" / "metadata").mkdir(parents=True)
+    (folder / ".snakemake" / "metadata" / "eA==").write_text("{}")
     others = [Path(name) for name in (*described.final(str(results)), results / "manifest.tsv")]
     others += [results / f".parts-{described.digest[:16]}", results / "export/.snakemake_timestamp"]
     others += [results / "controls" / name / "accepted.txt" for name in described.ranked]
