@@ -4,18 +4,6 @@
 rule of a library reads a verdict; docs/controls.md says what each way to do so would break.
 """
 
-from ligen_py.store.campaign.contents import require_records
-
-
-def recorded(wildcards):
-    """No file: ends Snakemake where it cannot know what has changed, and is to find it out."""
-    if not (workflow.dag_settings.forceall or workflow.touch):
-        try:
-            require_records(Path())
-        except InputError as error:
-            raise WorkflowError(str(error)) from None
-    return []
-
 
 # The libraries are no inputs: one that grows draws no new decoys.
 rule decoys:

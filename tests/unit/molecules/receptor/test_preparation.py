@@ -770,7 +770,9 @@ def test_insertion_codes_may_count_down(tmp_path: Path, ligand_site: Site) -> No
     assert not [words for words in audit.reason if "chain break" in words]
 
 
-@pytest.mark.parametrize(("symbol", "charge"), [("XE", 0.0), ("TE", 0.0), ("MO", 2.0), ("CS", 1.0)])
+@pytest.mark.parametrize(
+    ("symbol", "charge"), [("XE", 0.0), ("TE", 0.0), ("MO", 2.0), ("RB", 1.0), ("CS", 1.0)]
+)
 def test_only_metals_have_the_charge_of_one(
     tmp_path: Path, ligand_site: Site, symbol: str, charge: float
 ) -> None:
