@@ -21,6 +21,11 @@ TEXT_LIMIT = 1 << 29
 ELEMENTS = frozenset(("C", "N", "O", "S", "P", "H", "D", "SE"))
 """Elements of standard amino acids and nucleotides, and of selenomethionine."""
 
+COLUMNS = (
+    "id", "type_symbol", "label_alt_id", "label_asym_id", "Cartn_x", "Cartn_y", "Cartn_z",
+)  # fmt: skip
+"""Columns of an mmCIF's atoms that have no other in their place, as authors' names would be."""
+
 HALOGENS = frozenset(("CL", "BR"))
 
 IONS = {"SOD": "NA", "POT": "K", "CES": "CS", "CAL": "CA", "CLA": "CL"}
@@ -120,11 +125,38 @@ def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
             expected = _count_records(path, text)
             return gemmi.read_pdb_string(text), expected
         document = gemmi.cif.read_string(text)
-        expected = sum(len(block.find_values("_atom_site.id")) for block in document)
-        return gemmi.make_structure_from_block(document[0]), expected
+        found = [len(block.find_mmcif_category("_atom_site.")) for block in document]
+        block = document[found.index(max(found))]
+        _plain_assemblies(block)
+        _require_columns(path, block)
+        return gemmi.make_structure_from_block(block), sum(found)
     except (RuntimeError, ValueError) as error:
         message = " ".join(str(error).split())
         raise InputError(f"{path}: not a PDB or mmCIF structure ({message})") from error
+
+
+def _require_columns(path: Path, block: gemmi.cif.Block) -> None:
+    """InputError where an mmCIF's atoms lack a column without which the parser reads none."""
+    tags = [tag.lower() for tag in block.find_mmcif_category("_atom_site.").tags]
+    missing = [name for name in COLUMNS if tags and f"_atom_site.{name}".lower() not in tags]
+    if missing:
+        raise InputError(
+            f"{path}: its atoms have no column {missing[0]}, which mmCIF demands; write the file "
+            "again with it"
+        )
+
+
+def _plain_assemblies(block: gemmi.cif.Block) -> None:
+    """Reduce an mmCIF's assemblies to their names, in place.
+
+    The parser leaves out those whose details it does not know, such as parts of a virus, and all
+    where one of five columns is missing.
+    """
+    names = dict.fromkeys(block.find_values("_pdbx_struct_assembly_gen.assembly_id"))
+    facts = ["details", "method_details", "oligomeric_details", "oligomeric_count"]
+    loop = block.init_mmcif_loop("_pdbx_struct_assembly.", ["id", *facts])
+    for name in names:
+        loop.add_row([name, *"????"])
 
 
 def _count_records(path: Path, text: str) -> int:
@@ -203,10 +235,10 @@ def _copies(
         each for each in operators if chain in each.chains or residue.subchain in each.subchains
     ]
     copies = [
-        (each.number, f"{chain}-{each.number}" if each.number else chain, each.transform)
-        for each in wanted
+        (each.number, f"{chain}-{each.number}", each.transform) for each in wanted if each.number
     ]
-    return copies if any(not number for number, _, _ in copies) else [(-1, chain, None), *copies]
+    # An identity that the assembly has twice makes the chain once.
+    return [(0 if len(copies) < len(wanted) else -1, chain, None), *copies]
 
 
 def _models(structure: gemmi.Structure) -> list[int]:

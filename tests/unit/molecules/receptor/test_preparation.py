@@ -758,6 +758,49 @@ def test_an_assembly_adds_copies_and_leaves_chains_out(tmp_path: Path) -> None:
         keep(path, site, assembly="2")
 
 
+def cif(tmp_path: Path, text: str = "", drop: str = "") -> Path:
+    """The alanines as mmCIF, without a column, and with more text behind them."""
+    path = write(tmp_path / "receptor.pdb", ALANINES)
+    structure = gemmi.read_structure(str(path))
+    for residue in structure[0]["A"]:
+        residue.subchain = "A"
+    document = structure.make_mmcif_document()
+    if drop:
+        document[0].find_mmcif_category("_atom_site.").loop.remove_column(f"_atom_site.{drop}")
+    path = tmp_path / "receptor.cif"
+    path.write_text(document.as_string() + text)
+    return path
+
+
+def test_assemblies_of_any_details_are_there_and_count_a_chain_once(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    columns = [f"matrix[{row}][{column}]" for row in "123" for column in "123"]
+    columns = ["id", "type", *columns, "vector[1]", "vector[2]", "vector[3]"]
+    text = ["loop_", *(f"_pdbx_struct_oper_list.{name}" for name in columns)]
+    text += ["1 . 1 0 0 0 1 0 0 0 1 0 0 0", "2 . 1 0 0 0 1 0 0 0 1 0 0 50"]
+    names = ("assembly_id", "oper_expression", "asym_id_list")
+    text += ["loop_", *(f"_pdbx_struct_assembly_gen.{name}" for name in names)]
+    text += ["9 1 A", "9 1,2 A", "loop_", "_pdbx_struct_assembly.id"]
+    text += ["_pdbx_struct_assembly.details", "9 'icosahedral pentamer'", ""]
+    prepared = keep(cif(tmp_path, "\n".join(text)), ligand_site, assembly="9")
+    assert "added: copy of chain A in assembly 9" in noted(prepared, "chain A-3")
+    assert sum(atoms for _, atoms, _ in settled(prepared)) == 2 * len(ALANINES)
+
+
+@pytest.mark.parametrize("column", ["id", "label_alt_id", "Cartn_y"])
+def test_a_column_that_mmcif_lacks_is_named(tmp_path: Path, ligand_site: Site, column: str) -> None:
+    with pytest.raises(InputError, match=f"its atoms have no column {column}"):
+        keep(cif(tmp_path, drop=column), ligand_site)
+
+
+def test_the_atoms_of_mmcif_may_stand_in_any_block(tmp_path: Path, ligand_site: Site) -> None:
+    path = cif(tmp_path)
+    plain = keep(path, ligand_site)
+    path.write_text(f"data_comp_list\n_chem_comp.id ALA\n{path.read_text()}")
+    assert labels(keep(path, ligand_site)) == labels(plain)
+
+
 def test_insertion_codes_may_count_down(tmp_path: Path, ligand_site: Site) -> None:
     first = [f"{line[:26]}A{line[27:]}" for line in ALANINES[:5]]
     second = [f"{line[:22]}   1 {line[27:]}" for line in ALANINES[5:7]]
