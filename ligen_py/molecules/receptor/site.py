@@ -14,7 +14,7 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.receptor.cavity_files import read_found
 from ligen_py.molecules.receptor.selection import Selection
-from ligen_py.molecules.receptor.structure import read_text
+from ligen_py.molecules.receptor.structure import count_records, read_text
 from ligen_py.records.pocket import FoundCavity
 from ligen_py.settings.pocket import Site as SiteSettings
 
@@ -211,6 +211,8 @@ def read_heavy_atoms(path: Path) -> np.ndarray:
     if kind not in readers:
         raise InputError(f"{path}: not a reference ligand; give an SDF, PDB or MOL2 file")
     text = read_text(path)
+    if readers[kind] is _pdb_file:
+        count_records(path, text)
     with rdBase.BlockLogs():
         xyz = readers[kind](text) if text.strip() else None
     if xyz is None:
@@ -235,14 +237,19 @@ def _heavy(mol: Chem.Mol | None) -> np.ndarray | None:
     return np.asarray(mol.GetConformer().GetPositions()[heavy], np.float64).reshape(-1, 3)
 
 
+def _warn_of_others(there: bool) -> None:
+    if there:
+        log.warning("the reference ligand's file contains several molecules; the first is used")
+
+
 def _mol_file(text: str) -> np.ndarray | None:
     block, _, rest = text.partition("$$$$")
-    if rest.strip():
-        log.warning("the reference ligand's file contains several molecules; the first is used")
+    _warn_of_others(bool(rest.strip()))
     return _heavy(Chem.MolFromMolBlock(block, sanitize=False, removeHs=False, strictParsing=False))
 
 
 def _mol2_file(text: str) -> np.ndarray | None:
+    _warn_of_others(text.count("@<TRIPOS>MOLECULE") > 1)
     return _heavy(Chem.MolFromMol2Block(text, sanitize=False, removeHs=False))
 
 
@@ -252,6 +259,7 @@ def _pdb_file(text: str) -> np.ndarray | None:
         structure = gemmi.read_pdb_string(text)
     except (RuntimeError, ValueError):
         return None
+    _warn_of_others(len(structure) > 1)
     places: dict[tuple[str, str, str], gemmi.Atom] = {}
     for chain in structure[0] if len(structure) else ():
         for residue in chain:

@@ -122,7 +122,7 @@ def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
     first = next((line for line in lines if line and not line.startswith("#")), "")
     try:
         if not first.lower().startswith("data_"):
-            expected = _count_records(path, text)
+            expected = count_records(path, text)
             return gemmi.read_pdb_string(text), expected
         document = gemmi.cif.read_string(text)
         found = [len(block.find_mmcif_category("_atom_site.")) for block in document]
@@ -159,7 +159,7 @@ def _plain_assemblies(block: gemmi.cif.Block) -> None:
         loop.add_row([name, *"????"])
 
 
-def _count_records(path: Path, text: str) -> int:
+def count_records(path: Path, text: str) -> int:
     """Number of ATOM and HETATM records; InputError where one has no numbers as coordinates."""
     count = 0
     for number, line in enumerate(text.splitlines(), start=1):

@@ -641,6 +641,11 @@ def test_a_ligand_outside_the_box_and_further_molecules_are_reported(
         "the 2 heavy atoms in long.sdf: 2 of them lie outside the box, up to 5.0 A; "
         "a half side of 15 A would contain it"
     ) in caplog.messages[1]
+    path = write(
+        tmp_path / "two.pdb", ["MODEL        1", *ALANINES[:2], "ENDMDL", "MODEL        2"]
+    )
+    site_of_ligand(path, 10.0)
+    assert "contains several molecules; the first is used" in caplog.messages[2]
 
 
 @pytest.mark.parametrize(
@@ -650,6 +655,7 @@ def test_a_ligand_outside_the_box_and_further_molecules_are_reported(
         ("a.sdf", "rubbish\n", "contains no readable molecule"),
         ("a.mol2", "rubbish\n", "contains no readable molecule"),
         ("a.pdb", "rubbish\n", "has 0 heavy atoms"),
+        ("a.pdb", f"{ALANINES[0]}\n{ALANINES[1][:30]}{'*' * 24}\n", "line 2: no coordinates"),
         ("a.xyz", LIGAND, "give an SDF, PDB or MOL2 file"),
         ("a.sdf", LIGAND.replace("1.5000", "0.0000"), "has no coordinates"),
         ("a.sdf", LIGAND[:60], "contains no readable molecule"),
