@@ -11,6 +11,7 @@ import string
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -61,27 +62,46 @@ def protonate(
     index = np.array([i for i in np.flatnonzero(mine) if places[i].chain in letter], np.int64)
     if not len(index):
         return np.empty((0, 3))
-    answer = _run_pdb2pqr(_pdb(selection, index, letter), ph, selection.source)
+    seqid = _seqids({places[i] for i in index.tolist()})
+    answer = _run_pdb2pqr(_pdb(selection, index, letter, seqid), ph, selection.source)
     selection.note(
         "hydrogens",
         f"by PDB2PQR with PROPKA at pH {ph:g}, from the amino acids alone; metals, cofactors and "
         "waters were not seen by it and stay",
         "chosen",
     )
-    return _take(selection, index, letter, answer)
+    return _take(selection, index, letter, seqid, answer)
 
 
-def _pdb(selection: Selection, index: np.ndarray, letter: dict[str, str]) -> str:
+def _seqids(places: set[Place]) -> dict[Place, tuple[int, str]]:
+    """Number and insertion code of residues; counted by chain where a number is no PDB's."""
+    if all(-999 <= place.number <= 9999 for place in places):
+        return {place: (place.number, place.insertion) for place in places}
+    count: Counter[str] = Counter()
+    found = {}
+    for place in sorted(places):
+        count[place.chain] += 1
+        found[place] = count[place.chain], ""
+    return found
+
+
+def _pdb(
+    selection: Selection,
+    index: np.ndarray,
+    letter: dict[str, str],
+    seqid: dict[Place, tuple[int, str]],
+) -> str:
     """Amino acids as PDB records, with one letter a chain; coordinates keep three decimals."""
     lines = []
     for serial, i in enumerate(index.tolist(), start=1):
         place, name = selection.atoms.place[i], selection.atoms.name[i]
         residue = "MET" if place.residue == "MSE" else place.residue
         name, symbol = ("SD", "S") if name == "SE" else (name, selection.atoms.symbol[i])
+        number, insertion = seqid[place]
         x, y, z = selection.xyz[i]
         lines.append(
             f"ATOM  {serial % 100000:5d} {f' {name}' if len(name) < 4 else name:<4} {residue:>3} "
-            f"{letter[place.chain]}{place.number:4d}{place.insertion or ' '}   "
+            f"{letter[place.chain]}{number:4d}{insertion or ' '}   "
             f"{x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00          {symbol:>2}"
         )
     return "\n".join([*lines, "END", ""])
@@ -112,11 +132,17 @@ def _run_pdb2pqr(text: str, ph: float, source: str) -> gemmi.Structure:
 
 
 def _take(
-    selection: Selection, index: np.ndarray, letter: dict[str, str], answer: gemmi.Structure
+    selection: Selection,
+    index: np.ndarray,
+    letter: dict[str, str],
+    seqid: dict[Place, tuple[int, str]],
+    answer: gemmi.Structure,
 ) -> np.ndarray:
     """The hydrogens of known residues; turned side chains take their new places."""
     chain_of = {one: [chain] for chain, one in letter.items()}
-    rows = {(*_key(selection.atoms.place[i]), selection.atoms.name[i]): i for i in index.tolist()}
+    place_of, name = selection.atoms.place, selection.atoms.name
+    rows: dict[tuple[object, ...], int]
+    rows = {(place_of[i].chain, *seqid[place_of[i]], name[i]): i for i in index.tolist()}
     binding, beside = _held(selection, index)
     hydrogens: list[list[float]] = []
     for chain in answer[0]:
@@ -180,7 +206,3 @@ def _near(selection: Selection, index: np.ndarray, others: np.ndarray, reach: fl
     tree = selection.xyz[others]
     close = [i for i in index if np.linalg.norm(tree - selection.xyz[i], axis=1).min() < reach]
     return set(selection.residue[close].tolist())
-
-
-def _key(place: Place) -> Sequence[object]:
-    return place.chain, place.number, place.insertion

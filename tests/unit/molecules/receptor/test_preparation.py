@@ -1066,3 +1066,19 @@ def test_a_chain_that_ends_within_is_protonated_in_all_its_parts(tmp_path: Path)
     assert {part for part, why in states[0].items() if "by its hydrogens" in why} == {
         *("B/HIS/92", "B/HIS/129", "B/HIS/137"),
     }
+
+
+def test_residues_beyond_the_numbers_of_a_pdb_are_protonated_as_others(tmp_path: Path) -> None:
+    file = DHFR / "1ia1_protein_one_lig_removed.pdb"
+    lines = file.read_text(encoding="ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"][:100]
+    structure = gemmi.read_pdb_string("\n".join(lines))
+    x, y, z = structure[0].calculate_center_of_mass().tolist()
+    found = []
+    for more in (0, 9995):
+        for residue in structure[0]["B"]:
+            residue.seqid = gemmi.SeqId(residue.seqid.num + more, " ")
+        path = tmp_path / f"{more}.cif"
+        structure.make_mmcif_document().write_file(str(path))
+        found.append(keep(path, site_at((x, y, z), 10.0), protonation="propka"))
+    assert np.array_equal(found[0].typed["ad4"].xyz, found[1].typed["ad4"].xyz)
