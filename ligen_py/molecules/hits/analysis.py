@@ -127,6 +127,7 @@ def _left_open(parent: Chem.Mol, mol: Chem.Mol) -> tuple[int, str]:
     """How many stereocentres and double bonds the parent leaves open; all labels of the pose."""
     found = Chem.FindPotentialStereo(with_equal_oxygens(parent))
     count = sum(one.specified == Chem.StereoSpecified.Unspecified for one in found)
+    count += sum(len(group.GetAtoms()) for group in parent.GetStereoGroups())
     if not count:
         return 0, ""
     docked = Chem.RemoveHs(from_coordinates(mol))

@@ -42,6 +42,7 @@ from ligen_py.molecules.ligands.standardising import (
     Parent,
     canonical_smiles,
     largest_fragment,
+    smiles_with_groups,
     standardise,
     standardising,
 )
@@ -314,12 +315,13 @@ def _prepared(
             parent.notes.append("map numbers of atoms removed")
         notes += parent.notes
         _require_supported(parent.mol)
-        smiles = written
+        smiles = smiles_with_groups(parent.mol)
         yield None
         key = content_key(smiles)
         _require_wanted(parent.mol, notes, settings)
-        drawing = yield from _drawing(drawn, parent, smiles, settings)
-        states = yield from _states(parent.mol, drawing, smiles, settings, shapes, notes)
+        drawing = yield from _drawing(drawn, parent, written, settings)
+        its_smiles = written if drawing else smiles  # coordinates have one isomer of a group's
+        states = yield from _states(parent.mol, drawing, its_smiles, settings, shapes, notes)
         yield None
         values = properties(parent.mol)
         yield None

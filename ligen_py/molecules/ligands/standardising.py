@@ -23,6 +23,7 @@ UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
 HEAVY = frozenset(range(2, 119))
+ABSOLUTE = Chem.StereoGroupType.STEREO_ABSOLUTE
 OPEN_IMINE = "side of the hydrogen of C=N-H left open"
 MIXTURE = "mixture, also of"
 """First words of the note of a record with several parents."""
@@ -30,9 +31,27 @@ MIXTURE = "mixture, also of"
 
 def canonical_smiles(mol: Chem.Mol) -> str:
     """Canonical isomeric SMILES, hydrogens implicit."""
+    return str(Chem.MolToSmiles(_without_hydrogens(mol)))
+
+
+def smiles_with_groups(mol: Chem.Mol) -> str:
+    """`canonical_smiles`, with ChemAxon's extension for groups of centres that may be inverted.
+
+    Such groups say that a record is a racemate, or that of a stereoisomer only the relative
+    configuration is known. Which of the isomers is drawn does not matter.
+    """
+    if all(group.GetGroupType() == ABSOLUTE for group in mol.GetStereoGroups()):
+        return canonical_smiles(mol)
+    bare = Chem.RWMol(_without_hydrogens(mol))
+    bare.SetStereoGroups([one for one in bare.GetStereoGroups() if one.GetGroupType() != ABSOLUTE])
+    way = Chem.SmilesWriteParams(), Chem.CXSmilesFields.CX_ENHANCEDSTEREO
+    return str(Chem.MolToCXSmiles(bare, *way))
+
+
+def _without_hydrogens(mol: Chem.Mol) -> Chem.Mol:
     if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
-        mol = Chem.RemoveHs(mol, _hydrogens(), sanitize=False)
-    return str(Chem.MolToSmiles(mol))
+        return Chem.RemoveHs(mol, _hydrogens(), sanitize=False)
+    return mol
 
 
 @cache

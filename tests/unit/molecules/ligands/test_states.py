@@ -190,6 +190,33 @@ def test_states_that_cannot_be_are_reported() -> None:
     assert "states left out, the first for: its stereocentres exclude each other" in found.note
 
 
+@pytest.mark.parametrize(
+    ("given", "parent", "docked"),
+    [
+        ("C[C@@H](F)Cl |&1:1|", "C[C@H](F)Cl |&1:1|", {"C[C@@H](F)Cl", "C[C@H](F)Cl"}),
+        ("C[C@@H](F)Cl |a:1|", "C[C@@H](F)Cl", {"C[C@@H](F)Cl"}),
+        (
+            "C[C@H](F)[C@@H](C)Cl.Cl |o1:1,3|",
+            "C[C@H](F)[C@@H](C)Cl |o1:1,3|",
+            {"C[C@H](F)[C@@H](C)Cl", "C[C@H](Cl)[C@@H](C)F"},
+        ),
+    ],
+)
+def test_racemates_and_relative_isomers_are_docked_as_both(
+    given: str, parent: str, docked: set[str]
+) -> None:
+    drawing = Chem.MolFromSmiles(given)
+    found = of(given)
+    assert (found.smiles, set(states(found))) == (parent, docked)
+    flat = prepare(Record(1, "x", Chem.MolToV3KMolBlock(drawing), "mol"), SETTINGS)
+    assert (flat.key, states(flat)) == (found.key, states(found))
+    assert (found.key == of(given.split()[0]).key) == (" " not in parent)
+    drawing = Chem.AddHs(drawing)
+    assert EmbedMolecule(drawing, randomSeed=1) == 0
+    placed = prepare(Record(1, "x", Chem.MolToV3KMolBlock(drawing), "mol"), SETTINGS)
+    assert (placed.key, len(placed.states)) == (found.key, 1)
+
+
 def test_isomers_drawn_by_lot_do_not_depend_on_the_writing() -> None:
     drawn = Chem.MolFromSmiles("CC(O)C(N)C(F)C(Cl)C(Br)C(=O)O")
     written = {Chem.MolToSmiles(drawn, canonical=False, rootedAtAtom=i) for i in (0, 3, 9)}
