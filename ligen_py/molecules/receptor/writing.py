@@ -20,7 +20,9 @@ def receptor_pdb(whole: Whole, charged: Ad4Receptor) -> str:
     """
     hydrogens = charged.xyz[charged.type == Ad4Type.HD]
     own: dict[int, list[np.ndarray]] = {}
-    for number, parent in parents(hydrogens, whole.xyz):
+    # At the rim of what is scored a polar hydrogen may lie near a carbon that is left out there.
+    donors = np.where(whole.element[:, None] == 6, np.inf, whole.xyz)
+    for number, parent in parents(hydrogens, donors):
         own.setdefault(parent, []).append(hydrogens[number])
     structure, model = gemmi.Structure(), gemmi.Model(1)
     chains: dict[str, gemmi.Chain] = {}

@@ -194,6 +194,27 @@ def test_a_chain_called_by_the_sign_between_names_is_written_and_exported(
     assert " ALA |   1 " in receptor_pdb(prepared.whole, prepared.typed["ad4"])
 
 
+def test_the_exported_hydrogens_are_on_no_carbon_where_a_chain_leaves_the_reach(
+    tmp_path: Path,
+) -> None:
+    place = [(0.0, 0.0, 0.0), (1.2, 0.9, 0.0), (1.2, 2.4, 0.0), (2.3, 3.0, 0.0)]
+    far = [(-1.1, 0.75, 0.0), (-2.3, 0.0, 0.0), (-1.1, 1.95, 0.0)]
+    lines = [
+        *(atom(n, "GLY", 1, xyz, n[0]) for n, xyz in zip(("C", "CA", "O"), far, strict=True)),
+        *(
+            atom(n, "ALA", 2, xyz, n[0])
+            for n, xyz in zip(("N", "CA", "C", "O"), place, strict=True)
+        ),
+    ]
+    lines.append(atom("CA", "GLY", 9, (12.0, 3.0, 0.0)))
+    prepared = run(tmp_path, lines, site_at((12.3, 3.0, 0.0), 4.0))
+    text = receptor_pdb(prepared.whole, prepared.typed["ad4"])
+    names = [
+        (line[17:20], line[12:16].strip()) for line in text.splitlines() if line[76:78] == " H"
+    ]
+    assert names == [("ALA", "H")]
+
+
 def test_roots_are_means_of_bonded_heavy_neighbours(tmp_path: Path, ligand_site: Site) -> None:
     metal = het("ZN", "ZN", 50, (5.2, 3.5, 0.0), "ZN")
     receptor = run(tmp_path, [*ALANINES, metal], ligand_site).typed["xscore"]
