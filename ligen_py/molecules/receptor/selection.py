@@ -202,8 +202,14 @@ def choose_locations(selection: Selection) -> None:
         for index in rivals:
             if index is not best:
                 selection.drop(index, reason, each)
-    for _, index in selection.residues(selection.open & (atoms.altloc != "")):
-        _choose_location(selection, index)
+    lettered = selection.open & (atoms.altloc != "")
+    mixed = set(selection.residue[lettered].tolist())
+    for number, index in selection.residues(selection.open) if mixed else ():
+        if number in mixed:
+            # Old files leave out the first letter of two.
+            names = set(atoms.name[index[lettered[index]]])
+            rivals = [i for i in index.tolist() if atoms.name[i] in names]
+            _choose_location(selection, np.array(rivals, np.int64))
 
 
 def _rank(atoms: Atoms, index: np.ndarray) -> tuple[float, str]:
@@ -226,4 +232,6 @@ def _choose_location(selection: Selection, index: np.ndarray) -> None:
         same.sort(key=lambda i: (atoms.altloc[i] != best, -atoms.occupancy[i], atoms.altloc[i]))
         lost += same[1:]
     reason = "alternate location; the most occupied, then the first is kept"
-    selection.drop(np.array(lost, np.int64), reason, lambda place: f"{place} other than {best}")
+    selection.drop(
+        np.array(lost, np.int64), reason, lambda place: f"{place} other than {best or 'blank'}"
+    )

@@ -403,6 +403,15 @@ def test_the_most_occupied_then_the_first_location_is_kept_for_a_whole_residue(
     assert rows(prepared)["A/SER/2 other than B"][1] == 1
 
 
+def test_a_location_without_letter_is_one_of_those_of_its_atom(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    other = atom("CB", "ALA", 1, (7.0, 0.75, -1.2), altloc="B", occupancy=0.3)
+    prepared = run(tmp_path, [*ALANINES, other], ligand_site)
+    assert labels(prepared) == labels(run(tmp_path, ALANINES, ligand_site))
+    assert rows(prepared)["A/ALA/1 other than blank"][:2] == ("dropped", 1)
+
+
 def test_one_residue_is_kept_where_two_share_a_position(tmp_path: Path, ligand_site: Site) -> None:
     lines = [
         atom("CA", "SER", 1, (6.0, 0.0, 0.0), altloc="A", occupancy=0.3),
