@@ -191,6 +191,7 @@ def prepare(
     kept = selection.open & selection.heavy
     near = _drop_far(selection, site, settings.margin)
     atoms, charged, perceived = _receptor(selection, kept, near, hydrogens, cofactors)
+    _warn_of_cofactors(selection, near, structure.cofactors, charged.cofactors)
     seen = dict.fromkeys(charged.cofactors, BY_SMILES)
     seen |= {number: f"{PERCEIVED}{smiles}" for number, smiles in perceived.items()}
     inspect(selection, kept, near, site, seen)
@@ -204,6 +205,26 @@ def prepare(
         selection.atoms.element[kept],
         _balanced(selection),
     )
+
+
+def _warn_of_cofactors(
+    selection: Selection, near: np.ndarray, given: Mapping[str, str], found: set[int]
+) -> None:
+    """Say where the SMILES of a cofactor, which a config gives, is that of no residue."""
+    names = {place.residue.upper() for place in selection.places}
+    for name in sorted(set(given) - names):
+        log.warning("cofactors.%s: no residue of %s is called so", name, selection.source)
+    unlike = {
+        selection.places[number].residue.upper(): selection.places[number]
+        for number in np.unique(selection.residue[near])[::-1].tolist()
+        if number not in found
+    }
+    for name in sorted(set(given) & set(unlike)):
+        log.warning(
+            "cofactors.%s: %s is not this molecule by its atoms; it is treated as without",
+            name,
+            unlike[name],
+        )
 
 
 def _choose(

@@ -412,6 +412,19 @@ def test_a_location_without_letter_is_one_of_those_of_its_atom(
     assert rows(prepared)["A/ALA/1 other than blank"][:2] == ("dropped", 1)
 
 
+def test_a_smiles_that_is_that_of_no_residue_is_said(
+    tmp_path: Path, ligand_site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write(tmp_path / "a.pdb", [*ALANINES, het("O1", "XYZ", 3, (3.0, 3.0, 0.0), "O")])
+    keep(path, ligand_site, cofactors={"XYZ": "O"})
+    assert not caplog.messages
+    keep(path, ligand_site, cofactors={"XYZ": "CN", "XZY": "O"})
+    assert caplog.messages == [
+        f"cofactors.XZY: no residue of {path} is called so",
+        "cofactors.XYZ: A/XYZ/3 is not this molecule by its atoms; it is treated as without",
+    ]
+
+
 def test_one_residue_is_kept_where_two_share_a_position(tmp_path: Path, ligand_site: Site) -> None:
     lines = [
         atom("CA", "SER", 1, (6.0, 0.0, 0.0), altloc="A", occupancy=0.3),
