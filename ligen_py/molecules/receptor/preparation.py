@@ -221,7 +221,7 @@ def _warn_of_cofactors(
     }
     for name in sorted(set(given) & set(unlike)):
         log.warning(
-            "cofactors.%s: %s is not this molecule by its atoms; it is treated as without",
+            "cofactors.%s: %s is another molecule by its atoms, so this one is not used",
             name,
             unlike[name],
         )

@@ -421,7 +421,7 @@ def test_a_smiles_that_is_that_of_no_residue_is_said(
     keep(path, ligand_site, cofactors={"XYZ": "CN", "XZY": "O"})
     assert caplog.messages == [
         f"cofactors.XZY: no residue of {path} is called so",
-        "cofactors.XYZ: A/XYZ/3 is not this molecule by its atoms; it is treated as without",
+        "cofactors.XYZ: A/XYZ/3 is another molecule by its atoms, so this one is not used",
     ]
 
 
