@@ -53,7 +53,7 @@ from ligen_py.molecules.ligands.states import (
     tetrahedral_carbons,
     undefined_stereo,
 )
-from ligen_py.molecules.lists import Lists
+from ligen_py.molecules.lists import USUAL, Lists
 from ligen_py.molecules.steps import ALONE, Steps, at_once, in_turn
 from ligen_py.molecules.stored import stored, stored_arrays
 from ligen_py.molecules.surroundings import surroundings
@@ -313,6 +313,9 @@ def _prepared(
         if ":" in written and _unlabelled(drawn):
             parent, written = yield from _parent(drawn, settings)
             parent.notes.append("map numbers of atoms removed")
+        if ("->" in written or "<-" in written) and _without_datives(drawn):
+            parent, written = yield from _parent(drawn, settings)
+            parent.notes.append("dative bonds written as charges")
         notes += parent.notes
         _require_supported(parent.mol)
         smiles = smiles_with_groups(parent.mol)
@@ -353,6 +356,21 @@ def _unlabelled(mol: Chem.Mol) -> bool:
     for atom in labelled:
         atom.SetAtomMapNum(0)
     return bool(labelled)
+
+
+def _without_datives(mol: Chem.Mol) -> bool:
+    """Make a dative bond a single one between charges, as pKa and types are known; if there is one.
+
+    RDKit counts a dative bond in no ring.
+    """
+    datives = [bond for bond in mol.GetBonds() if bond.GetBondType() == Chem.BondType.DATIVE]
+    for bond in datives:
+        giver, taker = bond.GetBeginAtom(), bond.GetEndAtom()
+        giver.SetFormalCharge(giver.GetFormalCharge() + 1)
+        taker.SetFormalCharge(taker.GetFormalCharge() - 1)
+        bond.SetBondType(Chem.BondType.SINGLE)
+    Chem.SanitizeMol(mol)
+    return bool(datives)
 
 
 def _unreadable(error: Exception, smiles: str = "", key: str = "") -> Prepared:
@@ -463,6 +481,9 @@ def _require_supported(mol: Chem.Mol) -> None:
         strange = {mol.GetAtomWithIdx(atom).GetSymbol() for atom in atoms}
         names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
         raise _UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
+    if not USUAL.issuperset([bond.type for bond in surroundings(mol).lists.bonds]):
+        said = "a bond is neither single, double, triple nor aromatic"
+        raise _UnusableError(Reason.UNPARSABLE, said)
     if max(elements, default=0) < 2:
         raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
 

@@ -385,6 +385,14 @@ def test_map_numbers_are_no_part_of_a_molecule(settings: ParseSettings) -> None:
     assert ligand("O[CH2:7]C[NH3+]").key == ligand("OCC[NH3+]").key
 
 
+def test_dative_bonds_are_written_as_charges_and_others_are_refused() -> None:
+    drawn, charged = ligand("CN(C)(C)->O"), ligand("C[N+](C)(C)[O-]")
+    assert (drawn.key, pickle.dumps(drawn.states)) == (charged.key, pickle.dumps(charged.states))
+    assert drawn.note == "dative bonds written as charges"
+    assert ligand("C1CC<-N1").smiles == "[CH-]1CC[NH2+]1"  # one in a ring made no end
+    assert ligand("CC~C").detail == "a bond is neither single, double, triple nor aromatic"
+
+
 def test_what_must_be_embedded_is_left_to_be_made_alone(tmp_path: Path) -> None:
     """Until its shapes are known."""
     records = [Record(n, "x", smiles) for n, smiles in enumerate(("CCOC1CCNCC1", "not one"), 1)]
