@@ -52,6 +52,7 @@ from ligen_py.molecules.ligands.states import (
     tautomers,
     tetrahedral_carbons,
     undefined_stereo,
+    unmark_acids,
 )
 from ligen_py.molecules.lists import USUAL, Lists
 from ligen_py.molecules.steps import ALONE, Steps, at_once, in_turn
@@ -457,6 +458,7 @@ def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
     if mol is None:
         said = (found[1] for message in messages[earlier:] if (found := _SAID.match(message)))
         raise _UnusableError(Reason.UNPARSABLE, next(said, "RDKit cannot read the record"))
+    unmark_acids(mol)
     return mol
 
 

@@ -80,6 +80,28 @@ def acid_centres(mol: Chem.Mol) -> dict[int, list[int]]:
     return found
 
 
+def unmark_acids(mol: Chem.Mol) -> None:
+    """Take the marks off acid centres, in place; coordinates with O and OH seem to have them.
+
+    Hydrogens may be atoms.
+    """
+    marked = [
+        atom
+        for atom in atoms_of(mol)
+        if atom.GetChiralTag() and atom.GetAtomicNum() in (15, 16) and _ends(atom) > 1
+    ]
+    for atom in marked:
+        atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+    if marked:
+        Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
+
+
+def _ends(atom: Chem.Atom) -> int:
+    """How many of an atom's neighbours are oxygens without another heavy neighbour."""
+    oxygens = (other for other in atom.GetNeighbors() if other.GetAtomicNum() == 8)
+    return sum(sum(n.GetAtomicNum() > 1 for n in one.GetNeighbors()) == 1 for one in oxygens)
+
+
 def with_equal_oxygens(mol: Chem.Mol) -> Chem.Mol:
     """A copy whose acid centres have equal oxygens, so that RDKit sees no stereocentre there."""
     result = Chem.RWMol(mol)

@@ -127,6 +127,15 @@ def test_oxygens_that_share_a_proton_make_no_stereocentre(smiles: str, count: in
     assert {Chem.MolToSmiles(form) for form in bare} == {Chem.CanonSmiles(smiles)}
 
 
+@pytest.mark.parametrize("smiles", ["C[P@](=O)(O)OC[C@H](F)Cl", "CS(=O)O", "CO[P@](O)(=S)CC"])
+def test_coordinates_do_not_mark_oxygens_that_share_a_proton(smiles: str) -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert EmbedMolecule(mol, randomSeed=1) == 0
+    placed = prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), SETTINGS)
+    assert (placed.smiles, placed.key) == (of(smiles).smiles, of(smiles).key)
+    assert ("[P@" in placed.smiles) == ("=S" in smiles)
+
+
 def test_impossible_stereoisomers_cost_only_themselves() -> None:
     """Of camphor's four drawings two cannot be built."""
     assert len(states(of("CC1(C)C2CCC1(C)C(=O)C2"))) == 2
