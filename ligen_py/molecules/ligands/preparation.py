@@ -458,8 +458,16 @@ def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
     if mol is None:
         said = (found[1] for message in messages[earlier:] if (found := _SAID.match(message)))
         raise _UnusableError(Reason.UNPARSABLE, next(said, "RDKit cannot read the record"))
+    for atom in atoms_of(mol):
+        if atom.HasQuery() and _is_list(atom.DescribeQuery()):
+            atom.SetAtomicNum(0)  # some lists count as their first element
     unmark_acids(mol)
     return mol
+
+
+def _is_list(query: str) -> bool:
+    """Whether what RDKit says of an atom's query leaves more than one element, as [N,O] does."""
+    return query.count("AtomAtomicNum") > 1 or "!=" in query or "not" in query
 
 
 @cache

@@ -322,6 +322,25 @@ def test_limits_are_inclusive() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("listed", "is_molecule"),
+    [
+        ("  2 F    2   7   8\n", False),
+        ("  2 T    2   7   8\n", False),
+        ("M  ALS   2  2 F N   O   \n", False),
+        ("M  ALS   2  1 T N   \n", False),
+        ("M  ALS   2  1 F N   \n", True),
+        ("M  SUB  1   2   1\n", True),
+    ],
+)
+def test_a_list_of_elements_is_no_molecule(listed: str, is_molecule: bool) -> None:
+    """RDKit takes an atom of some lists for the first element, also of "not nitrogen"."""
+    text = Chem.MolToMolBlock(Chem.MolFromSmiles("CN")).replace("M  END", listed + "M  END")
+    found = prepare(Record(1, "x", text, "mol"), SETTINGS)
+    reason = Reason.NONE if is_molecule else Reason.UNSUPPORTED_ELEMENT
+    assert (found.reason, found.smiles) == (reason, "CN" * is_molecule)
+
+
 def test_a_block_cut_short_is_unparsable() -> None:
     text = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
     for cut in range(0, len(text) - 2, 7):
