@@ -19,6 +19,7 @@ from ligen_py.molecules.given import Molecule
 from ligen_py.pipeline import FOLDER, Watch
 from ligen_py.pipeline import run as run_pipeline
 from ligen_py.records.ledger import Status
+from ligen_py.settings.check import check
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
@@ -84,6 +85,8 @@ def dock(
         InputError: a file or setting cannot be used.
         DeviceError: there is no such device, or it failed.
     """
+    # Checked before anything is docked, so that nothing is docked in vain.
+    wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock")
     kept = None if folder is None else Path(folder)
     if kept is not None and (kept / FOLDER).exists():
         raise InputError(f"{kept}: contains results already; name another folder, or delete them")
@@ -100,7 +103,7 @@ def dock(
             campaign = publish_folder(work / FOLDER, kept / FOLDER) / campaign.name
             watch("export")
             try:
-                _write_files(plan, pocket, campaign, kept, poses, pdbqt)
+                _write_files(plan, pocket, campaign, kept, wanted)
             except BaseException:  # Ctrl-C, too: results without hits would stop the next call
                 shutil.rmtree(kept / FOLDER)
                 raise
@@ -185,7 +188,7 @@ def _jobs(sources: Mapping[str, Source]) -> int:
 
 
 def _write_files(
-    plan: Workplan, pocket: Pocket, campaign: Path, folder: Path, poses: int, pdbqt: bool
+    plan: Workplan, pocket: Pocket, campaign: Path, folder: Path, settings: ExportSettings
 ) -> None:
     inputs = {
         "campaign": campaign,
@@ -193,7 +196,6 @@ def _write_files(
         "name": "hits",
         "reference": pocket.reference,
     }
-    settings = ExportSettings(count=EVERY, poses=poses, pdbqt=pdbqt)
     STAGES["export"].run(inputs, settings, None, folder)
     with redirect_stdout(io.StringIO()):
         shown = {"campaign": campaign, "exported": folder}

@@ -215,6 +215,8 @@ def _reference(ligand: str | Path | Molecule, folder: Path, what: str) -> Path:
 
 def _half_side(ligand: Path, margin: float) -> float:
     """Half the side of the cube around a ligand's centroid that contains it with a margin."""
+    if margin < 0:
+        raise InputError(f"margin: give 0 or more, not {margin:g}, or the ligand leaves its box")
     xyz = read_heavy_atoms(ligand)
     half = float(np.abs(xyz - xyz.mean(axis=0)).max()) + margin
     if half > LARGEST:

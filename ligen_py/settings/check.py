@@ -119,13 +119,13 @@ def _wanted(item: Any, field: Any) -> str:
     if kind == "literal_error":
         return f"give {context['expected']}"
     if kind == "greater_than":
-        return f"give more than {context['gt']:g}"
+        return f"give more than {context['gt']:.12g}"
     if kind == "greater_than_equal":
-        return f"give {context['ge']:g} or more"
+        return f"give {context['ge']:.12g} or more"
     if kind == "less_than":
-        return f"give less than {context['lt']:g}"
+        return f"give less than {context['lt']:.12g}"
     if kind == "less_than_equal":
-        return f"give {context['le']:g} or less"
+        return f"give {context['le']:.12g} or less"
     if kind == "too_short":
         return f"give at least {context['min_length']} of them"
     if kind == "too_long":
