@@ -142,7 +142,7 @@ def _add_method(how: argparse._ArgumentGroup) -> None:
 def _dock(options: argparse.Namespace) -> None:
     _require_one_site(options)
     _require_ligands(options.ligands)
-    _require_folder(options.output, options.overwrite)
+    _require_folder(options)
     # What takes a second to import comes after what is wrong with the command line.
     from ligen_py.api import Pocket, dock
     from ligen_py.settings.parse import AS_GIVEN
@@ -209,12 +209,13 @@ def _require_ligands(ligands: Sequence[str]) -> None:
             raise InputError(f"{word}: no such file, and no SMILES that RDKit can read")
 
 
-def _require_folder(folder: Path, overwrite: bool) -> None:
+def _require_folder(options: argparse.Namespace) -> None:
     """InputError where results would be overwritten unasked; else they are removed, all of them."""
+    folder: Path = options.output
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder to write into")
     results = folder / "results"
-    if results.exists() and not overwrite:
+    if results.exists() and not options.overwrite:
         raise InputError(
             f"{folder}: contains results already; name another folder, or give --overwrite to "
             "replace them"
@@ -223,9 +224,22 @@ def _require_folder(folder: Path, overwrite: bool) -> None:
         return
     if not (results / "input").is_dir():  # which a campaign's results lack
         raise InputError(f"{results}: is not of ligen dock; name another folder")
-    shutil.rmtree(results)
-    for path in chain.from_iterable(map(folder.glob, WRITTEN)):
+    removed = [results, *chain.from_iterable(map(folder.glob, WRITTEN))]
+    _require_apart(options, {path.resolve() for path in removed})
+    for path in removed:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _require_apart(options: argparse.Namespace, removed: set[Path]) -> None:
+    """InputError where an input, as hits to be docked once more, is among what will be removed."""
+    given = [options.receptor, *options.ligands, options.site, options.autobox]
+    for word in filter(None, given):
+        path = Path(word).resolve()
+        if removed.intersection((path, *path.parents)):
+            raise InputError(
+                f"{word}: --overwrite would delete it before it is read; name another folder than "
+                f"{options.output}"
+            )
 
 
 class _Progress:

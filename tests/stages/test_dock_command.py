@@ -80,6 +80,21 @@ def test_results_are_replaced_only_if_asked(
     assert (docked / "hits-notes.txt").exists()
 
 
+@pytest.mark.parametrize("flag", [None, "--site", "--autobox"])
+def test_what_is_docked_again_is_not_deleted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str | None
+) -> None:
+    (tmp_path / "results/input").mkdir(parents=True)
+    for name in ("hits.sdf", "hits-receptor.pdb", "hits-reference.sdf"):
+        (tmp_path / name).touch()
+    ligand, site = str(tmp_path / "hits.sdf"), str(tmp_path / "hits-reference.sdf")
+    words = ["CCO", flag, site] if flag else [ligand, *SITE]
+    assert main([str(PROTEIN), *words, "-o", str(tmp_path), "--overwrite"]) == 1
+    assert f"{site if flag else ligand}: --overwrite would delete it" in capsys.readouterr().err
+    assert Path(ligand).exists()
+    assert (tmp_path / "results").exists()
+
+
 def test_a_campaign_is_never_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
