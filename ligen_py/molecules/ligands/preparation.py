@@ -458,7 +458,7 @@ def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
     if mol is None:
         said = (found[1] for message in messages[earlier:] if (found := _SAID.match(message)))
         raise _UnusableError(Reason.UNPARSABLE, next(said, "RDKit cannot read the record"))
-    for atom in atoms_of(mol):
+    for atom in atoms_of(mol) if mol.HasQuery() else ():
         if atom.HasQuery() and _is_list(atom.DescribeQuery()):
             atom.SetAtomicNum(0)  # some lists count as their first element
     unmark_acids(mol)
