@@ -23,6 +23,7 @@ from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.poses import POSES, Poses
 from ligen_py.settings.filter import FilterSettings
+from ligen_py.store.files.inputs import require_made_from
 from ligen_py.store.files.read import read
 from ligen_py.store.files.same_ligands import require_same_ligands
 from ligen_py.store.files.write import write
@@ -60,6 +61,7 @@ def run(inputs: Inputs, settings: FilterSettings, device: str | None, output: Pa
     ledger: Ledger = read(inputs.poses, POSES, Ledger)
     poses: Poses = read(inputs.poses, POSES, Poses)
     require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
+    require_made_from(inputs.poses, POSES, inputs.ligands)
     chosen = select(device)
 
     ways = symmetries_of(ligands) if settings.symmetry else None

@@ -48,8 +48,8 @@ from ligen_py.settings.section import Section
 from ligen_py.store.campaign.contents import DEEP, Contents, require_records
 from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
-from ligen_py.store.campaign.part import input_digests
 from ligen_py.store.files.fresh import is_fresh
+from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import read, read_columns, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.typed import read_typed

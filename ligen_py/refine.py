@@ -24,6 +24,7 @@ from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.settings.refine import RefineSettings
+from ligen_py.store.files.inputs import require_made_from
 from ligen_py.store.files.read import read, read_columns
 from ligen_py.store.files.same_ligands import require_same_ligands
 from ligen_py.store.files.typed import read_typed
@@ -73,6 +74,7 @@ def run(inputs: Inputs, settings: RefineSettings, device: str | None, output: Pa
     kept: Poses = read(inputs.poses, KEPT, Poses)
     verdicts: Verdicts = read(inputs.poses, KEPT, Verdicts)
     require_same_ligands(inputs.ligands, ligands, inputs.poses, kept)
+    require_made_from(inputs.poses, KEPT, inputs.ligands)
     chosen = select(device)
 
     started = time.perf_counter()

@@ -27,6 +27,7 @@ from ligen_py.engine.scoring.watch import watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
 from ligen_py.provenance import Run
+from ligen_py.records.kept import KEPT
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -34,6 +35,7 @@ from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES
 from ligen_py.settings.score import ScoreSettings
+from ligen_py.store.files.inputs import require_made_from
 from ligen_py.store.files.read import kind_of, read
 from ligen_py.store.files.same_ligands import require_same_ligands
 from ligen_py.store.files.typed import read_typed
@@ -83,6 +85,9 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
     ledger: Ledger = read(inputs.poses, kind, Ledger)
     poses: Poses = read(inputs.poses, kind, Poses)
     require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
+    require_made_from(inputs.poses, kind, inputs.ligands)
+    if kind is not KEPT:  # which names no pocket
+        require_made_from(inputs.poses, kind, inputs.pocket)
     field: GeometricField = read(inputs.pocket, POCKET, GeometricField)
     chosen = select(device)
 

@@ -13,7 +13,7 @@ from ligen_py.records.homologs import HOMOLOGS
 from ligen_py.records.offtargets import OFFTARGETS
 from ligen_py.sequences.genome import files_of, together
 from ligen_py.settings.campaign import SEARCHES
-from ligen_py.store.campaign.part import input_digests
+from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import run_record
 
 

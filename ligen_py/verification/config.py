@@ -13,7 +13,7 @@ from ligen_py.records.kinds import KINDS
 from ligen_py.search_changes import search_changes
 from ligen_py.settings.section import Section
 from ligen_py.store.campaign.manifest import Manifest
-from ligen_py.store.campaign.part import input_digests
+from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import run_record
 
 

@@ -9,7 +9,8 @@ from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
 from ligen_py.records.kinds import KINDS
 from ligen_py.store.campaign.manifest import Manifest, PartFiles
-from ligen_py.store.campaign.part import RECORDED, input_digests, read_part
+from ligen_py.store.campaign.part import RECORDED, read_part
+from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import groups_in, read, run_record
 
 CHUNK = re.compile(r"(?P<label>.*?)(?P<number>\d+)-of-(?P<count>\d+)")

@@ -22,8 +22,8 @@ from ligen_py.records.rows import rows_below, subset, unequal
 from ligen_py.settings.check import check
 from ligen_py.settings.networks import NetworksSettings
 from ligen_py.store.campaign.manifest import Manifest
-from ligen_py.store.campaign.part import input_digests
 from ligen_py.store.campaign.reader import open_campaign
+from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import read, run_record
 
 log = logging.getLogger("ligen_py")

@@ -247,6 +247,9 @@ def test_poses_of_other_ligands(files: dict[str, Path], capsys: pytest.CaptureFi
     fewer = write_ligands(files["ligands"].with_name("fewer.h5"), make_ligands([(12, 2)]))
     assert run_filter(files | {"ligands": fewer}) == 1
     assert "contains poses of 2 ligands" in capsys.readouterr().err
+    alike = write_ligands(files["ligands"].with_name("alike.h5"), make_ligands([(11, 2), (20, 4)]))
+    assert run_filter(files | {"ligands": alike}) == 1
+    assert f"{files['poses']}: was not made from {alike}" in capsys.readouterr().err
 
 
 def test_a_bad_setting_names_the_flag(

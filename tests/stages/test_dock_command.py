@@ -132,7 +132,11 @@ def test_ctrl_c_ends_with_a_sentence_and_leaves_no_half_results(
         (["CCO", "--center", "99", "99", "99"], 1, "no receptor atom lies in the box"),
         (["CCO", *SITE, "--size", "20", "20"], 2, "--size: give one side or three, not 2"),
         (["CCO", "--autobox", "l.sdf", "--size", "20"], 2, "--autobox makes its own box"),
-        (["CCO", "--autobox", str(REFERENCE), "--margin", "-1"], 1, "margin: give 0 or more, not -1"),
+        (
+            ["CCO", "--autobox", str(REFERENCE), "--margin", "-1"],
+            1,
+            "margin: give 0 or more, not -1",
+        ),
         (["CCO", *SITE, "--count", "1001"], 1, "key 'poses': give 1000 or less"),
         (["CCO", *SITE, "--seed", "9999999999"], 1, "give 2147483647 or less"),
         (["CCO", *SITE, "--device", "abacus"], 2, "no OpenCL device matches 'abacus'"),

@@ -135,6 +135,17 @@ def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
     assert ledger.detail.tolist() == ["", "300 atoms", "", ""]
 
 
+def test_poses_of_another_pocket(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = campaign.folder
+    made_by = Run("dock", DockSettings(), (folder / "ligands.h5", folder / "pocket.h5"))
+    write(folder / "own.h5", POSES, made_by, {"ledger": campaign.ledger, "poses": campaign.poses})
+    assert campaign.score("own.h5") == 0
+    campaign.receptor = random_receptor(61, 6.0)
+    campaign.write_all()
+    assert campaign.score("own.h5") == 1
+    assert f"own.h5: was not made from {folder / 'pocket.h5'}" in capsys.readouterr().err
+
+
 def test_the_file_says_what_made_it(campaign: Campaign) -> None:
     campaign.score()
     record = run_record(campaign.folder / "scores.h5", SCORES)

@@ -12,7 +12,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.provenance import file_digest
 from ligen_py.records.networks import NETWORKS, Judged
-from ligen_py.store.campaign.part import input_digests
+from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import content_of, read, run_record
 
 log = logging.getLogger("ligen_py")

@@ -4,7 +4,6 @@ Only the columns that a campaign keeps are read, so a part costs memory by its l
 poses' atoms.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
@@ -17,7 +16,6 @@ import numpy as np
 
 from ligen_py.chain import STAGES, writer
 from ligen_py.errors import InputError
-from ligen_py.provenance import Input
 from ligen_py.records.column import Kind
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Reason, Status
@@ -27,6 +25,7 @@ from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.records.refined import REFINED
 from ligen_py.records.scores import SCORES, Checks
 from ligen_py.store.campaign.manifest import PartFiles
+from ligen_py.store.files.inputs import input_digests
 from ligen_py.store.files.read import (
     column_of,
     content_of,
@@ -456,16 +455,3 @@ def part_runs(files: PartFiles, digests: Mapping[str, str]) -> dict[str, dict[st
                     f"{stage.name} stage of part {files.label} again"
                 )
     return runs
-
-
-def input_digests(path: Path, run: Mapping[str, str]) -> set[str]:
-    """SHA-256 of the files that a file was made from, by its run record."""
-    return {item.sha256 for item in recorded_inputs(path, run)}
-
-
-def recorded_inputs(path: Path, run: Mapping[str, str]) -> list[Input]:
-    """The files that a file was made from, by its run record."""
-    try:
-        return [Input(**item) for item in json.loads(run.get("inputs", "[]"))]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InputError(f"{path}: its run record cannot be read; make the file again") from error

@@ -9,7 +9,7 @@ from ligen_py.records.functions.xscore import Interaction, XScoreReceptor
 from ligen_py.records.pocket import POCKET, Receptor
 from ligen_py.records.site import Site
 from ligen_py.store.campaign.manifest import PartFiles
-from ligen_py.store.campaign.part import recorded_inputs
+from ligen_py.store.files.inputs import recorded_inputs
 from ligen_py.store.files.read import groups_in, read, run_record
 
 
