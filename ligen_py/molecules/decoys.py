@@ -15,6 +15,7 @@ from rdkit.Chem import rdFingerprintGenerator
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.filters import PROPERTIES
 from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
+from ligen_py.molecules.mol2 import read_mol2
 
 WIDTHS = {
     "weight": 25.0,
@@ -72,7 +73,8 @@ def _molecules(records: Iterable[Record | tuple[str, str]]) -> Iterator[tuple[st
             if kind == "mol":
                 mol = Chem.MolFromMolBlock(text)
             elif kind == "mol2":
-                mol = Chem.MolFromMol2Block(text)
+                mol = read_mol2(text)
+                mol = Chem.RemoveHs(mol) if mol else None
             else:
                 mol = Chem.MolFromSmiles(text)
             if mol is not None and mol.GetNumAtoms():

@@ -55,6 +55,7 @@ from ligen_py.molecules.ligands.states import (
     unmark_acids,
 )
 from ligen_py.molecules.lists import USUAL, Lists
+from ligen_py.molecules.mol2 import read_mol2
 from ligen_py.molecules.steps import ALONE, Steps, at_once, in_turn
 from ligen_py.molecules.stored import stored, stored_arrays
 from ligen_py.molecules.surroundings import surroundings
@@ -450,7 +451,7 @@ def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
             raise _UnusableError(Reason.UNPARSABLE, "no 'M  END' line; the record is cut short")
         mol = Chem.MolFromMolBlock(record.text, removeHs=False)
     elif record.kind == "mol2":
-        mol = Chem.MolFromMol2Block(record.text, removeHs=False)
+        mol = read_mol2(record.text)
     else:
         if not (record.text.isascii() and record.text.isprintable()):
             raise _UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")

@@ -15,6 +15,7 @@ from rdkit import Chem, rdBase
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
+from ligen_py.molecules.mol2 import read_mol2
 from ligen_py.molecules.receptor.structure import read_text
 from ligen_py.settings.pocket import Structure
 
@@ -52,11 +53,8 @@ def _molecule_of(path: Path) -> Chem.Mol | None:
     text = read_text(path)
     if path.suffix.lower() != ".mol2":
         return Chem.MolFromMolBlock(text.partition("$$$$")[0])
-    mol = Chem.MolFromMol2Block(text)
-    for atom in mol.GetAtoms() if mol else ():  # RDKit makes radicals where hydrogens are missing
-        atom.SetNoImplicit(False)
-        atom.SetNumRadicalElectrons(0)
-    return mol
+    mol = read_mol2(text)
+    return Chem.RemoveHs(mol) if mol else None
 
 
 def placed(

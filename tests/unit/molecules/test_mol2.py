@@ -1,0 +1,57 @@
+"""MOL2 records as programs other than Corina write them: aromatic pyrroles, hydrogens left out."""
+
+import pytest
+from rdkit import Chem
+from rdkit.Chem.rdDistGeom import EmbedMolecule
+
+from ligen_py.molecules.mol2 import read_mol2
+
+TYPES = {
+    **{("C", "SP3"): "C.3", ("C", "SP2"): "C.2", ("C", "SP"): "C.1", ("C", "ar"): "C.ar"},
+    **{("N", "SP3"): "N.3", ("N", "SP2"): "N.2", ("N", "SP"): "N.1", ("N", "ar"): "N.ar"},
+    **{("O", "SP3"): "O.3", ("O", "SP2"): "O.2"},
+}
+
+
+def written(smiles: str, hydrogens: str) -> str:
+    """A MOL2 record with "all" hydrogens, the "polar" ones or "none"; aromatic bonds are "ar"."""
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert EmbedMolecule(mol, randomSeed=1) == 0
+    if hydrogens != "all":
+        taken = "[#1]" if hydrogens == "none" else "[#1;$([#1][#6])]"
+        mol = Chem.DeleteSubstructs(mol, Chem.MolFromSmarts(taken))
+    atoms, xyz = list(mol.GetAtoms()), mol.GetConformer().GetPositions()
+    lines = ["@<TRIPOS>MOLECULE", "x", f"{len(atoms)} {mol.GetNumBonds()}", "SMALL", "NO_CHARGES"]
+    lines += ["", "@<TRIPOS>ATOM"]
+    for atom, (x, y, z) in zip(atoms, xyz, strict=True):
+        kind = "ar" if atom.GetIsAromatic() else str(atom.GetHybridization())
+        name = TYPES.get((atom.GetSymbol(), kind), atom.GetSymbol())
+        lines.append(f"{atom.GetIdx() + 1} A {x:.4f} {y:.4f} {z:.4f} {name} 1 LIG 0")
+    lines.append("@<TRIPOS>BOND")
+    for number, bond in enumerate(mol.GetBonds(), 1):
+        order = "ar" if bond.GetIsAromatic() else str(int(bond.GetBondTypeAsDouble()))
+        ends = f"{bond.GetBeginAtomIdx() + 1} {bond.GetEndAtomIdx() + 1}"
+        lines.append(f"{number} {ends} {order}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "c1cc[nH]c1", "Cn1cnc2c1c(=O)n(C)c(=O)n2C", "c1c[nH+]c[nH]1", "C[n+]1ccccc1",
+        "Cn1cccc1-c1cc[n+](C)cc1", "C[C@H](N)C(=O)O", "C[N+]#[C-]",
+    ],
+)  # fmt: skip
+def test_aromatic_bonds_and_all_hydrogens(smiles: str) -> None:
+    mol = read_mol2(written(smiles, "all"))
+    assert mol is not None
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == Chem.CanonSmiles(smiles)
+
+
+@pytest.mark.parametrize("smiles", ["C[C@H](N)C(=O)O", "C/C=C/c1ccncc1", "NC[C@@H](F)O", "CN=[N+]=[N-]"])
+@pytest.mark.parametrize("hydrogens", ["polar", "none"])
+def test_missing_hydrogens_are_implicit(smiles: str, hydrogens: str) -> None:
+    """RDKit takes a carbon without them for a radical, and an amine without them for an anion."""
+    mol = read_mol2(written(smiles, hydrogens))
+    assert mol is not None
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == Chem.CanonSmiles(smiles)
