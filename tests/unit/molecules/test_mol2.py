@@ -48,7 +48,9 @@ def test_aromatic_bonds_and_all_hydrogens(smiles: str) -> None:
     assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == Chem.CanonSmiles(smiles)
 
 
-@pytest.mark.parametrize("smiles", ["C[C@H](N)C(=O)O", "C/C=C/c1ccncc1", "NC[C@@H](F)O", "CN=[N+]=[N-]"])
+@pytest.mark.parametrize(
+    "smiles", ["C[C@H](N)C(=O)O", "C/C=C/c1ccncc1", "NC[C@@H](F)O", "CN=[N+]=[N-]"]
+)
 @pytest.mark.parametrize("hydrogens", ["polar", "none"])
 def test_missing_hydrogens_are_implicit(smiles: str, hydrogens: str) -> None:
     """RDKit takes a carbon without them for a radical, and an amine without them for an anion."""
