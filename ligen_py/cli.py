@@ -208,6 +208,7 @@ def run(
     )
     _require_streams()
     try:
+        _keep_inputs(options)
         body(options)
         sys.stdout.flush()
     except InputError as error:
@@ -231,6 +232,19 @@ def run(
         cure = "run it again, or choose another device with --device"
         return _stop(arguments, f"the device failed: {error}; {cure}", 2)
     return 0
+
+
+def _keep_inputs(options: argparse.Namespace) -> None:
+    """Raise InputError where the output would replace an input, which may have no copy."""
+    given = vars(options).copy()
+    output = given.pop("output", None)
+    if not (isinstance(output, Path) and output.is_file()):
+        return
+    for value in given.values():
+        for path in value if isinstance(value, list) else [value]:
+            if isinstance(path, Path | str) and Path(path).resolve() == output.resolve():
+                cure = "name another with --output"
+                raise InputError(f"{output}: is an input, and would be replaced; {cure}")
 
 
 def _require_streams() -> None:

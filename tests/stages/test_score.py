@@ -229,6 +229,13 @@ def test_poses_of_other_ligands(campaign: Campaign, capsys: pytest.CaptureFixtur
     assert "kept.h5" in error_of(campaign, capsys)
 
 
+def test_an_input_is_not_replaced(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+    known = (campaign.folder / "kept.h5").read_bytes()
+    message = error_of(campaign, capsys, output="kept.h5")
+    assert f"{campaign.folder / 'kept.h5'}: is an input, and would be replaced" in message
+    assert (campaign.folder / "kept.h5").read_bytes() == known
+
+
 def test_a_ledger_of_other_records(campaign: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     ready = np.zeros(5, "u1")
     campaign.ledger = Ledger(ready, ready, text(*[""] * 5))
