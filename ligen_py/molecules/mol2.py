@@ -20,7 +20,9 @@ def read_mol2(text: str) -> Chem.Mol | None:
     Where hydrogens are missing, RDKit makes radicals.
     """
     mol = Chem.MolFromMol2Block(text, removeHs=False) or _with_fewest_charges(text)
-    carbons = [atom for atom in (atoms_of(mol) if mol else ()) if atom.GetAtomicNum() == 6]
+    if mol is None:
+        return None
+    carbons = [atom for atom in atoms_of(mol) if atom.GetAtomicNum() == 6]
     if not any(atom.GetNumRadicalElectrons() for atom in carbons):
         return mol
     for carbon, _ in matches(mol, "[CD1]#[N+]"):  # an isonitrile
