@@ -28,6 +28,29 @@ HEAVY_ATOMS = {
 """Of the components of the Protein Data Bank (haem without its iron)."""
 
 
+HAEM = """\
+CHA-C1A CHA-C4D CHB-C4A CHB-C1B CHC-C4B CHC-C1C CHD-C4C CHD-C1D NA-C1A NA-C4A C1A-C2A C2A-C3A
+C3A-C4A C3A-CMA C2A-CAA CAA-CBA CBA-CGA CGA-O1A CGA-O2A NB-C1B NB-C4B C1B-C2B C2B-C3B C3B-C4B
+C2B-CMB C3B-CAB CAB-CBB NC-C1C NC-C4C C1C-C2C C2C-C3C C3C-C4C C2C-CMC C3C-CAC CAC-CBC ND-C1D
+ND-C4D C1D-C2D C2D-C3D C3D-C4D C2D-CMD C3D-CAD CAD-CBD CBD-CGD CGD-O1D CGD-O2D
+"""
+"""The bonds of HEM in the Protein Data Bank's component, without its iron."""
+
+
+def test_haem_has_its_side_chains_where_the_component_has_them() -> None:
+    bonds = [bond.split("-") for bond in HAEM.split()]
+    names = sorted({name for bond in bonds for name in bond})
+    around = [
+        [names.index(other) for bond in bonds if name in bond for other in bond if other != name]
+        for name in names
+    ]
+    found = placed(known()["HEM"], [name[0] for name in names], around)
+    assert found is not None
+    mol = molecule(known()["HEM"])
+    vinyl = [mol.GetAtomWithIdx(found[names.index(name)]) for name in ("CBB", "CBC", "CMA")]
+    assert [atom.GetTotalNumHs(includeNeighbors=True) for atom in vinyl] == [2, 2, 3]
+
+
 def residue(name: str, left_out: frozenset[int] = frozenset()) -> tuple[Heavy, Chem.Mol]:
     """A residue as a structure file gives it: atoms in another order, bonds without orders."""
     mol = molecule(known()[name])
