@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from pathlib import Path
 
 import gemmi
@@ -40,6 +41,12 @@ def read_found(path: Path) -> list[FoundCavity]:
         )
     if not found:
         raise InputError(f"{path}: lists no cavities")
+    for rank, count in Counter(one.rank for one in found).items():
+        if count > 1:
+            raise InputError(f"{path}: {count} cavities are of rank {rank}; give each its own")
+    for one in found:
+        if not np.isfinite(one.center).all():
+            raise InputError(f"{path}: cavity {one.rank} has no centre; correct its coordinates")
     return sorted(found, key=lambda one: one.rank)
 
 

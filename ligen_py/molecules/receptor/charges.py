@@ -40,6 +40,9 @@ STATES: dict[str, dict[str, tuple[int, int]]] = {
 }  # fmt: skip
 """Atoms whose formal charge and hydrogens are not those of the neutral amino acid."""
 
+ACIDS = {"ASH": ("OD1", "OD2"), "GLH": ("OE1", "OE2")}
+"""Oxygens of protonated acids; the template has the hydrogen on the second."""
+
 OTHER_NAMES = {"HSD": "HID", "HSE": "HIE", "HSP": "HIP"}
 
 RDKIT_NAMES = {"ILE": {"CG1": "CG2", "CG2": "CG1"}}
@@ -243,6 +246,9 @@ def _templates(
         if why:
             states.append((residue, f"state {state}: {why}"))
         by_name = amino_acid(state, "OXT" in numbers) if state else {}
+        one, two = ACIDS.get(state, ("", ""))
+        if numbers.get(one) in given and numbers.get(two) not in given:
+            by_name = by_name | {one: by_name[two], two: by_name[one]}
         for name, i in numbers.items():
             result[i] = by_name.get(name)
         if state:
@@ -328,9 +334,9 @@ def _state(
         return "", ""
     if plain == "HIS":
         return _histidine(name, atoms, heavy, given, binding)
-    acid = {"ASP": ("ASH", "OD1", "OD2"), "GLU": ("GLH", "OE1", "OE2")}.get(plain)
-    if acid and any(atoms.get(atom) in given for atom in acid[1:]):
-        return acid[0], "by its hydrogens"
+    acid = {"ASP": "ASH", "GLU": "GLH"}.get(plain, "")
+    if any(atoms.get(atom) in given for atom in ACIDS.get(acid, ())):
+        return acid, "by its hydrogens"
     sulfur = atoms.get("SG")
     if plain == "CYS" and sulfur is not None:
         if any(heavy.symbol[other] == "S" for other in heavy.bonded[sulfur]):

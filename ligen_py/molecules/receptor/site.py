@@ -14,7 +14,7 @@ from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.receptor.cavity_files import read_found
 from ligen_py.molecules.receptor.selection import Selection
-from ligen_py.molecules.receptor.structure import count_records, read_text
+from ligen_py.molecules.receptor.structure import count_records, element_of, read_text
 from ligen_py.records.pocket import FoundCavity
 from ligen_py.settings.pocket import Site as SiteSettings
 
@@ -264,7 +264,8 @@ def _pdb_file(text: str) -> np.ndarray | None:
     for chain in structure[0] if len(structure) else ():
         for residue in chain:
             for number, atom in enumerate(residue):
-                if atom.element.atomic_number < 2 or residue.is_water():
+                element = element_of(atom, residue.name)
+                if element.atomic_number < 2 or residue.is_water():
                     continue
                 # Only an alternate location shares its name with another atom of the residue.
                 name = atom.name if atom.has_altloc() else f"{atom.name} {number}"

@@ -28,6 +28,9 @@ COLUMNS = (
 
 HALOGENS = frozenset(("CL", "BR"))
 
+NO_ELEMENTS = frozenset(("HE", "HO", "HS"))
+"""What the parser makes of hydrogens such as HO1, left-aligned in a file without elements."""
+
 IONS = {"SOD": "NA", "POT": "K", "CES": "CS", "CAL": "CA", "CLA": "CL"}
 """CHARMM's names of ions, whose files have no elements."""
 
@@ -175,7 +178,7 @@ def count_records(path: Path, text: str) -> int:
     return count
 
 
-def _element(atom: gemmi.Atom, residue: str) -> gemmi.Element:
+def element_of(atom: gemmi.Atom, residue: str) -> gemmi.Element:
     """An atom's element: of an ion by its name, in a known residue by the name's first letter.
 
     Names in wrong columns, and some programs, make calcium of CA in an alanine and carbon of CA in
@@ -187,6 +190,8 @@ def _element(atom: gemmi.Atom, residue: str) -> gemmi.Element:
     known = gemmi.find_tabulated_residue(SAME_AS.get(residue, residue))
     first = name.lstrip("0123456789")[:1]
     written = atom.element.name.upper()
+    if written in NO_ELEMENTS and name != written:
+        return gemmi.Element("H")
     is_chain = known.is_amino_acid() or known.is_nucleic_acid()
     wrong = (known.is_standard() and written not in ELEMENTS) or name == written == "CA"
     if first not in ELEMENTS or not is_chain or (atom.element.atomic_number and not wrong):
@@ -283,7 +288,7 @@ def _table(structure: gemmi.Structure, operators: list[Operator] | None) -> Atom
         for residue in chain
         for copy, name, transform in _copies(chain.name.strip() or "_", residue, operators)
         for atom in residue
-        for element in (_element(atom, residue.name),)
+        for element in (element_of(atom, residue.name),)
     ]
     rows.sort()
     model, place, name, altloc, xyz, element, symbol, occupancy, hetero, copy = (

@@ -57,6 +57,14 @@ def test_what_is_no_result_file_is_named(fpocket: Path) -> None:
     other.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match=r"x\.csv: not P2Rank's predictions"):
         read_found(other)
+    for cell, rank, message in (
+        ("nan", 2, r"x\.csv: cavity 1 has no centre"),
+        ("5", 1, r"x\.csv: 2 cavities are of rank 1"),
+    ):
+        lines = ("rank,score,center_x,center_y,center_z", f"1,3,{cell},0,0", f"{rank},2,1,1,1", "")
+        other.write_text("\n".join(lines))
+        with pytest.raises(InputError, match=message):
+            read_found(other)
     with pytest.raises(InputError, match=r"contains 0 \*_info\.txt files"):
         read_found(fpocket / "pockets")
     with pytest.raises(InputError, match="give P2Rank's"):

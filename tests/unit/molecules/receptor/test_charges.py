@@ -264,6 +264,16 @@ def test_hydrogens_of_a_file_say_the_state(
     assert found.states == said
 
 
+@pytest.mark.parametrize(("residue", "oxygens"), [("ASP", "OD1 OD2"), ("GLU", "OE1 OE2")])
+def test_an_acid_has_its_hydrogen_on_either_oxygen(residue: str, oxygens: str) -> None:
+    acid = heavy({name: [5.0 * k, 0, 0] for k, name in enumerate(oxygens.split())}, residue, [])
+    first, second = (
+        charge(acid, np.array([[x, 1.0, 0.0]])).receptor.partial_charge for x in (0.0, 5.0)
+    )
+    assert first.tolist() == second[[1, 0, 2]].tolist()
+    assert second[2] > 0.2
+
+
 @pytest.mark.parametrize("atom", ["N", "S"])
 def test_what_binds_a_metal_is_near_it(atom: str) -> None:
     for apart, found in ((2.79, {0}), (2.81, set())):

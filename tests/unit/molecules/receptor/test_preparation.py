@@ -673,6 +673,18 @@ def test_the_site_is_the_heavy_atom_centroid_in_every_format(
     assert site.half_side == 7.0
 
 
+def test_hydrogens_without_elements_are_no_holmium(tmp_path: Path, ligand_site: Site) -> None:
+    line = het("HO1", "LIG", 1, (3.0, 1.0, 0.0))
+    lines = [
+        het("O1", "LIG", 1, (3.0, 0.0, 0.0), "O")[:76],
+        f"{line[:12]}HO1 {line[16:76]}",
+    ]
+    path = write(tmp_path / "ligand.pdb", lines)
+    assert site_of_ligand(path, 7.0).center == (3.0, 0.0, 0.0)
+    kept = labels(run(tmp_path, [*ALANINES, *lines], ligand_site))
+    assert [label for label in kept if "LIG" in label] == ["A/LIG/1/O1"]
+
+
 def test_a_ligand_outside_the_box_and_further_molecules_are_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
