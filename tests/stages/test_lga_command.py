@@ -136,7 +136,7 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
         (ligand, 2, "give either --ffile with maps, or --receptor"),
         ([*ligand, "--ffile", str(folder / "rec.pdbqt")], 1, "no field file of AutoGrid"),
         ([*maps, "--nrun", "0"], 1, "--nrun"),
-        ([*maps, "--nev", "3000000000"], 1, "--nev: give 2e+09 or less"),
+        ([*maps, "--nev", "3000000000"], 1, "--nev: give 2000000000 or less"),
         ([*maps, "--size", "9", "9", "9"], 2, "the box is that of the maps"),
         ([*receptor, "--size", "9", "nan", "9"], 2, "--size: give three sides of 0.375 A or more"),
         ([*receptor, "--size", "9", "9", "inf"], 2, "--size: give three sides of 0.375 A or more"),
