@@ -16,7 +16,7 @@ from ligen_py.settings.document import read_document
 from ligen_py.settings.flags import flags
 from ligen_py.settings.section import NAME
 from ligen_py.store.campaign.layout import CONFIG
-from ligen_py.store.campaign.contents import DEEP, Contents, require_records
+from ligen_py.store.campaign.contents import DEEP, Contents
 from snakemake.common import overwrite_function_params
 from snakemake.exceptions import WorkflowError
 
@@ -104,16 +104,6 @@ def verdicts(ending):
 def accepted():
     """A file for each target whose controls let the campaign go on."""
     return [f"<results>/controls/{target}/accepted.txt" for target in plan.ranked]
-
-
-def recorded(wildcards):
-    """No file: ends Snakemake where it cannot know what has changed, and is to find it out."""
-    if not (workflow.dag_settings.forceall or workflow.touch):
-        try:
-            require_records(Path())
-        except InputError as error:
-            raise WorkflowError(str(error)) from None
-    return []
 
 
 plan = checked_plan()

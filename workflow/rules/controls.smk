@@ -88,5 +88,5 @@ rule accept:
 rule validate:
     input:
         accepted(),
-        recorded,
+        lambda wildcards: recorded(),
     localrule: True

@@ -5,6 +5,7 @@ import sys
 
 from ligen_py.errors import DeviceError
 from ligen_py.progress import follow
+from ligen_py.store.campaign.contents import require_records
 from ligen_py.store.files.text import write_texts
 from snakemake.logging import logger
 
@@ -16,6 +17,16 @@ def submitted_before():
     rows = (line.split(maxsplit=1) for line in answer.splitlines())
     logs = os.path.join(os.path.realpath(".snakemake/slurm_logs"), "")
     return [row[0] for row in rows if len(row) == 2 and row[1].startswith(logs)]
+
+
+def recorded():
+    """No file: ends Snakemake where it cannot know what has changed, and is to find it out."""
+    if not (workflow.dag_settings.forceall or workflow.touch):
+        try:
+            require_records(Path())
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
+    return []
 
 
 onstart:
