@@ -66,6 +66,7 @@ def acid_centres(mol: Chem.Mol) -> dict[int, list[int]]:
     """Phosphorus and sulfur atoms with two terminal oxygens or more, and these oxygens.
 
     A proton moves between the oxygens, so that a drawing with O, O- and OH is no stereocentre.
+    Hydrogens may be atoms.
     """
     found = {}
     for atom in atoms_of(mol):
@@ -73,33 +74,24 @@ def acid_centres(mol: Chem.Mol) -> dict[int, list[int]]:
             ends = [
                 other.GetIdx()
                 for other in atom.GetNeighbors()
-                if other.GetAtomicNum() == 8 and other.GetDegree() == 1
+                if other.GetAtomicNum() == 8 and _is_end(other)
             ]
             if len(ends) > 1:
                 found[atom.GetIdx()] = ends
     return found
 
 
-def unmark_acids(mol: Chem.Mol) -> None:
-    """Take the marks off acid centres, in place; coordinates with O and OH seem to have them.
+def _is_end(atom: Chem.Atom) -> bool:
+    return sum(other.GetAtomicNum() > 1 for other in atom.GetNeighbors()) == 1
 
-    Hydrogens may be atoms.
-    """
-    marked = [
-        atom
-        for atom in atoms_of(mol)
-        if atom.GetChiralTag() and atom.GetAtomicNum() in (15, 16) and _ends(atom) > 1
-    ]
+
+def unmark_acids(mol: Chem.Mol) -> None:
+    """Take the marks off acid centres, in place; coordinates with O and OH seem to have them."""
+    marked = [atom for i in acid_centres(mol) if (atom := mol.GetAtomWithIdx(i)).GetChiralTag()]
     for atom in marked:
         atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
     if marked:
         Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
-
-
-def _ends(atom: Chem.Atom) -> int:
-    """How many of an atom's neighbours are oxygens without another heavy neighbour."""
-    oxygens = (other for other in atom.GetNeighbors() if other.GetAtomicNum() == 8)
-    return sum(sum(n.GetAtomicNum() > 1 for n in one.GetNeighbors()) == 1 for one in oxygens)
 
 
 def with_equal_oxygens(mol: Chem.Mol) -> Chem.Mol:
