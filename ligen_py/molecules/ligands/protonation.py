@@ -1,7 +1,7 @@
 """Protonation states of a molecule at a pH: pKa of its groups, microstates, their populations.
 
-A group's pKa is that of its family (`pka.tsv`, a pattern and its source a row; the first pattern
-that takes an atom counts), shifted by the substituents of the molecule (`substituents.tsv`):
+A group's pKa is that of its family (`pka.tsv`; the first pattern that takes an atom counts),
+shifted by the substituents of the molecule (`substituents.tsv`):
 
 - along chains, as in aliphatic amines and acids: a decrement for each polar group, by the bonds
   between it and the titrated atom, halved with each bond beyond the third. A ring that joins both
@@ -506,6 +506,8 @@ def _sites(mol: Chem.Mol, ph: float, window: float) -> Steps[list[Site]]:
     yield None
     result = []
     for family, match in matched:
+        if family.kind == "none":
+            continue
         pka = family.pka
         for name, rho in family.effects:
             pka -= rho * _effect(seen, name, match[family.site], match, family)
@@ -519,7 +521,7 @@ def _sites(mol: Chem.Mol, ph: float, window: float) -> Steps[list[Site]]:
 def _matched(
     seen: _Molecule, possible: dict[int, set[int]]
 ) -> list[tuple[Family, tuple[int, ...]]]:
-    """The families of a molecule's groups, and the matches of their patterns."""
+    """The families of a molecule's groups, with those that stay as drawn, and their matches."""
     taken: set[int] = set()
     result = []
     for number in sorted(possible):
@@ -532,8 +534,7 @@ def _matched(
             if atom in taken or atom not in possible[number]:
                 continue
             taken |= {atom, *(match[i] for i in family.blocked)}
-            if family.kind != "none":
-                result.append((family, match))
+            result.append((family, match))
     return result
 
 

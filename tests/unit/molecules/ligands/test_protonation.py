@@ -11,6 +11,7 @@ from rdkit import Chem
 from rdkit.Chem import rdDistGeom
 
 from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands import protonation
 from ligen_py.molecules.ligands.preparation import RT, TAUTOMER_COST, prepare
 from ligen_py.molecules.ligands.protonation import (
     FAMILIES,
@@ -93,6 +94,21 @@ NAMED = {
     ),
     "betaine": ("C[N+](C)(C)CC(=O)O", "C[N+](C)(C)CC(=O)[O-]"),
     "ascorbic acid": ("OCC(O)C1OC(=O)C(O)=C1O", "OCC(O)C1OC(=O)C(O)=C1[O-]"),
+    "muscimol": ("NCc1cc(O)no1", "[NH3+]Cc1cc([O-])no1"),
+    "gaboxadol": ("Oc1noc2c1CCNC2", "[O-]c1noc2c1CC[NH2+]C2"),
+    "creatinine": ("CN1CC(=O)N=C1N", "CN1CC(=O)N=C1N"),
+    "uric acid": (
+        "O=c1[nH]c(=O)c2[nH]c(=O)[nH]c2[nH]1",
+        "O=c1[nH]c(=O)c2[nH]c(=O)[n-]c2[nH]1",
+    ),
+    "squaric acid": ("O=C1C(=O)C(O)=C1O", "O=c1c([O-])c([O-])c1=O"),
+    "niclosamide": (
+        "O=C(Nc1ccc([N+](=O)[O-])cc1Cl)c1cc(Cl)ccc1O",
+        "O=C(Nc1ccc([N+](=O)[O-])cc1Cl)c1cc(Cl)ccc1[O-]",
+    ),
+    "methyl diphosphate": ("COP(=O)(O)OP(=O)(O)O", "COP(=O)([O-])OP(=O)([O-])[O-]"),
+    "pralidoxime": ("C[n+]1ccccc1C=NO", "C[n+]1ccccc1C=NO"),
+    "edrophonium": ("CC[N+](C)(C)c1cccc(O)c1", "CC[N+](C)(C)c1cccc(O)c1"),
     "nitrobenzene": ("[O-][N+](=O)c1ccccc1", "[O-][N+](=O)c1ccccc1"),
     "tetramethylammonium": ("C[N+](C)(C)C", "C[N+](C)(C)C"),
     "phenylboronic acid": ("OB(O)c1ccccc1", "OB(O)c1ccccc1"),
@@ -134,6 +150,11 @@ MEASURED = {
     "hydantoin": ("O=C1CNC(=O)N1", 9.1),
     "hydrazine": ("CNN", 7.9),
     "2-mercaptoethanol": ("OCCS", 9.6),
+    "perfluoro-tert-butanol": ("OC(C(F)(F)F)(C(F)(F)F)C(F)(F)F", 5.4),
+    "pyrrolidine-2,4-dione": ("O=C1CNC(=O)C1", 6.4),
+    "cyanuric acid": ("O=c1[nH]c(=O)[nH]c(=O)[nH]1", 6.9),
+    "2-aminobenzothiazole": ("Nc1nc2ccccc2s1", 4.5),
+    "sulfisoxazole": ("Cc1noc(NS(=O)(=O)c2ccc(N)cc2)c1C", 5.0),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
 
@@ -310,7 +331,7 @@ def test_costs_are_relative_to_the_dominant_form() -> None:
 
 
 def test_every_row_has_a_source_and_can_be_read() -> None:
-    for file, columns in ((FAMILIES, 7), (SUBSTITUENTS, 10)):
+    for file, columns in ((FAMILIES, 8), (SUBSTITUENTS, 10)):
         with file.open(newline="") as stream:
             rows = list(csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
         assert {len(row) for row in rows} == {columns}
@@ -322,6 +343,16 @@ def test_every_row_has_a_source_and_can_be_read() -> None:
     assert {name for family in families() for name, _ in family.effects} == known
     assert all(family.deviation > 0 for family in families())
     assert all(row.pattern is not None for row in substituents())
+
+
+def test_every_row_takes_an_atom_of_its_example() -> None:
+    """A pattern that fits nothing, or is behind a wider one, is a pKa that no molecule gets."""
+    with FAMILIES.open(newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+    for row in rows:
+        seen = protonation._Molecule(neutral(Chem.MolFromSmiles(row["example"])))
+        found = protonation._matched(seen, seen.possible())
+        assert row["name"] in {family.name for family, _ in found}, row["example"]
 
 
 def test_dominant_forms_of_measured_molecules(shared_data: Path) -> None:
