@@ -13,7 +13,6 @@ import argparse
 import shutil
 import sys
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
 
 WAYS = ("site", "autobox", "center", "residues", "cavity")
 """Flags that say where to dock."""
-
-WRITTEN = ("hits.*", "hits-pdbqt", "hits-receptor*", "hits-reference.sdf", "report.html")
-"""What stands beside `results/`."""
 
 SHOWN = 10
 """Hits of the table on the screen."""
@@ -171,6 +167,7 @@ def _dock(options: argparse.Namespace) -> None:
         pdbqt=options.pdbqt,
         settings={"parse": AS_GIVEN} if options.as_drawn else None,
         folder=options.output,
+        overwrite=options.overwrite,
         watch=progress,
     )
     progress.end()
@@ -210,7 +207,7 @@ def _require_ligands(ligands: Sequence[str]) -> None:
 
 
 def _require_folder(options: argparse.Namespace) -> None:
-    """InputError where results would be overwritten unasked; else they are removed, all of them."""
+    """InputError where results would be overwritten unasked, or are not this command's."""
     folder: Path = options.output
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder to write into")
@@ -224,10 +221,9 @@ def _require_folder(options: argparse.Namespace) -> None:
         return
     if not (results / "input").is_dir():  # which a campaign's results lack
         raise InputError(f"{results}: is not of ligen dock; name another folder")
-    removed = [results, *chain.from_iterable(map(folder.glob, WRITTEN))]
-    _require_apart(options, {path.resolve() for path in removed})
-    for path in removed:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    from ligen_py.api.docking import written
+
+    _require_apart(options, {path.resolve() for path in written(folder)})
 
 
 def _require_apart(options: argparse.Namespace, removed: set[Path]) -> None:
@@ -237,8 +233,7 @@ def _require_apart(options: argparse.Namespace, removed: set[Path]) -> None:
         path = Path(word).resolve()
         if removed.intersection((path, *path.parents)):
             raise InputError(
-                f"{word}: --overwrite would delete it before it is read; name another folder than "
-                f"{options.output}"
+                f"{word}: --overwrite would delete it; name another folder than {options.output}"
             )
 
 

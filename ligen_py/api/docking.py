@@ -32,6 +32,9 @@ Effort = Literal["draft", "standard", "thorough"]
 EVERY = 1_000_000
 """Most molecules and poses that are read."""
 
+WRITTEN = ("hits.*", "hits-pdbqt", "hits-receptor*", "hits-reference.sdf", "report.html")
+"""What stands beside `results/`."""
+
 SEEDS = ("parse", "refine")
 """Sections with a seed."""
 
@@ -53,6 +56,7 @@ def dock(
     pdbqt: bool = False,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     folder: str | Path | None = None,
+    overwrite: bool = False,
     watch: Watch = lambda stage: None,
 ) -> Hits:
     """Dock molecules into a pocket; the hits come best first.
@@ -76,6 +80,8 @@ def dock(
         folder: keep all files here: hits as SDF, CSV and Parquet, the prepared receptor, scripts
             for PyMOL and ChimeraX, the report, and the campaign in `results/`. By default, and
             where nothing could be docked, only what is returned is kept.
+        overwrite: whether the results that `folder` contains are replaced. They stay until the new
+            ones are there.
         watch: called with the name of each stage before it starts.
 
     Returns:
@@ -88,7 +94,7 @@ def dock(
     # Checked before anything is docked, so that nothing is docked in vain.
     wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock")
     kept = None if folder is None else Path(folder)
-    if kept is not None and (kept / FOLDER).exists():
+    if kept is not None and (kept / FOLDER).exists() and not overwrite:
         raise InputError(f"{kept}: contains results already; name another folder, or delete them")
     with _working_folder(kept) as work:
         sources, failures = sources_of(ligands, work / FOLDER / "input")
@@ -100,6 +106,8 @@ def dock(
         with open_campaign(campaign) as opened:
             hits = _read(plan, opened, campaign, sources, failures, poses, kept)
         if kept is not None and len(hits):
+            for path in written(kept) if overwrite else ():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
             campaign = publish_folder(work / FOLDER, kept / FOLDER) / campaign.name
             watch("export")
             try:
@@ -108,6 +116,11 @@ def dock(
                 shutil.rmtree(kept / FOLDER)
                 raise
     return hits
+
+
+def written(folder: Path) -> list[Path]:
+    """What an earlier call wrote into a folder."""
+    return [path for name in (FOLDER, *WRITTEN) for path in folder.glob(name)]
 
 
 @contextmanager

@@ -68,7 +68,10 @@ def test_results_are_replaced_only_if_asked(
     assert "contains results already; name another folder, or give --overwrite" in (
         capsys.readouterr().err
     )
+    assert main([*words, "--overwrite", "--device", "no such"]) > 0  # nothing new, so all stays
+    assert main([str(PROTEIN), "[Na+]", *SITE, "-o", str(docked), "--overwrite"]) == 1
     assert (docked / "hits.sdf").read_bytes() == before
+    assert (docked / "results/campaign.h5").exists()
     stale = [docked / "hits-pdbqt" / "old-1.pdbqt", docked / "hits-receptor.pdbqt"]
     stale[0].parent.mkdir(exist_ok=True)
     for path in (*stale, docked / "hits-notes.txt"):
