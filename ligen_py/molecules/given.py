@@ -10,6 +10,7 @@ from rdkit import Chem, rdBase
 
 from ligen_py.molecules.export import one_line, sdf_text
 from ligen_py.molecules.library.record import smiles_record
+from ligen_py.molecules.ligands.standardising import smiles_with_groups
 from ligen_py.records.ledger import Reason
 
 Molecule = Chem.Mol
@@ -79,13 +80,18 @@ def _of_molecule(mol: Chem.Mol) -> Given:
     name = one_line(mol.GetProp("_Name")).strip() if mol.HasProp("_Name") else ""
     placed = [one for one in mol.GetConformers() if one.Is3D() and one.GetPositions()[:, 2].any()]
     if not placed:
-        return Given(name or smiles, smiles, items=items)
+        return Given(name or smiles, _with_groups(mol, smiles), items=items)
     # Without properties: RDKit writes some into the head of a block as they are.
     shown = Chem.Mol(mol.ToBinary(int(Chem.PropertyPickleOptions.NoProps)))
     for other in [one.GetId() for one in mol.GetConformers() if one.GetId() != placed[0].GetId()]:
         shown.RemoveConformer(other)
     text = sdf_text(shown, name or smiles, items)
     return Given(name or smiles, text, True, items)
+
+
+def _with_groups(mol: Chem.Mol, smiles: str) -> str:
+    """The SMILES, with the groups of centres that say that a molecule is a racemate."""
+    return smiles_with_groups(mol) if mol.GetStereoGroups() else smiles
 
 
 def write_library(molecules: Sequence[Given], stem: Path) -> tuple[Path, list[int]]:

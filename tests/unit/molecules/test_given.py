@@ -95,3 +95,8 @@ def test_records_stand_at_their_lines(tmp_path: Path) -> None:
     path, lines = write_library([given(built("CCO")), given(built("CC"))], tmp_path / "y")
     text = path.read_text().splitlines()
     assert [text[line - 1] for line in lines] == ["CCO", "CC"]
+
+
+def test_a_racemate_stays_one() -> None:
+    mol = Chem.MolFromSmiles("C[C@H](O)c1ccccc1 |&1:1|")
+    assert given(mol) == Given("C[C@H](O)c1ccccc1", "C[C@H](O)c1ccccc1 |&1:1|")
