@@ -1,7 +1,7 @@
 """From a molecule as drawn to its parent: one fragment, one way of drawing, neutral if possible.
 
 Salts, solvents, isotope labels and ways of drawing are those of ChEMBL's structure pipeline (Bento
-et al., J. Cheminform. 12:51, 2020). Notes list what was removed.
+et al., J. Cheminform. 12:51, 2020), and then those of `lactams`. Notes list what was changed.
 """
 
 from collections import Counter
@@ -14,6 +14,7 @@ from rdkit.Chem import rdMolDescriptors
 from rdkit.Chem.MolStandardize import rdMolStandardize
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+from ligen_py.molecules.ligands.lactams import lactam, lactims
 from ligen_py.molecules.steps import Steps, at_once
 from ligen_py.molecules.surroundings import MOST, Surroundings, surroundings
 
@@ -25,6 +26,7 @@ COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SY
 HEAVY = frozenset(range(2, 119))
 ABSOLUTE = Chem.StereoGroupType.STEREO_ABSOLUTE
 OPEN_IMINE = "side of the hydrogen of C=N-H left open"
+LACTAM = "hydroxy or thiol form drawn as oxo or thioxo"
 MIXTURE = "mixture, also of"
 """First words of the note of a record with several parents."""
 
@@ -116,8 +118,10 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
         count = mol.GetNumAtoms()
         mol = Chem.RemoveHs(mol, _hydrogens())
         notes += [OPEN_IMINE] if mol.GetNumAtoms() < count else []
+    mol, moved = lactam(mol)
+    notes += [LACTAM] if moved else []
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
-    return Parent(mol, notes, not changes)
+    return Parent(mol, notes, not (changes or moved))
 
 
 def _if_standard(mol: Chem.Mol) -> Steps[Chem.Mol | None]:
@@ -147,11 +151,11 @@ def _if_standard(mol: Chem.Mol) -> Steps[Chem.Mol | None]:
 
 
 _plain: set[int] = set()
-"""What stands for atoms that are the centre of no group that ChEMBL redraws."""
+"""What stands for atoms that are the centre of no group that is drawn in another way."""
 
 
 def _has_redrawn(seen: Surroundings) -> bool:
-    """Whether a molecule has a group that ChEMBL draws in another way.
+    """Whether a molecule has a group that is drawn in another way.
 
     Most have no atom that could be the centre of one, which is known by what stands for it.
     """
@@ -165,16 +169,16 @@ def _has_redrawn(seen: Surroundings) -> bool:
         for match in seen.mol.GetSubstructMatches(star, uniquify=False, maxMatches=1_000_000)
     }
     _plain.update(number for atom, number in enumerate(seen.number) if atom not in centres)
-    return bool(centres) and any(map(seen.mol.HasSubstructMatch, _redrawn()))
+    return bool(centres) and any(map(seen.mol.HasSubstructMatch, (*_redrawn(), *lactims())))
 
 
 @cache
 def _stars() -> list[tuple[Chem.Mol, int]]:
-    """Of each group that ChEMBL redraws a central atom and its neighbours, and the atom's number.
+    """Of each group that is redrawn a central atom and its neighbours, and the atom's number.
 
     Whether a bond is one of a ring is left out, as surroundings do not say it.
     """
-    return [_star(group) for group in _redrawn()]
+    return [_star(group) for group in (*_redrawn(), *lactims())]
 
 
 def _star(group: Chem.Mol) -> tuple[Chem.Mol, int]:

@@ -1,0 +1,67 @@
+"""Tautomers of hydroxy and thiol groups at ring nitrogens, against the forms that water has."""
+
+import random
+
+import pytest
+from rdkit import Chem
+
+from ligen_py.molecules.ligands.lactams import lactam
+from ligen_py.molecules.ligands.standardising import LACTAM, canonical_smiles, standardise
+
+DRAWN = {
+    "2-pyridone": ("Oc1ccccn1", "O=c1cccc[nH]1"),
+    "4-pyridone": ("Oc1ccncc1", "O=c1cc[nH]cc1"),
+    "2-pyridone as a zwitterion": ("[O-]c1cccc[nH+]1", "O=c1cccc[nH]1"),
+    "cytosine": ("Nc1ccnc(O)n1", "Nc1cc[nH]c(=O)n1"),
+    "5-fluorouracil": ("Oc1nc(O)c(F)cn1", "O=c1[nH]cc(F)c(=O)[nH]1"),
+    "cyanuric acid": ("Oc1nc(O)nc(O)n1", "O=c1[nH]c(=O)[nH]c(=O)[nH]1"),
+    "barbituric acid": ("Oc1cc(O)nc(O)n1", "O=c1cc(O)[nH]c(=O)[nH]1"),
+    "hypoxanthine": ("Oc1ncnc2nc[nH]c12", "O=c1[nH]cnc2nc[nH]c12"),
+    "aciclovir": ("Nc1nc(O)c2ncn(COCCO)c2n1", "Nc1nc2c(ncn2COCCO)c(=O)[nH]1"),
+    "2-quinolone": ("Oc1ccc2ccccc2n1", "O=c1ccc2ccccc2[nH]1"),
+    "4-quinolone": ("Oc1ccnc2ccccc12", "O=c1cc[nH]c2ccccc12"),
+    "1-isoquinolone": ("Oc1nccc2ccccc12", "O=c1[nH]ccc2ccccc12"),
+    "acridone": ("Oc1c2ccccc2nc2ccccc12", "O=c1c2ccccc2[nH]c2ccccc12"),
+    "benzimidazolone": ("Oc1nc2ccccc2[nH]1", "O=c1[nH]c2ccccc2[nH]1"),
+    "mercaptopurine": ("Sc1ncnc2nc[nH]c12", "S=c1[nH]cnc2nc[nH]c12"),
+    "pyridine-4-thione": ("Sc1ccncc1", "S=c1cc[nH]cc1"),
+    "a triazole's thione": ("Sc1nnc(C)n1C", "Cc1n[nH]c(=S)n1C"),
+    "2-mercaptobenzothiazole": ("Sc1nc2ccccc2s1", "S=c1[nH]c2ccccc2s1"),
+    "thiourea": ("NC(=N)S", "NC(N)=S"),
+    "a thiourea with a marked bond": ("CN/C(S)=N/C", "CNC(=S)NC"),
+    "thiobarbiturate": ("O=C1CC(=O)N=C(S)N1", "O=C1CC(=O)NC(=S)N1"),
+}
+"""Name -> as drawn, and as it is in water."""
+
+STAYS = {
+    "3-hydroxypyridine": "Oc1cccnc1",
+    "8-hydroxyquinoline": "Oc1cccc2cccnc12",
+    "6-chloro-2-hydroxypyridine": "Oc1cccc(Cl)n1",
+    "3-hydroxyisoquinoline": "Oc1cc2ccccc2cn1",
+    "3-hydroxyisoxazole": "Cc1cc(O)no1",
+    "5-hydroxypyrazole": "Cc1cc(O)n(-c2ccccc2)n1",
+    "an N-oxide": "[O-][n+]1ccccc1O",
+    "pyrithione": "On1ccccc1=S",
+    "thiophenol": "Sc1ccccc1",
+    "S-methylthiourea": "CSC(=N)N",
+}
+
+
+@pytest.mark.parametrize(("drawn", "expected"), DRAWN.values(), ids=DRAWN)
+def test_the_form_of_water_whatever_the_order_of_atoms(drawn: str, expected: str) -> None:
+    mol = Chem.MolFromSmiles(drawn)
+    order = list(range(mol.GetNumAtoms()))
+    for seed in range(5):
+        parent = standardise(Chem.RenumberAtoms(mol, order))
+        assert canonical_smiles(parent.mol) == Chem.CanonSmiles(expected)
+        assert LACTAM in parent.notes
+        assert not parent.as_drawn
+        random.Random(seed).shuffle(order)
+    assert not lactam(Chem.MolFromSmiles(expected))[1]
+
+
+@pytest.mark.parametrize("smiles", STAYS.values(), ids=STAYS)
+def test_other_groups_stay_as_drawn(smiles: str) -> None:
+    parent = standardise(Chem.MolFromSmiles(smiles))
+    assert canonical_smiles(parent.mol) == Chem.CanonSmiles(smiles)
+    assert LACTAM not in parent.notes
