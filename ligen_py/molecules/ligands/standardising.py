@@ -1,7 +1,7 @@
 """From a molecule as drawn to its parent: one fragment, one way of drawing, neutral if possible.
 
 Salts, solvents, isotope labels and ways of drawing are those of ChEMBL's structure pipeline (Bento
-et al., J. Cheminform. 12:51, 2020), and then those of `lactams`. Notes list what was changed.
+et al., J. Cheminform. 12:51, 2020), and then those of `water_tautomers`. Notes list what was done.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from rdkit.Chem import rdMolDescriptors
 from rdkit.Chem.MolStandardize import rdMolStandardize
 
 from ligen_py.molecules.graph import CHARGED, atoms_of, holds
-from ligen_py.molecules.ligands.lactams import lactam, lactims
+from ligen_py.molecules.ligands import water_tautomers
 from ligen_py.molecules.steps import Steps, at_once
 from ligen_py.molecules.surroundings import MOST, Surroundings, surroundings
 
@@ -26,7 +26,7 @@ COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SY
 HEAVY = frozenset(range(2, 119))
 ABSOLUTE = Chem.StereoGroupType.STEREO_ABSOLUTE
 OPEN_IMINE = "side of the hydrogen of C=N-H left open"
-LACTAM = "hydroxy or thiol form drawn as oxo or thioxo"
+IN_WATER = "drawn as the tautomer that water has"
 MIXTURE = "mixture, also of"
 """First words of the note of a record with several parents."""
 
@@ -118,8 +118,8 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
         count = mol.GetNumAtoms()
         mol = Chem.RemoveHs(mol, _hydrogens())
         notes += [OPEN_IMINE] if mol.GetNumAtoms() < count else []
-    mol, moved = lactam(mol)
-    notes += [LACTAM] if moved else []
+    mol, moved = water_tautomers.as_in_water(mol)
+    notes += [IN_WATER] if moved else []
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return Parent(mol, notes, not (changes or moved))
 
@@ -169,7 +169,7 @@ def _has_redrawn(seen: Surroundings) -> bool:
         for match in seen.mol.GetSubstructMatches(star, uniquify=False, maxMatches=1_000_000)
     }
     _plain.update(number for atom, number in enumerate(seen.number) if atom not in centres)
-    return bool(centres) and any(map(seen.mol.HasSubstructMatch, (*_redrawn(), *lactims())))
+    return bool(centres) and any(map(seen.mol.HasSubstructMatch, _every_redrawn()))
 
 
 @cache
@@ -178,7 +178,7 @@ def _stars() -> list[tuple[Chem.Mol, int]]:
 
     Whether a bond is one of a ring is left out, as surroundings do not say it.
     """
-    return [_star(group) for group in (*_redrawn(), *lactims())]
+    return [_star(group) for group in _every_redrawn()]
 
 
 def _star(group: Chem.Mol) -> tuple[Chem.Mol, int]:
@@ -212,6 +212,12 @@ def _redrawn() -> list[Chem.Mol]:
     rules = [line.split("\t")[-1] for line in lines if ">>" in line and not line.startswith("//")]
     groups = [Chem.MolFromSmarts(rule.split(">>")[0]) for rule in rules]
     return [chembl._alkoxide_pattern, *groups]
+
+
+@cache
+def _every_redrawn() -> list[Chem.Mol]:
+    """Groups that ChEMBL, or water, draws in another way."""
+    return [*_redrawn(), *water_tautomers.redrawn()]
 
 
 @cache

@@ -1,12 +1,12 @@
-"""Tautomers of hydroxy and thiol groups at ring nitrogens, against the forms that water has."""
+"""Drawings of tautomers that water hardly has, against those that it has."""
 
 import random
 
 import pytest
 from rdkit import Chem
 
-from ligen_py.molecules.ligands.lactams import lactam
-from ligen_py.molecules.ligands.standardising import LACTAM, canonical_smiles, standardise
+from ligen_py.molecules.ligands.standardising import IN_WATER, canonical_smiles, standardise
+from ligen_py.molecules.ligands.water_tautomers import as_in_water
 
 DRAWN = {
     "2-pyridone": ("Oc1ccccn1", "O=c1cccc[nH]1"),
@@ -30,6 +30,9 @@ DRAWN = {
     "thiourea": ("NC(=N)S", "NC(N)=S"),
     "a thiourea with a marked bond": ("CN/C(S)=N/C", "CNC(=S)NC"),
     "thiobarbiturate": ("O=C1CC(=O)N=C(S)N1", "O=C1CC(=O)NC(=S)N1"),
+    "1H-indazole": ("c1ccc2n[nH]cc2c1", "c1ccc2[nH]ncc2c1"),
+    "pyrazolo[3,4-d]pyrimidin-4-amine": ("Nc1ncnc2n[nH]cc12", "Nc1ncnc2[nH]ncc12"),
+    "1H-benzotriazole": ("c1ccc2n[nH]nc2c1", "c1ccc2[nH]nnc2c1"),
 }
 """Name -> as drawn, and as it is in water."""
 
@@ -43,6 +46,8 @@ STAYS = {
     "an N-oxide": "[O-][n+]1ccccc1O",
     "pyrithione": "On1ccccc1=S",
     "thiophenol": "Sc1ccccc1",
+    "2-methylindazole": "Cn1cc2ccccc2n1",
+    "benzimidazole": "Cc1ccc2[nH]cnc2c1",
     "S-methylthiourea": "CSC(=N)N",
 }
 
@@ -54,14 +59,14 @@ def test_the_form_of_water_whatever_the_order_of_atoms(drawn: str, expected: str
     for seed in range(5):
         parent = standardise(Chem.RenumberAtoms(mol, order))
         assert canonical_smiles(parent.mol) == Chem.CanonSmiles(expected)
-        assert LACTAM in parent.notes
+        assert IN_WATER in parent.notes
         assert not parent.as_drawn
         random.Random(seed).shuffle(order)
-    assert not lactam(Chem.MolFromSmiles(expected))[1]
+    assert not as_in_water(Chem.MolFromSmiles(expected))[1]
 
 
 @pytest.mark.parametrize("smiles", STAYS.values(), ids=STAYS)
 def test_other_groups_stay_as_drawn(smiles: str) -> None:
     parent = standardise(Chem.MolFromSmiles(smiles))
     assert canonical_smiles(parent.mol) == Chem.CanonSmiles(smiles)
-    assert LACTAM not in parent.notes
+    assert IN_WATER not in parent.notes

@@ -1,10 +1,10 @@
-"""Hydroxy and thiol groups beside or opposite a ring nitrogen, drawn as oxo and thioxo groups.
+"""Molecules drawn as a tautomer that water hardly has, drawn as the one that it has.
 
-Libraries draw 2-pyridone, hypoxanthine or thiones also as the hydroxy or thiol tautomer, of which
-water has a hundredth to a hundred thousandth (Elguero et al., "The Tautomerism of Heterocycles",
-1976; Beak, Acc. Chem. Res. 10:186, 1977). Isoxazoles and pyrazoles, where the hydroxy form is
-frequent, stay as they are, and so do 3-hydroxyisoquinolines and rings with a halogen beside the
-nitrogen, as 6-chloro-2-hydroxypyridine.
+Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol group beside or
+opposite a ring nitrogen. Water has a hundredth to a hundred thousandth of these, and as little of
+2H-indazoles (Elguero et al., "The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186,
+1977). Isoxazoles and pyrazoles, where the hydroxy form is frequent, stay as they are, and so do
+3-hydroxyisoquinolines and rings with a halogen beside the nitrogen, as 6-chloro-2-hydroxypyridine.
 """
 
 from collections.abc import Iterator
@@ -13,15 +13,16 @@ from typing import NamedTuple
 
 from rdkit import Chem, rdBase
 
-BESIDE = (
-    "[OX2H,SX2H]c1[nX2][c,n][c,n][c,n][c,n]1",
-    "[OX2H]c1[nX2][c,n][c,n][n,o,s]1",
-    "[SX2H]c1[nX2][c,n][c,n][n,o,s]1",
-    "[SX2H]C=[NX2]",
+GROUPS = (
+    ("[OX2H,SX2H:1][c:2]1[nX2:3][c,n][c,n][c,n][c,n]1", False),
+    ("[OX2H:1][c:2]1[nX2:3][c,n][c,n][n,o,s]1", False),
+    ("[SX2H:1][c:2]1[nX2:3][c,n][c,n][n,o,s]1", False),
+    ("[SX2H:1][C:2]=[NX2:3]", False),
+    ("[OX2H,SX2H:1][c:2]1[c,n][c,n][nX2:3][c,n][c,n]1", True),
+    ("[nH:1]1[nX2:3][c:2]2[c,n][c,n][c,n][c,n]c2[c,n]1", False),
 )
-"""The first atom loses its hydrogen, the third gets one."""
-OPPOSITE = ("[OX2H,SX2H]c1[c,n][c,n][nX2][c,n][c,n]1",)
-"""The fifth gets it."""
+"""Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them; and whether another of
+these groups comes first where a hydrogen can go two ways."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
@@ -30,7 +31,7 @@ DONORS = frozenset((7, 8, 16))
 class _Place(NamedTuple):
     """A hydrogen's way; the first of several is the least."""
 
-    is_opposite: bool
+    is_second: bool
     donors: int
     """Amines, oxygens and sulfurs at the nitrogen's other neighbours: cytosine has its hydrogen on
     N1."""
@@ -42,9 +43,16 @@ class _Place(NamedTuple):
 
 
 @cache
-def lactims() -> list[Chem.Mol]:
+def redrawn() -> list[Chem.Mol]:
     """The groups that are drawn in another way."""
-    return [Chem.MolFromSmarts(smarts) for smarts in (*BESIDE, *OPPOSITE)]
+    return [Chem.MolFromSmarts(smarts) for smarts, _ in GROUPS]
+
+
+@cache
+def _marked() -> list[tuple[int, int, int]]:
+    """Of each group the atoms 1, 2 and 3."""
+    every = [{a.GetAtomMapNum(): a.GetIdx() for a in group.GetAtoms()} for group in redrawn()]
+    return [(numbers[1], numbers[2], numbers[3]) for numbers in every]
 
 
 @cache
@@ -52,8 +60,8 @@ def _stays() -> Chem.Mol:
     return Chem.MolFromSmarts(STAYS)
 
 
-def lactam(mol: Chem.Mol) -> tuple[Chem.Mol, bool]:
-    """A sanitised molecule drawn with lactams, and whether it was drawn otherwise.
+def as_in_water(mol: Chem.Mol) -> tuple[Chem.Mol, bool]:
+    """A sanitised molecule as the tautomer that water has, and whether it was drawn otherwise.
 
     Heavy atoms keep their numbers and coordinates; hydrogens must be implicit.
     """
@@ -71,20 +79,19 @@ def _drawn(mol: Chem.Mol) -> Iterator[Chem.Mol]:
 
 def _places(mol: Chem.Mol) -> Iterator[_Place]:
     """Where a hydrogen can move to, in any order."""
-    found = [mol.GetSubstructMatches(group, uniquify=False) for group in lactims()]
+    found = [mol.GetSubstructMatches(group, uniquify=False) for group in redrawn()]
     if not any(found):
         return
     rank = list(Chem.CanonicalRankAtoms(mol))
     stay = {match[0] for match in mol.GetSubstructMatches(_stays())}
-    for number, matches in enumerate(found):
-        is_opposite = number >= len(BESIDE)
+    for matches, marked, (_, is_second) in zip(found, _marked(), GROUPS, strict=True):
         for match in matches:
-            giver, carbon, nitrogen = match[0], match[1], match[4 if is_opposite else 2]
+            giver, carbon, nitrogen = (match[i] for i in marked)
             near = _beyond(mol, nitrogen, carbon)
             if giver not in stay and not HALOGENS.intersection(near):
                 donors = sum(element in DONORS for element in near)
                 ranks = rank[nitrogen], rank[carbon]
-                yield _Place(is_opposite, donors, *ranks, giver, carbon, nitrogen)
+                yield _Place(is_second, donors, *ranks, giver, carbon, nitrogen)
 
 
 def _beyond(mol: Chem.Mol, nitrogen: int, carbon: int) -> list[int]:
@@ -102,8 +109,9 @@ def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
     """The molecule with a hydrogen moved; None if that is no molecule."""
     changed = Chem.RWMol(mol)
     giver, nitrogen = map(changed.GetAtomWithIdx, (place.giver, place.nitrogen))
-    changed.GetBondBetweenAtoms(place.giver, place.carbon).SetBondType(Chem.BondType.DOUBLE)
     giver.SetNumExplicitHs(0)
+    if not giver.GetIsAromatic():
+        changed.GetBondBetweenAtoms(place.giver, place.carbon).SetBondType(Chem.BondType.DOUBLE)
     if nitrogen.GetIsAromatic():
         nitrogen.SetNumExplicitHs(1)
     else:
