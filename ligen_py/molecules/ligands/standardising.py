@@ -150,8 +150,8 @@ def _if_standard(mol: Chem.Mol) -> Steps[Chem.Mol | None]:
     return None if _has_redrawn(seen) else bare
 
 
-_plain: set[int] = set()
-"""What stands for atoms that are the centre of no group that is drawn in another way."""
+_groups_of: dict[int, tuple[int, ...]] = {}
+"""What stands for an atom -> the groups that are drawn in another way whose centre it can be."""
 
 
 def _has_redrawn(seen: Surroundings) -> bool:
@@ -159,17 +159,20 @@ def _has_redrawn(seen: Surroundings) -> bool:
 
     Most have no atom that could be the centre of one, which is known by what stands for it.
     """
-    if _plain.issuperset(seen.number):
-        return False
-    if len(_plain) > MOST:
-        _plain.clear()
-    centres = {
-        match[place]
-        for star, place in _stars()
-        for match in seen.mol.GetSubstructMatches(star, uniquify=False, maxMatches=1_000_000)
-    }
-    _plain.update(number for atom, number in enumerate(seen.number) if atom not in centres)
-    return bool(centres) and any(map(seen.mol.HasSubstructMatch, _every_redrawn()))
+    if any(number not in _groups_of for number in seen.number):
+        _learn_groups(seen)
+    possible = {group for number in seen.number for group in _groups_of[number]}
+    return any(seen.mol.HasSubstructMatch(_every_redrawn()[group]) for group in possible)
+
+
+def _learn_groups(seen: Surroundings) -> None:
+    if len(_groups_of) > MOST:
+        _groups_of.clear()
+    found: dict[int, list[int]] = {number: [] for number in seen.number}
+    for group, (star, place) in enumerate(_stars()):
+        for match in seen.mol.GetSubstructMatches(star, uniquify=False, maxMatches=1_000_000):
+            found[seen.number[match[place]]].append(group)
+    _groups_of.update({number: tuple(sorted({*groups})) for number, groups in found.items()})
 
 
 @cache
@@ -182,8 +185,13 @@ def _stars() -> list[tuple[Chem.Mol, int]]:
 
 
 def _star(group: Chem.Mol) -> tuple[Chem.Mol, int]:
-    """The atom of a pattern with the most neighbours, these, and the atom's number there."""
-    centre = max(group.GetAtoms(), key=Chem.Atom.GetDegree)
+    """An atom of a pattern, its neighbours, and its number there: what is rare in molecules.
+
+    It is the atom with the most neighbours, or a ring's nitrogen with a hydrogen.
+    """
+    centre = max(
+        group.GetAtoms(), key=lambda atom: (atom.GetSmarts()[:3] == "[nH", atom.GetDegree())
+    )
     kept = {centre.GetIdx(), *(atom.GetIdx() for atom in centre.GetNeighbors())}
     star = Chem.RWMol(group)
     for bond in group.GetBonds():

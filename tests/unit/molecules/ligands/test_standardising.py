@@ -175,7 +175,7 @@ def test_what_surroundings_say_decides_about_the_centre_of_a_group() -> None:
         assert not any("@" in bond.GetSmarts() for bond in star.GetBonds())
     pair = [("OC1=NCCCC1", False), ("CC(O)=NC", True), ("CS(C)=O", True), ("CSC", False)]
     for order in (pair, pair[::-1]):
-        standardising._plain.clear()
+        standardising._groups_of.clear()
         for smiles, is_redrawn in order * 2:
             seen = surroundings(Chem.MolFromSmiles(smiles))
             assert standardising._has_redrawn(seen) == is_redrawn, smiles
