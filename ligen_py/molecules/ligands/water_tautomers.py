@@ -1,10 +1,11 @@
 """Molecules drawn as a tautomer that water hardly has, drawn as the one that it has.
 
 Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol group beside or
-opposite a ring nitrogen. Water has a hundredth to a hundred thousandth of these, and as little of
-2H-indazoles (Elguero et al., "The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186,
-1977). Isoxazoles and pyrazoles, where the hydroxy form is frequent, stay as they are, and so do
-3-hydroxyisoquinolines and rings with a halogen beside the nitrogen, as 6-chloro-2-hydroxypyridine.
+opposite a ring nitrogen, and imides as imidic acids. Water has a hundredth to a hundred thousandth
+of these, and as little of 2H-indazoles (Elguero et al., "The Tautomerism of Heterocycles", 1976;
+Beak, Acc. Chem. Res. 10:186, 1977). Isoxazoles and pyrazoles, where the hydroxy form is frequent,
+stay as they are, and so do 3-hydroxyisoquinolines and rings with a halogen beside the nitrogen, as
+6-chloro-2-hydroxypyridine.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ GROUPS = (
     ("[OX2H,SX2H:1][c:2]1[nX2:3][c,n][c,n][c,n][c,n]1", False),
     ("[OX2H:1][c:2]1[nX2:3][c,n][c,n][n,o,s]1", False),
     ("[SX2H:1][c:2]1[nX2:3][c,n][c,n][n,o,s]1", False),
-    ("[SX2H:1][C:2]=[NX2:3]", False),
+    ("[OX2H,SX2H:1][C:2]=[NX2:3]", False),
     ("[OX2H,SX2H:1][c:2]1[c,n][c,n][nX2:3][c,n][c,n]1", True),
     ("[nH:1]1[nX2:3][c:2]2[c,n][c,n][c,n][c,n]c2[c,n]1", False),
 )

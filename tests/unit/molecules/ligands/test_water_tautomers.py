@@ -30,6 +30,7 @@ DRAWN = {
     "thiourea": ("NC(=N)S", "NC(N)=S"),
     "a thiourea with a marked bond": ("CN/C(S)=N/C", "CNC(=S)NC"),
     "thiobarbiturate": ("O=C1CC(=O)N=C(S)N1", "O=C1CC(=O)NC(=S)N1"),
+    "barbiturate": ("O=C1C(=Cc2ccccc2)C(=O)N=C(O)N1", "O=C1NC(=O)NC(=O)C1=Cc1ccccc1"),
     "1H-indazole": ("c1ccc2n[nH]cc2c1", "c1ccc2[nH]ncc2c1"),
     "pyrazolo[3,4-d]pyrimidin-4-amine": ("Nc1ncnc2n[nH]cc12", "Nc1ncnc2[nH]ncc12"),
     "1H-benzotriazole": ("c1ccc2n[nH]nc2c1", "c1ccc2[nH]nnc2c1"),
