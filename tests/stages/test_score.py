@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ligen_py import score
+from ligen_py import filter, refine, score
 from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.random_input import make_field, make_poses
 from ligen_py.provenance import Run
@@ -144,6 +144,29 @@ def test_poses_of_another_pocket(campaign: Campaign, capsys: pytest.CaptureFixtu
     campaign.write_all()
     assert campaign.score("own.h5") == 1
     assert f"own.h5: was not made from {folder / 'pocket.h5'}" in capsys.readouterr().err
+
+
+def test_kept_poses_of_another_pocket(
+    campaign: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = campaign.folder
+    ligands, pocket, own, ours = (
+        str(folder / f"{name}.h5") for name in ("ligands", "pocket", "own", "ours")
+    )
+    made_by = Run("dock", DockSettings(), (Path(ligands), Path(pocket)))
+    write(Path(own), POSES, made_by, {"ledger": campaign.ledger, "poses": campaign.poses})
+    words = ["--quiet", "--ligands", ligands, "--poses"]
+    assert filter.main([*words, own, "--output", ours]) == 0
+    again = [*words, ours, "--pocket", pocket, "--output", str(folder / "refined.h5")]
+    assert campaign.score("ours.h5") == 0
+    assert refine.main(again) == 0
+    campaign.receptor = random_receptor(61, 6.0)
+    campaign.write_all()
+    refused = f"ours.h5: was not made from {pocket}"
+    assert campaign.score("ours.h5") == 1
+    assert refused in capsys.readouterr().err
+    assert refine.main(again) == 1
+    assert refused in capsys.readouterr().err
 
 
 def test_the_file_says_what_made_it(campaign: Campaign) -> None:
