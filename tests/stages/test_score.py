@@ -116,6 +116,21 @@ def test_every_function_gives_its_terms_and_their_energies_rank(campaign: Campai
     assert np.array_equal(first.score, terms["vina"]["total"][scores.best])
 
 
+def test_xscore_ranks_without_its_constant(campaign: Campaign) -> None:
+    """Divided by size, a constant of 3.5 pKd would make the smallest molecules the best."""
+    assert campaign.score("kept.h5", "scores.h5", "--functions", "xscore") == 0
+    terms = read_terms(campaign.folder / "scores.h5")["xscore"]
+    scores = read(campaign.folder / "scores.h5", SCORES, Scores)
+    hp = 0.004 * terms["vdw"] + 0.054 * terms["hb"] + 0.009 * terms["hp"]
+    hm = 0.004 * terms["vdw"] + 0.101 * terms["hb"] + 0.387 * terms["hm"]
+    energy = (-1.364 * (hp + hm) / 2)[scores.best]
+    heavy, torsions = campaign.ligands.heavy, np.diff(campaign.ligands.first_torsion)
+    by_hand = np.where(energy < 0, -energy / (1 + 0.02 * torsions) / np.sqrt(heavy), -energy)
+    assert scores.score == pytest.approx(by_hand, rel=1e-4, abs=1e-4)
+    highest = terms["total"].reshape(3, 4).argmax(axis=1)
+    assert np.array_equal(scores.best, highest + np.array([0, 4, 8]))
+
+
 def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
     flags = "--functions", "xscore", "--rank-by", "first"
     assert campaign.score("kept.h5", "scores.h5", *flags) == 0
