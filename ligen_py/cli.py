@@ -91,6 +91,8 @@ def add_settings(group: Any, settings: "type[Section]") -> None:
             "nargs": count,
         }
         schema = properties[name]
+        if count == "+":  # a list in one flag, or in several
+            options["action"] = "extend"
         if kind is bool:  # the flag alone means true
             options |= {"nargs": "?", "const": "True"}
         choices = schema.get("enum") or schema.get("items", {}).get("enum")

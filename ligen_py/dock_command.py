@@ -72,7 +72,11 @@ def _add_site(site: argparse._ArgumentGroup) -> None:
     )
     site.add_argument("--center", type=float, nargs=3, metavar=("X", "Y", "Z"), help="in Angstrom")
     site.add_argument(
-        "--residues", nargs="+", metavar="RESIDUE", help="that line the site, such as A/ASP/32"
+        "--residues",
+        nargs="+",
+        action="extend",
+        metavar="RESIDUE",
+        help="that line the site, such as A/ASP/32",
     )
     site.add_argument(
         "--cavity", type=cli.at_least(1), metavar="N", help="the N-th best cavity of the protein"

@@ -17,14 +17,14 @@ from ligen_py import cli
 from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.molecules.clusters import symmetries_of
 from ligen_py.opencl.device import select
-from ligen_py.provenance import Run
+from ligen_py.provenance import Input, Run
 from ligen_py.records.kept import KEPT, Verdict
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.poses import POSES, Poses
 from ligen_py.settings.filter import FilterSettings
-from ligen_py.store.files.inputs import require_made_from
-from ligen_py.store.files.read import read
+from ligen_py.store.files.inputs import recorded_inputs, require_made_from
+from ligen_py.store.files.read import read, run_record
 from ligen_py.store.files.same_ligands import require_same_ligands
 from ligen_py.store.files.write import write
 
@@ -66,7 +66,12 @@ def run(inputs: Inputs, settings: FilterSettings, device: str | None, output: Pa
 
     ways = symmetries_of(ligands) if settings.symmetry else None
     kept, verdicts = filter_poses(chosen, ligands, poses, settings, ways)
-    made_by = Run("filter", settings, inputs, chosen.label)
+
+    def origins() -> list[Input]:
+        """What the poses were made from: the pocket, which later stages are given again."""
+        return recorded_inputs(inputs.poses, run_record(inputs.poses, POSES))
+
+    made_by = Run("filter", settings, inputs, chosen.label, origins)
     records = {"ledger": ledger, "poses": kept, "verdicts": verdicts}
     write(output, KEPT, made_by, records)
     counts = np.bincount(verdicts.verdict, minlength=len(Verdict))

@@ -117,8 +117,8 @@ def _two_dashes(argv: Sequence[str]) -> list[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = cli.parser("ligen_py.lga_command", __doc__)
     parser.add_argument(
-        "--lfile", "-L", metavar="LIGAND", nargs="+", type=cli.input_file, required=True,
-        help="ligands: PDBQT files",
+        "--lfile", "-L", metavar="LIGAND", nargs="+", action="extend", type=cli.input_file,
+        required=True, help="ligands: PDBQT files",
     )  # fmt: skip
     parser.add_argument(
         "--resnam", "-N", metavar="NAME",

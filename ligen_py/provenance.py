@@ -8,7 +8,7 @@ function's package it hashes the modules that the stage loads (`ligen_py.functio
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -140,6 +140,10 @@ class Input(NamedTuple):
         return cls(path.name, known)
 
 
+ORIGINS = "origins"
+"""Attribute of a file for what an input of it was made from."""
+
+
 @dataclass(frozen=True)
 class Run:
     """The run record written into a file: no times, no folders, so equal runs write equal bytes."""
@@ -148,15 +152,24 @@ class Run:
     settings: "Section"
     inputs: tuple[Path | Input, ...] = ()
     device: str = ""
+    origins: Callable[[], Sequence[Input]] | None = None
+    """What an input was made from, where later stages need it; asked when the file is written,
+    since before that the input need not be on the disk."""
 
     def attributes(self) -> dict[str, str]:
         """The record as text attributes of an HDF5 file."""
         inputs = [item if isinstance(item, Input) else Input.of(item) for item in self.inputs]
+        origins = {} if self.origins is None else {ORIGINS: _as_json(self.origins())}
         return {
             "created-by": f"ligen_py {__version__}",
             "stage": self.stage,
             "stage-digest": stage_digest(self.stage),
             "settings": json.dumps(self.settings.model_dump(mode="json"), sort_keys=True),
-            "inputs": json.dumps([item._asdict() for item in inputs]),
+            "inputs": _as_json(inputs),
             "device": self.device,
+            **origins,
         }
+
+
+def _as_json(inputs: Sequence[Input]) -> str:
+    return json.dumps([item._asdict() for item in inputs])

@@ -69,7 +69,11 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
         "in the name",
     )
     parser.add_argument(
-        "--name", nargs="+", metavar="NAME", help="molecules of these names, ranked or not"
+        "--name",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="molecules of these names, ranked or not",
     )
     parser.add_argument(
         "--smarts",

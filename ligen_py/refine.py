@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ligen_py import cli
 from ligen_py.engine.refinement.batched import refine_poses
 from ligen_py.opencl.device import select
-from ligen_py.provenance import Run
+from ligen_py.provenance import ORIGINS, Run
 from ligen_py.records.kept import KEPT, Verdicts
 from ligen_py.records.ledger import Ledger
 from ligen_py.records.ligands import LIGANDS, Ligands
@@ -75,6 +75,7 @@ def run(inputs: Inputs, settings: RefineSettings, device: str | None, output: Pa
     verdicts: Verdicts = read(inputs.poses, KEPT, Verdicts)
     require_same_ligands(inputs.ligands, ligands, inputs.poses, kept)
     require_made_from(inputs.poses, KEPT, inputs.ligands)
+    require_made_from(inputs.poses, KEPT, inputs.pocket, ORIGINS)
     chosen = select(device)
 
     started = time.perf_counter()

@@ -26,7 +26,7 @@ from ligen_py.engine.scoring.scores import best_poses, pose_scores, score, settl
 from ligen_py.engine.scoring.watch import watch
 from ligen_py.errors import InputError
 from ligen_py.opencl.device import select
-from ligen_py.provenance import Run
+from ligen_py.provenance import ORIGINS, Run
 from ligen_py.records.kept import KEPT
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Status
@@ -86,8 +86,8 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
     poses: Poses = read(inputs.poses, kind, Poses)
     require_same_ligands(inputs.ligands, ligands, inputs.poses, poses)
     require_made_from(inputs.poses, kind, inputs.ligands)
-    if kind is not KEPT:  # which names no pocket
-        require_made_from(inputs.poses, kind, inputs.pocket)
+    named = ORIGINS if kind is KEPT else "inputs"  # the filter reads no pocket
+    require_made_from(inputs.poses, kind, inputs.pocket, named)
     field: GeometricField = read(inputs.pocket, POCKET, GeometricField)
     chosen = select(device)
 

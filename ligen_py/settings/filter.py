@@ -20,7 +20,7 @@ class FilterSettings(Section):
         1.0,
         ge=0,
         le=20,
-        description="poses nearer than this heavy-atom RMSD are one cluster, in Angstrom",
+        description="poses within this heavy-atom RMSD are one cluster, in Angstrom",
     )
     symmetry: bool = Field(
         False,

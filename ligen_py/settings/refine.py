@@ -14,8 +14,9 @@ class RefineSettings(Section):
         1,
         ge=0,
         le=10_000,
-        description="local minima visited from each pose, with more than 6 rotatable bonds more: "
-        "in proportion to their square, at most 5 times as many; 0: poses are not changed",
+        description="local minima visited from each pose; of 2 or more there are more with more "
+        "than 6 rotatable bonds: in proportion to their square, at most 5 times as many; 0: poses "
+        "are not changed",
     )
     evaluations: int = Field(
         30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"
@@ -47,6 +48,6 @@ class RefineSettings(Section):
         1.0,
         ge=0,
         le=20,
-        description="of poses nearer than this heavy-atom RMSD only the best is kept, in Angstrom",
+        description="of poses within this heavy-atom RMSD only the best is kept, in Angstrom",
     )
     seed: int = Field(1, ge=0, le=2**31 - 1, description="seed of the random changes")

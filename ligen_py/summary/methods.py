@@ -30,8 +30,8 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
         _ligands(parse),
         _receptors(pocket),
         _search(dock)
-        + ", poses were filtered and clustered, refined"
-        + _field(refine)
+        + ", poses were filtered and clustered"
+        + _refined(refine)
         + f", and scored by {_joined(names)}{_marks(dossiers)}.",
     ]
     weights = score.get("pose_weights")
@@ -63,17 +63,24 @@ def _networks(dossiers: Sequence[Dossier]) -> list[str]:
 def _choice(weights: Mapping[str, float], functions: Sequence[str]) -> str:
     """How poses were chosen and molecules ranked; networks and energies are named apart."""
     heard = {name: value for name, value in weights.items() if value and name in functions}
+    heard = heard or dict.fromkeys(functions[:1], 1.0)  # as scoring does
     energies = [f"{w:g} {function(name).name}" for name, w in heard.items() if name not in NETWORKS]
     networks = [
         f"{w:g} logit of {function(name).name}" for name, w in heard.items() if name in NETWORKS
     ]
-    chosen = f"The pose of lowest energy ({' + '.join(energies)}"
-    if networks:
-        chosen += f"), less what convolutional networks say ({' + '.join(networks)}"
+    ranked = f"that energy{' alone' if networks else ''}"
+    if energies:
+        chosen = f"The pose of lowest energy ({' + '.join(energies)})"
+        if networks:
+            chosen += f", less what convolutional networks say ({' + '.join(networks)})"
+    else:
+        chosen = f"The pose of which convolutional networks say most ({' + '.join(networks)})"
+        others = [function(name).name for name in functions if name not in NETWORKS]
+        ranked = f"the energy of {others[0]}" if others else "what they say"
     return (
-        f"{chosen}) was chosen; molecules were ranked by that energy{' alone' if networks else ''},"
-        " less the ligand's own part of it in the pose where this is lowest, divided by (1 + 0.02 "
-        "torsions) x the square root of the number of heavy atoms."
+        f"{chosen} was chosen; molecules were ranked by {ranked}, less the ligand's own part of it "
+        "in the pose where this is lowest, divided by (1 + 0.02 torsions) x the square root of the "
+        "number of heavy atoms."
     )
 
 
@@ -129,8 +136,11 @@ def _search(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _field(refine: Mapping[str, Any]) -> str:
-    return f" in the field of {function(str(refine['field'])).name}" if "field" in refine else ""
+def _refined(refine: Mapping[str, Any]) -> str:
+    if refine.get("rounds") == 0:  # poses stay as the search made them
+        return ""
+    field = refine.get("field")
+    return ", refined" + (f" in the field of {function(str(field)).name}" if field else "")
 
 
 def _value(settings: Mapping[str, Any], name: str, words: str) -> str:

@@ -40,8 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def dock(folder: Path, name: str, *more: str) -> Path:
-    words = ["--ffile", str(folder / "rec.maps.fld"), "--lfile", str(folder / "lig.pdbqt")]
+def dock(folder: Path, name: str, *more: str, ligand: str = "lig.pdbqt") -> Path:
+    words = ["--ffile", str(folder / "rec.maps.fld"), "--lfile", str(folder / ligand)]
     assert lga_command.main([*words, "--resnam", str(folder / name), *FEW, *more]) == 0
     return folder / f"{name}.dlg"
 
@@ -67,7 +67,7 @@ def test_a_pose_as_ligand_leaves_its_energies_behind(folder: Path) -> None:
     model = (folder / "first.pdbqt").read_text().partition("ENDMDL")[0]
     free = "USER    Estimated Free Energy of Binding    =  -9.99 kcal/mol  [=(1)+(2)+(3)-(4)]"
     (folder / "pose.pdbqt").write_text(f"{model.replace('ROOT', free + chr(10) + 'ROOT', 1)}ENDMDL")
-    log = dock(folder, "second", "--lfile", str(folder / "pose.pdbqt"))
+    log = dock(folder, "second", ligand="pose.pdbqt")
     for path in (log, log.with_suffix(".pdbqt")):
         found = PDBQTMolecule.from_file(str(path), is_dlg=path == log, skip_typing=True)
         for key in ("free_energies", "intermolecular_energies", "internal_energies"):
@@ -120,7 +120,7 @@ def test_several_ligands_are_docked_as_alone(folder: Path) -> None:
     (folder / "acid.pdbqt").write_text(meekos("CC(=O)O"))
     words = ["--ffile", str(folder / "rec.maps.fld"), "--resnam", str(folder / "many"), *FEW]
     files = [str(folder / f"{name}.pdbqt") for name in ("same", "acid")]
-    assert lga_command.main([*words, "--lfile", *files]) == 0
+    assert lga_command.main([*words, "--lfile", files[0], "--lfile", files[1]]) == 0
     alone = dock(folder, "alone")
     poses = [line for line in alone.read_text().splitlines() if line.startswith("DOCKED: ATOM")]
     many = (folder / "many" / "same.dlg").read_text().splitlines()

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ligen_py import score
+from ligen_py import filter, refine, score
 from ligen_py.engine.functions.xscore import reference as xscore_reference
 from ligen_py.engine.random_input import make_field, make_poses
 from ligen_py.provenance import Run
@@ -116,6 +116,21 @@ def test_every_function_gives_its_terms_and_their_energies_rank(campaign: Campai
     assert np.array_equal(first.score, terms["vina"]["total"][scores.best])
 
 
+def test_xscore_ranks_without_its_constant(campaign: Campaign) -> None:
+    """Divided by size, a constant of 3.5 pKd would make the smallest molecules the best."""
+    assert campaign.score("kept.h5", "scores.h5", "--functions", "xscore") == 0
+    terms = read_terms(campaign.folder / "scores.h5")["xscore"]
+    scores = read(campaign.folder / "scores.h5", SCORES, Scores)
+    hp = 0.004 * terms["vdw"] + 0.054 * terms["hb"] + 0.009 * terms["hp"]
+    hm = 0.004 * terms["vdw"] + 0.101 * terms["hb"] + 0.387 * terms["hm"]
+    energy = (-1.364 * (hp + hm) / 2)[scores.best]
+    heavy, torsions = campaign.ligands.heavy, np.diff(campaign.ligands.first_torsion)
+    by_hand = np.where(energy < 0, -energy / (1 + 0.02 * torsions) / np.sqrt(heavy), -energy)
+    assert scores.score == pytest.approx(by_hand, rel=1e-4, abs=1e-4)
+    highest = terms["total"].reshape(3, 4).argmax(axis=1)
+    assert np.array_equal(scores.best, highest + np.array([0, 4, 8]))
+
+
 def test_scores_are_those_of_the_twin(campaign: Campaign) -> None:
     flags = "--functions", "xscore", "--rank-by", "first"
     assert campaign.score("kept.h5", "scores.h5", *flags) == 0
@@ -144,6 +159,29 @@ def test_poses_of_another_pocket(campaign: Campaign, capsys: pytest.CaptureFixtu
     campaign.write_all()
     assert campaign.score("own.h5") == 1
     assert f"own.h5: was not made from {folder / 'pocket.h5'}" in capsys.readouterr().err
+
+
+def test_kept_poses_of_another_pocket(
+    campaign: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = campaign.folder
+    ligands, pocket, own, ours = (
+        str(folder / f"{name}.h5") for name in ("ligands", "pocket", "own", "ours")
+    )
+    made_by = Run("dock", DockSettings(), (Path(ligands), Path(pocket)))
+    write(Path(own), POSES, made_by, {"ledger": campaign.ledger, "poses": campaign.poses})
+    words = ["--quiet", "--ligands", ligands, "--poses"]
+    assert filter.main([*words, own, "--output", ours]) == 0
+    again = [*words, ours, "--pocket", pocket, "--output", str(folder / "refined.h5")]
+    assert campaign.score("ours.h5") == 0
+    assert refine.main(again) == 0
+    campaign.receptor = random_receptor(61, 6.0)
+    campaign.write_all()
+    refused = f"ours.h5: was not made from {pocket}"
+    assert campaign.score("ours.h5") == 1
+    assert refused in capsys.readouterr().err
+    assert refine.main(again) == 1
+    assert refused in capsys.readouterr().err
 
 
 def test_the_file_says_what_made_it(campaign: Campaign) -> None:

@@ -13,7 +13,7 @@ from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.flags import flags
 from ligen_py.settings.lga import LgaSettings
 from ligen_py.settings.networks import NetworksSettings
-from ligen_py.settings.pocket import Site
+from ligen_py.settings.pocket import Site, Structure
 from ligen_py.settings.refine import RefineSettings
 from ligen_py.settings.report import ReportSettings
 from ligen_py.settings.score import ScoreSettings
@@ -311,6 +311,14 @@ def test_a_bad_flag_is_named_as_it_is_typed() -> None:
         InputError, match=r"give one of --ligand, --ligand-name, --residues, --center"
     ):
         cli.settings_from(Site, parser.parse_args([]))
+
+
+def test_a_list_may_stand_in_several_flags() -> None:
+    parser = cli.parser("stage", None, Structure)
+    words = ["--keep", "A/301", "SO4", "--keep", "A/HOH/7", "--chains", "A"]
+    settings = cli.settings_from(Structure, parser.parse_args(words))
+    assert settings.keep == ("A/301", "SO4", "A/HOH/7")
+    assert settings.chains == ("A",)
 
 
 def test_a_byte_order_mark_and_windows_lines_are_no_matter(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ligen_py import verify
+from ligen_py import export, verify
 from tests.workflow import small
 from tests.workflow.test_plan import jobs
 
@@ -36,3 +36,7 @@ def test_a_campaign_runs_and_is_verified(
     monkeypatch.chdir(folder)
     words = ["results/campaign.h5", "--config", "c.yaml", "--sample", "2"]
     assert verify.main(words) == 0, capsys.readouterr().err
+    assert "not compared" not in capsys.readouterr().err  # on the device that made it
+    words = ["--campaign", words[0], "--output", ".", "--pose", "dhfr", "aspirin", "0"]
+    assert export.main(words) == 0
+    assert ">  <pose>\ndocked and scored\n" in Path("dhfr-pose.sdf").read_text()

@@ -22,7 +22,7 @@ def select_poses(
         score: geometric scores (poses,), larger is better.
         bumped: which poses bump or have atoms outside the box (poses,), bool.
         places: heavy atoms of every pose (poses, heavy, 3), Angstrom, float32.
-        cluster_rmsd: poses nearer than this to a representative belong to it, Angstrom.
+        cluster_rmsd: poses within this of a representative belong to it, Angstrom.
         max_num_poses: poses kept.
         ways: to map the heavy atoms onto themselves (ways, heavy); the nearest counts.
 

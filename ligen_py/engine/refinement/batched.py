@@ -708,7 +708,7 @@ def keep_best(
     max_num_poses: int,
     cluster_rmsd: float,
 ) -> tuple[Poses, Verdicts, Refinement]:
-    """The best poses of each ligand by energy, lowest first, no two nearer than `cluster_rmsd`.
+    """The best poses of each ligand by energy, lowest first, no two within `cluster_rmsd`.
 
     Of poses that fell into one minimum only the best stays; `cluster_rmsd` is over heavy atoms
     without symmetry, Angstrom.

@@ -77,6 +77,9 @@ def _poses(part: PartFiles, ligand: int, restart: int) -> Iterator[Found]:
     for kind, origin in ORIGINS.items():
         path = getattr(part, kind.name)
         made = read_columns(path, kind, ("poses/restart",))["poses/restart"]
+        settings = json.loads(run_record(path, kind).get("settings", "{}"))
+        if settings.get("rounds") == 0:  # the refinement left it as it was docked
+            origin = "docked and scored"
         with Poses(part, kind) as poses:
             rows = [row for row in poses.kept(ligand) if made[row] == restart]
             for row in rows:

@@ -1,5 +1,6 @@
 """The dossier's words: verdicts, doubts, methods, figures; and times as Snakemake wrote them."""
 
+import json
 import math
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,7 +12,9 @@ from ligen_py.molecules.hits.analysis import Analysis
 from ligen_py.molecules.hits.properties import Properties
 from ligen_py.molecules.interactions.contacts import Contact
 from ligen_py.records.ledger import Reason, Status
-from ligen_py.store.campaign.layout import Counts, Watched
+from ligen_py.settings.refine import RefineSettings
+from ligen_py.settings.score import ScoreSettings
+from ligen_py.store.campaign.layout import Counts, Runs, Watched
 from ligen_py.store.campaign.times import Time, read_times
 from ligen_py.summary import facts
 from ligen_py.summary.controls import Row, Verdict
@@ -19,6 +22,7 @@ from ligen_py.summary.doubts import doubts
 from ligen_py.summary.enrichment import Enrichment
 from ligen_py.summary.facts import Group, Redocking, Target, Watch
 from ligen_py.summary.figures import HEIGHT, MOST_DOTS, WIDTH, Scale, distribution, scatter
+from ligen_py.summary.methods import methods
 from ligen_py.summary.verdict import verdict
 
 TARGET = Target(
@@ -211,3 +215,36 @@ def test_a_library_that_can_hardly_be_read_is_an_alarm() -> None:
     (alarm,) = watch.alarms
     assert alarm.startswith("vendor: 84 of 85 records cannot be read; ")
     assert watch.summary.startswith("1 alarm in 0 chunks")
+
+
+def paragraph(refine: RefineSettings, score: ScoreSettings) -> str:
+    """The methods paragraph of a campaign with these settings."""
+    used = {"refined": refine, "scores": score}
+    settings = [json.dumps(section.model_dump(mode="json")) for section in used.values()]
+    columns = [list(used), ["0"] * 2, ["ligen_py"] * 2, settings, [""] * 2]
+    return " ".join(methods([], Runs(*(np.array(one, object) for one in columns)), ""))
+
+
+def test_methods_name_the_refinement_only_where_there_was_one() -> None:
+    score = ScoreSettings()
+    assert "clustered, refined in the field of Vina, and scored" in paragraph(
+        RefineSettings(), score
+    )
+    assert "clustered, and scored" in paragraph(RefineSettings(rounds=0), score)
+
+
+@pytest.mark.parametrize(
+    ("functions", "weights", "words"),
+    [
+        (("vina", "ad4"), {"vina": 1, "ad4": 0.5}, "energy (1 Vina + 0.5 AD4) was chosen"),
+        (("xscore", "vinardo"), {"vina": 1}, "energy (1 X-Score) was chosen"),
+        (("ad4", "vina"), {}, "energy (1 AD4) was chosen; molecules were ranked by that energy,"),
+        (("vina", "gnina"), {"gnina": 2}, "say most (2 logit of gnina) was chosen"),
+        (("vina", "gnina"), {"gnina": 2}, "ranked by the energy of Vina, less"),
+    ],
+)
+def test_methods_name_the_energy_that_chose(
+    functions: tuple[str, ...], weights: dict[str, float], words: str
+) -> None:
+    score = ScoreSettings.model_validate({"functions": functions, "pose_weights": weights})
+    assert words in paragraph(RefineSettings(), score)

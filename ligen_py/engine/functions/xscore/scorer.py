@@ -147,8 +147,15 @@ OWN = None
 
 
 def pose_energy(terms: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The energy that compares poses of one ligand, kcal/mol (poses,): pKd as a free energy."""
-    return -PKD_ENERGY * terms["total"]
+    """The energy that compares poses of one ligand, kcal/mol (poses,): pKd as a free energy.
+
+    Without X-Score's constant and rotors, which all poses of a ligand share: a molecule's score
+    divides by size, so with a constant the smallest molecules would be the best.
+    """
+    constant, rt = (
+        (getattr(HPSCORE, name) + getattr(HMSCORE, name)) / 2 for name in ("constant", "rt")
+    )
+    return -PKD_ENERGY * (terms["total"] - (constant + rt * terms["rt"]))
 
 
 SCORER = XScore
