@@ -30,8 +30,8 @@ from ligen_py.store.files.terms import read_terms
 log = logging.getLogger("ligen_py")
 
 EQUAL_EVERYWHERE = ("dock", "filter")
-"""Stages that every class of device computes to the last bit; the others, and what follows them,
-only within one class."""
+"""Stages that every class of device computes to the last bit from equal inputs; the others only
+within one class."""
 
 Place = tuple[str, str, str]
 """Target, library, and the file within the library."""
@@ -97,14 +97,14 @@ def _part_redocked(
         files = {kind: Path(folder) / f"{kind}.h5" for kind in FILES}
         rows = write_some(part.ligands, records, files["ligands"])
         files["pocket"] = part.pocket
-        everywhere = True
         for kind in (stage.kind for stage in SCREEN):
             path: Path = getattr(part, kind)
             record = run_record(path, KINDS[kind])
             stage = STAGES[record["stage"]]
-            everywhere &= stage.name in EQUAL_EVERYWHERE
             if record["stage-digest"] != stage_digest(stage.name):
                 log.warning("%s: was made by another version of %s", path, stage.name)
+            # After `lga` filter stands, too, whose record has no digest of the device's functions.
+            everywhere = stage.name in EQUAL_EVERYWHERE
             if not everywhere and device_class(record["device"]) != device_class(device.origin):
                 log.warning("%s: not compared, as it was made on %s", path, record["device"])
                 return
