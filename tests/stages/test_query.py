@@ -143,6 +143,9 @@ def test_no_answer_is_a_sentence_beside_the_table(
     printed = capsys.readouterr()
     assert printed.err == "no ranked molecule fits\n"
     assert printed.out.split()[:3] == ["target", "rank", "name"]
+    for form in ("sdf", "csv"):
+        assert query.main([str(campaign), "--where", "score > 100", "--format", form]) == 0
+        assert capsys.readouterr().err == "no ranked molecule fits\n"
 
 
 def test_structures_are_looked_at_until_there_are_enough(
@@ -278,6 +281,10 @@ def test_sql(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     every = ask(campaign, capsys, "--target", "a", "--sql", "SELECT * FROM molecules")
     assert len(every) == 6
     assert {"rank", "weight", "xscore_half", "smiles"} <= set(every[0])
+    for all_columns in ("FROM molecules", "SELECT * FROM (FROM molecules)"):
+        assert ask(campaign, capsys, "--target", "a", "--sql", all_columns) == every
+    described = ask(campaign, capsys, "--sql", "DESCRIBE molecules")
+    assert [row[0] for row in described[1:]] == every[0]
     for statement in ("SELEC 1", "SELECT * FROM 'x.csv'", "COPY molecules TO 'x.csv'"):
         assert query.main([str(campaign), "--sql", statement]) == 1
         assert "error: --sql: " in capsys.readouterr().err
