@@ -110,6 +110,20 @@ def test_actives_of_the_controls_come_before_groups(
     assert ("few heavy atoms alone does as well (0.80)" in ranking[1]) == beaten
 
 
+@pytest.mark.parametrize(("rank_by", "figure"), [("energy", "0.80"), ("consensus", "0.60")])
+def test_actives_are_judged_by_what_ranks_the_campaign(rank_by: str, figure: str) -> None:
+    rows = [
+        Row("t", "score", False, {"ROC AUC": (0.8, 0.7, 0.9)}),
+        Row("t", "vina", False, {"ROC AUC": (0.9, 0.8, 0.95)}),
+        Row("t", "mean rank", False, {"ROC AUC": (0.6, 0.55, 0.7)}),
+        Row("t-near", "score", False, {"ROC AUC": (0.95, 0.9, 0.99)}),
+        Row("", "high logP", True, {"ROC AUC": (0.3, 0.2, 0.4)}),
+    ]
+    judged = Verdict("t", actives=20, decoys=400, rows=rows)
+    _, ranking = verdict(replace(TARGET, judged=judged, rank_by=rank_by))
+    assert f"ROC AUC {figure}" in ranking[1]
+
+
 def test_a_fine_hit_has_no_doubt() -> None:
     assert doubts(FINE, 1.5, 0.01, {"Vina": 0.02}) == []
     assert doubts(FINE, math.nan, 0.01, {}) == []
