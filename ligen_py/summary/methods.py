@@ -30,13 +30,15 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
         _ligands(parse),
         _receptors(pocket),
         _search(dock)
-        + ", poses were filtered and clustered, refined"
+        + ", poses were filtered and clustered"
         + _field(refine)
         + f", and scored by {_joined(names)}{_marks(dossiers)}.",
     ]
-    weights = score.get("pose_weights")
+    weights, consensus = score.get("pose_weights"), _is_consensus(dossiers)
     if isinstance(weights, dict) and score.get("rank_by") == "energy":
-        text.append(_choice(weights, score.get("functions", list(weights))))
+        text.append(_choice(weights, score.get("functions", list(weights)), consensus))
+    if consensus:
+        text.append(f"Molecules were ranked by the mean of their ranks by {_joined(names)}.")
     text += _networks(dossiers)
     text.append(
         "Interactions follow the criteria of ProLIF and PLIP, pose checks those of PoseBusters; "
@@ -60,16 +62,27 @@ def _networks(dossiers: Sequence[Dossier]) -> list[str]:
     ]
 
 
-def _choice(weights: Mapping[str, float], functions: Sequence[str]) -> str:
-    """How poses were chosen and molecules ranked; networks and energies are named apart."""
+def _is_consensus(dossiers: Sequence[Dossier]) -> bool:
+    return bool(dossiers) and dossiers[0].target.rank_by == "consensus"
+
+
+def _choice(weights: Mapping[str, float], functions: Sequence[str], consensus: bool) -> str:
+    """How poses were chosen and molecules ranked; networks and energies are named apart.
+
+    With `consensus` molecules rank otherwise. Where no function has a weight, the first decides.
+    """
     heard = {name: value for name, value in weights.items() if value and name in functions}
     energies = [f"{w:g} {function(name).name}" for name, w in heard.items() if name not in NETWORKS]
     networks = [
         f"{w:g} logit of {function(name).name}" for name, w in heard.items() if name in NETWORKS
     ]
+    if not energies:
+        energies = [function(name).name for name in functions if name not in NETWORKS][:1]
     chosen = f"The pose of lowest energy ({' + '.join(energies)}"
     if networks:
         chosen += f"), less what convolutional networks say ({' + '.join(networks)}"
+    if consensus:
+        return f"{chosen}) was chosen."
     return (
         f"{chosen}) was chosen; molecules were ranked by that energy{' alone' if networks else ''},"
         " less the ligand's own part of it in the pose where this is lowest, divided by (1 + 0.02 "
@@ -130,7 +143,11 @@ def _search(settings: Mapping[str, Any]) -> str:
 
 
 def _field(refine: Mapping[str, Any]) -> str:
-    return f" in the field of {function(str(refine['field'])).name}" if "field" in refine else ""
+    """How poses were refined; nothing where they stayed as they were, as those of AutoDock's."""
+    if refine.get("rounds") == 0:
+        return ""
+    field = f" in the field of {function(str(refine['field'])).name}" if "field" in refine else ""
+    return f", refined{field}"
 
 
 def _value(settings: Mapping[str, Any], name: str, words: str) -> str:

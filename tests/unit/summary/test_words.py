@@ -1,8 +1,11 @@
 """The dossier's words: verdicts, doubts, methods, figures; and times as Snakemake wrote them."""
 
+import json
 import math
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,14 +14,16 @@ from ligen_py.molecules.hits.analysis import Analysis
 from ligen_py.molecules.hits.properties import Properties
 from ligen_py.molecules.interactions.contacts import Contact
 from ligen_py.records.ledger import Reason, Status
-from ligen_py.store.campaign.layout import Counts, Watched
+from ligen_py.store.campaign.layout import Counts, Runs, Watched
 from ligen_py.store.campaign.times import Time, read_times
 from ligen_py.summary import facts
 from ligen_py.summary.controls import Row, Verdict
+from ligen_py.summary.dossier import Dossier
 from ligen_py.summary.doubts import doubts
 from ligen_py.summary.enrichment import Enrichment
 from ligen_py.summary.facts import Group, Redocking, Target, Watch
 from ligen_py.summary.figures import HEIGHT, MOST_DOTS, WIDTH, Scale, distribution, scatter
+from ligen_py.summary.methods import methods
 from ligen_py.summary.verdict import verdict
 
 TARGET = Target(
@@ -225,3 +230,36 @@ def test_a_library_that_can_hardly_be_read_is_an_alarm() -> None:
     (alarm,) = watch.alarms
     assert alarm.startswith("vendor: 84 of 85 records cannot be read; ")
     assert watch.summary.startswith("1 alarm in 0 chunks")
+
+
+def paragraph(rank_by: str, refine: dict, score: dict, functions: list[str]) -> str:
+    """The methods of a campaign of one target."""
+    given = {"refined": refine, "scores": {"functions": functions, **score}}
+    texts = [np.array([""] * len(given), object) for _ in range(3)]
+    kinds, settings = (np.array(list(column), object) for column in (given, given.values()))
+    runs = Runs(
+        created_by=texts[0],
+        kind=kinds,
+        settings=np.array([json.dumps(one) for one in settings], object),
+        device=texts[1],
+        stage_digest=texts[2],
+    )
+    one = SimpleNamespace(target=replace(TARGET, rank_by=rank_by, functions=functions))
+    return " ".join(methods([cast(Dossier, one)], runs, "draft"))
+
+
+def test_the_methods_say_what_was_done() -> None:
+    energy = {"rank_by": "energy", "pose_weights": {"vina": 1.0, "ad4": 0.5}}
+    found = paragraph("energy", {"rounds": 1, "field": "vina"}, energy, ["vina", "ad4"])
+    assert "clustered, refined in the field of Vina, and scored by Vina and AD4 [2, 3]." in found
+    assert "The pose of lowest energy (1 Vina + 0.5 AD4) was chosen; molecules were" in found
+    # Poses of AutoDock's search are not refined.
+    found = paragraph("consensus", {"rounds": 0, "field": "ad4"}, energy, ["vina", "ad4"])
+    assert "clustered, and scored by Vina and AD4 [2, 3]." in found
+    assert (
+        "(1 Vina + 0.5 AD4) was chosen. Molecules were ranked by the mean of their ranks" in found
+    )
+    assert "divided by" not in found
+    # No weight is that of a function: the first one chooses.
+    found = paragraph("energy", {"rounds": 1}, energy, ["xscore"])
+    assert "The pose of lowest energy (X-Score) was chosen; molecules were ranked by" in found
