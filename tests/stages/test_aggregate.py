@@ -202,6 +202,8 @@ def test_consensus_of_two_functions_ranks_and_is_reported(
     words = "minus the mean of the ranks by xscore, second"
     assert words in capsys.readouterr().out
     assert words in page.read_text()
+    # What the pointer is told at the column, too.
+    assert 'title="minus the mean of the ranks by X-Score, second">score<' in page.read_text()
     exported = made.folder / "export"
     assert export.main(["--campaign", str(made.output), "--output", str(exported)]) == 0
     table = (exported / "human.csv").read_text().splitlines()
