@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ligen_py.engine.geometry import rebuild_each
+from ligen_py.molecules.clusters import rmsd, symmetries_of_molecule
 from ligen_py.molecules.export import crystal_pose, heavy_atoms_of
+from ligen_py.molecules.stored import molecule_of
 from ligen_py.records.kept import KEPT
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
@@ -126,8 +128,8 @@ def _poses(members: Sequence[PartFiles], ligands: Sequence[Chosen]) -> list[Pose
             with content_of(members[member].ligands, LIGANDS):
                 chosen = best - kept.start
                 energy = energies[member][kept.start : kept.stop]
-                gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen)
                 molecule = poses.molecule(ligand)
+                gap = _gap(places[:, : poses.heavy(ligand)], energy, chosen, molecule)
             made = runs[member]
             clusters = "" if made is None else _clusters(*made.clusters(made.kept(ligand)))
             conformation = members[member].conformation
@@ -179,12 +181,19 @@ def _clusters(number: np.ndarray, score: np.ndarray) -> str:
     return json.dumps(sorted(rows))
 
 
-def _gap(places: np.ndarray, energy: np.ndarray, best: int) -> float:
+def _gap(places: np.ndarray, energy: np.ndarray, best: int, molecule: np.ndarray) -> float:
     """How much worse the best pose of a ligand is that lies elsewhere; NaN where there is none.
 
     `places` (poses, heavy atoms, 3), Angstrom, and `energy` (poses,), kcal/mol, are of all poses.
+    A ring that is turned onto itself, or two oxygens of an acid that changed places, lie nowhere
+    else: the least RMSD over all ways to map the molecule onto itself counts.
     """
     square = ((places - places[best]) ** 2).sum(axis=2).mean(axis=1)
-    rivals = energy[square > ELSEWHERE**2]
-    rivals = rivals[np.isfinite(rivals)]
-    return float(rivals.min() - energy[best]) if len(rivals) else float("nan")
+    rivals = np.flatnonzero((square > ELSEWHERE**2) & np.isfinite(energy))
+    if not len(rivals):
+        return float("nan")
+    ways = symmetries_of_molecule(molecule_of(molecule))
+    for rival in rivals[np.argsort(energy[rivals], kind="stable")].tolist():
+        if rmsd(places[rival], places[best], ways) > ELSEWHERE:
+            return float(energy[rival] - energy[best])
+    return float("nan")

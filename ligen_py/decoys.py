@@ -5,6 +5,7 @@ SMILES. The same files give the same decoys. A drawn decoy is presumed not to bi
 """
 
 import argparse
+import glob
 import logging
 import sys
 from collections.abc import Iterator, Sequence
@@ -120,7 +121,11 @@ def _sample(inputs: Inputs) -> Iterator[Record | tuple[str, str]]:
 
 
 def _files(library: Path) -> Sequence[LibraryFile]:
-    parsed = [library] if library.suffix == ".h5" else sorted(library.glob("[!.]*.h5"))
+    if library.suffix == ".h5" and not library.is_dir():
+        found = glob.glob(str(library), recursive=True)  # noqa: PTH207 (it may be absolute)
+        parsed = [library] if library.is_file() else sorted(map(Path, found))
+    else:
+        parsed = sorted(library.glob("[!.]*.h5"))
     if parsed:
         return [LibraryFile(path, path.name, "", path.stat().st_size) for path in parsed]
     return library_files(library)

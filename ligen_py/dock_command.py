@@ -94,9 +94,8 @@ def _add_box(box: argparse._ArgumentGroup) -> None:
     box.add_argument(
         "--margin",
         type=float,
-        default=4.0,
         metavar="X",
-        help="around the ligand of --autobox, in Angstrom (default: %(default)s)",
+        help="around the ligand of --autobox, in Angstrom (default: 4)",
     )
 
 
@@ -188,6 +187,8 @@ def _require_one_site(options: argparse.Namespace) -> None:
             f"or --cavity 1; `ligen stage pocket --receptor {options.receptor} --list` lists "
             "cavities"
         )
+    if options.margin is not None and not options.autobox:
+        raise UsageError(f"--margin: is around the ligand of --autobox, not of {given[0]}")
     if options.size and (options.autobox or len(options.size) not in (1, 3)):
         raise UsageError(
             "--size: --autobox makes its own box, give --margin"

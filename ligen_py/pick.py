@@ -83,10 +83,12 @@ def _run(options: argparse.Namespace) -> None:
             text = kinds.get(output.suffix.lower(), lambda: _smiles(rows))()
             write_texts(output.parent, {output.name: text})
     if len(chosen) < options.count:
+        more = target.stored < target.size
         log.warning(
             "picked %d, not %d: the campaign contains poses of %d molecules, of which the limits "
-            "leave no more; loosen them, or run aggregate again with more --top-poses",
+            "leave no more; loosen them%s",
             *(len(chosen), options.count, target.stored),
+            ", or run aggregate again with more --top-poses" if more else "",
         )
     else:
         log.info("picked %d of %d molecules", len(chosen), target.stored)

@@ -155,7 +155,7 @@ class TargetFiles:
             title=f"{self.target.name}: prepared receptor and hits",
             receptors=list(receptors),
             hits=f"{stem}.sdf",
-            records=min(self.count, self.target.size),
+            records=min(self.count, self.target.size) * self.poses,
             networks=f"{stem}-network.sdf" if self.judgements is not None else None,
         )
         shown = reference or next((p.crystal for p in self._parts() if p.crystal), None)

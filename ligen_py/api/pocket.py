@@ -71,7 +71,7 @@ class Pocket:
         cavity: int | None = None,
         size: float | Sequence[float] | None = None,
         radius: float | None = None,
-        margin: float = MARGIN,
+        margin: float | None = None,
         name: str | None = None,
         **settings: Any,
     ) -> "Pocket":
@@ -89,10 +89,11 @@ class Pocket:
             cavity: rank of a cavity that is searched in the receptor; 1 is the best.
             size: side of the box, or three of them, Angstrom; the cube that contains it is used.
             radius: half the side of the box, Angstrom; the default is 10.
-            margin: Angstrom around the ligand of `autobox`.
+            margin: Angstrom around the ligand of `autobox`; the default is 4.
             name: name of the target; by default from the name of the file.
             settings: keys of a target (`chains`, `model`, `assembly`, `keep`, `drop`) and of the
-                section `pocket` (`waters`, `protonation`, `ph`, ...), as in config/README.md.
+                section `pocket` (`waters`, `protonation`, `ph`, ...; not its `margin`), as in
+                config/README.md.
 
         Raises:
             InputError: a file cannot be read, or the site is not where the receptor is.
@@ -105,6 +106,10 @@ class Pocket:
         if len(chosen) != 1:
             many = f", not {' and '.join(chosen)}" if chosen else ""
             raise InputError(f"say where to dock: give one of {', '.join(ways)}{many}")
+        if autobox is None and margin is not None:
+            raise InputError("margin: is around the ligand of autobox, which is not given")
+        if autobox is not None and (size is not None or radius is not None):
+            raise InputError("autobox makes its own box; give margin, not size or radius")
         structure, pocket = _receptor_settings(settings)
         keys: dict[str, Any] = {
             "center": None if center is None else tuple(map(float, center)),
@@ -116,7 +121,10 @@ class Pocket:
         with tempfile.TemporaryDirectory(prefix="ligen-") as folder:
             if autobox is not None:
                 file = _reference(autobox, Path(folder), "autobox")
-                keys |= {"ligand": str(file), "radius": _half_side(file, margin)}
+                keys |= {
+                    "ligand": str(file),
+                    "radius": _half_side(file, MARGIN if margin is None else margin),
+                }
             elif site is not None:
                 keys |= _site_keys(site, Path(folder))
             place = check(Site, keys, "site")

@@ -42,6 +42,13 @@ def symmetries_of(ligands: Ligands) -> list[np.ndarray]:
     return found
 
 
+def symmetries_of_molecule(mol: Chem.Mol) -> np.ndarray:
+    """`symmetries` of a molecule whose heavy atoms stand first."""
+    element = np.array([atom.GetAtomicNum() for atom in mol.GetAtoms()])
+    bond = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in mol.GetBonds()]
+    return symmetries(element, np.array(bond, int).reshape(-1, 2))
+
+
 def rmsd(one: np.ndarray, other: np.ndarray, ways: np.ndarray) -> float:
     """Smallest RMSD of two poses (heavy atoms, 3) over `symmetries`, not aligned."""
     squares = ((one[ways] - other) ** 2).sum(axis=2).mean(axis=1)

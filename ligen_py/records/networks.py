@@ -35,7 +35,7 @@ class Judged(Record):
         "f4",
         "molecule",
         units="angstrom",
-        doc="RMSD between these two poses, heavy atoms as numbered",
+        doc="RMSD between these two poses, heavy atoms, symmetry in mind",
     )
     crystal: np.ndarray = column(
         "f4",

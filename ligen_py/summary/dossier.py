@@ -251,20 +251,33 @@ def _reference_row(found: Reference, pose: Pose, facts: Target, every: Every) ->
     control = facts.control
     assert control is not None
     assert control.score is not None
+    terms = {name: float(value) for name, value in json.loads(found.terms[number]).items()}
+    score = control.score
+    if facts.rank_by == "consensus":
+        # Its own score is an energy's: among the others it has the mean of the ranks it would have.
+        score = -float(np.mean(_ranks_among(terms, every)))
     return Row(
         name=readable(found.name[number]),
-        rank=int((every.score > control.score).sum()) + 1,
-        score=control.score,
+        rank=int((every.score > score).sum()) + 1,
+        score=score,
         parent=pose.smiles,
         state=pose.state,
         analysis=Analysis(),
-        terms={name: float(value) for name, value in json.loads(found.terms[number]).items()},
+        terms=terms,
         library="crystal ligand, docked again",
         conformation=pose.conformation,
         gap=pose.gap,
         reference=True,
         judgement=facts.networks.crystal if facts.networks else None,
     )
+
+
+def _ranks_among(terms: Mapping[str, float], every: Every) -> list[int]:
+    """The rank by each scoring function, from 1, of what has these terms among all molecules."""
+    return [
+        int((totals > np.float32(terms[f"{name}/total"])).sum()) + 1
+        for name, totals in every.totals.items()
+    ]
 
 
 def _analysed(

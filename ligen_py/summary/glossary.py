@@ -75,6 +75,7 @@ def score(rank_by: str, functions: Sequence[str]) -> Meaning:
 def columns(rank_by: str, functions: Sequence[str], networks: bool = False) -> list[Meaning]:
     """The glossary: a line for every score and column of the list of hits."""
     first = function(functions[0]) if functions else Meaning("first function", "", "", "")
+    goal = "; 0.3 is a common goal for a lead" if first.unit == "kcal/mol" else ""
     return [
         score(rank_by, functions),
         *(function(name) for name in functions),
@@ -83,7 +84,7 @@ def columns(rank_by: str, functions: Sequence[str], networks: bool = False) -> l
             "LE",
             f"{first.unit} per atom",
             "larger",
-            f"ligand efficiency: {first.name} over heavy atoms; 0.3 is a common goal for a lead",
+            f"ligand efficiency: {first.name} over heavy atoms{goal}",
         ),
         Meaning(
             "Size rank",

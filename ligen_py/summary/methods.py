@@ -34,9 +34,11 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
         + _refined(refine)
         + f", and scored by {_joined(names)}{_marks(dossiers)}.",
     ]
-    weights = score.get("pose_weights")
+    weights, consensus = score.get("pose_weights"), _is_consensus(dossiers)
     if isinstance(weights, dict) and score.get("rank_by") == "energy":
-        text.append(_choice(weights, score.get("functions", list(weights))))
+        text.append(_choice(weights, score.get("functions", list(weights)), consensus))
+    if consensus:
+        text.append(f"Molecules were ranked by the mean of their ranks by {_joined(names)}.")
     text += _networks(dossiers)
     text.append(
         "Interactions follow the criteria of ProLIF and PLIP, pose checks those of PoseBusters; "
@@ -60,8 +62,15 @@ def _networks(dossiers: Sequence[Dossier]) -> list[str]:
     ]
 
 
-def _choice(weights: Mapping[str, float], functions: Sequence[str]) -> str:
-    """How poses were chosen and molecules ranked; networks and energies are named apart."""
+def _is_consensus(dossiers: Sequence[Dossier]) -> bool:
+    return bool(dossiers) and dossiers[0].target.rank_by == "consensus"
+
+
+def _choice(weights: Mapping[str, float], functions: Sequence[str], consensus: bool) -> str:
+    """How poses were chosen and molecules ranked; networks and energies are named apart.
+
+    With `consensus` molecules rank otherwise.
+    """
     heard = {name: value for name, value in weights.items() if value and name in functions}
     heard = heard or dict.fromkeys(functions[:1], 1.0)  # as scoring does
     energies = [f"{w:g} {function(name).name}" for name, w in heard.items() if name not in NETWORKS]
@@ -77,6 +86,8 @@ def _choice(weights: Mapping[str, float], functions: Sequence[str]) -> str:
         chosen = f"The pose of which convolutional networks say most ({' + '.join(networks)})"
         others = [function(name).name for name in functions if name not in NETWORKS]
         ranked = f"the energy of {others[0]}" if others else "what they say"
+    if consensus:
+        return f"{chosen} was chosen."
     return (
         f"{chosen} was chosen; molecules were ranked by {ranked}, less the ligand's own part of it "
         "in the pose where this is lowest, divided by (1 + 0.02 torsions) x the square root of the "

@@ -15,7 +15,7 @@ from ligen_py.store.campaign.times import Time
 from ligen_py.summary import figures, glossary
 from ligen_py.summary.dossier import Dossier, Row, letters_of
 from ligen_py.summary.embedded import embedded
-from ligen_py.summary.facts import Group, settings_of
+from ligen_py.summary.facts import Group, Target, settings_of
 from ligen_py.summary.figures import Figure, distribution, scatter
 from ligen_py.summary.methods import citations, methods
 from ligen_py.summary.searches import Search
@@ -147,11 +147,10 @@ def _failed(row: Row) -> list[str]:
     return [f"not: {CHECKS[name]}" for name, passed in row.analysis.checks.items() if not passed]
 
 
-def _heads(
-    functions: Sequence[str], vendor: bool, networks: bool
-) -> list[tuple[str, bool | None, str]]:
+def _heads(target: Target, vendor: bool) -> list[tuple[str, bool | None, str]]:
     """Columns of the list: title, whether it is sorted upwards first (None: never), meaning."""
-    words = {one.name: one.words for one in glossary.columns("first", functions)}
+    words = {one.name: one.words for one in glossary.columns(target.rank_by, target.functions)}
+    networks = target.networks is not None
     judged = [(one.name, False, one.words) for one in glossary.JUDGED] if networks else []
     columns: list[tuple[str, bool | None, str]] = [
         ("rank", True, "place in the ranking"),

@@ -15,7 +15,7 @@ class Scene:
     receptors: Sequence[str]
     hits: str
     records: int
-    """Records of the file `hits`."""
+    """Records of the file `hits`, at most: a molecule may have fewer poses than were asked for."""
     reference: str | None = None
     networks: str | None = None
     """The file of the poses that networks choose."""

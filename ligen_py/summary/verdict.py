@@ -1,8 +1,9 @@
 """The page's first words: what of a target's results to trust."""
 
 import math
+from collections.abc import Sequence
 
-from ligen_py.summary.controls import Verdict
+from ligen_py.summary.controls import Row, Verdict
 from ligen_py.summary.facts import Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
 from ligen_py.summary.text import cut, device_words
@@ -56,7 +57,7 @@ def _poses(target: Target) -> tuple[str, str]:
 
 def _ranking(target: Target) -> tuple[str, str]:
     if target.judged and target.judged.rows:
-        return _of_actives(target.judged)
+        return _of_actives(target.judged, target.rank_by)
     groups = [group for group in target.groups if group.enrichment is not None]
     if not groups:
         return "fair", (
@@ -66,9 +67,9 @@ def _ranking(target: Target) -> tuple[str, str]:
     return _of_group(groups[0])
 
 
-def _of_actives(judged: Verdict) -> tuple[str, str]:
-    """By the campaign's score, the first row; a null ranking that is as good takes its worth."""
-    value, low, high = judged.rows[0].figures["ROC AUC"]
+def _of_actives(judged: Verdict, rank_by: str) -> tuple[str, str]:
+    """By what ranks the campaign; a null ranking that is as good takes its worth."""
+    value, low, high = _own(judged.rows, rank_by).figures["ROC AUC"]
     measured = f"ROC AUC {value:.2f}, 95 % interval {low:.2f} to {high:.2f}"
     among = f"{judged.actives} known actives among {judged.decoys} decoys"
     nulls = [row for row in judged.rows if row.is_null and row.figures["ROC AUC"][0] >= value]
@@ -86,6 +87,15 @@ def _of_actives(judged: Verdict) -> tuple[str, str]:
         f"Ranking: it does not separate {among} ({measured}), so choose by contacts and chemistry, "
         "not by rank."
     )
+
+
+def _own(rows: Sequence[Row], rank_by: str) -> Row:
+    """The row of the campaign's own ranking: its score's, or that of the mean rank, the last one.
+
+    Of a single function the mean rank is the function's own.
+    """
+    own = [row for row in rows if not row.is_null and row.pocket == rows[0].pocket]
+    return own[-1] if rank_by == "consensus" else own[0]
 
 
 def _of_group(group: Group) -> tuple[str, str]:

@@ -103,6 +103,7 @@ def _part_redocked(
             stage = STAGES[record["stage"]]
             if record["stage-digest"] != stage_digest(stage.name):
                 log.warning("%s: was made by another version of %s", path, stage.name)
+            # After `lga` filter stands, too, whose record has no digest of the device's functions.
             equal = device_class(record["device"]) == device_class(device.origin)
             if stage.name not in EQUAL_EVERYWHERE and not equal:
                 log.warning("%s: not compared, as it was made on %s", path, record["device"])

@@ -40,6 +40,11 @@ def test_an_autobox_contains_its_ligand_with_the_margin() -> None:
     assert half == pytest.approx(reach + 3, abs=0.5)
     with pytest.raises(InputError, match="give a smaller margin"):
         Pocket.from_pdb(PROTEIN, autobox=REFERENCE, margin=29)
+    with pytest.raises(InputError, match="margin: is around the ligand of autobox"):
+        Pocket.from_pdb(PROTEIN, site=REFERENCE, margin=12)
+    for given in ({"size": 25}, {"radius": 15}):
+        with pytest.raises(InputError, match="autobox makes its own box; give margin"):
+            Pocket.from_pdb(PROTEIN, autobox=REFERENCE, **given)
 
 
 def test_a_pocket_outlives_its_files(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from ligen_py.records.refined import REFINED
 from ligen_py.store.campaign.manifest import PartFiles, read_manifest
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read
+from ligen_py.summary.dossier import dossier_of
+from ligen_py.summary.facts import targets_of
 from tests.edited import edited
 from tests.placed import placed, started
 from tests.stages.factory import POSES, Molecule, prepared, write_manifest, write_part
@@ -190,11 +192,18 @@ def test_consensus_of_two_functions_ranks_and_is_reported(
         assert best.scored.score.tolist() == [-2, -2, -2.5, -3]
         assert best.terms["xscore/total"].tolist() == [6.5, 7.25, 5.0, 6.5]
         assert best.terms["second/total"].tolist() == [5, 2, 9, 1]
+        (about,) = [one for one in targets_of(campaign, 1, {}) if one.name == "human"]
+        crystal = dossier_of(campaign, about, 10, {}, 1).reference
+    # The crystal ligand would be the first by xscore, and the last of five by the other function.
+    assert crystal is not None
+    assert (crystal.score, crystal.rank) == (-3, 4)
     page = made.folder / "report.html"
     assert report.main(["--campaign", str(made.output), "--output", str(page)]) == 0
     words = "minus the mean of the ranks by xscore, second"
     assert words in capsys.readouterr().out
     assert words in page.read_text()
+    # What the pointer is told at the column, too.
+    assert 'title="minus the mean of the ranks by X-Score, second">score<' in page.read_text()
     exported = made.folder / "export"
     assert export.main(["--campaign", str(made.output), "--output", str(exported)]) == 0
     table = (exported / "human.csv").read_text().splitlines()

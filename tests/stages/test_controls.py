@@ -172,7 +172,9 @@ def test_decoys_come_from_all_files_of_all_libraries(
     assert "--reading: given 1 times; give it once for each --library" in capsys.readouterr().err
 
 
-def test_decoys_are_drawn_from_parsed_ligands(tmp_path: Path) -> None:
+def test_decoys_are_drawn_from_parsed_ligands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = write_part(tmp_path, "t", "lib", "1-of-1", [
         Molecule(f"m{n}", f"{'C' * n}NCl", 1.0) for n in range(1, 20)
     ])  # fmt: skip
@@ -181,3 +183,11 @@ def test_decoys_are_drawn_from_parsed_ligands(tmp_path: Path) -> None:
     words = ["--actives", str(actives), "--library", str(files.ligands), "--output", str(output)]
     assert decoys.main([*words, "--per-active", "12"]) == 0
     assert len(output.read_text().splitlines()) == 12
+    # A glob of such files, as of molecules; a file that is not there is named.
+    words[3] = str(tmp_path / "ligands" / "*" / "*.h5")
+    first = output.read_bytes()
+    assert decoys.main([*words, "--per-active", "12"]) == 0
+    assert output.read_bytes() == first
+    words[3] = str(tmp_path / "none.h5")
+    assert decoys.main(words) == 1
+    assert "none.h5 does not exist; correct the path" in capsys.readouterr().err

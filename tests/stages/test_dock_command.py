@@ -135,6 +135,7 @@ def test_ctrl_c_ends_with_a_sentence_and_leaves_no_half_results(
         (["CCO", "--center", "99", "99", "99"], 1, "no receptor atom lies in the box"),
         (["CCO", *SITE, "--size", "20", "20"], 2, "--size: give one side or three, not 2"),
         (["CCO", "--autobox", "l.sdf", "--size", "20"], 2, "--autobox makes its own box"),
+        (["CCO", *SITE, "--margin", "9"], 2, "--margin: is around the ligand of --autobox, not "),
         (
             ["CCO", "--autobox", str(REFERENCE), "--margin", "-1"],
             1,

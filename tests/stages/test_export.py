@@ -204,6 +204,9 @@ def test_the_scripts_open_what_is_there(campaign: Path) -> None:
         opened = set(re.findall(r"[\w.-]+\.(?:pdb|sdf)", text))
         assert opened == {"a-receptor.pdb", "a.sdf"}
         assert str(folder) not in text
+    assert run(campaign, "--count", "2", "--poses", "3") == 0
+    assert len(list(Chem.SDMolSupplier(str(folder / "a.sdf")))) == 6
+    assert "hide #2.2-6 models" in (folder / "a.cxc").read_text().splitlines()
 
 
 SPEC = r"#\d+(?:\.\d+)?(?:-\d+)?"

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 from rdkit import Chem
+from rdkit.Chem.rdMolAlign import CalcRMS
 
 from ligen_py import aggregate, command, export, networks, pocket, report, verify
 from ligen_py.judging import choice, together
@@ -180,6 +181,9 @@ def test_export_writes_columns_and_the_networks_poses(sound: Mini, tmp_path: Pat
         assert other.GetProp("chosen_by") == ("physics, network" if same else "physics")
     theirs = poses_of(out / "dhfr-network.sdf")
     assert len(theirs) == BEST
+    for one, other in zip(poses_of(out / "dhfr.sdf"), theirs, strict=False):
+        # RDKit numbers equal atoms as they fit best.
+        assert CalcRMS(one, other) == pytest.approx(float(other.GetProp("network.moved")), abs=2e-3)
     for place, mol in enumerate(theirs):
         one = found[order[place]]
         assert mol.GetProp("chosen_by") == ("physics, network" if one.is_same else "network")

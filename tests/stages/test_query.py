@@ -5,6 +5,7 @@ import importlib.util
 import json
 import shlex
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -21,12 +22,14 @@ from ligen_py.molecules.patterns import Pattern
 from ligen_py.provenance import Run
 from ligen_py.records.networks import NETWORKS
 from ligen_py.settings.networks import NetworksSettings
+from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files import table
 from ligen_py.store.files.table import some_rows
 from ligen_py.store.files.write import TEXT, write, write_column
 from ligen_py.summary.queries import question
 from ligen_py.summary.queries.answer import table_of
+from tests.edited import edited
 from tests.stages.factory import Molecule, write_manifest, write_part
 
 MOLECULES = [
@@ -143,6 +146,9 @@ def test_no_answer_is_a_sentence_beside_the_table(
     printed = capsys.readouterr()
     assert printed.err == "no ranked molecule fits\n"
     assert printed.out.split()[:3] == ["target", "rank", "name"]
+    for form in ("sdf", "csv"):
+        assert query.main([str(campaign), "--where", "score > 100", "--format", form]) == 0
+        assert capsys.readouterr().err == "no ranked molecule fits\n"
 
 
 def test_structures_are_looked_at_until_there_are_enough(
@@ -217,6 +223,34 @@ def test_interactions_are_those_of_the_stored_pose(
         assert said in capsys.readouterr().err
 
 
+def test_a_residue_may_be_missing_in_one_conformation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts: list[PartFiles] = []
+    for seed, (name, scores) in enumerate({"open": (9, 2), "shut": (1, 8)}.items(), start=1):
+        given = [Molecule("acid", "CC(=O)O", scores[0]), Molecule("amine", "CCN", scores[1])]
+        part = write_part(tmp_path, f"t.{name}", "lib", "1-of-1", given, seed)
+        ligands = parts[0].ligands if parts else part.ligands
+        parts.append(replace(part, target="t", conformation=name, ligands=ligands))
+    manifest, output = write_manifest(tmp_path / "m.tsv", parts), tmp_path / "campaign.h5"
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
+    with open_campaign(output) as found:
+        site = found.target("t").site()
+        acid, amine = found.target("t").poses(2)
+        assert (acid.conformation, amine.conformation) == ("open", "shut")
+        around = surroundings(site.of("open"))
+        _, residue = min(interactions_of(acid.molecule, acid.xyz, around))
+    name, chain = residue.split()
+    start = f"{chain}/{name[:3]}/{name[3:]}/"
+    with edited(output) as file:
+        labels = file["targets/t/site/label"]
+        labels[:] = [
+            label.replace(start, f"{chain}/{name[:3]}/999/") if one == "shut" else label
+            for label, one in zip(site.label, site.conformation, strict=True)
+        ]
+    assert names(ask(output, capsys, "--interacts", name)) == ["acid"]
+
+
 def test_every_format_has_the_same_answer(
     campaign: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -278,6 +312,10 @@ def test_sql(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     every = ask(campaign, capsys, "--target", "a", "--sql", "SELECT * FROM molecules")
     assert len(every) == 6
     assert {"rank", "weight", "xscore_half", "smiles"} <= set(every[0])
+    for all_columns in ("FROM molecules", "SELECT * FROM (FROM molecules)"):
+        assert ask(campaign, capsys, "--target", "a", "--sql", all_columns) == every
+    described = ask(campaign, capsys, "--sql", "DESCRIBE molecules")
+    assert [row[0] for row in described[1:]] == every[0]
     for statement in ("SELEC 1", "SELECT * FROM 'x.csv'", "COPY molecules TO 'x.csv'"):
         assert query.main([str(campaign), "--sql", statement]) == 1
         assert "error: --sql: " in capsys.readouterr().err

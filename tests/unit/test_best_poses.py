@@ -131,6 +131,18 @@ def test_a_pose_lies_elsewhere_from_two_angstrom_on(shift: float, expected: floa
     start = np.array([[0, 0, 0], [1.5, 0, 0]])
     places = np.array([start + np.array([x, 0, 0]) for x in (0, shift, 0.5)])
     energy = np.array([-5, -4.3, -4.9])
-    assert _gap(places, energy, 0) == pytest.approx(expected, abs=1e-6, nan_ok=True)
+    molecule = stored(Chem.MolFromSmiles("CO"))
+    assert _gap(places, energy, 0, molecule) == pytest.approx(expected, abs=1e-6, nan_ok=True)
     energy[1] = np.inf
-    assert np.isnan(_gap(places, energy, 0))
+    assert np.isnan(_gap(places, energy, 0, molecule))
+
+
+def test_a_molecule_turned_onto_itself_lies_nowhere_else() -> None:
+    """Benzene after half a turn is the same pose, a ring without symmetry another one."""
+    angle = np.arange(6) * np.pi / 3
+    start = 1.39 * np.array([np.cos(angle), np.sin(angle), 0 * angle]).T
+    places = np.array([start, np.roll(start, 3, axis=0), start + 5])
+    energy = np.array([-5, -4.9, -3])
+    for smiles, expected in (("c1ccccc1", 2.0), ("O1NCCCC1", 0.1)):
+        molecule = stored(Chem.MolFromSmiles(smiles))
+        assert _gap(places, energy, 0, molecule) == pytest.approx(expected)

@@ -111,7 +111,8 @@ class Top(Record):
         "ligand",
         units="kcal/mol",
         doc="how much worse the best other pose of the state is by the energy that chooses; other "
-        "ones lie more than 2 Angstrom away (heavy atoms as numbered); NaN where there is none",
+        "ones lie more than 2 Angstrom away (heavy atoms, symmetry in mind); NaN where there is "
+        "none",
     )
     clusters: np.ndarray = column(
         STRING,

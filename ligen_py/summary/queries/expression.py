@@ -10,6 +10,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -135,7 +136,7 @@ class Expression:
                 return [self._value(item, columns) for item in items]
             case ast.BoolOp(op=op, values=values):
                 rows = [self._condition(value, columns) for value in values]
-                return (np.logical_and if isinstance(op, ast.And) else np.logical_or).reduce(rows)
+                return reduce(np.logical_and if isinstance(op, ast.And) else np.logical_or, rows)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ~self._condition(operand, columns)
             case ast.UnaryOp(op=op, operand=operand):
@@ -180,7 +181,8 @@ class Expression:
             self._pair(left, op, right, columns)
             for left, op, right in zip(ends, node.ops, ends[1:], strict=False)
         ]
-        return np.logical_and.reduce(found)
+        # A comparison of two numbers has one value for all rows.
+        return reduce(np.logical_and, found, np.True_)
 
     def _pair(self, left: ast.expr, op: ast.cmpop, right: ast.expr, columns: Columns) -> Any:
         one, other = self._value(left, columns), self._value(right, columns)

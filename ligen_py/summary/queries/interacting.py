@@ -47,7 +47,8 @@ class Interacting:
             wanted = wanted_interactions(given, around)
         except ValueError as error:
             raise UsageError(f"--interacts '{given}': {error}") from error
-        if not wanted:
+        # A residue may be far from the site in one conformation, or missing in its structure.
+        if not wanted and not self._is_in_another(given):
             names = [residue.partition(" ")[0] for residue in dict.fromkeys(around.residue)]
             close = get_close_matches(given.rpartition(":")[2].strip().upper(), names, n=1)
             known = f"it has {len(names)}, such as {', '.join(names[:SUCH_AS])}"
@@ -55,3 +56,8 @@ class Interacting:
             where = f"no residue of the pocket of {self._target.name}"
             raise UsageError(f"--interacts {given}: {where}; {hint}")
         return wanted
+
+    def _is_in_another(self, given: str) -> bool:
+        """Whether any conformation of the target has the residue."""
+        each = dict.fromkeys(self._site.conformation)
+        return any(wanted_interactions(given, surroundings(self._site.of(one))) for one in each)

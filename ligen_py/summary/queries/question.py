@@ -40,6 +40,8 @@ def answer(options: argparse.Namespace) -> None:
             return
         found = [question.rows(molecules) for molecules in targets]
         _require_known_names(options, targets)
+        if not any(map(len, found)):
+            print("no ranked molecule fits", file=sys.stderr)
         if form == "sdf":
             write_lines(_sdf(campaign, targets, found), options.output)
             return
@@ -48,8 +50,6 @@ def answer(options: argparse.Namespace) -> None:
             columns = _columns(options.columns, molecules, targets)
             part = molecules.some(columns, rows)
             parts.append(_with_unranked(part, molecules, options) if options.name else part)
-        if form == "table" and not any(map(len, found)):
-            print("no ranked molecule fits", file=sys.stderr)
         every = joined(parts)
         _mention_blank_inputs(every, targets)
         write_answer(every, form, options.output)

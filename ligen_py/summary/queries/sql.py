@@ -15,6 +15,12 @@ from ligen_py.errors import InputError, UsageError
 from ligen_py.summary.queries.answer import Answer, arrow
 from ligen_py.summary.queries.columns import Molecules, joined
 
+NAMING = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
+"""Begins a statement that names its columns, other than DESCRIBE, SUMMARIZE, PIVOT and FROM."""
+
+UNNAMED = re.compile(r"\*|\bcolumns\b|\(\s*from\b", re.IGNORECASE)
+"""What stands for columns without their names."""
+
 
 def ask_sql(targets: Sequence[Molecules], statement: str) -> dict[str, np.ndarray]:
     """The answer to one statement.
@@ -38,11 +44,12 @@ def ask_sql(targets: Sequence[Molecules], statement: str) -> dict[str, np.ndarra
 
 
 def _mentioned(targets: Sequence[Molecules], statement: str) -> Answer:
-    """The columns that a statement names; all where it names all by `*`."""
+    """The columns that a statement names; all where it may mean others, too."""
     words = set(re.findall(r"\w+", statement.lower()))
+    rest = re.sub(r"count\s*\(\s*\*\s*\)", "", statement, flags=re.IGNORECASE)
+    every = not NAMING.match(rest) or UNNAMED.search(rest) is not None
     parts = []
     for molecules in targets:
-        every = "*" in re.sub(r"count\s*\(\s*\*\s*\)", "", statement, flags=re.IGNORECASE)
         names = {name.replace(".", "_"): name for name in molecules.names}
         chosen = [name for plain, name in names.items() if every or plain.lower() in words]
         found = molecules.some(chosen or ["rank"], molecules.target.order())

@@ -4,6 +4,8 @@ import json
 import math
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from ligen_py.store.campaign.layout import Counts, Runs, Watched
 from ligen_py.store.campaign.times import Time, read_times
 from ligen_py.summary import facts
 from ligen_py.summary.controls import Row, Verdict
+from ligen_py.summary.dossier import Dossier
 from ligen_py.summary.doubts import doubts
 from ligen_py.summary.enrichment import Enrichment
 from ligen_py.summary.facts import Group, Redocking, Target, Watch
@@ -112,6 +115,20 @@ def test_actives_of_the_controls_come_before_groups(
     assert f"{figure[0]:.2f}" in ranking[1]
     beaten = figure[1] > 0.5 and null[0] >= figure[0]
     assert ("few heavy atoms alone does as well (0.80)" in ranking[1]) == beaten
+
+
+@pytest.mark.parametrize(("rank_by", "figure"), [("energy", "0.80"), ("consensus", "0.60")])
+def test_actives_are_judged_by_what_ranks_the_campaign(rank_by: str, figure: str) -> None:
+    rows = [
+        Row("t", "score", False, {"ROC AUC": (0.8, 0.7, 0.9)}),
+        Row("t", "vina", False, {"ROC AUC": (0.9, 0.8, 0.95)}),
+        Row("t", "mean rank", False, {"ROC AUC": (0.6, 0.55, 0.7)}),
+        Row("t-near", "score", False, {"ROC AUC": (0.95, 0.9, 0.99)}),
+        Row("", "high logP", True, {"ROC AUC": (0.3, 0.2, 0.4)}),
+    ]
+    judged = Verdict("t", actives=20, decoys=400, rows=rows)
+    _, ranking = verdict(replace(TARGET, judged=judged, rank_by=rank_by))
+    assert f"ROC AUC {figure}" in ranking[1]
 
 
 def test_a_fine_hit_has_no_doubt() -> None:
@@ -248,3 +265,33 @@ def test_methods_name_the_energy_that_chose(
 ) -> None:
     score = ScoreSettings.model_validate({"functions": functions, "pose_weights": weights})
     assert words in paragraph(RefineSettings(), score)
+
+
+def of_target(rank_by: str, refine: dict, score: dict, functions: list[str]) -> str:
+    """The methods of a campaign of one target."""
+    given = {"refined": refine, "scores": {"functions": functions, **score}}
+    texts = [np.array([""] * len(given), object) for _ in range(3)]
+    kinds, settings = (np.array(list(column), object) for column in (given, given.values()))
+    runs = Runs(
+        created_by=texts[0],
+        kind=kinds,
+        settings=np.array([json.dumps(one) for one in settings], object),
+        device=texts[1],
+        stage_digest=texts[2],
+    )
+    one = SimpleNamespace(target=replace(TARGET, rank_by=rank_by, functions=functions))
+    return " ".join(methods([cast(Dossier, one)], runs, "draft"))
+
+
+def test_the_methods_say_what_was_done() -> None:
+    energy = {"rank_by": "energy", "pose_weights": {"vina": 1.0, "ad4": 0.5}}
+    found = of_target("energy", {"rounds": 1, "field": "vina"}, energy, ["vina", "ad4"])
+    assert "clustered, refined in the field of Vina, and scored by Vina and AD4 [2, 3]." in found
+    assert "The pose of lowest energy (1 Vina + 0.5 AD4) was chosen; molecules were" in found
+    # Poses of AutoDock's search are not refined.
+    found = of_target("consensus", {"rounds": 0, "field": "ad4"}, energy, ["vina", "ad4"])
+    assert "clustered, and scored by Vina and AD4 [2, 3]." in found
+    assert (
+        "(1 Vina + 0.5 AD4) was chosen. Molecules were ranked by the mean of their ranks" in found
+    )
+    assert "divided by" not in found

@@ -43,6 +43,8 @@ def column(name: str) -> Column:
         "sqrt(mw) > 15",
         "log10(mw) > 2.4",
         "score > 1e3 or score < 1e-3",
+        "score > 4 and 1 < 2",
+        "charge <= 0 < 3 or not 2 in (2, 3)",
     ],
 )
 def test_a_condition_is_what_python_makes_of_it(text: str) -> None:
