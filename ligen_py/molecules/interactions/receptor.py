@@ -24,6 +24,8 @@ RINGS = {
 
 POSITIVE = {"LYS": ("NZ",), "ARG": ("NE", "CZ", "NH1", "NH2")}
 NEGATIVE = {"ASP": ("OD1", "OD2"), "GLU": ("OE1", "OE2")}
+AMINE = 1, 2
+"""Heavy neighbours and hydrogens of a lysine's nitrogen without a charge."""
 
 NEAR = 1.3
 """A polar hydrogen this near (Angstrom) to an atom is bonded to it."""
@@ -89,8 +91,14 @@ def surroundings(site: Site) -> Surroundings:
         donors=donors,
         acceptors=takes,
         hydrophobic=[row for row in numbers if _hydrophobic(row, element, around)],
-        positive=[*_charged(POSITIVE, kinds, atoms), *_histidines(kinds, atoms, names, held)],
-        negative=[*_charged(NEGATIVE, kinds, atoms), *_acids(element, kinds, around, held)],
+        positive=[
+            *_bases(kinds, atoms, around, held),
+            *_histidines(kinds, atoms, names, held),
+        ],
+        negative=[
+            *_carboxylates(kinds, atoms, names, held),
+            *_acids(element, kinds, around, held),
+        ],
         rings=rings,
         halogen_acceptors=[
             (row, other)
@@ -151,6 +159,26 @@ def _hydrophobic(row: int, element: np.ndarray, around: list[list[int]]) -> bool
 def _charged(table: Mapping[str, Sequence[str]], kinds: list[str], atoms: list[str]) -> list[int]:
     pairs = enumerate(zip(kinds, atoms, strict=True))
     return [row for row, (kind, atom) in pairs if atom in table.get(kind, ())]
+
+
+def _bases(
+    kinds: list[str], atoms: list[str], around: list[list[int]], held: list[np.ndarray]
+) -> list[int]:
+    """Nitrogens and the carbon of lysine and arginine; an amine, R-NH2, is neutral."""
+    return [
+        row
+        for row in _charged(POSITIVE, kinds, atoms)
+        if kinds[row] != "LYS" or (len(around[row]), len(held[row])) != AMINE
+    ]
+
+
+def _carboxylates(
+    kinds: list[str], atoms: list[str], names: list[str], held: list[np.ndarray]
+) -> list[int]:
+    """Oxygens of aspartate and glutamate; an acid with its hydrogen is neutral."""
+    rows = _charged(NEGATIVE, kinds, atoms)
+    neutral = {names[row] for row in rows if len(held[row])}
+    return [row for row in rows if names[row] not in neutral]
 
 
 def _histidines(

@@ -121,6 +121,36 @@ def test_a_salt_bridge_has_a_distance(apart: float, bound: bool) -> None:
     assert ("salt bridge", "LYS5 A") not in kinds("CC(=O)O", ACETATE, around)
 
 
+@pytest.mark.parametrize(
+    ("hydrogens", "bound"),
+    [([], True), ([(5.9, 1.3, 0)], False), ([(6.1, -0.5, 0)], False), ([(9.0, 0, 0)], True)],
+)
+@pytest.mark.parametrize("name", ["ASP", "ASH"])
+def test_an_acid_with_a_hydrogen_bridges_no_salt(
+    name: str, hydrogens: list[Sequence[float]], bound: bool
+) -> None:
+    around = site(
+        (f"A/{name}/25/OD1", 8, (5.0, 1.1, 0), ACCEPTOR),
+        (f"A/{name}/25/OD2", 8, (5.2, -0.9, 0), ACCEPTOR),
+        (f"A/{name}/25/CG", 6, (5.7, 0.1, 1.1), Interaction.POLAR),
+        hydrogens=hydrogens,
+    )
+    found = kinds("C[NH3+]", [(0.2, 0, 0), (1.7, 0, 0)], around)
+    assert (("salt bridge", f"{name}25 A") in found) == bound
+
+
+@pytest.mark.parametrize(("count", "bound"), [(0, True), (2, False), (3, True)])
+def test_a_lysine_with_two_hydrogens_bridges_no_salt(count: int, bound: bool) -> None:
+    x, y = 2.15 + 3.2, 1.08
+    places = [(x - 0.5, y + 0.85, 0), (x - 0.5, y - 0.85, 0), (x, y, 1.0)]
+    around = site(
+        ("A/LYN/5/NZ", 7, (x, y, 0), DONOR),
+        ("A/LYN/5/CE", 6, (x + 1.2, y + 0.8, 0), Interaction.POLAR),
+        hydrogens=places[:count],
+    )
+    assert (("salt bridge", "LYN5 A") in kinds("CC(=O)[O-]", ACETATE, around)) == bound
+
+
 def hexagon(centre: Sequence[float], across: Sequence[float], up: Sequence[float]) -> np.ndarray:
     angles = np.radians(60 * np.arange(6))
     a, b = np.array(across, float), np.array(up, float)
