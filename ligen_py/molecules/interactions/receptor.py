@@ -195,14 +195,22 @@ def _histidines(
 def _acids(
     element: np.ndarray, kinds: list[str], around: list[list[int]], held: list[np.ndarray]
 ) -> list[int]:
-    """Oxygens of phosphates, sulfates and terminal carboxylates, as of cofactors."""
+    """Oxygens of phosphates, sulfates and terminal carboxylates, as of cofactors.
+
+    An acid's charge is shared by two oxygens or more. Sulfoxides, sulfones and sulfonamides have
+    further bonds in the place of the acid's.
+    """
     found = []
     for row in np.flatnonzero(element == 8).tolist():
         if len(around[row]) != 1 or len(held[row]) or kinds[row] in NEGATIVE:
             continue
         (centre,) = around[row]
-        ends = [o for o in around[centre] if element[o] == 8 and len(around[o]) == 1]
-        if element[centre] in (15, 16) or (element[centre] == 6 and len(ends) == 2):
+        ends = [o for o in around[centre] if element[o] in (8, 16) and len(around[o]) == 1]
+        bare = [o for o in ends if not len(held[o])]
+        further = len(around[centre]) - len(ends)
+        if len(bare) > 1 and (
+            element[centre] in (6, 15) or (element[centre] == 16 and further < 2)
+        ):
             found.append(row)
     return found
 

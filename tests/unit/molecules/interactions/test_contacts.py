@@ -390,18 +390,41 @@ def test_an_atom_needs_no_residue() -> None:
 
 
 @pytest.mark.parametrize(
-    ("centre", "bonded", "count"),
-    [(15, 4, 4), (16, 4, 4), (6, 2, 2), (6, 1, 0), (7, 3, 0), (17, 4, 0)],
-)
-def test_acids_of_a_cofactor(centre: int, bonded: int, count: int) -> None:
-    """Phosphate, sulfate and carboxylate; not a ketone, a nitrate or a perchlorate."""
+    ("centre", "bonded", "count", "protonated"),
+    [
+        (15, 4, 4, 3), (16, 4, 4, 3), (6, 2, 2, 0), (6, 3, 3, 2),
+        (6, 1, 0, 0), (7, 3, 0, 0), (17, 4, 0, 0),
+    ],
+)  # fmt: skip
+def test_acids_of_a_cofactor(centre: int, bonded: int, count: int, protonated: int) -> None:
+    """Phosphate, sulfate, carboxylate, carbonate; not a ketone, a nitrate or a perchlorate.
+
+    With one hydrogen a carboxylate is neutral, the others are not.
+    """
     element = np.array([centre, *[8] * bonded])
     around = [list(range(1, bonded + 1)), *([[0]] * bonded)]
     held = [np.empty((0, 3))] * len(element)
     assert len(_acids(element, ["XYZ"] * len(element), around, held)) == count
     held = [np.empty((0, 3)), np.zeros((1, 3)), *held[2:]]
-    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == max(0, count - 1)
+    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == protonated
     assert _acids(element, ["GLU"] * len(element), around, held) == []
+
+
+@pytest.mark.parametrize(
+    ("smiles", "charged"),
+    [
+        ("CS(=O)C", 0), ("CS(=O)(=O)C", 0), ("CS(=O)(=O)N", 0), ("CSO", 0), ("CP(C)(C)=O", 0),
+        ("COP(=O)(OC)OC", 0), ("CS(=O)[O-]", 2), ("CS(=O)(=O)[O-]", 3), ("COS(=O)(=O)[O-]", 3),
+        ("COP(=O)([O-])OC", 2), ("COP(=O)([O-])[O-]", 3), ("COP(=S)([O-])OC", 1),
+    ],
+)  # fmt: skip
+def test_which_oxygens_on_sulfur_and_phosphorus_are_charged(smiles: str, charged: int) -> None:
+    """Dimethyl sulfoxide and oxidised methionine are neutral."""
+    mol = Chem.MolFromSmiles(smiles)
+    element = np.array([atom.GetAtomicNum() for atom in mol.GetAtoms()])
+    around = [[other.GetIdx() for other in atom.GetNeighbors()] for atom in mol.GetAtoms()]
+    bare = [np.empty((0, 3))] * len(element)
+    assert len(_acids(element, ["XYZ"] * len(element), around, bare)) == charged
 
 
 @pytest.mark.parametrize(
