@@ -411,6 +411,44 @@ def test_acids_of_a_cofactor(centre: int, bonded: int, count: int, protonated: i
 
 
 @pytest.mark.parametrize(
+    ("smiles", "positive", "negative"),
+    [
+        ("C[NH3+]", "N", ""), ("CC(=O)[O-]", "", "OO"), ("CS(=O)(=O)[O-]", "", "OOO"),
+        # Whichever atom the drawing puts the charge on.
+        ("Cc1c[nH]c[nH+]1", "NN", ""), ("Cc1c[nH+]c[nH]1", "NN", ""), ("Nc1cccc[nH+]1", "NN", ""),
+        ("CC(N)=[NH2+]", "NN", ""), ("CNC(N)=[NH2+]", "NNN", ""), ("CC1=[NH+]CCN1", "NN", ""),
+        ("Cc1nnn[n-]1", "", "NNNN"), ("Cc1nn[n-]n1", "", "NNNN"), ("Cc1nc[n-]n1", "", "NNN"),
+        # Balanced on the spot, or not shared.
+        ("C[N+](=O)[O-]", "", ""), ("c1c[nH]c([N+](=O)[O-])n1", "", ""), ("C[NH+](C)[O-]", "", ""),
+        ("Nc1cccc[n+]1[O-]", "", ""), ("NCC[NH3+]", "N", ""), ("Nc1cc[nH+]cc1", "N", ""),
+        ("CN=[N+]=[N-]", "", ""), ("NC(=O)C=[N+]=[N-]", "", ""),
+    ],
+)  # fmt: skip
+def test_charges_of_a_ligand_and_where_resonance_puts_them(
+    smiles: str, positive: str, negative: str
+) -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    groups = ligand_groups(mol, np.zeros((mol.GetNumAtoms(), 3)))
+    for rows_of, wanted in ((groups.positive, positive), (groups.negative, negative)):
+        assert "".join(mol.GetAtomWithIdx(row).GetSymbol() for row in rows_of) == wanted
+
+
+@pytest.mark.parametrize(
+    ("smiles", "accepting"),
+    [
+        ("CC(=O)OC", [2]), ("CC(=O)Oc1ccccc1", [2]), ("CNC(=O)OC", [3]), ("COC", [1]),
+        ("c1ccccc1Oc1ccccc1", []), ("COc1ccccc1", [1]), ("c1ccoc1", []),
+        ("C[N+](=O)[O-]", []), ("CO[N+](=O)[O-]", [1]), ("C[N+](C)(C)[O-]", [4]),
+        ("CC=[N+](C)[O-]", [4]), ("[O-][n+]1ccccc1", [0]), ("CN=O", [1, 2]),
+    ],
+)  # fmt: skip
+def test_which_atoms_of_a_ligand_accept(smiles: str, accepting: list[int]) -> None:
+    """Not the bridging oxygen of an ester, nor a nitro group; an N-oxide does."""
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert ligand_groups(mol, np.zeros((mol.GetNumAtoms(), 3))).acceptors == accepting
+
+
+@pytest.mark.parametrize(
     ("smiles", "charged"),
     [
         ("CS(=O)C", 0), ("CS(=O)(=O)C", 0), ("CS(=O)(=O)N", 0), ("CSO", 0), ("CP(C)(C)=O", 0),
