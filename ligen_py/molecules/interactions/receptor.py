@@ -8,6 +8,7 @@ import numpy as np
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS
 from ligen_py.molecules.interactions.groups import Donor, Groups, Ring
 from ligen_py.molecules.residues import SAME_AS, WATERS
+from ligen_py.molecules.typing.xscore_residues import is_standard
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.site import Site
 
@@ -232,8 +233,10 @@ def _rings(
                 names = words.split()
                 if all(name in place for name in names):
                     yield Ring.of(tuple(place[name] for name in names), xyz)
-        elif not any(atoms[row] == "CA" for row in rows):
-            yield from _flat_rings(rows, xyz, element, around)
+        elif not is_standard(kind):
+            for ring in _flat_rings(rows, xyz, element, around):
+                if all(atoms[row] != "CA" for row in ring.atoms):  # a proline's is saturated
+                    yield ring
 
 
 def _flat_rings(

@@ -184,6 +184,26 @@ def test_rings_stack(
     assert (("pi stacking", "PHE9 A") in found) == stacked
 
 
+@pytest.mark.parametrize(
+    ("residue", "names", "stacked"),
+    [
+        ("PTR", "CG CD1 CE1 CZ CE2 CD2", True),
+        ("FOL", "C11 C12 C13 C14 C15 C16", True),  # its glutamate has a CA, too
+        ("HYP", "CA CB CG CD1 CD2 N", False),
+        ("PRO", "C1 C2 C3 C4 C5 C6", False),
+    ],
+)
+def test_rings_of_modified_residues_stack(residue: str, names: str, stacked: bool) -> None:
+    places = hexagon((0, 0, 3.7), X, Y).tolist()
+    atoms: list[Any] = [
+        (f"A/{residue}/9/{name}", 6, xyz, GREASY)
+        for name, xyz in zip(names.split(), places, strict=True)
+    ]
+    alpha = (f"A/{residue}/9/CA", 6, (9.0, 0, 3.7), Interaction.POLAR)
+    found = kinds("c1ccccc1", hexagon((0, 0, 0), X, Y), site(*atoms, alpha))
+    assert (("pi stacking", f"{residue}9 A") in found) == stacked
+
+
 def test_a_charge_above_a_ring() -> None:
     names = ["CG", "CD1", "CE1", "CZ", "CE2", "CD2"]
     places = hexagon((0, 0, 0), X, Y).tolist()
