@@ -32,6 +32,7 @@ def read_mol2(text: str) -> Chem.Mol | None:
             atom = mol.GetAtomWithIdx(number)
             if atom.GetProp("_TriposAtomType") != "O.co2":
                 atom.SetFormalCharge(0)
+                atom.SetNumExplicitHs(int(atom.GetIsAromatic()))  # a pyrrole's
     for atom in atoms_of(mol):
         atom.SetNoImplicit(False)
         atom.SetNumRadicalElectrons(0)
@@ -39,7 +40,10 @@ def read_mol2(text: str) -> Chem.Mol | None:
 
 
 def _with_fewest_charges(text: str) -> Chem.Mol | None:
-    """A molecule with pyrroles in aromatic bonds, to whose nitrogens RDKit gives charges."""
+    """A molecule with pyrroles in aromatic bonds, to whose nitrogens RDKit gives charges.
+
+    Where none or fewer of these make a molecule, azoles that lack a hydrogen are anions.
+    """
     mol = Chem.MolFromMol2Block(text, sanitize=False, removeHs=False)
     atoms = [
         atom.GetIdx()
@@ -51,6 +55,20 @@ def _with_fewest_charges(text: str) -> Chem.Mol | None:
         for atom in atoms:
             mol.GetAtomWithIdx(atom).SetFormalCharge(int(atom in charged))
         if found := _sanitised(Chem.Mol(mol)):
+            return found
+    for atom in atoms:
+        mol.GetAtomWithIdx(atom).SetFormalCharge(0)
+    bare = [
+        atom.GetIdx()
+        for atom in (atoms_of(mol) if mol else ())
+        if atom.GetAtomicNum() == 7 and atom.GetIsAromatic() and atom.GetDegree() == 2
+    ]
+    ways = chain.from_iterable(combinations(bare, count) for count in range(1, len(bare) + 1))
+    for charged in islice(ways, MOST_WAYS):
+        anion = Chem.Mol(mol)
+        for atom in charged:
+            anion.GetAtomWithIdx(atom).SetFormalCharge(-1)
+        if found := _sanitised(anion):
             return found
     return None
 

@@ -49,7 +49,22 @@ def test_aromatic_bonds_and_all_hydrogens(smiles: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "smiles", ["C[C@H](N)C(=O)O", "C/C=C/c1ccncc1", "NC[C@@H](F)O", "CN=[N+]=[N-]"]
+    "smiles",
+    [
+        "Cc1nnn[n-]1", "c1ccc2[n-]nnc2c1", "Cc1nc[n-]n1", "c1nn[n-]c1Cc1n[n-]nc1",
+        "C[NH2+]Cc1nn[n-]n1", "c1cc[n-]c1",
+    ],
+)  # fmt: skip
+def test_azoles_without_a_hydrogen_are_anions(smiles: str) -> None:
+    """As tetrazoles at pH 7; which nitrogen has the charge in the drawing is open."""
+    mol = read_mol2(written(smiles, "all"))
+    assert mol is not None
+    assert Chem.MolToInchi(mol) == Chem.MolToInchi(Chem.MolFromSmiles(smiles))
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    ["C[C@H](N)C(=O)O", "C/C=C/c1ccncc1", "NC[C@@H](F)O", "CN=[N+]=[N-]", "Cc1cc[nH]c1"],
 )
 @pytest.mark.parametrize("hydrogens", ["polar", "none"])
 def test_missing_hydrogens_are_implicit(smiles: str, hydrogens: str) -> None:
