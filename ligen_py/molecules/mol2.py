@@ -1,9 +1,10 @@
 """MOL2 records of any program; RDKit's reader is made for those of Corina.
 
 Corina draws five-rings with single and double bonds and writes every hydrogen. Other programs have
-aromatic bonds in pyrroles, and may leave hydrogens out.
+aromatic bonds in pyrroles, pyridones and pyrones, and may leave hydrogens out.
 """
 
+from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, islice
 
 from rdkit import Chem
@@ -11,7 +12,10 @@ from rdkit import Chem
 from ligen_py.molecules.graph import atoms_of, matches
 
 MOST_WAYS = 64
-"""Most ways of charging aromatic nitrogens that are tried."""
+"""Most ways of charging aromatic atoms that are tried."""
+
+CATION = "[#7,#8,#16;R;+1;!$(*[O-])]"
+"""What RDKit makes of a nitrogen with three bonds, or an oxygen with two, if two are aromatic."""
 
 
 def read_mol2(text: str) -> Chem.Mol | None:
@@ -19,40 +23,104 @@ def read_mol2(text: str) -> Chem.Mol | None:
 
     Where hydrogens are missing, RDKit makes radicals.
     """
-    mol = Chem.MolFromMol2Block(text, removeHs=False) or _with_fewest_charges(text)
+    mol = _aromatic(text, Chem.MolFromMol2Block(text, removeHs=False))
     if mol is None:
         return None
-    carbons = [atom for atom in atoms_of(mol) if atom.GetAtomicNum() == 6]
-    if not any(atom.GetNumRadicalElectrons() for atom in carbons):
+    carbons = (atom for atom in atoms_of(mol) if atom.GetAtomicNum() == 6)
+    if not _is_bare(mol) and not any(atom.GetNumRadicalElectrons() for atom in carbons):
         return mol
     for carbon, _ in matches(mol, "[CD1]#[N+]"):  # an isonitrile
         mol.GetAtomWithIdx(carbon).SetFormalCharge(-1)
-    if all(atom.GetAtomicNum() > 1 for atom in atoms_of(mol)):  # alcohols and amines are anions
+    if _is_bare(mol):  # alcohols and amines are anions
         for (number,) in matches(mol, "[-,-2;!$(*~[+])]"):
             atom = mol.GetAtomWithIdx(number)
             if atom.GetProp("_TriposAtomType") != "O.co2":
                 atom.SetFormalCharge(0)
+                atom.SetNumExplicitHs(int(atom.GetIsAromatic()))  # a pyrrole's
     for atom in atoms_of(mol):
         atom.SetNoImplicit(False)
         atom.SetNumRadicalElectrons(0)
     return _sanitised(mol)
 
 
-def _with_fewest_charges(text: str) -> Chem.Mol | None:
-    """A molecule with pyrroles in aromatic bonds, to whose nitrogens RDKit gives charges."""
-    mol = Chem.MolFromMol2Block(text, sanitize=False, removeHs=False)
+def _is_bare(mol: Chem.Mol) -> bool:
+    return all(atom.GetAtomicNum() > 1 for atom in atoms_of(mol))
+
+
+def _aromatic(text: str, given: Chem.Mol | None) -> Chem.Mol | None:
+    """The molecule with the fewest charges in which what has aromatic bonds is aromatic.
+
+    RDKit charges all nitrogens with three bonds there, and the oxygen of a pyrone, and leaves azoles
+    without a hydrogen neutral. Then there is no Kekule form, or that of another molecule: a
+    purine's without its hydrogens. `given` is what RDKit finds.
+    """
+    drawn = Chem.MolFromMol2Block(text, sanitize=False, removeHs=False)
+    if drawn is None:
+        return given
+    atoms = [atom.GetIdx() for atom in atoms_of(drawn) if atom.GetIsAromatic()]
+    if given is not None and not matches(given, CATION):
+        if not _is_bare(given) or _are_aromatic(given, atoms):
+            return given
+    forms = chain(_less_charged(drawn), () if given is None else (given,), _anions(drawn))
+    first = None
+    for form in forms:
+        if _are_aromatic(form, atoms):
+            return form
+        first = first or form
+    return first
+
+
+def _are_aromatic(mol: Chem.Mol, atoms: Sequence[int]) -> bool:
+    return all(mol.GetAtomWithIdx(number).GetIsAromatic() for number in atoms)
+
+
+def _is_oxide(atom: Chem.Atom) -> bool:
+    return atom.GetAtomicNum() == 8 and atom.GetFormalCharge() < 0
+
+
+def _charged_by_rdkit(drawn: Chem.Mol) -> list[int]:
+    """Aromatic atoms with a charge that is not an oxide's, those with a hydrogen first."""
     atoms = [
-        atom.GetIdx()
-        for atom in (atoms_of(mol) if mol else ())
-        if atom.GetAtomicNum() == 7 and atom.GetIsAromatic() and atom.GetFormalCharge() == 1
+        atom
+        for atom in atoms_of(drawn)
+        if atom.GetAtomicNum() in (7, 8, 16)
+        and atom.GetIsAromatic()
+        and atom.GetFormalCharge() == 1
+        and not any(_is_oxide(other) for other in atom.GetNeighbors())
     ]
+    atoms.sort(key=lambda atom: all(other.GetAtomicNum() > 1 for other in atom.GetNeighbors()))
+    return [atom.GetIdx() for atom in atoms]
+
+
+def _less_charged(drawn: Chem.Mol) -> Iterator[Chem.Mol]:
+    """Molecules with fewer charges than RDKit gives, the fewest first."""
+    atoms = _charged_by_rdkit(drawn)
     ways = chain.from_iterable(combinations(atoms, count) for count in range(len(atoms)))
     for charged in islice(ways, MOST_WAYS):
-        for atom in atoms:
-            mol.GetAtomWithIdx(atom).SetFormalCharge(int(atom in charged))
-        if found := _sanitised(Chem.Mol(mol)):
-            return found
-    return None
+        form = Chem.Mol(drawn)
+        for number in atoms:
+            form.GetAtomWithIdx(number).SetFormalCharge(int(number in charged))
+        if form := _sanitised(form):
+            yield form
+
+
+def _anions(drawn: Chem.Mol) -> Iterator[Chem.Mol]:
+    """Molecules in which azoles that lack a hydrogen are anions, the fewest of them first."""
+    neutral = Chem.Mol(drawn)
+    for number in _charged_by_rdkit(drawn):
+        neutral.GetAtomWithIdx(number).SetFormalCharge(0)
+    atoms = [
+        atom.GetIdx()
+        for atom in atoms_of(drawn)
+        if atom.GetAtomicNum() == 7 and atom.GetIsAromatic() and atom.GetDegree() == 2
+    ]
+    ways = chain.from_iterable(combinations(atoms, 1 + count) for count in range(len(atoms)))
+    for charged in islice(ways, MOST_WAYS):
+        form = Chem.Mol(neutral)
+        for number in charged:
+            form.GetAtomWithIdx(number).SetFormalCharge(-1)
+        if form := _sanitised(form):
+            yield form
 
 
 def _sanitised(mol: Chem.Mol) -> Chem.Mol | None:

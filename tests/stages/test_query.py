@@ -131,6 +131,7 @@ def test_by_name_ranked_or_not(campaign: Path, capsys: pytest.CaptureFixture[str
         (["--smarts", "[OX2]"], ["ether", "ethanol", "acid"]),
         (["--smarts", "[OX2]", "--not-smarts", "C=O", "--limit", "1"], ["ether"]),
         (["--smarts", "O", "--smarts", "C=O"], ["acid"]),
+        (["--smarts", "O[H]"], ["ethanol", "acid"]),
     ],
 )
 def test_filters_and_order(

@@ -57,7 +57,7 @@ def checks(mol: Chem.Mol, state: str, around: Surroundings | None) -> Mapping[st
         "stereo": _stereo(mol, state),
         "bonds": bonds,
         "clash": clash,
-        "flat": _flat(heavy),
+        "flat": _flat(mol),
     }
     if around is not None:
         xyz = heavy.GetConformer().GetPositions()
@@ -97,9 +97,10 @@ def _distances(heavy: Chem.Mol) -> tuple[bool, bool]:
     return bool(right[near].all()), bool(free[~near].all())
 
 
-def _flat(heavy: Chem.Mol) -> bool:
-    xyz = heavy.GetConformer().GetPositions()
-    systems = [match for smarts in FLAT_SYSTEMS for match in matches(heavy, smarts)]
+def _flat(mol: Chem.Mol) -> bool:
+    """Of double bonds the hydrogens count, too: without them only those with four heavy atoms."""
+    xyz = mol.GetConformer().GetPositions()
+    systems = [match for smarts in FLAT_SYSTEMS for match in matches(mol, smarts)]
     for system in systems:
         places = xyz[list(system)] - xyz[list(system)].mean(axis=0)
         normal = np.linalg.svd(places)[2][2]

@@ -9,7 +9,7 @@ from ligen_py.molecules.interactions.groups import Donor, Groups, Ring
 DONOR = "[#7,#8,#16;!-]-[#1]"
 
 ACCEPTOR = (
-    "[$([#8]);!$([OX2](C)C=[O,S]);!$(O(~a)~a);!$(o);!$(O=[N+]);!$([O-][N+])]",
+    "[$([#8]);!$([OX2]([#6])C=[O,S]);!$(O(~a)~a);!$(o);!$(O=[N+]);!$([O-][N+]=O)]",
     "[$([#7;!+]);!$([nX3]);!$([NX3][#6]=[O,N,S]);!$([NX3]S(=O)=O);!$([NX3]a);!$([NX3][N]=*)]",
 )
 """Not accepting: the bridging oxygen of esters, furans, nitro groups; nitrogens whose lone pair is
@@ -18,13 +18,14 @@ in a pi system."""
 HYDROPHOBIC = "[c,s,Br,I,Cl,$([SX2;H0]),$([#6;!H0,X3,X2]);!$([#6;!a]~[#7,#8,#9]);+0]"
 """Aromatic carbons, thioethers, heavy halogens, and carbons beside neither N, O nor F."""
 
-POSITIVE = (
-    "[+;!$([+]~[-])]",
-    "[$([NX3,NX4+]C(~[NX3])=[NX3+])]",
-    "[NX3;$(N~[CX3](=[N+]))]",
+POSITIVE = ("[+;!$([+]~[-])]", "[#7X3+0;$([#7]~[#6X3]=,:[#7X3+;!$([+]~[-])])]")
+NEGATIVE = (
+    "[-;!$([-]~[+])]",
+    "[$([OX1]=[C,S,P]-[O-])]",
+    "[nX2+0;$(n1[n-]***1),$(n1*[n-]**1)]",
 )
-NEGATIVE = ("[-;!$([-]~[+])]", "[$([OX1]=[C,S,P]-[O-])]")
-"""Charges, and the atoms over which resonance spreads them."""
+"""Charges, and the atoms over which resonance spreads them: in amidines, guanidines and their like,
+aromatic or not, acids of carbon, sulfur and phosphorus, tetrazoles and other azoles."""
 
 HALOGEN = "[#6]-[Cl,Br,I]"
 

@@ -8,6 +8,7 @@ import numpy as np
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS
 from ligen_py.molecules.interactions.groups import Donor, Groups, Ring
 from ligen_py.molecules.residues import SAME_AS, WATERS
+from ligen_py.molecules.typing.xscore_residues import is_standard
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.site import Site
 
@@ -24,6 +25,8 @@ RINGS = {
 
 POSITIVE = {"LYS": ("NZ",), "ARG": ("NE", "CZ", "NH1", "NH2")}
 NEGATIVE = {"ASP": ("OD1", "OD2"), "GLU": ("OE1", "OE2")}
+AMINE = 1, 2
+"""Heavy neighbours and hydrogens of a lysine's nitrogen without a charge."""
 
 NEAR = 1.3
 """A polar hydrogen this near (Angstrom) to an atom is bonded to it."""
@@ -89,8 +92,14 @@ def surroundings(site: Site) -> Surroundings:
         donors=donors,
         acceptors=takes,
         hydrophobic=[row for row in numbers if _hydrophobic(row, element, around)],
-        positive=[*_charged(POSITIVE, kinds, atoms), *_histidines(kinds, atoms, names, held)],
-        negative=[*_charged(NEGATIVE, kinds, atoms), *_acids(element, kinds, around, held)],
+        positive=[
+            *_bases(kinds, atoms, around, held),
+            *_histidines(kinds, atoms, names, held),
+        ],
+        negative=[
+            *_carboxylates(kinds, atoms, names, held),
+            *_acids(element, kinds, around, held),
+        ],
         rings=rings,
         halogen_acceptors=[
             (row, other)
@@ -153,6 +162,26 @@ def _charged(table: Mapping[str, Sequence[str]], kinds: list[str], atoms: list[s
     return [row for row, (kind, atom) in pairs if atom in table.get(kind, ())]
 
 
+def _bases(
+    kinds: list[str], atoms: list[str], around: list[list[int]], held: list[np.ndarray]
+) -> list[int]:
+    """Nitrogens and the carbon of lysine and arginine; an amine, R-NH2, is neutral."""
+    return [
+        row
+        for row in _charged(POSITIVE, kinds, atoms)
+        if kinds[row] != "LYS" or (len(around[row]), len(held[row])) != AMINE
+    ]
+
+
+def _carboxylates(
+    kinds: list[str], atoms: list[str], names: list[str], held: list[np.ndarray]
+) -> list[int]:
+    """Oxygens of aspartate and glutamate; an acid with its hydrogen is neutral."""
+    rows = _charged(NEGATIVE, kinds, atoms)
+    neutral = {names[row] for row in rows if len(held[row])}
+    return [row for row in rows if names[row] not in neutral]
+
+
 def _histidines(
     kinds: list[str], atoms: list[str], names: list[str], held: list[np.ndarray]
 ) -> list[int]:
@@ -167,14 +196,22 @@ def _histidines(
 def _acids(
     element: np.ndarray, kinds: list[str], around: list[list[int]], held: list[np.ndarray]
 ) -> list[int]:
-    """Oxygens of phosphates, sulfates and terminal carboxylates, as of cofactors."""
+    """Oxygens of phosphates, sulfates and terminal carboxylates, as of cofactors.
+
+    An acid's charge is shared by two oxygens or more. Sulfoxides, sulfones and sulfonamides have
+    further bonds in the place of the acid's.
+    """
     found = []
     for row in np.flatnonzero(element == 8).tolist():
         if len(around[row]) != 1 or len(held[row]) or kinds[row] in NEGATIVE:
             continue
         (centre,) = around[row]
-        ends = [o for o in around[centre] if element[o] == 8 and len(around[o]) == 1]
-        if element[centre] in (15, 16) or (element[centre] == 6 and len(ends) == 2):
+        ends = [o for o in around[centre] if element[o] in (8, 16) and len(around[o]) == 1]
+        bare = [o for o in ends if not len(held[o])]
+        further = len(around[centre]) - len(ends)
+        if len(bare) > 1 and (
+            element[centre] in (6, 15) or (element[centre] == 16 and further < 2)
+        ):
             found.append(row)
     return found
 
@@ -196,8 +233,10 @@ def _rings(
                 names = words.split()
                 if all(name in place for name in names):
                     yield Ring.of(tuple(place[name] for name in names), xyz)
-        elif not any(atoms[row] == "CA" for row in rows):
-            yield from _flat_rings(rows, xyz, element, around)
+        elif not is_standard(kind):
+            for ring in _flat_rings(rows, xyz, element, around):
+                if all(atoms[row] != "CA" for row in ring.atoms):  # a proline's is saturated
+                    yield ring
 
 
 def _flat_rings(

@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from rdkit import Chem, rdBase
+from rdkit import Chem
 from rdkit.Chem import Crippen, FilterCatalog, rdMolDescriptors
 
 from ligen_py.errors import InputError
+from ligen_py.molecules.patterns import query_of
 from ligen_py.molecules.surroundings import (
     DOUBLE,
     MOST,
@@ -241,7 +242,7 @@ def objection(
         if entry is not None:
             return Reason.STRUCTURAL_ALERT, f"{alert.upper()} alert: {entry.GetDescription()}"
     for label, pattern in patterns.items():
-        if mol.HasSubstructMatch(_query(pattern)):
+        if mol.HasSubstructMatch(query_of(pattern)):
             return Reason.EXCLUDED_PATTERN, f"contains the pattern '{label}'"
     return None
 
@@ -255,15 +256,8 @@ def alerts_of(mol: Chem.Mol, catalog: str) -> list[str]:
 def check_patterns(patterns: Mapping[str, str]) -> None:
     """Raise InputError that names the first pattern that is not a SMARTS."""
     for name, pattern in patterns.items():
-        with rdBase.BlockLogs():
-            query = Chem.MolFromSmarts(pattern)
-        if query is None or not query.GetNumAtoms():
+        if query_of(pattern) is None:
             raise InputError(f"setting 'exclude': '{name}' is no SMARTS: {pattern!r}; correct it")
-
-
-@cache
-def _query(pattern: str) -> Chem.Mol:
-    return Chem.MolFromSmarts(pattern)
 
 
 @cache

@@ -97,8 +97,8 @@ MADE_WHOLE = "conformers made whole, as its rigid pieces cannot be joined"
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
 
-_SAID = re.compile(r"\[[0-9:]+\] (.*\S)")
-"""A message of RDKit behind its time; other lines are traces of its own."""
+_SAID = re.compile(r"\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
+"""A message of RDKit behind its time, or without one; other lines are traces of its own."""
 
 
 @dataclass(frozen=True)
@@ -457,13 +457,19 @@ def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
             raise _UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")
         mol = Chem.MolFromSmiles(record.text, _smiles_rules())
     if mol is None:
-        said = (found[1] for message in messages[earlier:] if (found := _SAID.match(message)))
-        raise _UnusableError(Reason.UNPARSABLE, next(said, "RDKit cannot read the record"))
+        raise _UnusableError(Reason.UNPARSABLE, _said(messages[earlier:]))
     for atom in atoms_of(mol) if mol.HasQuery() else ():
         if atom.HasQuery() and _is_list(atom.DescribeQuery()):
             atom.SetAtomicNum(0)  # some lists count as their first element
     unmark_acids(mol)
     return mol
+
+
+def _said(messages: Sequence[str]) -> str:
+    """Why RDKit cannot read a record: its first message that is no warning, if there is one."""
+    said = [found[1] or found[2] for message in messages if (found := _SAID.match(message))]
+    errors = (message for message in said if "warning" not in message.lower())
+    return next(errors, said[0] if said else "RDKit cannot read the record")
 
 
 def _is_list(query: str) -> bool:
@@ -492,8 +498,15 @@ def _require_supported(mol: Chem.Mol) -> None:
         strange = {mol.GetAtomWithIdx(atom).GetSymbol() for atom in atoms}
         names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
         raise _UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
-    if not USUAL.issuperset([bond.type for bond in surroundings(mol).lists.bonds]):
+    lists = surroundings(mol).lists
+    if not USUAL.issuperset([bond.type for bond in lists.bonds]):
         said = "a bond is neither single, double, triple nor aromatic"
+        raise _UnusableError(Reason.UNPARSABLE, said)
+    if any(
+        bond.code == 4 and not (lists.aromatic[near] and lists.aromatic[far])
+        for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)
+    ):
+        said = "a bond outside rings is drawn as aromatic; draw it as single or double"
         raise _UnusableError(Reason.UNPARSABLE, said)
     if max(elements, default=0) < 2:
         raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")

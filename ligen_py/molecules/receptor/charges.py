@@ -145,8 +145,9 @@ class Charged:
     """Number of the residue of each other hydrogen (hydrogens,)."""
     states: list[tuple[int, str]]
     """Residues, by number, whose state is worth a word, and that word."""
-    rings: dict[int, Interaction]
-    """What the ring nitrogens of histidines do in hydrogen bonds, by number of the atom."""
+    roles: dict[int, Interaction]
+    """What the ring nitrogens of histidines do in hydrogen bonds, and the ends of acids with a
+    hydrogen and of neutral lysines, by number of the atom."""
     cofactors: set[int]
     """Numbers of the residues whose SMILES is known."""
 
@@ -166,12 +167,10 @@ def charge(
     given = _given_hydrogens(heavy, hydrogens)
     templates, states, found = _templates(heavy, given, smiles or {}, perceived or {})
     trusted = {int(heavy.residue[i]) for i in given}
-    rings = {
-        i: Interaction.DONOR if template.hydrogens else Interaction.ACCEPTOR
-        for i, template in enumerate(templates)
-        if is_ring_nitrogen(heavy, i)
+    roles = {
+        i: role for i, each in enumerate(templates) if (role := _role(heavy, i, each)) is not None
     }
-    acceptors = np.array([rings.get(i, kind) in TAKES for i, kind in enumerate(heavy.role)])
+    acceptors = np.array([roles.get(i, kind) in TAKES for i, kind in enumerate(heavy.role)])
     xyz, kinds, charges = [heavy.xyz], [t.kind for t in templates], [t.charge for t in templates]
     built: list[int] = []
     for i, template in enumerate(templates):
@@ -188,9 +187,20 @@ def charge(
         np.array(sorted(one for some in given.values() for one in some), np.int64),
         np.array(built, np.int64),
         states,
-        rings,
+        roles,
         found,
     )
+
+
+def _role(heavy: Heavy, i: int, template: Template) -> Interaction | None:
+    """What an atom does in hydrogen bonds, where its residue's state decides."""
+    if is_ring_nitrogen(heavy, i):
+        return Interaction.DONOR if template.hydrogens else Interaction.ACCEPTOR
+    name = SAME_AS.get(heavy.residue_name[i], heavy.residue_name[i])
+    place = name, heavy.name[i]
+    is_amine = place == ("LYS", "NZ") and template.kind == Ad4Type.NA
+    is_hydroxyl = place in CARBOXYLATES and template.hydrogens > 0
+    return Interaction.DONOR_ACCEPTOR if is_amine or is_hydroxyl else None
 
 
 def is_ring_nitrogen(heavy: Heavy, i: int) -> bool:

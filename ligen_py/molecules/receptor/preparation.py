@@ -483,8 +483,8 @@ def _receptor(
         label=_labels(selection, index),
     )
     charged = _charged(selection, index, bonded, typed, hydrogens, cofactors, perceived)
-    # A histidine is one tautomer for every function.
-    for row, role in charged.rings.items():
+    # A residue is in one state for every function.
+    for row, role in charged.roles.items():
         typed[row] = with_role(typed[row], role)
     found = ReceptorAtoms(
         common,

@@ -40,6 +40,10 @@ def written(smiles: str, hydrogens: str) -> str:
     [
         "c1cc[nH]c1", "Cn1cnc2c1c(=O)n(C)c(=O)n2C", "c1c[nH+]c[nH]1", "C[n+]1ccccc1",
         "Cn1cccc1-c1cc[n+](C)cc1", "C[C@H](N)C(=O)O", "C[N+]#[C-]",
+        # These have Kekule forms of other molecules, too, or none with RDKit's charges.
+        "O=c1[nH]cnc2[nH]cnc12", "Nc1nc2c(ncn2C)c(=O)[nH]1", "Cn1cc[nH]c(=O)c1=O", "O=c1cccc[nH]1",
+        "Cn1cc[nH+]c1", "Cc1c[nH+]cn1C", "O=c1ccc2ccccc2o1", "O=c1ccoc2ccccc12", "O=c1ccscc1",
+        "Cc1cc2ccccc2[o+]c1", "[O-][n+]1ccccc1", "Cn1cc[n+]([O-])c1", "c1ccc2sccc2c1",
     ],
 )  # fmt: skip
 def test_aromatic_bonds_and_all_hydrogens(smiles: str) -> None:
@@ -49,7 +53,32 @@ def test_aromatic_bonds_and_all_hydrogens(smiles: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "smiles", ["C[C@H](N)C(=O)O", "C/C=C/c1ccncc1", "NC[C@@H](F)O", "CN=[N+]=[N-]"]
+    "smiles",
+    [
+        "Cc1nnn[n-]1", "c1ccc2[n-]nnc2c1", "Cc1nc[n-]n1", "c1nn[n-]c1Cc1n[n-]nc1",
+        "C[NH2+]Cc1nn[n-]n1", "c1cc[n-]c1", "Cn1c(=O)c2[n-]cnc2n(C)c1=O",
+    ],
+)  # fmt: skip
+def test_azoles_without_a_hydrogen_are_anions(smiles: str) -> None:
+    """As tetrazoles at pH 7; which nitrogen has the charge in the drawing is open."""
+    mol = read_mol2(written(smiles, "all"))
+    assert mol is not None
+    assert Chem.MolToInchi(mol) == Chem.MolToInchi(Chem.MolFromSmiles(smiles))
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "C[C@H](N)C(=O)O",
+        "C/C=C/c1ccncc1",
+        "NC[C@@H](F)O",
+        "CN=[N+]=[N-]",
+        "Cc1cc[nH]c1",
+        "Cn1cnc2c1c(=O)n(C)c(=O)n2C",
+        "NC(N)=O",
+        "Cc1nnc(C)n1N",
+        "O=c1cc[nH]cc1",
+    ],
 )
 @pytest.mark.parametrize("hydrogens", ["polar", "none"])
 def test_missing_hydrogens_are_implicit(smiles: str, hydrogens: str) -> None:

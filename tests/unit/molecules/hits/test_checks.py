@@ -124,6 +124,28 @@ def test_a_turned_double_bond_fails() -> None:
     assert not checks(mol, "C/C=C\\C(=O)O", None)["stereo"]
 
 
+@pytest.mark.parametrize("smiles", ["C/C=C/C", "CC=C(C)C", "CC(C)=C(C)C"])
+@pytest.mark.parametrize("turn", [0, 50])
+def test_a_twisted_double_bond_fails_as_in_posebusters(
+    smiles: str, turn: int, tmp_path: Path
+) -> None:
+    from rdkit.Chem import rdDistGeom, rdMolTransforms
+
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    rdDistGeom.EmbedMolecule(mol, randomSeed=1)
+    (double,) = [b for b in mol.GetBonds() if b.GetBondType() == Chem.BondType.DOUBLE]
+    one, two = double.GetBeginAtom(), double.GetEndAtom()
+    first = next(a.GetIdx() for a in one.GetNeighbors() if a.GetIdx() != two.GetIdx())
+    last = next(a.GetIdx() for a in two.GetNeighbors() if a.GetIdx() != one.GetIdx())
+    ends = first, one.GetIdx(), two.GetIdx(), last
+    now = rdMolTransforms.GetDihedralDeg(mol.GetConformer(), *ends)
+    rdMolTransforms.SetDihedralDeg(mol.GetConformer(), *ends, now + turn)
+    file = tmp_path / "pose.sdf"
+    file.write_text(Chem.MolToMolBlock(mol))
+    theirs = posebusters.PoseBusters(config="mol").bust(file).iloc[0]
+    assert checks(mol, smiles, None)["flat"] == bool(theirs["double_bond_flatness"]) == (turn == 0)
+
+
 def test_overlap_is_the_share_of_a_volume() -> None:
     """Half a carbon's sphere lies in a carbon whose surface goes through its centre."""
     one = Site(

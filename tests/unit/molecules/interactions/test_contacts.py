@@ -121,6 +121,36 @@ def test_a_salt_bridge_has_a_distance(apart: float, bound: bool) -> None:
     assert ("salt bridge", "LYS5 A") not in kinds("CC(=O)O", ACETATE, around)
 
 
+@pytest.mark.parametrize(
+    ("hydrogens", "bound"),
+    [([], True), ([(5.9, 1.3, 0)], False), ([(6.1, -0.5, 0)], False), ([(9.0, 0, 0)], True)],
+)
+@pytest.mark.parametrize("name", ["ASP", "ASH"])
+def test_an_acid_with_a_hydrogen_bridges_no_salt(
+    name: str, hydrogens: list[Sequence[float]], bound: bool
+) -> None:
+    around = site(
+        (f"A/{name}/25/OD1", 8, (5.0, 1.1, 0), ACCEPTOR),
+        (f"A/{name}/25/OD2", 8, (5.2, -0.9, 0), ACCEPTOR),
+        (f"A/{name}/25/CG", 6, (5.7, 0.1, 1.1), Interaction.POLAR),
+        hydrogens=hydrogens,
+    )
+    found = kinds("C[NH3+]", [(0.2, 0, 0), (1.7, 0, 0)], around)
+    assert (("salt bridge", f"{name}25 A") in found) == bound
+
+
+@pytest.mark.parametrize(("count", "bound"), [(0, True), (2, False), (3, True)])
+def test_a_lysine_with_two_hydrogens_bridges_no_salt(count: int, bound: bool) -> None:
+    x, y = 2.15 + 3.2, 1.08
+    places = [(x - 0.5, y + 0.85, 0), (x - 0.5, y - 0.85, 0), (x, y, 1.0)]
+    around = site(
+        ("A/LYN/5/NZ", 7, (x, y, 0), DONOR),
+        ("A/LYN/5/CE", 6, (x + 1.2, y + 0.8, 0), Interaction.POLAR),
+        hydrogens=places[:count],
+    )
+    assert (("salt bridge", "LYN5 A") in kinds("CC(=O)[O-]", ACETATE, around)) == bound
+
+
 def hexagon(centre: Sequence[float], across: Sequence[float], up: Sequence[float]) -> np.ndarray:
     angles = np.radians(60 * np.arange(6))
     a, b = np.array(across, float), np.array(up, float)
@@ -152,6 +182,26 @@ def test_rings_stack(
     ]
     found = kinds("c1ccccc1", hexagon((0, 0, 0), X, Y), site(*atoms))
     assert (("pi stacking", "PHE9 A") in found) == stacked
+
+
+@pytest.mark.parametrize(
+    ("residue", "names", "stacked"),
+    [
+        ("PTR", "CG CD1 CE1 CZ CE2 CD2", True),
+        ("FOL", "C11 C12 C13 C14 C15 C16", True),  # its glutamate has a CA, too
+        ("HYP", "CA CB CG CD1 CD2 N", False),
+        ("PRO", "C1 C2 C3 C4 C5 C6", False),
+    ],
+)
+def test_rings_of_modified_residues_stack(residue: str, names: str, stacked: bool) -> None:
+    places = hexagon((0, 0, 3.7), X, Y).tolist()
+    atoms: list[Any] = [
+        (f"A/{residue}/9/{name}", 6, xyz, GREASY)
+        for name, xyz in zip(names.split(), places, strict=True)
+    ]
+    alpha = (f"A/{residue}/9/CA", 6, (9.0, 0, 3.7), Interaction.POLAR)
+    found = kinds("c1ccccc1", hexagon((0, 0, 0), X, Y), site(*atoms, alpha))
+    assert (("pi stacking", f"{residue}9 A") in found) == stacked
 
 
 def test_a_charge_above_a_ring() -> None:
@@ -360,18 +410,79 @@ def test_an_atom_needs_no_residue() -> None:
 
 
 @pytest.mark.parametrize(
-    ("centre", "bonded", "count"),
-    [(15, 4, 4), (16, 4, 4), (6, 2, 2), (6, 1, 0), (7, 3, 0), (17, 4, 0)],
-)
-def test_acids_of_a_cofactor(centre: int, bonded: int, count: int) -> None:
-    """Phosphate, sulfate and carboxylate; not a ketone, a nitrate or a perchlorate."""
+    ("centre", "bonded", "count", "protonated"),
+    [
+        (15, 4, 4, 3), (16, 4, 4, 3), (6, 2, 2, 0), (6, 3, 3, 2),
+        (6, 1, 0, 0), (7, 3, 0, 0), (17, 4, 0, 0),
+    ],
+)  # fmt: skip
+def test_acids_of_a_cofactor(centre: int, bonded: int, count: int, protonated: int) -> None:
+    """Phosphate, sulfate, carboxylate, carbonate; not a ketone, a nitrate or a perchlorate.
+
+    With one hydrogen a carboxylate is neutral, the others are not.
+    """
     element = np.array([centre, *[8] * bonded])
     around = [list(range(1, bonded + 1)), *([[0]] * bonded)]
     held = [np.empty((0, 3))] * len(element)
     assert len(_acids(element, ["XYZ"] * len(element), around, held)) == count
     held = [np.empty((0, 3)), np.zeros((1, 3)), *held[2:]]
-    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == max(0, count - 1)
+    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == protonated
     assert _acids(element, ["GLU"] * len(element), around, held) == []
+
+
+@pytest.mark.parametrize(
+    ("smiles", "positive", "negative"),
+    [
+        ("C[NH3+]", "N", ""), ("CC(=O)[O-]", "", "OO"), ("CS(=O)(=O)[O-]", "", "OOO"),
+        # Whichever atom the drawing puts the charge on.
+        ("Cc1c[nH]c[nH+]1", "NN", ""), ("Cc1c[nH+]c[nH]1", "NN", ""), ("Nc1cccc[nH+]1", "NN", ""),
+        ("CC(N)=[NH2+]", "NN", ""), ("CNC(N)=[NH2+]", "NNN", ""), ("CC1=[NH+]CCN1", "NN", ""),
+        ("Cc1nnn[n-]1", "", "NNNN"), ("Cc1nn[n-]n1", "", "NNNN"), ("Cc1nc[n-]n1", "", "NNN"),
+        # Balanced on the spot, or not shared.
+        ("C[N+](=O)[O-]", "", ""), ("c1c[nH]c([N+](=O)[O-])n1", "", ""), ("C[NH+](C)[O-]", "", ""),
+        ("Nc1cccc[n+]1[O-]", "", ""), ("NCC[NH3+]", "N", ""), ("Nc1cc[nH+]cc1", "N", ""),
+        ("CN=[N+]=[N-]", "", ""), ("NC(=O)C=[N+]=[N-]", "", ""),
+    ],
+)  # fmt: skip
+def test_charges_of_a_ligand_and_where_resonance_puts_them(
+    smiles: str, positive: str, negative: str
+) -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    groups = ligand_groups(mol, np.zeros((mol.GetNumAtoms(), 3)))
+    for rows_of, wanted in ((groups.positive, positive), (groups.negative, negative)):
+        assert "".join(mol.GetAtomWithIdx(row).GetSymbol() for row in rows_of) == wanted
+
+
+@pytest.mark.parametrize(
+    ("smiles", "accepting"),
+    [
+        ("CC(=O)OC", [2]), ("CC(=O)Oc1ccccc1", [2]), ("CNC(=O)OC", [3]), ("COC", [1]),
+        ("c1ccccc1Oc1ccccc1", []), ("COc1ccccc1", [1]), ("c1ccoc1", []),
+        ("C[N+](=O)[O-]", []), ("CO[N+](=O)[O-]", [1]), ("C[N+](C)(C)[O-]", [4]),
+        ("CC=[N+](C)[O-]", [4]), ("[O-][n+]1ccccc1", [0]), ("CN=O", [1, 2]),
+    ],
+)  # fmt: skip
+def test_which_atoms_of_a_ligand_accept(smiles: str, accepting: list[int]) -> None:
+    """Not the bridging oxygen of an ester, nor a nitro group; an N-oxide does."""
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert ligand_groups(mol, np.zeros((mol.GetNumAtoms(), 3))).acceptors == accepting
+
+
+@pytest.mark.parametrize(
+    ("smiles", "charged"),
+    [
+        ("CS(=O)C", 0), ("CS(=O)(=O)C", 0), ("CS(=O)(=O)N", 0), ("CSO", 0), ("CP(C)(C)=O", 0),
+        ("COP(=O)(OC)OC", 0), ("CS(=O)[O-]", 2), ("CS(=O)(=O)[O-]", 3), ("COS(=O)(=O)[O-]", 3),
+        ("COP(=O)([O-])OC", 2), ("COP(=O)([O-])[O-]", 3), ("COP(=S)([O-])OC", 1),
+    ],
+)  # fmt: skip
+def test_which_oxygens_on_sulfur_and_phosphorus_are_charged(smiles: str, charged: int) -> None:
+    """Dimethyl sulfoxide and oxidised methionine are neutral."""
+    mol = Chem.MolFromSmiles(smiles)
+    element = np.array([atom.GetAtomicNum() for atom in mol.GetAtoms()])
+    around = [[other.GetIdx() for other in atom.GetNeighbors()] for atom in mol.GetAtoms()]
+    bare = [np.empty((0, 3))] * len(element)
+    assert len(_acids(element, ["XYZ"] * len(element), around, bare)) == charged
 
 
 @pytest.mark.parametrize(

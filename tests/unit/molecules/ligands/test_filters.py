@@ -63,6 +63,8 @@ def test_tops_do_not_rotate(top: str, count: int) -> None:
         ("CCC=O", {"alerts": ("pains", "brenk")}, Reason.STRUCTURAL_ALERT, "BRENK alert: aldehyde"),
         (ASPIRIN, {"exclude": {"ester": "C(=O)O[#6]"}}, Reason.EXCLUDED_PATTERN,
          "contains the pattern 'ester'"),
+        ("CCC=O", {"exclude": {"aldehyde": "C(=O)[H]"}}, Reason.EXCLUDED_PATTERN,
+         "contains the pattern 'aldehyde'"),
     ],
 )  # fmt: skip
 def test_a_filtered_molecule_is_rejected_with_the_rule(

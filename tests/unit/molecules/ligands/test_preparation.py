@@ -412,6 +412,27 @@ def test_dative_bonds_are_written_as_charges_and_others_are_refused() -> None:
     assert ligand("CC~C").detail == "a bond is neither single, double, triple nor aromatic"
 
 
+def test_a_carboxylate_of_aromatic_bonds_is_refused() -> None:
+    """RDKit reads them from an SDF record, and finds neither hydrogens nor charges."""
+    text = Chem.MolToMolBlock(Chem.MolFromSmiles("CC(=O)O"))
+    drawn = text.replace("  2  3  2  0", "  2  3  4  0").replace("  2  4  1  0", "  2  4  4  0")
+    assert drawn.count("  4  0\n") == 2
+    found = prepare(Record(1, "x", drawn, "mol"), SETTINGS)
+    said = "a bond outside rings is drawn as aromatic; draw it as single or double"
+    assert (found.reason, found.detail) == (Reason.UNPARSABLE, said)
+
+
+def test_the_reason_is_rdkits_error_and_not_its_warning() -> None:
+    mol = Chem.AddHs(Chem.MolFromSmiles("C[NH3+]"))
+    EmbedMolecule(mol, randomSeed=1)
+    flat = Chem.MolToMolBlock(mol).replace("     RDKit          3D", "     RDKit          2D")
+    uncharged = "".join(line for line in flat.splitlines(True) if not line.startswith("M  CHG"))
+    found = prepare(Record(1, "x", uncharged, "mol"), SETTINGS)
+    assert found.detail == "Explicit valence for atom # 1 N, 4, is greater than permitted"
+    typed = "@<TRIPOS>MOLECULE\nx\n1 0\nSMALL\nNO_CHARGES\n\n@<TRIPOS>ATOM\n1 C 0 0 0 c3 1 x 0\n"
+    assert prepare(Record(1, "x", typed, "mol2"), SETTINGS).detail == "Element 'c3' not found"
+
+
 def test_what_must_be_embedded_is_left_to_be_made_alone(tmp_path: Path) -> None:
     """Until its shapes are known."""
     records = [Record(n, "x", smiles) for n, smiles in enumerate(("CCOC1CCNCC1", "not one"), 1)]

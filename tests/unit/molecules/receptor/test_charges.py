@@ -183,11 +183,11 @@ def test_a_histidine_is_the_tautomer_that_its_surroundings_bind(
     (said,) = [words for residue, words in found.states if residue == 0]
     assert said.startswith(f"state {state}: {why}")
     gives = {"HID": ("ND1",), "HIE": ("NE2",), "HIP": ("ND1", "NE2")}[state]
-    assert found.rings == {
+    assert found.roles == {
         ring.name.index(name): Interaction.DONOR if name in gives else Interaction.ACCEPTOR
         for name in ("ND1", "NE2")
     }
-    assert max(found.rings) < count
+    assert max(found.roles) < count
 
 
 def test_a_hydroxyl_points_to_the_nearest_acceptor() -> None:

@@ -269,6 +269,49 @@ def test_types_come_from_the_residue_or_from_the_geometry(
     assert seen["A/XYZ/60/C1"] == pytest.approx((1.90, Interaction.POLAR))
 
 
+@pytest.mark.parametrize(
+    ("residue", "hydrogens", "types"),
+    [
+        ("ASP", [], ["O_A", "O_A"]),
+        ("ASH", [], ["O_A", "O_DA"]),
+        ("ASP", [(0.0, 5.3, 1.0)], ["O_DA", "O_A"]),
+        ("ASP", [(3.2, 5.0, 0.7)], ["O_A", "O_DA"]),
+        ("LYS", [], ["N_D"]),
+        ("LYN", [], ["N_DA"]),
+        ("LYS", [(0.5, 5.9, 0.3), (-0.9, 5.5, 0.3)], ["N_DA"]),
+    ],
+)
+def test_an_acid_with_its_hydrogen_gives_and_a_neutral_lysine_takes(
+    tmp_path: Path,
+    ligand_site: Site,
+    residue: str,
+    hydrogens: list[tuple[float, float, float]],
+    types: list[str],
+) -> None:
+    """As Vina sees them in a PDBQT file with these hydrogens."""
+    acid = [
+        atom("CG", residue, 3, (1.3, 5.6, 0.0)),
+        atom("OD1", residue, 3, (0.1, 5.2, 0.0), "O"),
+        atom("OD2", residue, 3, (2.3, 4.9, 0.0), "O"),
+    ]
+    amine = [
+        atom("CE", residue, 3, (0.0, 3.9, 0.0)),
+        atom("NZ", residue, 3, (0.0, 5.4, 0.0), "N"),
+    ]
+    lines = acid if residue.startswith("AS") else amine
+    lines += [atom(f"H{row}", residue, 3, xyz, "H") for row, xyz in enumerate(hydrogens)]
+    typed = run(tmp_path, [*ALANINES, *lines], ligand_site).typed
+    mine = [
+        row
+        for row, label in enumerate(typed["vina"].label)
+        if label.endswith(("/OD1", "/OD2", "/NZ"))
+    ]
+    assert [VinaType(kind).name for kind in typed["vina"].type[mine]] == types
+    gives_and_takes = [kind.endswith("_DA") for kind in types]
+    both = typed["xscore"].interaction[mine] == Interaction.DONOR_ACCEPTOR
+    assert both.tolist() == gives_and_takes
+
+
 def test_a_modified_residue_keeps_the_types_of_a_backbone(
     tmp_path: Path, ligand_site: Site
 ) -> None:
