@@ -213,6 +213,8 @@ def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]
     """Numbers of the polar hydrogens by the atom that they belong to."""
     found: dict[int, list[int]] = {}
     polar = np.array([symbol in ("N", "O", "S") for symbol in heavy.symbol], bool)
+    # PDB2PQR takes the sulfurs of a long disulfide for thiols.
+    polar &= [not _is_bridge(i, heavy) for i in range(len(polar))]
     donors = np.flatnonzero(polar)
     for number, place in enumerate(hydrogens if len(donors) else ()):
         distance = np.linalg.norm(heavy.xyz - place, axis=1)
@@ -220,6 +222,11 @@ def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]
         if polar[nearest] and distance[nearest] < BOUND + 0.1 * (heavy.symbol[nearest] == "S"):
             found.setdefault(nearest, []).append(number)
     return found
+
+
+def _is_bridge(i: int, heavy: Heavy) -> bool:
+    """Whether an atom is a sulfur that is bound to another one."""
+    return heavy.symbol[i] == "S" and any(heavy.symbol[other] == "S" for other in heavy.bonded[i])
 
 
 def _templates(
@@ -339,7 +346,7 @@ def _state(
         return acid, "by its hydrogens"
     sulfur = atoms.get("SG")
     if plain == "CYS" and sulfur is not None:
-        if any(heavy.symbol[other] == "S" for other in heavy.bonded[sulfur]):
+        if _is_bridge(sulfur, heavy):
             return "CYX", ""
         if sulfur in binding and sulfur not in given:
             return "CYM", "its sulfur binds a metal"

@@ -568,13 +568,13 @@ def _charged(
 
 
 def _bonds(selection: Selection, pairs: np.ndarray) -> np.ndarray:
-    """Pairs that are covalent bonds within a residue or between the residues of a chain."""
+    """Pairs that are covalent bonds within a residue, or links of a chain, however long."""
     radius = np.array([COVALENT_RADIUS.get(symbol, -9.0) for symbol in selection.atoms.symbol])
     first, second = pairs.T
     delta = selection.xyz[first] - selection.xyz[second]
     bonded = np.sqrt((delta**2).sum(axis=1)) < radius[first] + radius[second] + BOND_TOLERANCE
     inside = selection.residue[first] == selection.residue[second]
-    return pairs[bonded & (inside | linked(selection, pairs, LINKS))]
+    return pairs[(bonded & inside) | linked(selection, pairs, LINKS)]
 
 
 def _roots(xyz: np.ndarray, bonds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

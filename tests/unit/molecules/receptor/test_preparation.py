@@ -23,6 +23,7 @@ from ligen_py.molecules.receptor.site import (
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.molecules.receptor.writing import receptor_pdb
 from ligen_py.molecules.typing.xscore_residues import receptor_type
+from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.vina import VinaType
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.pocket import Audit
@@ -241,6 +242,23 @@ def test_disulfides_bind_and_close_contacts_do_not(tmp_path: Path, ligand_site: 
     assert root["A/CYS/1/SG"] == pytest.approx([6.92, 0.0, 0.0])
     assert root["B/CYS/7/SG"] == pytest.approx([6.8, 0.0, 0.0])
     assert receptor.rooted[receptor.label == "A/CYS/9/CB"].tolist() == [0]
+
+
+@pytest.mark.parametrize("apart", [2.04, 2.55])
+def test_a_disulfide_that_is_noted_has_no_thiols(
+    tmp_path: Path, ligand_site: Site, apart: float
+) -> None:
+    lines = [
+        atom("CB", "CYS", 1, (5.0, 0.0, 0.0)),
+        atom("SG", "CYS", 1, (6.8, 0.0, 0.0), "S"),
+        atom("HG", "CYS", 1, (7.2, 1.27, 0.0), "H"),
+        atom("SG", "CYS", 7, (6.8 + apart, 0.0, 0.0), "S", chain="B"),
+        atom("CB", "CYS", 7, (8.6 + apart, 0.0, 0.0), chain="B"),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert noted(prepared, "A/CYS/1")[-1] == "noted: disulfide: with B/CYS/7 (in the box)"
+    assert (prepared.typed["ad4"].type == Ad4Type.HD).sum() == 0
+    assert prepared.typed["ad4"].partial_charge.sum() == pytest.approx(0, abs=0.15)
 
 
 def test_types_come_from_the_residue_or_from_the_geometry(
