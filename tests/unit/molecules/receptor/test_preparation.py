@@ -873,6 +873,46 @@ def test_a_column_that_mmcif_lacks_is_named(tmp_path: Path, ligand_site: Site, c
         keep(cif(tmp_path, drop=column), ligand_site)
 
 
+@pytest.mark.parametrize("drop", ["auth_seq_id", ""])
+def test_residues_of_mmcif_without_numbers_by_its_authors_are_not_one(
+    tmp_path: Path, ligand_site: Site, drop: str
+) -> None:
+    water = [het("O", "HOH", 1, (3.0 * n, 6.0, 0.0), "O") for n in range(3)]
+    sugar = [
+        het(name, "XYZ", 1, (x, -6.0, y)) for x in (-4.0, 4.0) for name, y in (("C1", 0), ("C2", 1))
+    ]
+    path = cif(tmp_path)
+    document = gemmi.cif.read(str(path))
+    loop = document[0].find_mmcif_category("_atom_site.").loop
+    own = {tag.rpartition(".")[2]: place for place, tag in enumerate(loop.tags)}
+    for record in (*sugar, *water):
+        row = loop.values[: loop.width()]
+        for tag, value in {
+            "group_PDB": "HETATM",
+            "type_symbol": record[76:78].strip(),
+            "label_atom_id": record[12:16].strip(),
+            "auth_atom_id": record[12:16].strip(),
+            "label_comp_id": record[17:20],
+            "auth_comp_id": record[17:20],
+            "label_seq_id": ".",
+            "auth_seq_id": "?",
+            "Cartn_x": record[30:38].strip(),
+            "Cartn_y": record[38:46].strip(),
+            "Cartn_z": record[46:54].strip(),
+        }.items():
+            if tag in own:
+                row[own[tag]] = value
+        loop.add_row(row)
+    if drop:
+        loop.remove_column(f"_atom_site.{drop}")
+    path.write_text(document.as_string())
+    found = rows(keep(path, ligand_site, waters="all"))
+    # The alanines are 1, 2 and 9 by the authors, and the first three of the sequence.
+    n = 4 if drop else 10
+    assert {part for part in found if "XYZ" in part} == {f"A/XYZ/{n}", f"A/XYZ/{n + 1}"}
+    assert {part for part in found if "HOH" in part} == {f"A/HOH/{n + k}" for k in (2, 3, 4)}
+
+
 def test_the_atoms_of_mmcif_may_stand_in_any_block(tmp_path: Path, ligand_site: Site) -> None:
     path = cif(tmp_path)
     plain = keep(path, ligand_site)
