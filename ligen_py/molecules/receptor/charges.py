@@ -475,7 +475,12 @@ def _built(i: int, template: Template, heavy: Heavy, acceptors: np.ndarray) -> n
     length, here = BOND_LENGTH[template.kind], heavy.xyz[i]
     towards = [_unit(heavy.xyz[other] - here) for other in near]
     if len(near) > 1:
-        return here + length * _unit(-np.sum(towards, axis=0))[None]
+        outward = _unit(-np.sum(towards, axis=0))
+        if count == 1 or len(near) > 2:
+            return here + length * outward[None]
+        # A secondary ammonium ion has one on either side of the plane of its bonds.
+        aside = _unit(np.cross(towards[0], towards[1])) * np.sin(TETRAHEDRAL / 2)
+        return here + length * (np.cos(TETRAHEDRAL / 2) * outward + np.outer([1, -1], aside))
     beyond = [other for other in heavy.bonded[near[0]] if other != i]
     reference = heavy.xyz[beyond[0]] - heavy.xyz[near[0]] if beyond else np.array([0.3, 0.5, 0.8])
     angle = TRIGONAL if template.flat else TETRAHEDRAL

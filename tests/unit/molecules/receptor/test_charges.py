@@ -305,6 +305,17 @@ def test_a_water_points_to_an_acceptor_that_is_near() -> None:
         assert first == pytest.approx([0, 0.96, 0] if points else [0.96, 0, 0], abs=1e-4)
 
 
+def test_a_secondary_ammonium_ion_has_both_its_hydrogens() -> None:
+    atoms = {"C1": [1.2, 0.85, 0], "N1": [0.0, 0, 0], "C2": [-1.2, 0.85, 0]}
+    group = heavy(atoms, "XYZ", [("C1", "N1"), ("N1", "C2")])
+    result = charge(group, np.empty((0, 3)), {"XYZ": "C[NH2+]C"}).receptor
+    arms = result.xyz[result.type == Ad4Type.HD].astype(float)
+    assert np.linalg.norm(arms, axis=1) == pytest.approx([1.01, 1.01], abs=1e-4)
+    assert arms[0] @ arms[1] / 1.01**2 == pytest.approx(np.cos(np.radians(109.47)), abs=1e-3)
+    assert arms[:, 1].max() < -0.5  # away from both carbons
+    assert result.partial_charge.sum() == pytest.approx(1, abs=1e-3)
+
+
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:
     result = charge(heavy({"ZN": [0.0, 0, 0]}, "ZN", []), np.empty((0, 3))).receptor
     assert result.type.tolist() == [Ad4Type.ZN]
