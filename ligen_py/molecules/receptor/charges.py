@@ -257,7 +257,11 @@ def _templates(
         if numbers.get(one) in given and numbers.get(two) not in given:
             by_name = by_name | {one: by_name[two], two: by_name[one]}
         for name, i in numbers.items():
-            result[i] = by_name.get(name)
+            template = by_name.get(name)
+            # N and C are those of the chain; elsewhere a ligand is in the place of a hydrogen.
+            ties = sum(heavy.residue[other] != residue for other in heavy.bonded[i])
+            tied = template and ties and name not in ("N", "C")
+            result[i] = _without_hydrogens(template, ties) if template and tied else template
         if state:
             continue
         mine = members[residue]  # in a cofactor two atoms may have one name
@@ -289,8 +293,9 @@ def cofactor(
     match = cofactors.placed(text, symbols, bonded) if text else None
     known = _of_smiles(text) if match else []
     found = {place: known[own] for place, own in (match or {}).items()}
-    # The hydroxyl of a nucleotide's SMILES is the ester of the next one's phosphate.
-    links = [place for place in found if symbols[place] == "O" and bonds[place] > 1]
+    # The hydroxyl of a nucleotide's SMILES is the ester of the next one's phosphate, that of a
+    # sugar's the ether of the next one, and the thiol of a coenzyme may be a thioester.
+    links = [place for place in found if symbols[place] in ("O", "S") and bonds[place] > 1]
     return found | {place: _without_hydrogens(found[place]) for place in links}
 
 
@@ -350,7 +355,8 @@ def _state(
             return "CYX", ""
         if sulfur in binding and sulfur not in given:
             return "CYM", "its sulfur binds a metal"
-        if name == "CYS" and atoms.get("N") in given and sulfur not in given:
+        is_tied = len(heavy.bonded[sulfur]) > 1
+        if name == "CYS" and atoms.get("N") in given and sulfur not in given and not is_tied:
             return "CYM", "by its hydrogens"
     if plain == "LYS" and len(given.get(atoms.get("NZ", -1), ())) == 2:
         return "LYN", "by its hydrogens"
@@ -446,10 +452,13 @@ def _template(atom: Chem.Atom, types: np.ndarray, charges: np.ndarray, state: st
     return _without_hydrogens(template) if is_bridge else template
 
 
-def _without_hydrogens(template: Template) -> Template:
-    """The same atom with another bond in the place of its hydrogens, whose charge it takes."""
-    charged = template.charge + template.hydrogens * template.hydrogen_charge
-    return template._replace(charge=charged, hydrogens=0, hydrogen_charge=0.0)
+def _without_hydrogens(template: Template, most: int = 4) -> Template:
+    """The same atom with other bonds in the place of hydrogens, whose charge it takes."""
+    lost = min(most, template.hydrogens)
+    charged, left = template.charge + lost * template.hydrogen_charge, template.hydrogens - lost
+    return template._replace(
+        charge=charged, hydrogens=left, hydrogen_charge=template.hydrogen_charge if left else 0.0
+    )
 
 
 def _by_element(i: int, heavy: Heavy) -> Template:

@@ -568,13 +568,15 @@ def _charged(
 
 
 def _bonds(selection: Selection, pairs: np.ndarray) -> np.ndarray:
-    """Pairs that are covalent bonds within a residue, or links of a chain, however long."""
+    """Pairs that are covalent bonds in a residue or of a hetero group, or links of a chain."""
     radius = np.array([COVALENT_RADIUS.get(symbol, -9.0) for symbol in selection.atoms.symbol])
     first, second = pairs.T
     delta = selection.xyz[first] - selection.xyz[second]
     bonded = np.sqrt((delta**2).sum(axis=1)) < radius[first] + radius[second] + BOND_TOLERANCE
-    inside = selection.residue[first] == selection.residue[second]
-    return pairs[(bonded & inside) | linked(selection, pairs, LINKS)]
+    one, two = selection.residue[pairs].T
+    tied = ~(selection.polymer[one] & selection.polymer[two])
+    tied &= ~(selection.water[one] | selection.water[two])
+    return pairs[(bonded & ((one == two) | tied)) | linked(selection, pairs, LINKS)]
 
 
 def _roots(xyz: np.ndarray, bonds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -640,12 +642,13 @@ def _types(
     oxygens give and take.
     """
     atoms, place = selection.atoms, selection.atoms.place[index[0]]
-    if is_standard(place.residue):
-        return {
-            i: receptor_type(place.residue, atoms.name[i], atoms.symbol[i]) for i in index.tolist()
-        }
     inside = index.tolist()
     outside = sorted({other for i in inside for other in bonded.get(i, ())} - set(inside))
+    if is_standard(place.residue):
+        standard = {i: receptor_type(place.residue, atoms.name[i], atoms.symbol[i]) for i in inside}
+        # A hydroxyl that is bound to a ligand is an ester or ether.
+        tied = [i for i in inside if atoms.symbol[i] == "O" and {*bonded.get(i, ())} & {*outside}]
+        return standard | {i: with_role(standard[i], Interaction.ACCEPTOR) for i in tied}
     everyone = inside + outside
     found = cofactor_types(atoms.symbol[everyone].tolist(), selection.xyz[everyone])
     types = dict(zip(inside, found, strict=False))

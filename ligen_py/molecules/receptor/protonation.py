@@ -29,6 +29,9 @@ LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 BINDS = 2.8
 """Angstrom; a residue with nitrogen, oxygen or sulfur this near to a metal binds it."""
 
+BOUND = 2.2
+"""Angstrom; a residue this near to a hetero group has a bond to it."""
+
 BESIDE = 4.0
 """Angstrom; a residue this near to a hetero group may be held by it."""
 
@@ -143,7 +146,7 @@ def _take(
     place_of, name = selection.atoms.place, selection.atoms.name
     rows: dict[tuple[object, ...], int]
     rows = {(place_of[i].chain, *seqid[place_of[i]], name[i]): i for i in index.tolist()}
-    binding, beside = _held(selection, index)
+    binding, tied, beside = _held(selection, index)
     hydrogens: list[list[float]] = []
     for chain in answer[0]:
         for residue in chain:
@@ -159,6 +162,10 @@ def _take(
             )
             if number in binding:
                 selection.note(place, "binds a metal, which PDB2PQR did not see; left as it is")
+                continue
+            if number in tied:
+                words = "bound to a hetero group, which PDB2PQR did not see; left as it is"
+                selection.note(place, words)
                 continue
             if turned and number in beside:
                 words = "beside a hetero group; PDB2PQR would turn it, and is not followed"
@@ -190,14 +197,18 @@ def _same(
     return {}
 
 
-def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int]]:
-    """Residues, by number, that bind a metal, and those beside a hetero group."""
+def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int], set[int]]:
+    """Residues, by number, that bind a metal, that have a bond to a hetero group, or are beside."""
     symbol = selection.atoms.symbol
     other = selection.open & selection.heavy & ~selection.water[selection.residue]
     other &= ~selection.polymer[selection.residue]
     metal = other & np.array([one in METALS for one in symbol], bool)
     polar = index[np.isin(symbol[index], ("N", "O", "S"))]
-    return _near(selection, polar, metal, BINDS), _near(selection, index, other, BESIDE)
+    return (
+        _near(selection, polar, metal, BINDS),
+        _near(selection, index, other & ~metal, BOUND),
+        _near(selection, index, other, BESIDE),
+    )
 
 
 def _near(selection: Selection, index: np.ndarray, others: np.ndarray, reach: float) -> set[int]:

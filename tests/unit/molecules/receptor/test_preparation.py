@@ -1069,6 +1069,58 @@ def test_glycans_covalent_ligands_and_ions_have_their_names(
     assert charges["A/F/32/F"] == -1.0
 
 
+COVALENT = [
+    atom("CB", "CYS", 3, (3.0, 5.0, 0.0)),
+    atom("SG", "CYS", 3, (4.8, 5.0, 0.0), "S"),
+    het("C1", "XYZ", 60, (5.4, 6.7, 0.0)),
+    het("C2", "XYZ", 60, (6.9, 6.7, 0.0)),
+    het("C3", "XYZ", 60, (7.4, 8.1, 0.0)),
+    atom("CB", "SER", 4, (3.0, -5.0, 0.0)),
+    atom("OG", "SER", 4, (4.42, -5.0, 0.0), "O"),
+    het("C1", "XYZ", 61, (5.1, -6.25, 0.0)),
+    het("C2", "XYZ", 61, (6.6, -6.25, 0.0)),
+    het("C3", "XYZ", 61, (7.1, -7.65, 0.0)),
+]
+"""A thioether and an ether."""
+
+
+@pytest.mark.parametrize("hydrogen", [False, True])
+def test_a_covalent_ligand_is_in_the_place_of_a_hydrogen(
+    tmp_path: Path, ligand_site: Site, hydrogen: bool
+) -> None:
+    backbone = [atom("N", "CYS", 3, (2.4, 3.7, 0.0), "N"), atom("H", "CYS", 3, (1.4, 3.7, 0), "H")]
+    lines = [*COVALENT, *backbone] if hydrogen else COVALENT
+    prepared = run(tmp_path, lines, ligand_site)
+    ad4 = prepared.typed["ad4"]
+    bearers = prepared.receptor.xyz[prepared.receptor.element != 6]
+    hydrogens = ad4.xyz[ad4.type == Ad4Type.HD]
+    near = np.linalg.norm(hydrogens[:, None] - bearers, axis=2) < 1.4
+    assert near.sum() == len(hydrogens) == hydrogen
+    assert not any("CYM" in words for words in noted(prepared, "A/CYS/3"))
+    xscore = prepared.typed["xscore"]
+    assert xscore.interaction[labels(prepared).index("A/SER/4/OG")] == Interaction.ACCEPTOR
+    smiles = [words.rpartition(" ")[2] for words in noted(prepared, "A/XYZ/60")]
+    assert smiles == ["CCCSC"]
+
+
+def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    structure = gemmi.read_pdb_string("\n".join(lines))
+    lysine = next(residue for residue in structure[0]["B"] if residue.name == "LYS")
+    end, before = (np.array(lysine[name][0].pos.tolist()) for name in ("NZ", "CE"))
+    bond = (end - before) / np.linalg.norm(end - before)
+    ligand = [het(f"C{n}", "XYZ", 900, tuple(end + 1.47 * n * bond), chain="B") for n in (1, 2, 3)]
+    path = write(tmp_path / "bound.pdb", [*lines, *ligand])
+    site = site_at(tuple(end.tolist()), 8.0)
+    prepared = keep(path, site, protonation="propka")
+    ad4 = prepared.typed["ad4"]
+    near = np.linalg.norm(ad4.xyz - end, axis=1) < 1.3
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == 2
+    words = "noted: bound to a hetero group, which PDB2PQR did not see; left as it is"
+    assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
+
+
 def test_other_copies_of_the_ligand_leave_and_can_be_kept(
     tmp_path: Path, ligand_site: Site
 ) -> None:
