@@ -36,12 +36,22 @@ LETTER = {
 STATES: dict[str, dict[str, tuple[int, int]]] = {
     "ASP": {"OD2": (-1, 0)}, "ASH": {}, "GLU": {"OE2": (-1, 0)}, "GLH": {},
     "LYS": {"NZ": (1, 3)}, "LYN": {}, "ARG": {"NH1": (1, 2)}, "CYM": {"SG": (-1, 0)},
+    "ARN": {"NE": (0, 0), "NH1": (0, 2)}, "TYM": {"OH": (-1, 0)},
     "HIS": {}, "HIE": {}, "HID": {"ND1": (0, 1), "NE2": (0, 0)}, "HIP": {"ND1": (1, 1)},
 }  # fmt: skip
 """Atoms whose formal charge and hydrogens are not those of the neutral amino acid."""
 
 ACIDS = {"ASH": ("OD1", "OD2"), "GLH": ("OE1", "OE2")}
 """Oxygens of protonated acids; the template has the hydrogen on the second."""
+
+BASE = {"ARN": "ARG", "TYM": "TYR"}
+"""Amino acids of states without a residue name of their own."""
+
+CARBOXYL = ("O", "OXT")
+"""Oxygens of a chain's end; the template of an acid has the hydrogen on the second."""
+
+AMINE, AMMONIUM = 3, 4
+"""Bonds of a backbone nitrogen that begins a chain; within one it has a link, or two bonds."""
 
 OTHER_NAMES = {"HSD": "HID", "HSE": "HIE", "HSP": "HIP"}
 
@@ -54,6 +64,7 @@ HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
 RING_NITROGENS = ("ND1", "NE2")
 TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
 
+HYDROXYLS = {("SER", "OG"), ("THR", "OG1"), ("TYR", "OH")}
 CARBOXYLATES = {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
 CARBOXYLATE = 1.5
 """How much more than any other acceptor a carboxylate counts for a histidine's hydrogen."""
@@ -132,6 +143,8 @@ class Heavy:
     """X-Score's classes."""
     bonded: Sequence[Sequence[int]]
     """Covalent neighbours, in numbers of these atoms."""
+    free: frozenset[int] = frozenset()
+    """Numbers of residues that are amino acids outside the chains."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +162,10 @@ class Charged:
     """What the ring nitrogens of histidines do in hydrogen bonds, by number of the atom."""
     cofactors: set[int]
     """Numbers of the residues whose SMILES is known."""
+    amines: set[int]
+    """Numbers of the residues whose backbone nitrogen is an amine, charged or not."""
+    acids: set[int]
+    """Numbers of the residues that end a chain as an acid with its hydrogen."""
 
 
 def charge(
@@ -156,15 +173,21 @@ def charge(
     hydrogens: np.ndarray,
     smiles: Mapping[str, str] | None = None,
     perceived: Mapping[int, Template] | None = None,
+    *,
+    complete: bool = False,
 ) -> Charged:
     """Type and charge the heavy atoms, and add their polar hydrogens.
 
     `hydrogens` are the positions (n, 3) of those that are known, which may be none; `smiles` are
     cofactors by residue name, beside those of the table; `perceived` are atoms, by number, of
-    groups without a SMILES.
+    groups without a SMILES. Where the hydrogens are `complete`, a tyrosine without its own is a
+    phenolate; a file may leave out those of hydroxyls, which turn.
     """
     given = _given_hydrogens(heavy, hydrogens)
-    templates, states, found = _templates(heavy, given, smiles or {}, perceived or {})
+    amines = _amines(heavy, given)
+    templates, states, found = _templates(
+        heavy, given, amines, smiles or {}, perceived or {}, complete
+    )
     trusted = {int(heavy.residue[i]) for i in given}
     rings = {
         i: Interaction.DONOR if template.hydrogens else Interaction.ACCEPTOR
@@ -175,7 +198,8 @@ def charge(
     xyz, kinds, charges = [heavy.xyz], [t.kind for t in templates], [t.charge for t in templates]
     built: list[int] = []
     for i, template in enumerate(templates):
-        if int(heavy.residue[i]) in trusted:
+        is_left_out = not complete and i not in given and _is_hydroxyl(i, heavy)
+        if int(heavy.residue[i]) in trusted and not is_left_out:
             places = hydrogens[given.get(i, [])]
         else:
             places = _built(i, template, heavy, acceptors)
@@ -190,7 +214,14 @@ def charge(
         states,
         rings,
         found,
+        set(amines),
+        _acids(heavy, given),
     )
+
+
+def _is_hydroxyl(i: int, heavy: Heavy) -> bool:
+    """Whether an atom is the oxygen of a serine, threonine or tyrosine."""
+    return (heavy.residue_name[i], heavy.name[i]) in HYDROXYLS
 
 
 def is_ring_nitrogen(heavy: Heavy, i: int) -> bool:
@@ -229,11 +260,39 @@ def _is_bridge(i: int, heavy: Heavy) -> bool:
     return heavy.symbol[i] == "S" and any(heavy.symbol[other] == "S" for other in heavy.bonded[i])
 
 
+def _amines(heavy: Heavy, given: dict[int, list[int]]) -> dict[int, int]:
+    """Residues, by number, whose backbone nitrogen is an amine, and its charge.
+
+    By its hydrogens, or where an amino acid is no part of a chain.
+    """
+    found, binding = {}, _binding(heavy)
+    for i, name in enumerate(heavy.name):
+        residue = int(heavy.residue[i])
+        near = heavy.bonded[i]
+        if name != "N" or any(heavy.residue[other] != residue for other in near):
+            continue
+        bonds = len(near) + len(given.get(i, ()))
+        if i in given and bonds in (AMINE, AMMONIUM):
+            found[residue] = bonds - AMINE
+        elif i not in given and residue in heavy.free:
+            found[residue] = int(i not in binding)
+    return found
+
+
+def _acids(heavy: Heavy, given: dict[int, list[int]]) -> set[int]:
+    """Residues, by number, whose carboxylate at the end of a chain has a hydrogen."""
+    names = [atom_name(heavy.residue_name[i], name) for i, name in enumerate(heavy.name)]
+    ends = {int(heavy.residue[i]) for i, name in enumerate(names) if name == "OXT"}
+    return ends & {int(heavy.residue[i]) for i in given if names[i] in CARBOXYL}
+
+
 def _templates(
     heavy: Heavy,
     given: dict[int, list[int]],
+    amines: Mapping[int, int],
     smiles: Mapping[str, str],
     perceived: Mapping[int, Template],
+    complete: bool,
 ) -> tuple[list[Template], list[tuple[int, str]], set[int]]:
     """What every heavy atom is, the states worth a word, and residues whose SMILES is known."""
     atoms: dict[int, dict[str, int]] = {}
@@ -243,19 +302,21 @@ def _templates(
         members.setdefault(int(heavy.residue[i]), []).append(i)
     result: list[Template | None] = [None] * len(heavy.name)
     states, found = [], set()
-    binding = _binding(heavy)
+    binding, acids = _binding(heavy), _acids(heavy, given)
     for residue, numbers in atoms.items():
         some = next(iter(numbers.values()))
         if heavy.residue_name[some] in WATERS:
             result[some] = Template(Ad4Type.OA, WATER[0], 2, WATER[1], False)
             continue
-        state, why = _state(heavy.residue_name[some], numbers, heavy, given, binding)
+        state, why = _state(heavy.residue_name[some], numbers, heavy, given, binding, complete)
         if why:
             states.append((residue, f"state {state}: {why}"))
-        by_name = amino_acid(state, "OXT" in numbers) if state else {}
-        one, two = ACIDS.get(state, ("", ""))
-        if numbers.get(one) in given and numbers.get(two) not in given:
-            by_name = by_name | {one: by_name[two], two: by_name[one]}
+        is_acid = residue in acids
+        last = "acid" if is_acid else "carboxylate" if "OXT" in numbers else ""
+        by_name = amino_acid(state, last, amines.get(residue)) if state else {}
+        for one, two in (ACIDS.get(state, ("", "")), CARBOXYL if is_acid else ("", "")):
+            if numbers.get(one) in given and numbers.get(two) not in given:
+                by_name = by_name | {one: by_name[two], two: by_name[one]}
         for name, i in numbers.items():
             template = by_name.get(name)
             # N and C are those of the chain; elsewhere a ligand is in the place of a hydrogen.
@@ -335,6 +396,7 @@ def _state(
     heavy: Heavy,
     given: dict[int, list[int]],
     binding: set[int],
+    complete: bool,
 ) -> tuple[str, str]:
     """Name of a residue's protonation state, empty where there is no template, and a reason.
 
@@ -360,6 +422,12 @@ def _state(
             return "CYM", "by its hydrogens"
     if plain == "LYS" and len(given.get(atoms.get("NZ", -1), ())) == 2:
         return "LYN", "by its hydrogens"
+    ends = [len(given.get(atoms.get(atom, -1), ())) for atom in ("NE", "NH1", "NH2")]
+    if plain == "ARG" and ends == [0, 2, 2]:
+        return "ARN", "by its hydrogens"
+    phenol = atoms.get("OH", -1)
+    if plain == "TYR" and complete and atoms.get("N") in given and phenol not in (-1, *given):
+        return "TYM", "by its hydrogens"
     return (name, "by its name") if name in STATES and name not in LETTER else (plain, "")
 
 
@@ -413,22 +481,36 @@ def _wants_hydrogen(i: int, heavy: Heavy) -> float:
 
 
 @cache
-def amino_acid(state: str, is_last: bool) -> dict[str, Template]:
-    """Atom name -> what it is, of an amino acid between two alanines, or after one.
+def amino_acid(state: str, last: str = "", amine: int | None = None) -> dict[str, Template]:
+    """Atom name -> what it is, of an amino acid between two alanines, or at an end.
 
-    A chain's last residue is a carboxylate; its first is taken for one within a chain, as most
-    that look so stand behind a gap.
+    Args:
+        state: name of the residue or of its protonation state.
+        last: "carboxylate" or "acid" at the end of a chain.
+        amine: charge of its amine at the start of a chain; None: as within one, since most that
+            look like a first residue stand behind a gap.
     """
-    name = SAME_AS.get(state, state)
-    mol = Chem.RWMol(Chem.MolFromSequence(f"A{LETTER[name]}{'' if is_last else 'A'}"))
-    edits = STATES.get(state, {}) | ({"OXT": (-1, 0)} if is_last else {})
+    name = SAME_AS.get(state, BASE.get(state, state))
+    before, after = "A" if amine is None else "", "" if last else "A"
+    number = len(before) + 1
+    mol = Chem.RWMol(Chem.MolFromSequence(f"{before}{LETTER[name]}{after}"))
+    edits = STATES.get(state, {}) | ({"OXT": (-1, 0)} if last == "carboxylate" else {})
+    if amine:
+        edits = edits | {"N": (1, 2 if name == "PRO" else 3)}
+    rows = {}
     for atom in mol.GetAtoms():
         info = atom.GetPDBResidueInfo()
-        edit = edits.get(info.GetName().strip()) if info.GetResidueNumber() == 2 else None
+        own = info.GetName().strip() if info.GetResidueNumber() == number else ""
+        rows[own] = atom.GetIdx()
+        edit = edits.get(own)
         if edit:
             atom.SetFormalCharge(edit[0])
             atom.SetNumExplicitHs(edit[1])
             atom.SetNoImplicit(True)
+    if state == "ARN":
+        mol.GetBondBetweenAtoms(rows["CZ"], rows["NE"]).SetBondType(Chem.BondType.DOUBLE)
+        for other in ("NH1", "NH2"):
+            mol.GetBondBetweenAtoms(rows["CZ"], rows[other]).SetBondType(Chem.BondType.SINGLE)
     whole = mol.GetMol()
     Chem.SanitizeMol(whole)
     whole = Chem.AddHs(whole)
@@ -437,7 +519,7 @@ def amino_acid(state: str, is_last: bool) -> dict[str, Template]:
     return {
         names.get(own, own): _template(atom, types, charges, state)
         for atom in whole.GetAtoms()
-        if atom.GetAtomicNum() > 1 and atom.GetPDBResidueInfo().GetResidueNumber() == 2
+        if atom.GetAtomicNum() > 1 and atom.GetPDBResidueInfo().GetResidueNumber() == number
         for own in (atom.GetPDBResidueInfo().GetName().strip(),)
     }
 

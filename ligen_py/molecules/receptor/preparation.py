@@ -25,6 +25,7 @@ from ligen_py.molecules.receptor.charges import (
 from ligen_py.molecules.receptor.cofactors import smiles_of
 from ligen_py.molecules.receptor.inspection import (
     BY_SMILES,
+    FREE_ACID,
     NO_TEMPLATE,
     PERCEIVED,
     bound_to,
@@ -194,7 +195,8 @@ def prepare(
     _warn_of_cofactors(selection, near, structure.cofactors, charged.cofactors)
     seen = dict.fromkeys(charged.cofactors, BY_SMILES)
     seen |= {number: f"{PERCEIVED}{smiles}" for number, smiles in perceived.items()}
-    inspect(selection, kept, near, site, seen)
+    seen |= dict.fromkeys(_free_acids(selection), FREE_ACID)
+    inspect(selection, kept, near, site, seen, charged.amines, charged.acids)
     _settle_hydrogens(selection, charged, hydrogens is None)
     _keep(selection, site, wanted, bound, seen)
     return Prepared(
@@ -498,6 +500,12 @@ def _receptor(
     return found, charged, smiles
 
 
+def _free_acids(selection: Selection) -> list[int]:
+    """Numbers of the residues that are amino acids outside the chains."""
+    numbers = np.flatnonzero(~(selection.polymer | selection.water)).tolist()
+    return [number for number in numbers if is_standard(selection.places[number].residue)]
+
+
 def _whole(selection: Selection, index: np.ndarray) -> Whole:
     """The atoms `index` with their names."""
     atoms = selection.atoms
@@ -557,11 +565,12 @@ def _charged(
         residue_name=[atoms.place[atom].residue for atom in row],
         role=_roles(selection, index, typed),
         bonded=[[row[other] for other in bonded.get(atom, ()) if other in row] for atom in row],
+        free=frozenset(_free_acids(selection)),
     )
     of_file = np.flatnonzero(selection.open & ~selection.heavy)
     known = selection.xyz[of_file] if hydrogens is None else hydrogens
     templates = {row[atom]: template for atom, template in perceived.items()}
-    charged = charge(heavy, known, cofactors, templates)
+    charged = charge(heavy, known, cofactors, templates, complete=hydrogens is not None)
     if hydrogens is not None:
         return charged
     return replace(charged, given=of_file[charged.given])

@@ -1,5 +1,6 @@
 """Charges and polar hydrogens of receptors, against a prepared file and by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_a_prepared_receptor_has_these_types_charges_and_hydrogens(shared_data: 
 
 @pytest.mark.parametrize("state", STATES)
 def test_charges_of_amino_acids_add_up(state: str) -> None:
-    atoms = amino_acid(state, False)
+    atoms = amino_acid(state)
     total = sum(each.charge + each.hydrogens * each.hydrogen_charge for each in atoms.values())
     formal = sum(charged for charged, _ in STATES[state].values())
     # What the peptide bonds draw from the neighbours is not the residue's.
@@ -78,7 +79,7 @@ def test_charges_of_amino_acids_add_up(state: str) -> None:
 
 
 def test_the_last_residue_is_a_carboxylate() -> None:
-    atoms = amino_acid("GLY", True)
+    atoms = amino_acid("GLY", "carboxylate")
     assert atoms["OXT"].charge == pytest.approx(atoms["O"].charge)
     assert (
         sum(each.charge + each.hydrogens * each.hydrogen_charge for each in atoms.values()) < -0.9
@@ -262,6 +263,82 @@ def test_hydrogens_of_a_file_say_the_state(
     found = charge(heavy(atoms, residue, []), np.array(hydrogens, float).reshape(-1, 3))
     said = [(0, f"state {state}: by its hydrogens")] if state else []
     assert found.states == said
+
+
+def total(heavy_atoms: Heavy, hydrogens: list[list[float]], **options: bool) -> float:
+    """The charge of a residue whose hydrogens are these."""
+    given = np.array(hydrogens, float).reshape(-1, 3)
+    return float(charge(heavy_atoms, given, **options).receptor.partial_charge.sum())
+
+
+AMINO_ACID = {
+    "N": [0.0, 0, 0], "CA": [1.46, 0, 0], "C": [2.0, 1.4, 0], "O": [1.2, 2.35, 0],
+    "CB": [2.0, -0.75, 1.2],
+}  # fmt: skip
+BONDS = [("N", "CA"), ("CA", "C"), ("C", "O"), ("CA", "CB")]
+AT_NITROGEN = [[-0.33, -0.95, 0], [-0.33, 0.48, 0.82], [-0.33, 0.48, -0.82]]
+
+
+@pytest.mark.parametrize(("count", "formal"), [(1, 0), (2, 0), (3, 1)])
+def test_hydrogens_of_a_file_say_what_begins_a_chain(count: int, formal: int) -> None:
+    found = charge(heavy(AMINO_ACID, "ALA", BONDS), np.array(AT_NITROGEN[:count]))
+    assert found.receptor.partial_charge.sum() == pytest.approx(formal, abs=0.06)
+    assert found.amines == ({0} if count > 1 else set())
+
+
+@pytest.mark.parametrize(("count", "formal"), [(1, 0), (2, 1)])
+def test_a_proline_may_begin_a_chain(count: int, formal: int) -> None:
+    ring = AMINO_ACID | {"CG": [1.2, -2.0, 1.0], "CD": [-0.1, -1.4, 0.5]}
+    bonds = [*BONDS, ("CB", "CG"), ("CG", "CD"), ("CD", "N")]
+    hydrogens = [[-0.6, 0.5, 0.6], [-0.6, 0.5, -0.6]][:count]
+    assert total(heavy(ring, "PRO", bonds), hydrogens) == pytest.approx(formal, abs=0.06)
+
+
+@pytest.mark.parametrize("oxygen", ["O", "OXT"])
+def test_hydrogens_of_a_file_say_what_ends_a_chain(oxygen: str) -> None:
+    atoms = AMINO_ACID | {"OXT": [3.3, 1.6, 0]}
+    last = heavy(atoms, "ALA", [*BONDS, ("C", "OXT")])
+    hydrogen = [atoms[oxygen][0], atoms[oxygen][1] + 0.96, 0]
+    found = charge(last, np.array([AT_NITROGEN[0], hydrogen]))
+    assert found.receptor.partial_charge.sum() == pytest.approx(0, abs=0.06)
+    bearer = found.receptor.partial_charge[list(atoms).index(oxygen)]
+    assert (
+        bearer < found.receptor.partial_charge[list(atoms).index("O" if oxygen == "OXT" else "OXT")]
+    )
+    assert found.acids == {0}
+    assert total(last, [AT_NITROGEN[0]]) == pytest.approx(-1, abs=0.06)
+
+
+def test_a_free_amino_acid_is_a_zwitterion() -> None:
+    alanine = heavy(AMINO_ACID | {"OXT": [3.3, 1.6, 0]}, "ALA", [*BONDS, ("C", "OXT")])
+    free = replace(alanine, free=frozenset((0,)))
+    found = charge(free, np.empty((0, 3))).receptor
+    assert found.partial_charge.sum() == pytest.approx(0, abs=0.01)
+    assert (found.type == Ad4Type.HD).sum() == 3
+
+
+def test_a_tyrosine_is_a_phenolate_where_all_hydrogens_are_known() -> None:
+    names = [*AMINO_ACID, "CG", "CD1", "CE1", "CZ", "CE2", "CD2", "OH"]
+    atoms = AMINO_ACID | {name: [8.0, 1.4 * n, 0] for n, name in enumerate(names[5:])}
+    tyrosine = heavy(atoms, "TYR", [*BONDS, ("CZ", "OH")])
+    found = charge(tyrosine, np.array(AT_NITROGEN[:1]), complete=True)
+    assert found.states == [(0, "state TYM: by its hydrogens")]
+    assert found.receptor.partial_charge.sum() == pytest.approx(-1, abs=0.02)
+    # A file may leave out the hydrogens of hydroxyls.
+    found = charge(tyrosine, np.array(AT_NITROGEN[:1]))
+    assert (found.receptor.type == Ad4Type.HD).sum() == 2
+    assert found.receptor.partial_charge.sum() == pytest.approx(0, abs=0.02)
+
+
+def test_an_arginine_without_its_inner_hydrogen_is_neutral() -> None:
+    names = ("NE", "CZ", "NH1", "NH2", "CG", "CD")
+    atoms = AMINO_ACID | {name: [8.0 + 4 * n, 0, 0] for n, name in enumerate(names)}
+    hydrogens = [[x, y, 0] for x in (16.0, 20.0) for y in (-1.0, 1.0)]
+    arginine = heavy(atoms, "ARG", BONDS)
+    assert total(arginine, [*hydrogens, AT_NITROGEN[0]]) == pytest.approx(0, abs=0.02)
+    assert total(arginine, [*hydrogens, AT_NITROGEN[0], [8, 1, 0]]) == pytest.approx(1, abs=0.02)
+    kinds = charge(arginine, np.array(hydrogens)).receptor.type
+    assert kinds[[*atoms].index("NE")] == Ad4Type.NA
 
 
 @pytest.mark.parametrize(("residue", "oxygens"), [("ASP", "OD1 OD2"), ("GLU", "OE1 OE2")])

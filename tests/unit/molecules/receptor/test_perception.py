@@ -324,7 +324,7 @@ def test_an_unknown_residue_of_a_chain_has_the_charges_of_an_amino_acid(
     (words,) = [why for why in notes(found, "A/XYZ/3") if "non-standard residue" in why]
     assert "perceived from its geometry: SMILES" in words
     charges = found.typed["ad4"].partial_charge
-    expected = amino_acid(name, False)
+    expected = amino_acid(name)
     mine = {
         label.rpartition("/")[2]: (float(charge), Ad4Type(kind))
         for label, charge, kind in zip(
