@@ -7,7 +7,7 @@ of the bonds, a hydroxyl's and a water's towards the nearest acceptors. A histid
 binds a metal has its hydrogen on the other, and a cysteine there has none. Cofactors, nucleotides
 and modified side chains that are known by name (`cofactors`) have the Gasteiger charges of their
 molecule, and so have groups whose bonds are perceived (`perception`). Anything else is typed by
-element and neutral, but for metals and halide ions.
+element and neutral, but for metals, halide ions and the sulfides of clusters.
 """
 
 from collections.abc import Mapping, Sequence
@@ -108,6 +108,10 @@ ORGANIC = {
     "SI": Ad4Type.SI, "B": Ad4Type.C, "AS": Ad4Type.P,
 }  # fmt: skip
 
+
+SULFIDE = -1.5
+"""Charge of a sulfur that is bound to metals alone. With 2 of each iron, [2Fe-2S] has 1, [3Fe-4S] 0
+and [4Fe-4S] 2, each a common state of the cluster."""
 
 WATER = (-0.411, 0.205)
 """Gasteiger charges of water: oxygen, each hydrogen."""
@@ -333,7 +337,9 @@ def _templates(
         for place, template in known.items():
             result[mine[place]] = template
             found.add(residue)
-    every = [each or perceived.get(i) or _by_element(i, heavy) for i, each in enumerate(result)]
+    every = [
+        each or perceived.get(i) or _by_element(i, heavy, binding) for i, each in enumerate(result)
+    ]
     return every, states, found
 
 
@@ -543,14 +549,16 @@ def _without_hydrogens(template: Template, most: int = 4) -> Template:
     )
 
 
-def _by_element(i: int, heavy: Heavy) -> Template:
+def _by_element(i: int, heavy: Heavy, binding: set[int]) -> Template:
     """An atom without a template: of a cofactor, nucleotide or modified side chain, or an ion."""
     symbol, role = heavy.symbol[i], heavy.role[i]
     if symbol in ORGANIC:
         accepts = role in (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
         kind = Ad4Type.NA if symbol == "N" and accepts else ORGANIC[symbol]
         is_ion = symbol in HALIDES and not heavy.bonded[i]
-        return Template(kind, -1.0 if is_ion else 0.0, 0, 0.0, False)
+        is_sulfide = symbol == "S" and i in binding and not heavy.bonded[i]
+        charge_of = -1.0 if is_ion else SULFIDE if is_sulfide else 0.0
+        return Template(kind, charge_of, 0, 0.0, False)
     kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
     # What is neither, as xenon, takes a metal's size alone: AutoDock4 has nothing nearer.
     return Template(kind, float(valence * (symbol in METALS)), 0, 0.0, False)

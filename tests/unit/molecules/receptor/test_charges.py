@@ -393,6 +393,20 @@ def test_a_secondary_ammonium_ion_has_both_its_hydrogens() -> None:
     assert result.partial_charge.sum() == pytest.approx(1, abs=1e-3)
 
 
+@pytest.mark.parametrize(("irons", "sulfurs", "formal"), [(2, 2, 1), (3, 4, 0), (4, 4, 2)])
+def test_the_sulfides_of_a_cluster_are_charged(irons: int, sulfurs: int, formal: int) -> None:
+    corners = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
+    metal = {f"FE{n}": [1.6 * x, 1.6 * y, 1.6 * z] for n, (x, y, z) in enumerate(corners[:irons])}
+    bridge = {
+        f"S{n}": [1.6 * (1 - x), 1.6 * (1 - y), 1.6 * (1 - z)]
+        for n, (x, y, z) in enumerate(corners[:sulfurs])
+    }
+    cluster = heavy(metal | bridge, "SF4", [])
+    cluster = replace(cluster, symbol=["FE"] * irons + ["S"] * sulfurs)
+    charged = charge(cluster, np.empty((0, 3))).receptor.partial_charge
+    assert charged.sum() == pytest.approx(formal)
+
+
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:
     result = charge(heavy({"ZN": [0.0, 0, 0]}, "ZN", []), np.empty((0, 3))).receptor
     assert result.type.tolist() == [Ad4Type.ZN]
