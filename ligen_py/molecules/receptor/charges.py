@@ -16,7 +16,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from rdkit import Chem
+from rdkit import Chem, rdBase
 
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.graph import Graph
@@ -358,18 +358,58 @@ def cofactor(
     name = residue.upper()
     text = smiles.get(name) or cofactors.known().get(name, "")
     match = cofactors.placed(text, symbols, bonded) if text else None
-    known = _of_smiles(text) if match else []
-    found = {place: known[own] for place, own in (match or {}).items()}
+    if not match:
+        return {}
     # The hydroxyl of a nucleotide's SMILES is the ester of the next one's phosphate, that of a
     # sugar's the ether of the next one, and the thiol of a coenzyme may be a thioester.
-    links = [place for place in found if symbols[place] in ("O", "S") and bonds[place] > 1]
-    return found | {place: _without_hydrogens(found[place]) for place in links}
+    more = [i for i in match if bonds[i] > len(bonded[i])]
+    esters = {match[i] for i in more if symbols[i] in ("O", "S")}
+    for place in more:
+        if symbols[place] == "P":
+            match, spare = _diester(text, match, match[place])
+            esters |= spare
+    known = _of_smiles(text, frozenset(esters))
+    return {place: known[own] for place, own in match.items()}
+
+
+def _diester(
+    smiles: str, match: dict[int, int], phosphorus: int
+) -> tuple[dict[int, int], set[int]]:
+    """Of a phosphate whose fourth oxygen is another residue's: that oxygen in the SMILES.
+
+    It is one of those with a charge; where they are all taken, one changes places with the oxo.
+    """
+    near = cofactors.molecule(smiles).GetAtomWithIdx(phosphorus).GetNeighbors()
+    charged = [atom.GetIdx() for atom in near if atom.GetFormalCharge() < 0]
+    left = [atom.GetIdx() for atom in near if atom.GetIdx() not in match.values()]
+    if not charged or not left:
+        return match, set()
+    if left[0] in charged:
+        return match, {left[0]}
+    return {i: left[0] if own == charged[0] else own for i, own in match.items()}, {charged[0]}
 
 
 @cache
-def _of_smiles(smiles: str) -> list[Template]:
-    """What each heavy atom of a cofactor is, in the order of its SMILES."""
-    return of_molecule(cofactors.molecule(smiles))
+def _of_smiles(smiles: str, esters: frozenset[int]) -> list[Template]:
+    """What each heavy atom of a cofactor is, in the order of its SMILES.
+
+    `esters` are atoms with a methyl group in the place of their hydrogen or charge.
+    """
+    if not esters:
+        return of_molecule(cofactors.molecule(smiles))
+    mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
+    for ester in sorted(esters):
+        atom = mol.GetAtomWithIdx(ester)
+        atom.SetFormalCharge(0)
+        atom.SetNumExplicitHs(0)
+        atom.SetNoImplicit(False)
+        mol.AddBond(ester, mol.AddAtom(Chem.Atom("C")), Chem.BondType.SINGLE)
+    with rdBase.BlockLogs():
+        try:
+            Chem.SanitizeMol(mol)
+        except ValueError:  # no room for the bond, which may be a clash
+            return of_molecule(cofactors.molecule(smiles))
+    return of_molecule(Chem.AddHs(mol))
 
 
 def of_molecule(mol: Chem.Mol) -> list[Template]:
