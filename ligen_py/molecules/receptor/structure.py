@@ -34,8 +34,11 @@ HALOGENS = frozenset(("CL", "BR"))
 NO_ELEMENTS = frozenset(("HE", "HO", "HS"))
 """What the parser makes of hydrogens such as HO1, left-aligned in a file without elements."""
 
-IONS = {"SOD": "NA", "POT": "K", "CES": "CS", "CAL": "CA", "CLA": "CL"}
-"""CHARMM's names of ions, whose files have no elements."""
+IONS = {
+    "SOD": "NA", "POT": "K", "CES": "CS", "CAL": "CA", "CLA": "CL", "CAD": "CD", "RUB": "RB",
+    "NA+": "NA", "CL-": "CL", "BR-": "BR", "MG+": "MG",
+}  # fmt: skip
+"""CHARMM's and Amber's names of ions, whose files have no elements."""
 
 
 class Place(NamedTuple):
@@ -233,8 +236,9 @@ def element_of(atom: gemmi.Atom, residue: str) -> gemmi.Element:
     a calcium ion, so names and residues count more than what is written.
     """
     name = atom.name.upper()
-    if name == residue.upper() and IONS.get(name, name) in METALS | HALOGENS:
-        return gemmi.Element(IONS.get(name, name))
+    alone = IONS.get(residue.upper(), residue.upper())
+    if IONS.get(name, name) == alone and alone in METALS | HALOGENS:
+        return gemmi.Element(alone)
     known = gemmi.find_tabulated_residue(SAME_AS.get(residue, residue))
     first = name.lstrip("0123456789")[:1]
     written = atom.element.name.upper()

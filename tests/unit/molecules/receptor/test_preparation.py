@@ -187,6 +187,27 @@ def test_names_in_wrong_columns_or_elements_of_names_make_no_calcium_of_carbon(
         assert found.typed["vina"].type.tolist() == right.typed["vina"].type.tolist()
 
 
+@pytest.mark.parametrize(
+    ("name", "residue", "element"),
+    [
+        (" Na+", "Na+", "NA"), (" Cl-", "Cl-", "CL"), (" K+ ", "K+ ", "K"), (" NA ", "NA+", "NA"),
+        ("CAD ", "CAD", "CD"), ("RUB ", "RUB", "RB"), (" CLA", "CLA", "CL"), ("ZN  ", "ZN2", "ZN"),
+    ],
+)  # fmt: skip
+def test_ions_of_simulations_are_no_nitrogen_or_carbon(
+    tmp_path: Path, ligand_site: Site, name: str, residue: str, element: str
+) -> None:
+    ion = het("X", residue, 50, (-5.0, 0.0, 0.0))
+    ion = f"{ion[:12]}{name}{ion[16:76]}"
+    prepared = run(tmp_path, [*ALANINES, ion], ligand_site)
+    (found,) = [
+        number
+        for label, number in zip(labels(prepared), prepared.receptor.element, strict=True)
+        if label.startswith(f"A/{residue.strip()}/50/")
+    ]
+    assert found == gemmi.Element(element).atomic_number
+
+
 def test_a_chain_called_by_the_sign_between_names_is_written_and_exported(
     tmp_path: Path, ligand_site: Site
 ) -> None:
