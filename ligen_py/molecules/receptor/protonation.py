@@ -26,6 +26,8 @@ from ligen_py.molecules.typing.xscore_residues import is_standard
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 
+BACKBONE = ("N", "CA", "C")
+
 BINDS = 2.8
 """Angstrom; a residue with nitrogen, oxygen or sulfur this near to a metal binds it."""
 
@@ -62,6 +64,13 @@ def protonate(
             "PDB2PQR; name fewer with --chains, or take --protonation given"
         )
     letter = dict(zip(chains, LETTERS, strict=False))
+    for number, some in selection.residues(mine):
+        # It gives up the whole structure for one of these, as at a chain's end.
+        if not set(BACKBONE) <= set(selection.atoms.name[some]):
+            mine[some] = False
+            if within[some].any():
+                words = "lacks atoms of its backbone, so that PDB2PQR did not see it"
+                selection.note(str(selection.places[number]), words)
     index = np.array([i for i in np.flatnonzero(mine) if places[i].chain in letter], np.int64)
     if not len(index):
         return np.empty((0, 3))
@@ -126,6 +135,7 @@ def _run_pdb2pqr(text: str, ph: float, source: str) -> gemmi.Structure:
         )
         if done.returncode or not result.is_file():
             said = [line for line in done.stderr.splitlines() if "ERROR" in line or "CRIT" in line]
+            said = [line for line in said if "Giving up" not in line]
             why = " ".join((said or done.stderr.splitlines() or ["it said nothing"])[-1].split())
             raise InputError(
                 f"{source}: PDB2PQR cannot protonate it ({why}); complete the structure, or take "

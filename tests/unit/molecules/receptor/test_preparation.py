@@ -1221,9 +1221,22 @@ def test_an_atom_that_the_audit_does_not_explain_is_an_error(
 
 
 def test_what_pdb2pqr_cannot_protonate_is_one_sentence(tmp_path: Path, ligand_site: Site) -> None:
-    path = write(tmp_path / "a.pdb", [atom("CA", "ALA", 1, (3.0, 0.0, 0.0))])
-    with pytest.raises(InputError, match=r"PDB2PQR cannot protonate it .*--protonation given"):
+    stub = [atom("N", "TRP", 1, (3.0, 0.0, 0.0), "N"), atom("CA", "TRP", 1, (4.4, 0.0, 0.0))]
+    path = write(tmp_path / "a.pdb", [*stub, atom("C", "TRP", 1, (5.0, 1.4, 0.0))])
+    message = r"PDB2PQR cannot protonate it \(.* TRP 1 .*\); .*--protonation given"
+    with pytest.raises(InputError, match=message):
         keep(path, ligand_site, protonation="propka")
+
+
+def test_a_residue_without_its_backbone_does_not_stop_pdb2pqr(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    lines += [atom("N", "SER", 900, (13.0, 36.0, 19.0), "N", "B")]
+    site = site_of_ligand(DHFR / "1ia1_ligand.sdf", 10.0)
+    prepared = keep(write(tmp_path / "a.pdb", lines), site, protonation="propka")
+    words = "noted: lacks atoms of its backbone, so that PDB2PQR did not see it"
+    assert words in noted(prepared, "B/SER/900")
+    assert "noted: state HID: by its hydrogens" in noted(prepared, "B/HIS/129")
 
 
 def test_a_chain_that_ends_within_is_protonated_in_all_its_parts(tmp_path: Path) -> None:
