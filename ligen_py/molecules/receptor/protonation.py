@@ -20,7 +20,7 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
-from ligen_py.molecules.receptor.selection import Selection
+from ligen_py.molecules.receptor.selection import POLYMER_LINKS, Selection, linked
 from ligen_py.molecules.receptor.structure import Place
 from ligen_py.molecules.typing.xscore_residues import is_standard
 
@@ -33,6 +33,9 @@ BINDS = 2.8
 
 BOUND = 2.2
 """Angstrom; a residue this near to a hetero group has a bond to it."""
+
+AMIDE, AT_NITROGEN = 1.01, 1.3
+"""Angstrom; from an amide's nitrogen to its hydrogen, and how far hydrogens are its own."""
 
 BESIDE = 4.0
 """Angstrom; a residue this near to a hetero group may be held by it."""
@@ -157,6 +160,7 @@ def _take(
     rows: dict[tuple[object, ...], int]
     rows = {(place_of[i].chain, *seqid[place_of[i]], name[i]): i for i in index.tolist()}
     binding, tied, beside = _held(selection, index)
+    amides = _amides(selection, index)
     hydrogens: list[list[float]] = []
     for chain in answer[0]:
         for residue in chain:
@@ -184,7 +188,13 @@ def _take(
             if turned:
                 selection.xyz[list(found)] = list(found.values())
                 selection.note(place, "side chain turned by half by PDB2PQR", "changed")
-            hydrogens += [atom.pos.tolist() for atom in residue if atom.element.atomic_number == 1]
+            own = [atom.pos.tolist() for atom in residue if atom.element.atomic_number == 1]
+            if number in amides:
+                nitrogen, hydrogen = amides[number]
+                others = [xyz for xyz in own if np.linalg.norm(xyz - nitrogen) > AT_NITROGEN]
+                right = [] if residue.name == "PRO" else [hydrogen.tolist()]
+                own = others + right if len(own) > len(others) + len(right) else own
+            hydrogens += own
     return np.array(hydrogens, np.float64).reshape(-1, 3)
 
 
@@ -205,6 +215,28 @@ def _same(
         if any(np.allclose(selection.xyz[row], xyz, atol=MOVED) for row, xyz in found.items()):
             return found
     return {}
+
+
+def _amides(selection: Selection, index: np.ndarray) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Residues, by number, behind a cap or a modified residue: their nitrogen and its hydrogen.
+
+    PDB2PQR does not see what stands before them, and begins a chain with three hydrogens.
+    """
+    seen = set(selection.residue[index].tolist())
+    name, residue, xyz = selection.atoms.name, selection.residue, selection.xyz
+    links = selection.pairs[linked(selection, selection.pairs, POLYMER_LINKS)]
+    found = {}
+    for one, two in [*links.tolist(), *links[:, ::-1].tolist()]:
+        number = int(residue[one])
+        if name[one] != "N" or number not in seen or int(residue[two]) in seen:
+            continue
+        near = [two, *(i for i in index[residue[index] == number] if name[i] == "CA")]
+        if selection.open[two] and len(near) > 1:
+            towards = [(xyz[i] - xyz[one]) / np.linalg.norm(xyz[i] - xyz[one]) for i in near[:2]]
+            outward = -np.sum(towards, axis=0)
+            place = xyz[one] + AMIDE * outward / np.linalg.norm(outward)
+            found[number] = xyz[one].copy(), place
+    return found
 
 
 def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int], set[int]]:

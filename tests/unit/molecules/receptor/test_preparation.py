@@ -1228,6 +1228,22 @@ def test_what_pdb2pqr_cannot_protonate_is_one_sentence(tmp_path: Path, ligand_si
         keep(path, ligand_site, protonation="propka")
 
 
+def test_pdb2pqr_begins_no_chain_behind_a_modified_residue(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    first = lines[0][22:26]
+    lines = [f"{x[:17]}XYZ{x[20:]}" if x[22:26] == first else x for x in lines]
+    nitrogen = next(x for x in lines if x[22:26] != first)
+    xyz = tuple(float(nitrogen[start : start + 8]) for start in (30, 38, 46))
+    prepared = keep(write(tmp_path / "a.pdb", lines), site_at(xyz, 8.0), protonation="propka")
+    ad4 = prepared.typed["ad4"]
+    hydrogens = ad4.xyz[ad4.type == Ad4Type.HD].astype(float)
+    (own,) = hydrogens[np.linalg.norm(hydrogens - xyz, axis=1) < 1.3]
+    heavy = ad4.xyz[ad4.type != Ad4Type.HD].astype(float)
+    assert np.linalg.norm(heavy - own, axis=1).min() == pytest.approx(1.01, abs=0.01)
+    assert np.sort(np.linalg.norm(heavy - own, axis=1))[1] > 1.9
+
+
 def test_a_residue_without_its_backbone_does_not_stop_pdb2pqr(tmp_path: Path) -> None:
     lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
     lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
