@@ -64,7 +64,6 @@ HISTIDINES = {(True, False): "HID", (False, True): "HIE", (True, True): "HIP"}
 RING_NITROGENS = ("ND1", "NE2")
 TAKES = (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
 
-HYDROXYLS = {("SER", "OG"), ("THR", "OG1"), ("TYR", "OH")}
 CARBOXYLATES = {("ASP", "OD1"), ("ASP", "OD2"), ("GLU", "OE1"), ("GLU", "OE2")}
 CARBOXYLATE = 1.5
 """How much more than any other acceptor a carboxylate counts for a histidine's hydrogen."""
@@ -185,7 +184,7 @@ def charge(
     `hydrogens` are the positions (n, 3) of those that are known, which may be none; `smiles` are
     cofactors by residue name, beside those of the table; `perceived` are atoms, by number, of
     groups without a SMILES. Where the hydrogens are `complete`, a tyrosine without its own is a
-    phenolate; a file may leave out those of hydroxyls, which turn.
+    phenolate; a file may leave out some, as those of hydroxyls, which turn.
     """
     given = _given_hydrogens(heavy, hydrogens)
     amines = _amines(heavy, given)
@@ -202,7 +201,7 @@ def charge(
     xyz, kinds, charges = [heavy.xyz], [t.kind for t in templates], [t.charge for t in templates]
     built: list[int] = []
     for i, template in enumerate(templates):
-        is_left_out = not complete and i not in given and _is_hydroxyl(i, heavy)
+        is_left_out = not complete and i not in given and _is_amino_acid(i, heavy)
         if int(heavy.residue[i]) in trusted and not is_left_out:
             places = hydrogens[given.get(i, [])]
         else:
@@ -223,9 +222,10 @@ def charge(
     )
 
 
-def _is_hydroxyl(i: int, heavy: Heavy) -> bool:
-    """Whether an atom is the oxygen of a serine, threonine or tyrosine."""
-    return (heavy.residue_name[i], heavy.name[i]) in HYDROXYLS
+def _is_amino_acid(i: int, heavy: Heavy) -> bool:
+    """Whether an atom is one of a standard amino acid, by whatever name."""
+    name = OTHER_NAMES.get(heavy.residue_name[i], heavy.residue_name[i])
+    return SAME_AS.get(name, name) in LETTER
 
 
 def is_ring_nitrogen(heavy: Heavy, i: int) -> bool:

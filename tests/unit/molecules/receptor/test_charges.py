@@ -330,6 +330,26 @@ def test_a_tyrosine_is_a_phenolate_where_all_hydrogens_are_known() -> None:
     assert found.receptor.partial_charge.sum() == pytest.approx(0, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("residue", "side_chain", "bonds", "count"),
+    [
+        ("SER", {"OG": [3.4, -0.75, 1.2]}, [("CB", "OG")], 1),
+        ("LYS", {"NZ": [3.4, -0.75, 1.2]}, [("CB", "NZ")], 3),
+        ("HIS", {k: [x + 8, y, z] for k, (x, y, z) in IMIDAZOLE.items()}, RING, 1),
+    ],
+)
+def test_hydrogens_that_a_file_leaves_out_are_built(
+    residue: str, side_chain: dict[str, list[float]], bonds: list[tuple[str, str]], count: int
+) -> None:
+    whole = heavy(AMINO_ACID | side_chain, residue, [*BONDS, *bonds])
+    (known, *_), given = AT_NITROGEN, np.array(AT_NITROGEN[:1])
+    result = charge(whole, given).receptor
+    hydrogens = result.xyz[result.type == Ad4Type.HD].astype(float)
+    assert len(hydrogens) == 1 + count
+    assert np.linalg.norm(hydrogens - known, axis=1).min() < 1e-5
+    assert len(charge(whole, given, complete=True).given) == 1
+
+
 def test_an_arginine_without_its_inner_hydrogen_is_neutral() -> None:
     names = ("NE", "CZ", "NH1", "NH2", "CG", "CD")
     atoms = AMINO_ACID | {name: [8.0 + 4 * n, 0, 0] for n, name in enumerate(names)}
