@@ -10,7 +10,7 @@ molecule, and so have groups whose bonds are perceived (`perception`). Anything 
 element and neutral, but for metals, halide ions and the sulfides of clusters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -169,6 +169,8 @@ class Charged:
     """Numbers of the residues whose backbone nitrogen is an amine, charged or not."""
     acids: set[int]
     """Numbers of the residues that end a chain as an acid with its hydrogen."""
+    added: int = 0
+    """How many used hydrogens are no atoms of the structure file, and so not among `given`."""
 
 
 def charge(
@@ -176,15 +178,15 @@ def charge(
     hydrogens: np.ndarray,
     smiles: Mapping[str, str] | None = None,
     perceived: Mapping[int, Template] | None = None,
-    *,
-    complete: bool = False,
+    complete: Set[int] = frozenset(),
 ) -> Charged:
     """Type and charge the heavy atoms, and add their polar hydrogens.
 
     `hydrogens` are the positions (n, 3) of those that are known, which may be none; `smiles` are
     cofactors by residue name, beside those of the table; `perceived` are atoms, by number, of
-    groups without a SMILES. Where the hydrogens are `complete`, a tyrosine without its own is a
-    phenolate; a file may leave out some, as those of hydroxyls, which turn.
+    groups without a SMILES; `complete` are numbers of residues all of whose hydrogens are known,
+    so that a tyrosine without its own is a phenolate. A file may leave out some, as those of
+    hydroxyls, which turn.
     """
     given = _given_hydrogens(heavy, hydrogens)
     amines = _amines(heavy, given)
@@ -201,12 +203,13 @@ def charge(
     xyz, kinds, charges = [heavy.xyz], [t.kind for t in templates], [t.charge for t in templates]
     built: list[int] = []
     for i, template in enumerate(templates):
-        is_left_out = not complete and i not in given and _is_amino_acid(i, heavy)
-        if int(heavy.residue[i]) in trusted and not is_left_out:
+        residue = int(heavy.residue[i])
+        is_left_out = residue not in complete and i not in given and _is_amino_acid(i, heavy)
+        if residue in trusted and not is_left_out:
             places = hydrogens[given.get(i, [])]
         else:
             places = _built(i, template, heavy, acceptors)
-            built += [int(heavy.residue[i])] * len(places)
+            built += [residue] * len(places)
         xyz.append(places)
         kinds += [Ad4Type.HD] * len(places)
         charges += [template.hydrogen_charge] * len(places)
@@ -296,7 +299,7 @@ def _templates(
     amines: Mapping[int, int],
     smiles: Mapping[str, str],
     perceived: Mapping[int, Template],
-    complete: bool,
+    complete: Set[int],
 ) -> tuple[list[Template], list[tuple[int, str]], set[int]]:
     """What every heavy atom is, the states worth a word, and residues whose SMILES is known."""
     atoms: dict[int, dict[str, int]] = {}
@@ -312,7 +315,9 @@ def _templates(
         if heavy.residue_name[some] in WATERS:
             result[some] = Template(Ad4Type.OA, WATER[0], 2, WATER[1], False)
             continue
-        state, why = _state(heavy.residue_name[some], numbers, heavy, given, binding, complete)
+        state, why = _state(
+            heavy.residue_name[some], numbers, heavy, given, binding, residue in complete
+        )
         if why:
             states.append((residue, f"state {state}: {why}"))
         is_acid = residue in acids

@@ -186,7 +186,7 @@ def prepare(
     """
     cofactors = smiles_of(structure)
     wanted, bound = _choose(selection, site, structure, settings)
-    hydrogens = None
+    hydrogens = protonation.Protonated()
     if settings.protonation == "propka":
         hydrogens = protonation.protonate(selection, site.distance, settings.margin, settings.ph)
     kept = selection.open & selection.heavy
@@ -197,7 +197,7 @@ def prepare(
     seen |= {number: f"{PERCEIVED}{smiles}" for number, smiles in perceived.items()}
     seen |= dict.fromkeys(_free_acids(selection), FREE_ACID)
     inspect(selection, kept, near, site, seen, charged.amines, charged.acids)
-    _settle_hydrogens(selection, charged, hydrogens is None)
+    _settle_hydrogens(selection, charged, hydrogens.residues)
     _keep(selection, site, wanted, bound, seen)
     return Prepared(
         atoms.common,
@@ -395,17 +395,16 @@ def _drop_far(selection: Selection, site: Site, margin: float) -> np.ndarray:
     return near & selection.heavy
 
 
-def _settle_hydrogens(selection: Selection, charged: Charged, from_file: bool) -> None:
-    """Which hydrogens AutoDock4 sees: the file's, and those that were built."""
-    if from_file:
-        reason = "polar hydrogen of the file, for AutoDock4"
-        selection.settle(charged.given, "kept", reason, chain)
-    elif len(charged.given):
+def _settle_hydrogens(selection: Selection, charged: Charged, replaced: frozenset[int]) -> None:
+    """Which hydrogens AutoDock4 sees: the file's, PDB2PQR's, and those that were built."""
+    reason = "polar hydrogen of the file, for AutoDock4"
+    selection.settle(charged.given, "kept", reason, chain)
+    if charged.added:
         reason = "polar hydrogens for AutoDock4, by PDB2PQR"
-        selection.note("hydrogens", reason, "added", len(charged.given))
+        selection.note("hydrogens", reason, "added", charged.added)
     reason = "hydrogen: implied by the types of the heavy atoms"
-    if not from_file:
-        reason = "hydrogen: replaced by those of PDB2PQR"
+    gone = ~selection.heavy & np.isin(selection.residue, list(replaced))
+    selection.drop(gone, "hydrogen: replaced by those of PDB2PQR", chain)
     selection.drop(~selection.heavy, reason, chain)
     built = Counter(selection.places[number].chain for number in charged.built.tolist())
     for name, count in sorted(built.items()):
@@ -451,12 +450,12 @@ def _receptor(
     selection: Selection,
     kept: np.ndarray,
     near: np.ndarray,
-    hydrogens: np.ndarray | None,
+    hydrogens: protonation.Protonated,
     cofactors: Mapping[str, str],
 ) -> tuple[ReceptorAtoms, Charged, dict[int, str]]:
     """The atoms in `near` with what they are typed by; neighbours may be any of the kept atoms.
 
-    `hydrogens` are positions (n, 3); None: those of the file. `cofactors` are SMILES by name. Also
+    `hydrogens` take the place of the file's in their residues. `cofactors` are SMILES by name. Also
     the SMILES that were perceived, by number of the residue.
     """
     atoms, index = selection.atoms, np.flatnonzero(near)
@@ -551,7 +550,7 @@ def _charged(
     index: np.ndarray,
     bonded: dict[int, list[int]],
     typed: list[ReceptorType],
-    hydrogens: np.ndarray | None,
+    hydrogens: protonation.Protonated,
     cofactors: Mapping[str, str],
     perceived: Mapping[int, Template],
 ) -> Charged:
@@ -568,12 +567,13 @@ def _charged(
         free=frozenset(_free_acids(selection)),
     )
     of_file = np.flatnonzero(selection.open & ~selection.heavy)
-    known = selection.xyz[of_file] if hydrogens is None else hydrogens
+    of_file = of_file[~np.isin(selection.residue[of_file], list(hydrogens.residues))]
+    known = np.concatenate([hydrogens.xyz, selection.xyz[of_file]])
     templates = {row[atom]: template for atom, template in perceived.items()}
-    charged = charge(heavy, known, cofactors, templates, complete=hydrogens is not None)
-    if hydrogens is not None:
-        return charged
-    return replace(charged, given=of_file[charged.given])
+    charged = charge(heavy, known, cofactors, templates, hydrogens.residues)
+    mine = charged.given >= len(hydrogens.xyz)
+    given = of_file[charged.given[mine] - len(hydrogens.xyz)]
+    return replace(charged, given=given, added=int((~mine).sum()))
 
 
 def _bonds(selection: Selection, pairs: np.ndarray) -> np.ndarray:

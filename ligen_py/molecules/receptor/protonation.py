@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import gemmi
 import numpy as np
@@ -44,13 +45,22 @@ MOVED = 0.1
 """Angstrom; PDB2PQR turned the side chain of a residue with an atom that it moved farther."""
 
 
+class Protonated(NamedTuple):
+    """Hydrogens in the place of the file's."""
+
+    xyz: np.ndarray = np.empty((0, 3))
+    """Positions (hydrogens, 3), Angstrom."""
+    residues: frozenset[int] = frozenset()
+    """Numbers of the residues that have them."""
+
+
 def protonate(
     selection: Selection,
     distance: Callable[[np.ndarray], np.ndarray],
     margin: float,
     ph: float,
-) -> np.ndarray:
-    """Positions (hydrogens, 3) for whole chains near a box, Angstrom; turns side chains in place.
+) -> Protonated:
+    """Hydrogens of whole chains near a box; turns side chains in place.
 
     `distance` gives that of positions from the box; chains within `margin` of it take part. Notes
     in the selection's audit what was done. Raises InputError where PDB2PQR fails.
@@ -76,7 +86,7 @@ def protonate(
                 selection.note(str(selection.places[number]), words)
     index = np.array([i for i in np.flatnonzero(mine) if places[i].chain in letter], np.int64)
     if not len(index):
-        return np.empty((0, 3))
+        return Protonated()
     seqid = _seqids({places[i] for i in index.tolist()})
     answer = _run_pdb2pqr(_pdb(selection, index, letter, seqid), ph, selection.source)
     selection.note(
@@ -153,7 +163,7 @@ def _take(
     letter: dict[str, str],
     seqid: dict[Place, tuple[int, str]],
     answer: gemmi.Structure,
-) -> np.ndarray:
+) -> Protonated:
     """The hydrogens of known residues; turned side chains take their new places."""
     chain_of = {one: [chain] for chain, one in letter.items()}
     place_of, name = selection.atoms.place, selection.atoms.name
@@ -162,6 +172,7 @@ def _take(
     binding, tied, beside = _held(selection, index)
     amides = _amides(selection, index)
     hydrogens: list[list[float]] = []
+    numbers: set[int] = set()
     for chain in answer[0]:
         for residue in chain:
             # PDB2PQR gives the parts of a chain that ends within, at an OXT, letters of their own.
@@ -195,7 +206,8 @@ def _take(
                 right = [] if residue.name == "PRO" else [hydrogen.tolist()]
                 own = others + right if len(own) > len(others) + len(right) else own
             hydrogens += own
-    return np.array(hydrogens, np.float64).reshape(-1, 3)
+            numbers.add(number)
+    return Protonated(np.array(hydrogens, np.float64).reshape(-1, 3), frozenset(numbers))
 
 
 def _same(

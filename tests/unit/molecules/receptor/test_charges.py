@@ -265,7 +265,7 @@ def test_hydrogens_of_a_file_say_the_state(
     assert found.states == said
 
 
-def total(heavy_atoms: Heavy, hydrogens: list[list[float]], **options: bool) -> float:
+def total(heavy_atoms: Heavy, hydrogens: list[list[float]], **options: set[int]) -> float:
     """The charge of a residue whose hydrogens are these."""
     given = np.array(hydrogens, float).reshape(-1, 3)
     return float(charge(heavy_atoms, given, **options).receptor.partial_charge.sum())
@@ -321,7 +321,7 @@ def test_a_tyrosine_is_a_phenolate_where_all_hydrogens_are_known() -> None:
     names = [*AMINO_ACID, "CG", "CD1", "CE1", "CZ", "CE2", "CD2", "OH"]
     atoms = AMINO_ACID | {name: [8.0, 1.4 * n, 0] for n, name in enumerate(names[5:])}
     tyrosine = heavy(atoms, "TYR", [*BONDS, ("CZ", "OH")])
-    found = charge(tyrosine, np.array(AT_NITROGEN[:1]), complete=True)
+    found = charge(tyrosine, np.array(AT_NITROGEN[:1]), complete={0})
     assert found.states == [(0, "state TYM: by its hydrogens")]
     assert found.receptor.partial_charge.sum() == pytest.approx(-1, abs=0.02)
     # A file may leave out the hydrogens of hydroxyls.
@@ -347,7 +347,7 @@ def test_hydrogens_that_a_file_leaves_out_are_built(
     hydrogens = result.xyz[result.type == Ad4Type.HD].astype(float)
     assert len(hydrogens) == 1 + count
     assert np.linalg.norm(hydrogens - known, axis=1).min() < 1e-5
-    assert len(charge(whole, given, complete=True).given) == 1
+    assert len(charge(whole, given, complete={0}).given) == 1
 
 
 def test_an_arginine_without_its_inner_hydrogen_is_neutral() -> None:

@@ -1228,6 +1228,27 @@ def test_what_pdb2pqr_cannot_protonate_is_one_sentence(tmp_path: Path, ligand_si
         keep(path, ligand_site, protonation="propka")
 
 
+def test_what_pdb2pqr_does_not_see_keeps_the_hydrogens_of_the_file(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    water = [
+        het("O", "HOH", 900, (10.3, 36.3, 18.6), "O", "B"),
+        het("H1", "HOH", 900, (10.3, 37.26, 18.6), "H", "B"),
+        het("H2", "HOH", 900, (11.2, 35.98, 18.6), "H", "B"),
+        het("H3", "HOH", 901, (90.0, 0.0, 0.0), "H", "B"),
+    ]
+    site = site_at((10.3, 36.3, 18.6), 8.0)
+    path = write(tmp_path / "a.pdb", [*lines, *water])
+    prepared = keep(path, site, protonation="propka", waters="all")
+    hydrogens = prepared.typed["ad4"].xyz[prepared.typed["ad4"].type == Ad4Type.HD]
+    for line in water[1:3]:
+        xyz = [float(line[start : start + 8]) for start in (30, 38, 46)]
+        assert np.linalg.norm(hydrogens - xyz, axis=1).min() < 1e-3
+    assert ("kept", 2, "polar hydrogen of the file, for AutoDock4") in settled(prepared)
+    (words,) = [words for words in noted(prepared, "hydrogens") if words.startswith("added")]
+    assert words == "added: polar hydrogens for AutoDock4, by PDB2PQR"
+
+
 def test_pdb2pqr_begins_no_chain_behind_a_modified_residue(tmp_path: Path) -> None:
     lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
     lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
