@@ -7,16 +7,16 @@ of the bonds, a hydroxyl's and a water's towards the nearest acceptors. A histid
 binds a metal has its hydrogen on the other, and a cysteine there has none. Cofactors, nucleotides
 and modified side chains that are known by name (`cofactors`) have the Gasteiger charges of their
 molecule, and so have groups whose bonds are perceived (`perception`). Anything else is typed by
-element and neutral, but for metals and halide ions.
+element and neutral, but for metals, halide ions and the sulfides of clusters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from rdkit import Chem
+from rdkit import Chem, rdBase
 
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.graph import Graph
@@ -36,12 +36,22 @@ LETTER = {
 STATES: dict[str, dict[str, tuple[int, int]]] = {
     "ASP": {"OD2": (-1, 0)}, "ASH": {}, "GLU": {"OE2": (-1, 0)}, "GLH": {},
     "LYS": {"NZ": (1, 3)}, "LYN": {}, "ARG": {"NH1": (1, 2)}, "CYM": {"SG": (-1, 0)},
+    "ARN": {"NE": (0, 0), "NH1": (0, 2)}, "TYM": {"OH": (-1, 0)},
     "HIS": {}, "HIE": {}, "HID": {"ND1": (0, 1), "NE2": (0, 0)}, "HIP": {"ND1": (1, 1)},
 }  # fmt: skip
 """Atoms whose formal charge and hydrogens are not those of the neutral amino acid."""
 
 ACIDS = {"ASH": ("OD1", "OD2"), "GLH": ("OE1", "OE2")}
 """Oxygens of protonated acids; the template has the hydrogen on the second."""
+
+BASE = {"ARN": "ARG", "TYM": "TYR"}
+"""Amino acids of states without a residue name of their own."""
+
+CARBOXYL = ("O", "OXT")
+"""Oxygens of a chain's end; the template of an acid has the hydrogen on the second."""
+
+AMINE, AMMONIUM = 3, 4
+"""Bonds of a backbone nitrogen that begins a chain; within one it has a link, or two bonds."""
 
 OTHER_NAMES = {"HSD": "HID", "HSE": "HIE", "HSP": "HIP"}
 
@@ -98,6 +108,10 @@ ORGANIC = {
 }  # fmt: skip
 
 
+SULFIDE = -1.5
+"""Charge of a sulfur that is bound to metals alone. With 2 of each iron, [2Fe-2S] has 1, [3Fe-4S] 0
+and [4Fe-4S] 2, each a common state of the cluster."""
+
 WATER = (-0.411, 0.205)
 """Gasteiger charges of water: oxygen, each hydrogen."""
 
@@ -132,6 +146,8 @@ class Heavy:
     """X-Score's classes."""
     bonded: Sequence[Sequence[int]]
     """Covalent neighbours, in numbers of these atoms."""
+    free: frozenset[int] = frozenset()
+    """Numbers of residues that are amino acids outside the chains."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +166,12 @@ class Charged:
     hydrogen and of neutral lysines, by number of the atom."""
     cofactors: set[int]
     """Numbers of the residues whose SMILES is known."""
+    amines: set[int]
+    """Numbers of the residues whose backbone nitrogen is an amine, charged or not."""
+    acids: set[int]
+    """Numbers of the residues that end a chain as an acid with its hydrogen."""
+    added: int = 0
+    """How many used hydrogens are no atoms of the structure file, and so not among `given`."""
 
 
 def charge(
@@ -157,15 +179,21 @@ def charge(
     hydrogens: np.ndarray,
     smiles: Mapping[str, str] | None = None,
     perceived: Mapping[int, Template] | None = None,
+    complete: Set[int] = frozenset(),
 ) -> Charged:
     """Type and charge the heavy atoms, and add their polar hydrogens.
 
     `hydrogens` are the positions (n, 3) of those that are known, which may be none; `smiles` are
     cofactors by residue name, beside those of the table; `perceived` are atoms, by number, of
-    groups without a SMILES.
+    groups without a SMILES; `complete` are numbers of residues all of whose hydrogens are known,
+    so that a tyrosine without its own is a phenolate. A file may leave out some, as those of
+    hydroxyls, which turn.
     """
     given = _given_hydrogens(heavy, hydrogens)
-    templates, states, found = _templates(heavy, given, smiles or {}, perceived or {})
+    amines = _amines(heavy, given)
+    templates, states, found = _templates(
+        heavy, given, amines, smiles or {}, perceived or {}, complete
+    )
     trusted = {int(heavy.residue[i]) for i in given}
     roles = {
         i: role for i, each in enumerate(templates) if (role := _role(heavy, i, each)) is not None
@@ -174,11 +202,13 @@ def charge(
     xyz, kinds, charges = [heavy.xyz], [t.kind for t in templates], [t.charge for t in templates]
     built: list[int] = []
     for i, template in enumerate(templates):
-        if int(heavy.residue[i]) in trusted:
+        residue = int(heavy.residue[i])
+        is_left_out = residue not in complete and i not in given and _is_amino_acid(i, heavy)
+        if residue in trusted and not is_left_out:
             places = hydrogens[given.get(i, [])]
         else:
             places = _built(i, template, heavy, acceptors)
-            built += [int(heavy.residue[i])] * len(places)
+            built += [residue] * len(places)
         xyz.append(places)
         kinds += [Ad4Type.HD] * len(places)
         charges += [template.hydrogen_charge] * len(places)
@@ -189,6 +219,8 @@ def charge(
         states,
         roles,
         found,
+        set(amines),
+        _acids(heavy, given),
     )
 
 
@@ -201,6 +233,12 @@ def _role(heavy: Heavy, i: int, template: Template) -> Interaction | None:
     is_amine = place == ("LYS", "NZ") and template.kind == Ad4Type.NA
     is_hydroxyl = place in CARBOXYLATES and template.hydrogens > 0
     return Interaction.DONOR_ACCEPTOR if is_amine or is_hydroxyl else None
+
+
+def _is_amino_acid(i: int, heavy: Heavy) -> bool:
+    """Whether an atom is one of a standard amino acid, by whatever name."""
+    name = OTHER_NAMES.get(heavy.residue_name[i], heavy.residue_name[i])
+    return SAME_AS.get(name, name) in LETTER
 
 
 def is_ring_nitrogen(heavy: Heavy, i: int) -> bool:
@@ -223,6 +261,8 @@ def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]
     """Numbers of the polar hydrogens by the atom that they belong to."""
     found: dict[int, list[int]] = {}
     polar = np.array([symbol in ("N", "O", "S") for symbol in heavy.symbol], bool)
+    # PDB2PQR takes the sulfurs of a long disulfide for thiols.
+    polar &= [not _is_bridge(i, heavy) for i in range(len(polar))]
     donors = np.flatnonzero(polar)
     for number, place in enumerate(hydrogens if len(donors) else ()):
         distance = np.linalg.norm(heavy.xyz - place, axis=1)
@@ -232,11 +272,44 @@ def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]
     return found
 
 
+def _is_bridge(i: int, heavy: Heavy) -> bool:
+    """Whether an atom is a sulfur that is bound to another one."""
+    return heavy.symbol[i] == "S" and any(heavy.symbol[other] == "S" for other in heavy.bonded[i])
+
+
+def _amines(heavy: Heavy, given: dict[int, list[int]]) -> dict[int, int]:
+    """Residues, by number, whose backbone nitrogen is an amine, and its charge.
+
+    By its hydrogens, or where an amino acid is no part of a chain.
+    """
+    found, binding = {}, _binding(heavy)
+    for i, name in enumerate(heavy.name):
+        residue = int(heavy.residue[i])
+        near = heavy.bonded[i]
+        if name != "N" or any(heavy.residue[other] != residue for other in near):
+            continue
+        bonds = len(near) + len(given.get(i, ()))
+        if i in given and bonds in (AMINE, AMMONIUM):
+            found[residue] = bonds - AMINE
+        elif i not in given and residue in heavy.free:
+            found[residue] = int(i not in binding)
+    return found
+
+
+def _acids(heavy: Heavy, given: dict[int, list[int]]) -> set[int]:
+    """Residues, by number, whose carboxylate at the end of a chain has a hydrogen."""
+    names = [atom_name(heavy.residue_name[i], name) for i, name in enumerate(heavy.name)]
+    ends = {int(heavy.residue[i]) for i, name in enumerate(names) if name == "OXT"}
+    return ends & {int(heavy.residue[i]) for i in given if names[i] in CARBOXYL}
+
+
 def _templates(
     heavy: Heavy,
     given: dict[int, list[int]],
+    amines: Mapping[int, int],
     smiles: Mapping[str, str],
     perceived: Mapping[int, Template],
+    complete: Set[int],
 ) -> tuple[list[Template], list[tuple[int, str]], set[int]]:
     """What every heavy atom is, the states worth a word, and residues whose SMILES is known."""
     atoms: dict[int, dict[str, int]] = {}
@@ -246,21 +319,29 @@ def _templates(
         members.setdefault(int(heavy.residue[i]), []).append(i)
     result: list[Template | None] = [None] * len(heavy.name)
     states, found = [], set()
-    binding = _binding(heavy)
+    binding, acids = _binding(heavy), _acids(heavy, given)
     for residue, numbers in atoms.items():
         some = next(iter(numbers.values()))
         if heavy.residue_name[some] in WATERS:
             result[some] = Template(Ad4Type.OA, WATER[0], 2, WATER[1], False)
             continue
-        state, why = _state(heavy.residue_name[some], numbers, heavy, given, binding)
+        state, why = _state(
+            heavy.residue_name[some], numbers, heavy, given, binding, residue in complete
+        )
         if why:
             states.append((residue, f"state {state}: {why}"))
-        by_name = amino_acid(state, "OXT" in numbers) if state else {}
-        one, two = ACIDS.get(state, ("", ""))
-        if numbers.get(one) in given and numbers.get(two) not in given:
-            by_name = by_name | {one: by_name[two], two: by_name[one]}
+        is_acid = residue in acids
+        last = "acid" if is_acid else "carboxylate" if "OXT" in numbers else ""
+        by_name = amino_acid(state, last, amines.get(residue)) if state else {}
+        for one, two in (ACIDS.get(state, ("", "")), CARBOXYL if is_acid else ("", "")):
+            if numbers.get(one) in given and numbers.get(two) not in given:
+                by_name = by_name | {one: by_name[two], two: by_name[one]}
         for name, i in numbers.items():
-            result[i] = by_name.get(name)
+            template = by_name.get(name)
+            # N and C are those of the chain; elsewhere a ligand is in the place of a hydrogen.
+            ties = sum(heavy.residue[other] != residue for other in heavy.bonded[i])
+            tied = template and ties and name not in ("N", "C")
+            result[i] = _without_hydrogens(template, ties) if template and tied else template
         if state:
             continue
         mine = members[residue]  # in a cofactor two atoms may have one name
@@ -271,7 +352,9 @@ def _templates(
         for place, template in known.items():
             result[mine[place]] = template
             found.add(residue)
-    every = [each or perceived.get(i) or _by_element(i, heavy) for i, each in enumerate(result)]
+    every = [
+        each or perceived.get(i) or _by_element(i, heavy, binding) for i, each in enumerate(result)
+    ]
     return every, states, found
 
 
@@ -290,17 +373,58 @@ def cofactor(
     name = residue.upper()
     text = smiles.get(name) or cofactors.known().get(name, "")
     match = cofactors.placed(text, symbols, bonded) if text else None
-    known = _of_smiles(text) if match else []
-    found = {place: known[own] for place, own in (match or {}).items()}
-    # The hydroxyl of a nucleotide's SMILES is the ester of the next one's phosphate.
-    links = [place for place in found if symbols[place] == "O" and bonds[place] > 1]
-    return found | {place: _without_hydrogens(found[place]) for place in links}
+    if not match:
+        return {}
+    # The hydroxyl of a nucleotide's SMILES is the ester of the next one's phosphate, that of a
+    # sugar's the ether of the next one, and the thiol of a coenzyme may be a thioester.
+    more = [i for i in match if bonds[i] > len(bonded[i])]
+    esters = {match[i] for i in more if symbols[i] in ("O", "S")}
+    for place in more:
+        if symbols[place] == "P":
+            match, spare = _diester(text, match, match[place])
+            esters |= spare
+    known = _of_smiles(text, frozenset(esters))
+    return {place: known[own] for place, own in match.items()}
+
+
+def _diester(
+    smiles: str, match: dict[int, int], phosphorus: int
+) -> tuple[dict[int, int], set[int]]:
+    """Of a phosphate whose fourth oxygen is another residue's: that oxygen in the SMILES.
+
+    It is one of those with a charge; where they are all taken, one changes places with the oxo.
+    """
+    near = cofactors.molecule(smiles).GetAtomWithIdx(phosphorus).GetNeighbors()
+    charged = [atom.GetIdx() for atom in near if atom.GetFormalCharge() < 0]
+    left = [atom.GetIdx() for atom in near if atom.GetIdx() not in match.values()]
+    if not charged or not left:
+        return match, set()
+    if left[0] in charged:
+        return match, {left[0]}
+    return {i: left[0] if own == charged[0] else own for i, own in match.items()}, {charged[0]}
 
 
 @cache
-def _of_smiles(smiles: str) -> list[Template]:
-    """What each heavy atom of a cofactor is, in the order of its SMILES."""
-    return of_molecule(cofactors.molecule(smiles))
+def _of_smiles(smiles: str, esters: frozenset[int]) -> list[Template]:
+    """What each heavy atom of a cofactor is, in the order of its SMILES.
+
+    `esters` are atoms with a methyl group in the place of their hydrogen or charge.
+    """
+    if not esters:
+        return of_molecule(cofactors.molecule(smiles))
+    mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
+    for ester in sorted(esters):
+        atom = mol.GetAtomWithIdx(ester)
+        atom.SetFormalCharge(0)
+        atom.SetNumExplicitHs(0)
+        atom.SetNoImplicit(False)
+        mol.AddBond(ester, mol.AddAtom(Chem.Atom("C")), Chem.BondType.SINGLE)
+    with rdBase.BlockLogs():
+        try:
+            Chem.SanitizeMol(mol)
+        except ValueError:  # no room for the bond, which may be a clash
+            return of_molecule(cofactors.molecule(smiles))
+    return of_molecule(Chem.AddHs(mol))
 
 
 def of_molecule(mol: Chem.Mol) -> list[Template]:
@@ -333,6 +457,7 @@ def _state(
     heavy: Heavy,
     given: dict[int, list[int]],
     binding: set[int],
+    complete: bool,
 ) -> tuple[str, str]:
     """Name of a residue's protonation state, empty where there is no template, and a reason.
 
@@ -349,14 +474,21 @@ def _state(
         return acid, "by its hydrogens"
     sulfur = atoms.get("SG")
     if plain == "CYS" and sulfur is not None:
-        if any(heavy.symbol[other] == "S" for other in heavy.bonded[sulfur]):
+        if _is_bridge(sulfur, heavy):
             return "CYX", ""
         if sulfur in binding and sulfur not in given:
             return "CYM", "its sulfur binds a metal"
-        if name == "CYS" and atoms.get("N") in given and sulfur not in given:
+        is_tied = len(heavy.bonded[sulfur]) > 1
+        if name == "CYS" and atoms.get("N") in given and sulfur not in given and not is_tied:
             return "CYM", "by its hydrogens"
     if plain == "LYS" and len(given.get(atoms.get("NZ", -1), ())) == 2:
         return "LYN", "by its hydrogens"
+    ends = [len(given.get(atoms.get(atom, -1), ())) for atom in ("NE", "NH1", "NH2")]
+    if plain == "ARG" and ends == [0, 2, 2]:
+        return "ARN", "by its hydrogens"
+    phenol = atoms.get("OH", -1)
+    if plain == "TYR" and complete and atoms.get("N") in given and phenol not in (-1, *given):
+        return "TYM", "by its hydrogens"
     return (name, "by its name") if name in STATES and name not in LETTER else (plain, "")
 
 
@@ -410,22 +542,36 @@ def _wants_hydrogen(i: int, heavy: Heavy) -> float:
 
 
 @cache
-def amino_acid(state: str, is_last: bool) -> dict[str, Template]:
-    """Atom name -> what it is, of an amino acid between two alanines, or after one.
+def amino_acid(state: str, last: str = "", amine: int | None = None) -> dict[str, Template]:
+    """Atom name -> what it is, of an amino acid between two alanines, or at an end.
 
-    A chain's last residue is a carboxylate; its first is taken for one within a chain, as most
-    that look so stand behind a gap.
+    Args:
+        state: name of the residue or of its protonation state.
+        last: "carboxylate" or "acid" at the end of a chain.
+        amine: charge of its amine at the start of a chain; None: as within one, since most that
+            look like a first residue stand behind a gap.
     """
-    name = SAME_AS.get(state, state)
-    mol = Chem.RWMol(Chem.MolFromSequence(f"A{LETTER[name]}{'' if is_last else 'A'}"))
-    edits = STATES.get(state, {}) | ({"OXT": (-1, 0)} if is_last else {})
+    name = SAME_AS.get(state, BASE.get(state, state))
+    before, after = "A" if amine is None else "", "" if last else "A"
+    number = len(before) + 1
+    mol = Chem.RWMol(Chem.MolFromSequence(f"{before}{LETTER[name]}{after}"))
+    edits = STATES.get(state, {}) | ({"OXT": (-1, 0)} if last == "carboxylate" else {})
+    if amine:
+        edits = edits | {"N": (1, 2 if name == "PRO" else 3)}
+    rows = {}
     for atom in mol.GetAtoms():
         info = atom.GetPDBResidueInfo()
-        edit = edits.get(info.GetName().strip()) if info.GetResidueNumber() == 2 else None
+        own = info.GetName().strip() if info.GetResidueNumber() == number else ""
+        rows[own] = atom.GetIdx()
+        edit = edits.get(own)
         if edit:
             atom.SetFormalCharge(edit[0])
             atom.SetNumExplicitHs(edit[1])
             atom.SetNoImplicit(True)
+    if state == "ARN":
+        mol.GetBondBetweenAtoms(rows["CZ"], rows["NE"]).SetBondType(Chem.BondType.DOUBLE)
+        for other in ("NH1", "NH2"):
+            mol.GetBondBetweenAtoms(rows["CZ"], rows[other]).SetBondType(Chem.BondType.SINGLE)
     whole = mol.GetMol()
     Chem.SanitizeMol(whole)
     whole = Chem.AddHs(whole)
@@ -434,7 +580,7 @@ def amino_acid(state: str, is_last: bool) -> dict[str, Template]:
     return {
         names.get(own, own): _template(atom, types, charges, state)
         for atom in whole.GetAtoms()
-        if atom.GetAtomicNum() > 1 and atom.GetPDBResidueInfo().GetResidueNumber() == 2
+        if atom.GetAtomicNum() > 1 and atom.GetPDBResidueInfo().GetResidueNumber() == number
         for own in (atom.GetPDBResidueInfo().GetName().strip(),)
     }
 
@@ -449,20 +595,25 @@ def _template(atom: Chem.Atom, types: np.ndarray, charges: np.ndarray, state: st
     return _without_hydrogens(template) if is_bridge else template
 
 
-def _without_hydrogens(template: Template) -> Template:
-    """The same atom with another bond in the place of its hydrogens, whose charge it takes."""
-    charged = template.charge + template.hydrogens * template.hydrogen_charge
-    return template._replace(charge=charged, hydrogens=0, hydrogen_charge=0.0)
+def _without_hydrogens(template: Template, most: int = 4) -> Template:
+    """The same atom with other bonds in the place of hydrogens, whose charge it takes."""
+    lost = min(most, template.hydrogens)
+    charged, left = template.charge + lost * template.hydrogen_charge, template.hydrogens - lost
+    return template._replace(
+        charge=charged, hydrogens=left, hydrogen_charge=template.hydrogen_charge if left else 0.0
+    )
 
 
-def _by_element(i: int, heavy: Heavy) -> Template:
+def _by_element(i: int, heavy: Heavy, binding: set[int]) -> Template:
     """An atom without a template: of a cofactor, nucleotide or modified side chain, or an ion."""
     symbol, role = heavy.symbol[i], heavy.role[i]
     if symbol in ORGANIC:
         accepts = role in (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
         kind = Ad4Type.NA if symbol == "N" and accepts else ORGANIC[symbol]
         is_ion = symbol in HALIDES and not heavy.bonded[i]
-        return Template(kind, -1.0 if is_ion else 0.0, 0, 0.0, False)
+        is_sulfide = symbol == "S" and i in binding and not heavy.bonded[i]
+        charge_of = -1.0 if is_ion else SULFIDE if is_sulfide else 0.0
+        return Template(kind, charge_of, 0, 0.0, False)
     kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
     # What is neither, as xenon, takes a metal's size alone: AutoDock4 has nothing nearer.
     return Template(kind, float(valence * (symbol in METALS)), 0, 0.0, False)
@@ -478,7 +629,12 @@ def _built(i: int, template: Template, heavy: Heavy, acceptors: np.ndarray) -> n
     length, here = BOND_LENGTH[template.kind], heavy.xyz[i]
     towards = [_unit(heavy.xyz[other] - here) for other in near]
     if len(near) > 1:
-        return here + length * _unit(-np.sum(towards, axis=0))[None]
+        outward = _unit(-np.sum(towards, axis=0))
+        if count == 1 or len(near) > 2:
+            return here + length * outward[None]
+        # A secondary ammonium ion has one on either side of the plane of its bonds.
+        aside = _unit(np.cross(towards[0], towards[1])) * np.sin(TETRAHEDRAL / 2)
+        return here + length * (np.cos(TETRAHEDRAL / 2) * outward + np.outer([1, -1], aside))
     beyond = [other for other in heavy.bonded[near[0]] if other != i]
     reference = heavy.xyz[beyond[0]] - heavy.xyz[near[0]] if beyond else np.array([0.3, 0.5, 0.8])
     angle = TRIGONAL if template.flat else TETRAHEDRAL

@@ -1,7 +1,7 @@
 """What is worth knowing of a structure before docking: gaps, odd residues, bonds to the chain."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 
 import gemmi
@@ -18,10 +18,13 @@ SUGARS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
 NOT_EXPECTED = frozenset(("OXT", "SE"))
 
 ENDS = ("first residue of its chain", "last residue of its chain")
-NO_TEMPLATE = "typed from its geometry; without charges for AutoDock4"
+NO_TEMPLATE = "typed from its geometry; without charges for AutoDock4, but of metals and sulfides"
 BY_SMILES = "charges and hydrogens of its SMILES"
 PERCEIVED = "bonds, charges and hydrogens perceived from its geometry: SMILES "
+FREE_ACID = "charges and hydrogens of a free amino acid"
 WITHIN = "AutoDock4 takes it as within a chain"
+AMINE = "AutoDock4 takes it as an amine, by its hydrogens"
+ACID = "AutoDock4 takes it as an acid, by its hydrogens"
 
 
 def bound_to(selection: Selection) -> dict[int, str]:
@@ -66,20 +69,27 @@ def describe(selection: Selection, index: np.ndarray, is_bound: bool) -> str:
 
 
 def inspect(
-    selection: Selection, kept: np.ndarray, near: np.ndarray, site: Site, typed: Mapping[int, str]
+    selection: Selection,
+    kept: np.ndarray,
+    near: np.ndarray,
+    site: Site,
+    typed: Mapping[int, str],
+    amines: Collection[int],
+    acids: Collection[int],
 ) -> None:
     """Note missing atoms, chain breaks, ends, disulfides and odd residues of the kept chains.
 
     `kept` and `near` are masks of heavy atoms: all that are kept, and those within reach of the
     box. Residues beyond reach are counted, not named. `typed` says of residues, by number, where
-    their bonds and charges are from.
+    their bonds and charges are from; `amines` and `acids` are numbers of
+    residues that begin and end a chain by their hydrogens.
     """
     reached = np.zeros(len(selection.places), bool)
     reached[selection.residue[near]] = True
     beyond: Counter[tuple[str, str]] = Counter()
     findings = [
         *_residues(selection, kept, typed),
-        *_chains(selection, kept),
+        *_chains(selection, kept, amines, acids),
         *_bridges(selection, kept),
     ]
     for number, kind, words in findings:
@@ -118,7 +128,9 @@ def _residues(
     return found
 
 
-def _chains(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]]:
+def _chains(
+    selection: Selection, kept: np.ndarray, amines: Collection[int], acids: Collection[int]
+) -> list[tuple[int, str, str]]:
     """Breaks within chains of amino acids, and their ends."""
     pairs = selection.pairs[kept[selection.pairs].all(axis=1)]
     links = pairs[linked(selection, pairs, POLYMER_LINKS)]
@@ -130,7 +142,7 @@ def _chains(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]
             chains.setdefault(selection.places[number].chain, []).append(number)
     found = []
     for numbers in chains.values():
-        found.append((numbers[0], ENDS[0], WITHIN))
+        found.append((numbers[0], ENDS[0], AMINE if numbers[0] in amines else WITHIN))
         for one, two in pairwise(numbers):
             if one not in goes_on:
                 found.append((one, "chain break", f"the next residue is {selection.places[two]}"))
@@ -138,7 +150,7 @@ def _chains(selection: Selection, kept: np.ndarray) -> list[tuple[int, str, str]
         place, atoms = selection.places[last].residue, kept & (selection.residue == last)
         is_acid = any(atom_name(place, name) == "OXT" for name in selection.atoms.name[atoms])
         state = "AutoDock4 takes it as a carboxylate" if is_acid else WITHIN
-        found.append((last, ENDS[1], state))
+        found.append((last, ENDS[1], ACID if last in acids else state))
     return found
 
 

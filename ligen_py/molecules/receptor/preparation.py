@@ -25,6 +25,7 @@ from ligen_py.molecules.receptor.charges import (
 from ligen_py.molecules.receptor.cofactors import smiles_of
 from ligen_py.molecules.receptor.inspection import (
     BY_SMILES,
+    FREE_ACID,
     NO_TEMPLATE,
     PERCEIVED,
     bound_to,
@@ -185,7 +186,7 @@ def prepare(
     """
     cofactors = smiles_of(structure)
     wanted, bound = _choose(selection, site, structure, settings)
-    hydrogens = None
+    hydrogens = protonation.Protonated()
     if settings.protonation == "propka":
         hydrogens = protonation.protonate(selection, site.distance, settings.margin, settings.ph)
     kept = selection.open & selection.heavy
@@ -194,8 +195,9 @@ def prepare(
     _warn_of_cofactors(selection, near, structure.cofactors, charged.cofactors)
     seen = dict.fromkeys(charged.cofactors, BY_SMILES)
     seen |= {number: f"{PERCEIVED}{smiles}" for number, smiles in perceived.items()}
-    inspect(selection, kept, near, site, seen)
-    _settle_hydrogens(selection, charged, hydrogens is None)
+    seen |= dict.fromkeys(_free_acids(selection), FREE_ACID)
+    inspect(selection, kept, near, site, seen, charged.amines, charged.acids)
+    _settle_hydrogens(selection, charged, hydrogens.residues)
     _keep(selection, site, wanted, bound, seen)
     return Prepared(
         atoms.common,
@@ -393,17 +395,16 @@ def _drop_far(selection: Selection, site: Site, margin: float) -> np.ndarray:
     return near & selection.heavy
 
 
-def _settle_hydrogens(selection: Selection, charged: Charged, from_file: bool) -> None:
-    """Which hydrogens AutoDock4 sees: the file's, and those that were built."""
-    if from_file:
-        reason = "polar hydrogen of the file, for AutoDock4"
-        selection.settle(charged.given, "kept", reason, chain)
-    elif len(charged.given):
+def _settle_hydrogens(selection: Selection, charged: Charged, replaced: frozenset[int]) -> None:
+    """Which hydrogens AutoDock4 sees: the file's, PDB2PQR's, and those that were built."""
+    reason = "polar hydrogen of the file, for AutoDock4"
+    selection.settle(charged.given, "kept", reason, chain)
+    if charged.added:
         reason = "polar hydrogens for AutoDock4, by PDB2PQR"
-        selection.note("hydrogens", reason, "added", len(charged.given))
+        selection.note("hydrogens", reason, "added", charged.added)
     reason = "hydrogen: implied by the types of the heavy atoms"
-    if not from_file:
-        reason = "hydrogen: replaced by those of PDB2PQR"
+    gone = ~selection.heavy & np.isin(selection.residue, list(replaced))
+    selection.drop(gone, "hydrogen: replaced by those of PDB2PQR", chain)
     selection.drop(~selection.heavy, reason, chain)
     built = Counter(selection.places[number].chain for number in charged.built.tolist())
     for name, count in sorted(built.items()):
@@ -449,12 +450,12 @@ def _receptor(
     selection: Selection,
     kept: np.ndarray,
     near: np.ndarray,
-    hydrogens: np.ndarray | None,
+    hydrogens: protonation.Protonated,
     cofactors: Mapping[str, str],
 ) -> tuple[ReceptorAtoms, Charged, dict[int, str]]:
     """The atoms in `near` with what they are typed by; neighbours may be any of the kept atoms.
 
-    `hydrogens` are positions (n, 3); None: those of the file. `cofactors` are SMILES by name. Also
+    `hydrogens` take the place of the file's in their residues. `cofactors` are SMILES by name. Also
     the SMILES that were perceived, by number of the residue.
     """
     atoms, index = selection.atoms, np.flatnonzero(near)
@@ -496,6 +497,12 @@ def _receptor(
         charged.receptor,
     )
     return found, charged, smiles
+
+
+def _free_acids(selection: Selection) -> list[int]:
+    """Numbers of the residues that are amino acids outside the chains."""
+    numbers = np.flatnonzero(~(selection.polymer | selection.water)).tolist()
+    return [number for number in numbers if is_standard(selection.places[number].residue)]
 
 
 def _whole(selection: Selection, index: np.ndarray) -> Whole:
@@ -543,7 +550,7 @@ def _charged(
     index: np.ndarray,
     bonded: dict[int, list[int]],
     typed: list[ReceptorType],
-    hydrogens: np.ndarray | None,
+    hydrogens: protonation.Protonated,
     cofactors: Mapping[str, str],
     perceived: Mapping[int, Template],
 ) -> Charged:
@@ -557,24 +564,28 @@ def _charged(
         residue_name=[atoms.place[atom].residue for atom in row],
         role=_roles(selection, index, typed),
         bonded=[[row[other] for other in bonded.get(atom, ()) if other in row] for atom in row],
+        free=frozenset(_free_acids(selection)),
     )
     of_file = np.flatnonzero(selection.open & ~selection.heavy)
-    known = selection.xyz[of_file] if hydrogens is None else hydrogens
+    of_file = of_file[~np.isin(selection.residue[of_file], list(hydrogens.residues))]
+    known = np.concatenate([hydrogens.xyz, selection.xyz[of_file]])
     templates = {row[atom]: template for atom, template in perceived.items()}
-    charged = charge(heavy, known, cofactors, templates)
-    if hydrogens is not None:
-        return charged
-    return replace(charged, given=of_file[charged.given])
+    charged = charge(heavy, known, cofactors, templates, hydrogens.residues)
+    mine = charged.given >= len(hydrogens.xyz)
+    given = of_file[charged.given[mine] - len(hydrogens.xyz)]
+    return replace(charged, given=given, added=int((~mine).sum()))
 
 
 def _bonds(selection: Selection, pairs: np.ndarray) -> np.ndarray:
-    """Pairs that are covalent bonds within a residue or between the residues of a chain."""
+    """Pairs that are covalent bonds in a residue or of a hetero group, or links of a chain."""
     radius = np.array([COVALENT_RADIUS.get(symbol, -9.0) for symbol in selection.atoms.symbol])
     first, second = pairs.T
     delta = selection.xyz[first] - selection.xyz[second]
     bonded = np.sqrt((delta**2).sum(axis=1)) < radius[first] + radius[second] + BOND_TOLERANCE
-    inside = selection.residue[first] == selection.residue[second]
-    return pairs[bonded & (inside | linked(selection, pairs, LINKS))]
+    one, two = selection.residue[pairs].T
+    tied = ~(selection.polymer[one] & selection.polymer[two])
+    tied &= ~(selection.water[one] | selection.water[two])
+    return pairs[(bonded & ((one == two) | tied)) | linked(selection, pairs, LINKS)]
 
 
 def _roots(xyz: np.ndarray, bonds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -640,12 +651,13 @@ def _types(
     oxygens give and take.
     """
     atoms, place = selection.atoms, selection.atoms.place[index[0]]
-    if is_standard(place.residue):
-        return {
-            i: receptor_type(place.residue, atoms.name[i], atoms.symbol[i]) for i in index.tolist()
-        }
     inside = index.tolist()
     outside = sorted({other for i in inside for other in bonded.get(i, ())} - set(inside))
+    if is_standard(place.residue):
+        standard = {i: receptor_type(place.residue, atoms.name[i], atoms.symbol[i]) for i in inside}
+        # A hydroxyl that is bound to a ligand is an ester or ether.
+        tied = [i for i in inside if atoms.symbol[i] == "O" and {*bonded.get(i, ())} & {*outside}]
+        return standard | {i: with_role(standard[i], Interaction.ACCEPTOR) for i in tied}
     everyone = inside + outside
     found = cofactor_types(atoms.symbol[everyone].tolist(), selection.xyz[everyone])
     types = dict(zip(inside, found, strict=False))

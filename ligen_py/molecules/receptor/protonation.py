@@ -14,20 +14,29 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
-from ligen_py.molecules.receptor.selection import Selection
+from ligen_py.molecules.receptor.selection import POLYMER_LINKS, Selection, linked
 from ligen_py.molecules.receptor.structure import Place
 from ligen_py.molecules.typing.xscore_residues import is_standard
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase + string.digits
 
+BACKBONE = ("N", "CA", "C")
+
 BINDS = 2.8
 """Angstrom; a residue with nitrogen, oxygen or sulfur this near to a metal binds it."""
+
+BOUND = 2.2
+"""Angstrom; a residue this near to a hetero group has a bond to it."""
+
+AMIDE, AT_NITROGEN = 1.01, 1.3
+"""Angstrom; from an amide's nitrogen to its hydrogen, and how far hydrogens are its own."""
 
 BESIDE = 4.0
 """Angstrom; a residue this near to a hetero group may be held by it."""
@@ -36,13 +45,22 @@ MOVED = 0.1
 """Angstrom; PDB2PQR turned the side chain of a residue with an atom that it moved farther."""
 
 
+class Protonated(NamedTuple):
+    """Hydrogens in the place of the file's."""
+
+    xyz: np.ndarray = np.empty((0, 3))
+    """Positions (hydrogens, 3), Angstrom."""
+    residues: frozenset[int] = frozenset()
+    """Numbers of the residues that have them."""
+
+
 def protonate(
     selection: Selection,
     distance: Callable[[np.ndarray], np.ndarray],
     margin: float,
     ph: float,
-) -> np.ndarray:
-    """Positions (hydrogens, 3) for whole chains near a box, Angstrom; turns side chains in place.
+) -> Protonated:
+    """Hydrogens of whole chains near a box; turns side chains in place.
 
     `distance` gives that of positions from the box; chains within `margin` of it take part. Notes
     in the selection's audit what was done. Raises InputError where PDB2PQR fails.
@@ -59,9 +77,16 @@ def protonate(
             "PDB2PQR; name fewer with --chains, or take --protonation given"
         )
     letter = dict(zip(chains, LETTERS, strict=False))
+    for number, some in selection.residues(mine):
+        # It gives up the whole structure for one of these, as at a chain's end.
+        if not set(BACKBONE) <= set(selection.atoms.name[some]):
+            mine[some] = False
+            if within[some].any():
+                words = "lacks atoms of its backbone, so that PDB2PQR did not see it"
+                selection.note(str(selection.places[number]), words)
     index = np.array([i for i in np.flatnonzero(mine) if places[i].chain in letter], np.int64)
     if not len(index):
-        return np.empty((0, 3))
+        return Protonated()
     seqid = _seqids({places[i] for i in index.tolist()})
     answer = _run_pdb2pqr(_pdb(selection, index, letter, seqid), ph, selection.source)
     selection.note(
@@ -123,6 +148,7 @@ def _run_pdb2pqr(text: str, ph: float, source: str) -> gemmi.Structure:
         )
         if done.returncode or not result.is_file():
             said = [line for line in done.stderr.splitlines() if "ERROR" in line or "CRIT" in line]
+            said = [line for line in said if "Giving up" not in line]
             why = " ".join((said or done.stderr.splitlines() or ["it said nothing"])[-1].split())
             raise InputError(
                 f"{source}: PDB2PQR cannot protonate it ({why}); complete the structure, or take "
@@ -137,14 +163,16 @@ def _take(
     letter: dict[str, str],
     seqid: dict[Place, tuple[int, str]],
     answer: gemmi.Structure,
-) -> np.ndarray:
+) -> Protonated:
     """The hydrogens of known residues; turned side chains take their new places."""
     chain_of = {one: [chain] for chain, one in letter.items()}
     place_of, name = selection.atoms.place, selection.atoms.name
     rows: dict[tuple[object, ...], int]
     rows = {(place_of[i].chain, *seqid[place_of[i]], name[i]): i for i in index.tolist()}
-    binding, beside = _held(selection, index)
+    binding, tied, beside = _held(selection, index)
+    amides = _amides(selection, index)
     hydrogens: list[list[float]] = []
+    numbers: set[int] = set()
     for chain in answer[0]:
         for residue in chain:
             # PDB2PQR gives the parts of a chain that ends within, at an OXT, letters of their own.
@@ -160,6 +188,10 @@ def _take(
             if number in binding:
                 selection.note(place, "binds a metal, which PDB2PQR did not see; left as it is")
                 continue
+            if number in tied:
+                words = "bound to a hetero group, which PDB2PQR did not see; left as it is"
+                selection.note(place, words)
+                continue
             if turned and number in beside:
                 words = "beside a hetero group; PDB2PQR would turn it, and is not followed"
                 selection.note(place, words)
@@ -167,8 +199,15 @@ def _take(
             if turned:
                 selection.xyz[list(found)] = list(found.values())
                 selection.note(place, "side chain turned by half by PDB2PQR", "changed")
-            hydrogens += [atom.pos.tolist() for atom in residue if atom.element.atomic_number == 1]
-    return np.array(hydrogens, np.float64).reshape(-1, 3)
+            own = [atom.pos.tolist() for atom in residue if atom.element.atomic_number == 1]
+            if number in amides:
+                nitrogen, hydrogen = amides[number]
+                others = [xyz for xyz in own if np.linalg.norm(xyz - nitrogen) > AT_NITROGEN]
+                right = [] if residue.name == "PRO" else [hydrogen.tolist()]
+                own = others + right if len(own) > len(others) + len(right) else own
+            hydrogens += own
+            numbers.add(number)
+    return Protonated(np.array(hydrogens, np.float64).reshape(-1, 3), frozenset(numbers))
 
 
 def _same(
@@ -190,14 +229,40 @@ def _same(
     return {}
 
 
-def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int]]:
-    """Residues, by number, that bind a metal, and those beside a hetero group."""
+def _amides(selection: Selection, index: np.ndarray) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Residues, by number, behind a cap or a modified residue: their nitrogen and its hydrogen.
+
+    PDB2PQR does not see what stands before them, and begins a chain with three hydrogens.
+    """
+    seen = set(selection.residue[index].tolist())
+    name, residue, xyz = selection.atoms.name, selection.residue, selection.xyz
+    links = selection.pairs[linked(selection, selection.pairs, POLYMER_LINKS)]
+    found = {}
+    for one, two in [*links.tolist(), *links[:, ::-1].tolist()]:
+        number = int(residue[one])
+        if name[one] != "N" or number not in seen or int(residue[two]) in seen:
+            continue
+        near = [two, *(i for i in index[residue[index] == number] if name[i] == "CA")]
+        if selection.open[two] and len(near) > 1:
+            towards = [(xyz[i] - xyz[one]) / np.linalg.norm(xyz[i] - xyz[one]) for i in near[:2]]
+            outward = -np.sum(towards, axis=0)
+            place = xyz[one] + AMIDE * outward / np.linalg.norm(outward)
+            found[number] = xyz[one].copy(), place
+    return found
+
+
+def _held(selection: Selection, index: np.ndarray) -> tuple[set[int], set[int], set[int]]:
+    """Residues, by number, that bind a metal, that have a bond to a hetero group, or are beside."""
     symbol = selection.atoms.symbol
     other = selection.open & selection.heavy & ~selection.water[selection.residue]
     other &= ~selection.polymer[selection.residue]
     metal = other & np.array([one in METALS for one in symbol], bool)
     polar = index[np.isin(symbol[index], ("N", "O", "S"))]
-    return _near(selection, polar, metal, BINDS), _near(selection, index, other, BESIDE)
+    return (
+        _near(selection, polar, metal, BINDS),
+        _near(selection, index, other & ~metal, BOUND),
+        _near(selection, index, other, BESIDE),
+    )
 
 
 def _near(selection: Selection, index: np.ndarray, others: np.ndarray, reach: float) -> set[int]:

@@ -26,13 +26,19 @@ COLUMNS = (
 )  # fmt: skip
 """Columns of an mmCIF's atoms that have no other in their place, as authors' names would be."""
 
+UNKNOWN = (".", "?")
+"""What mmCIF writes where it has no value."""
+
 HALOGENS = frozenset(("CL", "BR"))
 
 NO_ELEMENTS = frozenset(("HE", "HO", "HS"))
 """What the parser makes of hydrogens such as HO1, left-aligned in a file without elements."""
 
-IONS = {"SOD": "NA", "POT": "K", "CES": "CS", "CAL": "CA", "CLA": "CL"}
-"""CHARMM's names of ions, whose files have no elements."""
+IONS = {
+    "SOD": "NA", "POT": "K", "CES": "CS", "CAL": "CA", "CLA": "CL", "CAD": "CD", "RUB": "RB",
+    "NA+": "NA", "CL-": "CL", "BR-": "BR", "MG+": "MG",
+}  # fmt: skip
+"""CHARMM's and Amber's names of ions, whose files have no elements."""
 
 
 class Place(NamedTuple):
@@ -132,6 +138,7 @@ def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
         block = document[found.index(max(found))]
         _plain_assemblies(block)
         _require_columns(path, block)
+        _number_residues(block)
         return gemmi.make_structure_from_block(block), sum(found)
     except (RuntimeError, ValueError) as error:
         message = " ".join(str(error).split())
@@ -147,6 +154,50 @@ def _require_columns(path: Path, block: gemmi.cif.Block) -> None:
             f"{path}: its atoms have no column {missing[0]}, which mmCIF demands; write the file "
             "again with it"
         )
+
+
+def _number_residues(block: gemmi.cif.Block) -> None:
+    """Number the residues of an mmCIF that have no number by its authors, in place.
+
+    Those of a chain have their place in the sequence. The others, which the parser would take for
+    one residue, are counted on: a new one begins with another name, or where an atom's name comes
+    again.
+    """
+    loop = block.find_mmcif_category("_atom_site.").loop
+    if loop is None:
+        return
+    if "_atom_site.auth_seq_id" not in loop.tags:
+        loop.add_columns(["_atom_site.auth_seq_id"], "?")
+    if all(value not in UNKNOWN for value in block.find_values("_atom_site.auth_seq_id")):
+        return
+    table = block.find_mmcif_category("_atom_site.")
+    column = {tag.rpartition(".")[2]: place for place, tag in enumerate(table.tags)}
+    number = column["auth_seq_id"]
+    without = [row for row in table if row[number] in UNKNOWN]
+
+    def value(row: gemmi.cif.Table.Row, *names: str) -> str:
+        return next((str(row[column[name]]) for name in names if name in column), "?")
+
+    last: dict[tuple[str, str], int] = {}
+    for row in table:
+        chain = value(row, "pdbx_PDB_model_num"), value(row, "auth_asym_id", "label_asym_id")
+        if row[number] in UNKNOWN:
+            row[number] = value(row, "label_seq_id")
+        if row[number] not in UNKNOWN:
+            last[chain] = max(last.get(chain, 0), int(row[number]))
+    before: tuple[str, ...] = ()
+    seen: set[tuple[str, str]] = set()
+    for row in without:
+        if row[number] not in UNKNOWN:
+            continue
+        chain = value(row, "pdbx_PDB_model_num"), value(row, "auth_asym_id", "label_asym_id")
+        own = *chain, value(row, "label_asym_id"), value(row, "auth_comp_id", "label_comp_id")
+        atom = value(row, "auth_atom_id", "label_atom_id"), value(row, "label_alt_id")
+        if own != before or atom in seen:
+            last[chain] = last.get(chain, 0) + 1
+            before, seen = own, set()
+        seen.add(atom)
+        row[number] = str(last[chain])
 
 
 def _plain_assemblies(block: gemmi.cif.Block) -> None:
@@ -185,8 +236,9 @@ def element_of(atom: gemmi.Atom, residue: str) -> gemmi.Element:
     a calcium ion, so names and residues count more than what is written.
     """
     name = atom.name.upper()
-    if name == residue.upper() and IONS.get(name, name) in METALS | HALOGENS:
-        return gemmi.Element(IONS.get(name, name))
+    alone = IONS.get(residue.upper(), residue.upper())
+    if IONS.get(name, name) == alone and alone in METALS | HALOGENS:
+        return gemmi.Element(alone)
     known = gemmi.find_tabulated_residue(SAME_AS.get(residue, residue))
     first = name.lstrip("0123456789")[:1]
     written = atom.element.name.upper()

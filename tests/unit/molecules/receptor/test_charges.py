@@ -1,5 +1,6 @@
 """Charges and polar hydrogens of receptors, against a prepared file and by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_a_prepared_receptor_has_these_types_charges_and_hydrogens(shared_data: 
 
 @pytest.mark.parametrize("state", STATES)
 def test_charges_of_amino_acids_add_up(state: str) -> None:
-    atoms = amino_acid(state, False)
+    atoms = amino_acid(state)
     total = sum(each.charge + each.hydrogens * each.hydrogen_charge for each in atoms.values())
     formal = sum(charged for charged, _ in STATES[state].values())
     # What the peptide bonds draw from the neighbours is not the residue's.
@@ -78,7 +79,7 @@ def test_charges_of_amino_acids_add_up(state: str) -> None:
 
 
 def test_the_last_residue_is_a_carboxylate() -> None:
-    atoms = amino_acid("GLY", True)
+    atoms = amino_acid("GLY", "carboxylate")
     assert atoms["OXT"].charge == pytest.approx(atoms["O"].charge)
     assert (
         sum(each.charge + each.hydrogens * each.hydrogen_charge for each in atoms.values()) < -0.9
@@ -264,6 +265,102 @@ def test_hydrogens_of_a_file_say_the_state(
     assert found.states == said
 
 
+def total(heavy_atoms: Heavy, hydrogens: list[list[float]], **options: set[int]) -> float:
+    """The charge of a residue whose hydrogens are these."""
+    given = np.array(hydrogens, float).reshape(-1, 3)
+    return float(charge(heavy_atoms, given, **options).receptor.partial_charge.sum())
+
+
+AMINO_ACID = {
+    "N": [0.0, 0, 0], "CA": [1.46, 0, 0], "C": [2.0, 1.4, 0], "O": [1.2, 2.35, 0],
+    "CB": [2.0, -0.75, 1.2],
+}  # fmt: skip
+BONDS = [("N", "CA"), ("CA", "C"), ("C", "O"), ("CA", "CB")]
+AT_NITROGEN = [[-0.33, -0.95, 0], [-0.33, 0.48, 0.82], [-0.33, 0.48, -0.82]]
+
+
+@pytest.mark.parametrize(("count", "formal"), [(1, 0), (2, 0), (3, 1)])
+def test_hydrogens_of_a_file_say_what_begins_a_chain(count: int, formal: int) -> None:
+    found = charge(heavy(AMINO_ACID, "ALA", BONDS), np.array(AT_NITROGEN[:count]))
+    assert found.receptor.partial_charge.sum() == pytest.approx(formal, abs=0.06)
+    assert found.amines == ({0} if count > 1 else set())
+
+
+@pytest.mark.parametrize(("count", "formal"), [(1, 0), (2, 1)])
+def test_a_proline_may_begin_a_chain(count: int, formal: int) -> None:
+    ring = AMINO_ACID | {"CG": [1.2, -2.0, 1.0], "CD": [-0.1, -1.4, 0.5]}
+    bonds = [*BONDS, ("CB", "CG"), ("CG", "CD"), ("CD", "N")]
+    hydrogens = [[-0.6, 0.5, 0.6], [-0.6, 0.5, -0.6]][:count]
+    assert total(heavy(ring, "PRO", bonds), hydrogens) == pytest.approx(formal, abs=0.06)
+
+
+@pytest.mark.parametrize("oxygen", ["O", "OXT"])
+def test_hydrogens_of_a_file_say_what_ends_a_chain(oxygen: str) -> None:
+    atoms = AMINO_ACID | {"OXT": [3.3, 1.6, 0]}
+    last = heavy(atoms, "ALA", [*BONDS, ("C", "OXT")])
+    hydrogen = [atoms[oxygen][0], atoms[oxygen][1] + 0.96, 0]
+    found = charge(last, np.array([AT_NITROGEN[0], hydrogen]))
+    assert found.receptor.partial_charge.sum() == pytest.approx(0, abs=0.06)
+    bearer = found.receptor.partial_charge[list(atoms).index(oxygen)]
+    assert (
+        bearer < found.receptor.partial_charge[list(atoms).index("O" if oxygen == "OXT" else "OXT")]
+    )
+    assert found.acids == {0}
+    assert total(last, [AT_NITROGEN[0]]) == pytest.approx(-1, abs=0.06)
+
+
+def test_a_free_amino_acid_is_a_zwitterion() -> None:
+    alanine = heavy(AMINO_ACID | {"OXT": [3.3, 1.6, 0]}, "ALA", [*BONDS, ("C", "OXT")])
+    free = replace(alanine, free=frozenset((0,)))
+    found = charge(free, np.empty((0, 3))).receptor
+    assert found.partial_charge.sum() == pytest.approx(0, abs=0.01)
+    assert (found.type == Ad4Type.HD).sum() == 3
+
+
+def test_a_tyrosine_is_a_phenolate_where_all_hydrogens_are_known() -> None:
+    names = [*AMINO_ACID, "CG", "CD1", "CE1", "CZ", "CE2", "CD2", "OH"]
+    atoms = AMINO_ACID | {name: [8.0, 1.4 * n, 0] for n, name in enumerate(names[5:])}
+    tyrosine = heavy(atoms, "TYR", [*BONDS, ("CZ", "OH")])
+    found = charge(tyrosine, np.array(AT_NITROGEN[:1]), complete={0})
+    assert found.states == [(0, "state TYM: by its hydrogens")]
+    assert found.receptor.partial_charge.sum() == pytest.approx(-1, abs=0.02)
+    # A file may leave out the hydrogens of hydroxyls.
+    found = charge(tyrosine, np.array(AT_NITROGEN[:1]))
+    assert (found.receptor.type == Ad4Type.HD).sum() == 2
+    assert found.receptor.partial_charge.sum() == pytest.approx(0, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("residue", "side_chain", "bonds", "count"),
+    [
+        ("SER", {"OG": [3.4, -0.75, 1.2]}, [("CB", "OG")], 1),
+        ("LYS", {"NZ": [3.4, -0.75, 1.2]}, [("CB", "NZ")], 3),
+        ("HIS", {k: [x + 8, y, z] for k, (x, y, z) in IMIDAZOLE.items()}, RING, 1),
+    ],
+)
+def test_hydrogens_that_a_file_leaves_out_are_built(
+    residue: str, side_chain: dict[str, list[float]], bonds: list[tuple[str, str]], count: int
+) -> None:
+    whole = heavy(AMINO_ACID | side_chain, residue, [*BONDS, *bonds])
+    (known, *_), given = AT_NITROGEN, np.array(AT_NITROGEN[:1])
+    result = charge(whole, given).receptor
+    hydrogens = result.xyz[result.type == Ad4Type.HD].astype(float)
+    assert len(hydrogens) == 1 + count
+    assert np.linalg.norm(hydrogens - known, axis=1).min() < 1e-5
+    assert len(charge(whole, given, complete={0}).given) == 1
+
+
+def test_an_arginine_without_its_inner_hydrogen_is_neutral() -> None:
+    names = ("NE", "CZ", "NH1", "NH2", "CG", "CD")
+    atoms = AMINO_ACID | {name: [8.0 + 4 * n, 0, 0] for n, name in enumerate(names)}
+    hydrogens = [[x, y, 0] for x in (16.0, 20.0) for y in (-1.0, 1.0)]
+    arginine = heavy(atoms, "ARG", BONDS)
+    assert total(arginine, [*hydrogens, AT_NITROGEN[0]]) == pytest.approx(0, abs=0.02)
+    assert total(arginine, [*hydrogens, AT_NITROGEN[0], [8, 1, 0]]) == pytest.approx(1, abs=0.02)
+    kinds = charge(arginine, np.array(hydrogens)).receptor.type
+    assert kinds[[*atoms].index("NE")] == Ad4Type.NA
+
+
 @pytest.mark.parametrize(("residue", "oxygens"), [("ASP", "OD1 OD2"), ("GLU", "OE1 OE2")])
 def test_an_acid_has_its_hydrogen_on_either_oxygen(residue: str, oxygens: str) -> None:
     acid = heavy({name: [5.0 * k, 0, 0] for k, name in enumerate(oxygens.split())}, residue, [])
@@ -303,6 +400,31 @@ def test_a_water_points_to_an_acceptor_that_is_near() -> None:
         pair = heavy({"O": [0.0, 0, 0], "O2": [0.0, apart, 0]}, "HOH", [])
         first = charges._water(0, pair, np.array([True, True]))[0]
         assert first == pytest.approx([0, 0.96, 0] if points else [0.96, 0, 0], abs=1e-4)
+
+
+def test_a_secondary_ammonium_ion_has_both_its_hydrogens() -> None:
+    atoms = {"C1": [1.2, 0.85, 0], "N1": [0.0, 0, 0], "C2": [-1.2, 0.85, 0]}
+    group = heavy(atoms, "XYZ", [("C1", "N1"), ("N1", "C2")])
+    result = charge(group, np.empty((0, 3)), {"XYZ": "C[NH2+]C"}).receptor
+    arms = result.xyz[result.type == Ad4Type.HD].astype(float)
+    assert np.linalg.norm(arms, axis=1) == pytest.approx([1.01, 1.01], abs=1e-4)
+    assert arms[0] @ arms[1] / 1.01**2 == pytest.approx(np.cos(np.radians(109.47)), abs=1e-3)
+    assert arms[:, 1].max() < -0.5  # away from both carbons
+    assert result.partial_charge.sum() == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize(("irons", "sulfurs", "formal"), [(2, 2, 1), (3, 4, 0), (4, 4, 2)])
+def test_the_sulfides_of_a_cluster_are_charged(irons: int, sulfurs: int, formal: int) -> None:
+    corners = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
+    metal = {f"FE{n}": [1.6 * x, 1.6 * y, 1.6 * z] for n, (x, y, z) in enumerate(corners[:irons])}
+    bridge = {
+        f"S{n}": [1.6 * (1 - x), 1.6 * (1 - y), 1.6 * (1 - z)]
+        for n, (x, y, z) in enumerate(corners[:sulfurs])
+    }
+    cluster = heavy(metal | bridge, "SF4", [])
+    cluster = replace(cluster, symbol=["FE"] * irons + ["S"] * sulfurs)
+    charged = charge(cluster, np.empty((0, 3))).receptor.partial_charge
+    assert charged.sum() == pytest.approx(formal)
 
 
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:

@@ -126,11 +126,39 @@ def test_a_smiles_of_the_config_is_used_first() -> None:
     alcohol = cofactor("XYZ", symbols, bonded, [1, 2, 1], {"XYZ": "CCO"})
     ester = cofactor("XYZ", symbols, bonded, [1, 2, 2], {"XYZ": "CCO"})
     assert (acid[2].hydrogens, alcohol[2].hydrogens, ester[2].hydrogens) == (0, 1, 0)
-    charged = alcohol[2].charge + alcohol[2].hydrogen_charge
-    assert ester[2].charge == pytest.approx(charged)
+    ether = cofactor(
+        "XYZ", [*symbols, "C"], [*bonded[:2], [1, 3], [2]], [1, 2, 2, 1], {"XYZ": "CCOC"}
+    )
+    assert ester[2].charge == pytest.approx(ether[2].charge)
     with pytest.raises(InputError, match=r"cofactors.XYZ: the SMILES cannot be read: 'C\(C'"):
         smiles_of(Structure(cofactors={"xyz": "C(C"}))
     assert Structure(cofactors={"xyz": "CCO"}).cofactors == {"XYZ": "CCO"}
+
+
+@pytest.mark.parametrize("name", ["A", "G", "C", "U", "DA", "DG", "DC", "DT"])
+def test_a_nucleotide_between_two_others_has_one_charge(name: str) -> None:
+    mol = Chem.MolFromSmiles(known()[name])
+    oxo, first, second = (
+        next(atom for atom, *_ in mol.GetSubstructMatches(Chem.MolFromSmarts(smarts)))
+        for smarts in ("O=P", "[O-]P", "[OH][C;R]1[C;R][C;R]O[C;R]1C")
+    )
+    for left_out in (oxo, first):  # whichever the residue's two oxygens are laid over
+        rows = [i for i in range(mol.GetNumAtoms()) if i != left_out]
+        around = [
+            [
+                rows.index(n.GetIdx())
+                for n in mol.GetAtomWithIdx(i).GetNeighbors()
+                if n.GetIdx() in rows
+            ]
+            for i in rows
+        ]
+        symbols = [mol.GetAtomWithIdx(i).GetSymbol().upper() for i in rows]
+        more = {rows.index(second), symbols.index("P")}
+        bonds = [len(near) + (i in more) for i, near in enumerate(around)]
+        found = cofactor(name, symbols, around, bonds, {})
+        total = sum(one.charge + one.hydrogens * one.hydrogen_charge for one in found.values())
+        assert total == pytest.approx(-1, abs=0.1)
+        assert found[rows.index(second)].hydrogens == 0
 
 
 def test_a_cofactor_may_be_a_file(tmp_path: Path) -> None:

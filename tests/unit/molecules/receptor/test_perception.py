@@ -16,6 +16,7 @@ from ligen_py.molecules.ligands.protonation import neutral
 from ligen_py.molecules.receptor import preparation
 from ligen_py.molecules.receptor.charges import amino_acid, of_molecule
 from ligen_py.molecules.receptor.cofactors import known
+from ligen_py.molecules.receptor.inspection import NO_TEMPLATE
 from ligen_py.molecules.receptor.perception import _matching, perceive
 from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
 from ligen_py.molecules.receptor.site import site_at, site_of_ligand
@@ -306,9 +307,7 @@ def test_an_element_that_autodock_lacks_takes_another_type() -> None:
 def test_what_is_refused_is_as_before(tmp_path: Path) -> None:
     text = written(embedded(known()["HEM"]), {"UNL": "XYZ"})
     found = prepared(tmp_path / "refused.pdb", text, Structure())
-    assert "hetero group, typed from its geometry; without charges for AutoDock4" in notes(
-        found, "XYZ"
-    )
+    assert f"hetero group, {NO_TEMPLATE}" in notes(found, "XYZ")
     assert not found.typed["ad4"].partial_charge.any()
     assert not (found.typed["ad4"].type == Ad4Type.HD).any()
 
@@ -324,7 +323,7 @@ def test_an_unknown_residue_of_a_chain_has_the_charges_of_an_amino_acid(
     (words,) = [why for why in notes(found, "A/XYZ/3") if "non-standard residue" in why]
     assert "perceived from its geometry: SMILES" in words
     charges = found.typed["ad4"].partial_charge
-    expected = amino_acid(name, False)
+    expected = amino_acid(name)
     mine = {
         label.rpartition("/")[2]: (float(charge), Ad4Type(kind))
         for label, charge, kind in zip(

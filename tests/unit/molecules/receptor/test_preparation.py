@@ -23,6 +23,7 @@ from ligen_py.molecules.receptor.site import (
 from ligen_py.molecules.receptor.structure import read_atoms
 from ligen_py.molecules.receptor.writing import receptor_pdb
 from ligen_py.molecules.typing.xscore_residues import receptor_type
+from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.vina import VinaType
 from ligen_py.records.functions.xscore import Interaction
 from ligen_py.records.pocket import Audit
@@ -186,6 +187,27 @@ def test_names_in_wrong_columns_or_elements_of_names_make_no_calcium_of_carbon(
         assert found.typed["vina"].type.tolist() == right.typed["vina"].type.tolist()
 
 
+@pytest.mark.parametrize(
+    ("name", "residue", "element"),
+    [
+        (" Na+", "Na+", "NA"), (" Cl-", "Cl-", "CL"), (" K+ ", "K+ ", "K"), (" NA ", "NA+", "NA"),
+        ("CAD ", "CAD", "CD"), ("RUB ", "RUB", "RB"), (" CLA", "CLA", "CL"), ("ZN  ", "ZN2", "ZN"),
+    ],
+)  # fmt: skip
+def test_ions_of_simulations_are_no_nitrogen_or_carbon(
+    tmp_path: Path, ligand_site: Site, name: str, residue: str, element: str
+) -> None:
+    ion = het("X", residue, 50, (-5.0, 0.0, 0.0))
+    ion = f"{ion[:12]}{name}{ion[16:76]}"
+    prepared = run(tmp_path, [*ALANINES, ion], ligand_site)
+    (found,) = [
+        number
+        for label, number in zip(labels(prepared), prepared.receptor.element, strict=True)
+        if label.startswith(f"A/{residue.strip()}/50/")
+    ]
+    assert found == gemmi.Element(element).atomic_number
+
+
 def test_a_chain_called_by_the_sign_between_names_is_written_and_exported(
     tmp_path: Path, ligand_site: Site
 ) -> None:
@@ -241,6 +263,23 @@ def test_disulfides_bind_and_close_contacts_do_not(tmp_path: Path, ligand_site: 
     assert root["A/CYS/1/SG"] == pytest.approx([6.92, 0.0, 0.0])
     assert root["B/CYS/7/SG"] == pytest.approx([6.8, 0.0, 0.0])
     assert receptor.rooted[receptor.label == "A/CYS/9/CB"].tolist() == [0]
+
+
+@pytest.mark.parametrize("apart", [2.04, 2.55])
+def test_a_disulfide_that_is_noted_has_no_thiols(
+    tmp_path: Path, ligand_site: Site, apart: float
+) -> None:
+    lines = [
+        atom("CB", "CYS", 1, (5.0, 0.0, 0.0)),
+        atom("SG", "CYS", 1, (6.8, 0.0, 0.0), "S"),
+        atom("HG", "CYS", 1, (7.2, 1.27, 0.0), "H"),
+        atom("SG", "CYS", 7, (6.8 + apart, 0.0, 0.0), "S", chain="B"),
+        atom("CB", "CYS", 7, (8.6 + apart, 0.0, 0.0), chain="B"),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert noted(prepared, "A/CYS/1")[-1] == "noted: disulfide: with B/CYS/7 (in the box)"
+    assert (prepared.typed["ad4"].type == Ad4Type.HD).sum() == 0
+    assert prepared.typed["ad4"].partial_charge.sum() == pytest.approx(0, abs=0.15)
 
 
 def test_types_come_from_the_residue_or_from_the_geometry(
@@ -898,6 +937,46 @@ def test_a_column_that_mmcif_lacks_is_named(tmp_path: Path, ligand_site: Site, c
         keep(cif(tmp_path, drop=column), ligand_site)
 
 
+@pytest.mark.parametrize("drop", ["auth_seq_id", ""])
+def test_residues_of_mmcif_without_numbers_by_its_authors_are_not_one(
+    tmp_path: Path, ligand_site: Site, drop: str
+) -> None:
+    water = [het("O", "HOH", 1, (3.0 * n, 6.0, 0.0), "O") for n in range(3)]
+    sugar = [
+        het(name, "XYZ", 1, (x, -6.0, y)) for x in (-4.0, 4.0) for name, y in (("C1", 0), ("C2", 1))
+    ]
+    path = cif(tmp_path)
+    document = gemmi.cif.read(str(path))
+    loop = document[0].find_mmcif_category("_atom_site.").loop
+    own = {tag.rpartition(".")[2]: place for place, tag in enumerate(loop.tags)}
+    for record in (*sugar, *water):
+        row = loop.values[: loop.width()]
+        for tag, value in {
+            "group_PDB": "HETATM",
+            "type_symbol": record[76:78].strip(),
+            "label_atom_id": record[12:16].strip(),
+            "auth_atom_id": record[12:16].strip(),
+            "label_comp_id": record[17:20],
+            "auth_comp_id": record[17:20],
+            "label_seq_id": ".",
+            "auth_seq_id": "?",
+            "Cartn_x": record[30:38].strip(),
+            "Cartn_y": record[38:46].strip(),
+            "Cartn_z": record[46:54].strip(),
+        }.items():
+            if tag in own:
+                row[own[tag]] = value
+        loop.add_row(row)
+    if drop:
+        loop.remove_column(f"_atom_site.{drop}")
+    path.write_text(document.as_string())
+    found = rows(keep(path, ligand_site, waters="all"))
+    # The alanines are 1, 2 and 9 by the authors, and the first three of the sequence.
+    n = 4 if drop else 10
+    assert {part for part in found if "XYZ" in part} == {f"A/XYZ/{n}", f"A/XYZ/{n + 1}"}
+    assert {part for part in found if "HOH" in part} == {f"A/HOH/{n + k}" for k in (2, 3, 4)}
+
+
 def test_the_atoms_of_mmcif_may_stand_in_any_block(tmp_path: Path, ligand_site: Site) -> None:
     path = cif(tmp_path)
     plain = keep(path, ligand_site)
@@ -1054,6 +1133,58 @@ def test_glycans_covalent_ligands_and_ions_have_their_names(
     assert charges["A/F/32/F"] == -1.0
 
 
+COVALENT = [
+    atom("CB", "CYS", 3, (3.0, 5.0, 0.0)),
+    atom("SG", "CYS", 3, (4.8, 5.0, 0.0), "S"),
+    het("C1", "XYZ", 60, (5.4, 6.7, 0.0)),
+    het("C2", "XYZ", 60, (6.9, 6.7, 0.0)),
+    het("C3", "XYZ", 60, (7.4, 8.1, 0.0)),
+    atom("CB", "SER", 4, (3.0, -5.0, 0.0)),
+    atom("OG", "SER", 4, (4.42, -5.0, 0.0), "O"),
+    het("C1", "XYZ", 61, (5.1, -6.25, 0.0)),
+    het("C2", "XYZ", 61, (6.6, -6.25, 0.0)),
+    het("C3", "XYZ", 61, (7.1, -7.65, 0.0)),
+]
+"""A thioether and an ether."""
+
+
+@pytest.mark.parametrize("hydrogen", [False, True])
+def test_a_covalent_ligand_is_in_the_place_of_a_hydrogen(
+    tmp_path: Path, ligand_site: Site, hydrogen: bool
+) -> None:
+    backbone = [atom("N", "CYS", 3, (2.4, 3.7, 0.0), "N"), atom("H", "CYS", 3, (1.4, 3.7, 0), "H")]
+    lines = [*COVALENT, *backbone] if hydrogen else COVALENT
+    prepared = run(tmp_path, lines, ligand_site)
+    ad4 = prepared.typed["ad4"]
+    bearers = prepared.receptor.xyz[prepared.receptor.element != 6]
+    hydrogens = ad4.xyz[ad4.type == Ad4Type.HD]
+    near = np.linalg.norm(hydrogens[:, None] - bearers, axis=2) < 1.4
+    assert near.sum() == len(hydrogens) == hydrogen
+    assert not any("CYM" in words for words in noted(prepared, "A/CYS/3"))
+    xscore = prepared.typed["xscore"]
+    assert xscore.interaction[labels(prepared).index("A/SER/4/OG")] == Interaction.ACCEPTOR
+    smiles = [words.rpartition(" ")[2] for words in noted(prepared, "A/XYZ/60")]
+    assert smiles == ["CCCSC"]
+
+
+def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    structure = gemmi.read_pdb_string("\n".join(lines))
+    lysine = next(residue for residue in structure[0]["B"] if residue.name == "LYS")
+    end, before = (np.array(lysine[name][0].pos.tolist()) for name in ("NZ", "CE"))
+    bond = (end - before) / np.linalg.norm(end - before)
+    ligand = [het(f"C{n}", "XYZ", 900, tuple(end + 1.47 * n * bond), chain="B") for n in (1, 2, 3)]
+    path = write(tmp_path / "bound.pdb", [*lines, *ligand])
+    site = site_at(tuple(end.tolist()), 8.0)
+    prepared = keep(path, site, protonation="propka")
+    ad4 = prepared.typed["ad4"]
+    near = np.linalg.norm(ad4.xyz - end, axis=1) < 1.3
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == 2
+    words = "noted: bound to a hetero group, which PDB2PQR did not see; left as it is"
+    assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
+
+
 def test_other_copies_of_the_ligand_leave_and_can_be_kept(
     tmp_path: Path, ligand_site: Site
 ) -> None:
@@ -1133,9 +1264,59 @@ def test_an_atom_that_the_audit_does_not_explain_is_an_error(
 
 
 def test_what_pdb2pqr_cannot_protonate_is_one_sentence(tmp_path: Path, ligand_site: Site) -> None:
-    path = write(tmp_path / "a.pdb", [atom("CA", "ALA", 1, (3.0, 0.0, 0.0))])
-    with pytest.raises(InputError, match=r"PDB2PQR cannot protonate it .*--protonation given"):
+    stub = [atom("N", "TRP", 1, (3.0, 0.0, 0.0), "N"), atom("CA", "TRP", 1, (4.4, 0.0, 0.0))]
+    path = write(tmp_path / "a.pdb", [*stub, atom("C", "TRP", 1, (5.0, 1.4, 0.0))])
+    message = r"PDB2PQR cannot protonate it \(.* TRP 1 .*\); .*--protonation given"
+    with pytest.raises(InputError, match=message):
         keep(path, ligand_site, protonation="propka")
+
+
+def test_what_pdb2pqr_does_not_see_keeps_the_hydrogens_of_the_file(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    water = [
+        het("O", "HOH", 900, (10.3, 36.3, 18.6), "O", "B"),
+        het("H1", "HOH", 900, (10.3, 37.26, 18.6), "H", "B"),
+        het("H2", "HOH", 900, (11.2, 35.98, 18.6), "H", "B"),
+        het("H3", "HOH", 901, (90.0, 0.0, 0.0), "H", "B"),
+    ]
+    site = site_at((10.3, 36.3, 18.6), 8.0)
+    path = write(tmp_path / "a.pdb", [*lines, *water])
+    prepared = keep(path, site, protonation="propka", waters="all")
+    hydrogens = prepared.typed["ad4"].xyz[prepared.typed["ad4"].type == Ad4Type.HD]
+    for line in water[1:3]:
+        xyz = [float(line[start : start + 8]) for start in (30, 38, 46)]
+        assert np.linalg.norm(hydrogens - xyz, axis=1).min() < 1e-3
+    assert ("kept", 2, "polar hydrogen of the file, for AutoDock4") in settled(prepared)
+    (words,) = [words for words in noted(prepared, "hydrogens") if words.startswith("added")]
+    assert words == "added: polar hydrogens for AutoDock4, by PDB2PQR"
+
+
+def test_pdb2pqr_begins_no_chain_behind_a_modified_residue(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    first = lines[0][22:26]
+    lines = [f"{x[:17]}XYZ{x[20:]}" if x[22:26] == first else x for x in lines]
+    nitrogen = next(x for x in lines if x[22:26] != first)
+    xyz = tuple(float(nitrogen[start : start + 8]) for start in (30, 38, 46))
+    prepared = keep(write(tmp_path / "a.pdb", lines), site_at(xyz, 8.0), protonation="propka")
+    ad4 = prepared.typed["ad4"]
+    hydrogens = ad4.xyz[ad4.type == Ad4Type.HD].astype(float)
+    (own,) = hydrogens[np.linalg.norm(hydrogens - xyz, axis=1) < 1.3]
+    heavy = ad4.xyz[ad4.type != Ad4Type.HD].astype(float)
+    assert np.linalg.norm(heavy - own, axis=1).min() == pytest.approx(1.01, abs=0.01)
+    assert np.sort(np.linalg.norm(heavy - own, axis=1))[1] > 1.9
+
+
+def test_a_residue_without_its_backbone_does_not_stop_pdb2pqr(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    lines += [atom("N", "SER", 900, (13.0, 36.0, 19.0), "N", "B")]
+    site = site_of_ligand(DHFR / "1ia1_ligand.sdf", 10.0)
+    prepared = keep(write(tmp_path / "a.pdb", lines), site, protonation="propka")
+    words = "noted: lacks atoms of its backbone, so that PDB2PQR did not see it"
+    assert words in noted(prepared, "B/SER/900")
+    assert "noted: state HID: by its hydrogens" in noted(prepared, "B/HIS/129")
 
 
 def test_a_chain_that_ends_within_is_protonated_in_all_its_parts(tmp_path: Path) -> None:
