@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from ligen_py.molecules.export import posed
 from ligen_py.molecules.library.reading import records
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed
-from ligen_py.molecules.ligands.preparation import State, prepare
+from ligen_py.molecules.ligands.preparation import prepare
+from ligen_py.molecules.ligands.rows import State
 from ligen_py.settings.parse import ParseSettings
 
 

@@ -16,8 +16,6 @@ from ligen_py.molecules.library.reading import GUESSED, WHOLE, Columns, Part, Re
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.ligands.preparation import (
     Prepared,
-    State,
-    columns_of,
     compile_rules,
     lost,
     prepare,
@@ -25,6 +23,7 @@ from ligen_py.molecules.ligands.preparation import (
     prepare_together,
 )
 from ligen_py.molecules.ligands.rotatable_bonds import pair_words
+from ligen_py.molecules.ligands.rows import State, columns_of
 from ligen_py.molecules.workers import ordered_map
 from ligen_py.pace import Pace
 from ligen_py.records.column import Record as Stored

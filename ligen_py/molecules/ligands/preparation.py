@@ -6,25 +6,21 @@ stands in a library and however the library is cut.
 """
 
 import hashlib
-import logging
 import math
 import os
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
-from functools import cache, lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from rdkit import Chem, rdBase
+from rdkit import Chem
 
-from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.arrays import Arrays
-from ligen_py.molecules.graph import Graph, Outline, atoms_of, outlines
+from ligen_py.molecules.graph import Outline, outlines
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import (
@@ -33,9 +29,19 @@ from ligen_py.molecules.ligands.conformers import (
     have_conformers,
     macrocycle,
 )
+from ligen_py.molecules.ligands.drawn import (
+    UnusableError,
+    collector,
+    molecule_of_record,
+    require_supported,
+    short,
+    unlabelled,
+    without_datives,
+)
 from ligen_py.molecules.ligands.filters import objection, properties
 from ligen_py.molecules.ligands.protonation import families, protonating, substituents
-from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, pair_masks, rotatable_bonds
+from ligen_py.molecules.ligands.rotatable_bonds import heavy_first, rotatable_bonds
+from ligen_py.molecules.ligands.rows import State
 from ligen_py.molecules.ligands.shapes import ShapeCache, UnknownShapeError
 from ligen_py.molecules.ligands.standardising import (
     MIXTURE,
@@ -52,16 +58,12 @@ from ligen_py.molecules.ligands.states import (
     tautomers,
     tetrahedral_carbons,
     undefined_stereo,
-    unmark_acids,
 )
-from ligen_py.molecules.lists import USUAL, Lists
-from ligen_py.molecules.mol2 import read_mol2
+from ligen_py.molecules.lists import Lists
 from ligen_py.molecules.steps import ALONE, Steps, at_once, in_turn
 from ligen_py.molecules.stored import stored, stored_arrays
 from ligen_py.molecules.surroundings import surroundings
 from ligen_py.molecules.typing.gasteiger import gasteiger_of
-from ligen_py.molecules.typing.input import LigandAtoms
-from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
 from ligen_py.molecules.workers import OUT_OF_MEMORY
 from ligen_py.records.ledger import Reason, Status
 from ligen_py.records.properties import PROPERTY_NAMES
@@ -93,117 +95,6 @@ MOST = ("protomers", "tautomers", "stereoisomers", "conformers", "macrocycle_con
 """Settings that limit how many states and conformers a molecule has."""
 
 MADE_WHOLE = "conformers made whole, as its rigid pieces cannot be joined"
-
-DETAIL_LENGTH = 200
-"""Most characters of a message that go into the ledger."""
-
-_SAID = re.compile(r"\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
-"""A message of RDKit behind its time, or without one; other lines are traces of its own."""
-
-
-@dataclass(frozen=True)
-class State:
-    """One row of `records.Ligands`: a form of a molecule with a start conformer."""
-
-    outline: Outline
-    """Atoms in docking order."""
-    partial: np.ndarray
-    """f8 (atoms,): Gasteiger charges, which need the molecule."""
-    shape: dict[str, np.ndarray]
-    """Its rows of those columns of `records.Ligands` that do not follow from the outline."""
-
-    @property
-    def columns(self) -> dict[str, np.ndarray]:
-        """Its rows of all columns of `records.Ligands`, offsets and entry apart."""
-        return columns_of([self])["ligands"]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """As strings of bytes: a process needs a third of the time to pass it to another one.
-
-        What conformers share is passed once, as they have the same outline.
-        """
-        own = _bytes_of(self.shape, OWN)
-        return _unpacked, (self.shape["smiles"][0], *_shared(self), *own)
-
-
-def _bytes_of(
-    values: dict[str, np.ndarray], columns: Sequence["_Packed"]
-) -> tuple[tuple[int, ...], bytes]:
-    """Lengths of some arrays, and their bytes one after another."""
-    arrays = [np.asarray(values[name], dtype) for name, dtype, _ in columns]
-    return tuple(map(len, arrays)), b"".join([array.tobytes() for array in arrays])
-
-
-def _shared(state: State) -> tuple[tuple[int, ...], bytes]:
-    """What all conformers of a molecule have; the same object for the next one of it."""
-    if _last.get("outline") is not state.outline:
-        values = {"partial": state.partial, **vars(state.outline), **state.shape}
-        _last.update(outline=state.outline, packed=_bytes_of(values, SHARED))
-    packed: tuple[tuple[int, ...], bytes] = _last["packed"]
-    return packed
-
-
-_last: dict[str, Any] = {}
-"""The outline that was packed last, and its bytes."""
-
-_Packed = tuple[str, str, tuple[int, ...]]
-SHARED: tuple[_Packed, ...] = (
-    ("partial", "f8", ()),
-    ("heavy", "i4", ()),
-    ("ends", "i4", (2,)),
-    ("ring", "i4", ()),
-    ("ring_size", "i4", ()),
-    ("torsion_axis", "i2", (2,)),
-    ("torsion_range", "i2", (4,)),
-    ("element", "u1", ()),
-    ("charge", "i1", ()),
-    ("aromatic", "?", ()),
-    ("aromatic_double", "?", ()),
-    ("accepts", "?", ()),
-    ("order", "u1", ()),
-    ("amide", "?", ()),
-    ("molecule", "u1", ()),
-)
-"""Arrays of a molecule, types and further dimensions; the largest types first, so none is split."""
-OWN: tuple[_Packed, ...] = (
-    ("state_cost", "f4", ()),
-    ("strain", "f4", ()),
-    ("xyz", "f4", (3,)),
-    ("conformer", "u2", ()),
-    ("isomers", "u2", ()),
-)
-"""Those of a conformer."""
-
-
-def _unpacked(
-    smiles: str, shared: tuple[int, ...], data: bytes, own: tuple[int, ...], more: bytes
-) -> State:
-    """A state from its bytes."""
-    outline, partial, shape = _shared_of(smiles, shared, data)
-    return State(outline, partial, {**shape, **_arrays_of(own, more, OWN)})
-
-
-@lru_cache(maxsize=1)
-def _shared_of(
-    smiles: str, sizes: tuple[int, ...], data: bytes
-) -> tuple[Outline, np.ndarray, dict[str, np.ndarray]]:
-    """The same objects for all conformers of a molecule, which come one after another."""
-    values = _arrays_of(sizes, data, SHARED)
-    outline = Outline(**{spec.name: values.pop(spec.name) for spec in fields(Outline)})
-    partial = values.pop("partial")
-    return outline, partial, {"smiles": np.array([smiles], object), **values}
-
-
-def _arrays_of(
-    sizes: tuple[int, ...], data: bytes, columns: Sequence[_Packed]
-) -> dict[str, np.ndarray]:
-    """Arrays from their lengths and bytes."""
-    values, start = {}, 0
-    for (name, dtype, further), size in zip(columns, sizes, strict=True):
-        array = np.frombuffer(data, dtype, size * math.prod(further), start)
-        values[name] = array.reshape(size, *further) if further else array
-        start += array.nbytes
-    return values
 
 
 @dataclass(frozen=True)
@@ -247,14 +138,6 @@ class Prepared:
         return Status.REJECTED if self.reason in RULES else Status.FAILED
 
 
-class _UnusableError(Exception):
-    """Ends the preparation of a molecule."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-
-
 def compile_rules() -> None:
     """Parse the patterns that all molecules are compared with; workers inherit what is there."""
     families()
@@ -268,7 +151,7 @@ def prepare(record: Record, settings: ParseSettings, shapes: Path | None = None)
     `shapes` is a file of rigid pieces' shapes that processes share (see `ShapeCache`); it changes
     the time that this takes, never the result.
     """
-    with _collector() as messages:
+    with collector() as messages:
         return _ended(_prepared(record, settings, shapes, messages))
 
 
@@ -280,13 +163,13 @@ def prepare_together(
     With 3-D coordinates they take two fifths less time than one after another. Where something must
     be embedded, which may take long, the result is a function that goes on with the record.
     """
-    with _collector() as messages:
+    with collector() as messages:
         found = in_turn([_prepared(record, settings, shapes, messages) for record in records])
     return [one if isinstance(one, Prepared) else partial(_alone, one) for one in found]
 
 
 def _alone(steps: Steps[Prepared]) -> Prepared:
-    with _collector():
+    with collector():
         return _ended(steps)
 
 
@@ -309,17 +192,17 @@ def _prepared(
     smiles = key = ""
     notes: list[str] = []
     try:
-        drawn = _molecule(record, messages)
+        drawn = molecule_of_record(record, messages)
         yield None
         parent, written = yield from _parent(drawn, settings)
-        if ":" in written and _unlabelled(drawn):
+        if ":" in written and unlabelled(drawn):
             parent, written = yield from _parent(drawn, settings)
             parent.notes.append("map numbers of atoms removed")
-        if ("->" in written or "<-" in written) and _without_datives(drawn):
+        if ("->" in written or "<-" in written) and without_datives(drawn):
             parent, written = yield from _parent(drawn, settings)
             parent.notes.append("dative bonds written as charges")
         notes += parent.notes
-        _require_supported(parent.mol)
+        require_supported(parent.mol)
         smiles = smiles_with_groups(parent.mol)
         yield None
         key = content_key(smiles)
@@ -331,10 +214,10 @@ def _prepared(
         values = properties(parent.mol)
         yield None
         _shape_cache(settings, shapes).save()
-        note = _short("; ".join(notes))
+        note = short("; ".join(notes))
         return Prepared(smiles, key, note=note, states=states, properties=values)
-    except _UnusableError as error:
-        detail, note = _short(str(error)), _short("; ".join(notes))
+    except UnusableError as error:
+        detail, note = short(str(error)), short("; ".join(notes))
         return Prepared(smiles, key, error.reason, detail, note)
     except MemoryError:
         raise
@@ -352,32 +235,9 @@ def _parent(drawn: Chem.Mol, settings: ParseSettings) -> Steps[tuple[Parent, str
     return parent, canonical_smiles(parent.mol)
 
 
-def _unlabelled(mol: Chem.Mol) -> bool:
-    """Take off the map numbers of atoms, which are labels; whether there were any."""
-    labelled = [atom for atom in atoms_of(mol) if atom.GetAtomMapNum()]
-    for atom in labelled:
-        atom.SetAtomMapNum(0)
-    return bool(labelled)
-
-
-def _without_datives(mol: Chem.Mol) -> bool:
-    """Make a dative bond a single one between charges, as pKa and types are known; if there is one.
-
-    RDKit counts a dative bond in no ring.
-    """
-    datives = [bond for bond in mol.GetBonds() if bond.GetBondType() == Chem.BondType.DATIVE]
-    for bond in datives:
-        giver, taker = bond.GetBeginAtom(), bond.GetEndAtom()
-        giver.SetFormalCharge(giver.GetFormalCharge() + 1)
-        taker.SetFormalCharge(taker.GetFormalCharge() - 1)
-        bond.SetBondType(Chem.BondType.SINGLE)
-    Chem.SanitizeMol(mol)
-    return bool(datives)
-
-
 def _unreadable(error: Exception, smiles: str = "", key: str = "") -> Prepared:
     detail = f"RDKit: {type(error).__name__}: {error}"
-    return Prepared(smiles, key, Reason.UNPARSABLE, _short(detail))
+    return Prepared(smiles, key, Reason.UNPARSABLE, short(detail))
 
 
 def prepare_one_state(
@@ -389,7 +249,7 @@ def prepare_one_state(
     if prepared.status != Status.READY:
         return prepared
     note = "in one state and conformer: all of them passed a limit, or crashed their worker"
-    return replace(prepared, note=_short("; ".join(filter(None, (prepared.note, note)))))
+    return replace(prepared, note=short("; ".join(filter(None, (prepared.note, note)))))
 
 
 def lost(record: Record, timed_out: bool, exit_code: int, settings: ParseSettings) -> Prepared:
@@ -404,112 +264,9 @@ def lost(record: Record, timed_out: bool, exit_code: int, settings: ParseSetting
     return Prepared(reason=Reason.UNPARSABLE, detail=detail)
 
 
-class _Collector(logging.Handler):
-    """Where RDKit's messages go: into a list within a block, else to stderr."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.messages: list[str] | None = None
-
-    def __enter__(self) -> list[str]:
-        self.messages = []
-        return self.messages
-
-    def __exit__(self, *error: object) -> None:
-        self.messages = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the message of a record, or show it."""
-        if self.messages is not None:
-            self.messages.append(record.getMessage())
-        elif logging.lastResort and record.levelno >= logging.lastResort.level:
-            logging.lastResort.handle(record)
-
-
-@cache
-def _collector() -> _Collector:
-    """The one of this process, where RDKit's messages go from now on."""
-    rdBase.LogToPythonLogger()
-    logger = logging.getLogger("rdkit")
-    logger.propagate = False
-    collector = _Collector()
-    logger.handlers[:] = [collector]
-    return collector
-
-
-def _short(text: str) -> str:
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= DETAIL_LENGTH else line[: DETAIL_LENGTH - 3] + "..."
-
-
-def _molecule(record: Record, messages: list[str]) -> Chem.Mol:
-    if record.reason != Reason.NONE:
-        raise _UnusableError(record.reason, record.text)
-    earlier = len(messages)
-    if record.kind == "mol":
-        if "\nM  END" not in record.text:
-            raise _UnusableError(Reason.UNPARSABLE, "no 'M  END' line; the record is cut short")
-        mol = Chem.MolFromMolBlock(record.text, removeHs=False)
-    elif record.kind == "mol2":
-        mol = read_mol2(record.text)
-    else:
-        if not (record.text.isascii() and record.text.isprintable()):
-            raise _UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")
-        mol = Chem.MolFromSmiles(record.text, _smiles_rules())
-    if mol is None:
-        raise _UnusableError(Reason.UNPARSABLE, _said(messages[earlier:]))
-    for atom in atoms_of(mol) if mol.HasQuery() else ():
-        if atom.HasQuery() and _is_list(atom.DescribeQuery()):
-            atom.SetAtomicNum(0)  # some lists count as their first element
-    unmark_acids(mol)
-    return mol
-
-
-def _said(messages: Sequence[str]) -> str:
-    """Why RDKit cannot read a record: its first message that is no warning, if there is one."""
-    said = [found[1] or found[2] for message in messages if (found := _SAID.match(message))]
-    errors = (message for message in said if "warning" not in message.lower())
-    return next(errors, said[0] if said else "RDKit cannot read the record")
-
-
-def _is_list(query: str) -> bool:
-    """Whether what RDKit says of an atom's query leaves more than one element, as [N,O] does."""
-    return query.count("AtomAtomicNum") > 1 or "!=" in query or "not" in query
-
-
-@cache
-def _smiles_rules() -> Chem.SmilesParserParams:
-    """A faulty extension behind a SMILES costs the extension, not the molecule."""
-    result = Chem.SmilesParserParams()
-    result.parseName = False
-    result.strictCXSMILES = False
-    return result
-
-
 def content_key(smiles: str) -> str:
     """16 hexadecimal digits that stand for a parent molecule."""
     return hashlib.sha256(smiles.encode()).hexdigest()[:16]
-
-
-def _require_supported(mol: Chem.Mol) -> None:
-    elements = surroundings(mol).element
-    if not SUPPORTED.issuperset(elements):
-        atoms = (atom for atom, element in enumerate(elements) if element not in SUPPORTED)
-        strange = {mol.GetAtomWithIdx(atom).GetSymbol() for atom in atoms}
-        names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
-        raise _UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
-    lists = surroundings(mol).lists
-    if not USUAL.issuperset([bond.type for bond in lists.bonds]):
-        said = "a bond is neither single, double, triple nor aromatic"
-        raise _UnusableError(Reason.UNPARSABLE, said)
-    if any(
-        bond.code == 4 and not (lists.aromatic[near] and lists.aromatic[far])
-        for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)
-    ):
-        said = "a bond outside rings is drawn as aromatic; draw it as single or double"
-        raise _UnusableError(Reason.UNPARSABLE, said)
-    if max(elements, default=0) < 2:
-        raise _UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
 
 
 def _require_wanted(parent: Chem.Mol, notes: list[str], settings: ParseSettings) -> None:
@@ -519,10 +276,10 @@ def _require_wanted(parent: Chem.Mol, notes: list[str], settings: ParseSettings)
         notes.append(f"macrocycle of {size} atoms")
     mixture = [note for note in notes if note.startswith(MIXTURE)]
     if mixture and settings.mixtures == "reject":
-        raise _UnusableError(Reason.MIXTURE, mixture[0])
+        raise UnusableError(Reason.MIXTURE, mixture[0])
     found = objection(parent, settings.properties, settings.alerts, settings.exclude)
     if found:
-        raise _UnusableError(*found)
+        raise UnusableError(*found)
 
 
 @dataclass(frozen=True)
@@ -541,7 +298,7 @@ def _drawing(
         mol, _ = largest_fragment(drawn)
         return _Drawing(mol, its_smiles if parent.as_drawn else canonical_smiles(mol))
     if settings.embed == "never":
-        raise _UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
+        raise UnusableError(Reason.NO_COORDINATES, "no 3-D coordinates, and none may be made")
     return None
 
 
@@ -589,7 +346,7 @@ def _built(
     settings: ParseSettings,
     shapes: Path | None,
     notes: list[str],
-) -> Steps[tuple[dict[str, list[State]], list[_UnusableError]]]:
+) -> Steps[tuple[dict[str, list[State]], list[UnusableError]]]:
     """States of a parent by SMILES, and what was in the way of the others.
 
     `known` is the parent's SMILES, where it has one already. With a drawing the states have its
@@ -597,7 +354,7 @@ def _built(
     made.
     """
     states: dict[str, list[State]] = {}
-    problems: dict[str, _UnusableError] = {}
+    problems: dict[str, UnusableError] = {}
     forms = yield from _forms(parent, known, settings)
     if not drawing or settings.embed == "never":
         places = [drawing is not None] * len(forms)
@@ -625,7 +382,7 @@ def _built(
                     states[smiles] = yield from _ligands(
                         isomer, ordered, smiles, placed, settings, shapes, notes
                     )
-            except _UnusableError as error:
+            except UnusableError as error:
                 problems[smiles] = error
         made = list(states.values())[before:]
         for ligand in (ligand for ligands in made for ligand in ligands):
@@ -641,7 +398,7 @@ def _ordered_ahead(
     found = {}
     for isomer, smiles in isomers:
         if smiles not in found:
-            with suppress(_UnusableError):
+            with suppress(UnusableError):
                 found[smiles] = _full(isomer, drawing, smiles, settings)
     yield None
     lists = list(map(Lists, found.values()))
@@ -724,7 +481,7 @@ def _full(
     mol = Chem.AddHs(mol, addCoords=drawing is not None) if Chem.NeedsHs(mol) else mol
     if mol.GetNumAtoms() > settings.max_atoms:
         detail = f"{mol.GetNumAtoms()} atoms with hydrogens, at most {settings.max_atoms}"
-        raise _UnusableError(Reason.TOO_MANY_ATOMS, detail)
+        raise UnusableError(Reason.TOO_MANY_ATOMS, detail)
     return mol
 
 
@@ -741,7 +498,7 @@ def _ligands(
     rotatable = len(ordered.torsions.axes)
     if rotatable > settings.max_torsions:
         detail = f"{rotatable} rotatable bonds, at most {settings.max_torsions}"
-        raise _UnusableError(Reason.TOO_MANY_TORSIONS, detail)
+        raise UnusableError(Reason.TOO_MANY_TORSIONS, detail)
     ordered.outline.require_orders()
     if placed:
         xyz = ordered.lists.mol.GetConformer().GetPositions()
@@ -779,7 +536,7 @@ def _joined(
             makes,
         )
     except NoConformerError as error:
-        raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
+        raise UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
 
 
 def _whole(
@@ -791,7 +548,7 @@ def _whole(
     try:
         embed(mol, settings.seed, content_key(smiles), _most(ordered, settings))
     except NoConformerError as error:
-        raise _UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
+        raise UnusableError(Reason.EMBEDDING_FAILED, str(error)) from error
     made = [one.GetPositions() for one in mol.GetConformers()]
     as_it_stands = np.arange(mol.GetNumAtoms())
     return replace(ordered, lists=Lists(mol), order=as_it_stands, octets=stored(mol)), made
@@ -880,46 +637,6 @@ def _docking_orders(lists: Sequence[Lists]) -> list[_Ordered]:
             )
         )
     ]
-
-
-Columns = dict[str, dict[str, np.ndarray]]
-"""Group of a ligands file -> its columns."""
-
-
-def columns_of(states: Sequence[State]) -> Columns:
-    """The columns of some states (at least one), offsets and entry apart.
-
-    Those of `records.Ligands`, and for every scoring function that has atom types those of its own
-    group; all states are typed at once.
-    """
-    graph = Graph.of_outlines([state.outline for state in states])
-    sizes = [len(state.partial) for state in states]
-    owner = np.repeat(np.arange(len(states)), sizes)
-    first_atom = np.cumsum([0, *sizes[:-1]])
-    shapes = [state.shape for state in states]
-    common = {name: np.concatenate([shape[name] for shape in shapes]) for name in shapes[0]}
-    common |= {
-        "element": graph.element,
-        "charge": graph.charge,
-        "bond": (graph.bond - first_atom[owner[graph.bond]]).astype("u1"),
-        "bond_order": graph.order,
-        "pair_mask": _pair_masks(graph, common, [len(shape["torsion_axis"]) for shape in shapes]),
-    }
-    partial = np.concatenate([state.partial for state in states])
-    atoms = LigandAtoms(graph, partial, owner, len(states))
-    typed = {
-        types.group: load_types(types, "typing").ligand_columns(atoms) for types in all_types()
-    }
-    return {"ligands": common} | typed
-
-
-def _pair_masks(
-    graph: Graph, columns: dict[str, np.ndarray], torsions: Sequence[int]
-) -> np.ndarray:
-    is_heavy = graph.element > 1
-    number = np.cumsum(is_heavy) - 1
-    bond = number[graph.bond[is_heavy[graph.bond].all(axis=1)]]
-    return pair_masks(bond, columns["torsion_range"], columns["heavy"], np.array(torsions))
 
 
 def _centred(xyz: np.ndarray, heavy: int) -> np.ndarray:

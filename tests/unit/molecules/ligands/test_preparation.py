@@ -18,10 +18,10 @@ from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands import preparation
 from ligen_py.molecules.ligands.preparation import (
     Prepared,
-    columns_of,
     prepare,
     prepare_together,
 )
+from ligen_py.molecules.ligands.rows import columns_of
 from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.molecules.typing.gasteiger import gasteiger

@@ -1,0 +1,163 @@
+"""A record of a library as an RDKit molecule, or why it is none that can be docked."""
+
+import logging
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from rdkit import Chem, rdBase
+
+from ligen_py.molecules.graph import atoms_of
+from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.states import unmark_acids
+from ligen_py.molecules.lists import USUAL
+from ligen_py.molecules.mol2 import read_mol2
+from ligen_py.molecules.surroundings import surroundings
+from ligen_py.molecules.typing.xscore_ligands import SUPPORTED
+from ligen_py.records.ledger import Reason
+
+DETAIL_LENGTH = 200
+"""Most characters of a message that go into the ledger."""
+
+_SAID = re.compile(r"\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
+"""A message of RDKit behind its time, or without one; other lines are traces of its own."""
+
+
+class UnusableError(Exception):
+    """Ends the preparation of a molecule."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class _Collector(logging.Handler):
+    """Where RDKit's messages go: into a list within a block, else to stderr."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] | None = None
+
+    def __enter__(self) -> list[str]:
+        self.messages = []
+        return self.messages
+
+    def __exit__(self, *error: object) -> None:
+        self.messages = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the message of a record, or show it."""
+        if self.messages is not None:
+            self.messages.append(record.getMessage())
+        elif logging.lastResort and record.levelno >= logging.lastResort.level:
+            logging.lastResort.handle(record)
+
+
+@cache
+def collector() -> _Collector:
+    """The one of this process, where RDKit's messages go from now on."""
+    rdBase.LogToPythonLogger()
+    logger = logging.getLogger("rdkit")
+    logger.propagate = False
+    collector = _Collector()
+    logger.handlers[:] = [collector]
+    return collector
+
+
+def short(text: str) -> str:
+    """A message as one line that fits into the ledger."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= DETAIL_LENGTH else line[: DETAIL_LENGTH - 3] + "..."
+
+
+def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
+    """The molecule of a record; UnusableError where there is none.
+
+    `messages` are those that RDKit has written so far, as of `collector`.
+    """
+    if record.reason != Reason.NONE:
+        raise UnusableError(record.reason, record.text)
+    earlier = len(messages)
+    if record.kind == "mol":
+        if "\nM  END" not in record.text:
+            raise UnusableError(Reason.UNPARSABLE, "no 'M  END' line; the record is cut short")
+        mol = Chem.MolFromMolBlock(record.text, removeHs=False)
+    elif record.kind == "mol2":
+        mol = read_mol2(record.text)
+    else:
+        if not (record.text.isascii() and record.text.isprintable()):
+            raise UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")
+        mol = Chem.MolFromSmiles(record.text, _smiles_rules())
+    if mol is None:
+        raise UnusableError(Reason.UNPARSABLE, _said(messages[earlier:]))
+    for atom in atoms_of(mol) if mol.HasQuery() else ():
+        if atom.HasQuery() and _is_list(atom.DescribeQuery()):
+            atom.SetAtomicNum(0)  # some lists count as their first element
+    unmark_acids(mol)
+    return mol
+
+
+def _said(messages: Sequence[str]) -> str:
+    """Why RDKit cannot read a record: its first message that is no warning, if there is one."""
+    said = [found[1] or found[2] for message in messages if (found := _SAID.match(message))]
+    errors = (message for message in said if "warning" not in message.lower())
+    return next(errors, said[0] if said else "RDKit cannot read the record")
+
+
+def _is_list(query: str) -> bool:
+    """Whether what RDKit says of an atom's query leaves more than one element, as [N,O] does."""
+    return query.count("AtomAtomicNum") > 1 or "!=" in query or "not" in query
+
+
+@cache
+def _smiles_rules() -> Chem.SmilesParserParams:
+    """A faulty extension behind a SMILES costs the extension, not the molecule."""
+    result = Chem.SmilesParserParams()
+    result.parseName = False
+    result.strictCXSMILES = False
+    return result
+
+
+def unlabelled(mol: Chem.Mol) -> bool:
+    """Take off the map numbers of atoms, which are labels; whether there were any."""
+    labelled = [atom for atom in atoms_of(mol) if atom.GetAtomMapNum()]
+    for atom in labelled:
+        atom.SetAtomMapNum(0)
+    return bool(labelled)
+
+
+def without_datives(mol: Chem.Mol) -> bool:
+    """Make a dative bond a single one between charges, as pKa and types are known; if there is one.
+
+    RDKit counts a dative bond in no ring.
+    """
+    datives = [bond for bond in mol.GetBonds() if bond.GetBondType() == Chem.BondType.DATIVE]
+    for bond in datives:
+        giver, taker = bond.GetBeginAtom(), bond.GetEndAtom()
+        giver.SetFormalCharge(giver.GetFormalCharge() + 1)
+        taker.SetFormalCharge(taker.GetFormalCharge() - 1)
+        bond.SetBondType(Chem.BondType.SINGLE)
+    Chem.SanitizeMol(mol)
+    return bool(datives)
+
+
+def require_supported(mol: Chem.Mol) -> None:
+    """UnusableError where a parent has an atom or a bond that has no type."""
+    elements = surroundings(mol).element
+    if not SUPPORTED.issuperset(elements):
+        atoms = (atom for atom, element in enumerate(elements) if element not in SUPPORTED)
+        strange = {mol.GetAtomWithIdx(atom).GetSymbol() for atom in atoms}
+        names = ", ".join(sorted("a dummy atom" if name == "*" else name for name in strange))
+        raise UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
+    lists = surroundings(mol).lists
+    if not USUAL.issuperset([bond.type for bond in lists.bonds]):
+        said = "a bond is neither single, double, triple nor aromatic"
+        raise UnusableError(Reason.UNPARSABLE, said)
+    if any(
+        bond.code == 4 and not (lists.aromatic[near] and lists.aromatic[far])
+        for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)
+    ):
+        said = "a bond outside rings is drawn as aromatic; draw it as single or double"
+        raise UnusableError(Reason.UNPARSABLE, said)
+    if max(elements, default=0) < 2:
+        raise UnusableError(Reason.NO_ATOMS, "the record has no heavy atom")
