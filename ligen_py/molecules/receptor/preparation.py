@@ -74,6 +74,9 @@ buffers, reducing agents, detergents and their ions. Sulfate is here because it 
 precipitant. Phosphate is not: it is as often a substrate or product, so it is kept where it is near
 the site, like a cofactor. TES is not: that name is testosterone's."""
 
+MEMBRANE = "DUM"
+"""Residue name of the nitrogens and oxygens by which OPM draws the planes of a membrane."""
+
 SAME_PLACE = 0.5
 """An atom this near (Angstrom) to one of the reference ligand is the same atom."""
 
@@ -305,6 +308,8 @@ def _drop_hetero(
             continue
         elif place.residue in names:
             selection.drop(index, f"another copy of the reference ligand: {away(xyz, site)}", each)
+        elif place.residue.upper() == MEMBRANE:
+            selection.drop(index, "mark of a membrane's plane, no atom", chain)
         elif place.residue.upper() in ADDITIVES:
             selection.drop(index, f"crystallisation additive{tie}", each)
         elif site.distance(xyz).min() > most:

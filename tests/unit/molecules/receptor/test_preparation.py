@@ -336,6 +336,7 @@ def test_a_modified_residue_keeps_the_types_of_a_backbone(
         (het("O", "SPC", 70, (0.0, 3.0, 0.0), "O"), "water"),
         (het("C1", "GOL", 70, (0.0, 3.0, 0.0)), "crystallisation additive"),
         (het("S", "SO4", 70, (0.0, 3.0, 0.0), "S"), "crystallisation additive"),
+        (het("N", "DUM", 70, (0.0, 3.0, 0.0), "N"), "mark of a membrane's plane, no atom"),
         (het("C", "T3P", 70, (0.0, 16.1, 0.0)), "farther than 6 A: 6.1 A"),
         (het("PA", "NDP", 70, (0.0, 16.1, 0.0), "P"), "farther than 6 A: 6.1 A from the box, 16.1"),
         (het("ZN", "ZN", 70, (0.0, -17.0, 0.0), "ZN"), "farther than 6 A"),
