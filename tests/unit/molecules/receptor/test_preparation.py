@@ -1044,6 +1044,19 @@ def test_a_chain_by_the_names_of_charmm_and_gromacs_is_the_same(
     assert not [words for words in other.audit.action if "missing" in words]
 
 
+def test_gromacs_names_of_four_letters_are_no_chains(tmp_path: Path, ligand_site: Site) -> None:
+    lines = [f"{line[:17]}LYSH{line[21:]}" if line[25] == "2" else line for line in ALANINES]
+    expected = [
+        label.replace("ALA/2", "LYS/2") for label in labels(run(tmp_path, ALANINES, ligand_site))
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert labels(prepared) == expected
+    assert not any("break" in words for words in noted(prepared, "A/ALA/1"))
+    # A chain of two letters has them in every residue.
+    prepared = run(tmp_path, [f"{line[:20]}H{line[21:]}" for line in lines], ligand_site)
+    assert {label.partition("/")[0] for label in labels(prepared)} == {"HA"}
+
+
 def test_gaps_and_odd_residues_are_noted(tmp_path: Path) -> None:
     lines = [
         *ALANINES[:5],
