@@ -1156,6 +1156,28 @@ def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) ->
     assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
 
 
+def test_a_group_has_the_hydrogens_of_the_file(tmp_path: Path, ligand_site: Site) -> None:
+    acid = [
+        het("C1", "XYZ", 60, (5.0, 6.5, 0.0)),
+        het("C2", "XYZ", 60, (5.0, 5.0, 0.0)),
+        het("O1", "XYZ", 60, (6.08, 4.37, 0.0), "O"),
+        het("O2", "XYZ", 60, (3.92, 4.37, 0.0), "O"),
+    ]
+    hydrogen = het("HO1", "XYZ", 60, (6.08, 3.41, 0.0), "H")
+    for lines, formal, role in (
+        (acid, -1, Interaction.ACCEPTOR),
+        ([*acid, hydrogen], 0, Interaction.DONOR_ACCEPTOR),
+    ):
+        prepared = run(tmp_path, [*ALANINES, *lines], ligand_site)
+        mine = np.array(["/XYZ/" in label for label in labels(prepared)])
+        ad4 = prepared.typed["ad4"]
+        own = np.linalg.norm(ad4.xyz - [6.08, 3.41, 0.0], axis=1) < 0.1
+        own[: len(mine)] |= mine
+        assert ad4.partial_charge[own].sum() == pytest.approx(formal, abs=0.02)
+        oxygen = labels(prepared).index("A/XYZ/60/O1")
+        assert prepared.typed["xscore"].interaction[oxygen] == role
+
+
 def test_other_copies_of_the_ligand_leave_and_can_be_kept(
     tmp_path: Path, ligand_site: Site
 ) -> None:
