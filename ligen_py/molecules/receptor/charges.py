@@ -257,6 +257,11 @@ def metal_type(symbol: str) -> str:
     return f"a metal for X-Score and Vina; AutoDock4 {stand_in}, charge {valence:+d}"
 
 
+def reach(symbol: str) -> float:
+    """How far (Angstrom) a polar hydrogen may be from its atom."""
+    return BOUND + 0.1 * (symbol == "S")
+
+
 def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]]:
     """Numbers of the polar hydrogens by the atom that they belong to."""
     found: dict[int, list[int]] = {}
@@ -267,7 +272,7 @@ def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]
     for number, place in enumerate(hydrogens if len(donors) else ()):
         distance = np.linalg.norm(heavy.xyz - place, axis=1)
         nearest = int(distance.argmin())
-        if polar[nearest] and distance[nearest] < BOUND + 0.1 * (heavy.symbol[nearest] == "S"):
+        if polar[nearest] and distance[nearest] < reach(heavy.symbol[nearest]):
             found.setdefault(nearest, []).append(number)
     return found
 
@@ -299,7 +304,11 @@ def _amines(heavy: Heavy, given: dict[int, list[int]]) -> dict[int, int]:
 def _acids(heavy: Heavy, given: dict[int, list[int]]) -> set[int]:
     """Residues, by number, whose carboxylate at the end of a chain has a hydrogen."""
     names = [atom_name(heavy.residue_name[i], name) for i, name in enumerate(heavy.name)]
-    ends = {int(heavy.residue[i]) for i, name in enumerate(names) if name == "OXT"}
+    ends = {
+        int(heavy.residue[i])
+        for i, name in enumerate(names)
+        if name == "OXT" and _is_amino_acid(i, heavy)
+    }
     return ends & {int(heavy.residue[i]) for i in given if names[i] in CARBOXYL}
 
 
@@ -348,7 +357,9 @@ def _templates(
         row = {i: place for place, i in enumerate(mine)}
         around = [[row[other] for other in heavy.bonded[i] if other in row] for i in mine]
         symbols, bonds = [heavy.symbol[i] for i in mine], [len(heavy.bonded[i]) for i in mine]
-        known = cofactor(heavy.residue_name[some], symbols, around, bonds, smiles)
+        held = [len(given.get(i, ())) for i in mine]
+        held = held if any(held) else []
+        known = cofactor(heavy.residue_name[some], symbols, around, bonds, smiles, held)
         for place, template in known.items():
             result[mine[place]] = template
             found.add(residue)
@@ -364,11 +375,13 @@ def cofactor(
     bonded: Sequence[Sequence[int]],
     bonds: Sequence[int],
     smiles: Mapping[str, str],
+    hydrogens: Sequence[int] = (),
 ) -> dict[int, Template]:
     """What the atoms of a residue are by its SMILES; nothing where none is known, or another one.
 
     `bonded` are the neighbours within the residue, `bonds` counts those within its chain; `smiles`
-    are those of the config, by name.
+    are those of the config, by name. `hydrogens` are those of a file on each atom, of which only
+    polar ones count; none where the file has no polar one.
     """
     name = residue.upper()
     text = smiles.get(name) or cofactors.known().get(name, "")
@@ -383,8 +396,73 @@ def cofactor(
         if symbols[place] == "P":
             match, spare = _diester(text, match, match[place])
             esters |= spare
-    known = _of_smiles(text, frozenset(esters))
+    given = frozenset((match[i], count) for i, count in enumerate(hydrogens) if i in match)
+    known = _of_smiles(text, frozenset(esters), given)
     return {place: known[own] for place, own in match.items()}
+
+
+def as_given(mol: Chem.Mol, hydrogens: Mapping[int, int]) -> Chem.Mol:
+    """The same molecule with the polar hydrogens of a file, by number of their heavy atom.
+
+    Nitrogens may be another tautomer, take hydrogens, and lose those of a charge; oxygens and
+    sulfurs with a charge may take one. Others may be left out in the file. The molecule itself
+    where nothing differs, or where that makes no molecule.
+    """
+    wanted = Chem.RWMol(mol)
+    for i, count in hydrogens.items():
+        if count and wanted.GetAtomWithIdx(i).GetSymbol() == "O":
+            _exchange(wanted, i, hydrogens)
+    moved: dict[int, int] = {}
+    charged: dict[int, int] = {}
+    for i, count in hydrogens.items():
+        atom = wanted.GetAtomWithIdx(i)
+        more, formal = count - atom.GetTotalNumHs(), atom.GetFormalCharge()
+        is_nitrogen = atom.GetSymbol() == "N"
+        if more and is_nitrogen:
+            moved[i] = more
+        if (more > 0 and (is_nitrogen or formal < 0)) or (more < 0 < formal and is_nitrogen):
+            charged[i] = more
+    if moved and not sum(moved.values()):
+        others = {i: more for i, more in charged.items() if i not in moved}
+        tautomer = _with_hydrogens(wanted, moved, others)
+        if tautomer:
+            return tautomer
+    return (_with_hydrogens(wanted, {}, charged) if charged else None) or mol
+
+
+def _with_hydrogens(
+    mol: Chem.Mol, moved: Mapping[int, int], charged: Mapping[int, int]
+) -> Chem.Mol | None:
+    """With more hydrogens on atoms, some with a charge each; None where that is no molecule."""
+    changed = Chem.RWMol(mol)
+    for i, count in {**moved, **charged}.items():
+        atom = changed.GetAtomWithIdx(i)
+        atom.SetNumExplicitHs(atom.GetTotalNumHs() + count)
+        atom.SetFormalCharge(atom.GetFormalCharge() + charged.get(i, 0))
+        atom.SetNoImplicit(True)
+    with rdBase.BlockLogs():
+        try:
+            Chem.SanitizeMol(changed)
+        except ValueError:
+            return None
+    return changed.GetMol()
+
+
+def _exchange(mol: Chem.RWMol, oxo: int, hydrogens: Mapping[int, int]) -> None:
+    """Let an oxo change places with a charged oxygen beside it that has no hydrogen, in place."""
+    atom = mol.GetAtomWithIdx(oxo)
+    bonds = atom.GetBonds()
+    if len(bonds) != 1 or bonds[0].GetBondType() != Chem.BondType.DOUBLE:
+        return
+    middle = bonds[0].GetOtherAtom(atom)
+    for other in middle.GetNeighbors():
+        i = other.GetIdx()
+        if other.GetSymbol() == "O" and other.GetFormalCharge() < 0 and not hydrogens.get(i):
+            mol.GetBondBetweenAtoms(middle.GetIdx(), i).SetBondType(Chem.BondType.DOUBLE)
+            bonds[0].SetBondType(Chem.BondType.SINGLE)
+            other.SetFormalCharge(0)
+            atom.SetFormalCharge(-1)
+            return
 
 
 def _diester(
@@ -405,13 +483,14 @@ def _diester(
 
 
 @cache
-def _of_smiles(smiles: str, esters: frozenset[int]) -> list[Template]:
+def _of_smiles(
+    smiles: str, esters: frozenset[int], hydrogens: frozenset[tuple[int, int]]
+) -> list[Template]:
     """What each heavy atom of a cofactor is, in the order of its SMILES.
 
-    `esters` are atoms with a methyl group in the place of their hydrogen or charge.
+    `esters` are atoms with a methyl group in the place of their hydrogen or charge; `hydrogens` are
+    those of a file.
     """
-    if not esters:
-        return of_molecule(cofactors.molecule(smiles))
     mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
     for ester in sorted(esters):
         atom = mol.GetAtomWithIdx(ester)
@@ -423,8 +502,8 @@ def _of_smiles(smiles: str, esters: frozenset[int]) -> list[Template]:
         try:
             Chem.SanitizeMol(mol)
         except ValueError:  # no room for the bond, which may be a clash
-            return of_molecule(cofactors.molecule(smiles))
-    return of_molecule(Chem.AddHs(mol))
+            mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
+    return of_molecule(Chem.AddHs(as_given(mol.GetMol(), dict(hydrogens))))
 
 
 def of_molecule(mol: Chem.Mol) -> list[Template]:

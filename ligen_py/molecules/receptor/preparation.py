@@ -17,10 +17,12 @@ from ligen_py.molecules.receptor.charges import (
     Charged,
     Heavy,
     Template,
+    as_given,
     charge,
     cofactor,
     metal_type,
     of_molecule,
+    reach,
 )
 from ligen_py.molecules.receptor.cofactors import smiles_of
 from ligen_py.molecules.receptor.inspection import (
@@ -73,6 +75,9 @@ ADDITIVES = frozenset((
 buffers, reducing agents, detergents and their ions. Sulfate is here because it is nearly always the
 precipitant. Phosphate is not: it is as often a substrate or product, so it is kept where it is near
 the site, like a cofactor. TES is not: that name is testosterone's."""
+
+MEMBRANE = "DUM"
+"""Residue name of the nitrogens and oxygens by which OPM draws the planes of a membrane."""
 
 SAME_PLACE = 0.5
 """An atom this near (Angstrom) to one of the reference ligand is the same atom."""
@@ -305,6 +310,8 @@ def _drop_hetero(
             continue
         elif place.residue in names:
             selection.drop(index, f"another copy of the reference ligand: {away(xyz, site)}", each)
+        elif place.residue.upper() == MEMBRANE:
+            selection.drop(index, "mark of a membrane's plane, no atom", chain)
         elif place.residue.upper() in ADDITIVES:
             selection.drop(index, f"crystallisation additive{tie}", each)
         elif site.distance(xyz).min() > most:
@@ -469,9 +476,10 @@ def _receptor(
     perceived: dict[int, Template] = {}
     smiles: dict[int, str] = {}
     for number, residue in selection.residues(near):
-        known = dict(_cofactor(selection, residue, bonded, cofactors))
+        held = {} if number in hydrogens.residues else _held(selection, residue)
+        known = dict(_cofactor(selection, residue, bonded, cofactors, held))
         if not known:
-            mol, known = _perceived(selection, residue, bonded)
+            mol, known = _perceived(selection, residue, bonded, held)
             perceived |= known
             if mol:
                 smiles[number] = Chem.MolToSmiles(mol)
@@ -597,11 +605,25 @@ def _roots(xyz: np.ndarray, bonds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return total / np.maximum(count, 1)[:, None], count > 0
 
 
+def _held(selection: Selection, index: np.ndarray) -> dict[int, int]:
+    """Polar hydrogens of the file on the atoms of a residue that has one; else nothing."""
+    polar = index[np.isin(selection.atoms.symbol[index], ("N", "O", "S"))]
+    own = selection.open & ~selection.heavy & (selection.residue == selection.residue[index[0]])
+    count = dict.fromkeys(polar.tolist(), 0)
+    for place in selection.xyz[own]:
+        distance = np.linalg.norm(selection.xyz[index] - place, axis=1)
+        nearest = int(index[distance.argmin()])
+        if nearest in count and distance.min() < reach(selection.atoms.symbol[nearest]):
+            count[nearest] += 1
+    return count if any(count.values()) else {}
+
+
 def _cofactor(
     selection: Selection,
     index: np.ndarray,
     bonded: dict[int, list[int]],
     cofactors: Mapping[str, str],
+    held: Mapping[int, int],
 ) -> Iterator[tuple[int, Template]]:
     """Atoms of a residue whose SMILES is known, and what they are."""
     inside = index.tolist()
@@ -609,12 +631,16 @@ def _cofactor(
     if not is_standard(name):
         symbols = [selection.atoms.symbol[i] for i in inside]
         around, bonds = _around(inside, bonded), [len(bonded.get(i, ())) for i in inside]
-        for own, template in cofactor(name, symbols, around, bonds, cofactors).items():
+        given = [held.get(i, 0) for i in inside] if held else []
+        for own, template in cofactor(name, symbols, around, bonds, cofactors, given).items():
             yield inside[own], template
 
 
 def _perceived(
-    selection: Selection, index: np.ndarray, bonded: dict[int, list[int]]
+    selection: Selection,
+    index: np.ndarray,
+    bonded: dict[int, list[int]],
+    held: Mapping[int, int],
 ) -> tuple[Chem.Mol | None, dict[int, Template]]:
     """The molecule of a residue of unknown bonds, and what its atoms are; None where not sure.
 
@@ -628,6 +654,8 @@ def _perceived(
         everyone |= dict.fromkeys(other for i in [*everyone] for other in bonded.get(i, ()))
     rows = list(everyone)
     mol = perceive([atoms.symbol[i] for i in rows], selection.xyz[rows], _around(rows, bonded))
+    if mol:
+        mol = as_given(mol, {row: held[i] for row, i in enumerate(inside) if i in held})
     templates = of_molecule(Chem.AddHs(mol)) if mol else []
     return mol, dict(zip(inside, templates, strict=False))
 

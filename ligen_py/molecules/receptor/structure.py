@@ -41,6 +41,14 @@ IONS = {
 """CHARMM's and Amber's names of ions, whose files have no elements."""
 
 
+FOUR_LETTERS = {
+    "HISA": "HID", "HISB": "HIE", "HISD": "HID", "HISE": "HIE", "HISH": "HIP", "HIS1": "HIS",
+    "LYSH": "LYS", "ARGN": "ARG", "ASPH": "ASH", "GLUH": "GLH", "CYSH": "CYS", "CYS1": "CYS",
+    "CYS2": "CYX",
+}  # fmt: skip
+"""GROMACS's names of amino acids by those that others give them."""
+
+
 class Place(NamedTuple):
     """The residue of an atom; sorts by chain and number."""
 
@@ -132,7 +140,7 @@ def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
     try:
         if not first.lower().startswith("data_"):
             expected = count_records(path, text)
-            return gemmi.read_pdb_string(text), expected
+            return gemmi.read_pdb_string(_three_letters(text)), expected
         document = gemmi.cif.read_string(text)
         found = [len(block.find_mmcif_category("_atom_site.")) for block in document]
         block = document[found.index(max(found))]
@@ -143,6 +151,27 @@ def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
     except (RuntimeError, ValueError) as error:
         message = " ".join(str(error).split())
         raise InputError(f"{path}: not a PDB or mmCIF structure ({message})") from error
+
+
+def _three_letters(text: str) -> str:
+    """A PDB file with GROMACS's residue names of four letters as names of three.
+
+    The parser takes the fourth letter for a part of the chain's name, as it is in a file that has
+    it in other residues, too.
+    """
+    lines = text.split("\n")
+    rows = [
+        row
+        for row, line in enumerate(lines)
+        if line[:4].upper() in ("ATOM", "HETA")
+        and line[20:21].strip()
+        and gemmi.find_tabulated_residue(line[17:20]).is_amino_acid()
+    ]
+    if not all(lines[row][17:21] in FOUR_LETTERS for row in rows):
+        return text
+    for row in rows:
+        lines[row] = f"{lines[row][:17]}{FOUR_LETTERS[lines[row][17:21]]} {lines[row][21:]}"
+    return "\n".join(lines)
 
 
 def _require_columns(path: Path, block: gemmi.cif.Block) -> None:

@@ -11,7 +11,7 @@ from rdkit.Chem import rdDistGeom
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.receptor import preparation as receptor
-from ligen_py.molecules.receptor.charges import Heavy, charge, cofactor
+from ligen_py.molecules.receptor.charges import Heavy, as_given, charge, cofactor
 from ligen_py.molecules.receptor.cofactors import TABLE, known, molecule, placed, smiles_of
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.molecules.typing.xscore_cofactors import with_hydrogens
@@ -133,6 +133,48 @@ def test_a_smiles_of_the_config_is_used_first() -> None:
     with pytest.raises(InputError, match=r"cofactors.XYZ: the SMILES cannot be read: 'C\(C'"):
         smiles_of(Structure(cofactors={"xyz": "C(C"}))
     assert Structure(cofactors={"xyz": "CCO"}).cofactors == {"XYZ": "CCO"}
+
+
+@pytest.mark.parametrize(
+    ("smiles", "hydrogens", "expected"),
+    [
+        ("CC(=O)[O-]", {2: 1, 3: 0}, "CC(=O)O"),
+        ("CC(=O)[O-]", {2: 0, 3: 1}, "CC(=O)O"),
+        ("COP(=O)([O-])[O-]", {1: 0, 3: 1, 4: 0, 5: 0}, "COP(=O)([O-])O"),
+        ("COP(=O)([O-])[O-]", {1: 0, 3: 1, 4: 1, 5: 0}, "COP(=O)(O)O"),
+        ("CC[NH3+]", {2: 2}, "CCN"),
+        ("CCN", {2: 3}, "CC[NH3+]"),
+        ("Cc1c[nH]cn1", {3: 0, 5: 1}, "Cc1cnc[nH]1"),
+        ("Cc1c[nH]cn1", {3: 1, 5: 1}, "Cc1c[nH]c[nH+]1"),
+        ("[O-]C(=O)Cc1c[nH]cn1", {0: 1, 2: 0, 6: 0, 8: 1}, "OC(=O)Cc1cnc[nH]1"),
+        ("Cc1c[nH+]ccc1O", {3: 0, 7: 1}, "Cc1cnccc1O"),
+        # What a file may leave out, and what is no molecule, changes nothing.
+        ("CO", {1: 0}, "CO"),
+        ("CC(N)=O", {2: 1, 3: 0}, "CC(N)=O"),
+        ("CN(C)C(C)=O", {1: 2, 5: 0}, "CC(=O)N(C)C"),
+    ],
+)
+def test_hydrogens_of_a_file_make_the_state(
+    smiles: str, hydrogens: dict[int, int], expected: str
+) -> None:
+    found = as_given(Chem.MolFromSmiles(smiles), hydrogens)
+    assert Chem.MolToSmiles(found) == Chem.CanonSmiles(expected)
+
+
+def test_a_cofactor_has_the_charge_of_its_hydrogens() -> None:
+    heavy, _ = residue("PLP")
+    standard = charge(heavy, np.empty((0, 3))).receptor
+    hydrogens = standard.xyz[standard.type == Ad4Type.HD].astype(float)
+    assert len(hydrogens) == 1  # on the ring's nitrogen
+    oxygens = [
+        i for i, near in enumerate(heavy.bonded) if len(near) == 1 and heavy.symbol[i] == "O"
+    ]
+    phosphate = next(i for i in oxygens if heavy.symbol[heavy.bonded[i][0]] == "P")
+    middle = heavy.xyz[heavy.bonded[phosphate][0]]
+    outward = heavy.xyz[phosphate] - middle
+    more = heavy.xyz[phosphate] + 0.96 * outward / np.linalg.norm(outward)
+    found = charge(heavy, np.array([*hydrogens, more])).receptor.partial_charge
+    assert found.sum() == pytest.approx(standard.partial_charge.sum() + 1, abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["A", "G", "C", "U", "DA", "DG", "DC", "DT"])

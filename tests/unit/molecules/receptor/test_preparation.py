@@ -379,6 +379,7 @@ def test_a_modified_residue_keeps_the_types_of_a_backbone(
         (het("O", "SPC", 70, (0.0, 3.0, 0.0), "O"), "water"),
         (het("C1", "GOL", 70, (0.0, 3.0, 0.0)), "crystallisation additive"),
         (het("S", "SO4", 70, (0.0, 3.0, 0.0), "S"), "crystallisation additive"),
+        (het("N", "DUM", 70, (0.0, 3.0, 0.0), "N"), "mark of a membrane's plane, no atom"),
         (het("C", "T3P", 70, (0.0, 16.1, 0.0)), "farther than 6 A: 6.1 A"),
         (het("PA", "NDP", 70, (0.0, 16.1, 0.0), "P"), "farther than 6 A: 6.1 A from the box, 16.1"),
         (het("ZN", "ZN", 70, (0.0, -17.0, 0.0), "ZN"), "farther than 6 A"),
@@ -1086,6 +1087,19 @@ def test_a_chain_by_the_names_of_charmm_and_gromacs_is_the_same(
     assert not [words for words in other.audit.action if "missing" in words]
 
 
+def test_gromacs_names_of_four_letters_are_no_chains(tmp_path: Path, ligand_site: Site) -> None:
+    lines = [f"{line[:17]}LYSH{line[21:]}" if line[25] == "2" else line for line in ALANINES]
+    expected = [
+        label.replace("ALA/2", "LYS/2") for label in labels(run(tmp_path, ALANINES, ligand_site))
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert labels(prepared) == expected
+    assert not any("break" in words for words in noted(prepared, "A/ALA/1"))
+    # A chain of two letters has them in every residue.
+    prepared = run(tmp_path, [f"{line[:20]}H{line[21:]}" for line in lines], ligand_site)
+    assert {label.partition("/")[0] for label in labels(prepared)} == {"HA"}
+
+
 def test_gaps_and_odd_residues_are_noted(tmp_path: Path) -> None:
     lines = [
         *ALANINES[:5],
@@ -1183,6 +1197,28 @@ def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) ->
     assert (near & (ad4.type == Ad4Type.HD)).sum() == 2
     words = "noted: bound to a hetero group, which PDB2PQR did not see; left as it is"
     assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
+
+
+def test_a_group_has_the_hydrogens_of_the_file(tmp_path: Path, ligand_site: Site) -> None:
+    acid = [
+        het("C1", "XYZ", 60, (5.0, 6.5, 0.0)),
+        het("C2", "XYZ", 60, (5.0, 5.0, 0.0)),
+        het("O1", "XYZ", 60, (6.08, 4.37, 0.0), "O"),
+        het("O2", "XYZ", 60, (3.92, 4.37, 0.0), "O"),
+    ]
+    hydrogen = het("HO1", "XYZ", 60, (6.08, 3.41, 0.0), "H")
+    for lines, formal, role in (
+        (acid, -1, Interaction.ACCEPTOR),
+        ([*acid, hydrogen], 0, Interaction.DONOR_ACCEPTOR),
+    ):
+        prepared = run(tmp_path, [*ALANINES, *lines], ligand_site)
+        mine = np.array(["/XYZ/" in label for label in labels(prepared)])
+        ad4 = prepared.typed["ad4"]
+        own = np.linalg.norm(ad4.xyz - [6.08, 3.41, 0.0], axis=1) < 0.1
+        own[: len(mine)] |= mine
+        assert ad4.partial_charge[own].sum() == pytest.approx(formal, abs=0.02)
+        oxygen = labels(prepared).index("A/XYZ/60/O1")
+        assert prepared.typed["xscore"].interaction[oxygen] == role
 
 
 def test_other_copies_of_the_ligand_leave_and_can_be_kept(
