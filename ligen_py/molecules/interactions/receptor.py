@@ -95,6 +95,7 @@ def surroundings(site: Site) -> Surroundings:
         positive=[
             *_bases(kinds, atoms, around, held),
             *_histidines(kinds, atoms, names, held),
+            *_ammonium(element, kinds, atoms, around, held),
         ],
         negative=[
             *_carboxylates(kinds, atoms, names, held),
@@ -191,6 +192,21 @@ def _histidines(
         if kind == "HIS" and atom in ("ND1", "NE2") and len(held[row]):
             rows.setdefault(names[row], []).append(row)
     return [row for own in rows.values() if len(own) == 2 for row in own]
+
+
+def _ammonium(
+    element: np.ndarray,
+    kinds: list[str],
+    atoms: list[str],
+    around: list[list[int]],
+    held: list[np.ndarray],
+) -> list[int]:
+    """Nitrogens with four bonds, as of a chain's first residue, of buffers and methyllysines."""
+    return [
+        row
+        for row in np.flatnonzero(element == 7).tolist()
+        if atoms[row] not in POSITIVE.get(kinds[row], ()) and len(around[row]) + len(held[row]) == 4
+    ]
 
 
 def _acids(
