@@ -636,7 +636,7 @@ def _types(
     """X-Score types of one residue: from its table, or from its geometry where it has none.
 
     The geometry includes the atoms of other residues that are bound to it. In a modified amino acid
-    the backbone is typed as in any other. Hydrogens, where they are known, say which nitrogens and
+    the backbone is typed as in any other, or as in proline. Hydrogens, where they are known, say which nitrogens and
     oxygens give and take.
     """
     atoms, place = selection.atoms, selection.atoms.place[index[0]]
@@ -656,5 +656,8 @@ def _types(
     if selection.polymer[selection.residue[index[0]]]:
         for i in inside:
             if atoms.name[i] in BACKBONE and atoms.symbol[i] in ("C", "N", "O"):
-                types[i] = receptor_type("ALA", atoms.name[i], atoms.symbol[i])
+                # A nitrogen with three bonds, as in hydroxyproline, has no hydrogen to give.
+                is_tertiary = atoms.name[i] == "N" and len(bonded.get(i, ())) > 2
+                like = "PRO" if is_tertiary else "ALA"
+                types[i] = receptor_type(like, atoms.name[i], atoms.symbol[i])
     return types

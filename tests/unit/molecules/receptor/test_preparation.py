@@ -333,6 +333,28 @@ def test_a_modified_residue_keeps_the_types_of_a_backbone(
 
 
 @pytest.mark.parametrize(
+    ("more", "role", "type_"),
+    [
+        ([], Interaction.DONOR, VinaType.N_D),
+        ([het("CD", "HYP", 2, (9.1, 0.3, 0.0))], Interaction.POLAR, VinaType.N_P),
+    ],
+)
+def test_the_nitrogen_of_a_modified_proline_gives_nothing(
+    tmp_path: Path, ligand_site: Site, more: list[str], role: Interaction, type_: VinaType
+) -> None:
+    lines = [
+        *ALANINES[:4],
+        het("N", "HYP", 2, (8.33, 1.5, 0.0), "N"),
+        het("CA", "HYP", 2, (9.0, 2.8, 0.0)),
+        *more,
+    ]
+    typed = run(tmp_path, lines, ligand_site).typed
+    row = typed["vina"].label.tolist().index("A/HYP/2/N")
+    assert typed["xscore"].interaction[row] == role
+    assert typed["vina"].type[row] == type_
+
+
+@pytest.mark.parametrize(
     ("line", "reason"),
     [
         (het("O", "HOH", 70, (0.0, 3.0, 0.0), "O"), "water"),
