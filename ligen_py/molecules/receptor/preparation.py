@@ -650,7 +650,7 @@ def _types(
     found = cofactor_types(atoms.symbol[everyone].tolist(), selection.xyz[everyone])
     types = dict(zip(inside, found, strict=False))
     for i, template in known.items():
-        bonds = len(set(bonded.get(i, ())) & set(inside))
+        bonds = len(bonded.get(i, ()))
         takes = template.kind == Ad4Type.NA
         types[i] = with_hydrogens(types[i], atoms.symbol[i], bonds, template.hydrogens, takes)
     if selection.polymer[selection.residue[index[0]]]:

@@ -987,6 +987,7 @@ def test_the_oxygen_between_nucleotides_is_no_hydroxyl(
     path = write(tmp_path / "receptor.pdb", [line.replace("'", sign) for line in lines])
     prepared = keep(path, ligand_site, cofactors={"A": "CCO"})
     assert prepared.typed["vina"].type[2] == VinaType.O_A
+    assert prepared.typed["xscore"].radius[2] == pytest.approx(1.65)  # an ether's
     distance = np.linalg.norm(prepared.typed["ad4"].xyz[4:] - np.array([5.4, 0.0, 0.0]), axis=1)
     assert (distance > 1.3).all()
 
