@@ -636,8 +636,8 @@ def _types(
     """X-Score types of one residue: from its table, or from its geometry where it has none.
 
     The geometry includes the atoms of other residues that are bound to it. In a modified amino acid
-    the backbone is typed as in any other, or as in proline. Hydrogens, where they are known, say which nitrogens and
-    oxygens give and take.
+    the backbone is typed as in any other, or as in proline. Hydrogens, where they are known, say
+    which nitrogens and oxygens give and take.
     """
     atoms, place = selection.atoms, selection.atoms.place[index[0]]
     if is_standard(place.residue):
