@@ -99,7 +99,7 @@ def surroundings(site: Site) -> Surroundings:
         ],
         negative=[
             *_carboxylates(kinds, atoms, names, held),
-            *_acids(element, kinds, around, held),
+            *_acids(element, kinds, atoms, around, held),
         ],
         rings=rings,
         halogen_acceptors=[
@@ -210,7 +210,11 @@ def _ammonium(
 
 
 def _acids(
-    element: np.ndarray, kinds: list[str], around: list[list[int]], held: list[np.ndarray]
+    element: np.ndarray,
+    kinds: list[str],
+    atoms: list[str],
+    around: list[list[int]],
+    held: list[np.ndarray],
 ) -> list[int]:
     """Oxygens of phosphates, sulfates and terminal carboxylates, as of cofactors.
 
@@ -219,7 +223,7 @@ def _acids(
     """
     found = []
     for row in np.flatnonzero(element == 8).tolist():
-        if len(around[row]) != 1 or len(held[row]) or kinds[row] in NEGATIVE:
+        if len(around[row]) != 1 or len(held[row]) or atoms[row] in NEGATIVE.get(kinds[row], ()):
             continue
         (centre,) = around[row]
         ends = [o for o in around[centre] if element[o] in (8, 16) and len(around[o]) == 1]

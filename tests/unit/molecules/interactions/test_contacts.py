@@ -451,10 +451,13 @@ def test_acids_of_a_cofactor(centre: int, bonded: int, count: int, protonated: i
     element = np.array([centre, *[8] * bonded])
     around = [list(range(1, bonded + 1)), *([[0]] * bonded)]
     held = [np.empty((0, 3))] * len(element)
-    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == count
+    kind, names = ["XYZ"] * len(element), ["X"] * len(element)
+    assert len(_acids(element, kind, names, around, held)) == count
     held = [np.empty((0, 3)), np.zeros((1, 3)), *held[2:]]
-    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == protonated
-    assert _acids(element, ["GLU"] * len(element), around, held) == []
+    assert len(_acids(element, kind, names, around, held)) == protonated
+    glu = ["GLU"] * len(element)
+    assert _acids(element, glu, ["OE1"] * len(element), around, held) == []  # from the table
+    assert len(_acids(element, glu, ["OXT"] * len(element), around, held)) == protonated
 
 
 @pytest.mark.parametrize(
@@ -509,7 +512,8 @@ def test_which_oxygens_on_sulfur_and_phosphorus_are_charged(smiles: str, charged
     element = np.array([atom.GetAtomicNum() for atom in mol.GetAtoms()])
     around = [[other.GetIdx() for other in atom.GetNeighbors()] for atom in mol.GetAtoms()]
     bare = [np.empty((0, 3))] * len(element)
-    assert len(_acids(element, ["XYZ"] * len(element), around, bare)) == charged
+    kind, names = ["XYZ"] * len(element), ["X"] * len(element)
+    assert len(_acids(element, kind, names, around, bare)) == charged
 
 
 @pytest.mark.parametrize(
