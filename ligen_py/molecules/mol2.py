@@ -50,8 +50,8 @@ def _is_bare(mol: Chem.Mol) -> bool:
 def _aromatic(text: str, given: Chem.Mol | None) -> Chem.Mol | None:
     """The molecule with the fewest charges in which what has aromatic bonds is aromatic.
 
-    RDKit charges all nitrogens with three bonds there, and the oxygen of a pyrone, and leaves azoles
-    without a hydrogen neutral. Then there is no Kekule form, or that of another molecule: a
+    RDKit charges all nitrogens with three bonds there, and the oxygen of a pyrone, and leaves
+    azoles without a hydrogen neutral. Then there is no Kekule form, or that of another molecule: a
     purine's without its hydrogens. `given` is what RDKit finds.
     """
     drawn = Chem.MolFromMol2Block(text, sanitize=False, removeHs=False)

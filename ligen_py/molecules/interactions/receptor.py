@@ -95,10 +95,11 @@ def surroundings(site: Site) -> Surroundings:
         positive=[
             *_bases(kinds, atoms, around, held),
             *_histidines(kinds, atoms, names, held),
+            *_ammonium(element, kinds, atoms, around, held),
         ],
         negative=[
             *_carboxylates(kinds, atoms, names, held),
-            *_acids(element, kinds, around, held),
+            *_acids(element, kinds, atoms, around, held),
         ],
         rings=rings,
         halogen_acceptors=[
@@ -193,8 +194,27 @@ def _histidines(
     return [row for own in rows.values() if len(own) == 2 for row in own]
 
 
+def _ammonium(
+    element: np.ndarray,
+    kinds: list[str],
+    atoms: list[str],
+    around: list[list[int]],
+    held: list[np.ndarray],
+) -> list[int]:
+    """Nitrogens with four bonds, as of a chain's first residue, of buffers and methyllysines."""
+    return [
+        row
+        for row in np.flatnonzero(element == 7).tolist()
+        if atoms[row] not in POSITIVE.get(kinds[row], ()) and len(around[row]) + len(held[row]) == 4
+    ]
+
+
 def _acids(
-    element: np.ndarray, kinds: list[str], around: list[list[int]], held: list[np.ndarray]
+    element: np.ndarray,
+    kinds: list[str],
+    atoms: list[str],
+    around: list[list[int]],
+    held: list[np.ndarray],
 ) -> list[int]:
     """Oxygens of phosphates, sulfates and terminal carboxylates, as of cofactors.
 
@@ -203,7 +223,7 @@ def _acids(
     """
     found = []
     for row in np.flatnonzero(element == 8).tolist():
-        if len(around[row]) != 1 or len(held[row]) or kinds[row] in NEGATIVE:
+        if len(around[row]) != 1 or len(held[row]) or atoms[row] in NEGATIVE.get(kinds[row], ()):
             continue
         (centre,) = around[row]
         ends = [o for o in around[centre] if element[o] in (8, 16) and len(around[o]) == 1]

@@ -675,8 +675,8 @@ def _types(
     """X-Score types of one residue: from its table, or from its geometry where it has none.
 
     The geometry includes the atoms of other residues that are bound to it. In a modified amino acid
-    the backbone is typed as in any other. Hydrogens, where they are known, say which nitrogens and
-    oxygens give and take.
+    the backbone is typed as in any other, or as in proline. Hydrogens, where they are known, say
+    which nitrogens and oxygens give and take.
     """
     atoms, place = selection.atoms, selection.atoms.place[index[0]]
     inside = index.tolist()
@@ -690,11 +690,14 @@ def _types(
     found = cofactor_types(atoms.symbol[everyone].tolist(), selection.xyz[everyone])
     types = dict(zip(inside, found, strict=False))
     for i, template in known.items():
-        bonds = len(set(bonded.get(i, ())) & set(inside))
+        bonds = len(bonded.get(i, ()))
         takes = template.kind == Ad4Type.NA
         types[i] = with_hydrogens(types[i], atoms.symbol[i], bonds, template.hydrogens, takes)
     if selection.polymer[selection.residue[index[0]]]:
         for i in inside:
             if atoms.name[i] in BACKBONE and atoms.symbol[i] in ("C", "N", "O"):
-                types[i] = receptor_type("ALA", atoms.name[i], atoms.symbol[i])
+                # A nitrogen with three bonds, as in hydroxyproline, has no hydrogen to give.
+                is_tertiary = atoms.name[i] == "N" and len(bonded.get(i, ())) > 2
+                like = "PRO" if is_tertiary else "ALA"
+                types[i] = receptor_type(like, atoms.name[i], atoms.symbol[i])
     return types

@@ -151,6 +151,33 @@ def test_a_lysine_with_two_hydrogens_bridges_no_salt(count: int, bound: bool) ->
     assert (("salt bridge", "LYN5 A") in kinds("CC(=O)[O-]", ACETATE, around)) == bound
 
 
+@pytest.mark.parametrize(
+    ("residue", "hydrogens", "bound"), [("GLY", 3, True), ("LYS", 3, True), ("GLY", 2, False)]
+)
+def test_the_ammonium_of_a_first_residue_bridges_a_salt(
+    residue: str, hydrogens: int, bound: bool
+) -> None:
+    x, y = 2.15 + 3.2, 1.08
+    places = [(x - 0.5, y + 0.85, 0), (x - 0.5, y - 0.85, 0), (x, y, 1.0)]
+    around = site(
+        (f"A/{residue}/1/N", 7, (x, y, 0), DONOR),
+        (f"A/{residue}/1/CA", 6, (x + 1.2, y + 0.8, 0), Interaction.POLAR),
+        hydrogens=places[:hydrogens],
+    )
+    found = kinds("CC(=O)[O-]", ACETATE, around)
+    assert (("salt bridge", f"{residue}1 A") in found) == bound
+
+
+def test_trimethyllysine_is_charged() -> None:
+    names = ("CE", "CM1", "CM2", "CM3")
+    ends = [(7.0, 1.0, 1.4), (7.0, 1.0, -0.9), (5.4, 2.2, -0.6), (5.0, 0, -0.9)]
+    carbons: list[Any] = [
+        (f"A/M3L/4/{name}", 6, xyz, GREASY) for name, xyz in zip(names, ends, strict=True)
+    ]
+    around = site(("A/M3L/4/NZ", 7, (5.8, 1.0, 0), Interaction.POLAR), *carbons)
+    assert ("salt bridge", "M3L4 A") in kinds("CC(=O)[O-]", ACETATE, around)
+
+
 def hexagon(centre: Sequence[float], across: Sequence[float], up: Sequence[float]) -> np.ndarray:
     angles = np.radians(60 * np.arange(6))
     a, b = np.array(across, float), np.array(up, float)
@@ -424,10 +451,13 @@ def test_acids_of_a_cofactor(centre: int, bonded: int, count: int, protonated: i
     element = np.array([centre, *[8] * bonded])
     around = [list(range(1, bonded + 1)), *([[0]] * bonded)]
     held = [np.empty((0, 3))] * len(element)
-    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == count
+    kind, names = ["XYZ"] * len(element), ["X"] * len(element)
+    assert len(_acids(element, kind, names, around, held)) == count
     held = [np.empty((0, 3)), np.zeros((1, 3)), *held[2:]]
-    assert len(_acids(element, ["XYZ"] * len(element), around, held)) == protonated
-    assert _acids(element, ["GLU"] * len(element), around, held) == []
+    assert len(_acids(element, kind, names, around, held)) == protonated
+    glu = ["GLU"] * len(element)
+    assert _acids(element, glu, ["OE1"] * len(element), around, held) == []  # from the table
+    assert len(_acids(element, glu, ["OXT"] * len(element), around, held)) == protonated
 
 
 @pytest.mark.parametrize(
@@ -482,7 +512,8 @@ def test_which_oxygens_on_sulfur_and_phosphorus_are_charged(smiles: str, charged
     element = np.array([atom.GetAtomicNum() for atom in mol.GetAtoms()])
     around = [[other.GetIdx() for other in atom.GetNeighbors()] for atom in mol.GetAtoms()]
     bare = [np.empty((0, 3))] * len(element)
-    assert len(_acids(element, ["XYZ"] * len(element), around, bare)) == charged
+    kind, names = ["XYZ"] * len(element), ["X"] * len(element)
+    assert len(_acids(element, kind, names, around, bare)) == charged
 
 
 @pytest.mark.parametrize(

@@ -372,6 +372,28 @@ def test_a_modified_residue_keeps_the_types_of_a_backbone(
 
 
 @pytest.mark.parametrize(
+    ("more", "role", "type_"),
+    [
+        ([], Interaction.DONOR, VinaType.N_D),
+        ([het("CD", "HYP", 2, (9.1, 0.3, 0.0))], Interaction.POLAR, VinaType.N_P),
+    ],
+)
+def test_the_nitrogen_of_a_modified_proline_gives_nothing(
+    tmp_path: Path, ligand_site: Site, more: list[str], role: Interaction, type_: VinaType
+) -> None:
+    lines = [
+        *ALANINES[:4],
+        het("N", "HYP", 2, (8.33, 1.5, 0.0), "N"),
+        het("CA", "HYP", 2, (9.0, 2.8, 0.0)),
+        *more,
+    ]
+    typed = run(tmp_path, lines, ligand_site).typed
+    row = typed["vina"].label.tolist().index("A/HYP/2/N")
+    assert typed["xscore"].interaction[row] == role
+    assert typed["vina"].type[row] == type_
+
+
+@pytest.mark.parametrize(
     ("line", "reason"),
     [
         (het("O", "HOH", 70, (0.0, 3.0, 0.0), "O"), "water"),
@@ -1045,6 +1067,7 @@ def test_the_oxygen_between_nucleotides_is_no_hydroxyl(
     path = write(tmp_path / "receptor.pdb", [line.replace("'", sign) for line in lines])
     prepared = keep(path, ligand_site, cofactors={"A": "CCO"})
     assert prepared.typed["vina"].type[2] == VinaType.O_A
+    assert prepared.typed["xscore"].radius[2] == pytest.approx(1.65)  # an ether's
     distance = np.linalg.norm(prepared.typed["ad4"].xyz[4:] - np.array([5.4, 0.0, 0.0]), axis=1)
     assert (distance > 1.3).all()
 
