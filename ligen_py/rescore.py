@@ -40,6 +40,9 @@ REACH = 14.75
 MARGIN = 8.0
 """Angstrom around the box that `Pocket` keeps."""
 
+MOST_APART = 46.0
+"""Angstrom along an axis between the centres of two poses, in the largest box of `Pocket`."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Score poses from a command line; returns the exit code."""
@@ -69,7 +72,14 @@ def _rescore(options: argparse.Namespace) -> None:
     empty = next((number for number, atoms in enumerate(placed, 1) if not len(atoms.xyz)), None)
     if empty is not None:
         raise InputError(f"{options.poses}: record {empty} has no heavy atoms; take it out")
-    around = _receptor(options.receptor, np.array([atoms.center() for atoms in placed]))
+    centers = np.array([atoms.center() for atoms in placed])
+    apart = float(np.ptp(centers, axis=0).max())
+    if apart > MOST_APART:
+        raise InputError(
+            f"{options.poses}: its poses lie up to {apart:.0f} A apart, and one box contains "
+            f"{MOST_APART:g} A; give the poses of each site in a file of their own"
+        )
+    around = _receptor(options.receptor, centers)
     found = terms(Ensemble(select(options.device), networks).outputs(around, placed))
     names = [pose.name for pose in poses]
     _write(options.output, names, [found[column] for column in COLUMNS])

@@ -46,6 +46,21 @@ def test_poses_of_a_file(weights: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.splitlines()[1].split()[:2] == ["1", first["pose"]]
 
 
+def test_poses_too_far_apart_for_one_box(
+    weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poses = tmp_path / "poses.sdf"
+    with Chem.SDWriter(str(poses)) as writer:
+        for shift in (0.0, 47.0):
+            mol = Chem.MolFromMolFile(str(REFERENCE))
+            xyz = mol.GetConformer().GetPositions() + np.array([shift, 0, 0])
+            mol.GetConformer().SetPositions(xyz)
+            writer.write(mol)
+    call = ["rescore", str(poses), "--receptor", str(PROTEIN), "--weights", str(weights)]
+    assert command.main(call) == 1
+    assert f"{poses}: its poses lie up to 47 A apart" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
