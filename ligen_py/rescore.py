@@ -40,7 +40,10 @@ REACH = 14.75
 MARGIN = 8.0
 """Angstrom around the box that `Pocket` keeps."""
 
-MOST_APART = 46.0
+BESIDE = 4.6
+"""Angstrom along each axis around the box: what `MARGIN` reaches in a corner."""
+
+MOST_APART = 39.6
 """Angstrom along an axis between the centres of two poses, in the largest box of `Pocket`."""
 
 
@@ -77,7 +80,7 @@ def _rescore(options: argparse.Namespace) -> None:
     if apart > MOST_APART:
         raise InputError(
             f"{options.poses}: its poses lie up to {apart:.0f} A apart, and one box contains "
-            f"{MOST_APART:g} A; give the poses of each site in a file of their own"
+            f"{MOST_APART:.0f} A; give the poses of each site in a file of their own"
         )
     around = _receptor(options.receptor, centers)
     found = terms(Ensemble(select(options.device), networks).outputs(around, placed))
@@ -86,10 +89,18 @@ def _rescore(options: argparse.Namespace) -> None:
 
 
 def _receptor(path: Path, centers: np.ndarray) -> "Atoms":
-    """The receptor's atoms around the centres of all poses (poses, 3)."""
+    """The receptor's atoms around the centres of all poses (poses, 3).
+
+    All that count for any of the poses: what networks say of one depends on no other pose.
+    """
     middle = (centers.min(axis=0) + centers.max(axis=0)) / 2
-    half = float((centers.max(axis=0) - middle).max()) + REACH - MARGIN
-    pocket = Pocket.from_pdb(path, center=middle.tolist(), radius=round(half + 0.05, 1))
+    half = float((centers.max(axis=0) - middle).max()) + REACH - BESIDE
+    pocket = Pocket.from_pdb(
+        path,
+        center=middle.tolist(),
+        radius=round(half + 0.05, 1),
+        cofactor_distance=MARGIN,
+    )
     receptor: GninaReceptor = read(pocket.file, POCKET, GninaReceptor)
     return Atoms.of(receptor.xyz, receptor.channel, radii(receptor.element))
 
