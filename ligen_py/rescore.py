@@ -40,6 +40,12 @@ REACH = 14.75
 MARGIN = 8.0
 """Angstrom around the box that `Pocket` keeps."""
 
+BESIDE = 4.6
+"""Angstrom along each axis around the box: what `MARGIN` reaches in a corner."""
+
+MOST_APART = 39.6
+"""Angstrom along an axis between the centres of two poses, in the largest box of `Pocket`."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Score poses from a command line; returns the exit code."""
@@ -69,17 +75,32 @@ def _rescore(options: argparse.Namespace) -> None:
     empty = next((number for number, atoms in enumerate(placed, 1) if not len(atoms.xyz)), None)
     if empty is not None:
         raise InputError(f"{options.poses}: record {empty} has no heavy atoms; take it out")
-    around = _receptor(options.receptor, np.array([atoms.center() for atoms in placed]))
+    centers = np.array([atoms.center() for atoms in placed])
+    apart = float(np.ptp(centers, axis=0).max())
+    if apart > MOST_APART:
+        raise InputError(
+            f"{options.poses}: its poses lie up to {apart:.0f} A apart, and one box contains "
+            f"{MOST_APART:.0f} A; give the poses of each site in a file of their own"
+        )
+    around = _receptor(options.receptor, centers)
     found = terms(Ensemble(select(options.device), networks).outputs(around, placed))
     names = [pose.name for pose in poses]
     _write(options.output, names, [found[column] for column in COLUMNS])
 
 
 def _receptor(path: Path, centers: np.ndarray) -> "Atoms":
-    """The receptor's atoms around the centres of all poses (poses, 3)."""
+    """The receptor's atoms around the centres of all poses (poses, 3).
+
+    All that count for any of the poses: what networks say of one depends on no other pose.
+    """
     middle = (centers.min(axis=0) + centers.max(axis=0)) / 2
-    half = float((centers.max(axis=0) - middle).max()) + REACH - MARGIN
-    pocket = Pocket.from_pdb(path, center=middle.tolist(), radius=round(half + 0.05, 1))
+    half = float((centers.max(axis=0) - middle).max()) + REACH - BESIDE
+    pocket = Pocket.from_pdb(
+        path,
+        center=middle.tolist(),
+        radius=round(half + 0.05, 1),
+        cofactor_distance=MARGIN,
+    )
     receptor: GninaReceptor = read(pocket.file, POCKET, GninaReceptor)
     return Atoms.of(receptor.xyz, receptor.channel, radii(receptor.element))
 

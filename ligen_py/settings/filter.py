@@ -24,5 +24,6 @@ class FilterSettings(Section):
     )
     symmetry: bool = Field(
         False,
-        description="whether that RMSD is the lowest over all ways to map the molecule onto itself",
+        description="whether that RMSD is the lowest over all ways, 1000 at most, to map the "
+        "molecule onto itself",
     )

@@ -1,9 +1,10 @@
 """Which scoring functions are evaluated, and how they choose poses and rank molecules."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
+from ligen_py.functions import FUNCTIONS
 from ligen_py.settings.function import FunctionName
 from ligen_py.settings.section import Section, from_json
 
@@ -62,3 +63,14 @@ class ScoreSettings(Section):
     )
 
     _weights = field_validator("pose_weights", mode="before")(from_json)
+
+    @model_validator(mode="after")
+    def _something_ranks(self) -> Self:
+        if self.rank_by == "energy" and not any(
+            FUNCTIONS[name].is_energy for name in self.functions
+        ):
+            raise ValueError(
+                "'functions' has no energy, by which molecules rank; add one, such as vina, or set "
+                "'rank_by' to first"
+            )
+        return self

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rdkit import Chem
 
-from ligen_py import command
+from ligen_py import command, rescore
 from ligen_py.records.scores import SCORES, Scores
 from ligen_py.store.files.read import read
 from ligen_py.store.files.terms import read_terms
@@ -44,6 +44,33 @@ def test_poses_of_a_file(weights: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert float(moved["affinity"]) != float(first["affinity"])
     assert command.main(words) == 0
     assert capsys.readouterr().out.splitlines()[1].split()[:2] == ["1", first["pose"]]
+
+
+def test_a_pose_does_not_depend_on_the_others() -> None:
+    """Whatever the box of all poses, the atoms that count for one are the same."""
+    center = Chem.MolFromMolFile(str(REFERENCE)).GetConformer().GetPositions().mean(axis=0)
+    others = [center, center + 15, center - 15]
+    found = []
+    for centers in (others[:1], others):
+        xyz = rescore._receptor(PROTEIN, np.array(centers)).xyz
+        near = (np.abs(xyz - center) <= rescore.REACH).all(axis=1)
+        found.append(sorted(map(tuple, xyz[near].tolist())))
+    assert found[0] == found[1]
+
+
+def test_poses_too_far_apart_for_one_box(
+    weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poses = tmp_path / "poses.sdf"
+    with Chem.SDWriter(str(poses)) as writer:
+        for shift in (0.0, 47.0):
+            mol = Chem.MolFromMolFile(str(REFERENCE))
+            xyz = mol.GetConformer().GetPositions() + np.array([shift, 0, 0])
+            mol.GetConformer().SetPositions(xyz)
+            writer.write(mol)
+    call = ["rescore", str(poses), "--receptor", str(PROTEIN), "--weights", str(weights)]
+    assert command.main(call) == 1
+    assert f"{poses}: its poses lie up to 47 A apart" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

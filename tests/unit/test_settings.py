@@ -117,8 +117,19 @@ def test_the_thorough_effort_goes_without_networks_that_are_not_installed(
     monkeypatch.delenv("LIGEN_NETWORKS")
     monkeypatch.setattr("ligen_py.paths.find_spec", lambda name: None)
     assert list(Method(effort="thorough").score.functions) == preset[:-1]
-    asked = Method(effort="thorough", score={"functions": ["gnina"]})
+    asked = Method(effort="thorough", score={"functions": ["gnina"], "rank_by": "first"})
     assert asked.score.functions == ("gnina",)
+
+
+def test_what_is_no_energy_ranks_no_molecule() -> None:
+    parser = cli.parser("stage", None, ScoreSettings)
+    for words, fine in ((["gnina"], False), (["gnina", "xscore"], True)):
+        given = parser.parse_args(["--functions", *words])
+        if fine:
+            assert cli.settings_from(ScoreSettings, given).functions == ("gnina", "xscore")
+            continue
+        with pytest.raises(InputError, match="--functions has no energy, by which molecules rank"):
+            cli.settings_from(ScoreSettings, given)
 
 
 def test_networks_of_the_best_molecules_stand_in_place_of_those_of_all(

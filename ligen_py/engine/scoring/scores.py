@@ -200,7 +200,6 @@ def pose_scores(
     if settings.rank_by == "first":
         return first, energy
     ranking = {name: columns for name, columns in terms.items() if FUNCTIONS[name].is_energy}
-    ranking = ranking or dict(terms)
     bound = choice_energy(ranking, settings.pose_weights)
     gained = bound - free_energy(poses, ranking, settings.pose_weights)
     compared = gained + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
