@@ -12,7 +12,9 @@ results/, a campaign that `ligen query`, `ligen export` and `ligen verify` read.
 import argparse
 import shutil
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 WAYS = ("site", "autobox", "center", "residues", "cavity")
 """Flags that say where to dock."""
 
-WRITTEN = ("hits.*", "hits-pdbqt", "hits-receptor*", "hits-reference.sdf", "report.html")
+WRITTEN = ("hits.*", "hits-pdbqt", "hits-receptor*", "hits-reference.*", "report.html")
 """What stands beside `results/`."""
 
 SHOWN = 10
@@ -141,39 +143,40 @@ def _add_method(how: argparse._ArgumentGroup) -> None:
 def _dock(options: argparse.Namespace) -> None:
     _require_one_site(options)
     _require_ligands(options.ligands)
-    _require_folder(options)
+    replaced = _replaced(options)
     # What takes a second to import comes after what is wrong with the command line.
     from ligen_py.api import Pocket, dock
     from ligen_py.settings.parse import AS_GIVEN
 
-    progress = _Progress(options.quiet)
-    progress("pocket")
-    structure: Structure = cli.settings_from(Structure, options)
-    pocket = Pocket.from_pdb(
-        options.receptor,
-        **{way: value for way in WAYS if (value := getattr(options, way)) is not None},
-        size=_sides(options.size),
-        margin=options.margin,
-        waters=options.waters,
-        **structure.model_dump(exclude_defaults=True),
-    )
-    hits = dock(
-        pocket,
-        options.ligands,
-        effort=options.effort,
-        poses=options.count,
-        seed=options.seed,
-        ph=options.ph,
-        device=options.device,
-        jobs=options.jobs,
-        redock=options.redock,
-        pdbqt=options.pdbqt,
-        settings={"parse": AS_GIVEN} if options.as_drawn else None,
-        folder=options.output,
-        watch=progress,
-    )
-    progress.end()
-    _show(hits, options.output)
+    with _set_aside(replaced, options.output):
+        progress = _Progress(options.quiet)
+        progress("pocket")
+        structure: Structure = cli.settings_from(Structure, options)
+        pocket = Pocket.from_pdb(
+            options.receptor,
+            **{way: value for way in WAYS if (value := getattr(options, way)) is not None},
+            size=_sides(options.size),
+            margin=options.margin,
+            waters=options.waters,
+            **structure.model_dump(exclude_defaults=True),
+        )
+        hits = dock(
+            pocket,
+            options.ligands,
+            effort=options.effort,
+            poses=options.count,
+            seed=options.seed,
+            ph=options.ph,
+            device=options.device,
+            jobs=options.jobs,
+            redock=options.redock,
+            pdbqt=options.pdbqt,
+            settings={"parse": AS_GIVEN} if options.as_drawn else None,
+            folder=options.output,
+            watch=progress,
+        )
+        progress.end()
+        _show(hits, options.output)
 
 
 def _require_one_site(options: argparse.Namespace) -> None:
@@ -210,8 +213,8 @@ def _require_ligands(ligands: Sequence[str]) -> None:
             raise InputError(f"{word}: no such file, and no SMILES that RDKit can read")
 
 
-def _require_folder(options: argparse.Namespace) -> None:
-    """InputError where results would be overwritten unasked; else they are removed, all of them."""
+def _replaced(options: argparse.Namespace) -> list[Path]:
+    """Earlier results that are to be replaced; InputError where they would be unasked."""
     folder: Path = options.output
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder to write into")
@@ -222,13 +225,34 @@ def _require_folder(options: argparse.Namespace) -> None:
             "replace them"
         )
     if not results.exists():
-        return
+        return []
     if not (results / "input").is_dir():  # which a campaign's results lack
         raise InputError(f"{results}: is not of ligen dock; name another folder")
     removed = [results, *chain.from_iterable(map(folder.glob, WRITTEN))]
     _require_apart(options, {path.resolve() for path in removed})
-    for path in removed:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return removed
+
+
+@contextmanager
+def _set_aside(replaced: Sequence[Path], folder: Path) -> Iterator[None]:
+    """Earlier results are out of the way inside the block, and back where it ends with an error."""
+    if not replaced:
+        yield
+        return
+    aside = Path(tempfile.mkdtemp(prefix=".replaced-", dir=folder))
+    try:
+        for path in replaced:
+            path.rename(aside / path.name)
+        yield
+    except BaseException:  # Ctrl-C, too
+        for path in aside.iterdir():
+            half_written = folder / path.name
+            if half_written.is_dir():
+                shutil.rmtree(half_written)
+            path.rename(half_written)
+        aside.rmdir()
+        raise
+    shutil.rmtree(aside)
 
 
 def _require_apart(options: argparse.Namespace, removed: set[Path]) -> None:

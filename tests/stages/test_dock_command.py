@@ -69,7 +69,13 @@ def test_results_are_replaced_only_if_asked(
         capsys.readouterr().err
     )
     assert (docked / "hits.sdf").read_bytes() == before
-    stale = [docked / "hits-pdbqt" / "old-1.pdbqt", docked / "hits-receptor.pdbqt"]
+    # What cannot be docked replaces nothing.
+    everything = {path: path.stat().st_ino for path in docked.rglob("*")}
+    for wrong in (["--site", "NONE"], ["--device", "abacus"], ["--count", "1001"]):
+        assert main([*words, "--overwrite", *wrong]) in (1, 2)
+        assert {path: path.stat().st_ino for path in docked.rglob("*")} == everything
+    names = ("hits-receptor.pdbqt", "hits-reference.mol2")
+    stale = [docked / "hits-pdbqt" / "old-1.pdbqt", *(docked / name for name in names)]
     stale[0].parent.mkdir(exist_ok=True)
     for path in (*stale, docked / "hits-notes.txt"):
         path.touch()
