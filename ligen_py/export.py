@@ -83,10 +83,10 @@ def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Pa
         manifest = _manifest(inputs, campaign, settings)
         judged = Beside(inputs.campaign, inputs.networks) if inputs.networks else None
         for name in campaign.targets:
-            target = campaign.target(name)
-            _require_poses(inputs.campaign, name, target, settings.count)
-            said = judged.of(name) if judged else None
-            found = TargetFiles(campaign, target, settings.count, settings.poses, manifest, said)
+            target, said = campaign.target(name), judged.of(name) if judged else None
+            count = settings.count_of(target.stored)
+            _require_poses(inputs.campaign, name, target, count)
+            found = TargetFiles(campaign, target, count, settings.poses, manifest, said)
             texts |= found.files(inputs.name or name, inputs.reference, settings.pdbqt)
         write_texts(output, texts)
     log.info("wrote %d files into %s", len(texts), output)

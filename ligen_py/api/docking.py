@@ -32,7 +32,7 @@ Effort = Literal["draft", "standard", "thorough"]
 EVERY = 1_000_000
 """Most molecules and poses that are read."""
 
-WRITTEN = ("hits.*", "hits-pdbqt", "hits-receptor*", "hits-reference.sdf", "report.html")
+WRITTEN = ("hits.*", "hits-pdbqt", "hits-receptor*", "hits-reference.*", "report.html")
 """What stands beside `results/`."""
 
 SEEDS = ("parse", "refine")

@@ -168,8 +168,9 @@ class Hits(Sequence[Hit]):
         return (hit._posed[0].items for hit in self._hits)
 
     def _columns(self) -> list[str]:
+        # Those of the input are named apart from ours already.
         names = {name: None for hit in self._hits for name in hit.columns}
-        return columns(self._terms, list(names)[:MOST_COLUMNS])
+        return [*columns(self._terms, []), *list(names)[:MOST_COLUMNS]]
 
     def table(self, count: int = SHOWN) -> str:
         """The best hits as a table of text: ranks, names, scores and totals of the functions."""

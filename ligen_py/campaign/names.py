@@ -56,6 +56,8 @@ def _check_libraries(plan: "Workplan") -> None:
 def _check_pockets(plan: "Workplan") -> None:
     every = [*plan.docked(), *plan.antitargets.values()]
     names = [docked.name for docked in every]
+    # Conformations of one target rank under one name, those of two targets must not.
+    owners = {docked.target: docked.settings for docked in reversed(every)}
     for docked in every:
         name, target = docked.name, plan.config.place(*plan.keys(docked))
         if len(CONTROL + name) > LONGEST_NAME:
@@ -64,7 +66,9 @@ def _check_pockets(plan: "Workplan") -> None:
                 f"{LONGEST_NAME - len(CONTROL)} characters at most in all, with those of sites "
                 "and conformations"
             )
-        if names.count(name) > 1:
+        is_shared = owners[docked.target] is not docked.settings
+        if names.count(name) > 1 or is_shared:
+            name = docked.target if is_shared else name
             raise InputError(
                 f"{target}: '{name}' is the name of two targets, sites or conformations; rename one"
             )

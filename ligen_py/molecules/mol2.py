@@ -58,9 +58,9 @@ def _aromatic(text: str, given: Chem.Mol | None) -> Chem.Mol | None:
     if drawn is None:
         return given
     atoms = [atom.GetIdx() for atom in atoms_of(drawn) if atom.GetIsAromatic()]
-    if given is not None and not matches(given, CATION):
-        if not _is_bare(given) or _are_aromatic(given, atoms):
-            return given
+    is_sure = given is not None and not matches(given, CATION)
+    if is_sure and (not _is_bare(given) or _are_aromatic(given, atoms)):
+        return given
     forms = chain(_less_charged(drawn), () if given is None else (given,), _anions(drawn))
     first = None
     for form in forms:

@@ -18,3 +18,8 @@ class ExportSettings(Section):
     pdbqt: bool = Field(
         False, description="also write the receptor and every pose as PDBQT, for Vina and Meeko"
     )
+
+    def count_of(self, stored: int) -> int:
+        """Ligands of a target that stores so many poses: unless they were asked for, so many."""
+        asked = "count" in self.model_fields_set
+        return self.count if asked else min(self.count, max(1, stored))

@@ -1,5 +1,6 @@
 """Docking from Python: the same bits as a campaign, and nothing given is lost."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,14 @@ def test_anything_can_be_docked_and_keeps_its_place(mixed: Hits) -> None:
     assert of_file == {"propanol": "more.smi, line 1", "line-2": "more.smi, line 2"}
     assert [hit.rank for hit in mixed] == list(range(1, 7))
     assert [hit.score for hit in mixed] == sorted((hit.score for hit in mixed), reverse=True)
+
+
+def test_columns_named_as_ours_are_in_the_tables(mixed: Hits, tmp_path: Path) -> None:
+    mixed.to_csv(tmp_path / "hits.csv")
+    with (tmp_path / "hits.csv").open(encoding="utf-8") as stream:
+        found = {row["name"]: row["input.note"] for row in csv.DictReader(stream)}
+    assert found["CCOCC"] == 'x;y, "z"'
+    assert found["ethanol"] == ""
 
 
 def test_every_ligand_is_a_hit_or_a_failure(mixed: Hits) -> None:

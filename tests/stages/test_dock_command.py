@@ -68,11 +68,15 @@ def test_results_are_replaced_only_if_asked(
     assert "contains results already; name another folder, or give --overwrite" in (
         capsys.readouterr().err
     )
-    assert main([*words, "--overwrite", "--device", "no such"]) > 0  # nothing new, so all stays
     assert main([str(PROTEIN), "[Na+]", *SITE, "-o", str(docked), "--overwrite"]) == 1
     assert (docked / "hits.sdf").read_bytes() == before
-    assert (docked / "results/campaign.h5").exists()
-    stale = [docked / "hits-pdbqt" / "old-1.pdbqt", docked / "hits-receptor.pdbqt"]
+    # What cannot be docked replaces nothing.
+    everything = {path: path.stat().st_ino for path in docked.rglob("*")}
+    for wrong in (["--site", "NONE"], ["--device", "abacus"], ["--count", "1001"]):
+        assert main([*words, "--overwrite", *wrong]) in (1, 2)
+        assert {path: path.stat().st_ino for path in docked.rglob("*")} == everything
+    names = ("hits-receptor.pdbqt", "hits-reference.mol2")
+    stale = [docked / "hits-pdbqt" / "old-1.pdbqt", *(docked / name for name in names)]
     stale[0].parent.mkdir(exist_ok=True)
     for path in (*stale, docked / "hits-notes.txt"):
         path.touch()

@@ -311,6 +311,9 @@ def test_more_poses_than_the_campaign_holds_is_a_sentence(
     assert "contains 4 poses of target a, fewer than the 5 asked for" in said
     assert "--top-poses 5" in said
     assert not (campaign.parent / "export").exists()
+    # Unasked, as many as there are.
+    assert run(campaign) == 0
+    assert len(list(Chem.SDMolSupplier(str(campaign.parent / "export" / "a.sdf")))) == 4
 
 
 def test_a_campaign_of_another_manifest_is_a_sentence(

@@ -242,6 +242,15 @@ def test_a_path_can_lie_inside_an_installed_package(folder: Path) -> None:
             },
             "'a.s' is the name of two",
         ),
+        (
+            {
+                "targets": {
+                    "a": {"receptor": {"x": "r.pdb", "y": "r.pdb"}, "sites": {"s": {"cavity": 1}}},
+                    "a.s": {"receptor": "r.pdb", "site": {"cavity": 1}},
+                }
+            },
+            "'a.s' is the name of two",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(
