@@ -228,23 +228,26 @@ def _role(heavy: Heavy, i: int, template: Template) -> Interaction | None:
     """What an atom does in hydrogen bonds, where its residue's state decides."""
     if is_ring_nitrogen(heavy, i):
         return Interaction.DONOR if template.hydrogens else Interaction.ACCEPTOR
-    name = SAME_AS.get(heavy.residue_name[i], heavy.residue_name[i])
-    place = name, heavy.name[i]
+    place = _residue(i, heavy), heavy.name[i]
     is_amine = place == ("LYS", "NZ") and template.kind == Ad4Type.NA
     is_hydroxyl = place in CARBOXYLATES and template.hydrogens > 0
     return Interaction.DONOR_ACCEPTOR if is_amine or is_hydroxyl else None
 
 
-def _is_amino_acid(i: int, heavy: Heavy) -> bool:
-    """Whether an atom is one of a standard amino acid, by whatever name."""
+def _residue(i: int, heavy: Heavy) -> str:
+    """The amino acid of an atom, whatever its state is called; of others the residue's name."""
     name = OTHER_NAMES.get(heavy.residue_name[i], heavy.residue_name[i])
-    return SAME_AS.get(name, name) in LETTER
+    return SAME_AS.get(name, name)
+
+
+def _is_amino_acid(i: int, heavy: Heavy) -> bool:
+    """Whether an atom is one of a standard amino acid."""
+    return _residue(i, heavy) in LETTER
 
 
 def is_ring_nitrogen(heavy: Heavy, i: int) -> bool:
     """Whether an atom is one of the two nitrogens in the ring of a histidine."""
-    name = OTHER_NAMES.get(heavy.residue_name[i], heavy.residue_name[i])
-    return heavy.name[i] in RING_NITROGENS and SAME_AS.get(name, name) == "HIS"
+    return heavy.name[i] in RING_NITROGENS and _residue(i, heavy) == "HIS"
 
 
 def metal_type(symbol: str) -> str:
