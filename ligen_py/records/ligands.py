@@ -17,7 +17,12 @@ class Entries(Record):
 
     name: np.ndarray = column(STRING, "entry", doc="name as given in the input, or its line")
     line: np.ndarray = column("i8", "entry", doc="first line of the record in its file, from 1")
-    smiles: np.ndarray = column(STRING, "entry", doc="canonical isomeric SMILES of the parent")
+    smiles: np.ndarray = column(
+        STRING,
+        "entry",
+        doc="canonical isomeric SMILES of the parent, with ChemAxon's extension where its "
+        "centres are relative or racemic",
+    )
     key: np.ndarray = column(STRING, "entry", doc="content key: equal parents have equal keys")
     note: np.ndarray = column(STRING, "entry", doc="what was removed, chosen or excluded, in words")
     extra: np.ndarray = column(

@@ -34,7 +34,12 @@ class Scored(Record):
     line: np.ndarray = column("i8", "row", doc="first line of the record in its file, from 1")
     name: np.ndarray = column(STRING, "row", doc="name as given in the input, or record number")
     key: np.ndarray = column(STRING, "row", doc="content key of the molecule")
-    smiles: np.ndarray = column(STRING, "row", doc="canonical isomeric SMILES of the parent")
+    smiles: np.ndarray = column(
+        STRING,
+        "row",
+        doc="canonical isomeric SMILES of the parent, with ChemAxon's extension where its "
+        "centres are relative or racemic",
+    )
     note: np.ndarray = column(STRING, "row", doc="what was removed, chosen or excluded, in words")
     score: np.ndarray = column(
         "f4",
@@ -101,7 +106,12 @@ class Top(Record):
     """Best poses of the best ligands of a target, in the order of their rows."""
 
     row: np.ndarray = column("i8", "ligand", doc="row of `scored`, ascending")
-    smiles: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the parent")
+    smiles: np.ndarray = column(
+        STRING,
+        "ligand",
+        doc="canonical isomeric SMILES of the parent, with ChemAxon's extension where its "
+        "centres are relative or racemic",
+    )
     state: np.ndarray = column(STRING, "ligand", doc="canonical isomeric SMILES of the best state")
     conformation: np.ndarray = column(
         STRING, "ligand", doc="conformation of the target around the best pose; empty if it has one"
