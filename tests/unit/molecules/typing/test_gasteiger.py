@@ -24,6 +24,10 @@ SMILES = (
     "CS(F)(F)(F)F",
     "C[Si](C)(C)B(O)O",
     "C[Se]C",
+    # sulfoxides as ChEMBL draws them, aliphatic, aromatic, beside charges
+    "C[S+](C)[O-]",
+    "[O-][S+](c1ccccc1)c1ccc(C(=O)[O-])cc1",
+    "[O-][S+](C)C[Si](C)(C)C",
     "[Na+]",
 )
 
@@ -40,3 +44,10 @@ def test_a_batch_has_the_charges_of_each_molecule_in_its_order() -> None:
         gasteiger(Chem.RenumberAtoms(mol, order)) for mol, order in zip(mols, orders, strict=True)
     ]
     assert found.tobytes() == np.concatenate(expected).tobytes()
+
+
+def test_a_sulfoxide_has_the_charges_of_its_double_bond() -> None:
+    """As AutoDock's programs have them."""
+    drawn, double = (Chem.AddHs(Chem.MolFromSmiles(one)) for one in ("C[S+](C)[O-]", "CS(C)=O"))
+    assert gasteiger(drawn).tolist() == gasteiger(double).tolist()
+    assert gasteiger(drawn)[drawn.GetSubstructMatch(Chem.MolFromSmarts("[O-]"))[0]] > -0.3
