@@ -89,6 +89,12 @@ class Selection:
         for word in words:
             found = [number for number in present if word in _names(self.places[number])]
             if not found:
+                out = [str(place) for place in self.places if word in _names(place)]
+                if out:
+                    raise InputError(
+                        f"{self.source}: {key}: {word} is {out[0]}, which is left out; check "
+                        "chains, drop and what else is taken from the structure"
+                    )
                 known = sorted({name for number in present for name in _names(self.places[number])})
                 close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
                 hint = f"; near to it are {', '.join(close)}" if close else ""

@@ -893,6 +893,15 @@ def test_a_residue_that_is_not_there_is_named_with_its_neighbours(
         keep(path, ligand_site, keep=["A/HOH/83"])
 
 
+def test_a_residue_of_a_chain_that_is_left_out_is_said_to_be_there(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    lines = [*ALANINES, het("C1", "LIG", 90, (5.0, 0.0, 3.0), "C").replace(" A  90", " B  90")]
+    path = write(tmp_path / "w.pdb", lines)
+    with pytest.raises(InputError, match="keep: LIG is B/LIG/90, which is left out; check chains"):
+        keep(path, ligand_site, keep=["LIG"], chains=["A"])
+
+
 ASSEMBLY = """REMARK 350 BIOMOLECULE: 1
 REMARK 350 APPLY THE FOLLOWING TO CHAINS: A
 REMARK 350   BIOMT1   1  1.000000  0.000000  0.000000        0.00000
