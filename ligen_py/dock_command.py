@@ -224,8 +224,6 @@ def _require_folder(options: argparse.Namespace) -> None:
         )
     if not results.exists():
         return
-    if not (results / "input").is_dir():  # which a campaign's results lack
-        raise InputError(f"{results}: is not of ligen dock; name another folder")
     from ligen_py.api.docking import written
 
     _require_apart(options, {path.resolve() for path in written(folder)})

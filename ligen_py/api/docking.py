@@ -94,6 +94,7 @@ def dock(
     # Checked before anything is docked, so that nothing is docked in vain.
     wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock")
     kept = None if folder is None else Path(folder)
+    replaced = written(kept) if kept is not None and overwrite else []
     if kept is not None and (kept / FOLDER).exists() and not overwrite:
         raise InputError(f"{kept}: contains results already; name another folder, or delete them")
     with _working_folder(kept) as work:
@@ -106,7 +107,7 @@ def dock(
         with open_campaign(campaign) as opened:
             hits = _read(plan, opened, campaign, sources, failures, poses, kept)
         if kept is not None and len(hits):
-            for path in written(kept) if overwrite else ():
+            for path in replaced:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
             campaign = publish_folder(work / FOLDER, kept / FOLDER) / campaign.name
             watch("export")
@@ -119,7 +120,12 @@ def dock(
 
 
 def written(folder: Path) -> list[Path]:
-    """What an earlier call wrote into a folder."""
+    """What an earlier call wrote into a folder; InputError where a campaign wrote its results."""
+    results = folder / FOLDER
+    if not results.exists():
+        return []
+    if not (results / "input").is_dir():  # which a campaign's lack
+        raise InputError(f"{results}: is not of ligen dock; name another folder")
     return [path for name in (FOLDER, *WRITTEN) for path in folder.glob(name)]
 
 

@@ -199,3 +199,19 @@ def test_a_folder_gets_all_files_and_is_a_campaign(
     moved.rename(kept)
     with pytest.raises(InputError, match="contains results already"):
         dock(pocket, "CCO", folder=kept)
+
+
+def test_results_are_replaced_only_by_new_ones(pocket: Pocket, tmp_path: Path) -> None:
+    dock(pocket, "CCO", settings=FAST, folder=tmp_path / "out")
+    before = (tmp_path / "out/hits.sdf").read_bytes()
+    assert not dock(pocket, "[Na+]", settings=FAST, folder=tmp_path / "out", overwrite=True)
+    assert (tmp_path / "out/hits.sdf").read_bytes() == before
+    assert len(dock(pocket, "CCCO", settings=FAST, folder=tmp_path / "out", overwrite=True)) == 1
+    assert (tmp_path / "out/hits.sdf").read_bytes() != before
+
+
+def test_a_campaign_is_never_overwritten(pocket: Pocket, tmp_path: Path) -> None:
+    (tmp_path / "results/pockets").mkdir(parents=True)
+    with pytest.raises(InputError, match="is not of ligen dock; name another folder"):
+        dock(pocket, "CCO", folder=tmp_path, overwrite=True)
+    assert (tmp_path / "results/pockets").exists()
