@@ -9,8 +9,9 @@ rate of 0.001 (chance 0.145), enrichment in the best 1 and 5 %, BEDROC with alph
 bootstrap interval of 95 %. The rows 'heavy atoms', 'logP', 'rings' and 'rows' rank by one number
 alone, the last by that of the states, stereoisomers and conformers that a molecule is docked in: a
 docking score that is not better has no chemical content. 'one row' is the score of each molecule's
-first row, the dominant state in one conformer, without the cost of rows. A molecule that cannot be
-docked ranks last. Below the table stand the rows a molecule of actives and decoys, and the
+first row, the dominant state in one conformer, without the cost of rows; 'physics', where networks
+help to rank, is the score without them, of the poses that energies choose. A molecule that cannot
+be docked ranks last. Below the table stand the rows a molecule of actives and decoys, and the
 correlation of score and rows among decoys, which is that of 'one row' where more draws do not win.
 
 With --peer vina AutoDock Vina (exhaustiveness 8) docks the same molecules, from the first of our
@@ -28,7 +29,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ from benchmarks.docking import (
     settings_from,
 )
 from benchmarks.redock import FAILURES, box_radius, find
-from ligen_py.engine.scoring.scores import pose_scores
+from ligen_py.engine.scoring.scores import best_poses, pose_scores
+from ligen_py.functions import FUNCTIONS
 from ligen_py.opencl.device import Device
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.properties import Properties
@@ -67,6 +69,9 @@ PART = 1000
 
 OURS = "score"
 """The ranking of a campaign."""
+
+PHYSICS = "physics"
+"""The ranking by energies alone, of the poses that these choose, where networks help to rank."""
 
 ONE_ROW = "one row"
 """The score of each molecule's first row, without the cost of rows."""
@@ -155,6 +160,8 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
             best = docked.scores.best[first]
             single[entry[best >= 0]] = without_row_cost(docked, work.settings)[best[best >= 0]]
             score = {OURS: docked.by_record(docked.columns["score"], count)}
+            if work.settings.score.rank_by == "networks":
+                score[PHYSICS] = physics(docked, work.settings, count)
             for function in work.settings.score.functions:
                 score[function] = docked.by_record(docked.columns[f"{function}.total"], count)
             groups = np.full(count, group)
@@ -165,7 +172,23 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
 
 def without_row_cost(docked: Docked, settings: Settings) -> np.ndarray:
     """Scores (poses,) that do not know how many rows a molecule has."""
-    terms = {
+    free = settings.score.model_copy(update={"row_cost": 0.0})
+    return pose_scores(docked.ligands, docked.poses, terms_of(docked, settings), free)[0]
+
+
+def physics(docked: Docked, settings: Settings, count: int) -> np.ndarray:
+    """The scores (records,) of poses that energies choose, without what networks say."""
+    names = [name for name in settings.score.functions if FUNCTIONS[name].is_energy]
+    terms = {name: columns for name, columns in terms_of(docked, settings).items() if name in names}
+    alone = settings.score.model_copy(update={"functions": tuple(names), "rank_by": "energy"})
+    ranks, energy = pose_scores(docked.ligands, docked.poses, terms, alone)
+    chosen = replace(docked, scores=best_poses(docked.poses, ranks, energy))
+    return chosen.by_record(ranks, count)
+
+
+def terms_of(docked: Docked, settings: Settings) -> dict[str, dict[str, np.ndarray]]:
+    """The terms of all poses, by function."""
+    return {
         function: {
             name.partition(".")[2]: values
             for name, values in docked.columns.items()
@@ -173,8 +196,6 @@ def without_row_cost(docked: Docked, settings: Settings) -> np.ndarray:
         }
         for function in settings.score.functions
     }
-    free = settings.score.model_copy(update={"row_cost": 0.0})
-    return pose_scores(docked.ligands, docked.poses, terms, free)[0]
 
 
 def _together(parts: list[Molecules]) -> Molecules:
@@ -310,7 +331,7 @@ def sample_of(found: Molecules, sizes: Sequence[int | None] | None) -> np.ndarra
 def rankings(found: Molecules, peer: Peer | None) -> dict[str, np.ndarray]:
     """Every ranking of some molecules by name: scores, larger is better."""
     result = dict(found.score)
-    functions = [scores for name, scores in result.items() if name != OURS]
+    functions = [scores for name, scores in result.items() if name not in (OURS, PHYSICS)]
     if len(functions) > 1:
         result["mean rank"] = mean_rank(functions)
     if peer is not None:

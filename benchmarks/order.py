@@ -7,7 +7,9 @@ the targets, the means of both over the pockets of other ligands (cross-docking)
 of each mean to the first formula, paired, with bootstrap intervals of 95 %: over actives and decoys
 of each target, over pockets. Then the correlation of score and number of rows among the decoys of
 each target. The same for rankings by one property alone. A molecule counts with the best of its
-rows, costs of states and rows included. Without OUTPUT.cross.zip the targets stand alone.
+rows, costs of states and rows included. Without OUTPUT.cross.zip the targets stand alone. With what
+networks say of the poses (terms.py --networks) the first formula is the score, and those follow in
+which networks choose poses and rank.
 
 With --halves instead: how much is won by choosing? Of all energies, divisors and powers the formula
 with the largest sum of the four means on a random half of actives, decoys and pockets is measured
@@ -202,6 +204,38 @@ def as_vina(table: Table) -> np.ndarray:
     return table.by_molecule(np.where(rows < 0, -np.inf, table["vina.total"][rows]))
 
 
+def picked(table: Table, weight: float) -> np.ndarray:
+    """The pose (poses,) of each row that networks help to choose, as `chosen`."""
+    return table.chosen(choice(table) - weight * table["gnina.logit"].astype(float))
+
+
+def heard(term: str, share: float, weight: float = 2.0, first_row: bool = False) -> Formula:
+    """The score of the pose that networks help to choose, and a share of what they say of it."""
+
+    def formula(table: Table) -> np.ndarray:
+        rows = picked(table, weight)
+        found = gained(table)[rows] + table.costs(0.0 if first_row else 0.4)
+        scale = (1 + 0.02 * table["torsions"]) * np.sqrt(table["atoms"])
+        scores = np.where(found < 0, -found / scale, -found) + share * table[f"gnina.{term}"][rows]
+        scores[rows < 0] = -np.inf
+        if first_row:
+            _, first = np.unique(table["entry"], return_index=True)
+            scores[np.setdiff1d(np.arange(len(scores)), first)] = -np.inf
+        return table.by_molecule(scores)
+
+    return formula
+
+
+def by_networks(term: str) -> Formula:
+    """What networks say of the pose that they help to choose, alone."""
+
+    def formula(table: Table) -> np.ndarray:
+        rows = picked(table, 2.0)
+        return table.by_molecule(np.where(rows < 0, -np.inf, table[f"gnina.{term}"][rows]))
+
+    return formula
+
+
 def ranks(*formulas: Formula) -> Formula:
     """The mean of the ranks by some formulas."""
     return lambda table: mean_rank([formula(table) for formula in formulas])
@@ -256,6 +290,32 @@ FORMULAS: dict[str, Formula] = {
     "ranks: before, xscore": ranks(BEFORE, total("xscore")),
 }
 """`t` is the number of rotatable bonds, `h` that of heavy atoms."""
+
+SHARES: dict[str, tuple[float, ...]] = {
+    "logit": (0.05, 0.1, 0.2, 0.3, 0.5),
+    "pose": (0.5, 1.0, 2.0, 3.0),
+    "affinity": (0.1, 0.2, 0.4),
+    "total": (0.05, 0.1, 0.2, 0.3, 0.5, 1.0),
+}
+"""Of each term of the networks, what a unit adds to the score."""
+
+NOW = FORMULAS["now: the same, row cost 0.4"]
+
+NETWORKS: dict[str, Formula] = {
+    "the score": NOW,
+    "its pose chosen by networks, too": heard("logit", 0.0),
+    **{
+        f"and {share:g} {term}": heard(term, share)
+        for term, shares in SHARES.items()
+        for share in shares
+    },
+    "and 0.3 logit, pose by energies": heard("logit", 0.3, weight=0.0),
+    "and 0.3 logit, one row": heard("logit", 0.3, first_row=True),
+    "ranks: score, total": ranks(NOW, by_networks("total")),
+    **{f"{term} alone": by_networks(term) for term in SHARES if term != "logit"},
+}
+"""Formulas with what gnina's networks say of the poses: logit, its probability (`pose`), affinity,
+and the product of these two (`total`)."""
 
 NULLS: dict[str, Formula] = {
     "rows": of_rows,
@@ -420,19 +480,24 @@ ENERGIES: dict[str, Energy] = {
 
 def print_halves(screens: list[Screen], pockets: dict[str, Table], divisions: int = 200) -> None:
     """What a choice among many formulas is worth where it was not made."""
+    first = "E, 0.02, h^0.4"
     grid = {
         f"{name}, {t:g}, h^{power:g}": merit(energy, t, power)
         for name, energy in ENERGIES.items()
         for t in (0, 0.02, 0.04)
         for power in (0.3, 0.4, 0.5, 0.6)
     }
+    if "gnina.logit" in screens[0].table.columns:
+        first = "the score"
+        names = [f"and {share:g} {term}" for term, shares in SHARES.items() for share in shares]
+        grid = {name: NETWORKS[name] for name in (first, *names)}
     rng = np.random.default_rng(0)
     own = own_columns(list(pockets), next(iter(pockets.values())))
     scores = [np.stack([f(screen.table) for f in grid.values()]) for screen in screens]
     area = np.stack(
         [of_cross(np.stack([f(t) for t in pockets.values()]), own) for f in grid.values()]
     )
-    before = list(grid).index("E, 0.02, h^0.4")
+    before = list(grid).index(first)
     chosen: Counter[str] = Counter()
     gains = []
     for _ in range(divisions):
@@ -465,8 +530,7 @@ def half(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def print_references(pockets: dict[str, Table]) -> None:
     """Cross-docking by scores less a share of the molecule's mean in all other pockets."""
     own = own_columns(list(pockets), next(iter(pockets.values())))
-    formula = FORMULAS["now: the same, row cost 0.4"]
-    matrix = np.stack([formula(table) for table in pockets.values()])
+    matrix = np.stack([NOW(table) for table in pockets.values()])
     is_own = np.arange(matrix.shape[1]) == own[:, None]
     known = np.isfinite(matrix) & ~is_own
     totals, counts = np.where(known, matrix, 0).sum(axis=0), known.sum(axis=0)
@@ -502,7 +566,9 @@ def main() -> int:
         return 0
     document = {}
     first: Measured | None = None
-    for name, formula in (FORMULAS | NULLS).items():
+    has_networks = all("gnina.logit" in screen.table.columns for screen in screens)
+    formulas = NETWORKS if has_networks else FORMULAS
+    for name, formula in (formulas | NULLS).items():
         found = Measured.of(screens, pockets, formula)
         first = first or found
         document[name] = found.document(first)

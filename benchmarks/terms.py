@@ -1,13 +1,14 @@
 """Dock libraries into pockets and keep every term of the poses: what formulas are chosen on.
 
     python benchmarks/terms.py OUTPUT [--screens TARGET ...] [--complexes FOLDER] [--effort E]
-                               [--jobs N] [--cache FOLDER]
+                               [--jobs N] [--cache FOLDER] [--networks]
 
 Into each target of --screens (folders laid out as for enrich.py) its actives and decoys are docked,
 into each pocket of --complexes (laid out as for redock.py) the ligands of all of them.
 OUTPUT.screens.zip and OUTPUT.cross.zip get a file POCKET/LIBRARY.npz for each pocket and library as
 soon as it is done; what they have already is not docked again. benchmarks/order.py compares
-formulas with them.
+formulas with them. With --networks gnina's networks judge all poses; energies alone still choose
+which are kept.
 """
 
 import argparse
@@ -48,13 +49,17 @@ from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.store.files.read import read
 
 FUNCTIONS = "score.functions=[vina, ad4, xscore, vinardo]"
+WITH_NETWORKS = (
+    "score.functions=[vina, ad4, xscore, vinardo, gnina]",
+    'score.pose_weights={"vina": 1.0, "ad4": 0.5, "gnina": 0.0}',
+)
 
 GROUPS = ("actives", "decoys")
 
 PART = 1000
 """Records that are docked together."""
 
-MOST = {"screens": 64, "cross": 3}
+MOST = {"screens": 64, "cross": 9}
 """Poses of a ligand that are kept, best first, by the kind of task."""
 
 
@@ -195,6 +200,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--complexes", type=Path, metavar="FOLDER", help="folder of complexes")
     result.add_argument("--jobs", type=int, default=1, metavar="N")
     result.add_argument("--cache", type=Path, help="keep parsed molecules and pockets here")
+    result.add_argument("--networks", action="store_true", help="judge the poses by networks, too")
     add_settings(result)
     return result
 
@@ -202,7 +208,7 @@ def parser() -> argparse.ArgumentParser:
 def main() -> int:
     """Dock everything, and write what comes as it comes."""
     options = parser().parse_args()
-    options.set.append(FUNCTIONS)
+    options.set.extend(WITH_NETWORKS if options.networks else [FUNCTIONS])
     settings = settings_from(options)
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch, pinned(options.jobs) as pool:

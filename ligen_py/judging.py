@@ -24,7 +24,7 @@ from ligen_py.provenance import Input
 from ligen_py.records.functions.gnina import GninaLigands, GninaReceptor
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.records.networks import Judged
+from ligen_py.records.networks import NETWORK_SHARE, Judged
 from ligen_py.records.poses import Poses
 from ligen_py.records.refined import REFINED
 from ligen_py.records.rows import concatenated, rows_below, subset
@@ -63,6 +63,8 @@ class Group:
     """float32 (poses,), kcal/mol."""
     physics: np.ndarray
     """The pose that energies choose, i4, counted from the molecule's first."""
+    score: np.ndarray
+    """float32, of the scores file."""
 
 
 def groups(campaign: CampaignReader, manifest: Manifest, best: int) -> Iterator[Group]:
@@ -175,6 +177,7 @@ class _Parts:
                 poses=subset(poses, below),
                 energy=energy[below["pose"]],
                 physics=(part.best[rows] - poses.first_pose[rows]).astype("i4"),
+                score=part.score[rows],
             )
 
     def _require_known(self, files: PartFiles) -> None:
@@ -230,6 +233,7 @@ def judged(group: Group, terms: Terms, weight: float) -> Judged:
         first_pose=first,
         physics=group.physics,
         network=network,
+        score=group.score + np.float32(NETWORK_SHARE) * terms["logit"][first[:-1] + network],
         moved=np.array(moved, "f4"),
         crystal=np.array(crystal, "f4"),
         restart=group.poses.restart,
@@ -287,6 +291,7 @@ def nothing() -> Judged:
         first_pose=offsets,
         physics=whole,
         network=whole,
+        score=one,
         moved=one,
         crystal=one,
         restart=whole,

@@ -142,12 +142,12 @@ def _plan(options: argparse.Namespace) -> None:
 
 
 def _networks(plan: Workplan) -> Iterator[str]:
-    """Says so where the effort would let networks choose poses, but there are none."""
+    """Says so where the effort would let networks choose and rank, but there are none."""
     asked = PRESETS[plan.settings.effort].get("score", {}).get("functions", [])
     if NETWORKS in asked and network_folder() is None and plan.pockets:
         yield (
-            f"gnina's networks, which choose poses at this effort, are not installed, so energies "
-            f"alone choose them; {NETWORKS_HINT}"
+            f"gnina's networks, which choose poses and rank at this effort, are not installed, so "
+            f"energies alone do; {NETWORKS_HINT}"
         )
 
 

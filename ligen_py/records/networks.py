@@ -6,6 +6,12 @@ import numpy as np
 
 from ligen_py.records.column import STRING, Bounds, Kind, Record, column
 
+NETWORK_SHARE = 0.3
+"""What a unit of the networks' logit adds to a molecule's score where networks help to rank.
+
+Chosen on ligands docked into the pockets of others and on actives among decoys of three targets
+(docs/accuracy.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged(Record):
@@ -30,6 +36,12 @@ class Judged(Record):
         "i4",
         "molecule",
         doc="the pose of lowest energy - weight * logit, counted from the molecule's first",
+    )
+    score: np.ndarray = column(
+        "f4",
+        "molecule",
+        doc="the score with networks, larger is better: that of the scores file plus "
+        f"{NETWORK_SHARE:g} times the logit of the networks' pose",
     )
     moved: np.ndarray = column(
         "f4",
@@ -74,4 +86,4 @@ class Judged(Record):
         yield "row", (self.row >= 0) | (self.rank == 0)
 
 
-NETWORKS = Kind("networks", 1, {"networks": Judged})
+NETWORKS = Kind("networks", 2, {"networks": Judged})

@@ -41,7 +41,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "dock": {"num_restart": 2048, "max_num_poses": 512},
         "filter": {"max_num_poses": 256, "cluster_rmsd": 0.5},
         "refine": {"rounds": 4, "finalists": 8, "max_num_poses": 50},
-        "score": {"functions": ["vina", "ad4", "xscore", "gnina"]},
+        "score": {"functions": ["vina", "ad4", "xscore", "gnina"], "rank_by": "networks"},
     },
 }
 """Effort -> section -> what differs from the sections' defaults, which are `standard`."""
@@ -100,7 +100,15 @@ class Method(Section):
                 filled[section] |= given
             else:
                 del filled[section]
+        _rank_without_networks(filled, values)
         return values | filled if filled else values
+
+
+def _rank_without_networks(filled: dict[str, dict[str, Any]], values: dict[str, Any]) -> None:
+    """Take a preset's `rank_by` out where networks make the score and the functions have none."""
+    score = filled.get("score", {})
+    if NETWORKS not in score.get("functions", ()) and "rank_by" not in values.get("score", {}):
+        score.pop("rank_by", None)
 
 
 def _of_the_best(values: dict[str, Any]) -> bool:

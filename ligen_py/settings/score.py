@@ -19,10 +19,11 @@ class ScoreSettings(Section):
         min_length=1,
         description="scoring functions, one column a term",
     )
-    rank_by: Literal["energy", "first"] = Field(
+    rank_by: Literal["energy", "networks", "first"] = Field(
         "energy",
         description="a molecule's score: minus the energy that chooses its pose, less the free "
-        "ligand's, divided by a function of torsions and size, or the first function's value",
+        "ligand's, divided by a function of torsions and size; networks: that, and "
+        "0.3 times the logit of gnina's networks; or the first function's value",
     )
     state_cost: bool = Field(
         True,
@@ -66,7 +67,12 @@ class ScoreSettings(Section):
 
     @model_validator(mode="after")
     def _something_ranks(self) -> Self:
-        if self.rank_by == "energy" and not any(
+        if self.rank_by == "networks" and "gnina" not in self.functions:
+            raise ValueError(
+                "'rank_by' is networks, but 'functions' has none; add gnina, or set 'rank_by' to "
+                "energy"
+            )
+        if self.rank_by != "first" and not any(
             FUNCTIONS[name].is_energy for name in self.functions
         ):
             raise ValueError(

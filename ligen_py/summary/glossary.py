@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ligen_py.records.networks import NETWORK_SHARE
+
 
 class Meaning(NamedTuple):
     """A score in one line."""
@@ -33,6 +35,13 @@ TRAINED = (
 """What a reader has to know of them."""
 
 JUDGED = [
+    Meaning(
+        "Score+CNN",
+        "",
+        "larger",
+        f"network: the score plus {NETWORK_SHARE:g} times the logit of gnina's pose score in the "
+        "networks' pose; finds more actives than the score alone",
+    ),
     Meaning(
         "CNN",
         "probability",
@@ -68,6 +77,12 @@ def score(rank_by: str, functions: Sequence[str]) -> Meaning:
     if rank_by == "energy":
         words = "the pose's energy less the free ligand's, over a function of torsions and size"
         return Meaning("Score", "kcal/mol, scaled", "larger", words)
+    if rank_by == "networks":
+        words = (
+            "the pose's energy less the free ligand's, over a function of torsions and size, and "
+            f"{NETWORK_SHARE:g} times the logit of gnina's pose score"
+        )
+        return Meaning("Score", "", "larger", words)
     names = ", ".join(function(name).name for name in functions)
     return Meaning("Score", "ranks", "larger", f"minus the mean of the ranks by {names}")
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ligen_py.records.networks import NETWORK_SHARE
 from ligen_py.store.campaign.layout import Runs
 from ligen_py.summary.dossier import Dossier
 from ligen_py.summary.facts import settings_of
@@ -35,8 +36,9 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
         + f", and scored by {_joined(names)}{_marks(dossiers)}.",
     ]
     weights, consensus = score.get("pose_weights"), _is_consensus(dossiers)
-    if isinstance(weights, dict) and score.get("rank_by") == "energy":
-        text.append(_choice(weights, score.get("functions", list(weights)), consensus))
+    if isinstance(weights, dict) and score.get("rank_by") in ("energy", "networks"):
+        heard = score["rank_by"] == "networks"
+        text.append(_choice(weights, score.get("functions", list(weights)), consensus, heard))
     if consensus:
         text.append(f"Molecules were ranked by the mean of their ranks by {_joined(names)}.")
     text += _networks(dossiers)
@@ -66,10 +68,12 @@ def _is_consensus(dossiers: Sequence[Dossier]) -> bool:
     return bool(dossiers) and dossiers[0].target.rank_by == "consensus"
 
 
-def _choice(weights: Mapping[str, float], functions: Sequence[str], consensus: bool) -> str:
+def _choice(
+    weights: Mapping[str, float], functions: Sequence[str], consensus: bool, networks_rank: bool
+) -> str:
     """How poses were chosen and molecules ranked; networks and energies are named apart.
 
-    With `consensus` molecules rank otherwise.
+    With `consensus` molecules rank otherwise, with `networks_rank` by networks, too.
     """
     heard = {name: value for name, value in weights.items() if value and name in functions}
     heard = heard or dict.fromkeys(functions[:1], 1.0)  # as scoring does
@@ -91,7 +95,8 @@ def _choice(weights: Mapping[str, float], functions: Sequence[str], consensus: b
     return (
         f"{chosen} was chosen; molecules were ranked by {ranked}, less the ligand's own part of it "
         "in the pose where this is lowest, divided by (1 + 0.02 torsions) x the square root of the "
-        "number of heavy atoms."
+        "number of heavy atoms"
+        + (f", plus {NETWORK_SHARE:g} logit of the networks. {TRAINED}" if networks_rank else ".")
     )
 
 

@@ -43,15 +43,15 @@ def _target(target: Target) -> Iterator[str]:
     yield from ("Watch", f"  {target.watch.summary}", *alarms, "", "")
 
 
-NETWORK_HEADS = ("CNN", "CNN pK", "apart")
+NETWORK_HEADS = ("score+CNN", "CNN", "CNN pK", "apart")
 
 
 def _judged(found: Judgement | None) -> list[str]:
     """Cells under `NETWORK_HEADS`."""
     if found is None:
-        return ["-", "-", "-"]
+        return ["-"] * len(NETWORK_HEADS)
     apart = "-" if found.is_same else f"{found.moved:.1f}"
-    return [f"{found.pose:.2f}", f"{found.affinity:.2f}", apart]
+    return [f"{found.score:.2f}", f"{found.pose:.2f}", f"{found.affinity:.2f}", apart]
 
 
 def network_words(found: Networks, heads: Sequence[str]) -> list[str]:
@@ -84,6 +84,11 @@ def ranked_words(target: Target) -> str:
         return f"The score is {target.functions[0]}'s."
     if target.rank_by == "energy":
         return "The score: the pose's energy less the free ligand's, over torsions and size."
+    if target.rank_by == "networks":
+        return (
+            "The score: the pose's energy less the free ligand's, over torsions and size, and what "
+            "gnina's networks say of the pose (network)."
+        )
     names = ", ".join(target.functions)
     return f"The score is minus the mean of the ranks by {names}; the control's is its own."
 

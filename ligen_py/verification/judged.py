@@ -147,4 +147,5 @@ def _some(group: Group, rows: np.ndarray) -> Group:
         poses=subset(group.poses, below),
         energy=group.energy[below["pose"]],
         physics=group.physics[rows],
+        score=group.score[rows],
     )

@@ -121,6 +121,23 @@ def test_the_thorough_effort_goes_without_networks_that_are_not_installed(
     assert asked.score.functions == ("gnina",)
 
 
+def test_networks_rank_where_the_thorough_effort_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ranked(**score: object) -> str:
+        return Method(effort="thorough", score=score).score.rank_by
+
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
+    assert ranked() == ranked(functions=["gnina", "vina"]) == "networks"
+    assert ranked(functions=["vina", "ad4"]) == ranked(rank_by="energy") == "energy"
+    with pytest.raises(ValueError, match="'rank_by' is networks, but 'functions' has none"):
+        ranked(functions=["vina", "ad4"], rank_by="networks")
+    monkeypatch.delenv("LIGEN_NETWORKS")
+    monkeypatch.setattr("ligen_py.paths.find_spec", lambda name: None)
+    assert ranked() == "energy"
+    assert Method(effort="standard").score.rank_by == "energy"
+
+
 def test_what_is_no_energy_ranks_no_molecule() -> None:
     parser = cli.parser("stage", None, ScoreSettings)
     for words, fine in ((["gnina"], False), (["gnina", "xscore"], True)):
@@ -139,6 +156,7 @@ def test_networks_of_the_best_molecules_stand_in_place_of_those_of_all(
     for best, last in ((0, "gnina"), (5, "xscore")):
         campaign = Campaign.model_validate(changed(effort="thorough", networks={"best": best}))
         assert campaign.score.functions[-1] == last
+        assert campaign.score.rank_by == ("energy" if best else "networks")
     assert NetworksSettings().weight == ScoreSettings().pose_weights["gnina"]
 
 

@@ -15,6 +15,7 @@ from ligen_py.pace import Pace
 from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.records.ligands import Ligands
 from ligen_py.records.limits import MAX_ATOMS
+from ligen_py.records.networks import NETWORK_SHARE
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import Scores
 from ligen_py.records.typed import Typed
@@ -192,8 +193,9 @@ def pose_scores(
     """What ranks a molecule by each of its poses, and the energy that chooses one of them.
 
     Both float32 (poses,), from the terms of all functions (`score`).
-    A pose without a finite value of the first function has no finite score. Only the first value
-    knows the ligand's `handicap`. What is no energy helps to choose a pose, but ranks no molecule.
+    A pose without a finite value of the first function has no finite score, nor has one without a
+    logit where `rank_by` is networks. Only the first value knows the ligand's `handicap`. What is
+    no energy helps to choose a pose, and ranks molecules by `NETWORK_SHARE` alone.
     """
     energy = choice_energy(terms, settings.pose_weights)
     first = terms[next(iter(terms))]["total"]
@@ -203,7 +205,10 @@ def pose_scores(
     bound = choice_energy(ranking, settings.pose_weights)
     gained = bound - free_energy(poses, ranking, settings.pose_weights)
     compared = gained + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
-    return np.where(np.isfinite(first), merit(ligands, poses, compared), first), energy
+    ranks = np.where(np.isfinite(first), merit(ligands, poses, compared), first)
+    if settings.rank_by == "networks":
+        ranks += np.float32(NETWORK_SHARE) * terms["gnina"]["logit"]
+    return ranks, energy
 
 
 def best_poses(poses: Poses, score: np.ndarray, energy: np.ndarray) -> Scores:

@@ -29,6 +29,8 @@ class Judgement:
     """That made the networks' pose."""
     energy: float
     """Of the networks' pose, kcal/mol."""
+    score: float
+    """Of the molecule with networks: the campaign's and a share of the logit of their pose."""
     pose: float
     """Their score of their pose: the probability that it is right."""
     affinity: float
@@ -52,7 +54,7 @@ class Judgement:
         return cells | {ITEMS[-1]: str(self.restart)}
 
 
-NUMBERS = ("pose", "affinity", "physics_pose", "physics_affinity", "moved")
+NUMBERS = ("score", "pose", "affinity", "physics_pose", "physics_affinity", "moved")
 """Of a judgement, as columns."""
 
 ITEMS = (*(f"network.{name}" for name in NUMBERS), "network.restart")
@@ -116,6 +118,7 @@ def _judgement(record: Judged, number: int) -> Judgement:
     return Judgement(
         restart=int(record.restart[network]),
         energy=float(record.energy[network]),
+        score=float(record.score[number]),
         pose=float(record.pose[network]),
         affinity=float(record.affinity[network]),
         physics_pose=float(record.pose[physics]),

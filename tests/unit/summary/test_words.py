@@ -288,6 +288,9 @@ def test_the_methods_say_what_was_done() -> None:
     found = of_target("energy", {"rounds": 1, "field": "vina"}, energy, ["vina", "ad4"])
     assert "clustered, refined in the field of Vina, and scored by Vina and AD4 [2, 3]." in found
     assert "The pose of lowest energy (1 Vina + 0.5 AD4) was chosen; molecules were" in found
+    both = {"rank_by": "networks", "pose_weights": {"vina": 1.0, "gnina": 2.0}}
+    found = of_target("networks", {"rounds": 1}, both, ["vina", "gnina"])
+    assert "number of heavy atoms, plus 0.3 logit of the networks. The networks were" in found
     # Poses of AutoDock's search are not refined.
     found = of_target("consensus", {"rounds": 0, "field": "ad4"}, energy, ["vina", "ad4"])
     assert "clustered, and scored by Vina and AD4 [2, 3]." in found

@@ -226,6 +226,22 @@ def test_what_ranks_is_what_the_settings_say() -> None:
     assert best_poses(poses, ranks, energy).best[0] == 1
 
 
+def test_networks_rank_by_their_logit_beside_the_energy() -> None:
+    """0.3 a unit, whatever the size; a pose that they say nothing of has no score."""
+    ligands, poses = make_ligands([(10, 5), (30, 2)]), uneven_poses([2, 1])
+    columns = columns_of(vina=[-9, -8, -9])
+    columns["vina"]["total"] = np.array([9, 8, 9], "f4")
+    columns["gnina"] = {"logit": np.array([-1, 2, 1], "f4"), "total": np.ones(3, "f4")}
+    energies = ScoreSettings(functions=("vina", "gnina"))
+    both = energies.model_copy(update={"rank_by": "networks"})
+    physics, energy = pose_scores(ligands, poses, columns, energies)
+    ranks, same = pose_scores(ligands, poses, columns, both)
+    assert energy.tolist() == same.tolist() == [-7, -12, -11]
+    assert ranks - physics == pytest.approx([-0.3, 0.6, 0.3])
+    columns["gnina"]["logit"][1] = NAN
+    assert best_poses(poses, *pose_scores(ligands, poses, columns, both)).best.tolist() == [0, 2]
+
+
 def test_the_first_function_chooses_where_no_weight_is_left() -> None:
     columns = columns_of(ad4=[0, -4, -5], vina=[-9, -8, -7])
     assert choice_energy(columns, {}).tolist() == [0, -4, -5]
