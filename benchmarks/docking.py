@@ -51,6 +51,7 @@ from ligen_py.settings.check import check
 from ligen_py.settings.flags import flags
 from ligen_py.settings.parse import ParseOptions, ParseSettings
 from ligen_py.settings.pocket import PocketSettings, Site, Structure
+from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.files.read import groups_in, read
 
 STAGES = tuple(stage.name for stage in chain.SCREEN)
@@ -288,6 +289,15 @@ class Docked:
         np.maximum.at(values, self.ligands.entry[scored], column[self.scores.best[scored]])
         return values
 
+    def terms(self, functions: Sequence[str]) -> dict[str, dict[str, np.ndarray]]:
+        """The terms (poses,) of some functions."""
+        found: dict[str, dict[str, np.ndarray]] = {name: {} for name in functions}
+        for column, values in self.columns.items():
+            function, _, term = column.partition(".")
+            if function in found:
+                found[function][term] = values
+        return found
+
     def molecule(self, ligand: int) -> np.ndarray:
         """RDKit's binary molecule of a ligand."""
         first, last = self.ligands.first_byte[ligand : ligand + 2]
@@ -329,6 +339,15 @@ def dock(
     columns |= {"refine.before": energies.before, "refine.after": energies.after}
     columns |= {"dock.score": poses.score, "choice": energy, "score": ranks}
     return Docked(ligands, poses, columns, scores)
+
+
+def by_energies(docked: Docked, settings: ScoreSettings) -> Docked:
+    """The same poses, chosen and scored by the energies alone, without what networks say."""
+    names = tuple(name for name in settings.functions if FUNCTIONS[name].is_energy)
+    alone = settings.model_copy(update={"functions": names, "rank_by": "energy"})
+    ranks, energy = pose_scores(docked.ligands, docked.poses, docked.terms(names), alone)
+    columns = docked.columns | {"choice": energy, "score": ranks}
+    return Docked(docked.ligands, docked.poses, columns, best_poses(docked.poses, ranks, energy))
 
 
 def cores_for(jobs: int) -> list[list[int]]:

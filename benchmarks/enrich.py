@@ -29,7 +29,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ from benchmarks.docking import (
     Settings,
     Target,
     add_settings,
+    by_energies,
     device_for,
     dock,
     parsed,
@@ -54,8 +55,7 @@ from benchmarks.docking import (
     settings_from,
 )
 from benchmarks.redock import FAILURES, box_radius, find
-from ligen_py.engine.scoring.scores import best_poses, pose_scores
-from ligen_py.functions import FUNCTIONS
+from ligen_py.engine.scoring.scores import pose_scores
 from ligen_py.opencl.device import Device
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.records.properties import Properties
@@ -161,7 +161,8 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
             single[entry[best >= 0]] = without_row_cost(docked, work.settings)[best[best >= 0]]
             score = {OURS: docked.by_record(docked.columns["score"], count)}
             if work.settings.score.rank_by == "networks":
-                score[PHYSICS] = physics(docked, work.settings, count)
+                alone = by_energies(docked, work.settings.score)
+                score[PHYSICS] = alone.by_record(alone.columns["score"], count)
             for function in work.settings.score.functions:
                 score[function] = docked.by_record(docked.columns[f"{function}.total"], count)
             groups = np.full(count, group)
@@ -173,29 +174,8 @@ def screen(device: Device, work: Work, clock: Clock) -> Molecules:
 def without_row_cost(docked: Docked, settings: Settings) -> np.ndarray:
     """Scores (poses,) that do not know how many rows a molecule has."""
     free = settings.score.model_copy(update={"row_cost": 0.0})
-    return pose_scores(docked.ligands, docked.poses, terms_of(docked, settings), free)[0]
-
-
-def physics(docked: Docked, settings: Settings, count: int) -> np.ndarray:
-    """The scores (records,) of poses that energies choose, without what networks say."""
-    names = [name for name in settings.score.functions if FUNCTIONS[name].is_energy]
-    terms = {name: columns for name, columns in terms_of(docked, settings).items() if name in names}
-    alone = settings.score.model_copy(update={"functions": tuple(names), "rank_by": "energy"})
-    ranks, energy = pose_scores(docked.ligands, docked.poses, terms, alone)
-    chosen = replace(docked, scores=best_poses(docked.poses, ranks, energy))
-    return chosen.by_record(ranks, count)
-
-
-def terms_of(docked: Docked, settings: Settings) -> dict[str, dict[str, np.ndarray]]:
-    """The terms of all poses, by function."""
-    return {
-        function: {
-            name.partition(".")[2]: values
-            for name, values in docked.columns.items()
-            if name.startswith(f"{function}.")
-        }
-        for function in settings.score.functions
-    }
+    terms = docked.terms(settings.score.functions)
+    return pose_scores(docked.ligands, docked.poses, terms, free)[0]
 
 
 def _together(parts: list[Molecules]) -> Molecules:

@@ -49,6 +49,7 @@ from benchmarks.docking import (
     Settings,
     Target,
     add_settings,
+    by_energies,
     cores_for,
     device_for,
     dock,
@@ -197,8 +198,8 @@ def ours(task: Task, given: Complex) -> dict[str, Any]:
     place = docked.coordinates(ligand)[best - docked.poses.first_pose[ligand]]
     others = {}
     if not all(FUNCTIONS[name].is_energy for name in task.settings.score.functions):
-        # Of one ligand's poses that of lowest energy has the highest score.
-        others["rmsd_best_by_physics"] = float(rmsd[np.nanargmax(docked.columns["score"])])
+        alone = by_energies(docked, task.settings.score)
+        others["rmsd_best_by_physics"] = float(rmsd[alone.best_rows(1)[0]])
     return {
         "rmsd_best_scored": float(rmsd[best]),
         **others,
