@@ -38,14 +38,26 @@ STATES: dict[str, dict[str, tuple[int, int]]] = {
     "LYS": {"NZ": (1, 3)}, "LYN": {}, "ARG": {"NH1": (1, 2)}, "CYM": {"SG": (-1, 0)},
     "ARN": {"NE": (0, 0), "NH1": (0, 2)}, "TYM": {"OH": (-1, 0)},
     "HIS": {}, "HIE": {}, "HID": {"ND1": (0, 1), "NE2": (0, 0)}, "HIP": {"ND1": (1, 1)},
+    "amide": {"NZ": (0, 1)}, "imine": {"NZ": (1, 1)}, "ammonium": {"NZ": (1, 2)},
 }  # fmt: skip
 """Atoms whose formal charge and hydrogens are not those of the neutral amino acid."""
 
 ACIDS = {"ASH": ("OD1", "OD2"), "GLH": ("OE1", "OE2")}
 """Oxygens of protonated acids; the template has the hydrogen on the second."""
 
-BASE = {"ARN": "ARG", "TYM": "TYR"}
+PARTNER = {
+    "amide": ("C(C)=O", Chem.BondType.SINGLE),
+    "imine": ("C", Chem.BondType.DOUBLE),
+    "ammonium": ("C", Chem.BondType.SINGLE),
+}
+"""What stands for the group that a lysine is bound to, and the bond: biotinyl-lysine is an amide,
+with pyridoxal phosphate and retinal it is a protonated imine."""
+
+BASE = {"ARN": "ARG", "TYM": "TYR"} | dict.fromkeys(PARTNER, "LYS")
 """Amino acids of states without a residue name of their own."""
+
+CARBONYL, IMINE = 1.33, 1.39
+"""Angstrom; the longest C=O of an acyl group, and the longest C=N (C-N of amines: 1.47)."""
 
 CARBOXYL = ("O", "OXT")
 """Oxygens of a chain's end; the template of an acid has the hydrogen on the second."""
@@ -227,7 +239,8 @@ def charge(
 def _role(heavy: Heavy, i: int, template: Template) -> Interaction | None:
     """What an atom does in hydrogen bonds, where its residue's state decides."""
     if is_ring_nitrogen(heavy, i):
-        return Interaction.DONOR if template.hydrogens else Interaction.ACCEPTOR
+        takes = Interaction.ACCEPTOR if template.kind == Ad4Type.NA else Interaction.POLAR
+        return Interaction.DONOR if template.hydrogens else takes
     place = _residue(i, heavy), heavy.name[i]
     is_amine = place == ("LYS", "NZ") and template.kind == Ad4Type.NA
     is_hydroxyl = place in CARBOXYLATES and template.hydrogens > 0
@@ -332,6 +345,8 @@ def _templates(
     result: list[Template | None] = [None] * len(heavy.name)
     states, found = [], set()
     binding, acids = _binding(heavy), _acids(heavy, given)
+    # A ligand is in the place of a hydrogen.
+    taken = {*given, *(i for i in range(len(heavy.name)) if _ties(i, heavy))}
     for residue, numbers in atoms.items():
         some = next(iter(numbers.values()))
         if heavy.residue_name[some] in WATERS:
@@ -346,23 +361,25 @@ def _templates(
         last = "acid" if is_acid else "carboxylate" if "OXT" in numbers else ""
         by_name = amino_acid(state, last, amines.get(residue)) if state else {}
         for one, two in (ACIDS.get(state, ("", "")), CARBOXYL if is_acid else ("", "")):
-            if numbers.get(one) in given and numbers.get(two) not in given:
+            if numbers.get(one) in taken and numbers.get(two) not in taken:
                 by_name = by_name | {one: by_name[two], two: by_name[one]}
         for name, i in numbers.items():
             template = by_name.get(name)
             # N and C are those of the chain; elsewhere a ligand is in the place of a hydrogen.
-            ties = sum(heavy.residue[other] != residue for other in heavy.bonded[i])
-            tied = template and ties and name not in ("N", "C")
-            result[i] = _without_hydrogens(template, ties) if template and tied else template
+            bound = len(_ties(i, heavy))
+            is_done = name in ("N", "C") or (name == "NZ" and state in PARTNER)
+            tied = template and bound and not is_done
+            result[i] = _without_hydrogens(template, bound) if template and tied else template
         if state:
             continue
         mine = members[residue]  # in a cofactor two atoms may have one name
         row = {i: place for place, i in enumerate(mine)}
         around = [[row[other] for other in heavy.bonded[i] if other in row] for i in mine]
-        symbols, bonds = [heavy.symbol[i] for i in mine], [len(heavy.bonded[i]) for i in mine]
+        symbols = [heavy.symbol[i] for i in mine]
+        ties = {row[i]: heavy.symbol[other] for i in mine for other in _ties(i, heavy)[:1]}
         held = [len(given.get(i, ())) for i in mine]
         held = held if any(held) else []
-        known = cofactor(heavy.residue_name[some], symbols, around, bonds, smiles, held)
+        known = cofactor(heavy.residue_name[mine[0]], symbols, around, ties, smiles, held)
         for place, template in known.items():
             result[mine[place]] = template
             found.add(residue)
@@ -376,15 +393,15 @@ def cofactor(
     residue: str,
     symbols: Sequence[str],
     bonded: Sequence[Sequence[int]],
-    bonds: Sequence[int],
+    ties: Mapping[int, str],
     smiles: Mapping[str, str],
     hydrogens: Sequence[int] = (),
 ) -> dict[int, Template]:
     """What the atoms of a residue are by its SMILES; nothing where none is known, or another one.
 
-    `bonded` are the neighbours within the residue, `bonds` counts those within its chain; `smiles`
-    are those of the config, by name. `hydrogens` are those of a file on each atom, of which only
-    polar ones count; none where the file has no polar one.
+    `bonded` are the neighbours within the residue, `ties` the element of that in another one, by
+    atom; `smiles` are those of the config, by name. `hydrogens` are those of a file on each atom,
+    of which only polar ones count; none where the file has no polar one.
     """
     name = residue.upper()
     text = smiles.get(name) or cofactors.known().get(name, "")
@@ -393,12 +410,12 @@ def cofactor(
         return {}
     # The hydroxyl of a nucleotide's SMILES is the ester of the next one's phosphate, that of a
     # sugar's the ether of the next one, and the thiol of a coenzyme may be a thioester.
-    more = [i for i in match if bonds[i] > len(bonded[i])]
-    esters = {match[i] for i in more if symbols[i] in ("O", "S")}
+    more = [i for i in match if i in ties]
+    esters = {(match[i], symbols[i]) for i in more if symbols[i] in ("O", "S")}
     for place in more:
-        if symbols[place] == "P":
-            match, spare = _diester(text, match, match[place])
-            esters |= spare
+        if symbols[place] in ("C", "P"):
+            match, spare = _left_out(text, match, match[place])
+            esters |= {(own, "O" if symbols[place] == "P" else ties[place]) for own in spare}
     given = frozenset((match[i], count) for i, count in enumerate(hydrogens) if i in match)
     known = _of_smiles(text, frozenset(esters), given)
     return {place: known[own] for place, own in match.items()}
@@ -468,36 +485,42 @@ def _exchange(mol: Chem.RWMol, oxo: int, hydrogens: Mapping[int, int]) -> None:
             return
 
 
-def _diester(
-    smiles: str, match: dict[int, int], phosphorus: int
-) -> tuple[dict[int, int], set[int]]:
-    """Of a phosphate whose fourth oxygen is another residue's: that oxygen in the SMILES.
+def _left_out(smiles: str, match: dict[int, int], middle: int) -> tuple[dict[int, int], set[int]]:
+    """The atom of the SMILES in whose place another residue is bound to a carbon or phosphorus.
 
-    It is one of those with a charge; where they are all taken, one changes places with the oxo.
+    Of a phosphate or carboxylate it is one of the oxygens with a charge; where they are all taken,
+    one changes places with the oxo. Of a sugar it is its hydroxyl, of an aldehyde its oxo.
     """
-    near = cofactors.molecule(smiles).GetAtomWithIdx(phosphorus).GetNeighbors()
+    near = cofactors.molecule(smiles).GetAtomWithIdx(middle).GetNeighbors()
     charged = [atom.GetIdx() for atom in near if atom.GetFormalCharge() < 0]
-    left = [atom.GetIdx() for atom in near if atom.GetIdx() not in match.values()]
-    if not charged or not left:
+    ends = [atom for atom in near if atom.GetSymbol() in ("N", "O", "S")]
+    ends = [atom for atom in ends if sum(n.GetAtomicNum() > 1 for n in atom.GetNeighbors()) == 1]
+    left = [atom.GetIdx() for atom in ends if atom.GetIdx() not in match.values()]
+    if not left:
         return match, set()
-    if left[0] in charged:
+    if left[0] in charged or not charged:
         return match, {left[0]}
     return {i: left[0] if own == charged[0] else own for i, own in match.items()}, {charged[0]}
 
 
 @cache
 def _of_smiles(
-    smiles: str, esters: frozenset[int], hydrogens: frozenset[tuple[int, int]]
+    smiles: str, esters: frozenset[tuple[int, str]], hydrogens: frozenset[tuple[int, int]]
 ) -> list[Template]:
     """What each heavy atom of a cofactor is, in the order of its SMILES.
 
-    `esters` are atoms with a methyl group in the place of their hydrogen or charge; `hydrogens` are
+    `esters` are atoms with a methyl group in the place of their hydrogen or charge, and their
+    elements there; an oxo that is nitrogen there is that of a protonated imine. `hydrogens` are
     those of a file.
     """
     mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
-    for ester in sorted(esters):
+    for ester, symbol in sorted(esters):
         atom = mol.GetAtomWithIdx(ester)
-        atom.SetFormalCharge(0)
+        is_oxo = any(bond.GetBondType() == Chem.BondType.DOUBLE for bond in atom.GetBonds())
+        if is_oxo and symbol != "N":
+            continue
+        atom.SetAtomicNum(Chem.GetPeriodicTable().GetAtomicNumber(symbol.capitalize()))
+        atom.SetFormalCharge(int(is_oxo))
         atom.SetNumExplicitHs(0)
         atom.SetNoImplicit(False)
         mol.AddBond(ester, mol.AddAtom(Chem.Atom("C")), Chem.BondType.SINGLE)
@@ -520,6 +543,11 @@ def of_molecule(mol: Chem.Mol) -> list[Template]:
             types[atom.GetIdx()] = ORGANIC.get(atom.GetSymbol().upper(), Ad4Type.NONE)
     heavy = (atom for atom in mol.GetAtoms() if atom.GetAtomicNum() > 1)
     return [_template(atom, types, charges, "") for atom in heavy]
+
+
+def _ties(i: int, heavy: Heavy) -> list[int]:
+    """The atoms of other residues that an atom is bound to."""
+    return [other for other in heavy.bonded[i] if heavy.residue[other] != heavy.residue[i]]
 
 
 def _binding(heavy: Heavy) -> set[int]:
@@ -552,8 +580,15 @@ def _state(
     if plain == "HIS":
         return _histidine(name, atoms, heavy, given, binding)
     acid = {"ASP": "ASH", "GLU": "GLH"}.get(plain, "")
-    if any(atoms.get(atom) in given for atom in ACIDS.get(acid, ())):
+    oxygens = [atoms[atom] for atom in ACIDS.get(acid, ()) if atom in atoms]
+    if any(i in given for i in oxygens):
         return acid, "by its hydrogens"
+    if any(_ties(i, heavy) for i in oxygens):
+        return acid, "an ester of what is bound to it"
+    if plain == "LYS":
+        bond = _of_lysine(atoms.get("NZ", -1), heavy)
+        if bond:
+            return bond, "by what is bound to NZ"
     sulfur = atoms.get("SG")
     if plain == "CYS" and sulfur is not None:
         if _is_bridge(sulfur, heavy):
@@ -574,6 +609,24 @@ def _state(
     return (name, "by its name") if name in STATES and name not in LETTER else (plain, "")
 
 
+def _of_lysine(i: int, heavy: Heavy) -> str:
+    """The state of a lysine whose nitrogen is bound to another residue; else empty."""
+    ties = _ties(i, heavy) if i >= 0 else []
+    if len(ties) != 1:
+        return ""
+    (other,) = ties
+    beyond = [j for j in heavy.bonded[other] if heavy.symbol[j] == "O"]
+    is_acyl = any(_apart(j, other, heavy) < CARBONYL for j in beyond)
+    if is_acyl or heavy.symbol[other] in ("S", "P"):
+        return "amide"
+    return "imine" if _apart(i, other, heavy) < IMINE else "ammonium"
+
+
+def _apart(i: int, j: int, heavy: Heavy) -> float:
+    """Distance of two atoms, Angstrom."""
+    return float(np.linalg.norm(heavy.xyz[i] - heavy.xyz[j]))
+
+
 def _histidine(
     name: str,
     atoms: dict[str, int],
@@ -582,9 +635,10 @@ def _histidine(
     binding: set[int],
 ) -> tuple[str, str]:
     first, second = atoms.get("ND1", -1), atoms.get("NE2", -1)
-    by_hydrogens = HISTIDINES.get((first in given, second in given))
+    ties = [i >= 0 and bool(_ties(i, heavy)) for i in (first, second)]
+    by_hydrogens = HISTIDINES.get((first in given or ties[0], second in given or ties[1]))
     if by_hydrogens:
-        return by_hydrogens, "by its hydrogens"
+        return by_hydrogens, "by what is bound to it" if any(ties) else "by its hydrogens"
     if second in binding:
         return "HID", "NE2 binds a metal"
     if first in binding:
@@ -650,6 +704,13 @@ def amino_acid(state: str, last: str = "", amine: int | None = None) -> dict[str
             atom.SetFormalCharge(edit[0])
             atom.SetNumExplicitHs(edit[1])
             atom.SetNoImplicit(True)
+    if state in PARTNER:
+        partner, order = PARTNER[state]
+        first = mol.GetNumAtoms()
+        mol = Chem.RWMol(Chem.CombineMols(mol, Chem.MolFromSmiles(partner)))
+        mol.AddBond(rows["NZ"], first, order)
+        for i in range(first, mol.GetNumAtoms()):
+            mol.GetAtomWithIdx(i).SetMonomerInfo(Chem.AtomPDBResidueInfo())
     if state == "ARN":
         mol.GetBondBetweenAtoms(rows["CZ"], rows["NE"]).SetBondType(Chem.BondType.DOUBLE)
         for other in ("NH1", "NH2"):

@@ -121,14 +121,12 @@ def test_a_residue_may_lack_atoms_but_not_be_another_molecule() -> None:
 
 def test_a_smiles_of_the_config_is_used_first() -> None:
     symbols, bonded = ["C", "C", "O"], [[1], [0, 2], [1]]
-    assert cofactor("XYZ", symbols, bonded, [1, 2, 1], {}) == {}
-    acid = cofactor("xyz", symbols, bonded, [1, 2, 1], {"XYZ": "CC=O"})
-    alcohol = cofactor("XYZ", symbols, bonded, [1, 2, 1], {"XYZ": "CCO"})
-    ester = cofactor("XYZ", symbols, bonded, [1, 2, 2], {"XYZ": "CCO"})
+    assert cofactor("XYZ", symbols, bonded, {}, {}) == {}
+    acid = cofactor("xyz", symbols, bonded, {}, {"XYZ": "CC=O"})
+    alcohol = cofactor("XYZ", symbols, bonded, {}, {"XYZ": "CCO"})
+    ester = cofactor("XYZ", symbols, bonded, {2: "C"}, {"XYZ": "CCO"})
     assert (acid[2].hydrogens, alcohol[2].hydrogens, ester[2].hydrogens) == (0, 1, 0)
-    ether = cofactor(
-        "XYZ", [*symbols, "C"], [*bonded[:2], [1, 3], [2]], [1, 2, 2, 1], {"XYZ": "CCOC"}
-    )
+    ether = cofactor("XYZ", [*symbols, "C"], [*bonded[:2], [1, 3], [2]], {}, {"XYZ": "CCOC"})
     assert ester[2].charge == pytest.approx(ether[2].charge)
     with pytest.raises(InputError, match=r"cofactors.XYZ: the SMILES cannot be read: 'C\(C'"):
         smiles_of(Structure(cofactors={"xyz": "C(C"}))
@@ -195,9 +193,8 @@ def test_a_nucleotide_between_two_others_has_one_charge(name: str) -> None:
             for i in rows
         ]
         symbols = [mol.GetAtomWithIdx(i).GetSymbol().upper() for i in rows]
-        more = {rows.index(second), symbols.index("P")}
-        bonds = [len(near) + (i in more) for i, near in enumerate(around)]
-        found = cofactor(name, symbols, around, bonds, {})
+        ties = {rows.index(second): "P", symbols.index("P"): "O"}
+        found = cofactor(name, symbols, around, ties, {})
         total = sum(one.charge + one.hydrogens * one.hydrogen_charge for one in found.values())
         assert total == pytest.approx(-1, abs=0.1)
         assert found[rows.index(second)].hydrogens == 0

@@ -9,6 +9,8 @@ from typing import Any
 import gemmi
 import numpy as np
 import pytest
+from rdkit import Chem
+from rdkit.Chem import rdDistGeom
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
@@ -1211,6 +1213,87 @@ def test_a_covalent_ligand_is_in_the_place_of_a_hydrogen(
     assert xscore.interaction[labels(prepared).index("A/SER/4/OG")] == Interaction.ACCEPTOR
     smiles = [words.rpartition(" ")[2] for words in noted(prepared, "A/XYZ/60")]
     assert smiles == ["CCCSC"]
+
+
+def bound_peptide(letter: str, name: str, group: str, residue: str, charge: int) -> list[str]:
+    """Records of a tripeptide whose middle has a group, a SMILES from the atom *, on an atom."""
+    peptide = Chem.MolFromSequence(f"A{letter}A")
+    mol = Chem.RWMol(Chem.CombineMols(peptide, Chem.MolFromSmiles(group)))
+    info = [atom.GetPDBResidueInfo() for atom in peptide.GetAtoms()]
+    here = next(
+        i for i, one in enumerate(info) if (one.GetResidueNumber(), one.GetName()) == (2, name)
+    )
+    place = next(atom for atom in mol.GetAtoms() if atom.GetAtomicNum() == 0)
+    (bond,) = place.GetBonds()
+    mol.AddBond(here, bond.GetOtherAtomIdx(place.GetIdx()), bond.GetBondType())
+    bearer = mol.GetAtomWithIdx(here)
+    bearer.SetNumExplicitHs(0)
+    bearer.SetNoImplicit(False)
+    bearer.SetFormalCharge(charge)
+    mol.RemoveAtom(place.GetIdx())
+    for number, one in enumerate(mol.GetAtoms()):
+        if number >= len(info):
+            hetero = Chem.AtomPDBResidueInfo(f" {one.GetSymbol()}{number}".ljust(4))
+            hetero.SetResidueName(residue)
+            hetero.SetResidueNumber(9)
+            hetero.SetChainId("A")
+            hetero.SetIsHeteroAtom(True)
+            one.SetMonomerInfo(hetero)
+    Chem.SanitizeMol(mol)
+    whole = Chem.AddHs(mol)
+    assert rdDistGeom.EmbedMolecule(whole, randomSeed=7) == 0
+    block = Chem.MolToPDBBlock(Chem.RemoveHs(whole), flavor=4)
+    return [line for line in block.splitlines() if line.startswith(("ATOM", "HETATM"))]
+
+
+BIOTIN, PLP = "*C(=O)CCCCC1SCC2NC(=O)NC12", "*=Cc1c(COP(=O)([O-])[O-])c[nH+]c(C)c1[O-]"
+
+
+@pytest.mark.parametrize(
+    ("letter", "atom", "group", "residue", "formal", "state", "hydrogens"),
+    [
+        ("K", " NZ ", BIOTIN, "BTN", 0, "amide: by what is bound to NZ", 1),
+        ("K", " NZ ", "*S(=O)(=O)c1ccccc1", "XYZ", 0, "amide: by what is bound to NZ", 1),
+        ("K", " NZ ", PLP, "PLP", -1, "imine: by what is bound to NZ", 1),
+        ("K", " NZ ", "*CCO", "XYZ", 1, "ammonium: by what is bound to NZ", 2),
+        ("D", " OD2", "*C1OC(CO)C(O)C(O)C1O", "GLC", 0, "ASH: an ester of what is bound to it", 0),
+        ("E", " OE2", "*CCO", "XYZ", 0, "GLH: an ester of what is bound to it", 0),
+        ("H", " NE2", "*CC(=O)NC", "XYZ", 0, "HIE: by what is bound to it", 0),
+        ("N", " ND2", "*C1OC(CO)C(O)C(O)C1NC(C)=O", "NAG", 0, "", 1),
+    ],
+)
+def test_a_side_chain_that_is_bound_to_a_group_has_its_state(
+    tmp_path: Path, letter: str, atom: str, group: str, residue: str, formal: int, state: str,
+    hydrogens: int,
+) -> None:  # fmt: skip
+    lines = bound_peptide(letter, atom, group, residue, int(state[:5] in ("imine", "ammon")))
+    if letter == "E":  # the bond may be on either oxygen
+        other = {"OE1": "OE2", "OE2": "OE1"}
+        lines = [line[:13] + other.get(line[13:16], line[13:16]) + line[16:] for line in lines]
+        atom = " OE1"
+    prepared = keep(write(tmp_path / "bound.pdb", lines), site_at((0.0, 0.0, 0.0), 30.0))
+    (place,) = {label.rpartition("/")[0] for label in labels(prepared) if "/2/" in label}
+    said = [words for words in noted(prepared, place) if "state" in words]
+    assert said == ([f"noted: state {state}"] if state else [])
+    ad4, xyz = prepared.typed["ad4"], prepared.receptor.xyz
+    near = np.linalg.norm(ad4.xyz[:, None] - xyz, axis=2).argmin(axis=1)
+    is_mine = np.array([not {"1", "3"} & {*label.split("/")} for label in labels(prepared)])
+    # What a bond draws from one side is on the other, but for hydrogens that it takes the place of.
+    assert ad4.partial_charge[is_mine[near]].sum() == pytest.approx(formal, abs=0.2)
+    bearer = labels(prepared).index(f"{place}/{atom.strip()}")
+    assert (near == bearer).sum() == 1 + hydrogens
+    role = Interaction(prepared.typed["xscore"].interaction[bearer])
+    assert role == (
+        Interaction.DONOR
+        if hydrogens
+        else {"H": Interaction.POLAR}.get(letter, Interaction.ACCEPTOR)
+    )
+    if letter == "E":
+        charges = dict(zip(labels(prepared), ad4.partial_charge.tolist(), strict=False))
+        assert charges[f"{place}/OE1"] > charges[f"{place}/OE2"] + 0.05
+    if letter == "H":
+        (smiles,) = (words.rpartition(" ")[2] for words in noted(prepared, "A/XYZ/9"))
+        assert smiles == "CNC(=O)Cn1ccnc1"
 
 
 def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) -> None:
