@@ -194,6 +194,8 @@ def test_names_in_wrong_columns_or_elements_of_names_make_no_calcium_of_carbon(
     [
         (" Na+", "Na+", "NA"), (" Cl-", "Cl-", "CL"), (" K+ ", "K+ ", "K"), (" NA ", "NA+", "NA"),
         ("CAD ", "CAD", "CD"), ("RUB ", "RUB", "RB"), (" CLA", "CLA", "CL"), ("ZN  ", "ZN2", "ZN"),
+        (" FE ", "FE2", "FE"), (" CU ", "CU1", "CU"), (" CO ", "3CO", "CO"), (" MN ", "MN3", "MN"),
+        (" LIT", "LIT", "LI"), (" BAR", "BAR", "BA"),
     ],
 )  # fmt: skip
 def test_ions_of_simulations_are_no_nitrogen_or_carbon(
@@ -208,6 +210,18 @@ def test_ions_of_simulations_are_no_nitrogen_or_carbon(
         if label.startswith(f"A/{residue.strip()}/50/")
     ]
     assert found == gemmi.Element(element).atomic_number
+
+
+def test_the_charged_point_of_a_water_is_no_second_oxygen(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    places = {"OH2": (0.0, 5.0, 0.0), "H1": (0.76, 5.59, 0.0), "H2": (-0.76, 5.59, 0.0)}
+    water = [het(name, "TP4", 60, xyz, name[0]) for name, xyz in places.items()]
+    point = het("OM", "TP4", 60, (0.0, 5.15, 0.0))[:76]
+    prepared = keep(
+        write(tmp_path / "wet.pdb", [*ALANINES, *water, point]), ligand_site, waters="all"
+    )
+    assert [label for label in labels(prepared) if "HOH" in label] == ["A/HOH/60/OH2"]
 
 
 def test_a_chain_called_by_the_sign_between_names_is_written_and_exported(
