@@ -110,8 +110,12 @@ METAL = {
     "ZN": (Ad4Type.ZN, 2), "CO": (Ad4Type.FE, 2), "NI": (Ad4Type.ZN, 2), "CU": (Ad4Type.ZN, 2),
     "CD": (Ad4Type.ZN, 2), "NA": (Ad4Type.CA, 1), "K": (Ad4Type.CA, 1), "LI": (Ad4Type.MG, 1),
     "RB": (Ad4Type.CA, 1), "CS": (Ad4Type.CA, 1),
-}  # fmt: skip
-"""Type and charge; metals that AutoDock4 lacks take the type of the most alike, others zinc's."""
+} | dict.fromkeys(("AG", "AU", "TL"), (Ad4Type.ZN, 1)) | dict.fromkeys((
+    "AL", "GA", "IN", "SC", "CR", "Y", "LA", "CE", "PR", "ND", "SM", "EU", "GD", "TB", "DY", "HO",
+    "ER", "TM", "YB", "LU",
+), (Ad4Type.ZN, 3))  # fmt: skip
+"""Type and charge; metals that AutoDock4 lacks take the type of the most alike, others zinc's. With
+-1 of each fluoride AlF4- and MgF3- have theirs."""
 
 ORGANIC = {
     "C": Ad4Type.C, "N": Ad4Type.N, "O": Ad4Type.OA, "S": Ad4Type.S, "SE": Ad4Type.S,
@@ -123,6 +127,10 @@ ORGANIC = {
 SULFIDE = -1.5
 """Charge of a sulfur that is bound to metals alone. With 2 of each iron, [2Fe-2S] has 1, [3Fe-4S] 0
 and [4Fe-4S] 2, each a common state of the cluster."""
+
+OXIDE, FEWEST_OXIDES = -1.0, 3
+"""Charge of an oxygen that is bound to a metal alone, and how many of a residue make an anion. With
+2 of the metal, molybdate and tungstate have theirs, and vanadate that of HVO4(2-)."""
 
 WATER = (-0.411, 0.205)
 """Gasteiger charges of water: oxygen, each hydrogen."""
@@ -383,8 +391,10 @@ def _templates(
         for place, template in known.items():
             result[mine[place]] = template
             found.add(residue)
+    oxides = _oxides(heavy, members)
     every = [
-        each or perceived.get(i) or _by_element(i, heavy, binding) for i, each in enumerate(result)
+        each or perceived.get(i) or _by_element(i, heavy, binding, oxides)
+        for i, each in enumerate(result)
     ]
     return every, states, found
 
@@ -559,6 +569,17 @@ def _binding(heavy: Heavy) -> set[int]:
         return set()
     distance = np.linalg.norm(heavy.xyz[polar][:, None] - heavy.xyz[metals], axis=2).min(axis=1)
     return set(polar[distance < COORDINATES].tolist())
+
+
+def _oxides(heavy: Heavy, members: Mapping[int, Sequence[int]]) -> set[int]:
+    """Oxygens of the anions of metals, such as vanadate."""
+    found: set[int] = set()
+    for numbers in members.values():
+        symbols = [heavy.symbol[i] for i in numbers]
+        oxygens = [i for i in numbers if heavy.symbol[i] == "O" and not heavy.bonded[i]]
+        is_anion = len(oxygens) == len(numbers) - 1 and not METALS.isdisjoint(symbols)
+        found |= set(oxygens) if is_anion and len(oxygens) >= FEWEST_OXIDES else set()
+    return found
 
 
 def _state(
@@ -747,7 +768,7 @@ def _without_hydrogens(template: Template, most: int = 4) -> Template:
     )
 
 
-def _by_element(i: int, heavy: Heavy, binding: set[int]) -> Template:
+def _by_element(i: int, heavy: Heavy, binding: Set[int], oxides: Set[int]) -> Template:
     """An atom without a template: of a cofactor, nucleotide or modified side chain, or an ion."""
     symbol, role = heavy.symbol[i], heavy.role[i]
     if symbol in ORGANIC:
@@ -755,7 +776,7 @@ def _by_element(i: int, heavy: Heavy, binding: set[int]) -> Template:
         kind = Ad4Type.NA if symbol == "N" and accepts else ORGANIC[symbol]
         is_ion = symbol in HALIDES and not heavy.bonded[i]
         is_sulfide = symbol == "S" and i in binding and not heavy.bonded[i]
-        charge_of = -1.0 if is_ion else SULFIDE if is_sulfide else 0.0
+        charge_of = -1.0 if is_ion else SULFIDE if is_sulfide else OXIDE * (i in oxides)
         return Template(kind, charge_of, 0, 0.0, False)
     kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
     # What is neither, as xenon, takes a metal's size alone: AutoDock4 has nothing nearer.

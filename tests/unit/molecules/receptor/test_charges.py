@@ -427,6 +427,22 @@ def test_the_sulfides_of_a_cluster_are_charged(irons: int, sulfurs: int, formal:
     assert charged.sum() == pytest.approx(formal)
 
 
+@pytest.mark.parametrize(
+    ("metal", "other", "count", "formal"),
+    [
+        ("AL", "F", 4, -1), ("AL", "F", 3, 0), ("MG", "F", 3, -1), ("BE", "F", 3, -1),
+        ("V", "O", 4, -2), ("W", "O", 4, -2), ("MO", "O", 4, -2), ("V", "O", 3, -1),
+        ("U", "O", 2, 2), ("GD", "", 0, 3), ("AG", "", 0, 1), ("CR", "", 0, 3), ("PT", "", 0, 2),
+    ],
+)  # fmt: skip
+def test_the_ions_of_metals_are_charged(metal: str, other: str, count: int, formal: int) -> None:
+    places = {f"{other}{n}": [1.8 * n, 1.0, 0.0] for n in range(count)}
+    group = replace(
+        heavy({metal: [0.0, 0, 0]} | places, "ION", []), symbol=[metal] + [other] * count
+    )
+    assert charge(group, np.empty((0, 3))).receptor.partial_charge.sum() == formal
+
+
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:
     result = charge(heavy({"ZN": [0.0, 0, 0]}, "ZN", []), np.empty((0, 3))).receptor
     assert result.type.tolist() == [Ad4Type.ZN]
