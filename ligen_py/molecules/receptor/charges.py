@@ -426,8 +426,16 @@ def cofactor(
         if symbols[place] in ("C", "P"):
             match, spare = _left_out(text, match, match[place])
             esters |= {(own, "O" if symbols[place] == "P" else ties[place]) for own in spare}
+    # A nucleotide that begins a chain mostly has a hydroxyl in the place of its phosphate.
+    ends = frozenset(
+        (match[i], atom.GetIdx())
+        for i in match
+        if symbols[i] == "O" and i not in ties
+        for atom in cofactors.molecule(text).GetAtomWithIdx(match[i]).GetNeighbors()
+        if atom.GetSymbol() == "P" and atom.GetIdx() not in match.values()
+    )
     given = frozenset((match[i], count) for i, count in enumerate(hydrogens) if i in match)
-    known = _of_smiles(text, frozenset(esters), given)
+    known = _of_smiles(text, frozenset(esters), ends, given)
     return {place: known[own] for place, own in match.items()}
 
 
@@ -515,15 +523,21 @@ def _left_out(smiles: str, match: dict[int, int], middle: int) -> tuple[dict[int
 
 @cache
 def _of_smiles(
-    smiles: str, esters: frozenset[tuple[int, str]], hydrogens: frozenset[tuple[int, int]]
+    smiles: str,
+    esters: frozenset[tuple[int, str]],
+    ends: frozenset[tuple[int, int]],
+    hydrogens: frozenset[tuple[int, int]],
 ) -> list[Template]:
     """What each heavy atom of a cofactor is, in the order of its SMILES.
 
     `esters` are atoms with a methyl group in the place of their hydrogen or charge, and their
-    elements there; an oxo that is nitrogen there is that of a protonated imine. `hydrogens` are
-    those of a file.
+    elements there; an oxo that is nitrogen there is that of a protonated imine. `ends` are bonds
+    that give way to a hydrogen on their first atom; `hydrogens` are those of a file.
     """
     mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
+    for end, other in sorted(ends):
+        mol.RemoveBond(end, other)
+        mol.GetAtomWithIdx(end).SetNoImplicit(False)
     for ester, symbol in sorted(esters):
         atom = mol.GetAtomWithIdx(ester)
         is_oxo = any(bond.GetBondType() == Chem.BondType.DOUBLE for bond in atom.GetBonds())
@@ -602,6 +616,9 @@ def _state(
         return _histidine(name, atoms, heavy, given, binding)
     acid = {"ASP": "ASH", "GLU": "GLH"}.get(plain, "")
     oxygens = [atoms[atom] for atom in ACIDS.get(acid, ()) if atom in atoms]
+    amide, carbon = {"ASP": ("ASN", "CG"), "GLU": ("GLN", "CD")}.get(plain, ("", ""))
+    if carbon in atoms and _ties(atoms[carbon], heavy):
+        return amide, "an amide of what is bound to it"
     if any(i in given for i in oxygens):
         return acid, "by its hydrogens"
     if any(_ties(i, heavy) for i in oxygens):

@@ -200,6 +200,24 @@ def test_a_nucleotide_between_two_others_has_one_charge(name: str) -> None:
         assert found[rows.index(second)].hydrogens == 0
 
 
+def test_a_nucleotide_without_its_phosphate_begins_a_chain_with_a_hydroxyl() -> None:
+    mol = Chem.MolFromSmiles(known()["G"])
+    ((fifth, _, phosphorus),) = mol.GetSubstructMatches(Chem.MolFromSmarts("O(C)P"))
+    gone = {phosphorus} | {n.GetIdx() for n in mol.GetAtomWithIdx(phosphorus).GetNeighbors()}
+    rows = [i for i in range(mol.GetNumAtoms()) if i not in gone - {fifth}]
+    around = [
+        [rows.index(n.GetIdx()) for n in mol.GetAtomWithIdx(i).GetNeighbors() if n.GetIdx() in rows]
+        for i in rows
+    ]
+    symbols = [mol.GetAtomWithIdx(i).GetSymbol().upper() for i in rows]
+    first = cofactor("G", symbols, around, {}, {})
+    assert first[rows.index(fifth)].hydrogens == 1
+    total = sum(one.charge + one.hydrogens * one.hydrogen_charge for one in first.values())
+    assert total == pytest.approx(0, abs=0.01)
+    bound = cofactor("G", symbols, around, {rows.index(fifth): "P"}, {})
+    assert bound[rows.index(fifth)].hydrogens == 0
+
+
 def test_a_cofactor_may_be_a_file(tmp_path: Path) -> None:
     mol = Chem.MolFromSmiles("CC(=O)[O-]")
     sdf, mol2 = tmp_path / "acid.SDF", tmp_path / "acid.mol2"

@@ -1310,6 +1310,29 @@ def test_a_side_chain_that_is_bound_to_a_group_has_its_state(
         assert smiles == "CNC(=O)Cn1ccnc1"
 
 
+@pytest.mark.parametrize("chain", ["A", "B"])
+def test_an_isopeptide_has_no_charges(tmp_path: Path, ligand_site: Site, chain: str) -> None:
+    lines = [
+        *ALANINES,
+        atom("CD", "LYS", 20, (0.0, 8.4, 0.0)),
+        atom("CE", "LYS", 20, (0.0, 6.9, 0.0)),
+        atom("NZ", "LYS", 20, (1.2, 6.1, 0.0), "N"),
+        atom("CD", "GLU", 40, (1.2, 4.77, 0.0), chain=chain),
+        atom("OE1", "GLU", 40, (0.15, 4.14, 0.0), "O", chain=chain),
+        atom("CG", "GLU", 40, (2.5, 4.0, 0.0), chain=chain),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert "noted: state amide: by what is bound to NZ" in noted(prepared, "A/LYS/20")
+    words = "noted: state GLN: an amide of what is bound to it"
+    assert words in noted(prepared, f"{chain}/GLU/40")
+    ad4 = prepared.typed["ad4"]
+    charges = dict(zip(labels(prepared), ad4.partial_charge.tolist(), strict=False))
+    assert charges[f"{chain}/GLU/40/OE1"] == pytest.approx(-0.28, abs=0.02)
+    nitrogen = prepared.receptor.xyz[labels(prepared).index("A/LYS/20/NZ")]
+    near = np.linalg.norm(ad4.xyz - nitrogen, axis=1) < 1.1
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
+
+
 def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) -> None:
     lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
     lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
