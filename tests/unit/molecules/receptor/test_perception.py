@@ -338,6 +338,16 @@ def test_an_unknown_residue_of_a_chain_has_the_charges_of_an_amino_acid(
         assert mine[atom][1] == template.kind, atom
 
 
+def test_a_histidine_of_another_name_is_neutral_as_well(tmp_path: Path) -> None:
+    mol = Chem.AddHs(Chem.MolFromSequence("GAHAG"), addResidueInfo=True)
+    assert rdDistGeom.EmbedMolecule(mol, randomSeed=3) == 0
+    rdForceFieldHelpers.MMFFOptimizeMolecule(mol, maxIters=2000)
+    found = prepared(tmp_path / "chain.pdb", written(mol, {"HIS": "DHI"}), Structure())
+    (words,) = [why for why in notes(found, "A/DHI/3") if "non-standard residue" in why]
+    assert "SMILES" in words
+    assert "+" not in words
+
+
 def test_receptors_without_unknown_groups_are_as_before(
     tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
