@@ -223,7 +223,7 @@ def charge(
     built: list[int] = []
     for i, template in enumerate(templates):
         residue = int(heavy.residue[i])
-        is_left_out = residue not in complete and i not in given and _is_amino_acid(i, heavy)
+        is_left_out = residue not in complete and i not in given
         if residue in trusted and not is_left_out:
             places = hydrogens[given.get(i, [])]
         else:

@@ -402,6 +402,17 @@ def test_a_water_points_to_an_acceptor_that_is_near() -> None:
         assert first == pytest.approx([0, 0.96, 0] if points else [0.96, 0, 0], abs=1e-4)
 
 
+def test_hydroxyls_of_a_cofactor_that_a_file_leaves_out_are_built() -> None:
+    atoms = {"N1": [-1.2, 0.85, 0], "C1": [0.0, 0, 0], "C2": [1.3, 0.8, 0], "O1": [2.5, 0.0, 0]}
+    group = heavy(atoms, "XYZ", [("N1", "C1"), ("C1", "C2"), ("C2", "O1")])
+    known = np.array([[-2.0, 0.25, 0.1], [-1.3, 1.4, 0.8], [-1.3, 1.4, -0.8]])
+    result = charge(group, known, {"XYZ": "[NH3+]CCO"}).receptor
+    hydrogens = result.xyz[result.type == Ad4Type.HD].astype(float)
+    near = np.linalg.norm(hydrogens - atoms["O1"], axis=1) < 1.0
+    assert (near.sum(), len(hydrogens)) == (1, 4)
+    assert result.partial_charge.sum() == pytest.approx(1, abs=1e-3)
+
+
 def test_a_secondary_ammonium_ion_has_both_its_hydrogens() -> None:
     atoms = {"C1": [1.2, 0.85, 0], "N1": [0.0, 0, 0], "C2": [-1.2, 0.85, 0]}
     group = heavy(atoms, "XYZ", [("C1", "N1"), ("N1", "C2")])
