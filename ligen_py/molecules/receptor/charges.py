@@ -211,9 +211,8 @@ def charge(
     """
     given = _given_hydrogens(heavy, hydrogens)
     amines = _amines(heavy, given)
-    templates, states, found = _templates(
-        heavy, given, amines, smiles or {}, perceived or {}, complete
-    )
+    told = complete | _told(heavy, hydrogens, given)
+    templates, states, found = _templates(heavy, given, amines, smiles or {}, perceived or {}, told)
     trusted = {int(heavy.residue[i]) for i in given}
     roles = {
         i: role for i, each in enumerate(templates) if (role := _role(heavy, i, each)) is not None
@@ -299,6 +298,20 @@ def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]
         if polar[nearest] and distance[nearest] < reach(heavy.symbol[nearest]):
             found.setdefault(nearest, []).append(number)
     return found
+
+
+def _told(heavy: Heavy, hydrogens: np.ndarray, given: Mapping[int, list[int]]) -> set[int]:
+    """Cysteines, by number of the residue, that are no thiols where their sulfur has no hydrogen.
+
+    X-PLOR and AutoDock's tools write polar hydrogens without those of thiols: a thiolate has others
+    on its carbon, or is in a file with thiols.
+    """
+    mine = [i for i in range(len(heavy.name)) if _residue(i, heavy) == "CYS"]
+    if any(heavy.name[i] == "SG" and i in given for i in mine):
+        return {int(heavy.residue[i]) for i in mine}
+    beside = [i for i in mine if heavy.name[i] == "CB" and len(hydrogens)]
+    apart = {i: np.linalg.norm(hydrogens - heavy.xyz[i], axis=1).min() for i in beside}
+    return {int(heavy.residue[i]) for i in beside if apart[i] < BOUND}
 
 
 def _is_bridge(i: int, heavy: Heavy) -> bool:
@@ -633,8 +646,8 @@ def _state(
             return "CYX", ""
         if sulfur in binding and sulfur not in given:
             return "CYM", "its sulfur binds a metal"
-        is_tied = len(heavy.bonded[sulfur]) > 1
-        if name == "CYS" and atoms.get("N") in given and sulfur not in given and not is_tied:
+        is_bare = sulfur not in given and len(heavy.bonded[sulfur]) < 2
+        if name == "CYS" and atoms.get("N") in given and is_bare and complete:
             return "CYM", "by its hydrogens"
     if plain == "LYS" and len(given.get(atoms.get("NZ", -1), ())) == 2:
         return "LYN", "by its hydrogens"

@@ -234,7 +234,9 @@ def test_names_of_states_say_the_state(name: str) -> None:
     ("residue", "bearers", "state"),
     [
         ("CYS", {}, ""),
-        ("CYS", {"N": 1}, "CYM"),
+        ("CYS", {"N": 1}, ""),
+        ("CYS", {"N": 1, "CB": 2}, "CYM"),
+        ("CYS", {"N": 1, "CB": 2, "SG": 1}, ""),
         ("CYS", {"N": 1, "SG": 1}, ""),
         ("CYS", {"SG": 1}, ""),
         ("ASP", {"N": 1}, ""),
@@ -263,6 +265,18 @@ def test_hydrogens_of_a_file_say_the_state(
     found = charge(heavy(atoms, residue, []), np.array(hydrogens, float).reshape(-1, 3))
     said = [(0, f"state {state}: by its hydrogens")] if state else []
     assert found.states == said
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_a_thiol_without_its_hydrogen_is_a_thiolate_beside_thiols_with_theirs(other: bool) -> None:
+    """X-PLOR writes polar hydrogens, but none of thiols; so do AutoDock's tools."""
+    names = {"N": [0.0, 0, 0], "SG": [5.0, 0, 0], "N ": [10.0, 0, 0], "SG ": [15.0, 0, 0]}
+    pair = heavy(names, "CYS", [])
+    pair = replace(pair, name=["N", "SG", "N", "SG"], residue=np.array([0, 0, 1, 1]))
+    hydrogens = [[0.0, 1, 0], [10.0, 1, 0], *([[15.0, 1, 0]] if other else [])]
+    found = charge(pair, np.array(hydrogens))
+    assert found.states == ([(0, "state CYM: by its hydrogens")] if other else [])
+    assert (found.receptor.partial_charge[1] < -0.5) == other
 
 
 def total(heavy_atoms: Heavy, hydrogens: list[list[float]], **options: set[int]) -> float:
