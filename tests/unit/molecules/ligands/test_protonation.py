@@ -156,6 +156,8 @@ MEASURED = {
     "2-aminobenzothiazole": ("Nc1nc2ccccc2s1", 4.5),
     "sulfisoxazole": ("Cc1noc(NS(=O)(=O)c2ccc(N)cc2)c1C", 5.0),
     "bupivacaine": ("CCCCN1CCCCC1C(=O)Nc1c(C)cccc1C", 8.1),
+    "desmycosin's sugar": ("COC1OC(C)C(O)C(N(C)C)C1O", 8.4),
+    "tylosin's sugars": ("COC1OC(C)C(OC2CC(C)(O)C(O)C(C)O2)C(N(C)C)C1O", 7.7),
     "N-acetylhistidine methylamide": ("CC(=O)NC(Cc1c[nH]cn1)C(=O)NC", 6.5),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
