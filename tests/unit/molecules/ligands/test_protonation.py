@@ -27,6 +27,8 @@ from ligen_py.molecules.ligands.protonation import (
 from ligen_py.settings.parse import ParseSettings
 
 NAMED = {
+    "foscarnet": ("OC(=O)P(=O)(O)O", "O=C([O-])P(=O)([O-])[O-]"),
+    "a phosphorothioate": ("COP(O)(=S)OC", "COP([O-])(=S)OC"),
     "histamine": ("NCCc1c[nH]cn1", "[NH3+]CCc1c[nH]cn1"),
     "metformin": ("CN(C)C(=N)NC(=N)N", "CN(C)C(=[NH2+])NC(=N)N"),
     "imatinib": (
