@@ -51,6 +51,23 @@ def test_haem_has_its_side_chains_where_the_component_has_them() -> None:
     assert [atom.GetTotalNumHs(includeNeighbors=True) for atom in vinyl] == [2, 2, 3]
 
 
+@pytest.mark.parametrize("name", ["HEM", "MNH", "MNR", "COH", "ZNH", "HNI"])
+def test_a_protoporphyrin_has_the_charge_of_its_acids(name: str) -> None:
+    heavy, _ = residue(name)
+    metal = replace(
+        heavy,
+        xyz=np.append(heavy.xyz, [[90.0, 0, 0]], axis=0),
+        symbol=[*heavy.symbol, "MN"],
+        name=[*heavy.name, "MN"],
+        residue=np.zeros(len(heavy.name) + 1, int),
+        residue_name=[name] * (len(heavy.name) + 1),
+        role=[*heavy.role, Interaction.METAL],
+        bonded=[*heavy.bonded, []],
+    )
+    charges = charge(metal, np.empty((0, 3))).receptor.partial_charge
+    assert charges.sum() == pytest.approx(-2, abs=0.01)
+
+
 def residue(name: str, left_out: frozenset[int] = frozenset()) -> tuple[Heavy, Chem.Mol]:
     """A residue as a structure file gives it: atoms in another order, bonds without orders."""
     mol = molecule(known()[name])
