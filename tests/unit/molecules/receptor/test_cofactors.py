@@ -68,6 +68,21 @@ def test_a_protoporphyrin_has_the_charge_of_its_acids(name: str) -> None:
     assert charges.sum() == pytest.approx(-2, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("name", "formal"),
+    [
+        ("NO2", -1), ("CYN", -1), ("SCN", -1), ("OCN", -1), ("AZI", -1), ("THJ", -2), ("LCP", -1),
+        ("ART", -2), ("NO3", -1), ("CO3", -2), ("SO4", -2),
+    ],
+)  # fmt: skip
+def test_small_anions_have_their_charge(name: str, formal: int) -> None:
+    mol = Chem.RemoveHs(molecule(known()[name]))
+    around = [[n.GetIdx() for n in one.GetNeighbors()] for one in mol.GetAtoms()]
+    found = cofactor(name, [one.GetSymbol() for one in mol.GetAtoms()], around, {}, {})
+    total = sum(one.charge + one.hydrogens * one.hydrogen_charge for one in found.values())
+    assert total == pytest.approx(formal, abs=0.01)
+
+
 def residue(name: str, left_out: frozenset[int] = frozenset()) -> tuple[Heavy, Chem.Mol]:
     """A residue as a structure file gives it: atoms in another order, bonds without orders."""
     mol = molecule(known()[name])
