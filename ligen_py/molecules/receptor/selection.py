@@ -24,10 +24,11 @@ NEIGHBOUR = 2.6
 """No bond between the heavy non-metal atoms of `COVALENT_RADIUS` that occur here is longer."""
 
 POLYMER_LINKS = frozenset((("C", "N"), ("N", "C"), ("O3'", "P"), ("P", "O3'")))
-BRIDGES = frozenset((
-    ("SG", "SG"), ("NZ", "C"), ("C", "NZ"), ("NZ", "CG"), ("CG", "NZ"), ("NZ", "CD"), ("CD", "NZ"),
+ISOPEPTIDES = frozenset((
+    ("NZ", "C"), ("C", "NZ"), ("NZ", "CG"), ("CG", "NZ"), ("NZ", "CD"), ("CD", "NZ"),
 ))  # fmt: skip
-"""Disulfides and isopeptides: a lysine bound to the end of a chain, an aspartate or a glutamate."""
+"""A lysine bound to the end of a chain, an aspartate or a glutamate."""
+BRIDGES = ISOPEPTIDES | {("SG", "SG")}
 LINKS = POLYMER_LINKS | BRIDGES
 """Names of atoms through which residues are bound; bridges may be between two chains."""
 

@@ -1351,6 +1351,33 @@ def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) ->
     assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
 
 
+def test_pdb2pqr_gives_an_isopeptide_no_ammonium_ion(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    structure = gemmi.read_pdb_string("\n".join(lines))
+    lysine = next(residue for residue in structure[0]["B"] if residue.name == "LYS")
+    end, before = (np.array(lysine[name][0].pos.tolist()) for name in ("NZ", "CE"))
+    along = (end - before) / np.linalg.norm(end - before)
+    aside = np.cross(along, [0.0, 0.0, 1.0]) / np.linalg.norm(np.cross(along, [0.0, 0.0, 1.0]))
+    carbon = end + 1.33 * along
+    places = {
+        "CD": carbon,
+        "OE1": carbon + 0.6 * along + 1.06 * aside,
+        "CG": carbon + 0.75 * along - 1.3 * aside,
+    }
+    acid = [
+        atom(name, "GLU", 950, tuple(xyz.tolist()), name[0], chain="B")
+        for name, xyz in places.items()
+    ]
+    path = write(tmp_path / "lactam.pdb", [*lines, *acid])
+    prepared = keep(path, site_at(tuple(end.tolist()), 8.0), protonation="propka")
+    ad4 = prepared.typed["ad4"]
+    near = np.linalg.norm(ad4.xyz - end, axis=1) < 1.3
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
+    words = "noted: an isopeptide, which PDB2PQR does not know; left as it is"
+    assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
+
+
 def test_a_group_has_the_hydrogens_of_the_file(tmp_path: Path, ligand_site: Site) -> None:
     acid = [
         het("C1", "XYZ", 60, (5.0, 6.5, 0.0)),
