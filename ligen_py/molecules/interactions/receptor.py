@@ -93,12 +93,12 @@ def surroundings(site: Site) -> Surroundings:
         acceptors=takes,
         hydrophobic=[row for row in numbers if _hydrophobic(row, element, around)],
         positive=[
-            *_bases(kinds, atoms, around, held),
+            *_bases(element, kinds, atoms, around, held),
             *_histidines(kinds, atoms, names, held),
             *_ammonium(element, kinds, atoms, around, held),
         ],
         negative=[
-            *_carboxylates(kinds, atoms, names, held),
+            *_carboxylates(element, kinds, atoms, names, around, held),
             *_acids(element, kinds, atoms, around, held),
         ],
         rings=rings,
@@ -164,22 +164,40 @@ def _charged(table: Mapping[str, Sequence[str]], kinds: list[str], atoms: list[s
 
 
 def _bases(
-    kinds: list[str], atoms: list[str], around: list[list[int]], held: list[np.ndarray]
+    element: np.ndarray,
+    kinds: list[str],
+    atoms: list[str],
+    around: list[list[int]],
+    held: list[np.ndarray],
 ) -> list[int]:
-    """Nitrogens and the carbon of lysine and arginine; an amine, R-NH2, is neutral."""
-    return [
-        row
-        for row in _charged(POSITIVE, kinds, atoms)
-        if kinds[row] != "LYS" or (len(around[row]), len(held[row])) != AMINE
-    ]
+    """Nitrogens and the carbon of lysine and arginine; amines, R-NH2, and amides are neutral."""
+    found = []
+    for row in _charged(POSITIVE, kinds, atoms):
+        ends = [o for other in around[row] for o in around[other] if len(around[o]) == 1]
+        is_amide = len(around[row]) == 2 and any(element[o] == 8 for o in ends)
+        is_amine = (len(around[row]), len(held[row])) == AMINE
+        if kinds[row] != "LYS" or not (is_amine or is_amide):
+            found.append(row)
+    return found
 
 
 def _carboxylates(
-    kinds: list[str], atoms: list[str], names: list[str], held: list[np.ndarray]
+    element: np.ndarray,
+    kinds: list[str],
+    atoms: list[str],
+    names: list[str],
+    around: list[list[int]],
+    held: list[np.ndarray],
 ) -> list[int]:
-    """Oxygens of aspartate and glutamate; an acid with its hydrogen is neutral."""
+    """Oxygens of aspartate and glutamate; an acid with its hydrogen, an ester, an amide are not."""
     rows = _charged(NEGATIVE, kinds, atoms)
-    neutral = {names[row] for row in rows if len(held[row])}
+    neutral = {
+        names[row]
+        for row in rows
+        if len(held[row])
+        or len(around[row]) > 1
+        or any(element[other] == 7 for middle in around[row] for other in around[middle])
+    }
     return [row for row in rows if names[row] not in neutral]
 
 

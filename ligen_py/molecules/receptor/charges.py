@@ -38,14 +38,26 @@ STATES: dict[str, dict[str, tuple[int, int]]] = {
     "LYS": {"NZ": (1, 3)}, "LYN": {}, "ARG": {"NH1": (1, 2)}, "CYM": {"SG": (-1, 0)},
     "ARN": {"NE": (0, 0), "NH1": (0, 2)}, "TYM": {"OH": (-1, 0)},
     "HIS": {}, "HIE": {}, "HID": {"ND1": (0, 1), "NE2": (0, 0)}, "HIP": {"ND1": (1, 1)},
+    "amide": {"NZ": (0, 1)}, "imine": {"NZ": (1, 1)}, "ammonium": {"NZ": (1, 2)},
 }  # fmt: skip
 """Atoms whose formal charge and hydrogens are not those of the neutral amino acid."""
 
 ACIDS = {"ASH": ("OD1", "OD2"), "GLH": ("OE1", "OE2")}
 """Oxygens of protonated acids; the template has the hydrogen on the second."""
 
-BASE = {"ARN": "ARG", "TYM": "TYR"}
+PARTNER = {
+    "amide": ("C(C)=O", Chem.BondType.SINGLE),
+    "imine": ("C", Chem.BondType.DOUBLE),
+    "ammonium": ("C", Chem.BondType.SINGLE),
+}
+"""What stands for the group that a lysine is bound to, and the bond: biotinyl-lysine is an amide,
+with pyridoxal phosphate and retinal it is a protonated imine."""
+
+BASE = {"ARN": "ARG", "TYM": "TYR"} | dict.fromkeys(PARTNER, "LYS")
 """Amino acids of states without a residue name of their own."""
+
+CARBONYL, IMINE = 1.33, 1.39
+"""Angstrom; the longest C=O of an acyl group, and the longest C=N (C-N of amines: 1.47)."""
 
 CARBOXYL = ("O", "OXT")
 """Oxygens of a chain's end; the template of an acid has the hydrogen on the second."""
@@ -98,8 +110,12 @@ METAL = {
     "ZN": (Ad4Type.ZN, 2), "CO": (Ad4Type.FE, 2), "NI": (Ad4Type.ZN, 2), "CU": (Ad4Type.ZN, 2),
     "CD": (Ad4Type.ZN, 2), "NA": (Ad4Type.CA, 1), "K": (Ad4Type.CA, 1), "LI": (Ad4Type.MG, 1),
     "RB": (Ad4Type.CA, 1), "CS": (Ad4Type.CA, 1),
-}  # fmt: skip
-"""Type and charge; metals that AutoDock4 lacks take the type of the most alike, others zinc's."""
+} | dict.fromkeys(("AG", "AU", "TL"), (Ad4Type.ZN, 1)) | dict.fromkeys((
+    "AL", "GA", "IN", "SC", "CR", "Y", "LA", "CE", "PR", "ND", "SM", "EU", "GD", "TB", "DY", "HO",
+    "ER", "TM", "YB", "LU",
+), (Ad4Type.ZN, 3))  # fmt: skip
+"""Type and charge; metals that AutoDock4 lacks take the type of the most alike, others zinc's. With
+-1 of each fluoride AlF4- and MgF3- have theirs."""
 
 ORGANIC = {
     "C": Ad4Type.C, "N": Ad4Type.N, "O": Ad4Type.OA, "S": Ad4Type.S, "SE": Ad4Type.S,
@@ -111,6 +127,10 @@ ORGANIC = {
 SULFIDE = -1.5
 """Charge of a sulfur that is bound to metals alone. With 2 of each iron, [2Fe-2S] has 1, [3Fe-4S] 0
 and [4Fe-4S] 2, each a common state of the cluster."""
+
+OXIDE, FEWEST_OXIDES = -1.0, 3
+"""Charge of an oxygen that is bound to a metal alone, and how many of a residue make an anion. With
+2 of the metal, molybdate and tungstate have theirs, and vanadate that of HVO4(2-)."""
 
 WATER = (-0.411, 0.205)
 """Gasteiger charges of water: oxygen, each hydrogen."""
@@ -191,9 +211,8 @@ def charge(
     """
     given = _given_hydrogens(heavy, hydrogens)
     amines = _amines(heavy, given)
-    templates, states, found = _templates(
-        heavy, given, amines, smiles or {}, perceived or {}, complete
-    )
+    told = complete | _told(heavy, hydrogens, given)
+    templates, states, found = _templates(heavy, given, amines, smiles or {}, perceived or {}, told)
     trusted = {int(heavy.residue[i]) for i in given}
     roles = {
         i: role for i, each in enumerate(templates) if (role := _role(heavy, i, each)) is not None
@@ -203,7 +222,7 @@ def charge(
     built: list[int] = []
     for i, template in enumerate(templates):
         residue = int(heavy.residue[i])
-        is_left_out = residue not in complete and i not in given and _is_amino_acid(i, heavy)
+        is_left_out = residue not in complete and i not in given
         if residue in trusted and not is_left_out:
             places = hydrogens[given.get(i, [])]
         else:
@@ -227,7 +246,8 @@ def charge(
 def _role(heavy: Heavy, i: int, template: Template) -> Interaction | None:
     """What an atom does in hydrogen bonds, where its residue's state decides."""
     if is_ring_nitrogen(heavy, i):
-        return Interaction.DONOR if template.hydrogens else Interaction.ACCEPTOR
+        takes = Interaction.ACCEPTOR if template.kind == Ad4Type.NA else Interaction.POLAR
+        return Interaction.DONOR if template.hydrogens else takes
     place = _residue(i, heavy), heavy.name[i]
     is_amine = place == ("LYS", "NZ") and template.kind == Ad4Type.NA
     is_hydroxyl = place in CARBOXYLATES and template.hydrogens > 0
@@ -278,6 +298,20 @@ def _given_hydrogens(heavy: Heavy, hydrogens: np.ndarray) -> dict[int, list[int]
         if polar[nearest] and distance[nearest] < reach(heavy.symbol[nearest]):
             found.setdefault(nearest, []).append(number)
     return found
+
+
+def _told(heavy: Heavy, hydrogens: np.ndarray, given: Mapping[int, list[int]]) -> set[int]:
+    """Cysteines, by number of the residue, that are no thiols where their sulfur has no hydrogen.
+
+    X-PLOR and AutoDock's tools write polar hydrogens without those of thiols: a thiolate has others
+    on its carbon, or is in a file with thiols.
+    """
+    mine = [i for i in range(len(heavy.name)) if _residue(i, heavy) == "CYS"]
+    if any(heavy.name[i] == "SG" and i in given for i in mine):
+        return {int(heavy.residue[i]) for i in mine}
+    beside = [i for i in mine if heavy.name[i] == "CB" and len(hydrogens)]
+    apart = {i: np.linalg.norm(hydrogens - heavy.xyz[i], axis=1).min() for i in beside}
+    return {int(heavy.residue[i]) for i in beside if apart[i] < BOUND}
 
 
 def _is_bridge(i: int, heavy: Heavy) -> bool:
@@ -332,6 +366,8 @@ def _templates(
     result: list[Template | None] = [None] * len(heavy.name)
     states, found = [], set()
     binding, acids = _binding(heavy), _acids(heavy, given)
+    # A ligand is in the place of a hydrogen.
+    taken = {*given, *(i for i in range(len(heavy.name)) if _ties(i, heavy))}
     for residue, numbers in atoms.items():
         some = next(iter(numbers.values()))
         if heavy.residue_name[some] in WATERS:
@@ -346,28 +382,32 @@ def _templates(
         last = "acid" if is_acid else "carboxylate" if "OXT" in numbers else ""
         by_name = amino_acid(state, last, amines.get(residue)) if state else {}
         for one, two in (ACIDS.get(state, ("", "")), CARBOXYL if is_acid else ("", "")):
-            if numbers.get(one) in given and numbers.get(two) not in given:
+            if numbers.get(one) in taken and numbers.get(two) not in taken:
                 by_name = by_name | {one: by_name[two], two: by_name[one]}
         for name, i in numbers.items():
             template = by_name.get(name)
             # N and C are those of the chain; elsewhere a ligand is in the place of a hydrogen.
-            ties = sum(heavy.residue[other] != residue for other in heavy.bonded[i])
-            tied = template and ties and name not in ("N", "C")
-            result[i] = _without_hydrogens(template, ties) if template and tied else template
+            bound = len(_ties(i, heavy))
+            is_done = name in ("N", "C") or (name == "NZ" and state in PARTNER)
+            tied = template and bound and not is_done
+            result[i] = _without_hydrogens(template, bound) if template and tied else template
         if state:
             continue
         mine = members[residue]  # in a cofactor two atoms may have one name
         row = {i: place for place, i in enumerate(mine)}
         around = [[row[other] for other in heavy.bonded[i] if other in row] for i in mine]
-        symbols, bonds = [heavy.symbol[i] for i in mine], [len(heavy.bonded[i]) for i in mine]
+        symbols = [heavy.symbol[i] for i in mine]
+        ties = {row[i]: heavy.symbol[other] for i in mine for other in _ties(i, heavy)[:1]}
         held = [len(given.get(i, ())) for i in mine]
         held = held if any(held) else []
-        known = cofactor(heavy.residue_name[some], symbols, around, bonds, smiles, held)
+        known = cofactor(heavy.residue_name[mine[0]], symbols, around, ties, smiles, held)
         for place, template in known.items():
             result[mine[place]] = template
             found.add(residue)
+    oxides = _oxides(heavy, members)
     every = [
-        each or perceived.get(i) or _by_element(i, heavy, binding) for i, each in enumerate(result)
+        each or perceived.get(i) or _by_element(i, heavy, binding, oxides)
+        for i, each in enumerate(result)
     ]
     return every, states, found
 
@@ -376,15 +416,15 @@ def cofactor(
     residue: str,
     symbols: Sequence[str],
     bonded: Sequence[Sequence[int]],
-    bonds: Sequence[int],
+    ties: Mapping[int, str],
     smiles: Mapping[str, str],
     hydrogens: Sequence[int] = (),
 ) -> dict[int, Template]:
     """What the atoms of a residue are by its SMILES; nothing where none is known, or another one.
 
-    `bonded` are the neighbours within the residue, `bonds` counts those within its chain; `smiles`
-    are those of the config, by name. `hydrogens` are those of a file on each atom, of which only
-    polar ones count; none where the file has no polar one.
+    `bonded` are the neighbours within the residue, `ties` the element of that in another one, by
+    atom; `smiles` are those of the config, by name. `hydrogens` are those of a file on each atom,
+    of which only polar ones count; none where the file has no polar one.
     """
     name = residue.upper()
     text = smiles.get(name) or cofactors.known().get(name, "")
@@ -393,14 +433,22 @@ def cofactor(
         return {}
     # The hydroxyl of a nucleotide's SMILES is the ester of the next one's phosphate, that of a
     # sugar's the ether of the next one, and the thiol of a coenzyme may be a thioester.
-    more = [i for i in match if bonds[i] > len(bonded[i])]
-    esters = {match[i] for i in more if symbols[i] in ("O", "S")}
+    more = [i for i in match if i in ties]
+    esters = {(match[i], symbols[i]) for i in more if symbols[i] in ("O", "S")}
     for place in more:
-        if symbols[place] == "P":
-            match, spare = _diester(text, match, match[place])
-            esters |= spare
+        if symbols[place] in ("C", "P"):
+            match, spare = _left_out(text, match, match[place])
+            esters |= {(own, "O" if symbols[place] == "P" else ties[place]) for own in spare}
+    # A nucleotide that begins a chain mostly has a hydroxyl in the place of its phosphate.
+    ends = frozenset(
+        (match[i], atom.GetIdx())
+        for i in match
+        if symbols[i] == "O" and i not in ties
+        for atom in cofactors.molecule(text).GetAtomWithIdx(match[i]).GetNeighbors()
+        if atom.GetSymbol() == "P" and atom.GetIdx() not in match.values()
+    )
     given = frozenset((match[i], count) for i, count in enumerate(hydrogens) if i in match)
-    known = _of_smiles(text, frozenset(esters), given)
+    known = _of_smiles(text, frozenset(esters), ends, given)
     return {place: known[own] for place, own in match.items()}
 
 
@@ -468,36 +516,48 @@ def _exchange(mol: Chem.RWMol, oxo: int, hydrogens: Mapping[int, int]) -> None:
             return
 
 
-def _diester(
-    smiles: str, match: dict[int, int], phosphorus: int
-) -> tuple[dict[int, int], set[int]]:
-    """Of a phosphate whose fourth oxygen is another residue's: that oxygen in the SMILES.
+def _left_out(smiles: str, match: dict[int, int], middle: int) -> tuple[dict[int, int], set[int]]:
+    """The atom of the SMILES in whose place another residue is bound to a carbon or phosphorus.
 
-    It is one of those with a charge; where they are all taken, one changes places with the oxo.
+    Of a phosphate or carboxylate it is one of the oxygens with a charge; where they are all taken,
+    one changes places with the oxo. Of a sugar it is its hydroxyl, of an aldehyde its oxo.
     """
-    near = cofactors.molecule(smiles).GetAtomWithIdx(phosphorus).GetNeighbors()
+    near = cofactors.molecule(smiles).GetAtomWithIdx(middle).GetNeighbors()
     charged = [atom.GetIdx() for atom in near if atom.GetFormalCharge() < 0]
-    left = [atom.GetIdx() for atom in near if atom.GetIdx() not in match.values()]
-    if not charged or not left:
+    ends = [atom for atom in near if atom.GetSymbol() in ("N", "O", "S")]
+    ends = [atom for atom in ends if sum(n.GetAtomicNum() > 1 for n in atom.GetNeighbors()) == 1]
+    left = [atom.GetIdx() for atom in ends if atom.GetIdx() not in match.values()]
+    if not left:
         return match, set()
-    if left[0] in charged:
+    if left[0] in charged or not charged:
         return match, {left[0]}
     return {i: left[0] if own == charged[0] else own for i, own in match.items()}, {charged[0]}
 
 
 @cache
 def _of_smiles(
-    smiles: str, esters: frozenset[int], hydrogens: frozenset[tuple[int, int]]
+    smiles: str,
+    esters: frozenset[tuple[int, str]],
+    ends: frozenset[tuple[int, int]],
+    hydrogens: frozenset[tuple[int, int]],
 ) -> list[Template]:
     """What each heavy atom of a cofactor is, in the order of its SMILES.
 
-    `esters` are atoms with a methyl group in the place of their hydrogen or charge; `hydrogens` are
-    those of a file.
+    `esters` are atoms with a methyl group in the place of their hydrogen or charge, and their
+    elements there; an oxo that is nitrogen there is that of a protonated imine. `ends` are bonds
+    that give way to a hydrogen on their first atom; `hydrogens` are those of a file.
     """
     mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
-    for ester in sorted(esters):
+    for end, other in sorted(ends):
+        mol.RemoveBond(end, other)
+        mol.GetAtomWithIdx(end).SetNoImplicit(False)
+    for ester, symbol in sorted(esters):
         atom = mol.GetAtomWithIdx(ester)
-        atom.SetFormalCharge(0)
+        is_oxo = any(bond.GetBondType() == Chem.BondType.DOUBLE for bond in atom.GetBonds())
+        if is_oxo and symbol != "N":
+            continue
+        atom.SetAtomicNum(Chem.GetPeriodicTable().GetAtomicNumber(symbol.capitalize()))
+        atom.SetFormalCharge(int(is_oxo))
         atom.SetNumExplicitHs(0)
         atom.SetNoImplicit(False)
         mol.AddBond(ester, mol.AddAtom(Chem.Atom("C")), Chem.BondType.SINGLE)
@@ -522,6 +582,11 @@ def of_molecule(mol: Chem.Mol) -> list[Template]:
     return [_template(atom, types, charges, "") for atom in heavy]
 
 
+def _ties(i: int, heavy: Heavy) -> list[int]:
+    """The atoms of other residues that an atom is bound to."""
+    return [other for other in heavy.bonded[i] if heavy.residue[other] != heavy.residue[i]]
+
+
 def _binding(heavy: Heavy) -> set[int]:
     """Nitrogens and sulfurs that bind a metal."""
     symbol = np.array(heavy.symbol, object)
@@ -531,6 +596,17 @@ def _binding(heavy: Heavy) -> set[int]:
         return set()
     distance = np.linalg.norm(heavy.xyz[polar][:, None] - heavy.xyz[metals], axis=2).min(axis=1)
     return set(polar[distance < COORDINATES].tolist())
+
+
+def _oxides(heavy: Heavy, members: Mapping[int, Sequence[int]]) -> set[int]:
+    """Oxygens of the anions of metals, such as vanadate."""
+    found: set[int] = set()
+    for numbers in members.values():
+        symbols = [heavy.symbol[i] for i in numbers]
+        oxygens = [i for i in numbers if heavy.symbol[i] == "O" and not heavy.bonded[i]]
+        is_anion = len(oxygens) == len(numbers) - 1 and not METALS.isdisjoint(symbols)
+        found |= set(oxygens) if is_anion and len(oxygens) >= FEWEST_OXIDES else set()
+    return found
 
 
 def _state(
@@ -552,16 +628,26 @@ def _state(
     if plain == "HIS":
         return _histidine(name, atoms, heavy, given, binding)
     acid = {"ASP": "ASH", "GLU": "GLH"}.get(plain, "")
-    if any(atoms.get(atom) in given for atom in ACIDS.get(acid, ())):
+    oxygens = [atoms[atom] for atom in ACIDS.get(acid, ()) if atom in atoms]
+    amide, carbon = {"ASP": ("ASN", "CG"), "GLU": ("GLN", "CD")}.get(plain, ("", ""))
+    if carbon in atoms and _ties(atoms[carbon], heavy):
+        return amide, "an amide of what is bound to it"
+    if any(i in given for i in oxygens):
         return acid, "by its hydrogens"
+    if any(_ties(i, heavy) for i in oxygens):
+        return acid, "an ester of what is bound to it"
+    if plain == "LYS":
+        bond = _of_lysine(atoms.get("NZ", -1), heavy)
+        if bond:
+            return bond, "by what is bound to NZ"
     sulfur = atoms.get("SG")
     if plain == "CYS" and sulfur is not None:
         if _is_bridge(sulfur, heavy):
             return "CYX", ""
         if sulfur in binding and sulfur not in given:
             return "CYM", "its sulfur binds a metal"
-        is_tied = len(heavy.bonded[sulfur]) > 1
-        if name == "CYS" and atoms.get("N") in given and sulfur not in given and not is_tied:
+        is_bare = sulfur not in given and len(heavy.bonded[sulfur]) < 2
+        if name == "CYS" and atoms.get("N") in given and is_bare and complete:
             return "CYM", "by its hydrogens"
     if plain == "LYS" and len(given.get(atoms.get("NZ", -1), ())) == 2:
         return "LYN", "by its hydrogens"
@@ -574,6 +660,24 @@ def _state(
     return (name, "by its name") if name in STATES and name not in LETTER else (plain, "")
 
 
+def _of_lysine(i: int, heavy: Heavy) -> str:
+    """The state of a lysine whose nitrogen is bound to another residue; else empty."""
+    ties = _ties(i, heavy) if i >= 0 else []
+    if len(ties) != 1:
+        return ""
+    (other,) = ties
+    beyond = [j for j in heavy.bonded[other] if heavy.symbol[j] == "O"]
+    is_acyl = any(_apart(j, other, heavy) < CARBONYL for j in beyond)
+    if is_acyl or heavy.symbol[other] in ("S", "P"):
+        return "amide"
+    return "imine" if _apart(i, other, heavy) < IMINE else "ammonium"
+
+
+def _apart(i: int, j: int, heavy: Heavy) -> float:
+    """Distance of two atoms, Angstrom."""
+    return float(np.linalg.norm(heavy.xyz[i] - heavy.xyz[j]))
+
+
 def _histidine(
     name: str,
     atoms: dict[str, int],
@@ -582,9 +686,10 @@ def _histidine(
     binding: set[int],
 ) -> tuple[str, str]:
     first, second = atoms.get("ND1", -1), atoms.get("NE2", -1)
-    by_hydrogens = HISTIDINES.get((first in given, second in given))
+    ties = [i >= 0 and bool(_ties(i, heavy)) for i in (first, second)]
+    by_hydrogens = HISTIDINES.get((first in given or ties[0], second in given or ties[1]))
     if by_hydrogens:
-        return by_hydrogens, "by its hydrogens"
+        return by_hydrogens, "by what is bound to it" if any(ties) else "by its hydrogens"
     if second in binding:
         return "HID", "NE2 binds a metal"
     if first in binding:
@@ -650,6 +755,13 @@ def amino_acid(state: str, last: str = "", amine: int | None = None) -> dict[str
             atom.SetFormalCharge(edit[0])
             atom.SetNumExplicitHs(edit[1])
             atom.SetNoImplicit(True)
+    if state in PARTNER:
+        partner, order = PARTNER[state]
+        first = mol.GetNumAtoms()
+        mol = Chem.RWMol(Chem.CombineMols(mol, Chem.MolFromSmiles(partner)))
+        mol.AddBond(rows["NZ"], first, order)
+        for i in range(first, mol.GetNumAtoms()):
+            mol.GetAtomWithIdx(i).SetMonomerInfo(Chem.AtomPDBResidueInfo())
     if state == "ARN":
         mol.GetBondBetweenAtoms(rows["CZ"], rows["NE"]).SetBondType(Chem.BondType.DOUBLE)
         for other in ("NH1", "NH2"):
@@ -686,7 +798,7 @@ def _without_hydrogens(template: Template, most: int = 4) -> Template:
     )
 
 
-def _by_element(i: int, heavy: Heavy, binding: set[int]) -> Template:
+def _by_element(i: int, heavy: Heavy, binding: Set[int], oxides: Set[int]) -> Template:
     """An atom without a template: of a cofactor, nucleotide or modified side chain, or an ion."""
     symbol, role = heavy.symbol[i], heavy.role[i]
     if symbol in ORGANIC:
@@ -694,7 +806,7 @@ def _by_element(i: int, heavy: Heavy, binding: set[int]) -> Template:
         kind = Ad4Type.NA if symbol == "N" and accepts else ORGANIC[symbol]
         is_ion = symbol in HALIDES and not heavy.bonded[i]
         is_sulfide = symbol == "S" and i in binding and not heavy.bonded[i]
-        charge_of = -1.0 if is_ion else SULFIDE if is_sulfide else 0.0
+        charge_of = -1.0 if is_ion else SULFIDE if is_sulfide else OXIDE * (i in oxides)
         return Template(kind, charge_of, 0, 0.0, False)
     kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
     # What is neither, as xenon, takes a metal's size alone: AutoDock4 has nothing nearer.

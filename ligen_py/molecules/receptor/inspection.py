@@ -18,7 +18,7 @@ SUGARS = (gemmi.ResidueKind.PYR, gemmi.ResidueKind.KET)
 NOT_EXPECTED = frozenset(("OXT", "SE"))
 
 ENDS = ("first residue of its chain", "last residue of its chain")
-NO_TEMPLATE = "typed from its geometry; without charges for AutoDock4, but of metals and sulfides"
+NO_TEMPLATE = "typed from its geometry; without charges for AutoDock4, but of ions and sulfides"
 BY_SMILES = "charges and hydrogens of its SMILES"
 PERCEIVED = "bonds, charges and hydrogens perceived from its geometry: SMILES "
 FREE_ACID = "charges and hydrogens of a free amino acid"

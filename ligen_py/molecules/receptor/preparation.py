@@ -14,6 +14,7 @@ from ligen_py.functions import all_types, load_types
 from ligen_py.molecules.elements import BOND_TOLERANCE, COVALENT_RADIUS, METALS
 from ligen_py.molecules.receptor import protonation
 from ligen_py.molecules.receptor.charges import (
+    RING_NITROGENS,
     Charged,
     Heavy,
     Template,
@@ -46,6 +47,7 @@ from ligen_py.molecules.receptor.selection import (
 )
 from ligen_py.molecules.receptor.site import Site, locate
 from ligen_py.molecules.receptor.structure import read_atoms
+from ligen_py.molecules.residues import SAME_AS
 from ligen_py.molecules.typing.input import ReceptorAtoms
 from ligen_py.molecules.typing.xscore_cofactors import cofactor_types, with_hydrogens
 from ligen_py.molecules.typing.xscore_residues import (
@@ -630,9 +632,15 @@ def _cofactor(
     name = selection.atoms.place[inside[0]].residue
     if not is_standard(name):
         symbols = [selection.atoms.symbol[i] for i in inside]
-        around, bonds = _around(inside, bonded), [len(bonded.get(i, ())) for i in inside]
+        around, others = _around(inside, bonded), {*inside}
+        ties = {
+            row: selection.atoms.symbol[other]
+            for row, i in enumerate(inside)
+            for other in reversed(bonded.get(i, ()))
+            if other not in others
+        }
         given = [held.get(i, 0) for i in inside] if held else []
-        for own, template in cofactor(name, symbols, around, bonds, cofactors, given).items():
+        for own, template in cofactor(name, symbols, around, ties, cofactors, given).items():
             yield inside[own], template
 
 
@@ -644,13 +652,19 @@ def _perceived(
 ) -> tuple[Chem.Mol | None, dict[int, Template]]:
     """The molecule of a residue of unknown bonds, and what its atoms are; None where not sure.
 
-    Residues of its chain count up to the second bond, which makes amides of a peptide's ends.
+    Residues of its chain count up to the second bond, which makes amides of a peptide's ends; up to
+    the third where it is bound to the ring of a histidine, which would be an amine without.
     """
     atoms, inside = selection.atoms, index.tolist()
     if is_standard(atoms.place[inside[0]].residue):
         return None, {}
     everyone = dict.fromkeys(inside)
-    for _ in range(2):
+    beside = [other for i in inside for other in bonded.get(i, ()) if other not in everyone]
+    named = {(atoms.place[i].residue, atoms.name[i]) for i in beside}
+    on_ring = any(
+        name in RING_NITROGENS and SAME_AS.get(residue, residue) == "HIS" for residue, name in named
+    )
+    for _ in range(3 if on_ring else 2):
         everyone |= dict.fromkeys(other for i in [*everyone] for other in bonded.get(i, ()))
     rows = list(everyone)
     mol = perceive([atoms.symbol[i] for i in rows], selection.xyz[rows], _around(rows, bonded))

@@ -21,7 +21,12 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
-from ligen_py.molecules.receptor.selection import POLYMER_LINKS, Selection, linked
+from ligen_py.molecules.receptor.selection import (
+    ISOPEPTIDES,
+    POLYMER_LINKS,
+    Selection,
+    linked,
+)
 from ligen_py.molecules.receptor.structure import Place
 from ligen_py.molecules.typing.xscore_residues import is_standard
 
@@ -171,6 +176,8 @@ def _take(
     rows = {(place_of[i].chain, *seqid[place_of[i]], name[i]): i for i in index.tolist()}
     binding, tied, beside = _held(selection, index)
     amides = _amides(selection, index)
+    links = selection.pairs[linked(selection, selection.pairs, ISOPEPTIDES)]
+    bridged = set(selection.residue[links.ravel()].tolist())
     hydrogens: list[list[float]] = []
     numbers: set[int] = set()
     for chain in answer[0]:
@@ -190,6 +197,10 @@ def _take(
                 continue
             if number in tied:
                 words = "bound to a hetero group, which PDB2PQR did not see; left as it is"
+                selection.note(place, words)
+                continue
+            if number in bridged:
+                words = "an isopeptide, which PDB2PQR does not know; left as it is"
                 selection.note(place, words)
                 continue
             if turned and number in beside:

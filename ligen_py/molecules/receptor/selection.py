@@ -24,8 +24,13 @@ NEIGHBOUR = 2.6
 """No bond between the heavy non-metal atoms of `COVALENT_RADIUS` that occur here is longer."""
 
 POLYMER_LINKS = frozenset((("C", "N"), ("N", "C"), ("O3'", "P"), ("P", "O3'")))
-LINKS = POLYMER_LINKS | {("SG", "SG")}
-"""Names of atoms through which residues are bound: peptide, nucleotide and disulfide links."""
+ISOPEPTIDES = frozenset((
+    ("NZ", "C"), ("C", "NZ"), ("NZ", "CG"), ("CG", "NZ"), ("NZ", "CD"), ("CD", "NZ"),
+))  # fmt: skip
+"""A lysine bound to the end of a chain, an aspartate or a glutamate."""
+BRIDGES = ISOPEPTIDES | {("SG", "SG")}
+LINKS = POLYMER_LINKS | BRIDGES
+"""Names of atoms through which residues are bound; bridges may be between two chains."""
 
 ACTIONS = ("chosen", "changed", "added", "noted", "kept", "dropped")
 """Actions of an audit, in its order; each atom is counted once, as kept or dropped."""
@@ -163,17 +168,17 @@ def near_pairs(xyz: np.ndarray, mask: np.ndarray, cutoff: float) -> np.ndarray:
 def linked(
     selection: Selection, pairs: np.ndarray, links: frozenset[tuple[str, str]]
 ) -> np.ndarray:
-    """Which pairs (pairs, 2) link two residues: of one chain, but for disulfides."""
+    """Which pairs (pairs, 2) link two residues: of one chain, but for bridges."""
     atoms = selection.atoms
     found = selection.residue[pairs[:, 0]] != selection.residue[pairs[:, 1]]
     for row in np.flatnonzero(found):
         one, two = pairs[row]
         # Before 2008 the PDB wrote O3* for O3'.
         names = (atoms.name[one].replace("*", "'"), atoms.name[two].replace("*", "'"))
-        bridge = names == ("SG", "SG")
-        near = bridge or float(np.linalg.norm(selection.xyz[one] - selection.xyz[two])) < LINK
+        near = float(np.linalg.norm(selection.xyz[one] - selection.xyz[two])) < LINK
         same_chain = atoms.place[one].chain == atoms.place[two].chain
-        found[row] = names in links and near and (bridge or same_chain)
+        is_near = near or names == ("SG", "SG")
+        found[row] = names in links and is_near and (same_chain or names in BRIDGES)
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.pdbqt_input import as_pdb
-from ligen_py.molecules.residues import SAME_AS, WATER_MODELS
+from ligen_py.molecules.residues import SAME_AS, WATER_MODELS, WATERS
 
 TEXT_LIMIT = 1 << 29
 """Bytes of a structure file, unpacked: some five million atoms."""
@@ -36,10 +36,15 @@ NO_ELEMENTS = frozenset(("HE", "HO", "HS"))
 
 IONS = {
     "SOD": "NA", "POT": "K", "CES": "CS", "CAL": "CA", "CLA": "CL", "CAD": "CD", "RUB": "RB",
-    "NA+": "NA", "CL-": "CL", "BR-": "BR", "MG+": "MG",
+    "LIT": "LI", "BAR": "BA",
 }  # fmt: skip
-"""CHARMM's and Amber's names of ions, whose files have no elements."""
+"""CHARMM's names of ions, whose files have no elements."""
 
+VALENCE = "0123456789+-"
+"""What names of ions have beside the element: PDB's FE2 and CU1, CHARMM's ZN2, Amber's Na+."""
+
+MASSLESS = ("OM",)
+"""Names of the charged point of a water with four, where another one says oxygen."""
 
 FOUR_LETTERS = {
     "HISA": "HID", "HISB": "HIE", "HISD": "HID", "HISE": "HIE", "HISH": "HIP", "HIS1": "HIS",
@@ -265,9 +270,11 @@ def element_of(atom: gemmi.Atom, residue: str) -> gemmi.Element:
     a calcium ion, so names and residues count more than what is written.
     """
     name = atom.name.upper()
-    alone = IONS.get(residue.upper(), residue.upper())
-    if IONS.get(name, name) == alone and alone in METALS | HALOGENS:
+    alone = _ion(residue)
+    if _ion(name) == alone and alone in METALS | HALOGENS:
         return gemmi.Element(alone)
+    if name in MASSLESS and residue.upper() in WATERS | WATER_MODELS:
+        return gemmi.Element("X")
     known = gemmi.find_tabulated_residue(SAME_AS.get(residue, residue))
     first = name.lstrip("0123456789")[:1]
     written = atom.element.name.upper()
@@ -278,6 +285,11 @@ def element_of(atom: gemmi.Atom, residue: str) -> gemmi.Element:
     if first not in ELEMENTS or not is_chain or (atom.element.atomic_number and not wrong):
         return atom.element
     return gemmi.Element(first)
+
+
+def _ion(name: str) -> str:
+    """The element of an ion of this name, if it is one's."""
+    return IONS.get(name.upper(), name.upper().strip(VALENCE))
 
 
 @dataclass(frozen=True)

@@ -168,6 +168,37 @@ def test_the_ammonium_of_a_first_residue_bridges_a_salt(
     assert (("salt bridge", f"{residue}1 A") in found) == bound
 
 
+@pytest.mark.parametrize(("length", "bound"), [(1.23, False), (9.0, True)])
+def test_the_amide_of_a_lysine_bridges_no_salt(length: float, bound: bool) -> None:
+    """Biotinyl-lysine; without the oxygen it is the imine of pyridoxal phosphate."""
+    x, y = 2.15 + 2.9, 1.08
+    around = site(
+        ("A/LYS/5/NZ", 7, (x, y, 0), DONOR),
+        ("A/LYS/5/CE", 6, (x + 0.8, y + 1.2, 0), Interaction.POLAR),
+        ("A/BTN/9/C11", 6, (x + 0.7, y - 1.15, 0), Interaction.POLAR),
+        ("A/BTN/9/O11", 8, (x + 0.7, y - 1.15 - length, 0), Interaction.ACCEPTOR),
+        ("A/BTN/9/C10", 6, (x + 2.2, y - 1.15, 0), GREASY),
+        hydrogens=[(x - 1.0, y, 0)],
+    )
+    assert (("salt bridge", "LYS5 A") in kinds("CC(=O)[O-]", ACETATE, around)) == bound
+
+
+@pytest.mark.parametrize(("partner", "apart"), [(6, 1.43), (6, 9.0), (7, 1.33)])
+def test_the_ester_and_the_amide_of_an_aspartate_bridge_no_salt(partner: int, apart: float) -> None:
+    oxygen, carbon = np.array([4.4, 0, 0]), np.array([5.6, 0, 0])
+    other = np.array([6.2, 1.1, 0])
+    far = other + np.array([apart, 0, 0]) if partner == 6 else carbon + np.array([0.6, -1.2, 0])
+    around = site(
+        ("A/ASP/5/OD1", 8, oxygen, Interaction.ACCEPTOR),
+        ("A/ASP/5/CG", 6, carbon, Interaction.POLAR),
+        ("A/ASP/5/OD2", 8, other, Interaction.ACCEPTOR),
+        ("A/XYZ/9/X", partner, far, Interaction.POLAR),
+    )
+    methylammonium = ((1.5, 0, 0), (0, 0, 0))
+    found = ("salt bridge", "ASP5 A") in kinds("[NH3+]C", methylammonium, around)
+    assert found == (partner == 6 and apart > 2)
+
+
 def test_trimethyllysine_is_charged() -> None:
     names = ("CE", "CM1", "CM2", "CM3")
     ends = [(7.0, 1.0, 1.4), (7.0, 1.0, -0.9), (5.4, 2.2, -0.6), (5.0, 0, -0.9)]

@@ -8,7 +8,7 @@ import pytest
 
 from ligen_py.molecules.receptor import charges
 from ligen_py.molecules.receptor import preparation as receptor
-from ligen_py.molecules.receptor.charges import STATES, Heavy, amino_acid, charge
+from ligen_py.molecules.receptor.charges import PARTNER, STATES, Heavy, amino_acid, charge
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.xscore import Interaction
@@ -69,7 +69,7 @@ def test_a_prepared_receptor_has_these_types_charges_and_hydrogens(shared_data: 
     assert (distance[inside] < 0.2).mean() > 0.95
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", [state for state in STATES if state not in PARTNER])
 def test_charges_of_amino_acids_add_up(state: str) -> None:
     atoms = amino_acid(state)
     total = sum(each.charge + each.hydrogens * each.hydrogen_charge for each in atoms.values())
@@ -234,7 +234,9 @@ def test_names_of_states_say_the_state(name: str) -> None:
     ("residue", "bearers", "state"),
     [
         ("CYS", {}, ""),
-        ("CYS", {"N": 1}, "CYM"),
+        ("CYS", {"N": 1}, ""),
+        ("CYS", {"N": 1, "CB": 2}, "CYM"),
+        ("CYS", {"N": 1, "CB": 2, "SG": 1}, ""),
         ("CYS", {"N": 1, "SG": 1}, ""),
         ("CYS", {"SG": 1}, ""),
         ("ASP", {"N": 1}, ""),
@@ -263,6 +265,18 @@ def test_hydrogens_of_a_file_say_the_state(
     found = charge(heavy(atoms, residue, []), np.array(hydrogens, float).reshape(-1, 3))
     said = [(0, f"state {state}: by its hydrogens")] if state else []
     assert found.states == said
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_a_thiol_without_its_hydrogen_is_a_thiolate_beside_thiols_with_theirs(other: bool) -> None:
+    """X-PLOR writes polar hydrogens, but none of thiols; so do AutoDock's tools."""
+    names = {"N": [0.0, 0, 0], "SG": [5.0, 0, 0], "N ": [10.0, 0, 0], "SG ": [15.0, 0, 0]}
+    pair = heavy(names, "CYS", [])
+    pair = replace(pair, name=["N", "SG", "N", "SG"], residue=np.array([0, 0, 1, 1]))
+    hydrogens = [[0.0, 1, 0], [10.0, 1, 0], *([[15.0, 1, 0]] if other else [])]
+    found = charge(pair, np.array(hydrogens))
+    assert found.states == ([(0, "state CYM: by its hydrogens")] if other else [])
+    assert (found.receptor.partial_charge[1] < -0.5) == other
 
 
 def total(heavy_atoms: Heavy, hydrogens: list[list[float]], **options: set[int]) -> float:
@@ -402,6 +416,17 @@ def test_a_water_points_to_an_acceptor_that_is_near() -> None:
         assert first == pytest.approx([0, 0.96, 0] if points else [0.96, 0, 0], abs=1e-4)
 
 
+def test_hydroxyls_of_a_cofactor_that_a_file_leaves_out_are_built() -> None:
+    atoms = {"N1": [-1.2, 0.85, 0], "C1": [0.0, 0, 0], "C2": [1.3, 0.8, 0], "O1": [2.5, 0.0, 0]}
+    group = heavy(atoms, "XYZ", [("N1", "C1"), ("C1", "C2"), ("C2", "O1")])
+    known = np.array([[-2.0, 0.25, 0.1], [-1.3, 1.4, 0.8], [-1.3, 1.4, -0.8]])
+    result = charge(group, known, {"XYZ": "[NH3+]CCO"}).receptor
+    hydrogens = result.xyz[result.type == Ad4Type.HD].astype(float)
+    near = np.linalg.norm(hydrogens - atoms["O1"], axis=1) < 1.0
+    assert (near.sum(), len(hydrogens)) == (1, 4)
+    assert result.partial_charge.sum() == pytest.approx(1, abs=1e-3)
+
+
 def test_a_secondary_ammonium_ion_has_both_its_hydrogens() -> None:
     atoms = {"C1": [1.2, 0.85, 0], "N1": [0.0, 0, 0], "C2": [-1.2, 0.85, 0]}
     group = heavy(atoms, "XYZ", [("C1", "N1"), ("N1", "C2")])
@@ -425,6 +450,22 @@ def test_the_sulfides_of_a_cluster_are_charged(irons: int, sulfurs: int, formal:
     cluster = replace(cluster, symbol=["FE"] * irons + ["S"] * sulfurs)
     charged = charge(cluster, np.empty((0, 3))).receptor.partial_charge
     assert charged.sum() == pytest.approx(formal)
+
+
+@pytest.mark.parametrize(
+    ("metal", "other", "count", "formal"),
+    [
+        ("AL", "F", 4, -1), ("AL", "F", 3, 0), ("MG", "F", 3, -1), ("BE", "F", 3, -1),
+        ("V", "O", 4, -2), ("W", "O", 4, -2), ("MO", "O", 4, -2), ("V", "O", 3, -1),
+        ("U", "O", 2, 2), ("GD", "", 0, 3), ("AG", "", 0, 1), ("CR", "", 0, 3), ("PT", "", 0, 2),
+    ],
+)  # fmt: skip
+def test_the_ions_of_metals_are_charged(metal: str, other: str, count: int, formal: int) -> None:
+    places = {f"{other}{n}": [1.8 * n, 1.0, 0.0] for n in range(count)}
+    group = replace(
+        heavy({metal: [0.0, 0, 0]} | places, "ION", []), symbol=[metal] + [other] * count
+    )
+    assert charge(group, np.empty((0, 3))).receptor.partial_charge.sum() == formal
 
 
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:

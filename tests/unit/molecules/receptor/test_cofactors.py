@@ -51,6 +51,38 @@ def test_haem_has_its_side_chains_where_the_component_has_them() -> None:
     assert [atom.GetTotalNumHs(includeNeighbors=True) for atom in vinyl] == [2, 2, 3]
 
 
+@pytest.mark.parametrize("name", ["HEM", "MNH", "MNR", "COH", "ZNH", "HNI"])
+def test_a_protoporphyrin_has_the_charge_of_its_acids(name: str) -> None:
+    heavy, _ = residue(name)
+    metal = replace(
+        heavy,
+        xyz=np.append(heavy.xyz, [[90.0, 0, 0]], axis=0),
+        symbol=[*heavy.symbol, "MN"],
+        name=[*heavy.name, "MN"],
+        residue=np.zeros(len(heavy.name) + 1, int),
+        residue_name=[name] * (len(heavy.name) + 1),
+        role=[*heavy.role, Interaction.METAL],
+        bonded=[*heavy.bonded, []],
+    )
+    charges = charge(metal, np.empty((0, 3))).receptor.partial_charge
+    assert charges.sum() == pytest.approx(-2, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "formal"),
+    [
+        ("NO2", -1), ("CYN", -1), ("SCN", -1), ("OCN", -1), ("AZI", -1), ("THJ", -2), ("LCP", -1),
+        ("ART", -2), ("NO3", -1), ("CO3", -2), ("SO4", -2),
+    ],
+)  # fmt: skip
+def test_small_anions_have_their_charge(name: str, formal: int) -> None:
+    mol = Chem.RemoveHs(molecule(known()[name]))
+    around = [[n.GetIdx() for n in one.GetNeighbors()] for one in mol.GetAtoms()]
+    found = cofactor(name, [one.GetSymbol() for one in mol.GetAtoms()], around, {}, {})
+    total = sum(one.charge + one.hydrogens * one.hydrogen_charge for one in found.values())
+    assert total == pytest.approx(formal, abs=0.01)
+
+
 def residue(name: str, left_out: frozenset[int] = frozenset()) -> tuple[Heavy, Chem.Mol]:
     """A residue as a structure file gives it: atoms in another order, bonds without orders."""
     mol = molecule(known()[name])
@@ -121,14 +153,12 @@ def test_a_residue_may_lack_atoms_but_not_be_another_molecule() -> None:
 
 def test_a_smiles_of_the_config_is_used_first() -> None:
     symbols, bonded = ["C", "C", "O"], [[1], [0, 2], [1]]
-    assert cofactor("XYZ", symbols, bonded, [1, 2, 1], {}) == {}
-    acid = cofactor("xyz", symbols, bonded, [1, 2, 1], {"XYZ": "CC=O"})
-    alcohol = cofactor("XYZ", symbols, bonded, [1, 2, 1], {"XYZ": "CCO"})
-    ester = cofactor("XYZ", symbols, bonded, [1, 2, 2], {"XYZ": "CCO"})
+    assert cofactor("XYZ", symbols, bonded, {}, {}) == {}
+    acid = cofactor("xyz", symbols, bonded, {}, {"XYZ": "CC=O"})
+    alcohol = cofactor("XYZ", symbols, bonded, {}, {"XYZ": "CCO"})
+    ester = cofactor("XYZ", symbols, bonded, {2: "C"}, {"XYZ": "CCO"})
     assert (acid[2].hydrogens, alcohol[2].hydrogens, ester[2].hydrogens) == (0, 1, 0)
-    ether = cofactor(
-        "XYZ", [*symbols, "C"], [*bonded[:2], [1, 3], [2]], [1, 2, 2, 1], {"XYZ": "CCOC"}
-    )
+    ether = cofactor("XYZ", [*symbols, "C"], [*bonded[:2], [1, 3], [2]], {}, {"XYZ": "CCOC"})
     assert ester[2].charge == pytest.approx(ether[2].charge)
     with pytest.raises(InputError, match=r"cofactors.XYZ: the SMILES cannot be read: 'C\(C'"):
         smiles_of(Structure(cofactors={"xyz": "C(C"}))
@@ -195,12 +225,29 @@ def test_a_nucleotide_between_two_others_has_one_charge(name: str) -> None:
             for i in rows
         ]
         symbols = [mol.GetAtomWithIdx(i).GetSymbol().upper() for i in rows]
-        more = {rows.index(second), symbols.index("P")}
-        bonds = [len(near) + (i in more) for i, near in enumerate(around)]
-        found = cofactor(name, symbols, around, bonds, {})
+        ties = {rows.index(second): "P", symbols.index("P"): "O"}
+        found = cofactor(name, symbols, around, ties, {})
         total = sum(one.charge + one.hydrogens * one.hydrogen_charge for one in found.values())
         assert total == pytest.approx(-1, abs=0.1)
         assert found[rows.index(second)].hydrogens == 0
+
+
+def test_a_nucleotide_without_its_phosphate_begins_a_chain_with_a_hydroxyl() -> None:
+    mol = Chem.MolFromSmiles(known()["G"])
+    ((fifth, _, phosphorus),) = mol.GetSubstructMatches(Chem.MolFromSmarts("O(C)P"))
+    gone = {phosphorus} | {n.GetIdx() for n in mol.GetAtomWithIdx(phosphorus).GetNeighbors()}
+    rows = [i for i in range(mol.GetNumAtoms()) if i not in gone - {fifth}]
+    around = [
+        [rows.index(n.GetIdx()) for n in mol.GetAtomWithIdx(i).GetNeighbors() if n.GetIdx() in rows]
+        for i in rows
+    ]
+    symbols = [mol.GetAtomWithIdx(i).GetSymbol().upper() for i in rows]
+    first = cofactor("G", symbols, around, {}, {})
+    assert first[rows.index(fifth)].hydrogens == 1
+    total = sum(one.charge + one.hydrogens * one.hydrogen_charge for one in first.values())
+    assert total == pytest.approx(0, abs=0.01)
+    bound = cofactor("G", symbols, around, {rows.index(fifth): "P"}, {})
+    assert bound[rows.index(fifth)].hydrogens == 0
 
 
 def test_a_cofactor_may_be_a_file(tmp_path: Path) -> None:

@@ -96,17 +96,22 @@ def hydrogens_right(found: Chem.Mol, mol: Chem.Mol) -> int:
     return (counts[0] & counts[1]).total()
 
 
-# Measured: same 143, other protonation states 7, refused 3 (porphyrins), wrong none. With noise of
-# 0.05 A: 112, 5, tautomers 10, refused 10, wrong 16; of 0.1 A: 60, 4, 7, 43, 39.
+ANIONS = ("NO2", "CYN", "SCN", "OCN", "AZI", "THJ", "LCP", "ART")
+"""Of these the table alone says what they are."""
+
+
+# Measured: same 143, other protonation states 7, refused 8 (porphyrins), wrong none. With noise of
+# 0.05 A: 112, 5, tautomers 10, refused 15, wrong 16; of 0.1 A: 60, 4, 7, 48, 39.
 @pytest.mark.parametrize(
     ("noise", "same", "wrong"), [(0.0, 142, 0), (0.05, 100, 24), (0.1, 50, 55)]
 )
 def test_every_cofactor_of_the_table(noise: float, same: int, wrong: int) -> None:
     words = Counter(
         agreement(seen(embedded(smiles), noise), Chem.MolFromSmiles(smiles))
-        for smiles in known().values()
+        for name, smiles in known().items()
+        if name not in ANIONS
     )
-    assert words.total() == 153
+    assert words.total() == 158
     assert words["same"] >= same, words
     assert words["other"] <= wrong, words
 
@@ -336,6 +341,16 @@ def test_an_unknown_residue_of_a_chain_has_the_charges_of_an_amino_acid(
     for atom, template in expected.items():
         assert mine[atom][0] == pytest.approx(template.charge, abs=0.02), atom
         assert mine[atom][1] == template.kind, atom
+
+
+def test_a_histidine_of_another_name_is_neutral_as_well(tmp_path: Path) -> None:
+    mol = Chem.AddHs(Chem.MolFromSequence("GAHAG"), addResidueInfo=True)
+    assert rdDistGeom.EmbedMolecule(mol, randomSeed=3) == 0
+    rdForceFieldHelpers.MMFFOptimizeMolecule(mol, maxIters=2000)
+    found = prepared(tmp_path / "chain.pdb", written(mol, {"HIS": "DHI"}), Structure())
+    (words,) = [why for why in notes(found, "A/DHI/3") if "non-standard residue" in why]
+    assert "SMILES" in words
+    assert "+" not in words
 
 
 def test_receptors_without_unknown_groups_are_as_before(

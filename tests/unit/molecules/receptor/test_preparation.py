@@ -9,6 +9,8 @@ from typing import Any
 import gemmi
 import numpy as np
 import pytest
+from rdkit import Chem
+from rdkit.Chem import rdDistGeom
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.receptor.preparation import Prepared, open_structure, prepare
@@ -192,6 +194,8 @@ def test_names_in_wrong_columns_or_elements_of_names_make_no_calcium_of_carbon(
     [
         (" Na+", "Na+", "NA"), (" Cl-", "Cl-", "CL"), (" K+ ", "K+ ", "K"), (" NA ", "NA+", "NA"),
         ("CAD ", "CAD", "CD"), ("RUB ", "RUB", "RB"), (" CLA", "CLA", "CL"), ("ZN  ", "ZN2", "ZN"),
+        (" FE ", "FE2", "FE"), (" CU ", "CU1", "CU"), (" CO ", "3CO", "CO"), (" MN ", "MN3", "MN"),
+        (" LIT", "LIT", "LI"), (" BAR", "BAR", "BA"),
     ],
 )  # fmt: skip
 def test_ions_of_simulations_are_no_nitrogen_or_carbon(
@@ -206,6 +210,18 @@ def test_ions_of_simulations_are_no_nitrogen_or_carbon(
         if label.startswith(f"A/{residue.strip()}/50/")
     ]
     assert found == gemmi.Element(element).atomic_number
+
+
+def test_the_charged_point_of_a_water_is_no_second_oxygen(
+    tmp_path: Path, ligand_site: Site
+) -> None:
+    places = {"OH2": (0.0, 5.0, 0.0), "H1": (0.76, 5.59, 0.0), "H2": (-0.76, 5.59, 0.0)}
+    water = [het(name, "TP4", 60, xyz, name[0]) for name, xyz in places.items()]
+    point = het("OM", "TP4", 60, (0.0, 5.15, 0.0))[:76]
+    prepared = keep(
+        write(tmp_path / "wet.pdb", [*ALANINES, *water, point]), ligand_site, waters="all"
+    )
+    assert [label for label in labels(prepared) if "HOH" in label] == ["A/HOH/60/OH2"]
 
 
 def test_a_chain_called_by_the_sign_between_names_is_written_and_exported(
@@ -1213,6 +1229,110 @@ def test_a_covalent_ligand_is_in_the_place_of_a_hydrogen(
     assert smiles == ["CCCSC"]
 
 
+def bound_peptide(letter: str, name: str, group: str, residue: str, charge: int) -> list[str]:
+    """Records of a tripeptide whose middle has a group, a SMILES from the atom *, on an atom."""
+    peptide = Chem.MolFromSequence(f"A{letter}A")
+    mol = Chem.RWMol(Chem.CombineMols(peptide, Chem.MolFromSmiles(group)))
+    info = [atom.GetPDBResidueInfo() for atom in peptide.GetAtoms()]
+    here = next(
+        i for i, one in enumerate(info) if (one.GetResidueNumber(), one.GetName()) == (2, name)
+    )
+    place = next(atom for atom in mol.GetAtoms() if atom.GetAtomicNum() == 0)
+    (bond,) = place.GetBonds()
+    mol.AddBond(here, bond.GetOtherAtomIdx(place.GetIdx()), bond.GetBondType())
+    bearer = mol.GetAtomWithIdx(here)
+    bearer.SetNumExplicitHs(0)
+    bearer.SetNoImplicit(False)
+    bearer.SetFormalCharge(charge)
+    mol.RemoveAtom(place.GetIdx())
+    for number, one in enumerate(mol.GetAtoms()):
+        if number >= len(info):
+            hetero = Chem.AtomPDBResidueInfo(f" {one.GetSymbol()}{number}".ljust(4))
+            hetero.SetResidueName(residue)
+            hetero.SetResidueNumber(9)
+            hetero.SetChainId("A")
+            hetero.SetIsHeteroAtom(True)
+            one.SetMonomerInfo(hetero)
+    Chem.SanitizeMol(mol)
+    whole = Chem.AddHs(mol)
+    assert rdDistGeom.EmbedMolecule(whole, randomSeed=7) == 0
+    block = Chem.MolToPDBBlock(Chem.RemoveHs(whole), flavor=4)
+    return [line for line in block.splitlines() if line.startswith(("ATOM", "HETATM"))]
+
+
+BIOTIN, PLP = "*C(=O)CCCCC1SCC2NC(=O)NC12", "*=Cc1c(COP(=O)([O-])[O-])c[nH+]c(C)c1[O-]"
+
+
+@pytest.mark.parametrize(
+    ("letter", "atom", "group", "residue", "formal", "state", "hydrogens"),
+    [
+        ("K", " NZ ", BIOTIN, "BTN", 0, "amide: by what is bound to NZ", 1),
+        ("K", " NZ ", "*S(=O)(=O)c1ccccc1", "XYZ", 0, "amide: by what is bound to NZ", 1),
+        ("K", " NZ ", PLP, "PLP", -1, "imine: by what is bound to NZ", 1),
+        ("K", " NZ ", "*CCO", "XYZ", 1, "ammonium: by what is bound to NZ", 2),
+        ("D", " OD2", "*C1OC(CO)C(O)C(O)C1O", "GLC", 0, "ASH: an ester of what is bound to it", 0),
+        ("E", " OE2", "*CCO", "XYZ", 0, "GLH: an ester of what is bound to it", 0),
+        ("H", " NE2", "*CC(=O)NC", "XYZ", 0, "HIE: by what is bound to it", 0),
+        ("N", " ND2", "*C1OC(CO)C(O)C(O)C1NC(C)=O", "NAG", 0, "", 1),
+    ],
+)
+def test_a_side_chain_that_is_bound_to_a_group_has_its_state(
+    tmp_path: Path, letter: str, atom: str, group: str, residue: str, formal: int, state: str,
+    hydrogens: int,
+) -> None:  # fmt: skip
+    lines = bound_peptide(letter, atom, group, residue, int(state[:5] in ("imine", "ammon")))
+    if letter == "E":  # the bond may be on either oxygen
+        other = {"OE1": "OE2", "OE2": "OE1"}
+        lines = [line[:13] + other.get(line[13:16], line[13:16]) + line[16:] for line in lines]
+        atom = " OE1"
+    prepared = keep(write(tmp_path / "bound.pdb", lines), site_at((0.0, 0.0, 0.0), 30.0))
+    (place,) = {label.rpartition("/")[0] for label in labels(prepared) if "/2/" in label}
+    said = [words for words in noted(prepared, place) if "state" in words]
+    assert said == ([f"noted: state {state}"] if state else [])
+    ad4, xyz = prepared.typed["ad4"], prepared.receptor.xyz
+    near = np.linalg.norm(ad4.xyz[:, None] - xyz, axis=2).argmin(axis=1)
+    is_mine = np.array([not {"1", "3"} & {*label.split("/")} for label in labels(prepared)])
+    # What a bond draws from one side is on the other, but for hydrogens that it takes the place of.
+    assert ad4.partial_charge[is_mine[near]].sum() == pytest.approx(formal, abs=0.2)
+    bearer = labels(prepared).index(f"{place}/{atom.strip()}")
+    assert (near == bearer).sum() == 1 + hydrogens
+    role = Interaction(prepared.typed["xscore"].interaction[bearer])
+    assert role == (
+        Interaction.DONOR
+        if hydrogens
+        else {"H": Interaction.POLAR}.get(letter, Interaction.ACCEPTOR)
+    )
+    if letter == "E":
+        charges = dict(zip(labels(prepared), ad4.partial_charge.tolist(), strict=False))
+        assert charges[f"{place}/OE1"] > charges[f"{place}/OE2"] + 0.05
+    if letter == "H":
+        (smiles,) = (words.rpartition(" ")[2] for words in noted(prepared, "A/XYZ/9"))
+        assert smiles == "CNC(=O)Cn1ccnc1"
+
+
+@pytest.mark.parametrize("chain", ["A", "B"])
+def test_an_isopeptide_has_no_charges(tmp_path: Path, ligand_site: Site, chain: str) -> None:
+    lines = [
+        *ALANINES,
+        atom("CD", "LYS", 20, (0.0, 8.4, 0.0)),
+        atom("CE", "LYS", 20, (0.0, 6.9, 0.0)),
+        atom("NZ", "LYS", 20, (1.2, 6.1, 0.0), "N"),
+        atom("CD", "GLU", 40, (1.2, 4.77, 0.0), chain=chain),
+        atom("OE1", "GLU", 40, (0.15, 4.14, 0.0), "O", chain=chain),
+        atom("CG", "GLU", 40, (2.5, 4.0, 0.0), chain=chain),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    assert "noted: state amide: by what is bound to NZ" in noted(prepared, "A/LYS/20")
+    words = "noted: state GLN: an amide of what is bound to it"
+    assert words in noted(prepared, f"{chain}/GLU/40")
+    ad4 = prepared.typed["ad4"]
+    charges = dict(zip(labels(prepared), ad4.partial_charge.tolist(), strict=False))
+    assert charges[f"{chain}/GLU/40/OE1"] == pytest.approx(-0.28, abs=0.02)
+    nitrogen = prepared.receptor.xyz[labels(prepared).index("A/LYS/20/NZ")]
+    near = np.linalg.norm(ad4.xyz - nitrogen, axis=1) < 1.1
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
+
+
 def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) -> None:
     lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
     lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
@@ -1228,6 +1348,33 @@ def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) ->
     near = np.linalg.norm(ad4.xyz - end, axis=1) < 1.3
     assert (near & (ad4.type == Ad4Type.HD)).sum() == 2
     words = "noted: bound to a hetero group, which PDB2PQR did not see; left as it is"
+    assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
+
+
+def test_pdb2pqr_gives_an_isopeptide_no_ammonium_ion(tmp_path: Path) -> None:
+    lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
+    lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
+    structure = gemmi.read_pdb_string("\n".join(lines))
+    lysine = next(residue for residue in structure[0]["B"] if residue.name == "LYS")
+    end, before = (np.array(lysine[name][0].pos.tolist()) for name in ("NZ", "CE"))
+    along = (end - before) / np.linalg.norm(end - before)
+    aside = np.cross(along, [0.0, 0.0, 1.0]) / np.linalg.norm(np.cross(along, [0.0, 0.0, 1.0]))
+    carbon = end + 1.33 * along
+    places = {
+        "CD": carbon,
+        "OE1": carbon + 0.6 * along + 1.06 * aside,
+        "CG": carbon + 0.75 * along - 1.3 * aside,
+    }
+    acid = [
+        atom(name, "GLU", 950, tuple(xyz.tolist()), name[0], chain="B")
+        for name, xyz in places.items()
+    ]
+    path = write(tmp_path / "lactam.pdb", [*lines, *acid])
+    prepared = keep(path, site_at(tuple(end.tolist()), 8.0), protonation="propka")
+    ad4 = prepared.typed["ad4"]
+    near = np.linalg.norm(ad4.xyz - end, axis=1) < 1.3
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
+    words = "noted: an isopeptide, which PDB2PQR does not know; left as it is"
     assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
 
 
