@@ -43,7 +43,7 @@ from ligen_py.settings.parse import ParseSettings
 
 PASSES = 5
 STEPS: tuple[tuple[str, Any, str], ...] = (
-    ("read and sanitise", preparation, "_molecule"),
+    ("read and sanitise", preparation, "molecule_of_record"),
     ("standardise", preparation, "standardising"),
     ("  where a rule applies", standardising.chembl, "normalize_mol"),
     ("canonical SMILES", preparation, "canonical_smiles"),

@@ -1,9 +1,11 @@
 """The figures that the benchmarks print: against RDKit's and worked by hand."""
 
+import importlib
 import json
 import re
 import shutil
 import subprocess
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +14,20 @@ from rdkit import Chem
 from rdkit.Chem import AllChem
 
 from benchmarks import (
+    aggregate,
     autodock,
     conformers,
     crossdock,
     enrich,
     growth,
     native,
+    parsing,
     portability,
     pose_weights,
     reading,
     redock,
     screen,
+    search_steps,
     states,
 )
 from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pocket_of
@@ -40,6 +45,23 @@ def test_every_program_runs_from_a_checkout_as_it_is() -> None:
         text = path.read_text(encoding="utf-8")
         if "__main__" in text and "from ligen_py" in text:
             assert re.search(r"^ *sys\.path\.insert\(0, ", text, re.M), path
+
+
+def test_every_step_that_is_timed_exists() -> None:
+    for _, module, function in parsing.STEPS:
+        assert callable(getattr(module, function))
+    for step in (step for steps in search_steps.STEPS.values() for step in steps):
+        module, _, path = step.partition(":")
+        owner = importlib.import_module(f"ligen_py.{module}")
+        assert callable(reduce(getattr, path.split("."), owner))
+
+
+def test_commands_are_measured_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    aggregate.measure("query", "--help")
+    assert re.match(r" +[\d.]+ s +\d+ MB  query --help\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
