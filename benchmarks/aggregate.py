@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # runs from a checkout as it is
 
 from benchmarks.docking import pocket_of
+from benchmarks.leaving import in_words
 from benchmarks.screen import packaged_complex
 from ligen_py.chain import FILES
 from ligen_py.engine.scoring.checks import table
@@ -181,4 +182,5 @@ def measure(module: str, *words: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

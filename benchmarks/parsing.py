@@ -33,6 +33,7 @@ from rdkit.Chem.MolStandardize import rdMolStandardize
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.growth import processor_seconds
+from benchmarks.leaving import in_words
 from ligen_py.molecules.library.parsing import parse
 from ligen_py.molecules.library.reading import WHOLE, records
 from ligen_py.molecules.ligands import preparation, protonation, standardising
@@ -213,5 +214,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with rdBase.BlockLogs():
+    with in_words(), rdBase.BlockLogs():
         main()

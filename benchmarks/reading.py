@@ -22,6 +22,7 @@ from rdkit import Chem, RDLogger
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
 from ligen_py.formats import format_of, library_files
 from ligen_py.molecules.library.parsing import parse, summary
 from ligen_py.molecules.library.reading import GUESSED, WHOLE, Part, records
@@ -110,4 +111,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

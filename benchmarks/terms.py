@@ -42,6 +42,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
+from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, find
 from ligen_py.records.ligands import LIGANDS, Entries
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
@@ -201,7 +202,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     """Dock everything, and write what comes as it comes."""
-    options = parser().parse_args()
+    arguments = parser()
+    options = arguments.parse_args()
+    if not (options.screens or options.complexes):
+        arguments.error("give --screens, --complexes or both")
     options.set.append(FUNCTIONS)
     settings = settings_from(options)
     started = time.perf_counter()
@@ -230,4 +234,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -5,6 +5,8 @@ import json
 import re
 import shutil
 import subprocess
+import time
+import zipfile
 from functools import reduce
 from pathlib import Path
 
@@ -18,9 +20,11 @@ from benchmarks import (
     autodock,
     conformers,
     crossdock,
+    determinism,
     enrich,
     growth,
     native,
+    order,
     parsing,
     portability,
     pose_weights,
@@ -30,9 +34,11 @@ from benchmarks import (
     search_steps,
     states,
 )
-from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pocket_of
+from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pinned, pocket_of
+from benchmarks.leaving import in_words
 from benchmarks.query import invent
 from benchmarks.steady import steady_rate
+from ligen_py.errors import DeviceError, InputError
 from ligen_py.molecules.library.reading import Part, Record, records
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.settings.parse import ParseSettings
@@ -45,6 +51,83 @@ def test_every_program_runs_from_a_checkout_as_it_is() -> None:
         text = path.read_text(encoding="utf-8")
         if "__main__" in text and "from ligen_py" in text:
             assert re.search(r"^ *sys\.path\.insert\(0, ", text, re.M), path
+        if '__name__ == "__main__"' in text:
+            assert re.search(r"^    with in_words\(\)", text, re.M), f"{path}: errors as tracebacks"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "status"),
+    [
+        (InputError("a.smi: is empty; give another"), "error: a.smi: is empty; give another", 1),
+        (DeviceError("no device"), "error: no device", 1),
+        (FileNotFoundError(2, "No such file", "a.smi"), "error: a.smi: No such file", 1),
+        (FileNotFoundError("none of a, b in c"), "error: none of a, b in c", 1),
+        (KeyboardInterrupt(), "stopped as asked", 130),
+    ],
+)
+def test_a_benchmark_ends_with_a_sentence(
+    error: BaseException, sentence: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left, in_words():
+        raise error
+    assert left.value.code == status
+    assert capsys.readouterr().err.strip().endswith(f": {sentence}")
+
+
+def test_after_ctrl_c_nothing_more_begins() -> None:
+    with pytest.raises(KeyboardInterrupt), pinned(1) as pool:  # noqa: PT012
+        tasks = [pool.submit(time.sleep, 0.3) for _ in range(9)]
+        tasks[0].result()
+        raise KeyboardInterrupt
+    assert sum(task.cancelled() for task in tasks) >= 5
+
+
+def test_files_of_other_programs_are_refused(tmp_path: Path) -> None:
+    other, docked = tmp_path / "other.json", tmp_path / "redock.json"
+    other.write_text("[1, 2]\n")
+    for read in (pose_weights.complexes, lambda path: portability.combine([path])):
+        with pytest.raises(InputError, match=r"other\.json: is no file that"):
+            read(other)
+    settings = {"settings": {"score": {"pose_weights": {"vina": 1.0}}}}
+    ours = {"status": "ok", "poses": {"rmsd": [1.0], "choice": [-9.0]}}
+    docked.write_text(f"{json.dumps(settings)}\n{json.dumps({'id': 'x', 'ours': ours})}\n")
+    with pytest.raises(InputError, match="without networks"):
+        pose_weights.complexes(docked)
+    with pytest.raises(InputError, match="is no archive"):
+        order.opened(other)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("FABP4/actives-1.npz", b"")
+    with (
+        zipfile.ZipFile(tmp_path / "a.zip") as archive,
+        pytest.raises(InputError, match="no actives and decoys of CDK2; it has FABP4"),
+    ):
+        order.Screen.of(archive, "CDK2")
+
+
+def test_a_library_of_few_blocks_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There was no end to the search for a molecule that had not been made yet."""
+    monkeypatch.setattr(growth, "MISSES", 100)
+    with pytest.raises(InputError, match="no blocks to join"):
+        next(growth.recombined([], []))
+    benzyl, link = (Chem.MolFromSmiles(s) for s in ("[8*]Cc1ccccc1", "[5*]N(C)[5*]"))
+    with pytest.raises(InputError, match=r"the blocks make \d molecules; ask for fewer"):
+        list(growth.recombined([benzyl], [link]))
+
+
+def test_the_ligands_that_are_made_without_a_library_exist() -> None:
+    """Of the smallest size there are 352: ten thousand different ligands cannot be made."""
+    assert -(-screen.parser().parse_args([]).make // len(screen.SIZES)) <= 352
+
+
+def test_devices_are_compared_by_files_of_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files of an earlier run, with other ligands or other code, were taken for new ones."""
+    (tmp_path / "ligands.h5").touch()
+    monkeypatch.setattr("sys.argv", ["determinism.py", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        determinism.main()
+    assert "is not empty; give a new folder" in capsys.readouterr().err
 
 
 def test_every_step_that_is_timed_exists() -> None:
