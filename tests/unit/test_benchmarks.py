@@ -7,8 +7,10 @@ import shutil
 import subprocess
 import time
 import zipfile
+from contextlib import nullcontext
 from functools import reduce
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -301,6 +303,26 @@ def test_every_library_file_holds_as_many_records_as_others_count(shared_data: P
         assert sum(1 for _ in records(path)) == reading.counted(path), path
         parts = [list(records(path, Part(k, 7))) for k in range(1, 8)]
         assert sum(map(len, parts)) == reading.counted(path), path
+
+
+def test_a_large_library_is_read_in_every_form_and_only_plain_ones_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = nullcontext(SimpleNamespace(apply=lambda function, given: function(*given)))
+    context = SimpleNamespace(Pool=lambda *_, **__: here)
+    with monkeypatch.context() as patched:  # in this process
+        patched.setattr(reading.multiprocessing, "get_context", lambda _: context)
+        reading.large(tmp_path, 20)
+    lines = capsys.readouterr().out.splitlines()[3:]
+    cells = [[cell.strip() for cell in line.split("|")] for line in lines]
+    assert [(cell[1], cell[3]) for cell in cells] == [
+        (f"large{end}", "20") for end in (".smi", ".smi.gz", ".smi.zst", ".parquet")
+    ]
+    monkeypatch.setattr("sys.argv", ["reading.py", str(tmp_path), "--jobs", "1"])
+    assert reading.main() == 0
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert sum("| 20 | 9 ready, 11 duplicate" in row for row in rows) == 1
+    assert sum("| not | 9 ready, 11 duplicate" in row for row in rows) == 3
 
 
 def test_how_a_pockets_own_ligand_ranks_by_hand() -> None:
