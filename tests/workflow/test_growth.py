@@ -153,6 +153,18 @@ def test_a_stale_list_is_never_merged(folder: Path) -> None:
     assert ranked(folder) == {"dhfr": BEFORE - {"acetamide"}}
 
 
+def test_a_campaign_goes_back_to_earlier_parts(folder: Path) -> None:
+    """A run that finds the mark of earlier parts beside the list of others would keep that list."""
+    without_a_file(folder)
+    assert run_local(folder).returncode == 0
+    (mark,) = (folder / "results").glob(".parts-*")
+    write(folder, settings())
+    done = run_local(folder)
+    assert done.returncode == 0, done.stdout
+    assert ranked(folder) == {"dhfr": BEFORE}
+    assert not mark.exists()
+
+
 def test_results_without_records_of_them_are_not_taken_for_up_to_date(folder: Path) -> None:
     """Snakemake alone would do nothing, and show the table of the old config."""
     shutil.rmtree(folder / ".snakemake")
