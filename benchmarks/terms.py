@@ -6,11 +6,12 @@
 Into each target of --screens (folders laid out as for enrich.py) its actives and decoys are docked,
 into each pocket of --complexes (laid out as for redock.py) the ligands of all of them.
 OUTPUT.screens.zip and OUTPUT.cross.zip get a file POCKET/LIBRARY.npz for each pocket and library as
-soon as it is done; what they have already is not docked again. benchmarks/order.py compares
-formulas with them.
+soon as it is done; what they have already is not docked again, and other settings are refused.
+benchmarks/order.py compares formulas with them.
 """
 
 import argparse
+import hashlib
 import io
 import os
 import sys
@@ -44,6 +45,7 @@ from benchmarks.docking import (
 )
 from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, find
+from ligen_py.errors import InputError
 from ligen_py.records.ligands import LIGANDS, Entries
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.store.files.read import read
@@ -172,16 +174,24 @@ def tasks_of(options: argparse.Namespace, cache: Path, settings: Settings) -> li
         library_of(complexes, library)
         ligands = parsed(library, cache, settings.parse, jobs)
         tasks += [Task("cross", path.name, path, "ligands", ligands) for path in complexes]
-    return [task for task in tasks if task.member not in present(options.output, task.kind)]
+    there = {kind: present(options.output, kind, settings) for kind in MOST}
+    return [task for task in tasks if task.member not in there[task.kind]]
 
 
-def present(output: str, kind: str) -> set[str]:
-    """What an archive has."""
+def present(output: str, kind: str, settings: Settings) -> set[str]:
+    """What an archive has; InputError where it was made with other settings."""
     archive = Path(f"{output}.{kind}.zip")
     if not archive.exists():
         return set()
     with zipfile.ZipFile(archive) as file:
+        if file.comment != mark(settings):
+            raise InputError(f"{archive}: was made with other settings; give another OUTPUT")
         return set(file.namelist())
+
+
+def mark(settings: Settings) -> bytes:
+    """What an archive says of the settings that it was made with."""
+    return hashlib.sha256(settings.model_dump_json().encode()).hexdigest().encode()
 
 
 def parser() -> argparse.ArgumentParser:
@@ -226,6 +236,7 @@ def main() -> int:
             task, data, _ = done.result()
             if data:
                 with zipfile.ZipFile(f"{options.output}.{task.kind}.zip", "a") as archive:
+                    archive.comment = mark(settings)
                     archive.writestr(task.member, data)
             left[task.kind] -= 1
             if not left[task.kind]:

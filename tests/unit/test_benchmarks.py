@@ -35,6 +35,7 @@ from benchmarks import (
     screen,
     search_steps,
     states,
+    terms,
 )
 from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pinned, pocket_of
 from benchmarks.leaving import in_words
@@ -104,6 +105,19 @@ def test_files_of_other_programs_are_refused(tmp_path: Path) -> None:
         pytest.raises(InputError, match="no actives and decoys of CDK2; it has FABP4"),
     ):
         order.Screen.of(archive, "CDK2")
+
+
+def test_terms_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> None:
+    """An archive of `draft` was completed with `standard`, or not at all."""
+    draft, standard = Settings(effort="draft"), Settings(effort="standard")
+    output = str(tmp_path / "terms")
+    assert terms.present(output, "cross", draft) == set()
+    with zipfile.ZipFile(f"{output}.cross.zip", "a") as archive:
+        archive.comment = terms.mark(draft)
+        archive.writestr("a/ligands.npz", b"")
+    assert terms.present(output, "cross", draft) == {"a/ligands.npz"}
+    with pytest.raises(InputError, match=r"cross\.zip: was made with other settings"):
+        terms.present(output, "cross", standard)
 
 
 def test_a_library_of_few_blocks_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
