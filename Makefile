@@ -66,7 +66,7 @@ bench: $(TESTS) ## Redock the complexes of a folder: make bench FOLDER=...
 	$(BIN)/python benchmarks/redock.py "$(FOLDER)"
 
 docs: $(TESTS) ## Build the documents as a site that opens from files: site/index.html
-	$(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/python -m mkdocs build --strict
 
 clean: ## Remove the demo's results and all caches, not .venv
 	rm -rf demo site .snakemake .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,6 +8,7 @@ memory (Linux). `--ligands` is the number of ligands in one part.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -17,9 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # runs from a checkout as it is
 
 from benchmarks.docking import pocket_of
+from benchmarks.leaving import in_words
 from benchmarks.screen import packaged_complex
 from ligen_py.chain import FILES
 from ligen_py.engine.scoring.checks import table
@@ -162,8 +165,10 @@ sys.exit(status)
 def measure(module: str, *words: str) -> None:
     """Run a command; print what it was and what it cost."""
     started = time.perf_counter()
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
     done = subprocess.run(
         [sys.executable, "-c", RUN, module, *words],
+        env=os.environ | {"PYTHONPATH": paths},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -177,4 +182,5 @@ def measure(module: str, *words: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

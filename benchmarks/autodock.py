@@ -39,12 +39,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import LigandsInMemory
+from benchmarks.leaving import in_words
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic.batched import CLASSES, Lga
 from ligen_py.engine.genetic.given_field import GivenField
 from ligen_py.engine.genetic.poses import Poser, map_values
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.reference import Genotype
+from ligen_py.errors import InputError
 from ligen_py.molecules import clusters
 from ligen_py.molecules.autogrid import CHARGE, SOLVATION, read_maps
 from ligen_py.molecules.pdbqt import type_name
@@ -53,6 +55,7 @@ from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.residency import occupancy, usage
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor, Ad4Type
 from ligen_py.records.rows import concatenated, rows_below, subset
+from ligen_py.settings.check import check
 from ligen_py.settings.lga import LgaSettings, LocalSearch
 
 SPACING = 0.375
@@ -91,7 +94,9 @@ class System:
         self.field: Ad4Field
         if maps:
             types = [Ad4Type(kind) for kind in np.unique(one.type)]
-            (path,) = (maps / name).glob("*.maps.fld")
+            path = next((maps / name).glob("*.maps.fld"), None)
+            if path is None:
+                raise InputError(f"{maps / name}: has no file *.maps.fld")
             read = read_maps(path, [type_name(kind) for kind in types])
             grid = Grid(read.origin.astype(np.float32), read.spacing, read.shape)
             given = {kind: read.values[type_name(kind)] for kind in types}
@@ -118,7 +123,9 @@ def settings_of(options: argparse.Namespace, search: str, **given: Any) -> LgaSe
     """The settings that a command line asks for."""
     words = dict(item.partition("=")[::2] for item in options.set)
     few = {"runs": options.runs, "generations": options.generations}
-    return LgaSettings(**{"local_search": search, **few, **given, **words})
+    return check(
+        LgaSettings, {"local_search": search, **few, **given, **words}, "command line, --set"
+    )
 
 
 def from_library(file: Path, most: int) -> Ad4Ligands:
@@ -341,4 +348,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

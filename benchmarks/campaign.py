@@ -32,6 +32,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import device_for
+from benchmarks.leaving import in_words
 from benchmarks.redock import box_radius, find
 from benchmarks.screen import library_of, packaged_complex
 from benchmarks.stages import repeated
@@ -213,4 +214,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

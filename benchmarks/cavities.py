@@ -17,6 +17,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
+from benchmarks.redock import PROTEIN, find
 from ligen_py.engine.pocket.cavity import find_cavities
 from ligen_py.molecules.receptor.preparation import open_structure
 from ligen_py.molecules.receptor.site import cavities, read_heavy_atoms
@@ -34,7 +36,7 @@ def interval(hits: int, count: int) -> tuple[float, float]:
 
 def distances(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """Of each cavity: to the ligand's centre, and to its nearest atom (cavities,), Angstrom."""
-    protein = next(iter(sorted(folder.glob("protein.pdb*"))))
+    protein = find(folder, *PROTEIN)
     selection = open_structure(protein, Structure())
     others = [str(place) for place, chain in zip(selection.places, selection.polymer, strict=True)
               if not chain]  # fmt: skip
@@ -49,7 +51,10 @@ def main() -> None:
     """Print the shares."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="folder of folders, one a complex")
-    folders = [path for path in sorted(parser.parse_args().folder.iterdir()) if path.is_dir()]
+    given = parser.parse_args().folder
+    folders = [path for path in sorted(given.iterdir()) if path.is_dir()]
+    if not folders:
+        parser.error(f"{given} contains no folders of complexes")
     found = [distances(folder) for folder in folders]
     for which, reach, name in ((0, 5.0, "centre within 5 A"), (1, 4.0, "an atom within 4 A")):
         for first in (1, 3):
@@ -62,4 +67,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

@@ -21,6 +21,7 @@ from rdkit import Chem, rdBase
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
 from ligen_py.molecules.export import posed
 from ligen_py.molecules.library.reading import records
 from ligen_py.molecules.ligands.conformers import NoConformerError, embed
@@ -116,6 +117,8 @@ def main() -> None:
         for name, one in (("pieces", mol), ("whole", whole)):
             report = busters.bust([Chem.Mol(one, confId=one.GetConformer().GetId())])
             failed[name].update(check for check in report if not bool(report[check].iloc[0]))
+    if not compared:
+        parser.error(f"{options.library}: no record has conformers to compare; give a library")
     print(f"{notes['pieces']} molecules from pieces, {notes['whole']} embedded whole")
     print(f"{conformers} conformers, {wrong} of them with other stereochemistry than drawn")
     print(f"{compared} compared: deviation of heavy atoms' bonds and angles")
@@ -129,5 +132,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with rdBase.BlockLogs():
+    with in_words(), rdBase.BlockLogs():
         main()

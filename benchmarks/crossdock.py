@@ -41,6 +41,7 @@ from benchmarks.docking import (
     settings_from,
 )
 from benchmarks.intervals import interval
+from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, find, write_line
 from ligen_py.records.ligands import LIGANDS, Entries, Ligands
 from ligen_py.store.files.read import read
@@ -281,4 +282,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -20,6 +20,7 @@ from rdkit import Chem
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from ligen_py.chain import STAGES
+from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import assemble
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.preparation import prepare
@@ -81,7 +82,7 @@ def is_polar(unit: str) -> bool:
 def molecules(atoms: int, fragments: int, seed: int = 0) -> Iterator[str]:
     """SMILES of distinct molecules with exactly these counts, equal for equal seeds.
 
-    ValueError once no new one is found: of d_89_4 there are 30.
+    InputError once no new one is found: of d_89_4 there are 30.
     """
     rng = np.random.default_rng([seed, atoms, fragments])
     middles = fragments // 2 - 1
@@ -115,7 +116,7 @@ def molecules(atoms: int, fragments: int, seed: int = 0) -> Iterator[str]:
             seen.add(smiles)
             misses = 0
             yield smiles
-    raise ValueError(f"d_{atoms}_{fragments} has {len(seen)} molecules; ask for fewer")
+    raise InputError(f"d_{atoms}_{fragments} has {len(seen)} molecules; ask for fewer")
 
 
 def _joined(end: str, chain: str) -> str:

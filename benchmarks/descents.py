@@ -26,6 +26,7 @@ from rdkit import RDLogger
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import Settings, add_settings, device_for, settings_from
+from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, Complex, Task, prepare
 from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.search import Plan
@@ -141,4 +142,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -4,7 +4,7 @@
 
 Docks the first drugs of the demo into Candida DHFR on each device (default: all but simulators) and
 compares with the first one: docked and filtered poses bit for bit; scores of the same poses; and
-final scores after each device's own refinement. All files remain in FOLDER.
+final scores after each device's own refinement. All files remain in FOLDER, which must be new.
 """
 
 import argparse
@@ -18,8 +18,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
 from ligen_py.chain import STAGES
-from ligen_py.opencl.device import devices
+from ligen_py.opencl.device import devices, select
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.poses import Poses
 from ligen_py.records.scores import SCORES
@@ -113,8 +114,14 @@ def main() -> None:
     parser.add_argument("--restarts", type=int, default=256)
     parser.add_argument("--device", nargs="+")
     options = parser.parse_args()
+    usable = [device for device in devices() if not device.is_simulator and device.fault is None]
+    names = options.device or [device.handle.platform.name for device in usable]
+    for name in names:
+        select(name)  # an unknown one ends the run before it leaves files
     folder: Path = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):  # files of another run would be taken for those of this one
+        parser.error(f"{folder} is not empty; give a new folder")
     lines = (ROOT / "config/demo/drugs.smi").read_text(encoding="utf-8").splitlines()
     (folder / "drugs.smi").write_text("\n".join(lines[: options.ligands]), encoding="utf-8")
     drugs = {"input": folder / "drugs.smi"}
@@ -123,9 +130,6 @@ def main() -> None:
     site = Site(ligand=str(DHFR / "1ia1_ligand.sdf"))
     target = {"receptor": receptor, "structure": Structure(chains=("B",)), "site": site}
     made("pocket", folder / "pocket.h5", target, PocketSettings())
-    usable = [device for device in devices() if not device.is_simulator and device.fault is None]
-    found = [device.handle.platform.name for device in usable]
-    names = options.device or found
     first = Chain(folder / "0", names[0], options.restarts)
     print(f"{options.ligands} ligands, {options.restarts} restarts; compared with {names[0]}")
     for number, name in enumerate(names[1:], start=1):
@@ -133,4 +137,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

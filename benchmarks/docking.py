@@ -7,6 +7,7 @@ import argparse
 import hashlib
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -359,6 +360,13 @@ def cores_for(jobs: int) -> list[list[int]]:
     return [mine[share * job : share * (job + 1)] for job in range(jobs)]
 
 
+class _Pool(ProcessPoolExecutor):
+    """Processes that begin nothing more after an error, or Ctrl-C, in the block that uses them."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.shutdown(cancel_futures=kind is not None)
+
+
 def pinned(
     jobs: int, start: Callable[..., None] | None = None, *given: object
 ) -> ProcessPoolExecutor:
@@ -367,12 +375,13 @@ def pinned(
     shares = spawn.Queue()
     for share in cores_for(jobs):
         shares.put(share)
-    return ProcessPoolExecutor(jobs, spawn, _begin, (shares, start, given))
+    return _Pool(jobs, spawn, _begin, (shares, start, given))
 
 
 def _begin(
     shares: "Queue[list[int]]", start: Callable[..., None] | None, given: tuple[object, ...]
 ) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends at once and in silence, as its parent says
     os.sched_setaffinity(0, shares.get())  # before OpenCL starts
     if start is not None:
         start(*given)

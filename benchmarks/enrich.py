@@ -54,6 +54,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
+from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, find
 from ligen_py.engine.scoring.scores import pose_scores
 from ligen_py.opencl.device import Device
@@ -542,4 +543,5 @@ def one_target(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -29,6 +29,8 @@ from rdkit.Chem import BRICS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
+from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import parse
 from ligen_py.molecules.library.reading import WHOLE, records
 from ligen_py.settings.parse import ParseSettings
@@ -44,6 +46,8 @@ for rules in BRICS.reactionDefs:
 HEAVY = (12, 38)
 """Fewest and most heavy atoms of a new molecule."""
 
+MISSES = 100_000
+"""Tries in a row without a new molecule that mean that there are no more."""
 
 LARGER = 1_000_000
 """Molecules of the library that is foretold."""
@@ -68,13 +72,17 @@ def places(mol: Chem.Mol) -> list[int]:
 
 
 def recombined(ends: list[Chem.Mol], links: list[Chem.Mol], seed: int = 1) -> Iterator[str]:
-    """New molecules without end, each once."""
+    """New molecules, each once; InputError once no new one is found."""
+    if not ends or not links:
+        raise InputError("the libraries have no blocks to join; give larger ones")
     chance = random.Random(seed)
     by_kind: dict[int, list[Chem.Mol]] = defaultdict(list)
     for end in ends:
         by_kind[end.GetAtomWithIdx(places(end)[0]).GetIsotope()].append(end)
     seen: set[str] = set()
-    while True:
+    misses = 0
+    while misses < MISSES:
+        misses += 1
         start = chance.choice(links if chance.random() < 0.5 else ends)
         joined = start
         label = 100
@@ -94,7 +102,9 @@ def recombined(ends: list[Chem.Mol], links: list[Chem.Mol], seed: int = 1) -> It
             smiles = Chem.MolToSmiles(mol)
             if HEAVY[0] <= mol.GetNumHeavyAtoms() <= HEAVY[1] and smiles not in seen:
                 seen.add(smiles)
+                misses = 0
                 yield smiles
+    raise InputError(f"the blocks make {len(seen)} molecules; ask for fewer with --count")
 
 
 ZIP = Chem.MolzipParams()
@@ -177,5 +187,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with rdBase.BlockLogs():
+    with in_words(), rdBase.BlockLogs():
         main()

@@ -32,6 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
 from ligen_py.engine.alignment import reference
 from ligen_py.engine.alignment.methods import Resident, method_of
 from ligen_py.engine.alignment.packing import pack, pack_all, pieces
@@ -284,4 +285,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

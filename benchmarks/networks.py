@@ -22,6 +22,7 @@ import pyopencl as cl
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import device_for
+from benchmarks.leaving import in_words
 from ligen_py.engine.functions.gnina.atoms import Atoms
 from ligen_py.engine.functions.gnina.constants import radii
 from ligen_py.engine.functions.gnina.device import Ensemble
@@ -115,4 +116,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

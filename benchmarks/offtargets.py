@@ -19,6 +19,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
 from ligen_py.engine.offtargets.reference import search as twin
 from ligen_py.engine.offtargets.results import rows_of
 from ligen_py.engine.offtargets.search import Form, Searcher, joined, pieces, search
@@ -176,4 +177,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

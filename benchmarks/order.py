@@ -33,6 +33,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
+from ligen_py.errors import InputError
 from ligen_py.records.properties import PROPERTY_NAMES
 from ligen_py.summary.early import auc, log_auc, mean_rank, ranked, resampled
 
@@ -358,6 +360,12 @@ class Screen:
                 if name.startswith(f"{target}/{group}{suffix}-"):
                     tables.append(Table.read(archive, name))
                     labels.append(np.full(tables[-1].molecules, group == "actives"))
+        if len({bool(label[0]) for label in labels if len(label)}) < 2:
+            known = sorted({name.partition("/")[0] for name in archive.namelist()})
+            raise InputError(
+                f"{archive.filename}: has no actives and decoys of {target}; it has "
+                f"{', '.join(known) or 'nothing'}"
+            )
         return cls(target, joined(tables), np.concatenate(labels))
 
 
@@ -539,6 +547,14 @@ def print_references(pockets: dict[str, Table]) -> None:
         print(f"{share:g}", of_cross(matrix - share * others, own).mean(axis=0).round(3))
 
 
+def opened(path: Path) -> zipfile.ZipFile:
+    """An archive of terms.py; InputError where it is none, or is cut short."""
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise InputError(f"{path}: is no archive of terms.py ({error})") from None
+
+
 def main() -> int:
     """Print the tables."""
     arguments = argparse.ArgumentParser(
@@ -551,13 +567,16 @@ def main() -> int:
     arguments.add_argument("--targets-alone", action="store_true", help="without cross-docking")
     arguments.add_argument("--json", type=Path, help="also write all figures here")
     options = arguments.parse_args()
-    archive = zipfile.ZipFile(f"{options.output}.screens.zip")
+    archive = opened(Path(f"{options.output}.screens.zip"))
     screens = [Screen.of(archive, name) for name in options.targets]
     pockets: dict[str, Table] = {}
-    if Path(f"{options.output}.cross.zip").exists() and not options.targets_alone:
-        cross = zipfile.ZipFile(f"{options.output}.cross.zip")
+    others = Path(f"{options.output}.cross.zip")
+    if others.exists() and not options.targets_alone:
+        cross = opened(others)
         pockets = {name.partition("/")[0]: Table.read(cross, name) for name in cross.namelist()}
     print(f"{', '.join(options.targets)}; {len(pockets)} pockets of other ligands")
+    if (options.halves or options.references) and not pockets:
+        arguments.error(f"--halves and --references need pockets of other ligands: {others}")
     if options.halves:
         print_halves(screens, pockets)
         return 0
@@ -582,4 +601,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -25,7 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 from rdkit import Chem, rdBase
 from rdkit.Chem import AllChem
 
+from benchmarks.leaving import in_words
 from ligen_py.chain import STAGES
+from ligen_py.cli import input_file
 from ligen_py.settings.aggregate import AggregateSettings
 from ligen_py.settings.report import ReportSettings
 from tests.chromium import opened
@@ -92,7 +94,7 @@ def main() -> None:
     """Make a page and open it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hits", type=int, default=1000)
-    parser.add_argument("--page", type=Path, help="open this page in place of a new one")
+    parser.add_argument("--page", type=input_file, help="open this page in place of a new one")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -110,4 +112,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

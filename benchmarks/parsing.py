@@ -33,6 +33,7 @@ from rdkit.Chem.MolStandardize import rdMolStandardize
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.growth import processor_seconds
+from benchmarks.leaving import in_words
 from ligen_py.molecules.library.parsing import parse
 from ligen_py.molecules.library.reading import WHOLE, records
 from ligen_py.molecules.ligands import preparation, protonation, standardising
@@ -43,7 +44,7 @@ from ligen_py.settings.parse import ParseSettings
 
 PASSES = 5
 STEPS: tuple[tuple[str, Any, str], ...] = (
-    ("read and sanitise", preparation, "_molecule"),
+    ("read and sanitise", preparation, "molecule_of_record"),
     ("standardise", preparation, "standardising"),
     ("  where a rule applies", standardising.chembl, "normalize_mol"),
     ("canonical SMILES", preparation, "canonical_smiles"),
@@ -213,5 +214,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with rdBase.BlockLogs():
+    with in_words(), rdBase.BlockLogs():
         main()

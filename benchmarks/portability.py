@@ -23,9 +23,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks import native, roofline
 from benchmarks.datasets import benchmark_field, benchmark_search, dataset
+from benchmarks.leaving import in_words
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.docking.tuning_candidate import Form, Trial
+from ligen_py.errors import InputError
 from ligen_py.opencl.device import Device, select
 from ligen_py.opencl.tuning import tuned
 
@@ -103,9 +105,19 @@ def line(row: dict[str, Any]) -> str:
     return words
 
 
+def _table(path: Path) -> dict[str, Any]:
+    """What --json has written; InputError for any other file."""
+    try:
+        table: dict[str, Any] = json.loads(path.read_text())
+        table["device"], table["rows"]
+    except (ValueError, LookupError, TypeError):
+        raise InputError(f"{path}: is no file that portability.py --json wrote") from None
+    return table
+
+
 def combine(paths: list[Path]) -> list[dict[str, Any]]:
     """Phi of every form and dataset over the devices of some files."""
-    tables = [json.loads(path.read_text()) for path in paths]
+    tables = [_table(path) for path in paths]
     keys = list(
         dict.fromkeys((row["mode"], row["dataset"]) for table in tables for row in table["rows"])
     )
@@ -160,4 +172,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -16,19 +16,29 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
+
+from benchmarks.leaving import in_words
+from ligen_py.errors import InputError
+
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0)
 FOLDS, DIVISIONS = 10, 200
 
 
 def complexes(path: Path) -> list[dict[str, np.ndarray]]:
     """RMSD, energy without networks and logit of every pose of each complex that was docked."""
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    weights = lines[0]["settings"]["score"]["pose_weights"]
+    try:
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        weights = lines[0]["settings"]["score"]["pose_weights"]
+    except (ValueError, LookupError, TypeError):
+        raise InputError(f"{path}: is no file that redock.py --json wrote") from None
     found = []
     for line in lines:
         if line.get("ours", {}).get("status") != "ok":
             continue
         poses = {k: np.array(v, np.float64) for k, v in line["ours"]["poses"].items()}
+        if "gnina.logit" not in poses:
+            raise InputError(f"{path}: was made without networks; redock as --help shows")
         logit = poses["gnina.logit"]
         energy = poses["choice"] + weights["gnina"] * logit
         found.append({"rmsd": poses["rmsd"], "energy": energy, "logit": logit})
@@ -75,4 +85,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -19,6 +19,7 @@ import pyopencl as cl
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.homologs import Letters, database
+from benchmarks.leaving import in_words
 from ligen_py.engine.alignment import reference
 from ligen_py.engine.alignment.packing import BLOCK, some
 from ligen_py.engine.alignment.scoring import Scoring
@@ -126,4 +127,5 @@ def _run(
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

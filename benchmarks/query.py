@@ -20,6 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
 from ligen_py.provenance import Run
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.records.site import Site
@@ -145,4 +146,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with in_words():
+        main()

@@ -59,6 +59,7 @@ from benchmarks.docking import (
     settings_from,
 )
 from benchmarks.intervals import interval
+from benchmarks.leaving import in_words
 from ligen_py.errors import DeviceError, InputError
 from ligen_py.functions import FUNCTIONS
 from ligen_py.molecules.export import sdf_record, symmetric_rmsd
@@ -457,4 +458,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -31,6 +31,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import LigandsInMemory, Settings, Target, cores_for, parsed, pocket_of
+from benchmarks.leaving import in_words
 from benchmarks.redock import box_radius
 from benchmarks.screen import library_of, packaged_complex
 from ligen_py.engine.docking.mode import docker
@@ -192,4 +193,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks import refining
 from benchmarks.datasets import benchmark_field, benchmark_search, dataset
+from benchmarks.leaving import in_words
 from benchmarks.throughput import atom_evaluations
 from ligen_py.engine import geometry
 from ligen_py.engine.constants import ATOM_CLASSES
@@ -322,4 +323,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -23,6 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.datasets import ATOMS, FRAGMENTS, benchmark_field, benchmark_search, dataset
+from benchmarks.leaving import in_words
 from benchmarks.steady import steady_rate
 from benchmarks.throughput import atom_evaluations
 from ligen_py.engine.docking.search import Plan
@@ -176,4 +177,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -49,6 +49,7 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
+from benchmarks.leaving import in_words
 from benchmarks.redock import box_radius, find
 from benchmarks.steady import steady_rate
 from ligen_py.engine.pose_arrays import ranges
@@ -58,6 +59,9 @@ from ligen_py.store.files.read import read
 
 SIZES = ((31, 4), (38, 6), (44, 8), (50, 10), (56, 12))
 """Atoms and fragments of the made molecules, in turn."""
+
+MADE = 10_000
+"""Ligands of a process where neither a number nor a library is given."""
 
 
 def library_of(count: int, file: Path) -> None:
@@ -193,11 +197,15 @@ def parser() -> argparse.ArgumentParser:
         "--count",
         type=int,
         metavar="N",
-        help="ligands for each process (default: those of --library, each once; 10,000\n"
-        "made ones without)",
+        help="ligands for each process (default: those of --library, each once; without\n"
+        "one 10,000, those that are made again and again)",
     )
     result.add_argument(
-        "--make", type=int, default=10_000, metavar="N", help="different ligands to make"
+        "--make",
+        type=int,
+        default=1_000,
+        metavar="N",
+        help="different ligands to make (default: 1,000; the smallest size has 352)",
     )
     result.add_argument("--library", type=Path, help="a library's file instead")
     result.add_argument(
@@ -228,7 +236,7 @@ def main() -> int:
         cache = options.cache or Path(scratch)
         library = options.library or Path(scratch) / "made.smi"
         if options.library is None:
-            library_of(min(options.make, options.count or options.make), library)
+            library_of(min(options.make, options.count or MADE), library)
         if options.complex:
             receptor = find(options.complex, "protein.pdb", "protein.pdb.gz")
             ligand = find(options.complex, "ligand.sdf")
@@ -248,7 +256,7 @@ def main() -> int:
             different = len(np.unique(ligands.entry))
             if not different:
                 arguments.error(f"{library}: no ligand to dock")
-            count = options.count or different
+            count = options.count or (different if options.library else MADE)
             if count < options.parts:
                 arguments.error(f"--parts {options.parts}: there are {count} ligands")
             atoms, turns = np.diff(ligands.first_atom), np.diff(ligands.first_torsion)
@@ -276,4 +284,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

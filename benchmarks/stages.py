@@ -28,6 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.docking import LigandsInMemory
+from benchmarks.leaving import in_words
 from benchmarks.screen import library_of, packaged_complex
 from ligen_py.chain import SCREEN, TOGETHER
 from ligen_py.molecules.export import posed
@@ -216,4 +217,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -19,6 +19,8 @@ from rdkit import rdBase
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
+from ligen_py.errors import InputError
 from ligen_py.molecules.library.reading import Record, records
 from ligen_py.molecules.ligands.preparation import Prepared, prepare
 from ligen_py.settings.parse import ParseSettings
@@ -52,6 +54,8 @@ def measured(library: Sequence[Record], settings: ParseSettings) -> list[float]:
             prepared = [prepare(record, settings, Path(folder) / "shapes") for record in library]
             times.append(1e3 * (time.process_time() - began) / len(library))
     ready = [one for one in prepared if one.states]
+    if not ready:
+        raise InputError(f"none of {len(library)} records can be docked; give a library")
     states = sum(len({str(state.shape["smiles"][0]) for state in one.states}) for one in ready)
     conformers = sum(len(one.states) for one in ready)
     return [states / len(ready), conformers / len(ready), *times]
@@ -66,6 +70,8 @@ def main() -> None:
     print("library, settings: states, conformers a molecule; ms with no shapes known, with all")
     for path in options.library:
         every = list(records(path))
+        if not every:
+            raise InputError(f"{path}: contains no molecules; give a library")
         chosen = every[:: max(1, len(every) // options.count)][: options.count]
         for name, changes in ROWS.items():
             settings = ParseSettings().model_copy(update=changes)
@@ -78,5 +84,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with rdBase.BlockLogs():
+    with in_words(), rdBase.BlockLogs():
         main()

@@ -23,6 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.datasets import benchmark_field, benchmark_search, dataset
+from benchmarks.leaving import in_words
 from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.latency import LatencyDocker
@@ -182,4 +183,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -6,12 +6,13 @@
 Into each target of --screens (folders laid out as for enrich.py) its actives and decoys are docked,
 into each pocket of --complexes (laid out as for redock.py) the ligands of all of them.
 OUTPUT.screens.zip and OUTPUT.cross.zip get a file POCKET/LIBRARY.npz for each pocket and library as
-soon as it is done; what they have already is not docked again. benchmarks/order.py compares
-formulas with them. With --networks gnina's networks judge all poses; energies alone still choose
-which are kept.
+soon as it is done; what they have already is not docked again, and other settings are refused.
+benchmarks/order.py compares formulas with them. With --networks gnina's networks judge all poses;
+energies alone still choose which are kept.
 """
 
 import argparse
+import hashlib
 import io
 import os
 import sys
@@ -43,7 +44,9 @@ from benchmarks.docking import (
     pocket_of,
     settings_from,
 )
+from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, find
+from ligen_py.errors import InputError
 from ligen_py.records.ligands import LIGANDS, Entries
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.store.files.read import read
@@ -176,16 +179,24 @@ def tasks_of(options: argparse.Namespace, cache: Path, settings: Settings) -> li
         library_of(complexes, library)
         ligands = parsed(library, cache, settings.parse, jobs)
         tasks += [Task("cross", path.name, path, "ligands", ligands) for path in complexes]
-    return [task for task in tasks if task.member not in present(options.output, task.kind)]
+    there = {kind: present(options.output, kind, settings) for kind in MOST}
+    return [task for task in tasks if task.member not in there[task.kind]]
 
 
-def present(output: str, kind: str) -> set[str]:
-    """What an archive has."""
+def present(output: str, kind: str, settings: Settings) -> set[str]:
+    """What an archive has; InputError where it was made with other settings."""
     archive = Path(f"{output}.{kind}.zip")
     if not archive.exists():
         return set()
     with zipfile.ZipFile(archive) as file:
+        if file.comment != mark(settings):
+            raise InputError(f"{archive}: was made with other settings; give another OUTPUT")
         return set(file.namelist())
+
+
+def mark(settings: Settings) -> bytes:
+    """What an archive says of the settings that it was made with."""
+    return hashlib.sha256(settings.model_dump_json().encode()).hexdigest().encode()
 
 
 def parser() -> argparse.ArgumentParser:
@@ -207,7 +218,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     """Dock everything, and write what comes as it comes."""
-    options = parser().parse_args()
+    arguments = parser()
+    options = arguments.parse_args()
+    if not (options.screens or options.complexes):
+        arguments.error("give --screens, --complexes or both")
     options.set.extend(WITH_NETWORKS if options.networks else [FUNCTIONS])
     settings = settings_from(options)
     started = time.perf_counter()
@@ -228,6 +242,7 @@ def main() -> int:
             task, data, _ = done.result()
             if data:
                 with zipfile.ZipFile(f"{options.output}.{task.kind}.zip", "a") as archive:
+                    archive.comment = mark(settings)
                     archive.writestr(task.member, data)
             left[task.kind] -= 1
             if not left[task.kind]:
@@ -236,4 +251,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

@@ -27,6 +27,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
 from benchmarks.datasets import NAMES, benchmark_field, benchmark_search, datasets
+from benchmarks.leaving import in_words
 from ligen_py.engine.docking import reference as docking_reference
 from ligen_py.engine.docking.batched import Docker
 from ligen_py.engine.docking.latency import LatencyDocker
@@ -216,4 +217,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

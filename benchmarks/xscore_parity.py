@@ -19,6 +19,7 @@ from rdkit import Chem
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
+from benchmarks.leaving import in_words
 from ligen_py.engine.functions.xscore.reference import CUTOFF, Molecule, terms
 from ligen_py.molecules.elements import COVALENT_RADIUS
 from ligen_py.molecules.graph import Graph
@@ -151,4 +152,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with in_words():
+        sys.exit(main())

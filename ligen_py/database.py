@@ -72,14 +72,24 @@ def convert(source: Path, output: Path) -> None:
     names, headers = np.array(found.name, object), np.array(found.header, object)
     made_by = Run("database", Section(), (source,))
     write_database(output, made_by, ledger, Proteins(names, headers, residues), blocks)
-    _report(source, found.fault, residues, found.unknown)
+    _report(source, found.name, found.fault, residues, found.unknown)
 
 
-def _report(source: Path, faults: Sequence[str], residues: np.ndarray, unknown: int) -> None:
+def _report(
+    source: Path,
+    names: Sequence[str],
+    faults: Sequence[str],
+    residues: np.ndarray,
+    unknown: int,
+) -> None:
     log.info("%s: %d records, %d residues", source, len(residues), residues.sum(dtype="i8"))
     if unknown:
         log.info("%d letters U, O or J are read as X", unknown)
-    wrong = [fault for fault in faults if fault]
+    wrong = [
+        fault or f"{name}, which has no residues"
+        for name, fault, length in zip(names, faults, residues, strict=True)
+        if fault or not length
+    ]
     if wrong:
         log.warning("records that are not searched: %d, such as %s", len(wrong), wrong[0])
 

@@ -150,6 +150,7 @@ def _tune(options: argparse.Namespace) -> None:
     folder = options.output or tuned_folder()
     path = folder / f"{names(device)[options.level]}.json"
     table = read_table(path) | {"for": device.handle.name.strip(), "device": device.label}
+    written = False
     for trial, kernel, key, values in _trials(options, device):
         log.info("%s, %s", kernel, "all ligands" if key == EVERY else f"up to {key} atoms")
         start = tuned(device, kernel, None if key == EVERY else int(key))
@@ -164,7 +165,8 @@ def _tune(options: argparse.Namespace) -> None:
             trial, best, (start, dict(found)[start]), len(found)
         )
         write_texts(folder, {path.name: [json.dumps(table, indent=2) + "\n"]})
-    log.info("rows in %s", path)
+        written = True
+    log.info("rows in %s" if written else "nothing was tuned; %s stays as it is", path)
 
 
 Space = Mapping[str, tuple[Any, ...]]

@@ -93,7 +93,9 @@ class Searches:
     def genomes(self) -> dict[str, Path]:
         """Every genome that is searched, under a name for its folder of bit planes."""
         result: dict[str, Path] = {}
-        for genome in dict.fromkeys(self.genome_paths.values()):
+        # Searches may name one genome in several ways, as a/genome.fa and b/../a/genome.fa.
+        same = {path.resolve(): path for path in reversed(self.genome_paths.values())}
+        for genome in dict.fromkeys(same[path.resolve()] for path in self.genome_paths.values()):
             stem = re.sub(r"[^A-Za-z0-9_-]+", "_", genome.name.split(".")[0]).strip("_") or "genome"
             name, number = stem, 1
             while name in result:
@@ -104,8 +106,8 @@ class Searches:
 
     def genome_folder(self, section: str, search: str, results: str) -> str:
         """The folder of bit planes that a search reads."""
-        wanted = self.genome_paths[section, search]
-        name = next(name for name, genome in self.genomes.items() if genome == wanted)
+        wanted = self.genome_paths[section, search].resolve()
+        name = next(name for name, genome in self.genomes.items() if genome.resolve() == wanted)
         return SEQUENCES["genome"].file(results, genome=name)
 
     def genome_files(self, section: str, search: str, results: str) -> dict[str, str]:

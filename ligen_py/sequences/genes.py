@@ -21,6 +21,9 @@ NAMES = ("gene_name", "gene", "Name", "gene_id", "locus_tag")
 ALIASES = (*NAMES, "transcript_id", "transcript_name", "ID", "Parent", "protein_id")
 """Attributes by which a gene may be asked for."""
 
+NO_PARENTS = ("five_prime_UTR", "three_prime_UTR", "UTR", "start_codon", "stop_codon")
+"""Kinds of lines that no other line belongs to; there are many."""
+
 SOME = 5
 """Names that a message lists."""
 
@@ -144,16 +147,22 @@ def read_annotation(path: Path) -> Annotation:
 
     GTF and GFF3: its lines CDS; its lines exon where it has no CDS. BED: each line, with 12 columns
     each block, cut to the thick part where there is one; the fourth column names the gene.
+    A line of GFF3 also has the names of the lines that it belongs to, such as its gene's.
 
     Raises InputError, which names the file and the line.
     """
     coding: list[_Row] = []
     exons: list[_Row] = []
+    above: dict[str, _Parent] = {}
     for number, words in _lines(path):
         try:
             if len(words) >= 9 and not words[1].isdecimal():
                 if words[2] in ("CDS", "exon"):
                     (coding if words[2] == "CDS" else exons).append(_of_gtf(words))
+                elif "ID=" in words[8] and words[2] not in NO_PARENTS:
+                    found = _attributes(words[8])
+                    for one in found.get("ID", ()):
+                        above[one] = _Parent(_name(found) or one, *_names_and_parents(found))
             else:
                 coding += _of_bed(words)
         except (ValueError, IndexError) as error:
@@ -164,7 +173,16 @@ def read_annotation(path: Path) -> Annotation:
     rows = coding or exons
     if not rows:
         raise InputError(f"{path}: has no line CDS or exon; give the annotation of a genome")
-    chromosomes, starts, ends, strands, names, aliases = zip(*rows, strict=True)
+    chromosomes, starts, ends, strands, own_names, own_aliases, parents = zip(*rows, strict=True)
+    known = {group: _above(group, above) for group in set(parents)}
+    names = [
+        name or (known[group][-1].name if known[group] else next(iter(group), ""))
+        for name, group in zip(own_names, parents, strict=True)
+    ]
+    aliases = tuple(
+        own.union(*(one.aliases for one in known[group]))
+        for own, group in zip(own_aliases, parents, strict=True)
+    )
     return Annotation(
         path,
         np.array(chromosomes, object),
@@ -176,7 +194,28 @@ def read_annotation(path: Path) -> Annotation:
     )
 
 
-_Row = tuple[str, int, int, int, str, frozenset[str]]
+_Row = tuple[str, int, int, int, str, frozenset[str], tuple[str, ...]]
+"""Chromosome, start, end, strand, name, aliases, IDs of what it belongs to."""
+
+
+class _Parent(NamedTuple):
+    """A line of GFF3 that others belong to: a transcript or a gene."""
+
+    name: str
+    aliases: frozenset[str]
+    parents: tuple[str, ...]
+
+
+def _above(parents: tuple[str, ...], known: dict[str, _Parent]) -> list[_Parent]:
+    """What a line with such parents belongs to, the nearest first and its gene last."""
+    found: dict[str, _Parent] = {}
+    todo = list(parents)
+    while todo:
+        one = todo.pop(0)
+        if one in known and one not in found:
+            found[one] = known[one]
+            todo += known[one].parents
+    return list(found.values())
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -197,16 +236,29 @@ def _every_line(stream: BinaryIO) -> Iterator[bytes]:
     yield rest
 
 
-def _of_gtf(words: list[str]) -> _Row:
+def _attributes(text: str) -> dict[str, list[str]]:
+    """The values of the last column's `ALIASES`."""
     found: dict[str, list[str]] = {}
-    for item in words[8].split(";"):
+    for item in text.split(";"):
         of_gff3 = "=" in item.split('"')[0]
         key, _, value = item.strip().partition("=" if of_gff3 else " ")
         if key in ALIASES and value:
             # GFF3 may name several, as the transcripts that share an exon.
             several = value.split(",") if of_gff3 else [value]
             found.setdefault(key, [unquote(one.strip().strip('"')) for one in several])
-    name = next((found[key][0] for key in (*NAMES, "Parent") if key in found), "")
+    return found
+
+
+def _name(found: dict[str, list[str]]) -> str:
+    return next((found[key][0] for key in NAMES if key in found), "")
+
+
+def _names_and_parents(found: dict[str, list[str]]) -> tuple[frozenset[str], tuple[str, ...]]:
+    return _known_as(chain.from_iterable(found.values())), tuple(found.get("Parent", ()))
+
+
+def _of_gtf(words: list[str]) -> _Row:
+    found = _attributes(words[8])
     start, end = int(words[3]) - 1, int(words[4])
     if not 0 <= start < end:
         raise ValueError(words)
@@ -215,8 +267,8 @@ def _of_gtf(words: list[str]) -> _Row:
         start,
         end,
         int(words[6] == "-"),
-        name,
-        _known_as(chain.from_iterable(found.values())),
+        _name(found),
+        *_names_and_parents(found),
     )
 
 
@@ -233,7 +285,7 @@ def _of_bed(words: list[str]) -> list[_Row]:
     if not 0 <= start < end:
         raise ValueError(words)
     known = _known_as([name])
-    return [(words[0], *exon, strand, name, known) for exon in exons if exon.start < exon.end]
+    return [(words[0], *exon, strand, name, known, ()) for exon in exons if exon.start < exon.end]
 
 
 def _known_as(values: Iterable[str]) -> frozenset[str]:

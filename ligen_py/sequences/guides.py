@@ -3,6 +3,7 @@
 Cas-OFFinder's input files (2.x and 3.x) are read as they are.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ LONGEST = 62
 """Longest pattern: with a bulge a site fits two words of 32 bases."""
 
 MOST_BULGE = 2
+
+TITLE = re.compile("[A-Z]{0,3}[RD]NA")
+"""Titles of a column that are IUPAC letters, too, such as sgRNA."""
 
 
 class Guide(NamedTuple):
@@ -175,7 +179,8 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
         words = line.replace(",", " ").split()
         if not words or line.startswith("#"):
             continue
-        if len(words) < 2 or (not found and fault_of(_upper(words[1])) is not None):
+        title = not (begun or found) and TITLE.fullmatch("".join(words[1:2]).upper())
+        if len(words) < 2 or title or (not found and fault_of(_upper(words[1])) is not None):
             # What is nearly a guide is one with a slip of the pen, and no header.
             bases = sum(map(_upper("".join(words[1:2])).count, BASES))
             if begun or len(words) < 2 or bases > 0.8 * len(words[1]):

@@ -216,7 +216,7 @@ def spoil_offsets(path: Path) -> None:
     ("spoil", "words"),
     [
         (spoil_cut, "not a complete HDF5 file"),
-        (spoil_text, "not a complete HDF5 file"),
+        (spoil_text, "not an HDF5 file; give a ligands file"),
         (spoil_newer, "layout version 99, this ligen_py reads version"),
         (spoil_column, "ligands/xyz is missing"),
         (spoil_offsets, "Ligands.first_atom must start at 0 and never decrease"),

@@ -218,6 +218,16 @@ def test_no_e_value_is_made_up(search: Search) -> None:
     assert (folder / "hits.blast.tsv").read_text().splitlines()[0].endswith("NA\tNA")
 
 
+def test_all_records_that_are_not_searched_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "d.fa").write_text(">a\nMKV\n>empty\n\n>bad\nMK-V\n>none\n")
+    given = ["--input", str(tmp_path / "d.fa"), "--output", str(tmp_path / "d.h5")]
+    assert database.main(given) == 0
+    said = capsys.readouterr().err
+    assert "records that are not searched: 3, such as empty, which has no residues" in said
+
+
 def test_a_query_without_hits_has_an_empty_list(
     search: Search, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,10 +1,16 @@
 """The figures that the benchmarks print: against RDKit's and worked by hand."""
 
+import importlib
 import json
 import re
 import shutil
 import subprocess
+import time
+import zipfile
+from contextlib import nullcontext
+from functools import reduce
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,22 +18,30 @@ from rdkit import Chem
 from rdkit.Chem import AllChem
 
 from benchmarks import (
+    aggregate,
     autodock,
     conformers,
     crossdock,
+    determinism,
     enrich,
     growth,
     native,
+    order,
+    parsing,
     portability,
     pose_weights,
     reading,
     redock,
     screen,
+    search_steps,
     states,
+    terms,
 )
-from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pocket_of
+from benchmarks.docking import LigandsInMemory, Settings, Target, parsed, pinned, pocket_of
+from benchmarks.leaving import in_words
 from benchmarks.query import invent
 from benchmarks.steady import steady_rate
+from ligen_py.errors import DeviceError, InputError
 from ligen_py.molecules.library.reading import Part, Record, records
 from ligen_py.molecules.stored import molecule_of
 from ligen_py.settings.parse import ParseSettings
@@ -40,6 +54,113 @@ def test_every_program_runs_from_a_checkout_as_it_is() -> None:
         text = path.read_text(encoding="utf-8")
         if "__main__" in text and "from ligen_py" in text:
             assert re.search(r"^ *sys\.path\.insert\(0, ", text, re.M), path
+        if '__name__ == "__main__"' in text:
+            assert re.search(r"^    with in_words\(\)", text, re.M), f"{path}: errors as tracebacks"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "status"),
+    [
+        (InputError("a.smi: is empty; give another"), "error: a.smi: is empty; give another", 1),
+        (DeviceError("no device"), "error: no device", 1),
+        (FileNotFoundError(2, "No such file", "a.smi"), "error: a.smi: No such file", 1),
+        (FileNotFoundError("none of a, b in c"), "error: none of a, b in c", 1),
+        (KeyboardInterrupt(), "stopped as asked", 130),
+    ],
+)
+def test_a_benchmark_ends_with_a_sentence(
+    error: BaseException, sentence: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left, in_words():
+        raise error
+    assert left.value.code == status
+    assert capsys.readouterr().err.strip().endswith(f": {sentence}")
+
+
+def test_after_ctrl_c_nothing_more_begins() -> None:
+    with pytest.raises(KeyboardInterrupt), pinned(1) as pool:  # noqa: PT012
+        tasks = [pool.submit(time.sleep, 0.3) for _ in range(9)]
+        tasks[0].result()
+        raise KeyboardInterrupt
+    assert sum(task.cancelled() for task in tasks) >= 5
+
+
+def test_files_of_other_programs_are_refused(tmp_path: Path) -> None:
+    other, docked = tmp_path / "other.json", tmp_path / "redock.json"
+    other.write_text("[1, 2]\n")
+    for read in (pose_weights.complexes, lambda path: portability.combine([path])):
+        with pytest.raises(InputError, match=r"other\.json: is no file that"):
+            read(other)
+    settings = {"settings": {"score": {"pose_weights": {"vina": 1.0}}}}
+    ours = {"status": "ok", "poses": {"rmsd": [1.0], "choice": [-9.0]}}
+    docked.write_text(f"{json.dumps(settings)}\n{json.dumps({'id': 'x', 'ours': ours})}\n")
+    with pytest.raises(InputError, match="without networks"):
+        pose_weights.complexes(docked)
+    with pytest.raises(InputError, match="is no archive"):
+        order.opened(other)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("FABP4/actives-1.npz", b"")
+    with (
+        zipfile.ZipFile(tmp_path / "a.zip") as archive,
+        pytest.raises(InputError, match="no actives and decoys of CDK2; it has FABP4"),
+    ):
+        order.Screen.of(archive, "CDK2")
+
+
+def test_terms_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> None:
+    """An archive of `draft` was completed with `standard`, or not at all."""
+    draft, standard = Settings(effort="draft"), Settings(effort="standard")
+    output = str(tmp_path / "terms")
+    assert terms.present(output, "cross", draft) == set()
+    with zipfile.ZipFile(f"{output}.cross.zip", "a") as archive:
+        archive.comment = terms.mark(draft)
+        archive.writestr("a/ligands.npz", b"")
+    assert terms.present(output, "cross", draft) == {"a/ligands.npz"}
+    with pytest.raises(InputError, match=r"cross\.zip: was made with other settings"):
+        terms.present(output, "cross", standard)
+
+
+def test_a_library_of_few_blocks_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There was no end to the search for a molecule that had not been made yet."""
+    monkeypatch.setattr(growth, "MISSES", 100)
+    with pytest.raises(InputError, match="no blocks to join"):
+        next(growth.recombined([], []))
+    benzyl, link = (Chem.MolFromSmiles(s) for s in ("[8*]Cc1ccccc1", "[5*]N(C)[5*]"))
+    with pytest.raises(InputError, match=r"the blocks make \d molecules; ask for fewer"):
+        list(growth.recombined([benzyl], [link]))
+
+
+def test_the_ligands_that_are_made_without_a_library_exist() -> None:
+    """Of the smallest size there are 352: ten thousand different ligands cannot be made."""
+    assert -(-screen.parser().parse_args([]).make // len(screen.SIZES)) <= 352
+
+
+def test_devices_are_compared_by_files_of_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files of an earlier run, with other ligands or other code, were taken for new ones."""
+    (tmp_path / "ligands.h5").touch()
+    monkeypatch.setattr("sys.argv", ["determinism.py", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        determinism.main()
+    assert "is not empty; give a new folder" in capsys.readouterr().err
+
+
+def test_every_step_that_is_timed_exists() -> None:
+    for _, module, function in parsing.STEPS:
+        assert callable(getattr(module, function))
+    for step in (step for steps in search_steps.STEPS.values() for step in steps):
+        module, _, path = step.partition(":")
+        owner = importlib.import_module(f"ligen_py.{module}")
+        assert callable(reduce(getattr, path.split("."), owner))
+
+
+def test_commands_are_measured_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    aggregate.measure("query", "--help")
+    assert re.match(r" +[\d.]+ s +\d+ MB  query --help\n", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
@@ -196,6 +317,26 @@ def test_every_library_file_holds_as_many_records_as_others_count(shared_data: P
         assert sum(1 for _ in records(path)) == reading.counted(path), path
         parts = [list(records(path, Part(k, 7))) for k in range(1, 8)]
         assert sum(map(len, parts)) == reading.counted(path), path
+
+
+def test_a_large_library_is_read_in_every_form_and_only_plain_ones_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = nullcontext(SimpleNamespace(apply=lambda function, given: function(*given)))
+    context = SimpleNamespace(Pool=lambda *_, **__: here)
+    with monkeypatch.context() as patched:  # in this process
+        patched.setattr(reading.multiprocessing, "get_context", lambda _: context)
+        reading.large(tmp_path, 20)
+    lines = capsys.readouterr().out.splitlines()[3:]
+    cells = [[cell.strip() for cell in line.split("|")] for line in lines]
+    assert [(cell[1], cell[3]) for cell in cells] == [
+        (f"large{end}", "20") for end in (".smi", ".smi.gz", ".smi.zst", ".parquet")
+    ]
+    monkeypatch.setattr("sys.argv", ["reading.py", str(tmp_path), "--jobs", "1"])
+    assert reading.main() == 0
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert sum("| 20 | 9 ready, 11 duplicate" in row for row in rows) == 1
+    assert sum("| not | 9 ready, 11 duplicate" in row for row in rows) == 3
 
 
 def test_how_a_pockets_own_ligand_ranks_by_hand() -> None:

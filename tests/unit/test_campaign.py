@@ -377,6 +377,18 @@ def test_searches_of_genomes(sequences: Path) -> None:
     assert "--controls 4" in plan.searches.guide_flags("egfr")
 
 
+def test_a_genome_that_is_named_in_two_ways_is_converted_once(sequences: Path) -> None:
+    design = {"genome": "other/../hg38.fa", "gene": "EGFR", "annotation": "a.gtf"}
+    given = {
+        "offtargets": {"one": {"genome": "hg38.fa", "guides": "guides.tsv"}},
+        "guides": {"egfr": design},
+    }
+    searches = Workplan.of(given, "c.yaml", sequences).searches
+    assert searches.genomes == {"hg38": sequences / "hg38.fa"}
+    for section, name in searches.genome_paths:
+        assert searches.genome_files(section, name, "r")["cache"] == "r/genomes/hg38"
+
+
 def test_anti_targets_are_docked_but_not_ranked(sequences: Path) -> None:
     anti = {"receptor": "r.pdb", "site": {"center": [0, 0, 0], "radius": 8}}
     given = {"target": "b", "query": None, "structures": {"P1": anti}, "best": 5}

@@ -172,6 +172,8 @@ def test_a_form_without_settings_is_left_out(
     for name in names:
         assert f"{name}: nothing to tune" in said
     assert "filter: left out: give --ligands and --pocket" in said
+    assert "nothing was tuned" in said
+    assert "rows in" not in said
     assert not list(tmp_path.iterdir())
 
 

@@ -153,6 +153,40 @@ def test_a_stale_list_is_never_merged(folder: Path) -> None:
     assert ranked(folder) == {"dhfr": BEFORE - {"acetamide"}}
 
 
+def test_a_campaign_goes_back_to_earlier_parts(folder: Path) -> None:
+    """A run that finds the mark of earlier parts beside the list of others would keep that list."""
+    without_a_file(folder)
+    assert run_local(folder).returncode == 0
+    (mark,) = (folder / "results").glob(".parts-*")
+    write(folder, settings())
+    done = run_local(folder)
+    assert done.returncode == 0, done.stdout
+    assert ranked(folder) == {"dhfr": BEFORE}
+    assert not mark.exists()
+
+
+def test_a_larger_workflow_uses_it_as_a_module(folder: Path) -> None:
+    """As docs/cluster.md has it; Snakemake calls no start handler of a module."""
+    shutil.rmtree(folder / "results")
+    shutil.rmtree(folder / ".snakemake")
+    (folder / "my").mkdir()
+    shutil.move(folder / "library", folder / "my" / "library")
+    text = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"^```python\n(configfile:.*?)^```", text, re.M | re.S)
+    taken = sorted(set(re.findall(r"rules\.\w+\.output", text)))
+    rule = f"rule mine:\n    input: {', '.join(taken)}\n    output: touch('mine')\n"
+    rule += "    default_target: True\n"
+    (folder / "Snakefile").write_text(snippet.replace("/path/to/ligen_py", str(ROOT)) + rule)
+    for chunks in (1, 2):
+        config = settings()
+        config["libraries"]["drugs"]["chunks"] = chunks
+        (folder / "my" / "config.yaml").write_text(yaml.safe_dump({"screening": config}))
+        command = [sys.executable, "-m", "snakemake", "--cores", "2"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert ranked(folder) == {"dhfr": BEFORE}
+
+
 def test_results_without_records_of_them_are_not_taken_for_up_to_date(folder: Path) -> None:
     """Snakemake alone would do nothing, and show the table of the old config."""
     shutil.rmtree(folder / ".snakemake")

@@ -160,7 +160,7 @@ def test_a_pose_is_made_again_from_the_campaigns_folder(
         (["rum"], 2, "did you mean 'run'?"),
         (["run", "my/config.yaml", "--profile", "moon"], 2, "there are: local, slurm; or"),
         (["run", "my/config.yaml", "--device", "abacus"], 2, "no OpenCL device matches 'abacus'"),
-        (["query", "my/config.yaml"], 1, "not a complete HDF5 file"),
+        (["query", "my/config.yaml"], 1, "not an HDF5 file; give a campaign file"),
     ],
 )
 def test_a_wrong_command_is_one_sentence_at_the_end(

@@ -21,11 +21,10 @@ rule manifest:
         "../../envs/ligen.yaml"
     params:
         draft=DRAFTS / "manifest.tsv",
-        others="<results>/.parts-*",
     message:
         "List the parts of the campaign"
     shell:
-        "{{ rm -f {params.others}; cp {params.draft} {output.table}; touch {output.mark}; }} > {log} 2>&1"
+        "{{ rm -f $(dirname {output.mark:q})/.parts-*; cp {params.draft} {output.table}; touch {output.mark}; }} > {log} 2>&1"
 
 
 rule config:

@@ -29,6 +29,21 @@ def recorded():
     return []
 
 
+def write_drafts():
+    """Write what rules of the campaign copy."""
+    DRAFTS.mkdir(parents=True, exist_ok=True)
+    drafts = {"manifest.tsv": plan.manifest().text(), CONFIG: described}
+    write_texts(DRAFTS, drafts)
+
+
+# Of a module Snakemake runs the rules, and not what follows.
+if workflow.is_main_process and not workflow.modifier.is_main_snakefile():
+    try:
+        write_drafts()
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
 onstart:
     try:
         # `ligen run` has looked at all files before it started Snakemake.
@@ -63,9 +78,7 @@ onstart:
     try:
         contents.digests(plan.every_source())
         contents.keep()  # jobs on other machines need not read the files again
-        DRAFTS.mkdir(exist_ok=True)
-        drafts = {"manifest.tsv": plan.manifest().text(), CONFIG: described}
-        write_texts(DRAFTS, drafts)
+        write_drafts()
     except InputError as error:
         raise WorkflowError(str(error)) from None
     # For whoever watches: bars on a terminal or a line a minute, and a file that can be tailed.

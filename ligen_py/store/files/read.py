@@ -40,6 +40,10 @@ def open_file(path: Path, kind: Kind) -> Iterator[h5py.File]:
         yield held.files[key]
 
 
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+"""Of an HDF5 file, at its beginning."""
+
+
 class _Held:
     """Files that stay open."""
 
@@ -79,6 +83,8 @@ def _opened(path: Path, kind: Kind) -> h5py.File:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from error
         if not path.exists():
             raise InputError(f"{path}: does not exist; give a {kind.name} file") from error
+        if _is_other(path):  # it may be of value
+            raise InputError(f"{path}: not an HDF5 file; give a {kind.name} file") from error
         raise InputError(f"{path}: not a complete HDF5 file; {cure}") from error
     with ExitStack() as stack:
         stack.enter_context(file)
@@ -88,6 +94,13 @@ def _opened(path: Path, kind: Kind) -> h5py.File:
                 raise InputError(f"{path}: damaged (its checksum is missing); {cure}")
         stack.pop_all()
     return file
+
+
+def _is_other(path: Path) -> bool:
+    """Whether a file begins with anything but HDF5's signature, or what a lost block leaves."""
+    with path.open("rb") as file:
+        head = file.read(len(SIGNATURE))
+    return bool(head.strip(b"\0")) and not SIGNATURE.startswith(head)
 
 
 @contextmanager

@@ -65,6 +65,32 @@ def test_gff3_compressed(tmp_path: Path) -> None:
         assert annotation.gene(asked).exons == (Exon(100, 200), Exon(400, 500))
 
 
+ENSEMBL = """\
+chr1\tx\tgene\t101\t900\t.\t+\t.\tID=gene:ENSG1;Name=ONE;gene_id=ENSG1
+chr1\tx\tmRNA\t101\t900\t.\t+\t.\tID=transcript:ENST1;Parent=gene:ENSG1;Name=ONE-201
+chr1\tx\tCDS\t101\t200\t.\t+\t0\tID=CDS:ENSP1;Parent=transcript:ENST1;protein_id=ENSP1
+chr1\tx\tCDS\t401\t500\t.\t+\t0\tID=CDS:ENSP2;Parent=transcript:ENST2;protein_id=ENSP2
+chr1\tx\tmRNA\t101\t900\t.\t+\t.\tID=transcript:ENST2;Parent=gene:ENSG1;Name=ONE-202
+chr1\tx\tCDS\t701\t800\t.\t+\t0\tID=CDS:ENSP3;Parent=transcript:ENST3;protein_id=ENSP3
+"""
+
+
+def test_the_names_of_genes_stand_in_lines_of_their_own_in_gff3(tmp_path: Path) -> None:
+    """As Ensembl writes them: a line CDS names its transcript, whose line names the gene."""
+    annotation = read_annotation(written(tmp_path / "a.gff3", ENSEMBL))
+    assert annotation.name.tolist() == ["ONE", "ONE", "transcript:ENST3"]
+    for asked in ("ONE", "ENSG1", "gene:ENSG1"):
+        assert annotation.gene(asked).exons == (Exon(100, 200), Exon(400, 500))
+    for asked in ("ONE-202", "ENST2", "ENSP2"):
+        assert annotation.gene(asked).exons == (Exon(400, 500),)
+    assert annotation.gene_of(0).exons == (Exon(100, 200), Exon(400, 500))
+
+
+def test_parents_that_are_each_others_have_an_end(tmp_path: Path) -> None:
+    text = ENSEMBL.replace("ID=gene:ENSG1;", "ID=gene:ENSG1;Parent=transcript:ENST1;")
+    assert read_annotation(written(tmp_path / "a.gff3", text)).gene("ONE").exons[0].start == 100
+
+
 def test_transcripts_that_share_an_exon_in_gff3(tmp_path: Path) -> None:
     text = GFF.replace("Parent=transcript:T1;", "Parent=transcript:T1,transcript:T2;", 1)
     annotation = read_annotation(written(tmp_path / "a.gff3", text))

@@ -58,6 +58,14 @@ def test_guides_of_a_table_and_of_fasta(tmp_path: Path) -> None:
     assert as_query(path, "NGTN" + "N" * 20, 4).guides == (Guide("a", "NNNN" + GUIDE, 4),)
 
 
+@pytest.mark.parametrize("title", ["sgRNA", "gRNA", "crRNA", "DNA", "gDNA"])
+def test_a_title_of_iupac_letters_is_no_guide(title: str, tmp_path: Path) -> None:
+    """Guides with their PAM leave nothing to compare its length with: it matched everywhere."""
+    path = tmp_path / "guides.csv"
+    path.write_text(f"id,{title},mismatches\na,{GUIDE}NGG,2\n")
+    assert as_query(path, PATTERN, 4).guides == (Guide("a", f"{GUIDE}NGG", 2),)
+
+
 def test_a_slip_in_the_first_guide_makes_it_no_header(tmp_path: Path) -> None:
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\tO{GUIDE[1:]}\nb\t{GUIDE}\n")

@@ -219,7 +219,7 @@ def test_wrong_kind_version_folder_and_absence_are_sentences(tmp_path: Path) -> 
     ):
         read(path, SCORES, Scores)
     (tmp_path / "text.h5").write_text("not HDF5")
-    with pytest.raises(InputError, match=r"text\.h5: not a complete HDF5 file"):
+    with pytest.raises(InputError, match=r"text\.h5: not an HDF5 file; give a campaign file$"):
         open_campaign(tmp_path / "text.h5").__enter__()
 
 
