@@ -412,6 +412,21 @@ def test_dative_bonds_are_written_as_charges_and_others_are_refused() -> None:
     assert ligand("CC~C").detail == "a bond is neither single, double, triple nor aromatic"
 
 
+@pytest.mark.parametrize("smiles", ["CCO", "c1cc[nH]c1", "CN(C)C"])
+def test_hydrogens_that_an_atom_asks_for_are_no_part_of_a_molecule(smiles: str) -> None:
+    """They are for searches. RDKit takes such an atom's own off, so ethanol was a carbene."""
+    mol = Chem.MolFromSmiles(smiles)
+    Chem.Kekulize(mol, clearAromaticFlags=True)
+    plain = Chem.MolToMolBlock(mol)
+    count = mol.GetNumAtoms()
+    for asked in (1, 2, 4):
+        lines = plain.split("\n")
+        for number in range(4, 4 + count):
+            lines[number] = f"{lines[number][:42]}{asked:3d}{lines[number][45:]}"
+        record = Record(1, "x", "\n".join(lines), "mol")
+        assert prepare(record, ParseSettings()).key == ligand(smiles, ParseSettings()).key
+
+
 def test_a_carboxylate_of_aromatic_bonds_is_refused() -> None:
     """RDKit reads them from an SDF record, and finds neither hydrogens nor charges."""
     text = Chem.MolToMolBlock(Chem.MolFromSmiles("CC(=O)O"))
