@@ -20,7 +20,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.molecules.arrays import Arrays
-from ligen_py.molecules.graph import Outline, outlines
+from ligen_py.molecules.graph import Outline, atoms_of, outlines
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import (
@@ -202,6 +202,8 @@ def _prepared(
             parent, written = yield from _parent(drawn, settings)
             parent.notes.append("dative bonds written as charges")
         notes += parent.notes
+        if "[" in written and any(a.GetNumRadicalElectrons() for a in atoms_of(parent.mol)):
+            notes.append("unpaired electrons, as drawn: is a hydrogen missing?")
         require_supported(parent.mol)
         smiles = smiles_with_groups(parent.mol)
         yield None

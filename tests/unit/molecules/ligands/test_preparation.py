@@ -427,6 +427,14 @@ def test_hydrogens_that_an_atom_asks_for_are_no_part_of_a_molecule(smiles: str) 
         assert prepare(record, ParseSettings()).key == ligand(smiles, ParseSettings()).key
 
 
+@pytest.mark.parametrize("settings", [SETTINGS, ParseSettings()])
+def test_a_radical_is_docked_with_a_note(settings: ParseSettings) -> None:
+    assert ligand("[CH2]c1ccccc1", settings).note.startswith("unpaired electrons, as drawn")
+    assert ligand("CC1(C)CCCC(C)(C)N1[O]", settings).note.startswith("unpaired electrons")
+    for smiles in ("[CH3]c1ccccc1", "C[N+](=O)[O-]", "C[NH3+]", "CN=[N+]=[N-]", "[C-]#[O+]"):
+        assert "unpaired" not in ligand(smiles, settings).note
+
+
 def test_a_carboxylate_of_aromatic_bonds_is_refused() -> None:
     """RDKit reads them from an SDF record, and finds neither hydrogens nor charges."""
     text = Chem.MolToMolBlock(Chem.MolFromSmiles("CC(=O)O"))
