@@ -195,13 +195,15 @@ def pose_scores(
     A pose without a finite value of the first function has no finite score. Only the first value
     knows the ligand's `handicap`. What is no energy helps to choose a pose, but ranks no molecule.
     """
-    energy = choice_energy(terms, settings.pose_weights)
+    # Alone a function counts whole: beside half of it the costs of states would be doubled.
+    weights = settings.pose_weights if len(terms) > 1 else {}
+    energy = choice_energy(terms, weights)
     first = terms[next(iter(terms))]["total"]
     if settings.rank_by == "first":
         return first, energy
     ranking = {name: columns for name, columns in terms.items() if FUNCTIONS[name].is_energy}
-    bound = choice_energy(ranking, settings.pose_weights)
-    gained = bound - free_energy(poses, ranking, settings.pose_weights)
+    bound = choice_energy(ranking, weights)
+    gained = bound - free_energy(poses, ranking, weights)
     compared = gained + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
     return np.where(np.isfinite(first), merit(ligands, poses, compared), first), energy
 
