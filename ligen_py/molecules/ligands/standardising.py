@@ -124,6 +124,12 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     return Parent(mol, notes, not (changes or moved))
 
 
+def parent_smiles(smiles: str) -> str:
+    """The parent of a molecule, both as SMILES; the same text where RDKit cannot read it."""
+    mol = Chem.MolFromSmiles(smiles)
+    return smiles if mol is None else canonical_smiles(standardise(mol).mol)
+
+
 def _if_standard(mol: Chem.Mol) -> Steps[Chem.Mol | None]:
     """A sanitised molecule without its hydrogens where nothing else is to be done, else None.
 
