@@ -135,6 +135,17 @@ def _smiles_rules() -> Chem.SmilesParserParams:
     return result
 
 
+def is_atropisomer(mol: Chem.Mol, record: Record) -> bool:
+    """Whether a record marks a bond between rings about which it is one of two isomers.
+
+    SMILES have no sign for it: they are one parent, and docking turns the bond.
+    """
+    if record.kind == "smiles" and "|" not in record.text:
+        return False
+    marks = Chem.BondStereo.STEREOATROPCW, Chem.BondStereo.STEREOATROPCCW
+    return any(bond.GetStereo() in marks for bond in mol.GetBonds())
+
+
 def unlabelled(mol: Chem.Mol) -> bool:
     """Take off the map numbers of atoms, which are labels; whether there were any."""
     labelled = [atom for atom in atoms_of(mol) if atom.GetAtomMapNum()]

@@ -32,6 +32,7 @@ from ligen_py.molecules.ligands.conformers import (
 from ligen_py.molecules.ligands.drawn import (
     UnusableError,
     collector,
+    is_atropisomer,
     molecule_of_record,
     require_supported,
     short,
@@ -204,6 +205,8 @@ def _prepared(
         notes += parent.notes
         if "[" in written and any(a.GetNumRadicalElectrons() for a in atoms_of(parent.mol)):
             notes.append("unpaired electrons, as drawn: is a hydrogen missing?")
+        if is_atropisomer(drawn, record):
+            notes.append("atropisomer: which one is drawn is left open")
         require_supported(parent.mol)
         smiles = smiles_with_groups(parent.mol)
         yield None

@@ -435,6 +435,17 @@ def test_a_radical_is_docked_with_a_note(settings: ParseSettings) -> None:
         assert "unpaired" not in ligand(smiles, settings).note
 
 
+@pytest.mark.parametrize("settings", [SETTINGS, ParseSettings()])
+def test_atropisomers_are_one_molecule_with_a_note(settings: ParseSettings) -> None:
+    """Docking turns the bond between the rings, whichever of them is drawn."""
+    flat = "Cc1cccc(C(=O)O)c1-c1c(C)cccc1N"
+    one, other = (ligand(f"{flat} |w{side}:10.11|", settings) for side in "UD")
+    assert one.key == other.key == ligand(flat, settings).key
+    for found in (one, other):
+        assert found.note == "atropisomer: which one is drawn is left open"
+    assert ligand(flat, settings).note == ""
+
+
 def test_a_carboxylate_of_aromatic_bonds_is_refused() -> None:
     """RDKit reads them from an SDF record, and finds neither hydrogens nor charges."""
     text = Chem.MolToMolBlock(Chem.MolFromSmiles("CC(=O)O"))
