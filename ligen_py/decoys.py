@@ -96,7 +96,7 @@ def run(inputs: Inputs, settings: DecoysSettings, device: str | None, output: Pa
             f"{where}: has {len(rows)} molecules that can be decoys, fewer than {LEAST}; "
             "give a file of decoys in the section 'controls'"
         )
-    lines = (f"{library.smiles[row]} {readable(library.name[row])}\n" for row in rows)
+    lines = (f"{library.drawn[row]} {readable(library.name[row])}\n" for row in rows)
     write_texts(output.parent, {output.name: lines})
     wanted, looked_at = len(actives.name) * settings.per_active, len(library.name)
     log.info("drew %d decoys (of %d wanted) among %d molecules", len(rows), wanted, looked_at)

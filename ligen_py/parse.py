@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ligen_py import cli
+from ligen_py.errors import InputError
 from ligen_py.molecules.library.parsing import parse, summary
 from ligen_py.molecules.library.reading import WHOLE, Columns, Part
 from ligen_py.molecules.ligands.shapes import check_file
@@ -101,8 +102,11 @@ def run(
     known = {key: place for path in inputs.after for key, place in _ready(path)}
     shapes = shapes or shapes_file()
     check_file(shapes)
+    source = Input.of(inputs.input)
     reading = inputs.input, inputs.part, settings, jobs, columns
     library = parse(*reading, inputs.allow_empty, known, inputs.lines, shapes)
+    if Input.of(inputs.input) != source:
+        raise InputError(f"{inputs.input}: changed while it was read; run again when it is whole")
     seconds = time.perf_counter() - started
 
     others = hashlib.sha256("".join(known).encode()).hexdigest()

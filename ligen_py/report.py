@@ -129,14 +129,18 @@ def run(
 
 
 def _known(files: Sequence[Path]) -> dict[str, str]:
-    """SMILES by name of the known molecules in some files."""
+    """SMILES by name of the known molecules in some files; equal names get a number behind them."""
     found: dict[str, str] = {}
     for path in files:
         molecules = candidates_of(records(path))
         if not molecules.name:
             raise InputError(f"{path}: contains no molecule; give a file of known molecules")
-        names = [readable(name) for name in molecules.name]
-        found |= dict(zip(names, molecules.smiles, strict=True))
+        for name, smiles in zip(map(readable, molecules.name), molecules.smiles, strict=True):
+            own, number = name, 1
+            while found.get(own, smiles) != smiles:
+                number += 1
+                own = f"{name} ({number})"
+            found[own] = smiles
     return found
 
 

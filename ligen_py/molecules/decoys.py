@@ -14,8 +14,10 @@ from rdkit.Chem import rdFingerprintGenerator
 
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.filters import PROPERTIES
-from ligen_py.molecules.ligands.standardising import canonical_smiles, largest_fragment
+from ligen_py.molecules.ligands.protonation import protonated
+from ligen_py.molecules.ligands.standardising import canonical_smiles, standardise
 from ligen_py.molecules.mol2 import read_mol2
+from ligen_py.settings.parse import ParseSettings
 
 WIDTHS = {
     "weight": 25.0,
@@ -37,32 +39,50 @@ class Candidates:
 
     name: list[str]
     smiles: list[str]
+    """Of the parents."""
+    drawn: list[str]
+    """SMILES as given, with salts and charges."""
     place: np.ndarray
     prints: list[DataStructs.ExplicitBitVect]
 
 
 def candidates_of(records: Iterable[Record | tuple[str, str]]) -> Candidates:
-    """Molecules that RDKit can read, each structure once; of a mixture the largest part.
+    """Molecules that RDKit can read, each parent once.
 
-    A record is one of a library, or name and SMILES.
+    Properties and fingerprints are those of the parent, whichever way it is drawn, but for the
+    charge: that is what most of the molecules have at the default pH. A record is one of a library,
+    or name and SMILES.
     """
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=BITS)
-    names, smiles, places, prints = [], [], [], []
+    names, smiles, given, places, prints = [], [], [], [], []
     seen: set[str] = set()
     with rdBase.BlockLogs():
-        for name, mol in _molecules(records):
-            text = canonical_smiles(mol)
+        for name, drawn, parent in _molecules(records):
+            text = canonical_smiles(parent)
             if text in seen:
                 continue
             seen.add(text)
             names.append(name)
             smiles.append(text)
-            places.append([PROPERTIES[key](mol) / width for key, width in WIDTHS.items()])
-            prints.append(generator.GetFingerprint(mol))
-    return Candidates(names, smiles, np.array(places).reshape(-1, len(WIDTHS)), prints)
+            given.append(canonical_smiles(drawn))
+            values = {key: PROPERTIES[key](parent) for key in WIDTHS}
+            values["charge"] = _charge(parent)
+            places.append([values[key] / width for key, width in WIDTHS.items()])
+            prints.append(generator.GetFingerprint(parent))
+    return Candidates(names, smiles, given, np.array(places).reshape(-1, len(WIDTHS)), prints)
 
 
-def _molecules(records: Iterable[Record | tuple[str, str]]) -> Iterator[tuple[str, Chem.Mol]]:
+def _charge(parent: Chem.Mol) -> int:
+    """The charge of a parent's most populated state; libraries draw most molecules neutral."""
+    known = ParseSettings()
+    (state,) = protonated(parent, known.ph, known.min_population, 1)
+    return Chem.GetFormalCharge(state.mol)
+
+
+def _molecules(
+    records: Iterable[Record | tuple[str, str]],
+) -> Iterator[tuple[str, Chem.Mol, Chem.Mol]]:
+    """Names, molecules as drawn, and their parents."""
     for record in records:
         name, kind, text = (
             (record.name, record.kind, record.text)
@@ -78,7 +98,7 @@ def _molecules(records: Iterable[Record | tuple[str, str]]) -> Iterator[tuple[st
             else:
                 mol = Chem.MolFromSmiles(text)
             if mol is not None and mol.GetNumAtoms():
-                yield name, largest_fragment(mol)[0]
+                yield name, mol, standardise(mol).mol
         except (RuntimeError, ValueError):  # what RDKit cannot read is no decoy
             continue
 

@@ -11,6 +11,7 @@ import numpy as np
 from ligen_py.molecules.hits.analysis import Analysis, Posed, analyse
 from ligen_py.molecules.hits.similarity import clusters, fingerprints, nearest, scaffold
 from ligen_py.molecules.interactions.contacts import KINDS
+from ligen_py.molecules.ligands.standardising import parent_smiles
 from ligen_py.records.site import Site
 from ligen_py.store.campaign.judged import Judgement
 from ligen_py.store.campaign.layout import Pose, Reference, columns_of
@@ -22,6 +23,9 @@ from ligen_py.summary.table import readable
 
 MOST_VENDOR = 12
 """Columns of the input that the list shows of a molecule."""
+
+CRYSTAL_LIGAND = " (crystal ligand)"
+"""Behind the name of the reference ligand among the known molecules."""
 
 RESIDUES = 18
 """Columns of the table of interactions."""
@@ -168,7 +172,7 @@ def dossier_of(
     of_reference = dict(zip(poses, found[len(rows) :], strict=False))
     if "docked" in poses and facts.control and facts.control.score is not None:
         row = _reference_row(reference, poses["docked"], facts, every)
-        known = {f"{row.name} (crystal ligand)": row.parent, **known}
+        known = {f"{row.name}{CRYSTAL_LIGAND}": row.parent, **known}
         hits.append(_finished(row, poses["docked"], of_reference["docked"], facts, every))
     hits = _compared(sorted(hits, key=lambda row: (-row.score, row.rank)), known)
     return Dossier(
@@ -234,7 +238,7 @@ def _reference_poses(found: Reference) -> dict[str, Pose]:
     atoms, octets = found.first_atom, found.first_byte
     return {
         str(origin): Pose(
-            smiles=str(found.state[i]),
+            smiles=parent_smiles(str(found.state[i])),  # it is docked as drawn
             state=str(found.state[i]),
             extra="",
             xyz=found.xyz[atoms[i] : atoms[i + 1]],
@@ -334,13 +338,17 @@ def _grouped(target: TargetReader, facts: Target) -> dict[str, str]:
 
 
 def _compared(rows: Sequence[Row], known: dict[str, str]) -> list[Row]:
-    """Rows with their clusters and the most similar known molecule other than themselves."""
+    """Rows with their clusters and the most similar known molecule.
+
+    A known molecule under the same name is the row itself, but under another one worth knowing.
+    """
     prints = fingerprints(row.parent for row in rows)
     names, references = list(known), fingerprints(known.values())
     numbers = clusters(prints)
     result = []
     for row, own, number in zip(rows, prints, numbers, strict=True):
-        others = [i for i, name in enumerate(names) if known[name] != row.parent]
+        itself = row.name + CRYSTAL_LIGAND if row.reference else row.name
+        others = [i for i, name in enumerate(names) if (name, known[name]) != (itself, row.parent)]
         best, similarity = nearest(own, [references[i] for i in others])
         like = (names[others[best]], similarity) if best >= 0 else ("", 0.0)
         result.append(replace(row, cluster=number, nearest=like))

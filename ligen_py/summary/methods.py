@@ -76,7 +76,8 @@ def _choice(
     With `consensus` molecules rank otherwise, with `networks_rank` by networks, too.
     """
     heard = {name: value for name, value in weights.items() if value and name in functions}
-    heard = heard or dict.fromkeys(functions[:1], 1.0)  # as scoring does
+    if len(functions) == 1 or not heard:
+        heard = dict.fromkeys(functions[:1], 1.0)  # as scoring does
     energies = [f"{w:g} {function(name).name}" for name, w in heard.items() if name not in NETWORKS]
     networks = [
         f"{w:g} logit of {function(name).name}" for name, w in heard.items() if name in NETWORKS

@@ -546,6 +546,14 @@ def other_settings(part: PartFiles) -> None:
         file.attrs["settings"] = '{"functions": ["other"]}'
 
 
+def other_state_of_the_library(part: PartFiles) -> None:
+    with edited(part.ligands) as file:
+        file.attrs["inputs"] = '[{"name": "lib.smi", "sha256": "ab"}]'
+    for path in (part.refined, part.scores):
+        with edited(path) as file:
+            file.attrs["inputs"] = "[]"
+
+
 def other_code(part: PartFiles) -> None:
     with edited(part.refined) as file:
         file.attrs["stage-digest"] = "0" * 16
@@ -591,6 +599,7 @@ BROKEN = [
     (parsed_again, "was not made from"),
     (other_settings, "was made with other settings of the stage than"),
     (other_code, "was made with another version of the stage than"),
+    (other_state_of_the_library, "was made from lib.smi as it was before or after a change"),
     (
         other_terms,
         "part human/lib/2-of-2 contains the score terms xscore/total, the parts before it",

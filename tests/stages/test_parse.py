@@ -2,6 +2,7 @@
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,6 +117,27 @@ def test_a_truncated_gzip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path = tmp_path / "cut.smi.gz"
     path.write_bytes(gzip.compress(SMILES.encode())[:-12])
     assert "cut.smi.gz: the compressed data are damaged or cut short" in refused(path, capsys)
+
+
+def test_a_library_that_grows_while_it_is_read_is_refused(
+    library: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it was made from could not be said, and each part is a share of the file's size."""
+
+    def growing(path: Path, *others: Any) -> Any:
+        found = reader(path, *others)
+        with path.open("a") as file:
+            file.write("CCCCO late\n")
+        return found
+
+    reader = parse.parse
+    monkeypatch.setattr(parse, "parse", growing)
+    assert run(library, tmp_path / "a.h5") == 1
+    assert "changed while it was read; run again" in capsys.readouterr().err
+    assert not (tmp_path / "a.h5").exists()
 
 
 def test_an_sdf_cut_in_the_middle_loses_one_record(library: Path, tmp_path: Path) -> None:

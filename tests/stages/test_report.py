@@ -309,3 +309,30 @@ def test_hits_are_compared_with_the_molecules_of_a_file(campaign: Path) -> None:
     assert re.fullmatch(r"binder, 0\.\d\d|binder, 1\.00", text)
     known.write_text("nothing\n")
     assert run(campaign, "--references", str(known)) == 1
+
+
+def test_a_hit_that_is_a_known_molecule_is_called_so(campaign: Path) -> None:
+    """Under another name it was hidden; the crystal ligand, drawn as an ion, was unlike itself."""
+    folder = campaign.parent
+    ion, hit = "O=C([O-])c1ccc(O)cc1", Molecule("vendor-7", "O=C(O)c1ccc(O)cc1", 9.0)
+    crystal = folder / "ion.sdf"
+    crystal.write_text(Chem.MolToMolBlock(started(prepared(ion).states[0].shape)))
+    parts = [
+        write_part(folder, "t", "some", "1-of-1", [hit, Molecule("other", "CCOCC", 1.0)]),
+        write_part(folder, "t", "control-t", "1-of-1", [Molecule("R", ion, 8.5)], crystal=crystal),
+    ]
+    manifest = write_manifest(folder / "manifest.tsv", parts)
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(campaign), "--quiet"]) == 0
+    assert run(campaign) == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    found = re.findall(r'"nearest": ?"([^"]*)"', page)
+    assert found[0] == "R (crystal ligand), 1.00"
+    known = folder / "known.smi"
+    known.write_text("CCCC\nCCOCC other\n")
+    more = folder / "more.smi"
+    more.write_text("CCSCC\n[O-]C(=O)c1ccc(O)cc1 paraben\n")
+    assert run(campaign, "--references", str(known), str(more)) == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    found = re.findall(r'"nearest": ?"([^"]*)"', page)
+    # The first of its name is not lost, and a known molecule is not its own neighbour.
+    assert found == ["R (crystal ligand), 1.00", "paraben, 1.00", "line-1, 0.30"]

@@ -197,13 +197,15 @@ def pose_scores(
     logit where `rank_by` is networks. Only the first value knows the ligand's `handicap`. What is
     no energy helps to choose a pose, and ranks molecules by `NETWORK_SHARE` alone.
     """
-    energy = choice_energy(terms, settings.pose_weights)
+    # Alone a function counts whole: beside half of it the costs of states would be doubled.
+    weights = settings.pose_weights if len(terms) > 1 else {}
+    energy = choice_energy(terms, weights)
     first = terms[next(iter(terms))]["total"]
     if settings.rank_by == "first":
         return first, energy
     ranking = {name: columns for name, columns in terms.items() if FUNCTIONS[name].is_energy}
-    bound = choice_energy(ranking, settings.pose_weights)
-    gained = bound - free_energy(poses, ranking, settings.pose_weights)
+    bound = choice_energy(ranking, weights)
+    gained = bound - free_energy(poses, ranking, weights)
     compared = gained + np.repeat(handicap(ligands, settings), np.diff(poses.first_pose))
     ranks = np.where(np.isfinite(first), merit(ligands, poses, compared), first)
     if settings.rank_by == "networks":

@@ -31,6 +31,10 @@ _LEAD = re.compile(
 """A line's SMILES with ChemAxon's extension (stereo groups, labels), a gap, and the rest."""
 
 
+_OF_EXCEL = re.compile(rb'"?sep=.?"?', re.IGNORECASE)
+"""A line above the header that gives Excel the separator, which is stripped if it is a tab."""
+
+
 class Layout(NamedTuple):
     """Layout of a table: header, separator and columns."""
 
@@ -60,7 +64,8 @@ def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
     """The layout of a table, from its first row.
 
     A CSV has a header unless the columns are given by number; lines that start with # above it are
-    comments, unless a cell of theirs is the name of a SMILES column. A SMILES file has a header if
+    comments, unless a cell of theirs is the name of a SMILES column, and Excel's line `sep=;` is
+    none of its rows. A SMILES file has a header if
     a column has the name of a SMILES column, or if a column is given by name.
 
     Raises InputError that lists the columns if a wanted one, or that of the SMILES, is missing.
@@ -96,6 +101,8 @@ def layout_of(path: Path, columns: Columns, is_csv: bool) -> Layout:
 
 def _may_be_row(line: Line, is_csv: bool) -> bool:
     content = line.content.strip()
+    if is_csv and _OF_EXCEL.fullmatch(content):
+        return False
     if not (is_csv and content.startswith(b"#")):
         return bool(content) and not content.startswith(b"#")
     words = decoded(content.lstrip(b"# "))

@@ -19,6 +19,9 @@ from ligen_py.records.ledger import Reason
 DETAIL_LENGTH = 200
 """Most characters of a message that go into the ledger."""
 
+COUNTS_LINE = 3
+"""Of an SDF record, behind three lines of text: how many atoms it has, and its version."""
+
 _SAID = re.compile(r"\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
 """A message of RDKit behind its time, or without one; other lines are traces of its own."""
 
@@ -82,6 +85,8 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
         if "\nM  END" not in record.text:
             raise UnusableError(Reason.UNPARSABLE, "no 'M  END' line; the record is cut short")
         mol = Chem.MolFromMolBlock(record.text, removeHs=False)
+        if mol is not None and mol.HasQuery():
+            mol = Chem.MolFromMolBlock(_without_counts(record.text), removeHs=False)
     elif record.kind == "mol2":
         mol = read_mol2(record.text)
     else:
@@ -95,6 +100,18 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
             atom.SetAtomicNum(0)  # some lists count as their first element
     unmark_acids(mol)
     return mol
+
+
+def _without_counts(text: str) -> str:
+    """An SDF record without the hydrogens that its atoms ask for, as in a search.
+
+    In V2000 RDKit takes such an atom's own hydrogens off.
+    """
+    lines = text.split("\n")
+    if "V2000" in lines[COUNTS_LINE]:
+        for number in range(COUNTS_LINE + 1, COUNTS_LINE + 1 + int(lines[COUNTS_LINE][:3])):
+            lines[number] = lines[number][:42] + "  0" + lines[number][45:]
+    return "\n".join(lines)
 
 
 def _said(messages: Sequence[str]) -> str:
@@ -116,6 +133,17 @@ def _smiles_rules() -> Chem.SmilesParserParams:
     result.parseName = False
     result.strictCXSMILES = False
     return result
+
+
+def is_atropisomer(mol: Chem.Mol, record: Record) -> bool:
+    """Whether a record marks a bond between rings about which it is one of two isomers.
+
+    SMILES have no sign for it: they are one parent, and docking turns the bond.
+    """
+    if record.kind == "smiles" and "|" not in record.text:
+        return False
+    marks = Chem.BondStereo.STEREOATROPCW, Chem.BondStereo.STEREOATROPCCW
+    return any(bond.GetStereo() in marks for bond in mol.GetBonds())
 
 
 def unlabelled(mol: Chem.Mol) -> bool:

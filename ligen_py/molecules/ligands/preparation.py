@@ -20,7 +20,7 @@ import numpy as np
 from rdkit import Chem
 
 from ligen_py.molecules.arrays import Arrays
-from ligen_py.molecules.graph import Outline, outlines
+from ligen_py.molecules.graph import Outline, atoms_of, outlines
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.assembly import Torsions, assemble, can_exist
 from ligen_py.molecules.ligands.conformers import (
@@ -32,6 +32,7 @@ from ligen_py.molecules.ligands.conformers import (
 from ligen_py.molecules.ligands.drawn import (
     UnusableError,
     collector,
+    is_atropisomer,
     molecule_of_record,
     require_supported,
     short,
@@ -202,6 +203,10 @@ def _prepared(
             parent, written = yield from _parent(drawn, settings)
             parent.notes.append("dative bonds written as charges")
         notes += parent.notes
+        if "[" in written and any(a.GetNumRadicalElectrons() for a in atoms_of(parent.mol)):
+            notes.append("unpaired electrons, as drawn: is a hydrogen missing?")
+        if is_atropisomer(drawn, record):
+            notes.append("atropisomer: which one is drawn is left open")
         require_supported(parent.mol)
         smiles = smiles_with_groups(parent.mol)
         yield None

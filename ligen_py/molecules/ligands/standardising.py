@@ -40,14 +40,25 @@ def smiles_with_groups(mol: Chem.Mol) -> str:
     """`canonical_smiles`, with ChemAxon's extension for groups of centres that may be inverted.
 
     Such groups say that a record is a racemate, or that of a stereoisomer only the relative
-    configuration is known. Which of the isomers is drawn does not matter.
+    configuration is known. Which of the isomers is drawn does not matter. A group that is its own
+    mirror image, as of cis-4-methylcyclohexanol, says nothing.
     """
     if all(group.GetGroupType() == ABSOLUTE for group in mol.GetStereoGroups()):
         return canonical_smiles(mol)
     bare = Chem.RWMol(_without_hydrogens(mol))
-    bare.SetStereoGroups([one for one in bare.GetStereoGroups() if one.GetGroupType() != ABSOLUTE])
+    bare.SetStereoGroups([one for one in bare.GetStereoGroups() if _leaves_open(bare, one)])
     way = Chem.SmilesWriteParams(), Chem.CXSmilesFields.CX_ENHANCEDSTEREO
     return str(Chem.MolToCXSmiles(bare, *way))
+
+
+def _leaves_open(mol: Chem.Mol, group: Chem.StereoGroup) -> bool:
+    """Whether a group of centres stands for more than what is drawn."""
+    if group.GetGroupType() == ABSOLUTE:
+        return False
+    image = Chem.Mol(mol)
+    for atom in group.GetAtoms():
+        image.GetAtomWithIdx(atom.GetIdx()).InvertChirality()
+    return bool(group.GetBonds()) or canonical_smiles(image) != canonical_smiles(mol)
 
 
 def _without_hydrogens(mol: Chem.Mol) -> Chem.Mol:
@@ -122,6 +133,12 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     notes += [IN_WATER] if moved else []
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return Parent(mol, notes, not (changes or moved))
+
+
+def parent_smiles(smiles: str) -> str:
+    """The parent of a molecule, both as SMILES; the same text where RDKit cannot read it."""
+    mol = Chem.MolFromSmiles(smiles)
+    return smiles if mol is None else canonical_smiles(standardise(mol).mol)
 
 
 def _if_standard(mol: Chem.Mol) -> Steps[Chem.Mol | None]:

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.provenance import file_digest
+from ligen_py.provenance import Input, file_digest
 from ligen_py.records.poses import POSES
 from ligen_py.store.campaign.layout import Provenance, Runs
 from ligen_py.store.campaign.manifest import PartFiles
 from ligen_py.store.campaign.part import RECORDED, part_runs
+from ligen_py.store.files.inputs import recorded_inputs
 from ligen_py.store.files.read import run_record
 from ligen_py.store.files.seal import is_broken
 
@@ -29,6 +30,7 @@ class Lineage:
         self._digests: dict[Path, str] = {}
         self._runs: dict[tuple[str, ...], int] = {}
         self._made: dict[tuple[str, str], tuple[Path, dict[str, str]]] = {}
+        self._sources: dict[tuple[str, str], tuple[Path, Input | None]] = {}
 
     def ahead(self, chunks: Iterable[Sequence[PartFiles]]) -> Iterator[Sequence[PartFiles]]:
         """The chunks, each when its files are hashed; threads hash those of the next ones."""
@@ -65,6 +67,7 @@ class Lineage:
         runs = part_runs(files, digests)
         for kind in RECORDED:
             self._require_same(files, kind, paths[kind], runs[kind])
+        self._require_same_file(files, runs["ligands"])
         rows = [self._runs.setdefault(_row(kind, runs[kind]), len(self._runs)) for kind in RECORDED]
         if files.poses.is_file():  # which search made the poses; the files of a part may be gone
             searched = _row(POSES.name, run_record(files.poses, POSES))
@@ -100,6 +103,17 @@ class Lineage:
                     f"{path}: was made with {what} of the stage than {first_path}, so the two "
                     f"cannot stand in one ranking; run that stage again for part {files.label}"
                 )
+
+    def _require_same_file(self, files: PartFiles, run: dict[str, str]) -> None:
+        """Parts of one library file from one state of it: each is a share of the file's size."""
+        source = next(iter(recorded_inputs(files.ligands, run)), None)
+        place = files.library, files.file
+        first_path, first = self._sources.setdefault(place, (files.ligands, source))
+        if source != first:
+            raise InputError(
+                f"{files.ligands}: was made from {files.file} as it was before or after a change, "
+                f"unlike {first_path}, so records may be missing; run again"
+            )
 
 
 def _ready(members: Sequence[PartFiles], hashed: list[Future[None]]) -> Sequence[PartFiles]:

@@ -1,11 +1,15 @@
 """The same molecules in two rankings: pairs, correlation of the ranks, who came and who went."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+
+_LINE = re.compile(r"line-\d+")
+"""The name of a record that has none."""
 
 LEAST_FOR_CORRELATION = 4
 """With fewer pairs the interval of a correlation is not defined."""
@@ -41,12 +45,18 @@ class Pairs:
 def pairs_of(one: Ranking, other: Ranking) -> Pairs:
     """Match molecules by name, and the others by canonical structure.
 
-    A name that a ranking has twice decides nothing, nor has a structure more than one partner.
+    A name that a ranking has twice decides nothing, nor has a structure more than one partner. A
+    record without a name is called after its line, which is another record's in another file: such
+    a name decides where the structures agree, or where neither has a partner by structure.
     """
     left, right = _partners(one.name, other.name)
-    rest_one = np.setdiff1d(np.arange(len(one.name)), left, assume_unique=True)
-    rest_other = np.setdiff1d(np.arange(len(other.name)), right, assume_unique=True)
+    unnamed = np.array([_LINE.fullmatch(name) is not None for name in one.name[left]], bool)
+    sure = ~unnamed | (one.key[left] == other.key[right])
+    rest_one = np.setdiff1d(np.arange(len(one.name)), left[sure], assume_unique=True)
+    rest_other = np.setdiff1d(np.arange(len(other.name)), right[sure], assume_unique=True)
     i, j = _partners(one.key[rest_one], other.key[rest_other])
+    sure |= ~(np.isin(left, rest_one[i]) | np.isin(right, rest_other[j]))
+    left, right = left[sure], right[sure]
     first = np.concatenate([left, rest_one[i]])
     second = np.concatenate([right, rest_other[j]])
     named = np.arange(len(first)) < len(left)

@@ -60,3 +60,21 @@ def test_properties_match_better_than_a_random_choice() -> None:
         assert gap < others / 2
     for row in rows:
         assert max(DataStructs.BulkTanimotoSimilarity(library.prints[row], actives.prints)) <= 0.35
+
+
+def test_properties_are_those_of_what_is_docked() -> None:
+    """A salt's counter-ion may be larger than its drug, and most libraries draw ions neutral."""
+    pamoate = "OC(=O)c1cc2ccccc2c(Cc2c(O)c(C(=O)O)cc3ccccc23)c1O"
+    drawn = [
+        ("salt", f"CN1CCCN=C1C=Cc1cccs1.{pamoate}"),
+        ("base", "CN1CCCN=C1C=Cc1cccs1"),
+        ("anion", "[O-]C(=O)CCc1ccccc1"),
+        ("acid", "OC(=O)CCc1ccccc1"),
+        ("ester", "COC(=O)Cc1ccccc1"),
+    ]
+    found = candidates_of(drawn)
+    assert found.name == ["salt", "anion", "ester"]
+    assert found.smiles[:2] == ["CN1CCCN=C1C=Cc1cccs1", "O=C(O)CCc1ccccc1"]
+    assert found.drawn[0].count(".") == 1
+    assert found.drawn[1] == "O=C([O-])CCc1ccccc1"
+    assert (found.place[:, -1] * 0.5).tolist() == [1, -1, 0]

@@ -255,6 +255,7 @@ def test_methods_name_the_refinement_only_where_there_was_one() -> None:
     [
         (("vina", "ad4"), {"vina": 1, "ad4": 0.5}, "energy (1 Vina + 0.5 AD4) was chosen"),
         (("xscore", "vinardo"), {"vina": 1}, "energy (1 X-Score) was chosen"),
+        (("ad4",), {"vina": 1, "ad4": 0.5}, "energy (1 AD4) was chosen"),
         (("ad4", "vina"), {}, "energy (1 AD4) was chosen; molecules were ranked by that energy,"),
         (("vina", "gnina"), {"gnina": 2}, "say most (2 logit of gnina) was chosen"),
         (("vina", "gnina"), {"gnina": 2}, "ranked by the energy of Vina, less"),

@@ -248,6 +248,16 @@ def test_the_first_function_chooses_where_no_weight_is_left() -> None:
     assert choice_energy(columns, {"xscore": 1.0}).tolist() == [0, -4, -5]
 
 
+def test_a_function_alone_counts_whole_beside_the_costs_of_states() -> None:
+    """Else AutoDock4's energy is halved, and a state's cost weighs twice as much."""
+    ligands, poses = make_ligands([(10, 5)]), uneven_poses([3])
+    columns = columns_of(ad4=[-9, -8, -7])
+    columns["ad4"]["total"] = np.ones(3, "f4")
+    ranks, energy = pose_scores(ligands, poses, columns, ScoreSettings(functions=("ad4",)))
+    assert energy.tolist() == [-9, -8, -7]
+    assert ranks.tolist() == merit(ligands, poses, energy).tolist()
+
+
 def test_a_function_without_a_value_has_no_say() -> None:
     energy = choice_energy(columns_of(vina=[-9, -8, NAN], ad4=[NAN] * 3), {"vina": 1.0, "ad4": 0.5})
     assert energy[:2].tolist() == [-9, -8]

@@ -158,6 +158,7 @@ def read(path: Path, **columns: object) -> list[tuple[str, str, dict[str, str]]]
         ("tab.smi", "CCO\tthe name\t12\n", ("CCO", "the name", {"3": "12"})),
         ("noted.csv", "# shop, 2026\n\n# prices in EUR\nid,smiles\na,CCO\n", ("CCO", "a", {})),
         ("hash.csv", "# shop\n#smiles,id\nCCO,a\n", ("CCO", "a", {})),
+        ("sep.csv", "\ufeffsep=;\r\nSMILES;Name;x\r\nCCO;a, b;1\r\n", ("CCO", "a, b", {"x": "1"})),
         ("european.csv", 'ID;SMILES;Price\n"a\nb";"C;C";"1,5"\n', ("C;C", "a b", {"Price": "1,5"})),
         ("chebi.tsv", "name\tSmiles\tSmiles\nx\tCCO\tCC\n", ("CCO", "x", {"Smiles (3)": "CC"})),
         ("quote.csv", 'name,smiles,size\n"a,CCO,5\n', ("CCO", '"a', {"size": "5"})),

@@ -412,6 +412,40 @@ def test_dative_bonds_are_written_as_charges_and_others_are_refused() -> None:
     assert ligand("CC~C").detail == "a bond is neither single, double, triple nor aromatic"
 
 
+@pytest.mark.parametrize("smiles", ["CCO", "c1cc[nH]c1", "CN(C)C"])
+def test_hydrogens_that_an_atom_asks_for_are_no_part_of_a_molecule(smiles: str) -> None:
+    """They are for searches. RDKit takes such an atom's own off, so ethanol was a carbene."""
+    mol = Chem.MolFromSmiles(smiles)
+    Chem.Kekulize(mol, clearAromaticFlags=True)
+    plain = Chem.MolToMolBlock(mol)
+    count = mol.GetNumAtoms()
+    for asked in (1, 2, 4):
+        lines = plain.split("\n")
+        for number in range(4, 4 + count):
+            lines[number] = f"{lines[number][:42]}{asked:3d}{lines[number][45:]}"
+        record = Record(1, "x", "\n".join(lines), "mol")
+        assert prepare(record, ParseSettings()).key == ligand(smiles, ParseSettings()).key
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, ParseSettings()])
+def test_a_radical_is_docked_with_a_note(settings: ParseSettings) -> None:
+    assert ligand("[CH2]c1ccccc1", settings).note.startswith("unpaired electrons, as drawn")
+    assert ligand("CC1(C)CCCC(C)(C)N1[O]", settings).note.startswith("unpaired electrons")
+    for smiles in ("[CH3]c1ccccc1", "C[N+](=O)[O-]", "C[NH3+]", "CN=[N+]=[N-]", "[C-]#[O+]"):
+        assert "unpaired" not in ligand(smiles, settings).note
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, ParseSettings()])
+def test_atropisomers_are_one_molecule_with_a_note(settings: ParseSettings) -> None:
+    """Docking turns the bond between the rings, whichever of them is drawn."""
+    flat = "Cc1cccc(C(=O)O)c1-c1c(C)cccc1N"
+    one, other = (ligand(f"{flat} |w{side}:10.11|", settings) for side in "UD")
+    assert one.key == other.key == ligand(flat, settings).key
+    for found in (one, other):
+        assert found.note == "atropisomer: which one is drawn is left open"
+    assert ligand(flat, settings).note == ""
+
+
 def test_a_carboxylate_of_aromatic_bonds_is_refused() -> None:
     """RDKit reads them from an SDF record, and finds neither hydrogens nor charges."""
     text = Chem.MolToMolBlock(Chem.MolFromSmiles("CC(=O)O"))

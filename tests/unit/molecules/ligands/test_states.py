@@ -209,6 +209,9 @@ def test_states_that_cannot_be_are_reported() -> None:
             "C[C@H](F)[C@@H](C)Cl |o1:1,3|",
             {"C[C@H](F)[C@@H](C)Cl", "C[C@H](Cl)[C@@H](C)F"},
         ),
+        # Its own mirror image.
+        ("F[C@H]1CC[C@@H](C)CC1 |&1:1,4|", "C[C@H]1CC[C@@H](F)CC1", {"C[C@H]1CC[C@@H](F)CC1"}),
+        ("C[C@H](F)[C@H](F)C |&1:1,3|", "C[C@H](F)[C@@H](C)F", {"C[C@H](F)[C@@H](C)F"}),
     ],
 )
 def test_racemates_and_relative_isomers_are_docked_as_both(

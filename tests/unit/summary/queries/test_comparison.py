@@ -21,6 +21,19 @@ def test_by_name_then_by_structure() -> None:
     assert pairs.same_structure.tolist() == [True, True, True, False, True]
 
 
+def test_records_without_names_are_matched_by_structure() -> None:
+    """Their names are their lines, which say nothing of another file: one that was sorted."""
+    one = ranking("line-1 line-2 line-3 line-4", "1 2 3 4")
+    pairs = pairs_of(one, ranking("line-1 line-3 line-2 line-4", "2 1 9 4"))
+    assert pairs.one.tolist() == [0, 1, 3]
+    assert pairs.other.tolist() == [1, 0, 3]
+    assert pairs.same_structure.all()
+    # The same file with other settings: a parent that is another one now has its line alone.
+    pairs = pairs_of(one, ranking("line-1 line-2 line-3 line-4", "1 2 3 9"))
+    assert pairs.other.tolist() == [0, 1, 2, 3]
+    assert pairs.same_structure.tolist() == [True, True, True, False]
+
+
 def test_nothing_in_common() -> None:
     pairs = pairs_of(ranking("a b", "1 2"), ranking("c", "3"))
     assert len(pairs.one) == len(pairs.other) == 0
