@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -40,6 +40,9 @@ EVERYTHING: tuple[str, ...] = ()
 
 _REFUSED = re.compile(r'^WorkflowError in file ".*\.smk", line \d+:\n(.+)', re.MULTILINE)
 """What the rules say in Snakemake's log of a run that they do not let begin."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals to end: Ctrl-C, a request of the system, a terminal that closes."""
 
 TAIL = 1 << 14
 """Bytes at the end of a log in which an error message is sought."""
@@ -110,7 +113,7 @@ def _run(options: argparse.Namespace) -> None:
         runs = [*(runs if not NO_RUN & set(options.flags) else []), EVERYTHING]
     for target in runs:
         status, asked_to_stop = _snakemake(options, chosen, folder, target)
-        if asked_to_stop:
+        if asked_to_stop and (status or target != runs[-1]):
             raise InputError("stopped as asked; the same command goes on from here")
         if status:
             raise InputError(_why(folder, before))
@@ -161,29 +164,52 @@ def _snakemake(
     sys.stdout.flush()
     environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/start.smk reads it
     command += [*target, *options.flags]
-    with subprocess.Popen(command, env=environment) as process, _passed_on(process) as signals:
+    with _started(command, environment) as (process, signals):
         return process.wait(), bool(signals)
 
 
 @contextmanager
-def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
-    """Pass signals to end on to Snakemake, which ends its jobs first; gives the signals."""
+def _started(
+    command: Sequence[str], environment: Mapping[str, str]
+) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+    """Start Snakemake and pass signals to end on to it, as it ends its jobs first.
+
+    Gives the process and the signals. What `nohup` or a shell has us ignore stays ignored.
+    """
     signals: list[int] = []
-
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        """Remember a signal, and send it to Snakemake if the terminal did not."""
-        signals.append(number)
-        # A terminal's Ctrl-C reaches both processes.
-        if number != signal.SIGINT:
-            process.send_signal(number)
-
-    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    kept = {number: signal.signal(number, pass_on) for number in kinds}
+    kept = {number: signal.getsignal(number) for number in SIGNALS}
+    # Of a terminal that closes Snakemake would die at once, and leave its lock.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        yield signals
+        with subprocess.Popen(command, env=environment) as process:
+
+            def pass_on(number: int, frame: FrameType | None) -> None:
+                """Remember a signal, and send it to Snakemake if the terminal did not."""
+                signals.append(number)
+                if number != signal.SIGINT or not _reaches_all():
+                    hangs_up = number == signal.SIGHUP
+                    process.send_signal(signal.SIGTERM if hangs_up else number)
+
+            for number, handler in kept.items():
+                signal.signal(number, handler if handler == signal.SIG_IGN else pass_on)
+            yield process, signals
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
+
+
+def _reaches_all() -> bool:
+    """Whether Ctrl-C of a terminal reaches this process, and so those that it has started."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
 
 
 def _logs(folder: Path) -> dict[Path, int]:
