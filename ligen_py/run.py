@@ -41,6 +41,9 @@ EVERYTHING: tuple[str, ...] = ()
 _REFUSED = re.compile(r'^WorkflowError in file ".*\.smk", line \d+:\n(.+)', re.MULTILINE)
 """What the rules say in Snakemake's log of a run that they do not let begin."""
 
+_ENDED = re.compile(r"^Error in rule (\w+):\n(?: .*\n)*? +log: (.+?) \(check", re.MULTILINE)
+"""What it says there of a job that failed: its rule, and its log."""
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals to end: Ctrl-C, a request of the system, a terminal that closes."""
 
@@ -235,17 +238,35 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
             "command itself"
         )
     for path in others:
-        if refused := _REFUSED.search(path.read_text(encoding="utf-8", errors="replace")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if refused := _REFUSED.search(text):
             return f"{refused[1]} (log: {path})"
+        for rule, name in _ENDED.findall(text)[-1:]:
+            return _silent(rule, folder / name)
     where = f" (log: {others[-1]})" if others else ""
     return f"Snakemake stopped, see its messages above{where}"
 
 
-def _error_at_the_end(path: Path) -> str:
-    """The error message at the end of a stage's log; empty where it did not fail."""
+def _silent(rule: str, path: Path) -> str:
+    """What to say of a job that failed and whose log has no error message."""
+    lines = [line for line in _tail(path).splitlines() if line.strip()] if path.is_file() else []
+    last = f"; its last line: {lines[-1].strip()}" if lines else ""
+    return (
+        f"{rule} ended without an error message, as what is killed does, for lack of memory as an "
+        f"example{last} (log: {path})"
+    )
+
+
+def _tail(path: Path) -> str:
+    """The end of a log."""
     with path.open("rb") as stream:
         stream.seek(max(0, path.stat().st_size - TAIL))
-        text = stream.read().decode("utf-8", "replace")
+        return stream.read().decode("utf-8", "replace")
+
+
+def _error_at_the_end(path: Path) -> str:
+    """The error message at the end of a stage's log; empty where it did not fail."""
+    text = _tail(path)
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return ""

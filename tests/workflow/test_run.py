@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ligen_py import run
-from tests.workflow.small import write_campaign
+from tests.workflow.small import ask_fault, write_campaign
 
 
 def ligen_run(folder: Path, *words: str, **options: Any) -> subprocess.Popen[str]:
@@ -37,6 +37,19 @@ def test_the_sentence_of_the_stage_that_failed_is_the_last(tmp_path: Path) -> No
     assert last.startswith("ligen run: error: parse: drugs.smi: no record can be docked; ")
     assert last.endswith(f"(log: {folder / 'logs/parse/drugs/1-of-1.log'})")
     assert "Traceback" not in printed
+
+
+def test_a_stage_that_is_killed_is_named(tmp_path: Path) -> None:
+    """It says nothing itself: as where the system lacks memory."""
+    folder = write_campaign(tmp_path / "run", 1)
+    extra = ask_fault(tmp_path / "faults", "screen", "1-of-1", "die", 1)
+    process = ligen_run(folder, env={**os.environ, **extra})
+    _, printed = process.communicate(timeout=300)
+    assert process.returncode == 1
+    last = printed.splitlines()[-1]
+    assert last.startswith("ligen run: error: screen ended without an error message, as what is ")
+    assert "; its last line: " in last
+    assert last.endswith(f"(log: {folder / 'logs/screen/dhfr/drugs/1-of-1.log'})")
 
 
 def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path: Path) -> None:
