@@ -6,7 +6,6 @@ import inspect
 import os
 import re
 import shlex
-from contextlib import suppress
 from pathlib import Path
 
 from ligen_py.campaign.workplan import Workplan, stage_environment

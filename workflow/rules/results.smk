@@ -121,10 +121,10 @@ BY_NETWORKS = ["--networks {input.networks}"] if JUDGED else []
 EXPORTED = plan.exported(Path("results"))
 MARK = Path("results/export/.snakemake_timestamp")
 if MARK.exists() and not all(path.exists() for path in EXPORTED):
-    with suppress(
-        OSError
-    ):  # of a folder that cannot be written, which a run says later
+    try:
         os.utime(MARK, (1, 1))  # 0 is no time to Snakemake
+    except OSError:  # another user's folder
+        pass
 
 
 rule export:
