@@ -29,5 +29,9 @@ rule all:
         lambda wildcards: (
             []
             if workflow.dag_settings.batch
-            else [str(path) for path in plan.missing(Path("results"))]
+            else [
+                str(path)
+                for path in plan.missing(Path("results"))
+                if path not in EXPORTED
+            ]
         ),

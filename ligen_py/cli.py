@@ -170,12 +170,15 @@ def add_deep(arguments: argparse.ArgumentParser) -> None:
 def input_file(path: str) -> Path:
     """Type of an argument that must be an existing file."""
     result = Path(path)
-    if result.is_dir():
-        raise argparse.ArgumentTypeError(f"{path} is a folder; give a file")
-    if not result.exists():
-        raise argparse.ArgumentTypeError(f"{path} does not exist")
-    if not result.is_file():
-        raise argparse.ArgumentTypeError(f"{path} is a pipe or a device; give a file")
+    try:
+        if result.is_dir():
+            raise argparse.ArgumentTypeError(f"{path} is a folder; give a file")
+        if not result.exists():
+            raise argparse.ArgumentTypeError(f"{path} does not exist")
+        if not result.is_file():
+            raise argparse.ArgumentTypeError(f"{path} is a pipe or a device; give a file")
+    except OSError as error:  # a folder on the way is closed, or the name is too long
+        raise argparse.ArgumentTypeError(f"{path}: cannot be read ({error.strerror})") from error
     return result
 
 

@@ -117,10 +117,23 @@ def library_files(given: Path) -> list[LibraryFile]:
 
 
 def _walk(folder: Path) -> list[str]:
-    """Files below a folder, relative to it, without hidden files and folders."""
+    """Files below a folder, relative to it, without hidden files and folders.
+
+    Links to folders are followed, but for those that lead back to a folder on the way to them.
+    Raises InputError for a folder that cannot be read: its molecules would be missing.
+    """
+
+    def refuse(error: OSError) -> None:
+        """End the walk where `os.walk` would leave a folder out."""
+        raise InputError(f"{error.filename}: cannot be read ({error.strerror})") from error
+
     found = []
-    for top, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+    ways = {str(folder): {os.path.realpath(folder)}}
+    for top, folders, files in os.walk(folder, onerror=refuse, followlinks=True):
+        way = ways.pop(top)
+        places = {name: os.path.realpath(os.path.join(top, name)) for name in folders}  # noqa: PTH118
+        folders[:] = [name for name in folders if name[0] != "." and places[name] not in way]
+        ways |= {os.path.join(top, name): way | {places[name]} for name in folders}  # noqa: PTH118
         here = Path(top).relative_to(folder)
         found += [str(here / name) for name in files if not name.startswith(".")]
     return found

@@ -10,6 +10,7 @@ begins with it to estimate its time.
 import argparse
 import logging
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,9 @@ ENOUGH = 50
 
 MISSING = 10
 """Missing files that are named one by one."""
+
+_REFUSED = re.compile(r"^\w+(?:Error|Exception)\b[^\n]*:\n(?:Error:\n)?(.+)", re.MULTILINE)
+"""What Snakemake says where it lets no run begin."""
 
 JUDGED = {"gpu": 256, "cpu": 32}
 """Poses that networks judge to be timed, by kind of device."""
@@ -492,7 +497,12 @@ def _pending(options: argparse.Namespace) -> Iterator[str]:
     except InputError as error:
         yield f"would stop: {error}"
         return
+    if find_spec("snakemake") is None:
+        yield "what it would do is not known: Snakemake is not installed here"
+        return
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1"]
+    # As the profiles have it: without, Snakemake lists nothing while a run works or after a kill.
+    command += ["--rerun-incomplete"]
     command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.absolute())]
     command += ["--directory", str(_folder(options))]
     environment = {**os.environ, **({DEEP: "1"} if options.deep else {})}
@@ -503,9 +513,9 @@ def _pending(options: argparse.Namespace) -> Iterator[str]:
         return
     lines = (made.stdout + made.stderr).splitlines()
     if made.returncode:
-        yield "what it would do is not known: " + next(
-            (line for line in lines if "rror" in line), "Snakemake is not installed here"
-        )
+        said = _REFUSED.search("\n".join(lines))
+        last = next((line for line in reversed(lines) if line.strip()), "Snakemake says nothing")
+        yield f"what it would do is not known: {said[1].strip() if said else last}"
         return
     # The counts stand at both ends of what Snakemake prints, the reasons after the last.
     stats = [i for i, line in enumerate(lines) if line.startswith("Job stats")]

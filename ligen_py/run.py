@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -40,6 +40,12 @@ EVERYTHING: tuple[str, ...] = ()
 
 _REFUSED = re.compile(r'^WorkflowError in file ".*\.smk", line \d+:\n(.+)', re.MULTILINE)
 """What the rules say in Snakemake's log of a run that they do not let begin."""
+
+_ENDED = re.compile(r"^Error in rule (\w+):\n(?: .*\n)*? +log: (.+?) \(check", re.MULTILINE)
+"""What it says there of a job that failed: its rule, and its log."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals to end: Ctrl-C, a request of the system, a terminal that closes."""
 
 TAIL = 1 << 14
 """Bytes at the end of a log in which an error message is sought."""
@@ -110,7 +116,7 @@ def _run(options: argparse.Namespace) -> None:
         runs = [*(runs if not NO_RUN & set(options.flags) else []), EVERYTHING]
     for target in runs:
         status, asked_to_stop = _snakemake(options, chosen, folder, target)
-        if asked_to_stop:
+        if asked_to_stop and (status or target != runs[-1]):
             raise InputError("stopped as asked; the same command goes on from here")
         if status:
             raise InputError(_why(folder, before))
@@ -161,29 +167,52 @@ def _snakemake(
     sys.stdout.flush()
     environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/start.smk reads it
     command += [*target, *options.flags]
-    with subprocess.Popen(command, env=environment) as process, _passed_on(process) as signals:
+    with _started(command, environment) as (process, signals):
         return process.wait(), bool(signals)
 
 
 @contextmanager
-def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
-    """Pass signals to end on to Snakemake, which ends its jobs first; gives the signals."""
+def _started(
+    command: Sequence[str], environment: Mapping[str, str]
+) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+    """Start Snakemake and pass signals to end on to it, as it ends its jobs first.
+
+    Gives the process and the signals. What `nohup` or a shell has us ignore stays ignored.
+    """
     signals: list[int] = []
-
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        """Remember a signal, and send it to Snakemake if the terminal did not."""
-        signals.append(number)
-        # A terminal's Ctrl-C reaches both processes.
-        if number != signal.SIGINT:
-            process.send_signal(number)
-
-    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    kept = {number: signal.signal(number, pass_on) for number in kinds}
+    kept = {number: signal.getsignal(number) for number in SIGNALS}
+    # Of a terminal that closes Snakemake would die at once, and leave its lock.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        yield signals
+        with subprocess.Popen(command, env=environment) as process:
+
+            def pass_on(number: int, frame: FrameType | None) -> None:
+                """Remember a signal, and send it to Snakemake if the terminal did not."""
+                signals.append(number)
+                if number != signal.SIGINT or not _reaches_all():
+                    hangs_up = number == signal.SIGHUP
+                    process.send_signal(signal.SIGTERM if hangs_up else number)
+
+            for number, handler in kept.items():
+                signal.signal(number, handler if handler == signal.SIG_IGN else pass_on)
+            yield process, signals
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
+
+
+def _reaches_all() -> bool:
+    """Whether Ctrl-C of a terminal reaches this process, and so those that it has started."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
 
 
 def _logs(folder: Path) -> dict[Path, int]:
@@ -209,17 +238,35 @@ def _why(folder: Path, before: dict[Path, int]) -> str:
             "command itself"
         )
     for path in others:
-        if refused := _REFUSED.search(path.read_text(encoding="utf-8", errors="replace")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if refused := _REFUSED.search(text):
             return f"{refused[1]} (log: {path})"
+        for rule, name in _ENDED.findall(text)[-1:]:
+            return _silent(rule, folder / name)
     where = f" (log: {others[-1]})" if others else ""
     return f"Snakemake stopped, see its messages above{where}"
 
 
-def _error_at_the_end(path: Path) -> str:
-    """The error message at the end of a stage's log; empty where it did not fail."""
+def _silent(rule: str, path: Path) -> str:
+    """What to say of a job that failed and whose log has no error message."""
+    lines = [line for line in _tail(path).splitlines() if line.strip()] if path.is_file() else []
+    last = f"; its last line: {lines[-1].strip()}" if lines else ""
+    return (
+        f"{rule} ended without an error message, as what is killed does, for lack of memory as an "
+        f"example{last} (log: {path})"
+    )
+
+
+def _tail(path: Path) -> str:
+    """The end of a log."""
     with path.open("rb") as stream:
         stream.seek(max(0, path.stat().st_size - TAIL))
-        text = stream.read().decode("utf-8", "replace")
+        return stream.read().decode("utf-8", "replace")
+
+
+def _error_at_the_end(path: Path) -> str:
+    """The error message at the end of a stage's log; empty where it did not fail."""
+    text = _tail(path)
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return ""

@@ -1,5 +1,6 @@
 """Names of libraries, targets and files: which are allowed, and which are the campaign's own."""
 
+import os
 import re
 import shlex
 import time
@@ -95,7 +96,7 @@ def _check_controls(plan: "Workplan") -> None:
 
 
 def check_path(path: Path, where: str) -> None:
-    """InputError for a file that Snakemake would take for another one, or for newer than all."""
+    """InputError for a file that Snakemake takes for another one, or for newer, or cannot read."""
     if {"{", "}"} & set(str(path)):
         raise InputError(f"{where}: {path}: Snakemake takes braces for wildcards; rename it")
     if re.search("<[a-z][a-z0-9_]*>", str(path)):
@@ -106,6 +107,8 @@ def check_path(path: Path, where: str) -> None:
             f"{where}: {path}: the time of its last change lies in the future; type "
             f"'touch {shlex.quote(str(path))}' or copy the file, or correct this computer's clock"
         )
+    if path.exists() and not os.access(path, os.R_OK):
+        raise InputError(f"{where}: {path}: cannot be read (Permission denied)")
 
 
 def check_file(path: Path, where: str) -> None:

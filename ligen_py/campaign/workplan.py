@@ -512,7 +512,18 @@ class Workplan:
             files += [results / "networks.h5"] if self.settings.networks.best else []
             verdicts = ("controls.json", "controls.txt")
             files += [results / "controls" / name / one for name in self.ranked for one in verdicts]
+            files += self.exported(results) if (results / "export").exists() else []
         return [path for path in dict.fromkeys(files) if not path.exists()]
+
+    def exported(self, results: Path) -> list[Path]:
+        """The files of the folder `export` that every campaign has; Snakemake knows it as one."""
+        endings = [".sdf", ".csv", ".parquet", ".pml", ".cxc"]
+        endings += ["-network.sdf"] if self.settings.networks.best else []
+        names = [f"{name}{ending}" for name in self.ranked for ending in endings]
+        for docked in self.pockets.values():
+            form = f"-{docked.conformation}" if docked.conformation else ""
+            names.append(f"{docked.target}-receptor{form}.pdb")
+        return [results / "export" / name for name in names]
 
     def report_flags(self) -> str:
         """Flags of `report`."""

@@ -1,6 +1,7 @@
 import os
 import re
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,28 @@ def test_a_folder_gives_chunks_file_by_file_and_another_file_changes_none(folder
     globbed = {"libraries": {"lib": {"file": "mols/**/*.csv", "chunks": 2}}}
     found = Workplan.of(config(**globbed), "c.yaml", folder).chunks("lib")
     assert [chunk.rpartition(".")[2] for chunk in found] == ["1-of-2", "2-of-2"]
+
+
+def test_a_folder_is_read_behind_links_and_never_in_part(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A subfolder that lies on another disk, or that may not be read, has molecules, too."""
+    for name in ("many", "disk/more"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "a.smi").write_text("CCO ethanol\n")
+    (folder / "many" / "linked").symlink_to("../disk")
+    (folder / "disk" / "back").symlink_to("../many")  # a loop
+    library = {"lib": {"file": "many", "chunks": 1}}
+    plan = Workplan.of(config(libraries=library), "c.yaml", folder)
+    assert [file.name for file in plan.files("lib")] == ["a.smi", "linked/more/a.smi"]
+
+    def walk(top: Path, onerror: Callable[[OSError], object], **_: object) -> Iterator[object]:
+        onerror(PermissionError(13, "Permission denied", f"{top}/closed"))
+        yield str(top), [], ["a.smi"]
+
+    monkeypatch.setattr(os, "walk", walk)
+    with pytest.raises(InputError, match=r"'libraries.lib.file': .*/closed: cannot be read \(Perm"):
+        Workplan.of(config(libraries=library), "c.yaml", folder)
 
 
 def test_parts_wait_for_those_before_only_where_a_molecule_is_docked_once(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """What is found before a campaign's first job, each as one sentence that says where."""
 
 import gzip
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,26 @@ def test_a_library_of_one_file_that_is_empty(tmp_path: Path, name: str) -> None:
     assert f"{name}: contains no molecules; give a file with one or more records" in message
     both = write(tmp_path, libraries={"vendor": {"file": "*.smi"}})
     config_checks.checked(both)  # of several files an empty one is left out
+
+
+def test_a_library_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snakemake's own words for it are no sentence; root may read everything."""
+    monkeypatch.setattr(os, "access", lambda path, mode: path.name != "lib.smi")
+    message = refused(write(tmp_path))
+    assert message.endswith(
+        f"key 'libraries.drugs.file': {tmp_path}/lib.smi: cannot be read (Permission denied)"
+    )
+
+
+@pytest.mark.parametrize("stage", [plan, run], ids=["plan", "run"])
+def test_a_config_that_the_system_does_not_look_for(
+    stage: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The system's answer is another one than that the file is not there, as in a closed folder."""
+    with pytest.raises(SystemExit) as ended:
+        stage.main(["a" * 300])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith("aaa: cannot be read (File name too long)\n")
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.999])

@@ -317,6 +317,7 @@ def test_a_finished_campaign_makes_what_it_has_lost(
         ((first.ligands,), {"parse": 1, "screen": 2, **follow}),
         ((results / "campaign.h5",), follow),
         ((results / "manifest.tsv",), {"manifest": 1, **follow}),
+        ((results / "export/one.csv",), {"export": 1, "all": 1}),
     ):
         for path in lost:
             path.unlink()

@@ -1,6 +1,8 @@
 """`python -m ligen_py.plan`: what it tells of a small campaign, and of a bad one."""
 
+import base64
 import copy
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +259,33 @@ def test_what_snakemake_advises_is_left_out() -> None:
     ]
     shown = list(plan._table_and_reasons(lines))
     assert shown == [*lines[:3], "Reasons:", *lines[6:8]]
+
+
+def pending(folder: Path) -> list[str]:
+    options = Namespace(config=folder / "c.yaml", directory=folder, deep=False)
+    return list(plan._pending(options))
+
+
+def test_what_would_run_is_said_beside_a_run_and_after_one_that_was_killed(folder: Path) -> None:
+    """Snakemake alone lists nothing then, unless it is asked to."""
+    half = folder / "results/ligands/drugs/1-of-2.h5"
+    mark = base64.b64encode(b"results/ligands/drugs/1-of-2.h5").decode()
+    for path in (half, folder / ".snakemake/incomplete" / mark):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    lines = pending(folder)
+    assert lines[0].split() == ["job", "count"]
+    assert ["parse", "2"] in [line.split() for line in lines]
+
+
+def test_what_snakemake_refuses_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "lib.smi").unlink()
+    (line,) = pending(folder)
+    assert line.startswith("what it would do is not known: ")
+    assert line.endswith("lib.smi does not exist; correct the path")
+    monkeypatch.setattr(plan, "find_spec", lambda name: None)
+    (line,) = pending(folder)
+    assert line.endswith("Snakemake is not installed here")
 
 
 def test_what_a_chunk_keeps_is_said(tmp_path: Path) -> None:

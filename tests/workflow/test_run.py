@@ -1,21 +1,29 @@
 """`ligen run`: how it ends when something went wrong."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ligen_py import run
-from tests.workflow.small import write_campaign
+from tests.workflow.small import ask_fault, write_campaign
 
 
-def ligen_run(folder: Path, *words: str) -> subprocess.Popen[str]:
+def ligen_run(folder: Path, *words: str, **options: Any) -> subprocess.Popen[str]:
     """Start the campaign of a folder."""
     command = [sys.executable, "-m", "ligen_py.run", str(folder / "c.yaml"), *words]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        **options,
     )
 
 
@@ -29,6 +37,19 @@ def test_the_sentence_of_the_stage_that_failed_is_the_last(tmp_path: Path) -> No
     assert last.startswith("ligen run: error: parse: drugs.smi: no record can be docked; ")
     assert last.endswith(f"(log: {folder / 'logs/parse/drugs/1-of-1.log'})")
     assert "Traceback" not in printed
+
+
+def test_a_stage_that_is_killed_is_named(tmp_path: Path) -> None:
+    """It says nothing itself: as where the system lacks memory."""
+    folder = write_campaign(tmp_path / "run", 1)
+    extra = ask_fault(tmp_path / "faults", "screen", "1-of-1", "die", 1)
+    process = ligen_run(folder, env={**os.environ, **extra})
+    _, printed = process.communicate(timeout=300)
+    assert process.returncode == 1
+    last = printed.splitlines()[-1]
+    assert last.startswith("ligen run: error: screen ended without an error message, as what is ")
+    assert "; its last line: " in last
+    assert last.endswith(f"(log: {folder / 'logs/screen/dhfr/drugs/1-of-1.log'})")
 
 
 def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path: Path) -> None:
@@ -47,6 +68,44 @@ def test_a_run_beside_another_and_one_that_is_stopped_say_how_to_go_on(tmp_path:
     _, printed = first.communicate(timeout=300)
     assert first.returncode == 1
     assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_run_without_a_terminal_that_is_stopped_leaves_no_lock(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """A supervisor's SIGINT reaches `ligen run` alone, the SIGHUP of a lost terminal each process.
+
+    Of the one nothing came of before everything was done, of the other Snakemake died.
+    """
+    folder = write_campaign(tmp_path / "run", 1)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    first = ligen_run(folder, start_new_session=True)
+    end = time.monotonic() + 200
+    while not list(folder.glob(".snakemake/locks/*.lock")):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    if number == signal.SIGINT:
+        first.send_signal(number)
+    else:
+        os.killpg(first.pid, number)
+    _, printed = first.communicate(timeout=300)
+    assert first.returncode == 1
+    assert printed.splitlines()[-1].endswith("stopped as asked; the same command goes on from here")
+    assert not (folder / "results/campaign.h5").exists()
+    assert not list(folder.glob(".snakemake/locks/*.lock"))
+
+
+def test_who_ignores_a_signal_goes_on_ignoring_it() -> None:
+    """`nohup ligen run` goes on when the terminal closes, from the controls to the libraries."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with run._started([sys.executable, "-c", ""], os.environ) as (process, signals):
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert process.wait() == 0
+        assert signals == []
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_what_the_rules_refuse_is_said_last(tmp_path: Path) -> None:

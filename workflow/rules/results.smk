@@ -115,6 +115,17 @@ JUDGED = {"networks": made("networks")} if plan.settings.networks.best else {}
 BY_NETWORKS = ["--networks {input.networks}"] if JUDGED else []
 
 
+# A file of this folder is no output, so it cannot be asked for. Snakemake knows the age of the folder
+# by that of its own mark: an old one has all of it made again.
+EXPORTED = plan.exported(Path("results"))
+MARK = Path("results/export/.snakemake_timestamp")
+if MARK.exists() and not all(path.exists() for path in EXPORTED):
+    try:
+        os.utime(MARK, (1, 1))  # 0 is no time to Snakemake
+    except OSError:  # another user's folder
+        pass
+
+
 rule export:
     input:
         **inputs("export"),

@@ -96,14 +96,15 @@ class Manifest:
     def found_from(self, path: Path) -> "Manifest":
         """The manifest with paths that lead somewhere from here.
 
-        Its relative paths count from the folder in which the campaign ran: this one, or one above
-        the manifest `path`. Raises InputError where no such folder has the first part's ligands.
+        Its relative paths count from the folder in which the campaign ran: one above the manifest
+        `path`, or else this one, which may be another campaign's. Raises InputError where no such
+        folder has the first part's ligands.
         """
-        first = self.parts[0].ligands
+        first, here = self.parts[0].ligands, Path.cwd()
         # The folder of results may be a link, so that the campaign's is not above its real place.
-        for folder in (Path(), *path.absolute().parents, *path.resolve().parents):
+        for folder in (*path.absolute().parents, *path.resolve().parents, here):
             if (folder / first).exists():
-                return self.moved(folder)
+                return self.moved(Path() if folder == here else folder)
         raise InputError(
             f"{path}: its files are not here ({first}); go to the folder in which it was made"
         )

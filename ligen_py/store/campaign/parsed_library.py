@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ligen_py.errors import InputError
 from ligen_py.records.ligands import LIGANDS
+from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.files.read import run_record
 
 CHUNK = re.compile(r"(?:(?P<label>.+)\.)?(?P<number>[0-9]{1,9})-of-(?P<count>[0-9]{1,9})")
@@ -23,14 +24,23 @@ class ParsedChunk(NamedTuple):
 def parsed_chunks(folder: Path) -> dict[str, ParsedChunk]:
     """The chunks of a parsed library, file by file, each in order.
 
+    Which they are is said by the campaign's manifest, where there is one: files of a library as it
+    was before may lie beside them.
+
     Raises InputError if the folder has no ligands files, if a chunk is missing, and if the settings
     or the version of `parse` are missing in a file or differ between files.
     """
     cure = "name the folder results/ligands/LIBRARY of a finished campaign"
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; {cure}")
+    listed = _listed(folder)
+    for chunk in listed:
+        if not (folder / f"{chunk}.h5").is_file():
+            raise InputError(f"{folder}: chunk {chunk} is missing; finish that campaign")
     found: dict[tuple[str, int], dict[int, Path]] = {}
     for path in sorted(folder.glob("[!.]*.h5")):
+        if listed and path.stem not in listed:
+            continue
         name = CHUNK.fullmatch(path.stem)
         if not name:
             raise InputError(f"{path}: not a chunk of a library such as 1-of-8.h5; {cure}")
@@ -48,6 +58,16 @@ def parsed_chunks(folder: Path) -> dict[str, ParsedChunk]:
         for _, path in sorted(files.items()):
             result[path.stem] = path
     return _recorded(result)
+
+
+def _listed(folder: Path) -> list[str]:
+    """The chunks that the manifest of a folder's campaign lists; none where there is no such."""
+    table = folder.absolute().parent.parent / "manifest.tsv"
+    try:
+        parts = read_manifest(table).parts
+    except (OSError, InputError):
+        return []
+    return list(dict.fromkeys(part.ligands.stem for part in parts if part.library == folder.name))
 
 
 def _recorded(paths: dict[str, Path]) -> dict[str, ParsedChunk]:

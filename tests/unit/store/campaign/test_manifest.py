@@ -63,6 +63,26 @@ def test_conformations_of_a_target_come_together(tmp_path: Path) -> None:
     )
 
 
+def test_files_are_those_beside_the_manifest_also_from_another_campaigns_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All campaigns have the same names of files."""
+    for name in ("mine", "theirs"):
+        (tmp_path / name / "results" / "l").mkdir(parents=True)
+        (tmp_path / name / "results/l/1-of-1.h5").touch()
+    row = changed(ROW, ligands="results/l/1-of-1.h5")
+    table = manifest(tmp_path / "theirs/results/manifest.tsv", row)
+    monkeypatch.chdir(tmp_path / "mine")
+    (part,) = read_manifest(table).found_from(Path("../theirs/results/manifest.tsv")).parts
+    assert part.ligands.samefile(tmp_path / "theirs/results/l/1-of-1.h5")
+    monkeypatch.chdir(tmp_path / "theirs")
+    (part,) = read_manifest(table).found_from(Path("results/manifest.tsv")).parts
+    assert part.ligands == Path("results/l/1-of-1.h5")  # as one types it
+    lonely = manifest(tmp_path / "elsewhere.tsv", row)
+    (part,) = read_manifest(lonely).found_from(lonely).parts
+    assert part.ligands == Path("results/l/1-of-1.h5")
+
+
 def test_windows_line_ends_and_a_byte_order_mark_do_no_harm(tmp_path: Path) -> None:
     path = manifest(tmp_path / "m.tsv", ROW)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))

@@ -1,11 +1,13 @@
 """A parsed library is used as a whole or not at all, and says how it was made."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from ligen_py import parse
 from ligen_py.errors import InputError
+from ligen_py.store.campaign.manifest import COLUMNS
 from ligen_py.store.campaign.parsed_library import parsed_chunks
 from tests.edited import edited
 
@@ -25,6 +27,29 @@ def test_chunks_come_in_order_with_the_file_they_are_from(folder: Path) -> None:
     found = parsed_chunks(folder)
     assert list(found) == ["1-of-2", "2-of-2"]
     assert {chunk.source for chunk in found.values()} == {"mols.smi"}
+
+
+def test_what_the_campaign_lists_is_the_library(folder: Path, tmp_path: Path) -> None:
+    """Files removed from it since leave theirs; of a run that stopped some are missing."""
+    place = tmp_path / "results/ligands/drugs"
+    place.parent.mkdir(parents=True)
+    folder.rename(place)
+    shutil.copy(place / "1-of-2.h5", place / "1-of-1.h5")  # of another cut
+    shutil.copy(place / "1-of-2.h5", place / "gone.smi.1-of-1.h5")
+
+    def listing(*chunks: str) -> None:
+        rows = [["t", "drugs", "m.smi", "t.h5", f"l/{chunk}.h5"] for chunk in chunks]
+        others = ["p.h5", "k.h5", "r.h5", "s.h5", "0", "", ""]
+        text = "".join("\t".join(row) + "\n" for row in (COLUMNS, *(r + others for r in rows)))
+        (tmp_path / "results/manifest.tsv").write_text(text)
+
+    with pytest.raises(InputError, match="belongs to another cut"):
+        parsed_chunks(place)  # nobody says which are right
+    listing("1-of-2", "2-of-2")
+    assert list(parsed_chunks(place)) == ["1-of-2", "2-of-2"]
+    listing("1-of-2", "2-of-2", "more.smi.1-of-1")
+    with pytest.raises(InputError, match=r"chunk more\.smi\.1-of-1 is missing; finish that"):
+        parsed_chunks(place)
 
 
 def test_what_cannot_be_used_is_named(folder: Path) -> None:
