@@ -22,6 +22,9 @@ DETAIL_LENGTH = 200
 COUNTS_LINE = 3
 """Of an SDF record, behind three lines of text: how many atoms it has, and its version."""
 
+_SIDED = re.compile(r"\[H\][/\\]|[/\\]\[H\]")
+"""A hydrogen of a SMILES that names the side of a double bond."""
+
 _SAID = re.compile(r"\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
 """A message of RDKit behind its time, or without one; other lines are traces of its own."""
 
@@ -92,7 +95,7 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
     else:
         if not (record.text.isascii() and record.text.isprintable()):
             raise UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")
-        mol = Chem.MolFromSmiles(record.text, _smiles_rules())
+        mol = _of_smiles(record.text)
     if mol is None:
         raise UnusableError(Reason.UNPARSABLE, _said(messages[earlier:]))
     for atom in atoms_of(mol) if mol.HasQuery() else ():
@@ -126,12 +129,32 @@ def _is_list(query: str) -> bool:
     return query.count("AtomAtomicNum") > 1 or "!=" in query or "not" in query
 
 
+def _of_smiles(text: str) -> Chem.Mol | None:
+    """The molecule of a SMILES, without the hydrogens that it draws.
+
+    Where they are what names the side of a double bond, RDKit passes that on to a bond of the ring
+    the wrong way, so the sides are written anew.
+    """
+    if not _SIDED.search(text):
+        return Chem.MolFromSmiles(text, _smiles_rules())
+    mol = Chem.MolFromSmiles(text, _smiles_rules(keeps_hydrogens=True))
+    if mol is None:
+        return None
+    mol = Chem.RemoveHs(mol)
+    for bond in mol.GetBonds():
+        if bond.GetBondDir() in (Chem.BondDir.ENDUPRIGHT, Chem.BondDir.ENDDOWNRIGHT):
+            bond.SetBondDir(Chem.BondDir.NONE)
+    Chem.SetDoubleBondNeighborDirections(mol)
+    return mol
+
+
 @cache
-def _smiles_rules() -> Chem.SmilesParserParams:
+def _smiles_rules(keeps_hydrogens: bool = False) -> Chem.SmilesParserParams:
     """A faulty extension behind a SMILES costs the extension, not the molecule."""
     result = Chem.SmilesParserParams()
     result.parseName = False
     result.strictCXSMILES = False
+    result.removeHs = not keeps_hydrogens
     return result
 
 

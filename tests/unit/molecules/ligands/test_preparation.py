@@ -446,6 +446,22 @@ def test_atropisomers_are_one_molecule_with_a_note(settings: ParseSettings) -> N
     assert ligand(flat, settings).note == ""
 
 
+@pytest.mark.parametrize(
+    ("sided", "plain"),
+    [
+        ("[H]/C1=C(/[H])CCCCCCCC1", "C1=C/CCCCCCCC/1"),
+        ("[H]/C1=C([H])/CCCCCCCC1", "C1=C\\CCCCCCCC/1"),
+        ("C1(/[H])=C(/[H])CCCCCCCC1", "C1=C\\CCCCCCCC/1"),
+        ("[H]/C(C)=C(/[H])C", "C/C=C/C"),
+        ("[H]/C(C)=C(\\[H])C", "C/C=C\\C"),
+        ("[H]/C(=N/O)c1ccccc1", "O/N=C\\c1ccccc1"),
+    ],
+)
+def test_hydrogens_name_the_side_of_a_double_bond(sided: str, plain: str) -> None:
+    """In a ring RDKit alone reads the other side."""
+    assert ligand(sided).smiles == ligand(plain).smiles
+
+
 def test_a_carboxylate_of_aromatic_bonds_is_refused() -> None:
     """RDKit reads them from an SDF record, and finds neither hydrogens nor charges."""
     text = Chem.MolToMolBlock(Chem.MolFromSmiles("CC(=O)O"))
