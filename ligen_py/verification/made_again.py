@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, redirect_stdout
@@ -220,19 +221,21 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
     Names of files stand in the report as seen from the campaign's folder.
     """
     results = campaign.parent
+    # As the campaign's folder calls it, from within it, too, and where it is a link.
+    here = Path(os.path.abspath(results))  # noqa: PTH100 (follows no link)
     with tempfile.TemporaryDirectory() as folder:
-        again = Path(folder) / results.name
+        again = Path(folder) / here.name
         again.mkdir()
-        searches = [Path(file) for file in plan.searches.reported(results.name)]
+        searches = [Path(file) for file in plan.searches.reported(here.name)]
         references = tuple(file.resolve() for file in plan.references())
         below = {file.parts[1] for file in searches}
         judged = [STAGES["networks"].path] if plan.settings.networks.best else []
         for name in (campaign.name, "manifest.tsv", *judged, *sorted(below)):
             (again / name).symlink_to(results.resolve() / name)
-        times = results.resolve().parent / TIMES
+        times = here.parent / TIMES
         if times.is_dir():
             (Path(folder) / TIMES).symlink_to(times)
-        seen, printed = Path(results.name), StringIO()
+        seen, printed = Path(here.name), StringIO()
         inputs = {"campaign": seen / campaign.name}
         if judged:
             inputs["networks"] = seen / judged[0]
@@ -249,12 +252,12 @@ def written_faults(campaign: Path, plan: Workplan) -> Iterator[str]:
         (again / "report.txt").write_text(printed.getvalue(), encoding="utf-8")
         for file in sorted(again.rglob("*")):
             part = file.relative_to(again)
-            here = results / part
+            stored = results / part
             if file.is_symlink() or file.is_dir() or not (results / part.parts[0]).exists():
                 continue
             # Snakemake knows the folder `export` as one result.
             cure = f"delete {results / part.parts[0]}, and 'ligen run CONFIG' makes it again"
-            if not here.is_file():
-                yield f"{here}: is missing; {cure}"
-            elif here.read_bytes() != file.read_bytes():
-                yield f"{here}: is not what {campaign} gives; {cure}"
+            if not stored.is_file():
+                yield f"{stored}: is missing; {cure}"
+            elif stored.read_bytes() != file.read_bytes():
+                yield f"{stored}: is not what {campaign} gives; {cure}"

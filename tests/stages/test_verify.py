@@ -19,7 +19,7 @@ from ligen_py.records.ledger import Reason, Status
 from ligen_py.settings.campaign import load_campaign
 from ligen_py.settings.document import read_document
 from ligen_py.store.campaign.manifest import PartFiles
-from ligen_py.verification.made_again import ranking_faults
+from ligen_py.verification.made_again import ranking_faults, written_faults
 from tests.edited import edited
 from tests.mini import DHFR, Mini
 from tests.stages.factory import write_manifest
@@ -402,6 +402,30 @@ def whole(kept_config: Mini, tmp_path: Path) -> Mini:
     described(copy)
     written(copy)
     return copy
+
+
+def test_what_was_written_is_compared_from_any_folder_and_behind_a_link(whole: Mini) -> None:
+    """The times of the jobs, which the report shows, are beside the link, not beside its end."""
+    results, times = whole.folder / "results", whole.folder / "benchmarks"
+    times.mkdir()
+    (times / "aggregate.tsv").write_text("s\tmax_rss\n1.5\t100\n")
+    results.rename(whole.folder.parent / "scratch")
+    results.symlink_to("../scratch")
+    document = read_document(whole.folder / "c.yaml")
+    plan = Workplan.of(document.values, document.source, whole.folder)
+    with chdir(whole.folder), redirect_stdout(StringIO()):
+        shown = {"campaign": Path("results/campaign.h5"), "exported": Path("results/export")}
+        shown |= {"times": Path("benchmarks")}
+        page = Path("results/report.html")
+        STAGES["report"].run(shown, plan.settings.report, None, page)
+        assert list(written_faults(Path("results/campaign.h5"), plan)) == []
+    with chdir(results / "export"):
+        assert list(written_faults(whole.campaign, plan)) == []
+    results.unlink()
+    (whole.folder.parent / "scratch").rename(results)
+    for name in ("campaign.h5", "../results/campaign.h5"):
+        with chdir(results):
+            assert list(written_faults(Path(name), plan)) == []
 
 
 def honest(mini: Mini, kind: str, change: Callable[[h5py.File], None]) -> None:
