@@ -170,18 +170,22 @@ def merit(
     power: float = 0.4,
     row_cost: float = ROW_COST,
     first_row: bool = False,
+    chosen_by: Energy = choice,
+    said: Energy | None = None,
 ) -> Formula:
     """Minus an energy over (1 + torsions * rotatable bonds) * heavy atoms^power.
 
-    The pose is the one of `choice`; an energy above 0 is not divided. With `first_row` only the
-    first of a molecule's rows counts: its dominant state in one conformer.
+    The pose is that of the lowest `chosen_by`; an energy above 0 is not divided. With `first_row`
+    only the first of a molecule's rows counts: its dominant state in one conformer. What is `said`
+    of the pose is added as it is.
     """
 
     def formula(table: Table) -> np.ndarray:
-        rows = table.chosen(choice(table))
+        rows = table.chosen(chosen_by(table))
         found = energy(table)[rows] + table.costs(row_cost)
         scale = (1 + torsions * table["torsions"]) * table["atoms"].astype(float) ** power
-        scores = np.where(rows < 0, -np.inf, np.where(found < 0, -found / scale, -found))
+        scores = np.where(found < 0, -found / scale, -found)
+        scores = np.where(rows < 0, -np.inf, scores + (said(table)[rows] if said else 0.0))
         if first_row:
             _, first = np.unique(table["entry"], return_index=True)
             scores[np.setdiff1d(np.arange(len(scores)), first)] = -np.inf
@@ -206,33 +210,28 @@ def as_vina(table: Table) -> np.ndarray:
     return table.by_molecule(np.where(rows < 0, -np.inf, table["vina.total"][rows]))
 
 
-def picked(table: Table, weight: float) -> np.ndarray:
-    """The pose (poses,) of each row that networks help to choose, as `chosen`."""
-    return table.chosen(choice(table) - weight * table["gnina.logit"].astype(float))
+def with_networks(weight: float) -> Energy:
+    """The energy by which networks help to choose a pose."""
+    return lambda table: choice(table) - weight * table["gnina.logit"].astype(float)
 
 
 def heard(term: str, share: float, weight: float = 2.0, first_row: bool = False) -> Formula:
     """The score of the pose that networks help to choose, and a share of what they say of it."""
-
-    def formula(table: Table) -> np.ndarray:
-        rows = picked(table, weight)
-        found = gained(table)[rows] + table.costs(0.0 if first_row else 0.4)
-        scale = (1 + 0.02 * table["torsions"]) * np.sqrt(table["atoms"])
-        scores = np.where(found < 0, -found / scale, -found) + share * table[f"gnina.{term}"][rows]
-        scores[rows < 0] = -np.inf
-        if first_row:
-            _, first = np.unique(table["entry"], return_index=True)
-            scores[np.setdiff1d(np.arange(len(scores)), first)] = -np.inf
-        return table.by_molecule(scores)
-
-    return formula
+    return merit(
+        gained,
+        power=0.5,
+        row_cost=0.0 if first_row else 0.4,
+        first_row=first_row,
+        chosen_by=with_networks(weight),
+        said=lambda table: share * table[f"gnina.{term}"],
+    )
 
 
 def by_networks(term: str) -> Formula:
     """What networks say of the pose that they help to choose, alone."""
 
     def formula(table: Table) -> np.ndarray:
-        rows = picked(table, 2.0)
+        rows = table.chosen(with_networks(2.0)(table))
         return table.by_molecule(np.where(rows < 0, -np.inf, table[f"gnina.{term}"][rows]))
 
     return formula
