@@ -82,7 +82,7 @@ def _choice(
     networks = [
         f"{w:g} logit of {function(name).name}" for name, w in heard.items() if name in NETWORKS
     ]
-    ranked = f"that energy{' alone' if networks else ''}"
+    ranked = f"that energy{' alone' if networks and not networks_rank else ''}"
     if energies:
         chosen = f"The pose of lowest energy ({' + '.join(energies)})"
         if networks:

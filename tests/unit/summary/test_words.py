@@ -292,6 +292,7 @@ def test_the_methods_say_what_was_done() -> None:
     both = {"rank_by": "networks", "pose_weights": {"vina": 1.0, "gnina": 2.0}}
     found = of_target("networks", {"rounds": 1}, both, ["vina", "gnina"])
     assert "number of heavy atoms, plus 0.3 logit of the networks. The networks were" in found
+    assert "molecules were ranked by that energy, less the ligand's own part" in found
     # Poses of AutoDock's search are not refined.
     found = of_target("consensus", {"rounds": 0, "field": "ad4"}, energy, ["vina", "ad4"])
     assert "clustered, and scored by Vina and AD4 [2, 3]." in found
