@@ -44,8 +44,18 @@ typedef struct {
   float slope[OWN];               // derivatives of the energy
 } individual_t;
 
-// Whether a gene is one of the rotation vector, which starts anew with each step.
+// Whether a gene is one of the rotation.
 static inline int is_turn(int d) { return d >= 3 && d < RIGID; }
+
+// Begin at an orientation: a rotation vector starts anew with each step.
+static inline void orient(sg_t sg, individual_t *own, float4 angles) {
+  own->trial.orientation[0] = rotation_by(angles);
+  for (int k = 0; k < OWN; k++) {
+    const int d = k * SG_SIZE + sg.lane;
+    const float angle = d == 3 ? angles.x : d == 4 ? angles.y : angles.z;
+    if (is_turn(d)) own->trial.value[0][k] = GRADIENT ? 0.0f : angle;
+  }
+}
 
 // An individual of the first generation: anywhere in the box, any orientation and torsions.
 static void first_genotype(
@@ -57,16 +67,14 @@ static void first_genotype(
     const float low = d == 0 ? g.origin.x : d == 1 ? g.origin.y : g.origin.z;
     const float high = d == 0 ? g.last.x : d == 1 ? g.last.y : g.last.z;
     own->trial.value[0][k] = d < 3 ? fma(u, high - low, low) : 3.14159265f * (2.0f * u - 1.0f);
-    if (is_turn(d)) {
-      shared[d] = u;
-      own->trial.value[0][k] = 0.0f;
-    }
+    if (is_turn(d)) shared[d] = u;
   }
   sg_sync(sg);
   const float one = sqrt(1.0f - shared[3]), two = sqrt(shared[3]);
   const float alpha = 6.28318531f * shared[4], beta = 6.28318531f * shared[5];
-  own->trial.orientation[0] = (float4)(one * fast_sin(alpha), one * fast_cos(alpha),
-                                       two * fast_sin(beta), two * fast_cos(beta));
+  orient(sg, own,
+         axis_angles((float4)(one * fast_sin(alpha), one * fast_cos(alpha), two * fast_sin(beta),
+                              two * fast_cos(beta))));
   sg_sync(sg);
 }
 
@@ -97,7 +105,7 @@ static int breed(sg_t sg,
                  lga_settings_t o,
                  previous_t previous,
                  individual_t *own) {
-  const int torsions = p->ligand.torsions, length = TORSION + torsions, genes = 4 + torsions;
+  const int length = TORSION + p->ligand.torsions, genes = RIGID + p->ligand.torsions;
   volatile __global const float *genotypes = previous.genotypes, *energies = previous.energies;
   // A tournament needs three numbers and the crossover three more; each lane draws one.
   for (int n = sg.lane; n < CHOICES; n += SG_SIZE) shared[n + 1] = draw(key, number, CHOICE, n);
@@ -120,22 +128,26 @@ static int breed(sg_t sg,
   volatile __global const float *mother = genotypes + (size_t)parents[0] * length;
   volatile __global const float *father = genotypes + (size_t)parents[1] * length;
   const int mixed = shared[6] < o.crossover;
-  const int one = (int)(shared[7] * (float)genes), two = (int)(shared[8] * (float)genes);
+  const float points = (float)(genes - 1);
+  const int one = (int)(shared[7] * points), two = (int)(shared[8] * points);
   const int low = mixed ? min(one, two) : genes, high = mixed ? max(one, two) : 0;
+  __local float *angles = shared + CHOICES;
+  const float4 hers = axis_angles((float4)(mother[3], mother[4], mother[5], mother[6]));
+  const float4 his = axis_angles((float4)(father[3], father[4], father[5], father[6]));
   for (int k = 0; k < OWN; k++) {
     const int d = k * SG_SIZE + sg.lane;
     own->trial.value[0][k] = 0.0f;
-    if (d >= RIGID + torsions) continue;
-    const int gene = d < 3 ? d : d - 2, place = d < 3 ? d : d + 1;
-    if (!is_turn(d))
-      own->trial.value[0][k] = swapped(gene, low, high) ? father[place] : mother[place];
-    if (draw(key, number, MUTATED, d) < o.mutation)
-      own->trial.value[0][k] +=
-          (2.0f * draw(key, number, AMOUNT, d) - 1.0f) * (d < 3 ? SHIFT : TURN);
+    if (d >= genes) continue;
+    const int other = swapped(d, low, high), place = d < 3 ? d : d + 1;
+    const float step = mutation(key, number, d, o.mutation);
+    const float4 from = other ? his : hers;
+    if (is_turn(d))
+      angles[d - 3] = (d == 3 ? from.x : d == 4 ? from.y : from.z) + step;
+    else
+      own->trial.value[0][k] = (other ? father[place] : mother[place]) + step;
   }
-  volatile __global const float *q =
-      (swapped(ORIENTATION, low, high) ? father : mother) + ORIENTATION;
-  own->trial.orientation[0] = (float4)(q[0], q[1], q[2], q[3]);
+  sg_sync(sg);
+  orient(sg, own, (float4)(angles[0], angles[1], angles[2], 0.0f));
   sg_sync(sg);
   return 1;
 }
@@ -197,16 +209,17 @@ static int step_on(sg_t sg,
                    uint key,
                    int number) {
   const int freedoms = RIGID + p->ligand.torsions;
-  const int success = energy[0] < b->lowest;
+  const int lower = energy[0] < b->lowest, success = energy[0] < b->lowest - GAIN;
   b->evaluations++;
-  b->lowest = success ? energy[0] : b->lowest;
-  if (success || b->evaluations == 1) keep(own, 0);
+  b->lowest = lower ? energy[0] : b->lowest;
+  if (lower || b->evaluations == 1) keep(own, 0);
   count_success(b, success);
   if (b->evaluations >= iterations || b->size <= SMALLEST) return 0;
   for (int k = 0; k < OWN; k++) {
     const int d = k * SG_SIZE + sg.lane;
     if (d >= freedoms) continue;
-    const float unit = d < 3 ? UNIT_SHIFT : UNIT_TURN, g = own->slope[k] * unit;
+    const float unit = unit_of(d);
+    const float g = fmin(fmax(own->slope[k] * unit, -MOST_RISE), MOST_RISE);
     const float gradients = fma(1.0f - MEMORY, g * g, MEMORY * own->first[k]);
     const float before = own->second[k];
     const float step = -g * fast_sqrt((before + SMALL) * fast_recip(gradients + SMALL));
@@ -258,10 +271,8 @@ static int step_on(sg_t sg,
     if (d >= freedoms) continue;
     own->second[k] = random_part(key, number, b->iteration, d, b->size, p->ligand.atoms, freedoms);
     const float along = own->second[k] + own->first[k];
-    for (int s = 0; s < TRIALS; s++)
-      own->trial.value[s][k] = (is_turn(d) ? 0.0f : own->kept[k]) + (s ? -along : along);
+    for (int s = 0; s < TRIALS; s++) own->trial.value[s][k] = own->kept[k] + (s ? -along : along);
   }
-  for (int s = 0; s < TRIALS; s++) own->trial.orientation[s] = own->orientation;
   return 1;
 }
 

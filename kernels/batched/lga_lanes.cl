@@ -11,6 +11,7 @@
 //
 // NumPy twin: ligen_py/engine/genetic/reference.py.
 
+#include "axis_angles.clh"
 #include "bfgs.clh"
 #include "genetic.clh"
 #include "individual.clh"
@@ -76,33 +77,29 @@ static void breed(const problem_t *p,
                   lga_settings_t o,
                   __global const float *genotypes,
                   __global const float *energies) {
-  const int torsions = p->ligand.torsions, length = TORSION + torsions, genes = 4 + torsions;
+  const int length = TORSION + p->ligand.torsions, genes = RIGID + p->ligand.torsions;
   __global const float *mother =
       genotypes + (size_t)parent(key, individual, 0, o.population, energies, o.tournament) * length;
   __global const float *father =
       genotypes + (size_t)parent(key, individual, 3, o.population, energies, o.tournament) * length;
-  const int one = (int)(draw(key, individual, CHOICE, 7) * (float)genes);
-  const int two = (int)(draw(key, individual, CHOICE, 8) * (float)genes);
+  const int one = (int)(draw(key, individual, CHOICE, 7) * (float)(genes - 1));
+  const int two = (int)(draw(key, individual, CHOICE, 8) * (float)(genes - 1));
   const int mixed = draw(key, individual, CHOICE, 6) < o.crossover;
   const int low = mixed ? min(one, two) : genes, high = mixed ? max(one, two) : 0;
-  for (int n = 0; n < length; n++) {
-    const int gene = n < ORIENTATION ? n : n < TORSION ? ORIENTATION : n - 3;
-    AT(TRIAL + n) = swapped(gene, low, high) ? father[n] : mother[n];
+  const float4 hers = axis_angles((float4)(mother[3], mother[4], mother[5], mother[6]));
+  const float4 his = axis_angles((float4)(father[3], father[4], father[5], father[6]));
+  for (int n = 0; n < genes; n++) {
+    const int place = n < 3 ? n : n + 1;
+    const float gene = swapped(n, low, high) ? father[place] : mother[place];
+    AT(TRIAL + place) = gene + mutation(key, individual, n, o.mutation);
   }
-  float step[3] = {0.0f, 0.0f, 0.0f};
-  for (int n = 0; n < RIGID + torsions; n++) {
-    if (draw(key, individual, MUTATED, n) < o.mutation) {
-      const float amount = 2.0f * draw(key, individual, AMOUNT, n) - 1.0f;
-      if (n < 3) {
-        AT(TRIAL + n) += amount * SHIFT;
-      } else if (n < RIGID) {
-        step[n - 3] = amount * TURN;
-      } else {
-        AT(TRIAL + 1 + n) += amount * TURN;
-      }
-    }
-  }
-  turn_trial(s, step[0], step[1], step[2]);
+  const float4 angles =
+      (float4)(swapped(3, low, high) ? his.x : hers.x, swapped(4, low, high) ? his.y : hers.y,
+               swapped(5, low, high) ? his.z : hers.z, 0.0f);
+  const float4 steps =
+      (float4)(mutation(key, individual, 3, o.mutation), mutation(key, individual, 4, o.mutation),
+               mutation(key, individual, 5, o.mutation), 0.0f);
+  put_quaternion(s, rotation_by(angles + steps));
 }
 
 static inline void copy_slots(slots_t s, int to, int from, int count) {
@@ -220,15 +217,15 @@ static int step_on(
 static int step_on(
     const problem_t *p, slots_t s, progress_t *b, float energy, int iterations, uint key, int who) {
   const int freedoms = RIGID + p->ligand.torsions;
-  const int success = energy < b->lowest;
-  b->lowest = success ? energy : b->lowest;
-  if (success || b->evaluations == 1) copy_slots(s, KEPT, TRIAL, freedoms + 1);
+  const int lower = energy < b->lowest, success = energy < b->lowest - GAIN;
+  b->lowest = lower ? energy : b->lowest;
+  if (lower || b->evaluations == 1) copy_slots(s, KEPT, TRIAL, freedoms + 1);
   count_success(b, success);
   if (b->evaluations >= iterations || b->size <= SMALLEST) return 0;
   float turn[3];
   for (int n = 0; n < freedoms; n++) {
-    const float unit = n < 3 ? UNIT_SHIFT : UNIT_TURN;
-    const float g = AT(SLOPE + n) * unit;
+    const float unit = unit_of(n);
+    const float g = fmin(fmax(AT(SLOPE + n) * unit, -MOST_RISE), MOST_RISE);
     const float gradients = fma(1.0f - MEMORY, g * g, MEMORY * AT(FIRST_VECTOR + n));
     const float before = AT(SECOND_VECTOR + n);
     const float step = -g * sqrt((before + SMALL) / (gradients + SMALL));
@@ -267,7 +264,7 @@ static void random_step(const problem_t *p, slots_t s, progress_t b, uint key, i
       AT(TRIAL + 1 + n) += step;
     }
   }
-  turn_trial(s, turn[0], turn[1], turn[2]);
+  put_quaternion(s, rotation_by(b.angles + (float4)(turn[0], turn[1], turn[2], 0.0f)));
 }
 
 // After an evaluation: keep the genotype if it is better, else try the opposite step, else another.
@@ -277,7 +274,16 @@ static int step_on(
   const int success = energy < b->lowest, start = b->evaluations == 1;
   b->lowest = success ? energy : b->lowest;
   if (success || start) copy_slots(s, KEPT, TRIAL, freedoms + 1);
-  if (!start) {
+  if (start) {
+    const int q = KEPT + ORIENTATION;
+    b->angles = axis_angles((float4)(AT(q), AT(q + 1), AT(q + 2), AT(q + 3)));
+  } else {
+    if (success) {
+      const float sign = b->opposite ? -1.0f : 1.0f;
+      b->angles += sign * (float4)(AT(FIRST_VECTOR + 3) + AT(SECOND_VECTOR + 3),
+                                   AT(FIRST_VECTOR + 4) + AT(SECOND_VECTOR + 4),
+                                   AT(FIRST_VECTOR + 5) + AT(SECOND_VECTOR + 5), 0.0f);
+    }
     if (!success && !b->opposite) {
       b->opposite = 1;
       random_step(p, s, *b, key, who);

@@ -63,7 +63,7 @@ class LgaSettings(Section):
         60.0, ge=50, le=100, description="how often the better of two becomes a parent, in percent"
     )
     crossover: float = Field(
-        10.0,
+        20.0,
         ge=0,
         le=100,
         description="individuals with genes of two parents, in percent; with adadelta and "

@@ -97,7 +97,8 @@ def test_an_atom_in_a_map(device: Device, program: Program) -> None:
     given = grid.row(), cells, atoms, energies
     gradients = called(program, "look_ups", len(places), *given, width=4)
     shares = np.ones((len(places), 1))
-    problem: Any = SimpleNamespace(grid=grid, maps=values, shares=shares)
+    limits = {"wall": WALL, "steepest": np.inf}
+    problem: Any = SimpleNamespace(grid=grid, maps=values, shares=shares, **limits)
     energy, gradient = Problem.look_up(problem, places.astype(float))
     found = buffers.download(device, energies, (len(places),), np.float32)
     assert found == pytest.approx(energy, abs=2e-5)

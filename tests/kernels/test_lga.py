@@ -64,7 +64,8 @@ def problem(system: tuple[Ad4Ligands, Ad4Field], device: Device, number: int) ->
     ligands, field = system
     shape = (field.maps.count, *field.maps.grid.shape)
     values = buffers.download(device, field.maps.buffer, shape, np.float32)
-    return Problem.of("ad4", ligands, number, field, values)
+    one = Problem.of("ad4", ligands, number, field, values)
+    return replace(one, wall=twin.WALL, steepest=twin.STEEPEST)
 
 
 def searched(system: tuple[Ad4Ligands, Ad4Field], device: Device, **given: Any) -> dict[int, Found]:

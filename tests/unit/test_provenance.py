@@ -214,6 +214,7 @@ REPLANNED: dict[str, set[str]] = {
     "kernels/include/ad4.clh": {"lga", "refine", "score"},
     "kernels/include/ad4_field.clh": {"lga", "refine"},
     "kernels/include/ad4_pose.clh": {"lga"},
+    "kernels/include/axis_angles.clh": {"lga"},
     "kernels/include/bfgs.clh": {"lga"},
     "kernels/include/descent.clh": {"lga", "refine"},
     "kernels/include/ad4_pull.clh": {"lga", "refine"},

@@ -26,7 +26,7 @@ from ligen_py.engine.functions.ad4.constants import (
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic import pair_steps
 from ligen_py.engine.genetic.effort import looks_every, most_evaluations
-from ligen_py.engine.genetic.reference import LOOKS
+from ligen_py.engine.genetic.reference import LOOKS, STEEPEST, WALL
 from ligen_py.engine.geometry import inverse_bond_lengths
 from ligen_py.engine.pose_arrays import kernel_torsions
 from ligen_py.engine.refinement.chemical_field import Particles
@@ -581,6 +581,7 @@ class Lga:
             **definitions(),
             "MAX_ATOMS": atoms, "MAX_FREEDOMS": freedoms, "GRADIENT": gradient,
             "BFGS": bfgs, "SG_SIZE": self._lanes, "WG_SUB_GROUPS": 1, "AHEAD": AHEAD,
+            "WALL": f"{WALL!r}f", "STEEPEST": f"{STEEPEST!r}f",
         }  # fmt: skip
         if self.form == "sub_groups":
             macros |= {"MAX_GENES": freedoms + 1, "LOOKS": LOOKS}

@@ -7,7 +7,7 @@ FEWEST = 500_000
 FULL_RUNS = 50
 LOOKS_EVERY = 5
 """Generations between two looks of the automatic stop, AutoDock-GPU's."""
-FLEXIBLE, DOUBLING = 8, 1.25
+FLEXIBLE, DOUBLING = 10, 1.25
 """With more torsions there are more generations; so many torsions double them."""
 MOST_BETWEEN = 1000
 
@@ -42,8 +42,8 @@ def most_evaluations(settings: LgaSettings, torsions: int) -> int:
 def looks_every(settings: LgaSettings, torsions: int) -> int:
     """Generations between two looks of the automatic stop.
 
-    >>> [looks_every(LgaSettings(), torsions) for torsions in (0, 8, 9, 10, 12, 15, 32)]
-    [5, 5, 9, 15, 46, 243, 1000]
+    >>> [looks_every(LgaSettings(), torsions) for torsions in (0, 10, 11, 12, 15, 18, 32)]
+    [5, 5, 9, 15, 80, 422, 1000]
     """
     if settings.stop_every:
         return settings.stop_every

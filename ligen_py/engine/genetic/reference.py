@@ -1,9 +1,10 @@
 """The NumPy twin of both forms of AutoDock's Lamarckian genetic algorithm, readable.
 
 It is the specification, in float64; energies and gradients are those of
-`ligen_py.engine.refinement.reference.Problem`. A whole run is chaotic (it decides by comparing
-energies), so a kernel agrees with it to rounding over single generations and short local searches
-only. Random numbers are functions of ligand, run, generation, individual and gene alone.
+`ligen_py.engine.refinement.reference.Problem` with `WALL` and `STEEPEST`. A whole run is chaotic
+(it decides by comparing energies), so a kernel agrees with it to rounding over single generations
+and short local searches only. Random numbers are functions of ligand, run, generation, individual
+and gene alone.
 
 Sources: G. M. Morris et al., J. Comput. Chem. 19 (1998) 1639-1662 (the algorithm); F. J. Solis,
 R. J.-B. Wets, Math. Oper. Res. 6 (1981) 19-30; M. D. Zeiler, arXiv:1212.5701 (ADADELTA);
@@ -35,8 +36,18 @@ IN_A_ROW = 4
 SMALLEST = 0.01
 """A local search ends when its steps have shrunk to this part of the first."""
 
-UNIT_SHIFT, UNIT_TURN = 0.375, np.deg2rad(1)
-"""Units of ADADELTA's gradients and steps: Angstrom and radians."""
+WALL = 1e6
+"""Energy an atom pays per Angstrom outside the box, kcal/mol: more than any clash in it."""
+STEEPEST = 8.0
+"""The most that gradients have of an atom's force in the maps and of a pair's, kcal/mol/A: so
+that the worst clash alone does not decide where to go."""
+
+UNIT_SHIFT, UNIT_TURN, UNIT_TORSION = 0.75, np.deg2rad(4), np.deg2rad(2)
+"""Units of ADADELTA: of the position, Angstrom, of the orientation and of torsions, radians."""
+MOST_RISE = 8.0
+"""What ADADELTA sees of a derivative at most, kcal/mol a unit: it forgets a steep past soon."""
+GAIN = 0.01
+"""By which an energy must be lower to count as a success of ADADELTA, kcal/mol."""
 MEMORY, SMALL = 0.8, 0.01
 """ADADELTA's decay of what was before, and what keeps its first step from being none."""
 
@@ -79,6 +90,34 @@ class Size:
         angles = np.full(self.torsions, STEP_TURN / np.sqrt(self.freedoms))
         rigid = np.repeat([STEP_SHIFT, STEP_TURN / np.sqrt(self.atoms)], 3)
         return np.concatenate([rigid, angles])
+
+
+def axis_angles(quaternion: np.ndarray) -> np.ndarray:
+    """AutoDock's genes of an orientation (w, x, y, z), radians.
+
+    The axis' angle about z and that from z, and that of the turn about it.
+    """
+    w, x, y, z = quaternion
+    flat = np.hypot(x, y)
+    return np.array([np.arctan2(y, x), np.arctan2(flat, z), 2 * np.arctan2(np.hypot(flat, z), w)])
+
+
+def rotation_by(angles: np.ndarray) -> np.ndarray:
+    """The quaternion (w, x, y, z) of such genes."""
+    around, down, turn = angles
+    x, y = np.sin(down) * np.cos(around), np.sin(down) * np.sin(around)
+    return np.array([np.cos(turn / 2), *(np.sin(turn / 2) * np.array([x, y, np.cos(down)]))])
+
+
+def genes_of(genotype: Genotype) -> np.ndarray:
+    """Its genes (6 + torsions,): position, the angles of the orientation, torsions."""
+    angles = axis_angles(genotype.quaternion)
+    return np.concatenate([genotype.translation, angles, genotype.torsion])
+
+
+def genotype_of(genes: np.ndarray) -> Genotype:
+    """The genotype with these genes."""
+    return Genotype(genes[:3], rotation_by(genes[3:RIGID]), genes[RIGID:])
 
 
 def generation_key(key: int, run: int, generation: int) -> int:
@@ -131,24 +170,17 @@ def bred(
         return population[better if draw(first + 2) < settings.tournament / 100 else worse]
 
     mother, father = parent(0), parent(3)
-    torsions = len(mother.torsion)
-    # Genes that are exchanged: position by component, the whole orientation, torsions.
-    genes = np.arange(4 + torsions)
-    low, high = sorted(int(draw(n) * len(genes)) for n in (7, 8))
+    genes = np.arange(RIGID + len(mother.torsion))
+    low, high = sorted(int(draw(n) * (len(genes) - 1)) for n in (7, 8))
     swapped = (genes > low) & ((genes <= high) | (low == high))
     if draw(6) >= settings.crossover / 100:
         swapped[:] = False
-    child = Genotype(
-        np.where(swapped[:3], father.translation, mother.translation),
-        father.quaternion if swapped[3] else mother.quaternion,
-        np.where(swapped[4:], father.torsion, mother.torsion),
-    )
-    step = np.zeros(RIGID + torsions)
-    for gene in range(RIGID + torsions):
+    child = np.where(swapped, genes_of(father), genes_of(mother))
+    for gene in genes.tolist():
         if uniform(key, individual, MUTATED, gene) < settings.mutation / 100:
             amount = 2 * uniform(key, individual, AMOUNT, gene) - 1
-            step[gene] = amount * (SHIFT if gene < 3 else TURN)
-    return child.moved(step)
+            child[gene] += amount * (SHIFT if gene < 3 else TURN)
+    return genotype_of(child)
 
 
 @dataclass
@@ -180,16 +212,16 @@ def adadelta(evaluate: Evaluate, start: Genotype, iterations: int) -> Improved:
     """Steps against the gradient, each gene's by its own past; the best genotype that was met."""
     place, best, lowest = start, start, np.inf
     freedoms = RIGID + len(start.torsion)
-    unit = np.where(np.arange(freedoms) < 3, UNIT_SHIFT, UNIT_TURN)
+    unit = np.repeat([UNIT_SHIFT, UNIT_TURN, UNIT_TORSION], [3, 3, freedoms - RIGID])
     gradients, steps, pace = np.zeros(freedoms), np.zeros(freedoms), Pace()
     evaluations = 0
     while evaluations < iterations and pace.size > SMALLEST:
         energy, gradient = evaluate(place)
         evaluations += 1
-        pace.count(energy < lowest)
+        pace.count(energy < lowest - GAIN)
         if energy < lowest:
             lowest, best = energy, place
-        g = gradient * unit
+        g = np.clip(gradient * unit, -MOST_RISE, MOST_RISE)
         gradients = MEMORY * gradients + (1 - MEMORY) * g**2
         step = -g * np.sqrt((steps + SMALL) / (gradients + SMALL))
         steps = MEMORY * steps + (1 - MEMORY) * step**2
@@ -217,7 +249,7 @@ def solis_wets(
 
     A step changes few of many genes: each with a probability of one to the root of their number.
     """
-    place, lowest, evaluations = start, evaluate(start)[0], 1
+    best, place, lowest, evaluations = start, genes_of(start), evaluate(start)[0], 1
     genes = range(size.freedoms)
     share = 1 / np.sqrt(size.freedoms)
     bias, pace = np.zeros(size.freedoms), Pace()
@@ -231,17 +263,17 @@ def solis_wets(
         deviate = pace.size * size.reach * (2 * draws - 1) * changed
         success = False
         for sign in (1, -1):
-            there = place.moved(sign * (deviate + bias))
-            energy = evaluate(there)[0]
+            there = place + sign * (deviate + bias)
+            energy = evaluate(genotype_of(there))[0]
             evaluations += 1
             if energy < lowest:
-                place, lowest, success = there, energy, True
+                best, place, lowest, success = genotype_of(there), there, energy, True
                 bias = 0.6 * bias + sign * 0.4 * deviate
                 break
         else:
             bias = 0.5 * bias
         pace.count(success)
-    return Improved(lowest, place, evaluations)
+    return Improved(lowest, best, evaluations)
 
 
 def improved(

@@ -77,6 +77,11 @@ class Problem:
     tested: np.ndarray
     maps: np.ndarray
     grid: Grid
+    wall: float = WALL
+    """Energy an atom pays per Angstrom outside the box, kcal/mol."""
+    steepest: float = np.inf
+    """The most that the gradient has of a component of an atom's force in the maps, and of a pair's
+    force, kcal/mol/A."""
 
     @classmethod
     def of(
@@ -146,8 +151,9 @@ class Problem:
                 gradient[:, axis] += (
                     height * others * (1 if corner[axis] else -1) / self.grid.spacing
                 )
-        gradient = np.where(outside == 0, gradient, WALL * np.sign(outside))
-        return value + WALL * np.abs(outside).sum(axis=1), gradient
+        gradient = np.clip(gradient, -self.steepest, self.steepest)
+        gradient = np.where(outside == 0, gradient, self.wall * np.sign(outside))
+        return value + self.wall * np.abs(outside).sum(axis=1), gradient
 
     def evaluate(self, genotype: Genotype) -> tuple[float, np.ndarray]:
         """Energy, kcal/mol, and its gradient (6 + torsions,)."""
@@ -156,6 +162,7 @@ class Problem:
         apart = xyz[:, None] - xyz
         r = np.maximum(np.linalg.norm(apart, axis=-1), 1e-3)
         energy, slope = self.pair_energy(r)
+        slope = np.clip(slope, -self.steepest, self.steepest)
         force = force + (np.where(self.tested, slope / r, 0)[..., None] * apart).sum(axis=1)
         moment = np.cross(xyz - genotype.translation, force)
         torsion = []

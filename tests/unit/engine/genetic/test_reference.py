@@ -1,5 +1,6 @@
 """The genetic algorithm's twin on functions whose lowest point is known."""
 
+from collections.abc import Iterator
 from typing import get_args
 
 import numpy as np
@@ -76,6 +77,45 @@ def test_adadelta_stops_when_nothing_improves() -> None:
     assert flat.energy == 1.0
 
 
+def test_adadelta_stops_where_it_gains_little() -> None:
+    energies = iter(np.arange(1000, 0, -1) * 0.9 * twin.GAIN)
+    slow = twin.adadelta(lambda genotype: (next(energies), np.zeros(8)), start(), 300)
+    assert slow.evaluations == 1 + 7 * 4
+    assert slow.energy == pytest.approx((1000 - 28) * 0.9 * twin.GAIN)  # but it is kept
+
+
+def test_adadelta_forgets_a_steep_past() -> None:
+    """After one huge derivative its steps are as large as after one that is merely large."""
+    places = []
+    for first in (1e9, 2 * twin.MOST_RISE / twin.UNIT_SHIFT):
+        slopes = iter([first, *[1.0] * 20])
+        met: list[float] = []
+
+        def slope(
+            genotype: Genotype, slopes: Iterator[float] = slopes, met: list[float] = met
+        ) -> tuple[float, np.ndarray]:
+            met.append(genotype.translation[0])
+            return -float(len(met)), np.concatenate([[next(slopes)], np.zeros(7)])
+
+        twin.adadelta(slope, start(), 20)
+        places.append(met)
+    assert places[0] == places[1]
+    assert places[0][0] - places[0][-1] > 1
+
+
+def test_the_genes_of_an_orientation_are_angles_of_its_axis_and_turn() -> None:
+    # A quarter turn about an axis in the plane of x and z, half way between them.
+    q = twin.rotation_by(np.array([0, np.pi / 4, np.pi / 2]))
+    assert q == pytest.approx([np.sqrt(0.5), 0.5, 0, 0.5])
+    for individual in range(50):
+        q = start(individual).quaternion
+        angles = twin.axis_angles(q)
+        assert twin.rotation_by(angles) == pytest.approx(q)
+        assert -np.pi <= angles[0] <= np.pi
+        assert 0 <= angles[1] <= np.pi
+        assert 0 <= angles[2] <= 2 * np.pi
+
+
 def test_solis_wets_stops_when_nothing_improves() -> None:
     flat = twin.solis_wets(lambda genotype: (1.0, np.zeros(8)), start(), 300, 5, 0, SIZE)
     assert flat.evaluations == 1 + 2 * 7 * 4
@@ -93,11 +133,13 @@ def test_bfgs_leaves_a_minimum_at_once() -> None:
 
 def test_solis_and_wets_steps_change_few_genes_and_turn_large_ligands_less() -> None:
     size = twin.Size(torsions=10, atoms=25, arm=1.0)
-    begin = twin.Genotype(np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(10))
+    angles = np.array([0.3, 1.2, 2.0])
+    begin = twin.Genotype(np.zeros(3), twin.rotation_by(angles), np.zeros(10))
     steps: list[np.ndarray] = []
 
     def flat(genotype: twin.Genotype) -> tuple[float, np.ndarray]:
-        turn = 2 * genotype.quaternion[1:]
+        turn = twin.axis_angles(genotype.quaternion) - angles
+        turn[np.abs(turn) < 1e-12] = 0
         steps.append(np.concatenate([genotype.translation, turn, genotype.torsion]))
         return 1.0, np.zeros(size.freedoms)
 
@@ -120,7 +162,9 @@ def test_children_have_genes_of_their_parents() -> None:
         child = twin.bred(9, individual, population, energies, settings)
         assert all(any(x == p.translation[i] for p in population) for i, x in
                    enumerate(child.translation))  # fmt: skip
-        assert any(np.allclose(child.quaternion, p.quaternion) for p in population)
+        angles = np.array([twin.axis_angles(p.quaternion) for p in population])
+        genes = twin.axis_angles(child.quaternion)
+        assert all(np.isclose(angles[:, n], genes[n]).any() for n in range(3))
         assert all(any(x == p.torsion[i] for p in population) for i, x in enumerate(child.torsion))
 
 
