@@ -88,6 +88,7 @@ static void breed(const problem_t *p,
   const int low = mixed ? min(one, two) : genes, high = mixed ? max(one, two) : 0;
   const float4 hers = axis_angles((float4)(mother[3], mother[4], mother[5], mother[6]));
   const float4 his = axis_angles((float4)(father[3], father[4], father[5], father[6]));
+  // The slots of the orientation get what is below.
   for (int n = 0; n < genes; n++) {
     const int place = n < 3 ? n : n + 1;
     const float gene = swapped(n, low, high) ? father[place] : mother[place];
