@@ -53,13 +53,10 @@ of the best molecules alone."""
 
 OF_SEARCH: dict[str, dict[str, dict[str, Any]]] = {
     "ligen": {},
-    "lga": {
-        "filter": {"cluster_rmsd": 2.0, "symmetry": True},
-        "refine": {"rounds": 0, "field": "ad4"},
-    },
+    "lga": {"filter": {"cluster_rmsd": 2.0, "symmetry": True}},
 }
-"""Search -> section -> what differs from the sections' defaults, before the effort's values. The
-genetic algorithm's poses are local minima of AutoDock4's energy: they are kept as they are."""
+"""Search -> section -> what differs from the sections' defaults, before the effort's values: with
+the genetic algorithm the filter's clusters are AutoDock's clusters of runs."""
 
 
 class Method(Section):

@@ -26,7 +26,7 @@ class LgaSettings(Section):
         20, ge=1, le=MAX_RESTARTS, description="independent runs per ligand, a pose each"
     )
     population: int = Field(
-        100,
+        50,
         ge=2,
         le=2048,
         description="individuals of a run; with adadelta and solis_wets the default is 150",

@@ -27,9 +27,20 @@ def test_the_search_chooses_the_stages(folder: Path) -> None:
     assert "MissingRuleException" in small.run(folder, "--dry-run", "-R", "dock").stdout
 
 
+@pytest.mark.parametrize(
+    ("refine", "origin"),
+    [({}, "refined and scored"), ({"rounds": 0, "field": "ad4"}, "docked and scored")],
+)
 def test_a_campaign_runs_and_is_verified(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    refine: dict[str, object],
+    origin: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    config = yaml.safe_load((folder / "c.yaml").read_text())
+    config["refine"] = {**config.get("refine", {}), **refine}
+    (folder / "c.yaml").write_text(yaml.safe_dump(config))
     done = small.run_local(folder)
     assert done.returncode == 0, done.stdout
     assert "Lamarckian genetic algorithm" in (folder / "results" / "report.html").read_text()
@@ -39,4 +50,4 @@ def test_a_campaign_runs_and_is_verified(
     assert "not compared" not in capsys.readouterr().err  # on the device that made it
     words = ["--campaign", words[0], "--output", ".", "--pose", "dhfr", "aspirin", "0"]
     assert export.main(words) == 0
-    assert ">  <pose>\ndocked and scored\n" in Path("dhfr-pose.sdf").read_text()
+    assert f">  <pose>\n{origin}\n" in Path("dhfr-pose.sdf").read_text()
