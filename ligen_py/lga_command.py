@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--resnam", "-N", metavar="NAME",
         help="name of the results: NAME.dlg and NAME.pdbqt (default: the ligand's); of several "
-        "ligands, a folder",
+        "ligands, or with a / behind it, a folder",
     )  # fmt: skip
     box = parser.add_argument_group("the receptor, in one of these ways")
     box.add_argument(
@@ -226,11 +226,10 @@ def _dock(options: argparse.Namespace) -> None:
     # What takes a second to import comes after what is wrong with the command line.
     from ligen_py.engine.genetic.batched import Lga
     from ligen_py.engine.genetic.poses import map_values
-    from ligen_py.molecules.pdbqt_input import read_ligand
     from ligen_py.opencl.device import select
     from ligen_py.records.rows import concatenated
 
-    ligands = [read_ligand(path) for path in options.lfile]
+    ligands = _ligands(options)
     outputs = _outputs(options, ligands)
     together = concatenated([ligand.ligands for ligand in ligands])
     device = select(options.device)
@@ -250,6 +249,46 @@ def _dock(options: argparse.Namespace) -> None:
             _write(options, settings, ligands[row], runs, maps, outputs[row])
     took = f"{search.kernel_seconds:.2f} s on {device.label}"
     log.info("docked %d ligands, %d runs each, in %s", len(ligands), settings.runs, took)
+    left_out = len(options.lfile) - len(ligands)
+    if left_out:
+        raise InputError(
+            f"{left_out} of {len(options.lfile)} ligands were left out, for the reasons above"
+        )
+
+
+def _ligands(options: argparse.Namespace) -> "list[PdbqtLigand]":
+    """The ligands that can be docked; what is wrong with the others is said.
+
+    InputError where none can, and where the box would be around another ligand than the first.
+    """
+    from ligen_py.molecules.autogrid import read_field, require
+    from ligen_py.molecules.pdbqt import type_name
+    from ligen_py.molecules.pdbqt_input import read_ligand
+
+    there = None
+    if options.ffile is not None:
+        there = read_field(options.ffile)[1]
+        require(options.ffile, there, [])
+    ligands: list[PdbqtLigand] = []
+    for path in options.lfile:
+        try:
+            ligand = read_ligand(path)
+            if there is not None:
+                types = [type_name(kind) for kind in np.unique(ligand.ligands.type).tolist()]
+                try:
+                    require(options.ffile, there, types)
+                except InputError as error:
+                    raise InputError(f"{path}: {error}") from None
+        except InputError as error:
+            around = path == options.lfile[0] and options.receptor and not options.center
+            if len(options.lfile) == 1 or around:
+                raise
+            log.warning("left out: %s", error)
+        else:
+            ligands.append(ligand)
+    if not ligands:
+        raise InputError("no ligand can be docked, for the reasons above")
+    return ligands
 
 
 def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> list[Path]:
@@ -263,10 +302,11 @@ def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> l
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"{twice[0]}.pdbqt: two ligands have this name; rename one")
-    if len(ligands) == 1:
-        outputs = [Path(options.resnam or names[0])]
+    place = options.resnam or ""
+    if len(options.lfile) > 1 or place.endswith("/"):
+        outputs = [Path(place or ".") / name for name in names]
     else:
-        outputs = [Path(options.resnam or ".") / name for name in names]
+        outputs = [Path(place or names[0])]
     written = {Path(f"{output}{end}"): "--resnam" for output in outputs for end in ENDINGS}
     if options.write_maps:
         written[Path(f"{options.write_maps}.maps.fld")] = "--write-maps"
@@ -301,7 +341,8 @@ def _field(
         by_name = {name.upper(): value for name, value in maps.values.items()}
         grid = Grid(maps.origin.astype(np.float32), maps.spacing, maps.shape)
         given = {kind: by_name[kind.name] for kind in types}
-        return GivenField(device, grid, maps.values[CHARGE], maps.values[SOLVATION], given), maps
+        common = by_name[CHARGE.upper()], by_name[SOLVATION.upper()]
+        return GivenField(device, grid, *common, given), maps
     receptor = read_receptor(options.receptor)
     center = np.array(options.center if options.center else middle)
     spacing = LgaSettings().spacing

@@ -43,10 +43,10 @@ class Autogrid:
         return self.center - self.spacing * (np.array(self.shape) - 1) / 2
 
 
-def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
-    """The maps that a .fld file names; of some types alone, and `e` and `d`.
+def read_field(path: Path) -> tuple[dict[str, list[str]], dict[str, Path]]:
+    """What a .fld file says: words behind each name, and the map of each type.
 
-    InputError that names the file and line where they cannot be used.
+    InputError where it is none of AutoGrid's.
     """
     words = {}
     files: dict[str, Path] = {}
@@ -65,15 +65,29 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
             files[_type_of(named[1])] = path.parent / named[1]
     if "SPACING" not in words or not files:
         raise InputError(f"{path}: no field file of AutoGrid; give NAME.maps.fld")
-    spacing, center, shape = _box(path, words)
-    wanted = None if types is None else {name.upper() for name in (*types, CHARGE, SOLVATION)}
+    return words, files
+
+
+def require(path: Path, files: Mapping[str, Path], types: Sequence[str]) -> None:
+    """InputError where the maps of a .fld file lack `e`, `d` or one of some types."""
     there = {name.upper() for name in files}
-    for name in (CHARGE, SOLVATION, *(types or ())):
+    for name in (CHARGE, SOLVATION, *types):
         if name.upper() not in there:
             raise InputError(
                 f"{path}: no map for atom type {name}; there are: {', '.join(sorted(files))}; run "
                 "AutoGrid with this type, too"
             )
+
+
+def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
+    """The maps that a .fld file names; of some types alone, and `e` and `d`.
+
+    InputError that names the file and line where they cannot be used.
+    """
+    words, files = read_field(path)
+    spacing, center, shape = _box(path, words)
+    wanted = None if types is None else {name.upper() for name in (*types, CHARGE, SOLVATION)}
+    require(path, files, types or ())
     values = {
         name: _read_map(file, path, spacing, center, shape)
         for name, file in files.items()

@@ -1,6 +1,7 @@
 """The command `ligen lga`: AutoDock's files in, docking logs out, read by Meeko and Ringtail."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -126,6 +127,48 @@ def test_several_ligands_are_docked_as_alone(folder: Path) -> None:
     many = (folder / "many" / "same.dlg").read_text().splitlines()
     assert poses == [line for line in many if line.startswith("DOCKED: ATOM")]
     assert (folder / "many" / "acid.pdbqt").is_file()
+
+
+def test_ligands_that_cannot_be_docked_do_not_stop_the_others(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bad.pdbqt").write_text("nothing")
+    (folder / "fluor.pdbqt").write_text(meekos("FCCO"))
+    files = [str(folder / f"{name}.pdbqt") for name in ("bad", "lig", "fluor")]
+    maps = ["--ffile", str(folder / "rec.maps.fld"), *FEW, "--resnam"]
+    assert lga_command.main([*maps, str(folder / "rest"), "--lfile", *files]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith(f"left out: {files[0]}: no ROOT")
+    assert said[1].startswith(f"left out: {files[2]}: ")
+    assert "no map for atom type F" in said[1]
+    assert said[-1].endswith("2 of 3 ligands were left out, for the reasons above")
+    assert sorted(path.name for path in (folder / "rest").iterdir()) == ["lig.dlg", "lig.pdbqt"]
+    assert lga_command.main([*maps, str(folder / "none"), "--lfile", files[0], files[2]]) == 1
+    assert "no ligand can be docked" in capsys.readouterr().err.splitlines()[-1]
+    # Without a centre the box is around the first ligand, not around whichever can be read.
+    receptor = ["--receptor", str(folder / "rec.pdbqt"), *FEW, "--resnam", str(folder / "none")]
+    assert lga_command.main([*receptor, "--lfile", *files]) == 1
+    assert "bad.pdbqt: no ROOT" in capsys.readouterr().err.splitlines()[-1]
+    assert not (folder / "none").exists()
+
+
+def test_a_name_with_a_slash_behind_it_is_a_folder(folder: Path) -> None:
+    """As for several ligands: the number of files that a pattern finds decides nothing."""
+    dock(folder, "unused", "--resnam", f"{folder / 'slash'}/")
+    found = sorted(path.name for path in (folder / "slash").iterdir())
+    assert found == ["lig.dlg", "lig.pdbqt"]
+
+
+def test_maps_of_charge_and_desolvation_may_be_in_capitals(folder: Path) -> None:
+    """As atom types may."""
+    for path in folder.glob("rec.*.map"):
+        kind = path.name.split(".")[1]
+        shutil.copy(path, folder / f"up.{kind.upper()}.map")
+    text = (folder / "rec.maps.fld").read_text()
+    up = re.sub(r"file=rec\.(\w+)\.map", lambda found: f"file=up.{found[1].upper()}.map", text)
+    (folder / "up.maps.fld").write_text(up)
+    words = ["--ffile", str(folder / "up.maps.fld"), "--lfile", str(folder / "lig.pdbqt"), *FEW]
+    assert lga_command.main([*words, "--resnam", str(folder / "capitals")]) == 0
 
 
 def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
