@@ -179,10 +179,11 @@ def read_ligand(path: Path) -> PdbqtLigand:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: no text; give a PDBQT file") from None
+    raw = path.read_bytes()
+    if b"\0" in raw:
+        raise InputError(f"{path}: no text; give a PDBQT file")
+    # A name in a remark may be in any encoding.
+    return raw.decode("utf-8-sig", errors="replace").splitlines()
 
 
 def _refuse_flexible(path: Path, number: int, line: str) -> None:

@@ -56,6 +56,17 @@ def test_ligands_are_those_of_meeko(smiles: str, tmp_path: Path) -> None:
     assert len(heavy) == mol.GetNumBonds()
 
 
+def test_remarks_may_be_in_any_letters(tmp_path: Path) -> None:
+    path = tmp_path / "one.pdbqt"
+    path.write_bytes(f"REMARK  Name = caf\xe9\r\n{meekos('CCO')}".encode("latin-1"))
+    found = read_ligand(path)
+    assert found.lines[0] == "REMARK  Name = caf\ufffd"
+    assert found.ligands.heavy[0] == 3
+    path.write_bytes(meekos("CCO").encode("utf-16"))
+    with pytest.raises(InputError, match="no text; give a PDBQT file"):
+        read_ligand(path)
+
+
 @pytest.mark.parametrize("smiles", SMILES)
 def test_a_pose_keeps_all_but_the_coordinates(smiles: str, tmp_path: Path) -> None:
     path = tmp_path / "one.pdbqt"
