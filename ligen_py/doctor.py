@@ -88,7 +88,7 @@ def _networks() -> Iterator[str]:
         return
     try:
         load(NETWORKS, folder)
-    except InputError as error:
+    except (InputError, OSError) as error:
         yield f"a campaign of the effort 'thorough' will not start: {error}"
 
 

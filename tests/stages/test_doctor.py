@@ -71,6 +71,9 @@ def test_networks_that_cannot_be_used_are_named(
     (tmp_path / "crossdock_default2018.pt").write_bytes(b"half of it")
     assert doctor.main(["--device", "intel", "--no-test"]) == 0
     assert f"{words}{tmp_path}/crossdock_default2018.pt: cannot be read" in capsys.readouterr().out
+    monkeypatch.setenv("LIGEN_NETWORKS", __file__)
+    assert doctor.main(["--device", "intel", "--no-test"]) == 0
+    assert "Not a directory" in capsys.readouterr().out
 
 
 def test_what_is_missing_is_advised(
