@@ -90,6 +90,22 @@ def test_ringtail_reads_the_log(folder: Path) -> None:
     assert (name, poses, points) == ("lig", 5, ["33", "33", "33"])
 
 
+def test_outside_the_box_energies_are_those_that_the_search_sees(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A million kcal/mol an Angstrom, so that no pose in part outside looks like one that binds."""
+    words = ["--receptor", str(folder / "rec.pdbqt"), "--lfile", str(folder / "lig.pdbqt"), *FEW]
+    small = [*words, "--size", "2", "2", "2", "--rlige", "--resnam", str(folder / "small")]
+    assert lga_command.main(small) == 0
+    free = [
+        float(line.split("=")[1].split()[0])
+        for line in (capsys.readouterr().out + (folder / "small.dlg").read_text()).splitlines()
+        if "Estimated Free Energy" in line
+    ]
+    assert len(free) == 6
+    assert min(free) > 1e5
+
+
 def test_equal_calls_write_equal_files(folder: Path) -> None:
     one, two = dock(folder, "one"), dock(folder, "two")
     assert one.read_bytes() == two.read_bytes()
