@@ -164,6 +164,14 @@ def read_ligand(path: Path) -> PdbqtLigand:
             f"{path}: {len(cuts)} torsions; a ligand may have at most {MOST_TORSIONS}; prepare it "
             "with fewer active ones"
         )
+    _, first, same = np.unique(xyz, axis=0, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[same.ravel()] != np.arange(len(atoms)))
+    if len(again):
+        earlier = atoms[first[same.ravel()[again[0]]]] + 1
+        raise InputError(
+            f"{path}, line {atoms[again[0]] + 1}: an atom in the place of that of line {earlier}; "
+            "give the ligand 3-D coordinates"
+        )
     total = float(charges.sum())
     if abs(total - round(total)) > UNEVEN:
         raise InputError(

@@ -170,6 +170,11 @@ BAD: list[tuple[Callable[[str], str], str]] = [
         "the partial charges add up to",
     ),
     (lambda text: text.replace("\nATOM      1", "\nATOM      1 ", 1), "columns of PDBQT"),
+    # As Open Babel writes a ligand whose coordinates nobody made.
+    (
+        lambda text: re.sub(r"(?m)^(ATOM.{26}).{24}", rf"\1{3 * '   0.000'}", text),
+        r"line \d+: an atom in the place of that of line \d+; give the ligand 3-D coordinates",
+    ),
 ]
 
 
