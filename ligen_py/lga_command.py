@@ -330,6 +330,7 @@ def _field(
     from ligen_py.engine.genetic.given_field import GivenField
     from ligen_py.engine.refinement.maps import Grid
     from ligen_py.molecules.autogrid import CHARGE, SOLVATION, Autogrid, read_maps
+    from ligen_py.molecules.dlg import shown
     from ligen_py.molecules.pdbqt import type_name
     from ligen_py.molecules.pdbqt_input import read_receptor
     from ligen_py.records.functions.ad4 import Ad4Type
@@ -357,7 +358,7 @@ def _field(
             f"{' '.join(f'{value:g}' for value in center)}; give the site by --center"
         )
     shape = tuple(2 * round(side / spacing / 2) + 1 for side in sides)
-    box = Autogrid(options.receptor.name, center, spacing, shape, {})
+    box = Autogrid(shown(options.receptor.name), center, spacing, shape, {})
     grid = Grid(box.origin.astype(np.float32), spacing, shape)
     field = Ad4Field(device, receptor, grid, together)
     return field, Autogrid(box.receptor, center, spacing, box.shape, dict.fromkeys(
@@ -416,7 +417,7 @@ def _print_given(
 ) -> None:
     from ligen_py.engine.genetic.poses import Poser
     from ligen_py.engine.refinement.reference import Genotype
-    from ligen_py.molecules.dlg import DockedRun, energy_lines
+    from ligen_py.molecules.dlg import DockedRun, energy_lines, shown
 
     still = np.zeros(len(ligand.ligands.torsion_axis))
     genotype = Genotype(ligand.center, np.array([1.0, 0, 0, 0]), still)
@@ -426,7 +427,7 @@ def _print_given(
         poser.places(genotype), terms.vdw, terms.electrostatic, terms.internal, terms.torsional,
         0, 0,
     )  # fmt: skip
-    print(f"Input ligand energies of {ligand.name}:")
+    print(f"Input ligand energies of {shown(ligand.name)}:")
     for line in energy_lines(run):
         print(f"    {line}")
 
@@ -441,7 +442,7 @@ def _write(
 ) -> None:
     """Write the files of one ligand, and print its best pose."""
     from ligen_py.molecules import clusters as grouping
-    from ligen_py.molecules.dlg import dlg, poses_pdbqt
+    from ligen_py.molecules.dlg import dlg, poses_pdbqt, shown
     from ligen_py.store.files.text import write_texts
 
     one = ligand.ligands
@@ -461,7 +462,7 @@ def _write(
     write_texts(output.parent, texts)
     best = groups[0][0].pose
     print(
-        f"{ligand.name}: {energies[best]:.2f} kcal/mol in run {best + 1}, "
+        f"{shown(ligand.name)}: {energies[best]:.2f} kcal/mol in run {best + 1}, "
         f"{len(groups[0])} of {len(runs)} runs in its cluster, {len(groups)} clusters"
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def dlg(
     lines = [
         "AutoDock-GPU compatible docking log of ligen_py", "",
         "    DOCKING PARAMETERS", "    ________________________", "",
-        f"Ligand file:                               {ligand.path}",
+        f"Ligand file:                               {shown(ligand.path)}",
         *(f"{name + ':':<43}{value}" for name, value in parameters.items()), "",
         "    GRID PARAMETERS", "    ________________________", "",
         f"Receptor name:                             {receptor}",
@@ -76,7 +77,7 @@ def dlg(
         f"Grid center (x, y, z):                     {', '.join(f'{v:f}' for v in center)}",
         f"Grid spacing:                              {spacing:f}A", "",
         "    LIGAND PARAMETERS", "    ________________________", "",
-        f"Ligand name:                               {ligand.name}",
+        f"Ligand name:                               {shown(ligand.name)}",
         f"Number of atoms:                           {len(ligand.order)}",
         f"Number of rotatable bonds:                 {len(ligand.ligands.torsion_axis)}", "",
         "    INPUT LIGAND PDBQT FILE:", "    ________________________", "",
@@ -88,6 +89,11 @@ def dlg(
         lines += [f"DOCKED: {line}" for line in _model(ligand, number, run)]
         lines += [LINE, ""]
     return "\n".join([*lines, *_histogram(runs, groups), *_ranking(runs, groups, reference)]) + "\n"
+
+
+def shown(name: Path | str) -> str:
+    """The name of a file, which may be in any encoding, as text that can be written."""
+    return str(name).encode(errors="replace").decode()
 
 
 def poses_pdbqt(ligand: PdbqtLigand, runs: Sequence[DockedRun]) -> str:

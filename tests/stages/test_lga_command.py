@@ -1,6 +1,7 @@
 """The command `ligen lga`: AutoDock's files in, docking logs out, read by Meeko and Ringtail."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -166,6 +167,19 @@ def test_ligands_that_cannot_be_docked_do_not_stop_the_others(
     assert lga_command.main([*receptor, "--lfile", *files]) == 1
     assert "bad.pdbqt: no ROOT" in capsys.readouterr().err.splitlines()[-1]
     assert not (folder / "none").exists()
+
+
+def test_names_of_files_may_be_in_any_encoding(folder: Path) -> None:
+    lig, rec = (Path(os.fsdecode(bytes(folder) + name)) for name in (b"/l\xe9", b"/r\xe9.pdbqt"))
+    shutil.copy(folder / "lig.pdbqt", lig)
+    shutil.copy(folder / "rec.pdbqt", rec)
+    words = [sys.executable, "-m", "ligen_py.lga_command", "--receptor", str(rec), "--lfile"]
+    more = ["--rlige", "--resnam", f"{folder / 'latin'}/", "--write-maps", str(folder / "latin/r")]
+    done = subprocess.run([*words, str(lig), *more, *FEW], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert b"Ligand name:                               l?\n" in (
+        Path(os.fsdecode(bytes(folder) + b"/latin/l\xe9.dlg")).read_bytes()
+    )
 
 
 def test_a_name_with_a_slash_behind_it_is_a_folder(folder: Path) -> None:
