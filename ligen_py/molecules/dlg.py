@@ -1,6 +1,6 @@
 """AutoDock's docking log (.dlg): what Meeko, Ringtail and AutoDockTools read of a docking."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,16 @@ OF_A_POSE = (
 )  # fmt: skip
 """Starts of lines that say something of the pose that a ligand's file contains. Where they stayed,
 Meeko would take its energies for those of the poses that are found."""
+
+
+def _posed(ligand: PdbqtLigand, run: "DockedRun") -> Iterator[tuple[int, str]]:
+    """Number and text of each line of a pose that stands between MODEL and ENDMDL.
+
+    Without END, with which a file may end: programs would read no model behind it.
+    """
+    for number, line in enumerate(ligand.moved(run.xyz)):
+        if not line.startswith(OF_A_POSE) and line.strip() != "END":
+            yield number, line
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,7 @@ def poses_pdbqt(ligand: PdbqtLigand, runs: Sequence[DockedRun]) -> str:
             f"REMARK INTER: {run.intermolecular:11.3f}",
             f"REMARK INTRA: {run.internal:11.3f}",
             f"REMARK RUN: {number + 1}",
-            *(line for line in ligand.moved(run.xyz) if not line.startswith(OF_A_POSE)),
+            *(line for _, line in _posed(ligand, run)),
             "ENDMDL",
         ]
     return "\n".join(models) + "\n"
@@ -145,12 +155,12 @@ def _model(ligand: PdbqtLigand, number: int, run: DockedRun) -> list[str]:
     ]  # fmt: skip
     place = {line: row for row, line in enumerate(ligand.atom_lines)}
     new = np.argsort(ligand.order)
-    for at, line in enumerate(ligand.moved(run.xyz)):
+    for at, line in _posed(ligand, run):
         if at in place:
             row = new[place[at]]
             vdw, elec = (np.clip(v[row], -99.99, 99.99) for v in (run.vdw, run.electrostatic))
             line = f"{line[:54]}{vdw:+6.2f}{elec:+6.2f}{line[66:]}"
-        if not line.startswith((*OF_A_POSE, "TER")):
+        if not line.startswith("TER"):
             lines.append(line)
     return [*lines, "TER", "ENDMDL"]
 

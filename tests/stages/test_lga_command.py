@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gemmi
 import numpy as np
 import pytest
 
@@ -75,6 +76,13 @@ def test_a_pose_as_ligand_leaves_its_energies_behind(folder: Path) -> None:
         for key in ("free_energies", "intermolecular_energies", "internal_energies"):
             assert len(found._pose_data[key]) == 5
         assert -9.99 not in found._pose_data["free_energies"]
+
+
+def test_an_end_in_the_ligands_file_hides_no_pose(folder: Path) -> None:
+    (folder / "end.pdbqt").write_text(f"{(folder / 'lig.pdbqt').read_text()}\nTER\nEND\n")
+    log = dock(folder, "ended", ligand="end.pdbqt")
+    assert len(gemmi.read_pdb(str(log.with_suffix(".pdbqt")))) == 5
+    assert "DOCKED: END\n" not in log.read_text()
 
 
 def test_ringtail_reads_the_log(folder: Path) -> None:
