@@ -50,11 +50,8 @@ def read_field(path: Path) -> tuple[dict[str, list[str]], dict[str, Path]]:
     """
     words = {}
     files: dict[str, Path] = {}
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: no text; give a .maps.fld file") from None
-    for line in text.splitlines():
+    # Names of files may be in any encoding; as paths they are found.
+    for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
         if line.startswith("#") and len(line.split()) > 1:
             words[line[1:].split()[0]] = line[1:].split()[1:]
         elif line.startswith("variable"):
@@ -93,7 +90,8 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
         for name, file in files.items()
         if wanted is None or name.upper() in wanted
     }
-    return Autogrid(" ".join(words.get("MACROMOLECULE", [])), center, spacing, shape, values)
+    receptor = " ".join(words.get("MACROMOLECULE", [])).encode(errors="replace").decode()
+    return Autogrid(receptor, center, spacing, shape, values)
 
 
 def _type_of(file: str) -> str:
@@ -121,6 +119,9 @@ def _box(where: object, words: Mapping[str, Sequence[str]]) -> tuple[float, np.n
 def _read_map(
     path: Path, field: Path, spacing: float, center: np.ndarray, shape: tuple[int, int, int]
 ) -> np.ndarray:
+    packed = path.with_name(f"{path.name}.gz")
+    if not path.exists() and packed.is_file():
+        raise InputError(f"{packed}: is compressed; unpack the maps that {field.name} names")
     if not path.is_file():
         raise InputError(f"{path}: does not exist, but {field.name} names it; run AutoGrid again")
     # The receptor's name may be in any encoding.
