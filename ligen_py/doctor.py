@@ -17,8 +17,10 @@ import time
 from collections.abc import Iterator, Sequence
 
 from ligen_py import __version__, cli
+from ligen_py.engine.functions.gnina.constants import NETWORKS
+from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.selftest import self_test
-from ligen_py.errors import DeviceError
+from ligen_py.errors import DeviceError, InputError
 from ligen_py.opencl.device import Device, devices, select
 from ligen_py.paths import NETWORKS_HINT, network_folder
 
@@ -83,6 +85,11 @@ def _networks() -> Iterator[str]:
     print(f"  gnina's networks {f'in {folder}' if folder else 'are not installed'}")
     if folder is None:
         yield f"the effort 'thorough' goes without gnina's networks; {NETWORKS_HINT}"
+        return
+    try:
+        load(NETWORKS, folder)
+    except (InputError, OSError) as error:
+        yield f"a campaign of the effort 'thorough' will not start: {error}"
 
 
 def _machine() -> Iterator[str]:

@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--resnam", "-N", metavar="NAME",
         help="name of the results: NAME.dlg and NAME.pdbqt (default: the ligand's); of several "
-        "ligands, a folder",
+        "ligands, or with a / behind it, a folder",
     )  # fmt: skip
     box = parser.add_argument_group("the receptor, in one of these ways")
     box.add_argument(
@@ -226,11 +226,10 @@ def _dock(options: argparse.Namespace) -> None:
     # What takes a second to import comes after what is wrong with the command line.
     from ligen_py.engine.genetic.batched import Lga
     from ligen_py.engine.genetic.poses import map_values
-    from ligen_py.molecules.pdbqt_input import read_ligand
     from ligen_py.opencl.device import select
     from ligen_py.records.rows import concatenated
 
-    ligands = [read_ligand(path) for path in options.lfile]
+    ligands = _ligands(options)
     outputs = _outputs(options, ligands)
     together = concatenated([ligand.ligands for ligand in ligands])
     device = select(options.device)
@@ -250,6 +249,46 @@ def _dock(options: argparse.Namespace) -> None:
             _write(options, settings, ligands[row], runs, maps, outputs[row])
     took = f"{search.kernel_seconds:.2f} s on {device.label}"
     log.info("docked %d ligands, %d runs each, in %s", len(ligands), settings.runs, took)
+    left_out = len(options.lfile) - len(ligands)
+    if left_out:
+        raise InputError(
+            f"{left_out} of {len(options.lfile)} ligands were left out, for the reasons above"
+        )
+
+
+def _ligands(options: argparse.Namespace) -> "list[PdbqtLigand]":
+    """The ligands that can be docked; what is wrong with the others is said.
+
+    InputError where none can, and where the box would be around another ligand than the first.
+    """
+    from ligen_py.molecules.autogrid import read_field, require
+    from ligen_py.molecules.pdbqt import type_name
+    from ligen_py.molecules.pdbqt_input import read_ligand
+
+    there = None
+    if options.ffile is not None:
+        there = read_field(options.ffile)[1]
+        require(options.ffile, there, [])
+    ligands: list[PdbqtLigand] = []
+    for path in options.lfile:
+        try:
+            ligand = read_ligand(path)
+            if there is not None:
+                types = [type_name(kind) for kind in np.unique(ligand.ligands.type).tolist()]
+                try:
+                    require(options.ffile, there, types)
+                except InputError as error:
+                    raise InputError(f"{path}: {error}") from None
+        except InputError as error:
+            around = path == options.lfile[0] and options.receptor and not options.center
+            if len(options.lfile) == 1 or around:
+                raise
+            log.warning("left out: %s", error)
+        else:
+            ligands.append(ligand)
+    if not ligands:
+        raise InputError("no ligand can be docked, for the reasons above")
+    return ligands
 
 
 def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> list[Path]:
@@ -263,10 +302,11 @@ def _outputs(options: argparse.Namespace, ligands: "Sequence[PdbqtLigand]") -> l
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"{twice[0]}.pdbqt: two ligands have this name; rename one")
-    if len(ligands) == 1:
-        outputs = [Path(options.resnam or names[0])]
+    place = options.resnam or ""
+    if len(options.lfile) > 1 or place.endswith("/"):
+        outputs = [Path(place or ".") / name for name in names]
     else:
-        outputs = [Path(options.resnam or ".") / name for name in names]
+        outputs = [Path(place or names[0])]
     written = {Path(f"{output}{end}"): "--resnam" for output in outputs for end in ENDINGS}
     if options.write_maps:
         written[Path(f"{options.write_maps}.maps.fld")] = "--write-maps"
@@ -290,6 +330,7 @@ def _field(
     from ligen_py.engine.genetic.given_field import GivenField
     from ligen_py.engine.refinement.maps import Grid
     from ligen_py.molecules.autogrid import CHARGE, SOLVATION, Autogrid, read_maps
+    from ligen_py.molecules.dlg import shown
     from ligen_py.molecules.pdbqt import type_name
     from ligen_py.molecules.pdbqt_input import read_receptor
     from ligen_py.records.functions.ad4 import Ad4Type
@@ -301,7 +342,8 @@ def _field(
         by_name = {name.upper(): value for name, value in maps.values.items()}
         grid = Grid(maps.origin.astype(np.float32), maps.spacing, maps.shape)
         given = {kind: by_name[kind.name] for kind in types}
-        return GivenField(device, grid, maps.values[CHARGE], maps.values[SOLVATION], given), maps
+        common = by_name[CHARGE.upper()], by_name[SOLVATION.upper()]
+        return GivenField(device, grid, *common, given), maps
     receptor = read_receptor(options.receptor)
     center = np.array(options.center if options.center else middle)
     spacing = LgaSettings().spacing
@@ -316,7 +358,7 @@ def _field(
             f"{' '.join(f'{value:g}' for value in center)}; give the site by --center"
         )
     shape = tuple(2 * round(side / spacing / 2) + 1 for side in sides)
-    box = Autogrid(options.receptor.name, center, spacing, shape, {})
+    box = Autogrid(shown(options.receptor.name), center, spacing, shape, {})
     grid = Grid(box.origin.astype(np.float32), spacing, shape)
     field = Ad4Field(device, receptor, grid, together)
     return field, Autogrid(box.receptor, center, spacing, box.shape, dict.fromkeys(
@@ -375,7 +417,7 @@ def _print_given(
 ) -> None:
     from ligen_py.engine.genetic.poses import Poser
     from ligen_py.engine.refinement.reference import Genotype
-    from ligen_py.molecules.dlg import DockedRun, energy_lines
+    from ligen_py.molecules.dlg import DockedRun, energy_lines, shown
 
     still = np.zeros(len(ligand.ligands.torsion_axis))
     genotype = Genotype(ligand.center, np.array([1.0, 0, 0, 0]), still)
@@ -385,7 +427,7 @@ def _print_given(
         poser.places(genotype), terms.vdw, terms.electrostatic, terms.internal, terms.torsional,
         0, 0,
     )  # fmt: skip
-    print(f"Input ligand energies of {ligand.name}:")
+    print(f"Input ligand energies of {shown(ligand.name)}:")
     for line in energy_lines(run):
         print(f"    {line}")
 
@@ -400,7 +442,7 @@ def _write(
 ) -> None:
     """Write the files of one ligand, and print its best pose."""
     from ligen_py.molecules import clusters as grouping
-    from ligen_py.molecules.dlg import dlg, poses_pdbqt
+    from ligen_py.molecules.dlg import dlg, poses_pdbqt, shown
     from ligen_py.store.files.text import write_texts
 
     one = ligand.ligands
@@ -420,7 +462,7 @@ def _write(
     write_texts(output.parent, texts)
     best = groups[0][0].pose
     print(
-        f"{ligand.name}: {energies[best]:.2f} kcal/mol in run {best + 1}, "
+        f"{shown(ligand.name)}: {energies[best]:.2f} kcal/mol in run {best + 1}, "
         f"{len(groups[0])} of {len(runs)} runs in its cluster, {len(groups)} clusters"
     )
 

@@ -43,18 +43,15 @@ class Autogrid:
         return self.center - self.spacing * (np.array(self.shape) - 1) / 2
 
 
-def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
-    """The maps that a .fld file names; of some types alone, and `e` and `d`.
+def read_field(path: Path) -> tuple[dict[str, list[str]], dict[str, Path]]:
+    """What a .fld file says: words behind each name, and the map of each type.
 
-    InputError that names the file and line where they cannot be used.
+    InputError where it is none of AutoGrid's.
     """
     words = {}
     files: dict[str, Path] = {}
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: no text; give a .maps.fld file") from None
-    for line in text.splitlines():
+    # Names of files may be in any encoding; as paths they are found.
+    for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
         if line.startswith("#") and len(line.split()) > 1:
             words[line[1:].split()[0]] = line[1:].split()[1:]
         elif line.startswith("variable"):
@@ -65,21 +62,36 @@ def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
             files[_type_of(named[1])] = path.parent / named[1]
     if "SPACING" not in words or not files:
         raise InputError(f"{path}: no field file of AutoGrid; give NAME.maps.fld")
-    spacing, center, shape = _box(path, words)
-    wanted = None if types is None else {name.upper() for name in (*types, CHARGE, SOLVATION)}
+    return words, files
+
+
+def require(path: Path, files: Mapping[str, Path], types: Sequence[str]) -> None:
+    """InputError where the maps of a .fld file lack `e`, `d` or one of some types."""
     there = {name.upper() for name in files}
-    for name in (CHARGE, SOLVATION, *(types or ())):
+    for name in (CHARGE, SOLVATION, *types):
         if name.upper() not in there:
             raise InputError(
                 f"{path}: no map for atom type {name}; there are: {', '.join(sorted(files))}; run "
                 "AutoGrid with this type, too"
             )
+
+
+def read_maps(path: Path, types: Sequence[str] | None = None) -> Autogrid:
+    """The maps that a .fld file names; of some types alone, and `e` and `d`.
+
+    InputError that names the file and line where they cannot be used.
+    """
+    words, files = read_field(path)
+    spacing, center, shape = _box(path, words)
+    wanted = None if types is None else {name.upper() for name in (*types, CHARGE, SOLVATION)}
+    require(path, files, types or ())
     values = {
         name: _read_map(file, path, spacing, center, shape)
         for name, file in files.items()
         if wanted is None or name.upper() in wanted
     }
-    return Autogrid(" ".join(words.get("MACROMOLECULE", [])), center, spacing, shape, values)
+    receptor = " ".join(words.get("MACROMOLECULE", [])).encode(errors="replace").decode()
+    return Autogrid(receptor, center, spacing, shape, values)
 
 
 def _type_of(file: str) -> str:
@@ -107,6 +119,9 @@ def _box(where: object, words: Mapping[str, Sequence[str]]) -> tuple[float, np.n
 def _read_map(
     path: Path, field: Path, spacing: float, center: np.ndarray, shape: tuple[int, int, int]
 ) -> np.ndarray:
+    packed = path.with_name(f"{path.name}.gz")
+    if not path.exists() and packed.is_file():
+        raise InputError(f"{packed}: is compressed; unpack the maps that {field.name} names")
     if not path.is_file():
         raise InputError(f"{path}: does not exist, but {field.name} names it; run AutoGrid again")
     # The receptor's name may be in any encoding.

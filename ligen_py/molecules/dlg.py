@@ -1,7 +1,8 @@
 """AutoDock's docking log (.dlg): what Meeko, Ringtail and AutoDockTools read of a docking."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +17,16 @@ OF_A_POSE = (
 )  # fmt: skip
 """Starts of lines that say something of the pose that a ligand's file contains. Where they stayed,
 Meeko would take its energies for those of the poses that are found."""
+
+
+def _posed(ligand: PdbqtLigand, run: "DockedRun") -> Iterator[tuple[int, str]]:
+    """Number and text of each line of a pose that stands between MODEL and ENDMDL.
+
+    Without END, with which a file may end: programs would read no model behind it.
+    """
+    for number, line in enumerate(ligand.moved(run.xyz)):
+        if not line.startswith(OF_A_POSE) and line.strip() != "END":
+            yield number, line
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,7 @@ def dlg(
     lines = [
         "AutoDock-GPU compatible docking log of ligen_py", "",
         "    DOCKING PARAMETERS", "    ________________________", "",
-        f"Ligand file:                               {ligand.path}",
+        f"Ligand file:                               {shown(ligand.path)}",
         *(f"{name + ':':<43}{value}" for name, value in parameters.items()), "",
         "    GRID PARAMETERS", "    ________________________", "",
         f"Receptor name:                             {receptor}",
@@ -76,7 +87,7 @@ def dlg(
         f"Grid center (x, y, z):                     {', '.join(f'{v:f}' for v in center)}",
         f"Grid spacing:                              {spacing:f}A", "",
         "    LIGAND PARAMETERS", "    ________________________", "",
-        f"Ligand name:                               {ligand.name}",
+        f"Ligand name:                               {shown(ligand.name)}",
         f"Number of atoms:                           {len(ligand.order)}",
         f"Number of rotatable bonds:                 {len(ligand.ligands.torsion_axis)}", "",
         "    INPUT LIGAND PDBQT FILE:", "    ________________________", "",
@@ -88,6 +99,11 @@ def dlg(
         lines += [f"DOCKED: {line}" for line in _model(ligand, number, run)]
         lines += [LINE, ""]
     return "\n".join([*lines, *_histogram(runs, groups), *_ranking(runs, groups, reference)]) + "\n"
+
+
+def shown(name: Path | str) -> str:
+    """The name of a file, which may be in any encoding, as text that can be written."""
+    return str(name).encode(errors="replace").decode()
 
 
 def poses_pdbqt(ligand: PdbqtLigand, runs: Sequence[DockedRun]) -> str:
@@ -102,7 +118,7 @@ def poses_pdbqt(ligand: PdbqtLigand, runs: Sequence[DockedRun]) -> str:
             f"REMARK INTER: {run.intermolecular:11.3f}",
             f"REMARK INTRA: {run.internal:11.3f}",
             f"REMARK RUN: {number + 1}",
-            *(line for line in ligand.moved(run.xyz) if not line.startswith(OF_A_POSE)),
+            *(line for _, line in _posed(ligand, run)),
             "ENDMDL",
         ]
     return "\n".join(models) + "\n"
@@ -139,12 +155,12 @@ def _model(ligand: PdbqtLigand, number: int, run: DockedRun) -> list[str]:
     ]  # fmt: skip
     place = {line: row for row, line in enumerate(ligand.atom_lines)}
     new = np.argsort(ligand.order)
-    for at, line in enumerate(ligand.moved(run.xyz)):
+    for at, line in _posed(ligand, run):
         if at in place:
             row = new[place[at]]
             vdw, elec = (np.clip(v[row], -99.99, 99.99) for v in (run.vdw, run.electrostatic))
             line = f"{line[:54]}{vdw:+6.2f}{elec:+6.2f}{line[66:]}"
-        if not line.startswith((*OF_A_POSE, "TER")):
+        if not line.startswith("TER"):
             lines.append(line)
     return [*lines, "TER", "ENDMDL"]
 

@@ -164,6 +164,14 @@ def read_ligand(path: Path) -> PdbqtLigand:
             f"{path}: {len(cuts)} torsions; a ligand may have at most {MOST_TORSIONS}; prepare it "
             "with fewer active ones"
         )
+    _, first, same = np.unique(xyz, axis=0, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[same.ravel()] != np.arange(len(atoms)))
+    if len(again):
+        earlier = atoms[first[same.ravel()[again[0]]]] + 1
+        raise InputError(
+            f"{path}, line {atoms[again[0]] + 1}: an atom in the place of that of line {earlier}; "
+            "give the ligand 3-D coordinates"
+        )
     total = float(charges.sum())
     if abs(total - round(total)) > UNEVEN:
         raise InputError(
@@ -179,10 +187,11 @@ def read_ligand(path: Path) -> PdbqtLigand:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: no text; give a PDBQT file") from None
+    raw = path.read_bytes()
+    if b"\0" in raw:
+        raise InputError(f"{path}: no text; give a PDBQT file")
+    # A name in a remark may be in any encoding.
+    return raw.decode("utf-8-sig", errors="replace").splitlines()
 
 
 def _refuse_flexible(path: Path, number: int, line: str) -> None:

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -56,6 +57,23 @@ def test_a_runtime_that_builds_no_kernel_is_reported(
     said = capsys.readouterr().out
     assert "left out, because it cannot build a kernel: unknown target CPU 'generic'" in said
     assert "A stage takes Intel" in said
+
+
+def test_networks_that_cannot_be_used_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
+    words = "Advice: a campaign of the effort 'thorough' will not start: "
+    assert doctor.main(["--device", "intel", "--no-test"]) == 0
+    assert f"{words}{tmp_path}/crossdock_default2018.pt: there is no such file" in (
+        capsys.readouterr().out
+    )
+    (tmp_path / "crossdock_default2018.pt").write_bytes(b"half of it")
+    assert doctor.main(["--device", "intel", "--no-test"]) == 0
+    assert f"{words}{tmp_path}/crossdock_default2018.pt: cannot be read" in capsys.readouterr().out
+    monkeypatch.setenv("LIGEN_NETWORKS", __file__)
+    assert doctor.main(["--device", "intel", "--no-test"]) == 0
+    assert "Not a directory" in capsys.readouterr().out
 
 
 def test_what_is_missing_is_advised(

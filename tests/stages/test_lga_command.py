@@ -1,11 +1,14 @@
 """The command `ligen lga`: AutoDock's files in, docking logs out, read by Meeko and Ringtail."""
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import gemmi
 import numpy as np
 import pytest
 
@@ -75,6 +78,13 @@ def test_a_pose_as_ligand_leaves_its_energies_behind(folder: Path) -> None:
         assert -9.99 not in found._pose_data["free_energies"]
 
 
+def test_an_end_in_the_ligands_file_hides_no_pose(folder: Path) -> None:
+    (folder / "end.pdbqt").write_text(f"{(folder / 'lig.pdbqt').read_text()}\nTER\nEND\n")
+    log = dock(folder, "ended", ligand="end.pdbqt")
+    assert len(gemmi.read_pdb(str(log.with_suffix(".pdbqt")))) == 5
+    assert "DOCKED: END\n" not in log.read_text()
+
+
 def test_ringtail_reads_the_log(folder: Path) -> None:
     reader = (
         "import sys, json; from ringtail.parsers import parse_single_dlg as p; r = p(sys.argv[1]);"
@@ -87,6 +97,22 @@ def test_ringtail_reads_the_log(folder: Path) -> None:
     scores, name, poses, points = json.loads(found.stdout)
     assert scores == sorted(scores)
     assert (name, poses, points) == ("lig", 5, ["33", "33", "33"])
+
+
+def test_outside_the_box_energies_are_those_that_the_search_sees(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A million kcal/mol an Angstrom, so that no pose in part outside looks like one that binds."""
+    words = ["--receptor", str(folder / "rec.pdbqt"), "--lfile", str(folder / "lig.pdbqt"), *FEW]
+    small = [*words, "--size", "2", "2", "2", "--rlige", "--resnam", str(folder / "small")]
+    assert lga_command.main(small) == 0
+    free = [
+        float(line.split("=")[1].split()[0])
+        for line in (capsys.readouterr().out + (folder / "small.dlg").read_text()).splitlines()
+        if "Estimated Free Energy" in line
+    ]
+    assert len(free) == 6
+    assert min(free) > 1e5
 
 
 def test_equal_calls_write_equal_files(folder: Path) -> None:
@@ -126,6 +152,61 @@ def test_several_ligands_are_docked_as_alone(folder: Path) -> None:
     many = (folder / "many" / "same.dlg").read_text().splitlines()
     assert poses == [line for line in many if line.startswith("DOCKED: ATOM")]
     assert (folder / "many" / "acid.pdbqt").is_file()
+
+
+def test_ligands_that_cannot_be_docked_do_not_stop_the_others(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bad.pdbqt").write_text("nothing")
+    (folder / "fluor.pdbqt").write_text(meekos("FCCO"))
+    files = [str(folder / f"{name}.pdbqt") for name in ("bad", "lig", "fluor")]
+    maps = ["--ffile", str(folder / "rec.maps.fld"), *FEW, "--resnam"]
+    assert lga_command.main([*maps, str(folder / "rest"), "--lfile", *files]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith(f"left out: {files[0]}: no ROOT")
+    assert said[1].startswith(f"left out: {files[2]}: ")
+    assert "no map for atom type F" in said[1]
+    assert said[-1].endswith("2 of 3 ligands were left out, for the reasons above")
+    assert sorted(path.name for path in (folder / "rest").iterdir()) == ["lig.dlg", "lig.pdbqt"]
+    assert lga_command.main([*maps, str(folder / "none"), "--lfile", files[0], files[2]]) == 1
+    assert "no ligand can be docked" in capsys.readouterr().err.splitlines()[-1]
+    # Without a centre the box is around the first ligand, not around whichever can be read.
+    receptor = ["--receptor", str(folder / "rec.pdbqt"), *FEW, "--resnam", str(folder / "none")]
+    assert lga_command.main([*receptor, "--lfile", *files]) == 1
+    assert "bad.pdbqt: no ROOT" in capsys.readouterr().err.splitlines()[-1]
+    assert not (folder / "none").exists()
+
+
+def test_names_of_files_may_be_in_any_encoding(folder: Path) -> None:
+    lig, rec = (Path(os.fsdecode(bytes(folder) + name)) for name in (b"/l\xe9", b"/r\xe9.pdbqt"))
+    shutil.copy(folder / "lig.pdbqt", lig)
+    shutil.copy(folder / "rec.pdbqt", rec)
+    words = [sys.executable, "-m", "ligen_py.lga_command", "--receptor", str(rec), "--lfile"]
+    more = ["--rlige", "--resnam", f"{folder / 'latin'}/", "--write-maps", str(folder / "latin/r")]
+    done = subprocess.run([*words, str(lig), *more, *FEW], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert b"Ligand name:                               l?\n" in (
+        Path(os.fsdecode(bytes(folder) + b"/latin/l\xe9.dlg")).read_bytes()
+    )
+
+
+def test_a_name_with_a_slash_behind_it_is_a_folder(folder: Path) -> None:
+    """As for several ligands: the number of files that a pattern finds decides nothing."""
+    dock(folder, "unused", "--resnam", f"{folder / 'slash'}/")
+    found = sorted(path.name for path in (folder / "slash").iterdir())
+    assert found == ["lig.dlg", "lig.pdbqt"]
+
+
+def test_maps_of_charge_and_desolvation_may_be_in_capitals(folder: Path) -> None:
+    """As atom types may."""
+    for path in folder.glob("rec.*.map"):
+        kind = path.name.split(".")[1]
+        shutil.copy(path, folder / f"up.{kind.upper()}.map")
+    text = (folder / "rec.maps.fld").read_text()
+    up = re.sub(r"file=rec\.(\w+)\.map", lambda found: f"file=up.{found[1].upper()}.map", text)
+    (folder / "up.maps.fld").write_text(up)
+    words = ["--ffile", str(folder / "up.maps.fld"), "--lfile", str(folder / "lig.pdbqt"), *FEW]
+    assert lga_command.main([*words, "--resnam", str(folder / "capitals")]) == 0
 
 
 def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,6 +101,9 @@ def test_names_may_have_spaces_and_receptors_any_encoding(tmp_path: Path) -> Non
         coding = "latin-1" if name.endswith(".map") else "utf-8"
         (tmp_path / name).write_text(text.replace("protein.pdbqt", "proteína.pdbqt"), coding)
     assert set(read_maps(tmp_path / "my protein.maps.fld").values) == {"C", "OA", "e", "d"}
+    strange = tmp_path / "strange.maps.fld"
+    strange.write_text((tmp_path / "my protein.maps.fld").read_text(), "latin-1")
+    assert read_maps(strange).receptor == "prote?na.pdbqt"
     field = tmp_path / "my protein.maps.fld"
     field.write_text(field.read_text().replace("variable 2 file=", "variable 2 name="))
     with pytest.raises(InputError, match=r"'variable 2 name=.*' names no file"):
@@ -115,6 +118,9 @@ def test_missing_maps_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"protein\.C\.map: does not exist"):
         read_maps(field, ["C"])
     assert "C" not in read_maps(field, ["OA"]).values
+    (tmp_path / "protein.C.map.gz").write_bytes(b"")
+    with pytest.raises(InputError, match=r"protein\.C\.map\.gz: is compressed; unpack the maps"):
+        read_maps(field, ["C"])
     field.write_text("no field\n")
     with pytest.raises(InputError, match="no field file of AutoGrid"):
         read_maps(field)

@@ -56,6 +56,17 @@ def test_ligands_are_those_of_meeko(smiles: str, tmp_path: Path) -> None:
     assert len(heavy) == mol.GetNumBonds()
 
 
+def test_remarks_may_be_in_any_letters(tmp_path: Path) -> None:
+    path = tmp_path / "one.pdbqt"
+    path.write_bytes(f"REMARK  Name = caf\xe9\r\n{meekos('CCO')}".encode("latin-1"))
+    found = read_ligand(path)
+    assert found.lines[0] == "REMARK  Name = caf\ufffd"
+    assert found.ligands.heavy[0] == 3
+    path.write_bytes(meekos("CCO").encode("utf-16"))
+    with pytest.raises(InputError, match="no text; give a PDBQT file"):
+        read_ligand(path)
+
+
 @pytest.mark.parametrize("smiles", SMILES)
 def test_a_pose_keeps_all_but_the_coordinates(smiles: str, tmp_path: Path) -> None:
     path = tmp_path / "one.pdbqt"
@@ -159,6 +170,11 @@ BAD: list[tuple[Callable[[str], str], str]] = [
         "the partial charges add up to",
     ),
     (lambda text: text.replace("\nATOM      1", "\nATOM      1 ", 1), "columns of PDBQT"),
+    # As Open Babel writes a ligand whose coordinates nobody made.
+    (
+        lambda text: re.sub(r"(?m)^(ATOM.{26}).{24}", rf"\1{3 * '   0.000'}", text),
+        r"line \d+: an atom in the place of that of line \d+; give the ligand 3-D coordinates",
+    ),
 ]
 
 
