@@ -3,7 +3,8 @@
 Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol group beside or
 opposite a ring nitrogen, and imides as imidic acids. Water has a hundredth to a hundred thousandth
 of these, and as little of 2H-indazoles (Elguero et al., "The Tautomerism of Heterocycles", 1976;
-Beak, Acc. Chem. Res. 10:186, 1977). Isoxazoles and pyrazoles, where the hydroxy form is frequent,
+Beak, Acc. Chem. Res. 10:186, 1977). Acids of phosphorus(III) have their hydrogen at phosphorus:
+phosphorous acid is HP(=O)(OH)2. Isoxazoles and pyrazoles, where the hydroxy form is frequent,
 stay as they are, and so do 3-hydroxyisoquinolines and rings with a halogen beside the nitrogen, as
 6-chloro-2-hydroxypyridine.
 """
@@ -21,9 +22,10 @@ GROUPS = (
     ("[OX2H,SX2H:1][C:2]=[NX2:3]", False),
     ("[OX2H,SX2H:1][c:2]1[c,n][c,n][nX2:3][c,n][c,n]1", True),
     ("[nH:1]1[nX2:3][c:2]2[c,n][c,n][c,n][c,n]c2[c,n]1", False),
+    ("[OX2H,SX2H:1][PX3:2]", False),
 )
-"""Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them; and whether another of
-these groups comes first where a hydrogen can go two ways."""
+"""Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
+whether another of these groups comes first where a hydrogen can go two ways."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
@@ -51,9 +53,9 @@ def redrawn() -> list[Chem.Mol]:
 
 @cache
 def _marked() -> list[tuple[int, int, int]]:
-    """Of each group the atoms 1, 2 and 3."""
+    """Of each group the atoms 1, 2 and 3; 2 again where it has no 3."""
     every = [{a.GetAtomMapNum(): a.GetIdx() for a in group.GetAtoms()} for group in redrawn()]
-    return [(numbers[1], numbers[2], numbers[3]) for numbers in every]
+    return [(numbers[1], numbers[2], numbers.get(3, numbers[2])) for numbers in every]
 
 
 @cache
@@ -88,7 +90,7 @@ def _places(mol: Chem.Mol) -> Iterator[_Place]:
     for matches, marked, (_, is_second) in zip(found, _marked(), GROUPS, strict=True):
         for match in matches:
             giver, carbon, nitrogen = (match[i] for i in marked)
-            near = _beyond(mol, nitrogen, carbon)
+            near = _beyond(mol, nitrogen, carbon) if carbon != nitrogen else []
             if giver not in stay and not HALOGENS.intersection(near):
                 donors = sum(element in DONORS for element in near)
                 ranks = rank[nitrogen], rank[carbon]
@@ -113,7 +115,9 @@ def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
     giver.SetNumExplicitHs(0)
     if not giver.GetIsAromatic():
         changed.GetBondBetweenAtoms(place.giver, place.carbon).SetBondType(Chem.BondType.DOUBLE)
-    if nitrogen.GetIsAromatic():
+    if place.nitrogen == place.carbon:
+        nitrogen.SetNumExplicitHs(nitrogen.GetTotalNumHs() + 1)
+    elif nitrogen.GetIsAromatic():
         nitrogen.SetNumExplicitHs(1)
     else:
         bond = changed.GetBondBetweenAtoms(place.carbon, place.nitrogen)

@@ -33,6 +33,9 @@ DRAWN = {
     "barbiturate": ("O=C1C(=Cc2ccccc2)C(=O)N=C(O)N1", "O=C1NC(=O)NC(=O)C1=Cc1ccccc1"),
     "1H-indazole": ("c1ccc2n[nH]cc2c1", "c1ccc2[nH]ncc2c1"),
     "pyrazolo[3,4-d]pyrimidin-4-amine": ("Nc1ncnc2n[nH]cc12", "Nc1ncnc2[nH]ncc12"),
+    "phosphorous acid": ("OP(O)O", "O=[PH](O)O"),
+    "a phosphite": ("COP(O)OC", "CO[PH](=O)OC"),
+    "a phosphinic acid": ("OP(O)C(F)c1ccccc1", "O=[PH](O)C(F)c1ccccc1"),
     "1H-benzotriazole": ("c1ccc2n[nH]nc2c1", "c1ccc2[nH]nnc2c1"),
 }
 """Name -> as drawn, and as it is in water."""
@@ -49,6 +52,7 @@ STAYS = {
     "thiophenol": "Sc1ccccc1",
     "2-methylindazole": "Cn1cc2ccccc2n1",
     "benzimidazole": "Cc1ccc2[nH]cnc2c1",
+    "a phosphite triester": "COP(OC)OC",
     "S-methylthiourea": "CSC(=N)N",
 }
 
