@@ -1,12 +1,13 @@
 """Molecules drawn as a tautomer that water hardly has, drawn as the one that it has.
 
 Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol group beside or
-opposite a ring nitrogen, and imides as imidic acids. Water has a hundredth to a hundred thousandth
-of these, and as little of 2H-indazoles (Elguero et al., "The Tautomerism of Heterocycles", 1976;
-Beak, Acc. Chem. Res. 10:186, 1977). Acids of phosphorus(III) have their hydrogen at phosphorus:
-phosphorous acid is HP(=O)(OH)2. Isoxazoles and pyrazoles, where the hydroxy form is frequent,
-stay as they are, and so do 3-hydroxyisoquinolines and rings with a halogen beside the nitrogen, as
-6-chloro-2-hydroxypyridine.
+opposite a ring nitrogen, amines there as imines, and imides as imidic acids. Water has a hundredth
+to a hundred thousandth of these, and as little of 2H-indazoles (Elguero et al., "The Tautomerism of
+Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of phosphorus(III) have their
+hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Isoxazoles and pyrazoles, where the hydroxy
+form is frequent, stay as they are, and so do 3-hydroxyisoquinolines, rings with a halogen beside
+the nitrogen, as 6-chloro-2-hydroxypyridine, and of imines oximes, hydrazones, cyanamides and those
+of acylated imidazoles, whose hydrogen is bonded to the acyl group.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ GROUPS = (
     ("[OX2H,SX2H:1][c:2]1[c,n][c,n][nX2:3][c,n][c,n]1", True),
     ("[nH:1]1[nX2:3][c:2]2[c,n][c,n][c,n][c,n]c2[c,n]1", False),
     ("[OX2H,SX2H:1][PX3:2]", False),
+    ("[nH:1]~[c:2]=;!@[NX2:3]", False),
+    ("[nH:1]1[c,n][c,n][c:2](=;!@[NX2:3])[c,n][c,n]1", True),
 )
 """Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
 whether another of these groups comes first where a hydrogen can go two ways."""
@@ -90,10 +93,14 @@ def _places(mol: Chem.Mol) -> Iterator[_Place]:
     for matches, marked, (_, is_second) in zip(found, _marked(), GROUPS, strict=True):
         for match in matches:
             giver, carbon, nitrogen = (match[i] for i in marked)
-            near = _beyond(mol, nitrogen, carbon) if carbon != nitrogen else []
-            if giver not in stay and not HALOGENS.intersection(near):
+            first, middle, last = map(mol.GetAtomWithIdx, (giver, carbon, nitrogen))
+            is_imine = first.GetIsAromatic() and not last.GetIsAromatic()
+            ring = giver if is_imine else nitrogen
+            near = _beyond(mol, ring, carbon) if carbon != nitrogen else []
+            stays = _is_withdrawn(last, middle) if is_imine else HALOGENS.intersection(near)
+            if giver not in stay and not stays:
                 donors = sum(element in DONORS for element in near)
-                ranks = rank[nitrogen], rank[carbon]
+                ranks = rank[ring], rank[carbon]
                 yield _Place(is_second, donors, *ranks, giver, carbon, nitrogen)
 
 
@@ -106,6 +113,26 @@ def _beyond(mol: Chem.Mol, nitrogen: int, carbon: int) -> list[int]:
         for atom in beside.GetNeighbors()
         if not mol.GetBondBetweenAtoms(atom.GetIdx(), beside.GetIdx()).IsInRing()
     ]
+
+
+def _is_withdrawn(nitrogen: Chem.Atom, carbon: Chem.Atom) -> bool:
+    """Whether an imine stays: an oxime, hydrazone or cyanamide, or a cyclic acylguanidine."""
+    beyond = [atom for atom in nitrogen.GetNeighbors() if atom.GetIdx() != carbon.GetIdx()]
+    between = [atom.GetAtomicNum() for atom in carbon.GetNeighbors()].count(7) == 3
+    return any(
+        atom.GetAtomicNum() in (7, 8)
+        or atom.GetHybridization() == Chem.HybridizationType.SP
+        or (between and carbon.IsInRingSize(5) and _has_oxygen(atom))
+        for atom in beyond
+    )
+
+
+def _has_oxygen(atom: Chem.Atom) -> bool:
+    return any(
+        bond.GetBondType() == Chem.BondType.DOUBLE
+        and bond.GetOtherAtom(atom).GetAtomicNum() in (8, 16)
+        for bond in atom.GetBonds()
+    )
 
 
 def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
