@@ -1,13 +1,15 @@
 """Molecules drawn as a tautomer that water hardly has, drawn as the one that it has.
 
 Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol group beside or
-opposite a ring nitrogen, amines there as imines, and imides as imidic acids. Water has a hundredth
-to a hundred thousandth of these, and as little of 2H-indazoles (Elguero et al., "The Tautomerism of
-Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of phosphorus(III) have their
-hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. Isoxazoles and pyrazoles, where the hydroxy
-form is frequent, stay as they are, and so do 3-hydroxyisoquinolines, rings with a halogen beside
-the nitrogen, as 6-chloro-2-hydroxypyridine, and of imines oximes, hydrazones, cyanamides and those
-of acylated imidazoles, whose hydrogen is bonded to the acyl group.
+opposite a ring nitrogen, amines there as imines, imides as imidic acids, and amides and esters as
+enols, also in five-rings that look aromatic then (oxindole as 2-hydroxyindole). Water has a
+hundredth to a hundred thousandth of these, or less, and as little of 2H-indazoles (Elguero et al.,
+"The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of
+phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. What stays as it
+is: isoxazoles and pyrazoles, where the hydroxy form is frequent, 3-hydroxyisoquinolines, rings with
+a halogen beside the nitrogen, as 6-chloro-2-hydroxypyridine, enols of 1,3-dicarbonyl compounds, and
+of imines oximes, hydrazones, cyanamides and those of acylated imidazoles, whose hydrogen is bonded
+to the acyl group.
 """
 
 from collections.abc import Iterator
@@ -26,12 +28,16 @@ GROUPS = (
     ("[OX2H,SX2H:1][PX3:2]", False),
     ("[nH:1]~[c:2]=;!@[NX2:3]", False),
     ("[nH:1]1[c,n][c,n][c:2](=;!@[NX2:3])[c,n][c,n]1", True),
+    ("[OX2H:1][c:2]1[c:3][c,nX3,o,s][c,nX3][nX3,o,s]1", False),
+    ("[OX2H:1][C:2]([NX3,OX2,SX2])=[C:3]", False),
 )
 """Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
 whether another of these groups comes first where a hydrogen can go two ways."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
+MULTIPLE = 2
+"""Order of a double bond; aromatic ones are less."""
 
 
 class _Place(NamedTuple):
@@ -96,8 +102,10 @@ def _places(mol: Chem.Mol) -> Iterator[_Place]:
             first, middle, last = map(mol.GetAtomWithIdx, (giver, carbon, nitrogen))
             is_imine = first.GetIsAromatic() and not last.GetIsAromatic()
             ring = giver if is_imine else nitrogen
-            near = _beyond(mol, ring, carbon) if carbon != nitrogen else []
-            stays = _is_withdrawn(last, middle) if is_imine else HALOGENS.intersection(near)
+            near = _beyond(mol, ring, carbon) if last.GetAtomicNum() == 7 else []
+            stays = bool(HALOGENS.intersection(near))
+            if is_imine or last.GetAtomicNum() == 6:
+                stays = (_is_withdrawn if is_imine else _is_conjugated)(last, middle)
             if giver not in stay and not stays:
                 donors = sum(element in DONORS for element in near)
                 ranks = rank[ring], rank[carbon]
@@ -127,6 +135,21 @@ def _is_withdrawn(nitrogen: Chem.Atom, carbon: Chem.Atom) -> bool:
     )
 
 
+def _is_conjugated(end: Chem.Atom, carbon: Chem.Atom) -> bool:
+    """Whether an enol stays: of a 1,3-dicarbonyl compound or the like, or beside a fused azole."""
+    beside = any(
+        bond.GetBondTypeAsDouble() >= MULTIPLE and bond.GetOtherAtom(atom).GetAtomicNum() != 6
+        for atom in end.GetNeighbors()
+        if atom.GetIdx() != carbon.GetIdx()
+        for bond in atom.GetBonds()
+    )
+    return beside or any(
+        atom.GetAtomicNum() == other.GetAtomicNum() == 7 and other.GetIsAromatic()
+        for atom in carbon.GetNeighbors()
+        for other in atom.GetNeighbors()
+    )
+
+
 def _has_oxygen(atom: Chem.Atom) -> bool:
     return any(
         bond.GetBondType() == Chem.BondType.DOUBLE
@@ -138,6 +161,11 @@ def _has_oxygen(atom: Chem.Atom) -> bool:
 def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
     """The molecule with a hydrogen moved; None if that is no molecule."""
     changed = Chem.RWMol(mol)
+    if changed.GetAtomWithIdx(place.nitrogen).GetAtomicNum() == 6:
+        Chem.Kekulize(changed, clearAromaticFlags=True)
+        bond = changed.GetBondBetweenAtoms(place.carbon, place.nitrogen)
+        if bond.GetBondType() != Chem.BondType.DOUBLE:
+            return None
     giver, nitrogen = map(changed.GetAtomWithIdx, (place.giver, place.nitrogen))
     giver.SetNumExplicitHs(0)
     if not giver.GetIsAromatic():
