@@ -289,6 +289,19 @@ def test_predictions_are_those_that_were_judged(row: dict[str, str]) -> None:
     assert "; ".join(found) == row["sites"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "COC(=O)C1=C(C)N=c2sc(=Cc3ccccc3)c(=O)n2C1c1ccccc1",
+        "C=c1[nH]n2c(=N)c(=Cc3ccccc3)c(=O)nc-2s1",
+        "C=c1[nH]n(-c2ccccc2)c(=O)c1=Cc1ccccc1",
+    ],
+)
+def test_acylated_imines_and_ylidenes_have_no_pka(text: str) -> None:
+    """Thiazolopyrimidines, thiadiazolopyrimidines, and a pyrazolone without hydrogens at C4."""
+    assert [state.population for state in protonated(Chem.MolFromSmiles(text), 7.4, 0.05, 4)] == [1]
+
+
 def test_titration_turns_at_the_pka() -> None:
     assert smiles("CC(=O)O", 2.0) == ["CC(=O)O"]
     assert smiles("CCN", 13.0) == ["CCN"]
