@@ -2,7 +2,9 @@
 
 Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol group beside or
 opposite a ring nitrogen, amines there as imines, imides as imidic acids, and amides and esters as
-enols, also in five-rings that look aromatic then (oxindole as 2-hydroxyindole). Water has a
+enols, also in five-rings that look aromatic then (oxindole as 2-hydroxyindole), and indoles with
+their hydrogen at C2, so that the benzene ring has none of its double bonds; methylated enaminones
+and pyrazolones have a methylene group. Water has a
 hundredth to a hundred thousandth of these, or less, and as little of 2H-indazoles (Elguero et al.,
 "The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of
 phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. What stays as it
@@ -30,6 +32,8 @@ GROUPS = (
     ("[nH:1]1[c,n][c,n][c:2](=;!@[NX2:3])[c,n][c,n]1", True),
     ("[OX2H:1][c:2]1[c:3][c,nX3,o,s][c,nX3][nX3,o,s]1", False),
     ("[OX2H:1][C:2]([NX3,OX2,SX2])=[C:3]", False),
+    ("[CX4:1]1[CX3:2]=c2[c,n][c,n][c,n][c,n]c2=[NX2:3]1", False),
+    ("[CX4:1](C=O)[C:2](=[CX3;H2:3])[NX3]", False),
 )
 """Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
 whether another of these groups comes first where a hydrogen can go two ways."""
@@ -106,6 +110,8 @@ def _places(mol: Chem.Mol) -> Iterator[_Place]:
             stays = bool(HALOGENS.intersection(near))
             if is_imine or last.GetAtomicNum() == 6:
                 stays = (_is_withdrawn if is_imine else _is_conjugated)(last, middle)
+            if first.GetAtomicNum() == 6:
+                stays = not first.GetTotalNumHs()
             if giver not in stay and not stays:
                 donors = sum(element in DONORS for element in near)
                 ranks = rank[ring], rank[carbon]
@@ -158,6 +164,14 @@ def _has_oxygen(atom: Chem.Atom) -> bool:
     )
 
 
+def _make_single(atom: Chem.Atom) -> None:
+    """Make the double bonds of an atom single ones."""
+    for bond in atom.GetBonds():
+        if bond.GetBondType() == Chem.BondType.DOUBLE:
+            bond.SetStereo(Chem.BondStereo.STEREONONE)
+            bond.SetBondType(Chem.BondType.SINGLE)
+
+
 def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
     """The molecule with a hydrogen moved; None if that is no molecule."""
     changed = Chem.RWMol(mol)
@@ -168,6 +182,12 @@ def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
             return None
     giver, nitrogen = map(changed.GetAtomWithIdx, (place.giver, place.nitrogen))
     giver.SetNumExplicitHs(0)
+    if giver.GetAtomicNum() == 6:
+        _make_single(changed.GetAtomWithIdx(place.carbon))
+        _make_single(nitrogen)
+        changed.GetBondBetweenAtoms(place.giver, place.carbon).SetBondType(Chem.BondType.DOUBLE)
+        giver.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+        return None if Chem.SanitizeMol(changed, catchErrors=True) else changed.GetMol()
     if not giver.GetIsAromatic():
         changed.GetBondBetweenAtoms(place.giver, place.carbon).SetBondType(Chem.BondType.DOUBLE)
     if place.nitrogen == place.carbon:
