@@ -208,7 +208,7 @@ def _prepared(
             notes.append("unpaired electrons, as drawn: is a hydrogen missing?")
         if is_atropisomer(drawn, record):
             notes.append("atropisomer: which one is drawn is left open")
-        if "=C=" in written and has_open_axis(parent.mol):
+        if ("=C=" in written or written.startswith("C(=")) and has_open_axis(parent.mol):
             notes.append("allene or cumulene: which isomer is drawn is left open")
         require_supported(parent.mol)
         smiles = smiles_with_groups(parent.mol)
