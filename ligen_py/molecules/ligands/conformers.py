@@ -7,10 +7,13 @@ wherever it stands in a library and however the library is cut.
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from rdkit import Chem, rdBase
-from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolAlign
+from rdkit.Chem import rdDistGeom, rdForceFieldHelpers, rdMolAlign, rdMolTransforms
+from rdkit.ForceField import rdForceField
 
 from ligen_py.molecules.arrays import Arrays
 from ligen_py.molecules.graph import atoms_of
@@ -49,6 +52,42 @@ PIECE_STEPS = 100
 degrees (medians). After 60 equal shapes are still taken for different ones: 6 % more ligands."""
 MOST_MATCHES = 1000
 """Symmetric mappings of a ring system that are tried."""
+CUMULATED = ("[CX3,NX2]=[CX2;!R]=[CX3,NX2]", "[CX3,NX2]=[CX2;!R]=[CX2;!R]=[CX3,NX2]")
+"""Two or three double bonds one after another, as in allenes, carbodiimides and butatrienes."""
+AXIS_TRIES = 32
+"""Conformers made at least of a piece with an axis, so that both of its isomers are among them."""
+AXIS_STEPS = 1000
+"""Most steps of the minimisation of a conformer with an axis, whose ends turn far."""
+TWIST = 100.0
+"""What holds the groups at both ends of such bonds in their planes, kcal/(mol rad^2)."""
+
+
+class Axis(NamedTuple):
+    """Cumulated double bonds with groups at both ends: their planes are at right angles, or one.
+
+    Force fields have no torsions about atoms in a line, so they turn the ends as they like.
+    """
+
+    atoms: tuple[int, int, int, int]
+    """A group, the end that it is at, the other end, and a group there."""
+    is_twisted: bool
+    """At right angles: with two double bonds."""
+    is_open: bool
+    """Whether there are two isomers; a drawing does not say which it is."""
+
+    def is_positive(self, conformer: Chem.Conformer) -> bool:
+        """Which of the two isomers a conformer is nearer to."""
+        angle = rdMolTransforms.GetDihedralDeg(conformer, *self.atoms)
+        return bool(angle > 0 if self.is_twisted else abs(angle) < 90)
+
+    def angle(self, conformer: Chem.Conformer) -> float:
+        """The torsion of that isomer, degrees."""
+        positive, negative = (90.0, -90.0) if self.is_twisted else (0.0, 180.0)
+        return positive if self.is_positive(conformer) else negative
+
+
+System = frozenset[int] | Axis
+"""What can have several shapes: the atoms of a ring system, or an axis."""
 
 
 class NoConformerError(Exception):
@@ -84,7 +123,7 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int) -> None:
     The first is the generator's first; the others are the shapes that were met most often.
     Conformers are numbered from 0. Raises NoConformerError.
     """
-    systems = flexible_rings(mol) if limit > 1 else []
+    systems = _systems(mol) if limit > 1 else []
     for random in (False, True):
         parameters = _parameters(rdDistGeom.ETKDGv3(), seed, key, ATTEMPTS, random)
         if rdDistGeom.EmbedMolecule(mol, parameters) == 0:
@@ -114,7 +153,7 @@ def embed_piece(
     conformer where the stereocentres exclude each other; None where the generator finds nothing
     else either.
     """
-    systems = flexible_rings(bare) if limit > 1 else []
+    systems = _systems(bare) if limit > 1 else []
     is_cage = _is_cage(bare)
     if is_cage and _is_excluded(bare, seed, key):  # by the way that finds it soonest
         return Chem.AddHs(bare), []
@@ -145,14 +184,16 @@ def embed_piece(
 
 
 def _embedded(
-    mol: Chem.Mol, systems: list[frozenset[int]], limit: int, way: rdDistGeom.EmbedParameters
+    mol: Chem.Mol, systems: Sequence[System], limit: int, way: rdDistGeom.EmbedParameters
 ) -> list[int]:
     """Give a piece conformers; the ids of up to `limit` of them that differ in their rings."""
     if not systems:
         return list(rdDistGeom.EmbedMultipleConfs(mol, 1, way))
     # Hardly two conformers of most macrocycles have one shape, and theirs take longest.
-    first = limit if macrocycle(mol.GetRingInfo().AtomRings()) else TRIES * limit
-    for count in dict.fromkeys((first, TRIES * limit)):
+    has_axis = any(isinstance(system, Axis) for system in systems)
+    most = max(TRIES * limit, AXIS_TRIES if has_axis else 0)
+    first = limit if macrocycle(mol.GetRingInfo().AtomRings()) else most
+    for count in dict.fromkeys((first, most)):
         if not len(rdDistGeom.EmbedMultipleConfs(mol, count, way)):
             return []
         found = _distinct(mol, systems, limit)
@@ -221,9 +262,15 @@ def relax(mol: Chem.Mol, steps: int = STEPS) -> list[float]:
     Returns:
         The energy of each conformer in kcal/mol; 0 where neither field has parameters.
     """
+    held = axes(mol)
     properties = rdForceFieldHelpers.MMFFGetMoleculeProperties(mol, mmffVariant="MMFF94s")
     if properties is None and not rdForceFieldHelpers.UFFHasAllMoleculeParams(mol):
         return [0.0] * mol.GetNumConformers()
+    if held:
+        if properties is not None:
+            properties.SetMMFFEleTerm(False)
+        conformers = mol.GetConformers()
+        return [_relaxed(mol, conformer, properties, held) for conformer in conformers]
     if properties is None:
         field = rdForceFieldHelpers.UFFGetMoleculeForceField(mol)
     else:
@@ -231,6 +278,28 @@ def relax(mol: Chem.Mol, steps: int = STEPS) -> list[float]:
         field = rdForceFieldHelpers.MMFFGetMoleculeForceField(mol, properties)
     found = rdForceFieldHelpers.OptimizeMoleculeConfs(mol, field, maxIters=steps)
     return [energy for _, energy in found]
+
+
+def _relaxed(
+    mol: Chem.Mol,
+    conformer: Chem.Conformer,
+    properties: rdForceField.MMFFMolProperties | None,
+    held: Sequence[Axis],
+) -> float:
+    """`relax` of a conformer whose axes are held; its energy in kcal/mol."""
+    number = conformer.GetId()
+    if properties is None:
+        field = rdForceFieldHelpers.UFFGetMoleculeForceField(mol, confId=number)
+        hold = field.UFFAddTorsionConstraint
+    else:
+        field = rdForceFieldHelpers.MMFFGetMoleculeForceField(mol, properties, confId=number)
+        hold = field.MMFFAddTorsionConstraint
+    for axis in held:
+        angle = axis.angle(conformer)
+        hold(*axis.atoms, False, angle, angle, TWIST)
+    field.Initialize()
+    field.Minimize(maxIts=AXIS_STEPS)
+    return float(field.CalcEnergy())
 
 
 def _parameters(
@@ -270,7 +339,47 @@ def flexible_rings(mol: Chem.Mol) -> list[frozenset[int]]:
     return sorted((frozenset(atoms) for atoms, flexible in systems if flexible), key=min)
 
 
-def _distinct(mol: Chem.Mol, systems: list[frozenset[int]], limit: int) -> list[int]:
+def axes(mol: Chem.Mol) -> list[Axis]:
+    """The axes of a molecule, outside rings; those of ends without groups are no matter."""
+    found = [
+        (match[0], match[-1], match, len(match) == 3)
+        for pattern in _cumulated()
+        for match in mol.GetSubstructMatches(pattern)
+    ]
+    if not found:
+        return []
+    ranks = list(Chem.CanonicalRankAtoms(mol, breakTies=False))
+    result = []
+    for near, far, chain, is_twisted in found:
+        here, there = (_groups(mol.GetAtomWithIdx(end), chain, ranks) for end in (near, far))
+        if here and there:
+            is_open = all(_differ(groups, ranks) for groups in (here, there))
+            result.append(Axis((here[0], near, far, there[0]), is_twisted, is_open))
+    return result
+
+
+@cache
+def _cumulated() -> list[Chem.Mol]:
+    return [Chem.MolFromSmarts(smarts) for smarts in CUMULATED]
+
+
+def _groups(end: Chem.Atom, chain: Sequence[int], ranks: Sequence[int]) -> list[int]:
+    """The atoms at an end, the one of the highest rank first."""
+    atoms = [atom.GetIdx() for atom in end.GetNeighbors() if atom.GetIdx() not in chain]
+    return sorted(atoms, key=lambda atom: ranks[atom], reverse=True)
+
+
+def _differ(groups: Sequence[int], ranks: Sequence[int]) -> bool:
+    """Whether an end is no mirror plane; beside one group is a hydrogen, or a lone pair."""
+    return len(groups) == 1 or ranks[groups[0]] != ranks[groups[1]]
+
+
+def _systems(mol: Chem.Mol) -> list[System]:
+    """What can have several shapes: rings, and axes whose isomers differ."""
+    return [*flexible_rings(mol), *(axis for axis in axes(mol) if axis.is_open)]
+
+
+def _distinct(mol: Chem.Mol, systems: Sequence[System], limit: int) -> list[int]:
     """Conformers, by id, of different ring shapes: the first, then by how often a shape was met."""
     shapes = _shapes_of_all(mol, systems)
     first = _first_of_each(shapes)
@@ -286,13 +395,15 @@ def _first_of_each(shapes: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], i
     return first
 
 
-def _shapes_of_all(mol: Chem.Mol, systems: list[frozenset[int]]) -> list[tuple[int, ...]]:
-    """The numbers of the shapes that the ring systems have in each conformer."""
+def _shapes_of_all(mol: Chem.Mol, systems: Sequence[System]) -> list[tuple[int, ...]]:
+    """The numbers of the shapes that the systems have in each conformer."""
     return list(zip(*(_shapes(mol, system) for system in systems), strict=True))
 
 
-def _shapes(mol: Chem.Mol, system: frozenset[int]) -> list[int]:
-    """The number of the shape that a ring system has in each conformer."""
+def _shapes(mol: Chem.Mol, system: System) -> list[int]:
+    """The number of the shape that a ring system, or an axis, has in each conformer."""
+    if isinstance(system, Axis):
+        return [system.is_positive(conformer) for conformer in mol.GetConformers()]
     heavy = {
         neighbour.GetIdx()
         for atom in system

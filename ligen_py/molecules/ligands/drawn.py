@@ -9,6 +9,7 @@ from rdkit import Chem, rdBase
 
 from ligen_py.molecules.graph import atoms_of
 from ligen_py.molecules.library.reading import Record
+from ligen_py.molecules.ligands.conformers import axes
 from ligen_py.molecules.ligands.states import unmark_acids
 from ligen_py.molecules.lists import USUAL
 from ligen_py.molecules.mol2 import read_mol2
@@ -24,6 +25,10 @@ COUNTS_LINE = 3
 
 _SIDED = re.compile(r"\[H\][/\\]|[/\\]\[H\]")
 """A hydrogen of a SMILES that names the side of a double bond."""
+
+_CLOSED_ANYHOW = re.compile(r"~[%0-9]")
+"""A ring that is closed by a bond of any order, which RDKit reads as a single bond."""
+NO_ORDER = "a bond is neither single, double, triple nor aromatic"
 
 _SAID = re.compile(r"\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
 """A message of RDKit behind its time, or without one; other lines are traces of its own."""
@@ -95,6 +100,8 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
     else:
         if not (record.text.isascii() and record.text.isprintable()):
             raise UnusableError(Reason.UNPARSABLE, f"not a SMILES: {record.text!r}")
+        if _CLOSED_ANYHOW.search(record.text.split("|")[0]):
+            raise UnusableError(Reason.UNPARSABLE, NO_ORDER)
         mol = _of_smiles(record.text)
     if mol is None:
         raise UnusableError(Reason.UNPARSABLE, _said(messages[earlier:]))
@@ -169,6 +176,17 @@ def is_atropisomer(mol: Chem.Mol, record: Record) -> bool:
     return any(bond.GetStereo() in marks for bond in mol.GetBonds())
 
 
+def has_open_axis(mol: Chem.Mol) -> bool:
+    """Whether a molecule is one of two mirror images, or sides, by cumulated double bonds.
+
+    RDKit reads no mark of it, such as [C@AL1].
+    """
+    return any(
+        axis.is_open and all(mol.GetAtomWithIdx(end).GetAtomicNum() == 6 for end in axis.atoms[1:3])
+        for axis in axes(mol)
+    )
+
+
 def unlabelled(mol: Chem.Mol) -> bool:
     """Take off the map numbers of atoms, which are labels; whether there were any."""
     labelled = [atom for atom in atoms_of(mol) if atom.GetAtomMapNum()]
@@ -202,8 +220,7 @@ def require_supported(mol: Chem.Mol) -> None:
         raise UnusableError(Reason.UNSUPPORTED_ELEMENT, f"no atom type for {names}")
     lists = surroundings(mol).lists
     if not USUAL.issuperset([bond.type for bond in lists.bonds]):
-        said = "a bond is neither single, double, triple nor aromatic"
-        raise UnusableError(Reason.UNPARSABLE, said)
+        raise UnusableError(Reason.UNPARSABLE, NO_ORDER)
     if any(
         bond.code == 4 and not (lists.aromatic[near] and lists.aromatic[far])
         for near, far, bond in zip(lists.near, lists.far, lists.bonds, strict=True)

@@ -32,6 +32,7 @@ from ligen_py.molecules.ligands.conformers import (
 from ligen_py.molecules.ligands.drawn import (
     UnusableError,
     collector,
+    has_open_axis,
     is_atropisomer,
     molecule_of_record,
     require_supported,
@@ -207,6 +208,8 @@ def _prepared(
             notes.append("unpaired electrons, as drawn: is a hydrogen missing?")
         if is_atropisomer(drawn, record):
             notes.append("atropisomer: which one is drawn is left open")
+        if ("=C=" in written or written.startswith("C(=")) and has_open_axis(parent.mol):
+            notes.append("allene or cumulene: which isomer is drawn is left open")
         require_supported(parent.mol)
         smiles = smiles_with_groups(parent.mol)
         yield None

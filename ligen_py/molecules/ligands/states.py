@@ -129,7 +129,28 @@ def undefined_stereo(mol: Chem.Mol) -> int:
     if not _is_open(mol):
         return 1
     options = StereoEnumerationOptions(unique=True)
-    return int(GetStereoisomerCount(with_equal_oxygens(mol), options))
+    equal = with_equal_oxygens(mol)
+    return int(GetStereoisomerCount(equal, options)) >> _cumulated(equal)
+
+
+def _cumulated(mol: Chem.Mol) -> int:
+    """Bonds of allenes and the like that RDKit counts as open, though they have no sides."""
+    double = Chem.BondType.DOUBLE
+    found = [one for one in Chem.FindPotentialStereo(mol) if one.specified in UNMARKED]
+    bonds = [
+        mol.GetBondWithIdx(one.centeredOn)
+        for one in found
+        if one.type == Chem.StereoType.Bond_Double
+    ]
+    return sum(
+        any(
+            other.GetBondType() == double and other.GetIdx() != bond.GetIdx()
+            for atom in (bond.GetBeginAtom(), bond.GetEndAtom())
+            for other in atom.GetBonds()
+            if atom.GetAtomicNum() == 6
+        )
+        for bond in bonds
+    )
 
 
 def stereoisomers(mol: Chem.Mol, most: int, seed: int) -> Iterator[Chem.Mol]:

@@ -1,11 +1,17 @@
 """Molecules drawn as a tautomer that water hardly has, drawn as the one that it has.
 
 Libraries draw 2-pyridone, hypoxanthine or thiones also with a hydroxy or thiol group beside or
-opposite a ring nitrogen, and imides as imidic acids. Water has a hundredth to a hundred thousandth
-of these, and as little of 2H-indazoles (Elguero et al., "The Tautomerism of Heterocycles", 1976;
-Beak, Acc. Chem. Res. 10:186, 1977). Isoxazoles and pyrazoles, where the hydroxy form is frequent,
-stay as they are, and so do 3-hydroxyisoquinolines and rings with a halogen beside the nitrogen, as
-6-chloro-2-hydroxypyridine.
+opposite a ring nitrogen, amines there as imines, imides as imidic acids, and amides and esters as
+enols, also in five-rings that look aromatic then (oxindole as 2-hydroxyindole), and indoles with
+their hydrogen at C2, so that the benzene ring has none of its double bonds; methylated enaminones
+and pyrazolones have a methylene group. Water has a
+hundredth to a hundred thousandth of these, or less, and as little of 2H-indazoles (Elguero et al.,
+"The Tautomerism of Heterocycles", 1976; Beak, Acc. Chem. Res. 10:186, 1977). Acids of
+phosphorus(III) have their hydrogen at phosphorus: phosphorous acid is HP(=O)(OH)2. What stays as it
+is: isoxazoles and pyrazoles, where the hydroxy form is frequent, 3-hydroxyisoquinolines, rings with
+a halogen beside the nitrogen, as 6-chloro-2-hydroxypyridine, enols of 1,3-dicarbonyl compounds, and
+of imines oximes, hydrazones, cyanamides and those of acylated imidazoles, whose hydrogen is bonded
+to the acyl group.
 """
 
 from collections.abc import Iterator
@@ -21,12 +27,21 @@ GROUPS = (
     ("[OX2H,SX2H:1][C:2]=[NX2:3]", False),
     ("[OX2H,SX2H:1][c:2]1[c,n][c,n][nX2:3][c,n][c,n]1", True),
     ("[nH:1]1[nX2:3][c:2]2[c,n][c,n][c,n][c,n]c2[c,n]1", False),
+    ("[OX2H,SX2H:1][PX3:2]", False),
+    ("[nH:1]~[c:2]=;!@[NX2:3]", False),
+    ("[nH:1]1[c,n][c,n][c:2](=;!@[NX2:3])[c,n][c,n]1", True),
+    ("[OX2H:1][c:2]1[c:3][c,nX3,o,s][c,nX3][nX3,o,s]1", False),
+    ("[OX2H:1][C:2]([NX3,OX2,SX2])=[C:3]", False),
+    ("[CX4:1]1[CX3:2]=c2[c,n][c,n][c,n][c,n]c2=[NX2:3]1", False),
+    ("[CX4:1](C=O)[C:2](=[CX3;H2:3])[NX3]", False),
 )
-"""Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them; and whether another of
-these groups comes first where a hydrogen can go two ways."""
+"""Pattern: 1 loses its hydrogen, 3 gets it, 2 is between or beside them, or gets it itself; and
+whether another of these groups comes first where a hydrogen can go two ways."""
 STAYS = "[OX2H]c1cc2ccccc2cn1"
 HALOGENS = frozenset((9, 17, 35, 53))
 DONORS = frozenset((7, 8, 16))
+MULTIPLE = 2
+"""Order of a double bond; aromatic ones are less."""
 
 
 class _Place(NamedTuple):
@@ -51,9 +66,9 @@ def redrawn() -> list[Chem.Mol]:
 
 @cache
 def _marked() -> list[tuple[int, int, int]]:
-    """Of each group the atoms 1, 2 and 3."""
+    """Of each group the atoms 1, 2 and 3; 2 again where it has no 3."""
     every = [{a.GetAtomMapNum(): a.GetIdx() for a in group.GetAtoms()} for group in redrawn()]
-    return [(numbers[1], numbers[2], numbers[3]) for numbers in every]
+    return [(numbers[1], numbers[2], numbers.get(3, numbers[2])) for numbers in every]
 
 
 @cache
@@ -88,10 +103,18 @@ def _places(mol: Chem.Mol) -> Iterator[_Place]:
     for matches, marked, (_, is_second) in zip(found, _marked(), GROUPS, strict=True):
         for match in matches:
             giver, carbon, nitrogen = (match[i] for i in marked)
-            near = _beyond(mol, nitrogen, carbon)
-            if giver not in stay and not HALOGENS.intersection(near):
+            first, middle, last = map(mol.GetAtomWithIdx, (giver, carbon, nitrogen))
+            is_imine = first.GetIsAromatic() and not last.GetIsAromatic()
+            ring = giver if is_imine else nitrogen
+            near = _beyond(mol, ring, carbon) if last.GetAtomicNum() == 7 else []
+            stays = bool(HALOGENS.intersection(near))
+            if is_imine or last.GetAtomicNum() == 6:
+                stays = (_is_withdrawn if is_imine else _is_conjugated)(last, middle)
+            if first.GetAtomicNum() == 6:
+                stays = not first.GetTotalNumHs()
+            if giver not in stay and not stays:
                 donors = sum(element in DONORS for element in near)
-                ranks = rank[nitrogen], rank[carbon]
+                ranks = rank[ring], rank[carbon]
                 yield _Place(is_second, donors, *ranks, giver, carbon, nitrogen)
 
 
@@ -106,14 +129,70 @@ def _beyond(mol: Chem.Mol, nitrogen: int, carbon: int) -> list[int]:
     ]
 
 
+def _is_withdrawn(nitrogen: Chem.Atom, carbon: Chem.Atom) -> bool:
+    """Whether an imine stays: an oxime, hydrazone or cyanamide, or a cyclic acylguanidine."""
+    beyond = [atom for atom in nitrogen.GetNeighbors() if atom.GetIdx() != carbon.GetIdx()]
+    between = [atom.GetAtomicNum() for atom in carbon.GetNeighbors()].count(7) == 3
+    return any(
+        atom.GetAtomicNum() in (7, 8)
+        or atom.GetHybridization() == Chem.HybridizationType.SP
+        or (between and carbon.IsInRingSize(5) and _has_oxygen(atom))
+        for atom in beyond
+    )
+
+
+def _is_conjugated(end: Chem.Atom, carbon: Chem.Atom) -> bool:
+    """Whether an enol stays: of a 1,3-dicarbonyl compound or the like, or beside a fused azole."""
+    beside = any(
+        bond.GetBondTypeAsDouble() >= MULTIPLE and bond.GetOtherAtom(atom).GetAtomicNum() != 6
+        for atom in end.GetNeighbors()
+        if atom.GetIdx() != carbon.GetIdx()
+        for bond in atom.GetBonds()
+    )
+    return beside or any(
+        atom.GetAtomicNum() == other.GetAtomicNum() == 7 and other.GetIsAromatic()
+        for atom in carbon.GetNeighbors()
+        for other in atom.GetNeighbors()
+    )
+
+
+def _has_oxygen(atom: Chem.Atom) -> bool:
+    return any(
+        bond.GetBondType() == Chem.BondType.DOUBLE
+        and bond.GetOtherAtom(atom).GetAtomicNum() in (8, 16)
+        for bond in atom.GetBonds()
+    )
+
+
+def _make_single(atom: Chem.Atom) -> None:
+    """Make the double bonds of an atom single ones."""
+    for bond in atom.GetBonds():
+        if bond.GetBondType() == Chem.BondType.DOUBLE:
+            bond.SetStereo(Chem.BondStereo.STEREONONE)
+            bond.SetBondType(Chem.BondType.SINGLE)
+
+
 def _moved(mol: Chem.Mol, place: _Place) -> Chem.Mol | None:
     """The molecule with a hydrogen moved; None if that is no molecule."""
     changed = Chem.RWMol(mol)
+    if changed.GetAtomWithIdx(place.nitrogen).GetAtomicNum() == 6:
+        Chem.Kekulize(changed, clearAromaticFlags=True)
+        bond = changed.GetBondBetweenAtoms(place.carbon, place.nitrogen)
+        if bond.GetBondType() != Chem.BondType.DOUBLE:
+            return None
     giver, nitrogen = map(changed.GetAtomWithIdx, (place.giver, place.nitrogen))
     giver.SetNumExplicitHs(0)
+    if giver.GetAtomicNum() == 6:
+        _make_single(changed.GetAtomWithIdx(place.carbon))
+        _make_single(nitrogen)
+        changed.GetBondBetweenAtoms(place.giver, place.carbon).SetBondType(Chem.BondType.DOUBLE)
+        giver.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+        return None if Chem.SanitizeMol(changed, catchErrors=True) else changed.GetMol()
     if not giver.GetIsAromatic():
         changed.GetBondBetweenAtoms(place.giver, place.carbon).SetBondType(Chem.BondType.DOUBLE)
-    if nitrogen.GetIsAromatic():
+    if place.nitrogen == place.carbon:
+        nitrogen.SetNumExplicitHs(nitrogen.GetTotalNumHs() + 1)
+    elif nitrogen.GetIsAromatic():
         nitrogen.SetNumExplicitHs(1)
     else:
         bond = changed.GetBondBetweenAtoms(place.carbon, place.nitrogen)

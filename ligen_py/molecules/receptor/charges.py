@@ -132,6 +132,10 @@ OXIDE, FEWEST_OXIDES = -1.0, 3
 """Charge of an oxygen that is bound to a metal alone, and how many of a residue make an anion. With
 2 of the metal, molybdate and tungstate have theirs, and vanadate that of HVO4(2-)."""
 
+PYRROLE, FEWEST_PYRROLES = -0.5, 4
+"""Charge of a nitrogen of a tetrapyrrole that binds its metal, and how many make one. With 2 of the
+metal chlorophylls, haems without a SMILES and cobalamins (their phosphate included) have 0."""
+
 WATER = (-0.411, 0.205)
 """Gasteiger charges of water: oxygen, each hydrogen."""
 
@@ -404,9 +408,9 @@ def _templates(
         for place, template in known.items():
             result[mine[place]] = template
             found.add(residue)
-    oxides = _oxides(heavy, members)
+    oxides, pyrroles = _oxides(heavy, members), _pyrroles(heavy, members)
     every = [
-        each or perceived.get(i) or _by_element(i, heavy, binding, oxides)
+        each or perceived.get(i) or _by_element(i, heavy, binding, oxides, pyrroles)
         for i, each in enumerate(result)
     ]
     return every, states, found
@@ -609,6 +613,27 @@ def _oxides(heavy: Heavy, members: Mapping[int, Sequence[int]]) -> set[int]:
     return found
 
 
+def _pyrroles(heavy: Heavy, members: Mapping[int, Sequence[int]]) -> set[int]:
+    """Nitrogens of tetrapyrroles with a metal: each is bound to two carbons with three bonds."""
+    found: set[int] = set()
+    for numbers in members.values():
+        rings = [
+            i
+            for i in numbers
+            if heavy.symbol[i] == "N"
+            and len(heavy.bonded[i]) == 2
+            and all(len(heavy.bonded[other]) > 2 for other in heavy.bonded[i])
+        ]
+        metals = [i for i in numbers if heavy.symbol[i] in METALS]
+        if len(rings) < FEWEST_PYRROLES or not metals:
+            continue
+        for metal in metals:
+            far = np.linalg.norm(heavy.xyz[rings] - heavy.xyz[metal], axis=1)
+            near = [i for i, distance in zip(rings, far, strict=True) if distance < COORDINATES]
+            found |= set(near) if len(near) == FEWEST_PYRROLES else set()
+    return found
+
+
 def _state(
     residue: str,
     atoms: dict[str, int],
@@ -798,7 +823,9 @@ def _without_hydrogens(template: Template, most: int = 4) -> Template:
     )
 
 
-def _by_element(i: int, heavy: Heavy, binding: Set[int], oxides: Set[int]) -> Template:
+def _by_element(
+    i: int, heavy: Heavy, binding: Set[int], oxides: Set[int], pyrroles: Set[int]
+) -> Template:
     """An atom without a template: of a cofactor, nucleotide or modified side chain, or an ion."""
     symbol, role = heavy.symbol[i], heavy.role[i]
     if symbol in ORGANIC:
@@ -807,6 +834,7 @@ def _by_element(i: int, heavy: Heavy, binding: Set[int], oxides: Set[int]) -> Te
         is_ion = symbol in HALIDES and not heavy.bonded[i]
         is_sulfide = symbol == "S" and i in binding and not heavy.bonded[i]
         charge_of = -1.0 if is_ion else SULFIDE if is_sulfide else OXIDE * (i in oxides)
+        charge_of += PYRROLE * (i in pyrroles)
         return Template(kind, charge_of, 0, 0.0, False)
     kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
     # What is neither, as xenon, takes a metal's size alone: AutoDock4 has nothing nearer.

@@ -53,6 +53,16 @@ FOUR_LETTERS = {
 }  # fmt: skip
 """GROMACS's names of amino acids by those that others give them."""
 
+CAPS = (
+    (-1, "ACE", {"CAY": "CH3", "CY": "C", "OY": "O"}),
+    (1, "NME", {"NT": "N", "CAT": "CH3"}),
+    (1, "NH2", {"NT": "N"}),
+)
+"""CHARMM's patches at a chain's ends (ACE and ACP, CT3, CT2), whose atoms are a part of the first
+or last amino acid: which side they are on, their name and their atoms' names as residues."""
+AT_CAP = 1.25
+"""Angstrom; a hydrogen this near to a cap's atom is the cap's."""
+
 
 class Place(NamedTuple):
     """The residue of an atom; sorts by chain and number."""
@@ -126,6 +136,7 @@ def read_atoms(path: Path, assembly: str | None = None) -> Atoms:
     if path.name.lower().removesuffix(".gz").endswith(".pdbqt"):
         text = as_pdb(path, text)
     structure, expected = _parse(path, text)
+    _split_caps(structure)
     atoms = _table(structure, _operators(path, structure, assembly))
     found = int((atoms.copy <= 0).sum())
     if not expected:
@@ -177,6 +188,45 @@ def _three_letters(text: str) -> str:
     for row in rows:
         lines[row] = f"{lines[row][:17]}{FOUR_LETTERS[lines[row][17:21]]} {lines[row][21:]}"
     return "\n".join(lines)
+
+
+def _split_caps(structure: gemmi.Structure) -> None:
+    """Make CHARMM's caps, which are atoms of amino acids, residues of their own, in place."""
+    for model in structure:
+        for chain in model:
+            caps = []
+            for row, residue in enumerate(chain):
+                known = gemmi.find_tabulated_residue(SAME_AS.get(residue.name, residue.name))
+                if not known.is_amino_acid():
+                    continue
+                names = {atom.name for atom in residue}
+                for step, name, others in CAPS:
+                    if names >= set(others):
+                        names -= set(others)
+                        caps.append((row + max(step, 0), step, _cap(residue, name, others)))
+            numbers = {str(residue.seqid) for residue in chain}
+            for row, step, cap in reversed(caps):
+                own, beside = cap.seqid, gemmi.SeqId((cap.seqid.num or 0) + step, " ")
+                cap.seqid = gemmi.SeqId(own.num, "~") if str(beside) in numbers else beside
+                chain.add_residue(cap, row)
+
+
+def _cap(residue: gemmi.Residue, name: str, others: dict[str, str]) -> gemmi.Residue:
+    """A cap's atoms, taken out of an amino acid."""
+    cap = gemmi.Residue()
+    cap.name, cap.seqid, cap.subchain = name, residue.seqid, residue.subchain
+    cap.het_flag, cap.entity_type = residue.het_flag, residue.entity_type
+    heavy = [atom.pos for atom in residue if atom.name in others]
+    for row in reversed(range(len(residue))):
+        atom = residue[row]
+        near = min(atom.pos.dist(other) for other in heavy) < AT_CAP
+        if atom.name in others or (near and atom.name.lstrip("0123456789")[:1] == "H"):
+            moved = atom.clone()
+            moved.name = others.get(atom.name, atom.name)
+            moved.element = gemmi.Element(moved.name.lstrip("0123456789")[:1])
+            cap.add_atom(moved, 0)
+            del residue[row]
+    return cap
 
 
 def _require_columns(path: Path, block: gemmi.cif.Block) -> None:

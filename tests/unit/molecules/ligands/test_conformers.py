@@ -57,6 +57,35 @@ def test_a_cyclohexane_has_its_substituent_up_and_sideways() -> None:
     assert max(turns) > 150  # equatorial: along the ring
 
 
+@pytest.mark.parametrize(
+    ("smiles", "axis", "angles"),
+    [
+        ("CC=C=CC", "CC=C=CC", {90, -90}),
+        ("CC(CO)=C=C(C)CN", "[CH3]C=C=C[CH3]", {90, -90}),
+        ("CCN=C=NCC", "CN=C=NC", {90, -90}),
+        ("OCC=C=C=CC", "CC=C=C=CC", {0, 180}),
+        ("CC(C)=C=CC", "[CH3]C(C)=C=C[CH3]", None),
+    ],
+)
+def test_ends_of_an_allene_are_at_right_angles_to_both_sides(
+    smiles: str, axis: str, angles: set[int] | None
+) -> None:
+    """Force fields turn them into one plane, and a drawing does not say to which side they are."""
+    made = embed_piece(Chem.MolFromSmiles(smiles), 1, smiles, 4)
+    assert made is not None
+    mol, energies = made
+    places = mol.GetSubstructMatch(Chem.MolFromSmarts(axis))
+    ends = places[:2] + places[-2:]
+    found = [rdMolTransforms.GetDihedralDeg(conformer, *ends) for conformer in mol.GetConformers()]
+    if angles is None:
+        assert [abs(angle) for angle in found] == pytest.approx([90], abs=5)
+        return
+    apart = [{angle: abs((value - angle + 180) % 360 - 180) for angle in angles} for value in found]
+    assert {min(near, key=near.__getitem__) for near in apart} == angles
+    assert max(min(near.values()) for near in apart) < 12
+    assert energies == pytest.approx(energies[:1] * len(energies), abs=3)
+
+
 def test_conformers_of_a_macrocycle_differ_in_its_ring() -> None:
     mol = conformers("O=C1CCCCCCCCCCCCO1", 6)
     (ring,) = flexible_rings(mol)

@@ -409,7 +409,9 @@ def test_dative_bonds_are_written_as_charges_and_others_are_refused() -> None:
     assert (drawn.key, pickle.dumps(drawn.states)) == (charged.key, pickle.dumps(charged.states))
     assert drawn.note == "dative bonds written as charges"
     assert ligand("C1CC<-N1").smiles == "[CH-]1CC[NH2+]1"  # one in a ring made no end
-    assert ligand("CC~C").detail == "a bond is neither single, double, triple nor aromatic"
+    for smiles in ("CC~C", "C1CCCCC~1", "C~1CCCCC1", "C1CC~2CCCC2C1"):
+        found = ligand(smiles)
+        assert found.detail == "a bond is neither single, double, triple nor aromatic", smiles
 
 
 @pytest.mark.parametrize("smiles", ["CCO", "c1cc[nH]c1", "CN(C)C"])
@@ -433,6 +435,17 @@ def test_a_radical_is_docked_with_a_note(settings: ParseSettings) -> None:
     assert ligand("CC1(C)CCCC(C)(C)N1[O]", settings).note.startswith("unpaired electrons")
     for smiles in ("[CH3]c1ccccc1", "C[N+](=O)[O-]", "C[NH3+]", "CN=[N+]=[N-]", "[C-]#[O+]"):
         assert "unpaired" not in ligand(smiles, settings).note
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, ParseSettings()])
+def test_allenes_are_one_molecule_with_a_note(settings: ParseSettings) -> None:
+    for smiles in ("CC=C=CC(=O)O", "C(=CC1CCCCC1)=CC1CCCCC1"):
+        found = ligand(smiles, settings)
+        assert found.note == "allene or cumulene: which isomer is drawn is left open"
+    found = ligand("CC=C=CC(=O)O", settings)
+    assert len(found.states) == min(2, settings.conformers)
+    for smiles in ("CC(C)=C=CC(=O)O", "C=C=CCO", "CCN=C=NCC", "CC(C)=C=O", "C=CC=C"):
+        assert ligand(smiles, settings).note == "", smiles
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, ParseSettings()])

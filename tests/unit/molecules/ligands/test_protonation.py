@@ -28,6 +28,51 @@ from ligen_py.settings.parse import ParseSettings
 
 NAMED = {
     "foscarnet": ("OC(=O)P(=O)(O)O", "O=C([O-])P(=O)([O-])[O-]"),
+    "phosphorous acid": ("O=[PH](O)O", "O=[PH]([O-])[O-]"),
+    "medronic acid": ("OP(O)(=O)CP(O)(O)=O", "O=P([O-])([O-])CP(=O)([O-])O"),
+    "etidronic acid": ("CC(O)(P(O)(O)=O)P(O)(O)=O", "CC(O)(P(=O)([O-])[O-])P(=O)([O-])O"),
+    "clodronic acid": (
+        "OP(O)(=O)C(Cl)(Cl)P(O)(O)=O",
+        "O=P([O-])([O-])C(Cl)(Cl)P(=O)([O-])O",
+    ),
+    "phenylbutazone drawn as an enol": (
+        "CCCCC1=C(O)N(c2ccccc2)N(c2ccccc2)C1=O",
+        "CCCCc1c([O-])n(-c2ccccc2)n(-c2ccccc2)c1=O",
+    ),
+    "barbituric acid drawn aromatic": (
+        "O=c1cc(O)[nH]c(=O)[nH]1",
+        "O=c1cc([O-])[nH]c(=O)[nH]1",
+    ),
+    "meloxicam drawn as a ketone": (
+        "CN1C(C(=O)Nc2ncc(C)s2)C(=O)c2ccccc2S1(=O)=O",
+        "Cc1cnc(NC(=O)C2=C([O-])c3ccccc3S(=O)(=O)N2C)s1",
+    ),
+    "muscimol drawn with N-H": ("NCc1cc(=O)[nH]o1", "[NH3+]Cc1cc(=O)[n-]o1"),
+    "gaboxadol drawn with N-H": ("O=c1[nH]oc2CNCCc12", "O=c1[n-]oc2c1CC[NH2+]C2"),
+    "AMPA": ("Cc1o[nH]c(=O)c1CC(N)C(O)=O", "Cc1o[n-]c(=O)c1CC([NH3+])C(=O)[O-]"),
+    "cycloserine": ("NC1CONC1=O", "[NH3+]C1CO[N-]C1=O"),
+    "xanthosine": (
+        "OCC1OC(C(O)C1O)n1cnc2c1[nH]c(=O)[nH]c2=O",
+        "O=c1[n-]c2c(ncn2C2OC(CO)C(O)C2O)c(=O)[nH]1",
+    ),
+    "8-azaguanine": ("Nc1nc2[nH]nnc2c(=O)[nH]1", "Nc1nc2[n-]nnc2c(=O)[nH]1"),
+    "cupferron": ("ON(N=O)c1ccccc1", "O=NN([O-])c1ccccc1"),
+    "a diazeniumdiolate": ("CCN(CC)[N+]([O-])=NO", "CCN(CC)[N+]([O-])=N[O-]"),
+    "ceftriaxone's ring": ("CSc1nc(=O)c(=O)[nH]n1C", "CSc1nc(=O)c(=O)[n-]n1C"),
+    "azapropazone": (
+        "CCCC1C(=O)N2N(C1=O)c1cc(C)ccc1N=C2N(C)C",
+        "CCCc1c([O-])n2c(N(C)C)nc3ccc(C)cc3n2c1=O",
+    ),
+    "brinzolamide": (
+        "CCNC1CN(CCCOC)S(=O)(=O)c2sc(cc12)S(N)(=O)=O",
+        "CCNC1CN(CCCOC)S(=O)(=O)c2sc(S(N)(=O)=O)cc21",
+    ),
+    "1-deoxynojirimycin": ("OCC1NCC(O)C(O)C1O", "OCC1NCC(O)C(O)C1O"),
+    "castanospermine": ("OC1CCN2CC(O)C(O)C(O)C12", "OC1CN2CCC(O)C2C(O)C1O"),
+    "a tricyclic thrombin inhibitor": (
+        "O=C1N(Cc2ccccc2)C(=O)C2C(c3ccccc3)N3CCCC3C12",
+        "O=C1N(Cc2ccccc2)C(=O)C2C(c3ccccc3)N3CCCC3C12",
+    ),
     "a phosphorothioate": ("COP(O)(=S)OC", "COP([O-])(=S)OC"),
     "histamine": ("NCCc1c[nH]cn1", "[NH3+]CCc1c[nH]cn1"),
     "metformin": ("CN(C)C(=N)NC(=N)N", "CN(C)C(=[NH2+])NC(=N)N"),
@@ -169,6 +214,21 @@ MEASURED = {
     "harmaline": ("COc1ccc2c3CCN=C(C)c3[nH]c2c1", 9.8),
     "desmycosin's sugar": ("COC1OC(C)C(O)C(N(C)C)C1O", 8.4),
     "tylosin's sugars": ("COC1OC(C)C(OC2CC(C)(O)C(O)C(C)O2)C(N(C)C)C1O", 7.7),
+    "1,4-dideoxy-1,4-iminoarabinitol": ("OCC1NCC(O)C1O", 7.6),
+    "edaravone drawn as an enol": ("Cc1cc(O)n(-c2ccccc2)n1", 7.0),
+    "edaravone drawn with N-H": ("Cc1cc(=O)n(-c2ccccc2)[nH]1", 7.0),
+    "1-methyl-2-pyridonimine": ("Cn1ccccc1=N", 12.2),
+    "2-imino-3-methylthiazoline": ("Cn1ccsc1=N", 9.6),
+    "1-methyladenosine's base": ("Cn1cnc2c(ncn2C)c1=N", 8.3),
+    "clofazimine": ("CC(C)N=c1cc2n(-c3ccc(Cl)cc3)c3ccccc3nc2cc1Nc1ccc(Cl)cc1", 8.5),
+    "levosimendan": ("CC1CC(=O)NN=C1c1ccc(cc1)NN=C(C#N)C#N", 6.3),
+    "FCCP": ("N#CC(C#N)=NNc1ccc(OC(F)(F)F)cc1", 6.2),
+    "violuric acid": ("ON=C1C(=O)NC(=O)NC1=O", 4.6),
+    "ethyl cyano(hydroxyimino)acetate": ("CCOC(=O)C(C#N)=NO", 4.6),
+    "fluorescein": ("OC(=O)c1ccccc1C1=C2C=CC(=O)C=C2Oc2cc(O)ccc12", 6.4),
+    "swainsonine": ("OC1CCCN2CC(O)C(O)C12", 7.4),
+    "1,2-benzisothiazol-3-one": ("O=c1[nH]sc2ccccc12", 7.3),
+    "2-(aminomethyl)benzimidazole": ("NCc1nc2ccccc2[nH]1", 7.7),
     "N-acetylhistidine methylamide": ("CC(=O)NC(Cc1c[nH]cn1)C(=O)NC", 6.5),
 }
 """Name -> SMILES and the pKa of its strongest base, or weakest acid (CRC Handbook, Perrin 1981)."""
@@ -227,6 +287,19 @@ def test_predictions_are_those_that_were_judged(row: dict[str, str]) -> None:
     """
     found = [f"{site.family}: {site.pka:.2f}" for site in sites(Chem.MolFromSmiles(row["smiles"]))]
     assert "; ".join(found) == row["sites"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "COC(=O)C1=C(C)N=c2sc(=Cc3ccccc3)c(=O)n2C1c1ccccc1",
+        "C=c1[nH]n2c(=N)c(=Cc3ccccc3)c(=O)nc-2s1",
+        "C=c1[nH]n(-c2ccccc2)c(=O)c1=Cc1ccccc1",
+    ],
+)
+def test_acylated_imines_and_ylidenes_have_no_pka(text: str) -> None:
+    """Thiazolopyrimidines, thiadiazolopyrimidines, and a pyrazolone without hydrogens at C4."""
+    assert [state.population for state in protonated(Chem.MolFromSmiles(text), 7.4, 0.05, 4)] == [1]
 
 
 def test_titration_turns_at_the_pka() -> None:
@@ -309,7 +382,7 @@ def test_states_do_not_depend_on_the_writing(name: str) -> None:
 def test_any_state_leads_to_the_same_states(name: str) -> None:
     """Charges of the drawing do not matter."""
     drawn, charged = NAMED[name]
-    if name == "barbituric acid":
+    if name in ("barbituric acid", "azapropazone", "meloxicam drawn as a ketone"):
         pytest.skip("its enolate is another tautomer than the drawing")
     assert smiles(charged)[0] == smiles(drawn)[0]
     assert canonical(neutral(Chem.MolFromSmiles(charged))) == Chem.CanonSmiles(drawn)

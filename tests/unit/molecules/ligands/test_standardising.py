@@ -167,7 +167,7 @@ def test_what_surroundings_say_decides_about_the_centre_of_a_group() -> None:
 
     A pair of like drawings, of which only one is in a six-ring, is met in both orders.
     """
-    words = re.compile(r"[\[\];,&!:0-9#]|[+-]\d?|[DHX]\d?|Cl|Br|[CNOSFI*cnos]")
+    words = re.compile(r"[\[\];,&!:0-9#]|[+-]\d?|[DHX]\d?|Cl|Br|[CNOPSFI*cnos]")
     for star, centre in standardising._stars():
         for atom in star.GetAtoms():
             rest = words.sub("", atom.GetSmarts().removesuffix("]"))

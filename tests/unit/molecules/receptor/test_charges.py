@@ -468,6 +468,28 @@ def test_the_ions_of_metals_are_charged(metal: str, other: str, count: int, form
     assert charge(group, np.empty((0, 3))).receptor.partial_charge.sum() == formal
 
 
+@pytest.mark.parametrize(("is_pyrrole", "formal"), [(True, 0), (False, 2)])
+def test_a_tetrapyrrole_with_a_metal_is_neutral(is_pyrrole: bool, formal: int) -> None:
+    """A chlorophyll's or haem's metal had a charge of 2 in a neutral ring; a cyclam's keeps it."""
+    places, bonds = {"ZN": [0.0, 0.0, 0.0]}, []
+    for n, (x, y) in enumerate([(1, 0), (0, 1), (-1, 0), (0, -1)]):
+        places[f"N{n}"] = [2.0 * x, 2.0 * y, 0.0]
+        for side in (1, -1):
+            alpha = [2.9 * x - 1.1 * side * y, 2.9 * y + 1.1 * side * x, 0.0]
+            places[f"A{n}{side}"] = alpha
+            bonds.append((f"N{n}", f"A{n}{side}"))
+            if is_pyrrole:
+                beyond = {"B": [1.2 * x, 1.2 * y], "M": [-0.7 * side * y, 0.7 * side * x]}
+                for letter, (along, aside) in beyond.items():
+                    name = f"{letter}{n}{side}"
+                    places[name] = [alpha[0] + along, alpha[1] + aside, 0.0]
+                    bonds.append((f"A{n}{side}", name))
+    group = heavy(places, "XYZ", bonds)
+    symbols = ["ZN" if name == "ZN" else "N" if name[0] == "N" else "C" for name in places]
+    charged = charge(replace(group, symbol=symbols), np.empty((0, 3))).receptor.partial_charge
+    assert charged.sum() == pytest.approx(formal)
+
+
 def test_metals_are_charged_and_unknown_groups_neutral() -> None:
     result = charge(heavy({"ZN": [0.0, 0, 0]}, "ZN", []), np.empty((0, 3))).receptor
     assert result.type.tolist() == [Ad4Type.ZN]

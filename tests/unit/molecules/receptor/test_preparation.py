@@ -85,6 +85,29 @@ ALANINES = [
 ]
 
 
+CAPPED = [
+    ("CAY", 1, (2.53, 2.47, -1.41)),
+    ("CY", 1, (2.06, 1.38, -0.48)),
+    ("OY", 1, (1.42, 1.61, 0.54)),
+    ("N", 1, (2.36, 0.11, -0.9)),
+    ("CA", 1, (1.92, -1.06, -0.14)),
+    ("CB", 1, (2.81, -2.26, -0.46)),
+    ("C", 1, (0.44, -1.36, -0.48)),
+    ("O", 1, (0.09, -2.3, -1.19)),
+    ("N", 2, (-0.44, -0.46, 0.07)),
+    ("CA", 2, (-1.86, -0.44, -0.3)),
+    ("CB", 2, (-2.07, 0.28, -1.62)),
+    ("C", 2, (-2.71, 0.19, 0.82)),
+    ("O", 2, (-3.8, 0.72, 0.62)),
+    ("NT", 2, (-2.19, -0.01, 2.09)),
+    ("CAT", 2, (-2.92, 0.38, 3.27)),
+    ("HN", 1, (2.58, -0.03, -1.88)),
+    ("HN", 2, (-0.05, 0.4, 0.46)),
+    ("HNT", 2, (-1.39, -0.62, 2.17)),
+]
+"""Two alanines with ACE and CT3 of CHARMM: names, residues, places; polar hydrogens alone."""
+
+
 @pytest.fixture
 def ligand_site(tmp_path: Path) -> Site:
     path = tmp_path / "ligand.sdf"
@@ -210,6 +233,31 @@ def test_ions_of_simulations_are_no_nitrogen_or_carbon(
         if label.startswith(f"A/{residue.strip()}/50/")
     ]
     assert found == gemmi.Element(element).atomic_number
+
+
+@pytest.mark.parametrize("shift", [0, 7])
+def test_caps_within_amino_acids_are_residues_of_their_own(
+    tmp_path: Path, ligand_site: Site, shift: int
+) -> None:
+    """They had no charges, and the nitrogen at CHARMM's ACE those of an amine."""
+    own = {"CAY": ("CH3", "ACE", 0), "CY": ("C", "ACE", 0), "OY": ("O", "ACE", 0)} | {
+        "NT": ("N", "NME", 3), "CAT": ("CH3", "NME", 3), "HNT": ("HNT", "NME", 3)
+    }  # fmt: skip
+    inside, apart = [], []
+    for name, number, xyz in CAPPED:
+        other, residue, place = own.get(name, (name, "ALA", number))
+        inside.append(atom(name, "ALA", number + shift, xyz, name[0]))
+        apart.append(atom(other, residue, place + shift, xyz, name[0]))
+    found = run(tmp_path, inside, ligand_site)
+    expected = run(tmp_path, apart, ligand_site)
+    assert labels(found) == labels(expected)
+    for column in ("type", "partial_charge"):
+        one, other = (getattr(one.typed["ad4"], column) for one in (found, expected))
+        assert one.tolist() == other.tolist()
+    charges = dict(zip(labels(found), found.typed["ad4"].partial_charge.tolist(), strict=False))
+    assert charges[f"A/ACE/{shift}/O"] < -0.2
+    taken = run(tmp_path, [*inside, het("O", "HOH", 3 + shift, (0.0, 6.0, 0.0), "O")], ligand_site)
+    assert f"A/NME/{2 + shift}~/N" in labels(taken)
 
 
 def test_the_charged_point_of_a_water_is_no_second_oxygen(
