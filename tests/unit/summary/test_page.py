@@ -10,6 +10,7 @@ import pytest
 
 from ligen_py import aggregate, report
 from tests.chromium import Tab, browser, opened
+from tests.edited import edited
 from tests.placed import started
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
 
@@ -116,7 +117,7 @@ def molecules() -> list[Molecule]:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of two targets, one with a crystal ligand."""
+    """A report of two targets, one with a crystal ligand and a genetic algorithm's clusters."""
     folder = tmp_path_factory.mktemp("page")
     crystal = folder / "crystal.sdf"
     from rdkit import Chem
@@ -135,6 +136,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     campaign, output = folder / "campaign.h5", folder / "report.html"
     flags = ["--manifest", str(manifest), "--output", str(campaign), "--quiet"]
     assert aggregate.main(flags) == 0
+    with edited(campaign) as file:
+        file["targets/alpha/top/clusters"][0] = json.dumps([[-9.4, -9.1, 40], [-8.25, -8.25, 1]])
     groups = json.dumps({"actives": ["m6", "m7", "m8", "m9", "m10", "gone"]})
     assert report.main(
         ["--campaign", str(campaign), "--output", str(output), "--groups", groups, "--jobs", "1"]
