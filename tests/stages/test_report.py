@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -298,6 +299,35 @@ def test_alarms_of_the_watch_are_reported(
         watched = opened.target("t").watched()
     assert watched.alarm.tolist() == [1, 0, 0, 1]
     assert watched.chunk.tolist() == ["1-of-2"] * 2 + ["2-of-2"] * 2
+
+
+def test_the_crystal_ligand_interacts_in_a_target_of_several_conformations(
+    campaign: Path,
+) -> None:
+    """Its row was empty: its pose belongs to none of the conformations, as files have it."""
+
+    def crystal_row(target: str) -> list[str]:
+        page = (campaign.parent / "report.html").read_text(encoding="utf-8")
+        section = page[page.index(f'aria-label="Parts of {target}"') :]
+        (row,) = re.findall(r"as in the crystal</th>(.*?)</tr>", section, re.S)[:1]
+        return re.findall(r"<td[^>]*>(.*?)</td>", row)
+
+    assert run(campaign) == 0
+    one = crystal_row("alpha")
+    assert any(one)
+    folder, crystal = campaign.parent, campaign.parent / "crystal.sdf"
+    parts = []
+    for name in ("open", "shut"):
+        reference = [Molecule("REF", REFERENCE, 8.5)]
+        made = [
+            write_part(folder, f"t.{name}", "some", "1-of-1", library()),
+            write_part(folder, f"t.{name}", "control-t", "1-of-1", reference, crystal=crystal),
+        ]
+        parts += [replace(part, target="t", conformation=name) for part in made]
+    manifest = write_manifest(folder / "manifest.tsv", parts)
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(campaign), "--quiet"]) == 0
+    assert run(campaign) == 0
+    assert any(crystal_row("t"))
 
 
 def test_hits_are_compared_with_the_molecules_of_a_file(campaign: Path) -> None:
