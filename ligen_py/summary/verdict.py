@@ -60,9 +60,12 @@ def _ranking(target: Target) -> tuple[str, str]:
         return _of_actives(target.judged, target.rank_by)
     groups = [group for group in target.groups if group.enrichment is not None]
     if not groups:
+        why = "no known actives were given"
+        if target.groups:
+            why = f"of {target.groups[0].name} no member is ranked, or nothing else is"
         return "fair", (
-            "Ranking: no known actives were given, so nothing shows whether it prefers them; "
-            "choose by contacts and chemistry, and by rank last."
+            f"Ranking: {why}, so nothing shows whether it prefers them; choose by contacts and "
+            "chemistry, and by rank last."
         )
     return _of_group(groups[0])
 

@@ -178,6 +178,9 @@ def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixtu
     assert "unscored (failed: no pose has a finite score)" in said
     assert "nobody (not in a library)" in said
     assert "nothing to compare" in said
+    page = (campaign.parent / "report.html").read_text(encoding="utf-8")
+    assert f"By one property alone: {line}. The range" in " ".join(page.split())
+    assert '<dd class="soft">kcal/mol, larger is better' in " ".join(page.split())
     for rank, name in ((1, "m1"), (20, "m20")):
         assert re.search(rf"^ +{rank} +{21 - rank}\.00  {name}$", said, re.MULTILINE)
 

@@ -79,6 +79,10 @@ def test_a_verdict_on_the_ranking(
     assert ranking[0] == level
     assert words in ranking[1]
     assert verdict(TARGET)[1][1].startswith("Ranking: no known actives were given")
+    # They were given, so it must not say that they were not.
+    lost = verdict(replace(TARGET, groups=[replace(group, enrichment=None)]))[1]
+    assert lost[0] == "fair"
+    assert lost[1].startswith("Ranking: of actives no member is ranked, or nothing else is, so")
 
 
 @pytest.mark.parametrize(("logp", "level"), [(0.69, "good"), (0.7, "fair"), (0.95, "fair")])
