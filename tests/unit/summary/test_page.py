@@ -252,6 +252,16 @@ def test_mouse_and_keys_turn_and_zoom_the_pose(tab: Tab) -> None:
     assert tab.complaints() == []
 
 
+def test_a_hit_without_an_analysis_shows_no_other_ones_pose(tab: Tab) -> None:
+    assert tab.run(INK)["share"] > 0
+    tab.run("dossiers[0].data.hits[1].e = []; dossiers[0].open(1)")
+    tab.run("document.querySelector('[data-do=reset]').click()")
+    assert tab.run(INK)["share"] == 0
+    tab.run("document.querySelector('[data-do=next]').click()")
+    assert tab.run(INK)["share"] > 0
+    assert tab.complaints() == []
+
+
 def test_everything_that_can_be_clicked_is_reached_by_the_tabulator(tab: Tab) -> None:
     wanted = tab.run(
         "document.querySelectorAll('#target-1, section.target')[0] && "
@@ -326,8 +336,11 @@ def test_search_and_filters_leave_what_is_asked_for(tab: Tab) -> None:
     put("least-weight", "160")
     put("most-weight", "250")
     assert shown(tab) == [i for i in every if 160 <= hits[i]["weight"] <= 250]
-    put("most-weight", "")
     put("least-weight", "")
+    tab.run("dossiers[0].data.hits[0].weight = null")  # a hit that could not be analysed
+    put("most-weight", "5000")
+    assert shown(tab) == [i for i in every if i != 0]
+    put("most-weight", "")
     put("least-score", "6")
     assert shown(tab) == [i for i in every if hits[i]["s"] >= 6]
     assert "of" in tab.run("document.querySelector(\"[data-part='count']\").textContent")
