@@ -272,6 +272,18 @@ def test_methods_name_the_energy_that_chose(
     assert words in paragraph(RefineSettings(), score)
 
 
+def test_methods_name_the_costs_that_are_part_of_the_score() -> None:
+    """Whoever computes the score as the paragraph says gets the campaign's."""
+    every = paragraph(RefineSettings(), ScoreSettings())
+    assert (
+        "in the pose where this is lowest, plus the free energy of its protonation state in water, "
+        "0.5 of the strain of its rings and 0.4 kcal/mol times the logarithm of the number of "
+        "stereoisomers, divided by (1 + 0.02 torsions)" in every
+    )
+    none = ScoreSettings(state_cost=False, strain_cost=0, row_cost=0)
+    assert "in the pose where this is lowest, divided by" in paragraph(RefineSettings(), none)
+
+
 def of_target(rank_by: str, refine: dict, score: dict, functions: list[str]) -> str:
     """The methods of a campaign of one target."""
     given = {"refined": refine, "scores": {"functions": functions, **score}}
