@@ -192,7 +192,9 @@ class Dossier {
   }
 }
 
-const dossiers = [...document.querySelectorAll("section.target")].map((one) => new Dossier(one));
+// A target in which nothing was scored has no list.
+const lists = [...document.querySelectorAll("section.target")].filter((one) => one.querySelector(".hits"));
+const dossiers = lists.map((one) => new Dossier(one));
 // The browser takes the styles of paper only after it has called this: so the mark brings them.
 window.addEventListener("beforeprint", () => {
   document.documentElement.dataset.paper = "";

@@ -263,6 +263,23 @@ def test_a_hit_without_an_analysis_shows_no_other_ones_pose(tab: Tab) -> None:
     assert tab.complaints() == []
 
 
+def test_a_target_without_hits_leaves_the_others_alive(tab: Tab, tmp_path: Path) -> None:
+    parts = [
+        write_part(tmp_path, "none", "lib", "1-of-1", [Molecule("m", "CCO", None)]),
+        write_part(tmp_path, "one", "lib", "1-of-1", [Molecule("m", "CCO", 3.0)]),
+    ]
+    manifest = write_manifest(tmp_path / "manifest.tsv", parts)
+    campaign, output = tmp_path / "campaign.h5", tmp_path / "report.html"
+    flags = ["--manifest", str(manifest), "--output", str(campaign), "--quiet"]
+    assert aggregate.main(flags) == 0
+    flags = ["--campaign", str(campaign), "--output", str(output), "--jobs", "1"]
+    assert report.main(flags) == 0
+    tab.open(output)
+    assert tab.complaints() == []
+    assert tab.run("document.documentElement.dataset.ready") == "yes"
+    assert tab.run(INK)["share"] > 0
+
+
 def test_everything_that_can_be_clicked_is_reached_by_the_tabulator(tab: Tab) -> None:
     wanted = tab.run(
         "document.querySelectorAll('#target-1, section.target')[0] && "
