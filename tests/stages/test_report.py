@@ -196,6 +196,8 @@ def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
     words = " ".join(" ".join(page.text).split())
     assert "<script>alert(1)</script> & \"x\" 'y'" in words
     assert "\x1b" not in text
+    # Of several targets `pick` wants to know which.
+    assert "ligen pick CAMPAIGN --target beta --count 96 --max-per-scaffold 3" in words
     assert "prefers-color-scheme: dark" in text
     for part in (
         *("m10", "REF, docked from scratch", "no finite score", "max_num_poses 30"),
