@@ -189,9 +189,10 @@ def _throughput(dossiers: Sequence[Dossier], times: Sequence[Time]) -> str:
         return ""
     rate = 3600 * docked / seconds
     return (
-        f"{docked:,} molecules were docked, refined and scored in {seconds / 3600:.2f} hours of "
-        f"jobs: {rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million would take "
-        f"{1e6 / rate:,.0f} hours on the same device. Jobs that ran at one time shared it."
+        f"The last jobs of these {docked:,} molecules took {seconds / 3600:.2f} hours: "
+        f"{rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million would take "
+        f"{1e6 / rate:,.0f} hours on the same device. A job that keeps its poses, as after a "
+        "change of score alone, docks nothing. Jobs that ran at one time shared the device."
     )
 
 

@@ -214,11 +214,21 @@ def test_times_are_read_as_snakemake_wrote_them(tmp_path: Path) -> None:
         "report.tsv": f"{head}3.0\t0:00:03\t50\t-\n",
         "score/t/lib/1-of-2.tsv": "damaged",
         "other.tsv": f"{head}3.0\t0:00:03\t50\t-\n",
+        "pocket/t.tsv": f"{head}2\t0:00:02\t10\t-\n",
+        "parse/lib/1-of-2.tsv": f"{head}3\t0:00:03\t30\t-\n",
+        # Of a chunk, a library and a target that the campaign has no more:
+        "dock/t/lib/1-of-1.tsv": f"{head}99\t0:01:39\t900\t-\n",
+        "parse/gone/1-of-2.tsv": f"{head}99\t0:01:39\t900\t-\n",
+        "pocket/gone.tsv": f"{head}99\t0:01:39\t900\t-\n",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert read_times(tmp_path) == [Time("dock", 2, 30.5, 200.25)]
-    assert read_times(tmp_path / "nowhere") == []
+    parts = [("t", "lib", "1-of-2"), ("t", "lib", "2-of-2")]
+    assert read_times(tmp_path, parts) == [
+        Time("pocket", 1, 2.0, 10.0), Time("parse", 1, 3.0, 30.0), Time("dock", 2, 30.5, 200.25)
+    ]  # fmt: skip
+    assert read_times(tmp_path / "nowhere", parts) == []
+    assert read_times(tmp_path)[0] == Time("pocket", 2, 101.0, 900.0)
 
 
 def test_a_library_that_can_hardly_be_read_is_an_alarm() -> None:
