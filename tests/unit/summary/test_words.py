@@ -121,6 +121,22 @@ def test_actives_of_the_controls_come_before_groups(
     assert ("few heavy atoms alone does as well (0.80)" in ranking[1]) == beaten
 
 
+@pytest.mark.parametrize(
+    ("actives", "decoys", "level"),
+    [(1, 400, "fair"), (4, 400, "fair"), (9, 4, "fair"), (5, 5, "good")],
+)
+def test_few_actives_show_nothing_however_narrow_their_interval(
+    actives: int, decoys: int, level: str
+) -> None:
+    """The one active of a control was the best, 95 % interval 1.00 to 1.00: a good order."""
+    rows = [Row("t", "score", False, {"ROC AUC": (1.0, 1.0, 1.0)})]
+    judged = Verdict("t", actives=actives, decoys=decoys, rows=rows)
+    _, ranking = verdict(replace(TARGET, judged=judged))
+    assert ranking[0] == level
+    assert ("too few to say" in ranking[1]) == (level == "fair")
+    assert f"{actives} known active{'s' * (actives > 1)} among" in ranking[1]
+
+
 @pytest.mark.parametrize(("rank_by", "figure"), [("energy", "0.80"), ("consensus", "0.60")])
 def test_actives_are_judged_by_what_ranks_the_campaign(rank_by: str, figure: str) -> None:
     rows = [
