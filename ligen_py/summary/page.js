@@ -21,7 +21,7 @@ class Dossier {
 
   wordsOf(number) {
     const hit = this.data.hits[number];
-    return [hit.n, hit.state, hit.library, ...hit.others, ...hit.vendor.flat(), ...hit.doubts].join("\n").toLowerCase();
+    return [hit.n, hit.parent, hit.state, hit.library, ...hit.others, ...hit.vendor.flat(), ...hit.doubts].join("\n").toLowerCase();
   }
 
   listen() {

@@ -350,6 +350,11 @@ def test_search_and_filters_leave_what_is_asked_for(tab: Tab) -> None:
     assert hits[found]["n"] == HOSTILE[1]
     put("search", "12 usd")
     assert shown(tab) == [i for i in every if hits[i]["vendor"]]
+    # An exported table has the neutral parent beside the docked state: either finds the hit.
+    docked = "dossiers[0].data.hits[2].state = '[O-]'"
+    tab.run(f"{docked}; dossiers[0].words[2] = dossiers[0].wordsOf(2)")
+    put("search", hits[2]["parent"])
+    assert shown(tab) == [2]
     put("search", "")
     put("least-weight", "160")
     put("most-weight", "250")
