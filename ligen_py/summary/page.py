@@ -48,6 +48,9 @@ MATRIX_ROWS = 40
 CLUSTERS = 24
 """Clusters that are shown with a drawing."""
 
+KNOWN = 24
+"""Known molecules that are named: a file of them may have thousands."""
+
 SCREENED = frozenset(("dock", "lga", "filter", "refine", "score", "screen"))
 
 POLAR = frozenset("HSMX")
@@ -82,6 +85,7 @@ def page_of(
         CLUSTERS=CLUSTERS,
         FOUND=FOUND,
         KINDS=KINDS,
+        KNOWN=KNOWN,
         MATRIX_ROWS=MATRIX_ROWS,
         MOL=f"0 0 {WIDTH} {HEIGHT}",
         ON_PAPER=ON_PAPER,

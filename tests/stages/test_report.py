@@ -342,6 +342,12 @@ def test_hits_are_compared_with_the_molecules_of_a_file(campaign: Path) -> None:
     page = (campaign.parent / "report.html").read_text(encoding="utf-8")
     (text,) = re.findall(r'"nearest": ?"(binder[^"]*)"', page)[:1]
     assert re.fullmatch(r"binder, 0\.\d\d|binder, 1\.00", text)
+    # A file of all that is known of a target has thousands, which are not all named.
+    known.write_text("".join(f"{'C' * i}O alcohol{i}\n" for i in range(1, 31)))
+    assert run(campaign, "--references", str(known)) == 0
+    page = (campaign.parent / "report.html").read_text(encoding="utf-8")
+    assert "alcohol30" not in page.split("Known molecules")[1].split("</p>")[0]
+    assert "alcohol23 and 7 more.</p>" in page
     known.write_text("nothing\n")
     assert run(campaign, "--references", str(known)) == 1
 
