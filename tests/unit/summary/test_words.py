@@ -214,6 +214,12 @@ def test_every_molecule_is_in_the_figures() -> None:
     assert not shaded.dots
     counted = sum(int(words.split()[0]) for *_, words in shaded.cells)
     assert counted >= 0.95 * 5 * MOST_DOTS  # the rest lies far below the others
+    assert counted + shaded.left_out == 5 * MOST_DOTS
+    few[1][0] = -1e3  # it was drawn outside of the picture, and not said to be
+    one_less = scatter("x", "y", *few, [])
+    assert (len(one_less.dots), one_less.left_out) == (MOST_DOTS - 1, 1)
+    assert all(y <= one_less.y.first for _, y in one_less.dots)
+    assert figure.cells[0][-1] == "up to 2.00: 1"
     for x, y, width, height, shade, _ in shaded.cells:
         assert 0 <= x <= x + width <= WIDTH + 1
         assert 0 <= y <= y + height <= HEIGHT
