@@ -176,6 +176,27 @@ def test_it_opens_without_a_complaint_and_runs_nothing_of_the_data(tab: Tab) -> 
     assert "49" not in names[2]
 
 
+@pytest.mark.parametrize(("width", "media"), [(1000, "screen"), (320, "screen"), (703, "print")])
+def test_long_names_of_targets_libraries_and_groups_are_broken(
+    tab: Tab, tmp_path: Path, width: int, media: str
+) -> None:
+    long = "averylongnamewithoutanyplacewhereitcouldbebroken"
+    parts = [
+        write_part(tmp_path, f"{long}{n}", f"{long}_library", "1-of-1", molecules()) for n in "12"
+    ]
+    manifest = write_manifest(tmp_path / "manifest.tsv", parts)
+    campaign, output = tmp_path / "campaign.h5", tmp_path / "report.html"
+    flags = ["--manifest", str(manifest), "--output", str(campaign), "--quiet"]
+    assert aggregate.main(flags) == 0
+    flags = ["--campaign", str(campaign), "--output", str(output), "--jobs", "1"]
+    assert report.main([*flags, "--groups", json.dumps({f"{long}_group": ["m6", "m7"]})]) == 0
+    tab.emulate(media)
+    tab.resize(width)
+    tab.open(output)
+    tab.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert tab.run(CLIPPED) == []
+
+
 @pytest.mark.parametrize(
     ("width", "media", "scheme"),
     [
