@@ -40,6 +40,9 @@ SORTS = {
 NAMED = 10
 """Molecules that came or went whose names are printed."""
 
+LIMIT = 20
+"""Molecules in the table where no other number is given."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare two rankings from a command line; returns the exit code."""
@@ -62,9 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--limit",
         type=cli.at_least(0),
-        default=20,
         metavar="N",
-        help="molecules in the table; 0: all of them (default: %(default)s)",
+        help=f"molecules in the table; 0: all of them (default: {LIMIT})",
     )
     forms = [form for form in FORMATS if form != "sdf"]
     parser.add_argument(
@@ -163,7 +165,10 @@ def _table(one: Ranking, other: Ranking, pairs: Pairs, options: argparse.Namespa
         "selectivity": -selective,
         "anti": selective,
     }
-    order = np.argsort(keys[options.sort], kind="stable")[: options.limit or len(i)]
+    limit = LIMIT if options.limit is None else options.limit
+    if options.limit is None and limit < len(i):
+        print(f"the first {limit} of {len(i)} molecules; --limit 0 gives all", file=sys.stderr)
+    order = np.argsort(keys[options.sort], kind="stable")[: limit or len(i)]
     i, j = i[order], j[order]
     columns = {
         "name": one.name[i],

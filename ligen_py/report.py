@@ -107,21 +107,24 @@ def run(
     targets: list[Target] = []
     dossiers: list[Dossier] = []
     runs, effort, date, files = None, "", "", {"this report as a page": str(output)}
+    parts: list[tuple[str, str, str]] = []
     if inputs.campaign:
         known = _known(inputs.references)
         with open_campaign(inputs.campaign) as campaign:
             networks = networks_of(inputs.networks, inputs.campaign) if inputs.networks else None
             targets = targets_of(campaign, settings.top, settings.groups, networks)
             runs, effort = campaign.runs(), effort_of(campaign)
+            made = campaign.parts()
+            parts = list(zip(made.target, made.library, made.chunk, strict=True))
             dossiers = [dossier_of(campaign, one, settings.hits, known, jobs) for one in targets]
         date = f"{datetime.fromtimestamp(inputs.campaign.stat().st_mtime, UTC):%-d %B %Y}"
         files = {"every score": str(inputs.campaign)} | files
     if inputs.exported:
         files["best poses (SDF, CSV)"] = str(inputs.exported)
     searches = [read_search(path) for path in inputs.searches]
-    times = read_times(inputs.times, inputs.networks is not None) if inputs.times else []
-    made = run_record(inputs.networks, NETWORKS) if inputs.networks else None
-    page = page_of(dossiers, runs, files, effort, date, times, searches, made)
+    times = read_times(inputs.times, parts, inputs.networks is not None) if inputs.times else []
+    judged = run_record(inputs.networks, NETWORKS) if inputs.networks else None
+    page = page_of(dossiers, runs, files, effort, date, times, searches, judged)
     write_texts(output.parent, {output.name: [page]})
     if targets:
         print(text_of(targets, files, effort), end="")

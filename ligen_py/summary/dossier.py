@@ -150,7 +150,7 @@ def dossier_of(
     known = {**known, **_grouped(target, facts)}
     rows = _rows(campaign, target, facts, count, every)
     reference = target.reference()
-    poses = _reference_poses(reference)
+    poses = _reference_poses(reference, site)
     posed = [Posed(p.parent, p.state, pose.molecule, pose.xyz) for p, pose in rows]
     places = [p.conformation for p, _ in rows]
     for pose in poses.values():
@@ -233,9 +233,15 @@ def _runs(clusters: str) -> list[tuple[float, float, int]]:
     ]
 
 
-def _reference_poses(found: Reference) -> dict[str, Pose]:
-    """Poses of the reference ligand by origin."""
+def _reference_poses(found: Reference, site: Site) -> dict[str, Pose]:
+    """Poses of the reference ligand by origin.
+
+    No file says of which conformation the crystal's is: it is looked at where the ligand docks
+    best, else in the first one.
+    """
     atoms, octets = found.first_atom, found.first_byte
+    places = [str(place) for place in (*found.conformation, *site.conformation[:1])]
+    place = next(filter(None, places), "")
     return {
         str(origin): Pose(
             smiles=parent_smiles(str(found.state[i])),  # it is docked as drawn
@@ -243,7 +249,7 @@ def _reference_poses(found: Reference) -> dict[str, Pose]:
             extra="",
             xyz=found.xyz[atoms[i] : atoms[i + 1]],
             molecule=found.molecule[octets[i] : octets[i + 1]],
-            conformation=str(found.conformation[i]),
+            conformation=str(found.conformation[i]) or place,
             gap=float(found.gap[i]),
         )
         for i, origin in enumerate(found.origin)

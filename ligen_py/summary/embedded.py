@@ -46,6 +46,7 @@ def _hit(
         "s": _short(row.score),
         "reference": row.reference,
         "weight": _short(found.properties.weight) if found.properties else None,
+        "parent": row.parent,
         "state": row.state,
         "states": row.states or "",
         "stereo": stereo if found.open_centres else "",

@@ -71,6 +71,8 @@ class Figure:
     dots: list[tuple[float, float]] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
     diagonal: bool = False
+    left_out: int = 0
+    """Molecules that lie too far below the others to be drawn."""
 
 
 def distribution(target: Target, marks: Sequence[tuple[float, str, str]]) -> Figure:
@@ -84,7 +86,8 @@ def distribution(target: Target, marks: Sequence[tuple[float, str, str]]) -> Fig
     for i, count in enumerate(target.bars):
         if count:
             first = target.lowest + i * step
-            words = f"{first:.2f} to {first + step:.2f}: {count}"
+            # The first bar holds what lies far below, too.
+            words = f"{f'{first:.2f}' if i else 'up'} to {first + step:.2f}: {count}"
             left, right, top = x(first), x(first + step), y(count)
             cells.append((left, top, max(right - left - 0.6, 0.4), y(0) - top, 1.0, words))
     found = [Mark(x(score), y(0), kind, words) for score, kind, words in marks]
@@ -107,9 +110,12 @@ def scatter(
         high_x = high_y = max(high_x, high_y)
     x = Scale(low_x, high_x, LEFT, WIDTH - RIGHT)
     y = Scale(low_y, high_y, HEIGHT - FOOT, TOP)
-    figure = Figure(x, y, across, up, diagonal=diagonal)
+    inside = (xs >= low_x) & (xs <= high_x) & (ys >= low_y) & (ys <= high_y)
+    xs, ys = xs[inside], ys[inside]
+    left_out = int((~inside).sum())
+    figure = Figure(x, y, across, up, diagonal=diagonal, left_out=left_out)
     figure.marks.extend(Mark(x(one), y(two), kind, words) for one, two, kind, words in marks)
-    if len(xs) <= MOST_DOTS:
+    if len(inside) <= MOST_DOTS:
         figure.dots.extend((x(one), y(two)) for one, two in zip(xs, ys, strict=True))
         return figure
     ranges = ((low_x, high_x), (low_y, high_y))

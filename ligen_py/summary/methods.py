@@ -38,7 +38,8 @@ def methods(dossiers: Sequence[Dossier], runs: Runs, effort: str) -> list[str]:
     weights, consensus = score.get("pose_weights"), _is_consensus(dossiers)
     if isinstance(weights, dict) and score.get("rank_by") in ("energy", "networks"):
         heard = score["rank_by"] == "networks"
-        text.append(_choice(weights, score.get("functions", list(weights)), consensus, heard))
+        functions = score.get("functions", list(weights))
+        text.append(_choice(weights, functions, consensus, heard, _costs(score)))
     if consensus:
         text.append(f"Molecules were ranked by the mean of their ranks by {_joined(names)}.")
     text += _networks(dossiers)
@@ -69,7 +70,11 @@ def _is_consensus(dossiers: Sequence[Dossier]) -> bool:
 
 
 def _choice(
-    weights: Mapping[str, float], functions: Sequence[str], consensus: bool, networks_rank: bool
+    weights: Mapping[str, float],
+    functions: Sequence[str],
+    consensus: bool,
+    networks_rank: bool,
+    costs: str,
 ) -> str:
     """How poses were chosen and molecules ranked; networks and energies are named apart.
 
@@ -95,10 +100,22 @@ def _choice(
         return f"{chosen} was chosen."
     return (
         f"{chosen} was chosen; molecules were ranked by {ranked}, less the ligand's own part of it "
-        "in the pose where this is lowest, divided by (1 + 0.02 torsions) x the square root of the "
-        "number of heavy atoms"
+        f"in the pose where this is lowest{costs}, divided by (1 + 0.02 torsions) x the square "
+        "root of the number of heavy atoms"
         + (f", plus {NETWORK_SHARE:g} logit of the networks. {TRAINED}" if networks_rank else ".")
     )
+
+
+def _costs(score: Mapping[str, Any]) -> str:
+    """What is added to a ligand's energy where states and molecules compete."""
+    strain, row = score.get("strain_cost", 0), score.get("row_cost", 0)
+    costs = [
+        "the free energy of its protonation state in water" if score.get("state_cost") else "",
+        f"{strain:g} of the strain of its rings" if strain else "",
+        f"{row:g} kcal/mol times the logarithm of the number of stereoisomers" if row else "",
+    ]
+    words = [cost for cost in costs if cost]
+    return f", plus {_joined(words)}" if words else ""
 
 
 def citations(functions: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ class Dossier {
 
   wordsOf(number) {
     const hit = this.data.hits[number];
-    return [hit.n, hit.state, hit.library, ...hit.others, ...hit.vendor.flat(), ...hit.doubts].join("\n").toLowerCase();
+    return [hit.n, hit.parent, hit.state, hit.library, ...hit.others, ...hit.vendor.flat(), ...hit.doubts].join("\n").toLowerCase();
   }
 
   listen() {
@@ -106,9 +106,10 @@ class Dossier {
     this.fitting = this.rows.filter((row) => {
       const number = Number(row.dataset.i);
       const hit = this.data.hits[number];
+      const weight = hit.weight ?? NaN;  // null is less than any limit
       return (
         (!words || this.words[number].includes(words)) &&
-        (low === null || hit.weight >= low) && (high === null || hit.weight <= high) &&
+        (low === null || weight >= low) && (high === null || weight <= high) &&
         (score === null || hit.s >= score) && (!plain || !hit.doubts.length) &&
         (!residue || hit.c.some((c) => this.data.names[c[1]] === residue && c[0] !== "h"))
       );
@@ -132,7 +133,9 @@ class Dossier {
     this.chosen = number;
     for (const row of this.rows) row.classList.toggle("on", Number(row.dataset.i) === number);
     this.fill(hit, number);
+    // A hit that could not be analysed has no picture: another one's must not stand beside its name.
     if (this.viewer && hit.e.length) this.viewer.open(hit);
+    else this.viewer?.clear();
     if (scroll) this.section.querySelector(".pose").scrollIntoView({ block: "nearest" });
   }
 
@@ -189,7 +192,9 @@ class Dossier {
   }
 }
 
-const dossiers = [...document.querySelectorAll("section.target")].map((one) => new Dossier(one));
+// A target in which nothing was scored has no list.
+const lists = [...document.querySelectorAll("section.target")].filter((one) => one.querySelector(".hits"));
+const dossiers = lists.map((one) => new Dossier(one));
 // The browser takes the styles of paper only after it has called this: so the mark brings them.
 window.addEventListener("beforeprint", () => {
   document.documentElement.dataset.paper = "";

@@ -48,6 +48,9 @@ MATRIX_ROWS = 40
 CLUSTERS = 24
 """Clusters that are shown with a drawing."""
 
+KNOWN = 24
+"""Known molecules that are named: a file of them may have thousands."""
+
 SCREENED = frozenset(("dock", "lga", "filter", "refine", "score", "screen"))
 
 POLAR = frozenset("HSMX")
@@ -82,6 +85,7 @@ def page_of(
         CLUSTERS=CLUSTERS,
         FOUND=FOUND,
         KINDS=KINDS,
+        KNOWN=KNOWN,
         MATRIX_ROWS=MATRIX_ROWS,
         MOL=f"0 0 {WIDTH} {HEIGHT}",
         ON_PAPER=ON_PAPER,
@@ -189,9 +193,10 @@ def _throughput(dossiers: Sequence[Dossier], times: Sequence[Time]) -> str:
         return ""
     rate = 3600 * docked / seconds
     return (
-        f"{docked:,} molecules were docked, refined and scored in {seconds / 3600:.2f} hours of "
-        f"jobs: {rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million would take "
-        f"{1e6 / rate:,.0f} hours on the same device. Jobs that ran at one time shared it."
+        f"The last jobs of these {docked:,} molecules took {seconds / 3600:.2f} hours: "
+        f"{rate:,.0f} an hour, or {seconds / docked:.2g} seconds each. A million would take "
+        f"{1e6 / rate:,.0f} hours on the same device. A job that keeps its poses, as after a "
+        "change of score alone, docks nothing. Jobs that ran at one time shared the device."
     )
 
 

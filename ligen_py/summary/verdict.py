@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from ligen_py.summary.controls import Row, Verdict
+from ligen_py.summary.enrichment import LEAST_FOR_INTERVAL
 from ligen_py.summary.facts import Group, Networks, Target
 from ligen_py.summary.glossary import TRAINED
 from ligen_py.summary.text import cut, device_words
@@ -60,9 +61,12 @@ def _ranking(target: Target) -> tuple[str, str]:
         return _of_actives(target.judged, target.rank_by)
     groups = [group for group in target.groups if group.enrichment is not None]
     if not groups:
+        why = "no known actives were given"
+        if target.groups:
+            why = f"of {target.groups[0].name} no member is ranked, or nothing else is"
         return "fair", (
-            "Ranking: no known actives were given, so nothing shows whether it prefers them; "
-            "choose by contacts and chemistry, and by rank last."
+            f"Ranking: {why}, so nothing shows whether it prefers them; choose by contacts and "
+            "chemistry, and by rank last."
         )
     return _of_group(groups[0])
 
@@ -71,7 +75,13 @@ def _of_actives(judged: Verdict, rank_by: str) -> tuple[str, str]:
     """By what ranks the campaign; a null ranking that is as good takes its worth."""
     value, low, high = _own(judged.rows, rank_by).figures["ROC AUC"]
     measured = f"ROC AUC {value:.2f}, 95 % interval {low:.2f} to {high:.2f}"
-    among = f"{judged.actives} known actives among {judged.decoys} decoys"
+    actives = f"{judged.actives} known active{'s' if judged.actives > 1 else ''}"
+    among = f"{actives} among {judged.decoys} decoys"
+    if min(judged.actives, judged.decoys) < LEAST_FOR_INTERVAL:
+        # Resampled, one active is always itself: its interval has no width.
+        return "fair", (
+            f"Ranking: {among} are too few to say whether it prefers them (ROC AUC {value:.2f})."
+        )
     nulls = [row for row in judged.rows if row.is_null and row.figures["ROC AUC"][0] >= value]
     best = max(nulls, key=lambda row: row.figures["ROC AUC"][0], default=None)
     if low > 0.5 and best is None:

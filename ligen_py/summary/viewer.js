@@ -40,6 +40,11 @@ class Viewer {
     this.draw();
   }
 
+  clear() {
+    this.hit = null;
+    this.canvas.getContext("2d").clearRect(0, 0, this.canvas.width, this.canvas.height);
+  }
+
   // Look along the ligand's shortest axis, from the side where less of the site is in the way.
   face(heavy) {
     const around = heavy.map((p) => p.map((v, k) => v - this.centre[k]));
@@ -70,6 +75,7 @@ class Viewer {
   }
 
   reset() {
+    if (!this.hit) return;
     this.face(this.ligand.xyz.filter((_, i) => this.ligand.element[i] > 1));
     this.draw();
   }

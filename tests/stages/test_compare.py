@@ -75,6 +75,22 @@ def test_sorts(
     assert "Rank correlation" in printed.err
 
 
+def test_a_table_that_is_cut_says_so(
+    two: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of twenty molecules looked like one of all."""
+    monkeypatch.setattr(compare, "LIMIT", 2)
+    for words, count, expected in (
+        ([], 2, "the first 2 of 4 molecules; --limit 0 gives all\n"),
+        (["--limit", "3"], 3, ""),
+        (["--limit", "0"], 4, ""),
+    ):
+        assert compare.main([*two, *words]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == expected
+        assert len(printed.out.split("\n\n")[1].splitlines()) == 1 + count
+
+
 def test_scores_of_another_meaning_are_said(
     two: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,9 @@ from tests.mini import Mini
 
 REFINE = ("--rounds", "0", "--field", "ad4")
 
+BLOCK = "&#9608;"
+"""One run in the histogram of the page."""
+
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Mini:
@@ -113,6 +116,6 @@ def test_the_campaign_is_verified_reported_and_exported(
     lowest, mean, count = rows[0]
     assert lowest <= mean
     assert f"{count} of 3 runs in the best of {len(rows)} cluster" in text
-    assert f"<td>{lowest:.2f}</td><td>{mean:.2f}</td><td>{count}</td>" in text
+    assert f"{lowest:7.2f} {mean:7.2f} {count:5} {count * BLOCK}\n" in text
     pose = ["--pose", "dhfr", "acetamide", "2", "--output", str(tmp_path / "poses")]
     assert export.main(["--campaign", str(campaign.campaign), *pose]) == 0

@@ -217,6 +217,8 @@ def test_the_report_tells_physics_from_networks(
     before = (tmp_path / "plain.html").read_text()
     assert 'data-l="CNN"' not in before
     assert page.count('<td data-l="CNN pK">') == 6
+    # "physics: all else" must not call a column physics that networks have a share of.
+    assert "network: Score+CNN, CNN, CNN pK: gnina" in page
     assert page.count("the networks choose a pose") >= 1
     assert "McNutt" in page
     assert "McNutt" not in before

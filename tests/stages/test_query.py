@@ -152,6 +152,28 @@ def test_no_answer_is_a_sentence_beside_the_table(
         assert capsys.readouterr().err == "no ranked molecule fits\n"
 
 
+def test_an_answer_that_is_cut_says_so(
+    campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of the ten best of all that fit looked like one of all."""
+    monkeypatch.setattr(question, "LIMIT", 2)
+    said = "a: the first 2 of those that fit; --limit 0 gives all\n"
+    output = ["--output", str(campaign.parent / "answer.csv")]
+    for words, expected in (
+        (["--where", "score > 0"], said),
+        (["--smarts", "C"], said),
+        (output, said),
+        (["--where", "score > 7"], ""),
+        (["--smarts", "C=O"], ""),
+        (["--where", "score > 0", "--limit", "2"], ""),
+        (["--where", "score > 0", "--limit", "0", *output], ""),
+        (["--name", "ethanol", "butane", "amine"], ""),
+        ([], ""),
+    ):
+        assert query.main([str(campaign), "--target", "a", *words]) == 0
+        assert capsys.readouterr().err == expected, words
+
+
 def test_structures_are_looked_at_until_there_are_enough(
     campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -177,6 +178,9 @@ def test_groups_are_told_as_measured(campaign: Path, capsys: pytest.CaptureFixtu
     assert "unscored (failed: no pose has a finite score)" in said
     assert "nobody (not in a library)" in said
     assert "nothing to compare" in said
+    page = (campaign.parent / "report.html").read_text(encoding="utf-8")
+    assert f"By one property alone: {line}. The range" in " ".join(page.split())
+    assert '<dd class="soft">kcal/mol, larger is better' in " ".join(page.split())
     for rank, name in ((1, "m1"), (20, "m20")):
         assert re.search(rf"^ +{rank} +{21 - rank}\.00  {name}$", said, re.MULTILINE)
 
@@ -192,6 +196,8 @@ def test_the_page_stands_alone_and_escapes_names(campaign: Path) -> None:
     words = " ".join(" ".join(page.text).split())
     assert "<script>alert(1)</script> & \"x\" 'y'" in words
     assert "\x1b" not in text
+    # Of several targets `pick` wants to know which.
+    assert "ligen pick CAMPAIGN --target beta --count 96 --max-per-scaffold 3" in words
     assert "prefers-color-scheme: dark" in text
     for part in (
         *("m10", "REF, docked from scratch", "no finite score", "max_num_poses 30"),
@@ -300,6 +306,35 @@ def test_alarms_of_the_watch_are_reported(
     assert watched.chunk.tolist() == ["1-of-2"] * 2 + ["2-of-2"] * 2
 
 
+def test_the_crystal_ligand_interacts_in_a_target_of_several_conformations(
+    campaign: Path,
+) -> None:
+    """Its row was empty: its pose belongs to none of the conformations, as files have it."""
+
+    def crystal_row(target: str) -> list[str]:
+        page = (campaign.parent / "report.html").read_text(encoding="utf-8")
+        section = page[page.index(f'aria-label="Parts of {target}"') :]
+        (row,) = re.findall(r"as in the crystal</th>(.*?)</tr>", section, re.S)[:1]
+        return re.findall(r"<td[^>]*>(.*?)</td>", row)
+
+    assert run(campaign) == 0
+    one = crystal_row("alpha")
+    assert any(one)
+    folder, crystal = campaign.parent, campaign.parent / "crystal.sdf"
+    parts = []
+    for name in ("open", "shut"):
+        reference = [Molecule("REF", REFERENCE, 8.5)]
+        made = [
+            write_part(folder, f"t.{name}", "some", "1-of-1", library()),
+            write_part(folder, f"t.{name}", "control-t", "1-of-1", reference, crystal=crystal),
+        ]
+        parts += [replace(part, target="t", conformation=name) for part in made]
+    manifest = write_manifest(folder / "manifest.tsv", parts)
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(campaign), "--quiet"]) == 0
+    assert run(campaign) == 0
+    assert any(crystal_row("t"))
+
+
 def test_hits_are_compared_with_the_molecules_of_a_file(campaign: Path) -> None:
     known = campaign.parent / "known.smi"
     known.write_text("CCSCC binder\nc1ccccc1O phenol\n")
@@ -307,6 +342,12 @@ def test_hits_are_compared_with_the_molecules_of_a_file(campaign: Path) -> None:
     page = (campaign.parent / "report.html").read_text(encoding="utf-8")
     (text,) = re.findall(r'"nearest": ?"(binder[^"]*)"', page)[:1]
     assert re.fullmatch(r"binder, 0\.\d\d|binder, 1\.00", text)
+    # A file of all that is known of a target has thousands, which are not all named.
+    known.write_text("".join(f"{'C' * i}O alcohol{i}\n" for i in range(1, 31)))
+    assert run(campaign, "--references", str(known)) == 0
+    page = (campaign.parent / "report.html").read_text(encoding="utf-8")
+    assert "alcohol30" not in page.split("Known molecules")[1].split("</p>")[0]
+    assert "alcohol23 and 7 more.</p>" in page
     known.write_text("nothing\n")
     assert run(campaign, "--references", str(known)) == 1
 

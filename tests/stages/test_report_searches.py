@@ -1,5 +1,6 @@
 """The report of searches of sequences, without a screen."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,13 @@ def test_a_section_for_each_search(
     assert "GENE&lt;1&gt;_0001" in html
     assert "<i>like</i>" not in html
     assert "offtargets mine" in html  # how it was made
+    assert "Virtual screening" not in html
+    # A page without targets has no glossary and no methods to go to.
+    linked = set(re.findall(r'href="#([^"]*)"', html))
+    assert linked == {"provenance", *(f"search-{number}" for number in range(1, 5))}
+    assert linked <= set(re.findall(r' id="([^"]*)"', html))
+    # The style of this class keeps the cells apart: an E-value ran into the identity behind it.
+    assert html.count('<table class="plain">') == len(searches) + 1
 
 
 def test_what_is_no_search_is_refused(

@@ -70,6 +70,12 @@ def test_links_resolve(path: Path) -> None:
 
 
 @each_document
+def test_what_belongs_to_an_item_of_a_list_is_indented_by_four(path: Path) -> None:
+    """The site ends the list at less: a table became a line of bars, the next items its end."""
+    assert re.findall(r"^\n {2,3}\S.*", prose(path), flags=re.M) == []
+
+
+@each_document
 def test_files_and_symbols_exist(path: Path) -> None:
     for word in inline(path):
         name, _, symbol = word.partition("::")

@@ -1,9 +1,9 @@
 """Whether a pose is physically plausible: tests and limits of PoseBusters, computed here.
 
 M. Buttenschoen, G. M. Morris, C. M. Deane, Chem. Sci. 2024, 15, 3130; limits of version 0.4. Of the
-tests of a pose by itself and against a receptor these are all but two: its energy against other
-conformers takes seconds a molecule (`strain` stands beside), and what a docked molecule cannot fail
-(connectivity, radicals).
+tests of a pose by itself and against a receptor these are all but three: its energy against other
+conformers takes seconds a molecule (`strain` stands beside); a docked molecule is always connected;
+and unpaired electrons are as the input draws them, of which the record's note says so.
 """
 
 from collections.abc import Mapping

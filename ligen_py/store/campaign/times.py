@@ -1,6 +1,7 @@
 """How long the jobs of a campaign took, as Snakemake measured them."""
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,17 +20,26 @@ class Time:
     """Most of a job, MiB."""
 
 
-def read_times(folder: Path, networks: bool = False) -> list[Time]:
+def read_times(
+    folder: Path, parts: Iterable[tuple[str, str, str]] | None = None, networks: bool = False
+) -> list[Time]:
     """The times of each stage up to the ranking; none where the folder has none or is not there.
 
-    With `networks` those of the stage of this name, too. Files that cannot be read are left out:
-    times are no result.
+    With `parts`, by target, library and chunk, only their jobs count: the folder keeps those of
+    libraries and chunks that the campaign has no more, and those of its controls. With `networks`
+    there are those of the stage of this name, too. Files that cannot be read are left out: times
+    are no result.
     """
+    known = {name for part in parts or () for name in (part[0], "/".join(part[1:]), "/".join(part))}
     found = []
     names = list(STAGES)
     ranking = names.index("aggregate")
     for stage in (*names[:ranking], TOGETHER, names[ranking], *(["networks"] if networks else [])):
-        files = [folder / f"{stage}.tsv", *sorted((folder / stage).rglob("*.tsv"))]
+        files = [folder / f"{stage}.tsv"]
+        for file in sorted((folder / stage).rglob("*.tsv")):
+            name = file.relative_to(folder / stage).as_posix().removesuffix(".tsv")
+            if parts is None or name in known:
+                files.append(file)
         rows = [row for file in files for row in _rows(file)]
         if rows:
             seconds, memory = zip(*rows, strict=True)

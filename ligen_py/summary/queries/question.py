@@ -162,9 +162,22 @@ class Question:
             # Without a value last, whichever the direction; equal values in the order of ranks.
             rows = rows[np.argsort(-values if options.descending else values, kind="stable")]
         limit = options.limit if options.limit is not None else (0 if options.name else LIMIT)
+        found, is_all = rows[: limit or len(rows)], limit == 0 or len(rows) <= limit
         if options.smarts or options.not_smarts or options.interacts:
-            return self._looked_at(molecules, rows, limit or len(rows))
-        return rows[: limit or len(rows)]
+            found, is_all = self._looked_at(molecules, rows, limit or len(rows))
+        if not is_all and self._is_cut_unasked:
+            print(
+                f"{target.name}: the first {limit} of those that fit; --limit 0 gives all",
+                file=sys.stderr,
+            )
+        return found
+
+    @property
+    def _is_cut_unasked(self) -> bool:
+        """Whether all molecules were asked for, as it seems, and no number."""
+        given = self.options
+        filters = given.where, given.match, given.smarts, given.not_smarts, given.interacts
+        return given.limit is None and (any(filters) or given.output is not None)
 
     def _matching(self, molecules: Molecules, text: str, chosen: np.ndarray) -> np.ndarray:
         column, equals, pattern = text.partition("=")
@@ -185,8 +198,10 @@ class Question:
         result[rows] = [found is not None for found in map(search, texts)]
         return result
 
-    def _looked_at(self, molecules: Molecules, rows: np.ndarray, limit: int) -> np.ndarray:
-        """The first rows whose structures and poses fit."""
+    def _looked_at(
+        self, molecules: Molecules, rows: np.ndarray, limit: int
+    ) -> tuple[np.ndarray, bool]:
+        """The first rows whose structures and poses fit, and whether these are all."""
         from ligen_py.molecules.patterns import Pattern
         from ligen_py.summary.queries.interacting import Interacting
 
@@ -218,7 +233,8 @@ class Question:
                 "stored pose and were left out; aggregate.top_poses stores more",
                 file=sys.stderr,
             )
-        return np.concatenate([np.empty(0, "i8"), *found])[:limit]
+        is_all = start >= len(rows) and count <= limit
+        return np.concatenate([np.empty(0, "i8"), *found])[:limit], is_all
 
 
 def _reading(molecules: Molecules, expression: Expression) -> Columns:

@@ -10,6 +10,7 @@ import pytest
 
 from ligen_py import aggregate, report
 from tests.chromium import Tab, browser, opened
+from tests.edited import edited
 from tests.placed import started
 from tests.stages.factory import Molecule, prepared, write_manifest, write_part
 
@@ -116,7 +117,7 @@ def molecules() -> list[Molecule]:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of two targets, one with a crystal ligand."""
+    """A report of two targets, one with a crystal ligand and a genetic algorithm's clusters."""
     folder = tmp_path_factory.mktemp("page")
     crystal = folder / "crystal.sdf"
     from rdkit import Chem
@@ -135,6 +136,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     campaign, output = folder / "campaign.h5", folder / "report.html"
     flags = ["--manifest", str(manifest), "--output", str(campaign), "--quiet"]
     assert aggregate.main(flags) == 0
+    with edited(campaign) as file:
+        file["targets/alpha/top/clusters"][0] = json.dumps([[-9.4, -9.1, 40], [-8.25, -8.25, 1]])
     groups = json.dumps({"actives": ["m6", "m7", "m8", "m9", "m10", "gone"]})
     assert report.main(
         ["--campaign", str(campaign), "--output", str(output), "--groups", groups, "--jobs", "1"]
@@ -173,11 +176,33 @@ def test_it_opens_without_a_complaint_and_runs_nothing_of_the_data(tab: Tab) -> 
     assert "49" not in names[2]
 
 
+@pytest.mark.parametrize(("width", "media"), [(1000, "screen"), (320, "screen"), (703, "print")])
+def test_long_names_of_targets_libraries_and_groups_are_broken(
+    tab: Tab, tmp_path: Path, width: int, media: str
+) -> None:
+    long = "averylongnamewithoutanyplacewhereitcouldbebroken"
+    parts = [
+        write_part(tmp_path, f"{long}{n}", f"{long}_library", "1-of-1", molecules()) for n in "12"
+    ]
+    manifest = write_manifest(tmp_path / "manifest.tsv", parts)
+    campaign, output = tmp_path / "campaign.h5", tmp_path / "report.html"
+    flags = ["--manifest", str(manifest), "--output", str(campaign), "--quiet"]
+    assert aggregate.main(flags) == 0
+    flags = ["--campaign", str(campaign), "--output", str(output), "--jobs", "1"]
+    assert report.main([*flags, "--groups", json.dumps({f"{long}_group": ["m6", "m7"]})]) == 0
+    tab.emulate(media)
+    tab.resize(width)
+    tab.open(output)
+    tab.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert tab.run(CLIPPED) == []
+
+
 @pytest.mark.parametrize(
     ("width", "media", "scheme"),
     [
         (1360, "screen", "light"),
         (1360, "screen", "dark"),
+        (1240, "screen", "light"),  # the narrowest that has a table
         (1100, "screen", "light"),
         (768, "screen", "light"),
         (390, "screen", "dark"),
@@ -247,6 +272,33 @@ def test_mouse_and_keys_turn_and_zoom_the_pose(tab: Tab) -> None:
     tab.press("p", 80)
     assert tab.run("document.querySelector('.hits tr.on').dataset.i") == "0"
     assert tab.complaints() == []
+
+
+def test_a_hit_without_an_analysis_shows_no_other_ones_pose(tab: Tab) -> None:
+    assert tab.run(INK)["share"] > 0
+    tab.run("dossiers[0].data.hits[1].e = []; dossiers[0].open(1)")
+    tab.run("document.querySelector('[data-do=reset]').click()")
+    assert tab.run(INK)["share"] == 0
+    tab.run("document.querySelector('[data-do=next]').click()")
+    assert tab.run(INK)["share"] > 0
+    assert tab.complaints() == []
+
+
+def test_a_target_without_hits_leaves_the_others_alive(tab: Tab, tmp_path: Path) -> None:
+    parts = [
+        write_part(tmp_path, "none", "lib", "1-of-1", [Molecule("m", "CCO", None)]),
+        write_part(tmp_path, "one", "lib", "1-of-1", [Molecule("m", "CCO", 3.0)]),
+    ]
+    manifest = write_manifest(tmp_path / "manifest.tsv", parts)
+    campaign, output = tmp_path / "campaign.h5", tmp_path / "report.html"
+    flags = ["--manifest", str(manifest), "--output", str(campaign), "--quiet"]
+    assert aggregate.main(flags) == 0
+    flags = ["--campaign", str(campaign), "--output", str(output), "--jobs", "1"]
+    assert report.main(flags) == 0
+    tab.open(output)
+    assert tab.complaints() == []
+    assert tab.run("document.documentElement.dataset.ready") == "yes"
+    assert tab.run(INK)["share"] > 0
 
 
 def test_everything_that_can_be_clicked_is_reached_by_the_tabulator(tab: Tab) -> None:
@@ -319,12 +371,20 @@ def test_search_and_filters_leave_what_is_asked_for(tab: Tab) -> None:
     assert hits[found]["n"] == HOSTILE[1]
     put("search", "12 usd")
     assert shown(tab) == [i for i in every if hits[i]["vendor"]]
+    # An exported table has the neutral parent beside the docked state: either finds the hit.
+    docked = "dossiers[0].data.hits[2].state = '[O-]'"
+    tab.run(f"{docked}; dossiers[0].words[2] = dossiers[0].wordsOf(2)")
+    put("search", hits[2]["parent"])
+    assert shown(tab) == [2]
     put("search", "")
     put("least-weight", "160")
     put("most-weight", "250")
     assert shown(tab) == [i for i in every if 160 <= hits[i]["weight"] <= 250]
-    put("most-weight", "")
     put("least-weight", "")
+    tab.run("dossiers[0].data.hits[0].weight = null")  # a hit that could not be analysed
+    put("most-weight", "5000")
+    assert shown(tab) == [i for i in every if i != 0]
+    put("most-weight", "")
     put("least-score", "6")
     assert shown(tab) == [i for i in every if hits[i]["s"] >= 6]
     assert "of" in tab.run("document.querySelector(\"[data-part='count']\").textContent")

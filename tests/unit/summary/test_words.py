@@ -79,6 +79,10 @@ def test_a_verdict_on_the_ranking(
     assert ranking[0] == level
     assert words in ranking[1]
     assert verdict(TARGET)[1][1].startswith("Ranking: no known actives were given")
+    # They were given, so it must not say that they were not.
+    lost = verdict(replace(TARGET, groups=[replace(group, enrichment=None)]))[1]
+    assert lost[0] == "fair"
+    assert lost[1].startswith("Ranking: of actives no member is ranked, or nothing else is, so")
 
 
 @pytest.mark.parametrize(("logp", "level"), [(0.69, "good"), (0.7, "fair"), (0.95, "fair")])
@@ -115,6 +119,22 @@ def test_actives_of_the_controls_come_before_groups(
     assert f"{figure[0]:.2f}" in ranking[1]
     beaten = figure[1] > 0.5 and null[0] >= figure[0]
     assert ("few heavy atoms alone does as well (0.80)" in ranking[1]) == beaten
+
+
+@pytest.mark.parametrize(
+    ("actives", "decoys", "level"),
+    [(1, 400, "fair"), (4, 400, "fair"), (9, 4, "fair"), (5, 5, "good")],
+)
+def test_few_actives_show_nothing_however_narrow_their_interval(
+    actives: int, decoys: int, level: str
+) -> None:
+    """The one active of a control was the best, 95 % interval 1.00 to 1.00: a good order."""
+    rows = [Row("t", "score", False, {"ROC AUC": (1.0, 1.0, 1.0)})]
+    judged = Verdict("t", actives=actives, decoys=decoys, rows=rows)
+    _, ranking = verdict(replace(TARGET, judged=judged))
+    assert ranking[0] == level
+    assert ("too few to say" in ranking[1]) == (level == "fair")
+    assert f"{actives} known active{'s' * (actives > 1)} among" in ranking[1]
 
 
 @pytest.mark.parametrize(("rank_by", "figure"), [("energy", "0.80"), ("consensus", "0.60")])
@@ -194,6 +214,12 @@ def test_every_molecule_is_in_the_figures() -> None:
     assert not shaded.dots
     counted = sum(int(words.split()[0]) for *_, words in shaded.cells)
     assert counted >= 0.95 * 5 * MOST_DOTS  # the rest lies far below the others
+    assert counted + shaded.left_out == 5 * MOST_DOTS
+    few[1][0] = -1e3  # it was drawn outside of the picture, and not said to be
+    one_less = scatter("x", "y", *few, [])
+    assert (len(one_less.dots), one_less.left_out) == (MOST_DOTS - 1, 1)
+    assert all(y <= one_less.y.first for _, y in one_less.dots)
+    assert figure.cells[0][-1] == "up to 2.00: 1"
     for x, y, width, height, shade, _ in shaded.cells:
         assert 0 <= x <= x + width <= WIDTH + 1
         assert 0 <= y <= y + height <= HEIGHT
@@ -210,11 +236,21 @@ def test_times_are_read_as_snakemake_wrote_them(tmp_path: Path) -> None:
         "report.tsv": f"{head}3.0\t0:00:03\t50\t-\n",
         "score/t/lib/1-of-2.tsv": "damaged",
         "other.tsv": f"{head}3.0\t0:00:03\t50\t-\n",
+        "pocket/t.tsv": f"{head}2\t0:00:02\t10\t-\n",
+        "parse/lib/1-of-2.tsv": f"{head}3\t0:00:03\t30\t-\n",
+        # Of a chunk, a library and a target that the campaign has no more:
+        "dock/t/lib/1-of-1.tsv": f"{head}99\t0:01:39\t900\t-\n",
+        "parse/gone/1-of-2.tsv": f"{head}99\t0:01:39\t900\t-\n",
+        "pocket/gone.tsv": f"{head}99\t0:01:39\t900\t-\n",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert read_times(tmp_path) == [Time("dock", 2, 30.5, 200.25)]
-    assert read_times(tmp_path / "nowhere") == []
+    parts = [("t", "lib", "1-of-2"), ("t", "lib", "2-of-2")]
+    assert read_times(tmp_path, parts) == [
+        Time("pocket", 1, 2.0, 10.0), Time("parse", 1, 3.0, 30.0), Time("dock", 2, 30.5, 200.25)
+    ]  # fmt: skip
+    assert read_times(tmp_path / "nowhere", parts) == []
+    assert read_times(tmp_path)[0] == Time("pocket", 2, 101.0, 900.0)
 
 
 def test_a_library_that_can_hardly_be_read_is_an_alarm() -> None:
@@ -266,6 +302,18 @@ def test_methods_name_the_energy_that_chose(
 ) -> None:
     score = ScoreSettings.model_validate({"functions": functions, "pose_weights": weights})
     assert words in paragraph(RefineSettings(), score)
+
+
+def test_methods_name_the_costs_that_are_part_of_the_score() -> None:
+    """Whoever computes the score as the paragraph says gets the campaign's."""
+    every = paragraph(RefineSettings(), ScoreSettings())
+    assert (
+        "in the pose where this is lowest, plus the free energy of its protonation state in water, "
+        "0.5 of the strain of its rings and 0.4 kcal/mol times the logarithm of the number of "
+        "stereoisomers, divided by (1 + 0.02 torsions)" in every
+    )
+    none = ScoreSettings(state_cost=False, strain_cost=0, row_cost=0)
+    assert "in the pose where this is lowest, divided by" in paragraph(RefineSettings(), none)
 
 
 def of_target(rank_by: str, refine: dict, score: dict, functions: list[str]) -> str:
