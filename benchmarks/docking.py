@@ -29,6 +29,7 @@ from ligen_py.engine.docking.mode import docker
 from ligen_py.engine.docking.oversized import larger_than_box
 from ligen_py.engine.docking.search import Plan
 from ligen_py.engine.filtering.batched import filter_poses
+from ligen_py.engine.genetic.beside import with_geometric
 from ligen_py.engine.genetic.collected import docked
 from ligen_py.engine.pose_arrays import places
 from ligen_py.engine.refinement.batched import refine_poses
@@ -320,7 +321,8 @@ def dock(
         if settings.search == "lga":
             seen = target.seen(molecules, ["ad4"])["ad4"]
             found = docked(device, seen.ligands, seen.receptor, target.field, rows, settings.lga)
-            poses = found.poses()
+            runs = found.poses()
+            poses = with_geometric(device, ligands, target.field, rows, runs, settings.lga)
         else:
             plan = Plan.of(target.field, settings.dock)
             poses = docker("auto", device, plan, len(rows)).dock(ligands, rows)

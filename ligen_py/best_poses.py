@@ -19,7 +19,7 @@ from ligen_py.molecules.stored import molecule_of
 from ligen_py.records.kept import KEPT
 from ligen_py.records.ledger import Status
 from ligen_py.records.ligands import LIGANDS
-from ligen_py.records.poses import POSES
+from ligen_py.records.poses import POSES, WORST_RUN
 from ligen_py.records.scores import SCORES
 from ligen_py.store.campaign.layout import Pose, Reference
 from ligen_py.store.campaign.manifest import PartFiles
@@ -172,8 +172,9 @@ def _energies(files: PartFiles) -> np.ndarray:
 
 
 def _clusters(number: np.ndarray, score: np.ndarray) -> str:
-    """Clusters of runs as the campaign file has them; `score` counts in -cal/mol."""
-    energy = score / -1000.0
+    """Clusters of runs as the campaign file has them; their scores count in -cal/mol."""
+    is_run = score >= WORST_RUN
+    number, energy = number[is_run], score[is_run] / -1000.0
     rows = [
         [float(own.min()), float(own.mean()), len(own)]
         for own in (energy[number == one] for one in np.unique(number[number >= 0]))

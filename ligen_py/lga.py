@@ -1,9 +1,9 @@
 """Dock every ligand of a chunk into one pocket by AutoDock's Lamarckian genetic algorithm.
 
 Reads a ligands file and a pocket file, writes a poses file as `dock` does: the best pose of each of
-the `runs` of a ligand, in their order. The score of a pose is its energy in AutoDock4's field, in
-the receptor and within the ligand, in cal/mol with the sign reversed. A record of which no state
-can fit is excluded.
+the `runs` of a ligand, in their order, and behind them with `restarts` those of LiGen's search. The
+score of a run is its energy in AutoDock4's field, in the receptor and within the ligand, in cal/mol
+with the sign reversed. A record of which no state can fit is excluded.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import numpy as np
 
 from ligen_py import cli
 from ligen_py.engine.docking.oversized import larger_than_box
+from ligen_py.engine.genetic.beside import with_geometric
 from ligen_py.engine.genetic.collected import docked
 from ligen_py.opencl.device import select
 from ligen_py.pace import Pace
@@ -73,6 +74,7 @@ def run(inputs: Inputs, settings: LgaSettings, device: str | None, output: Path)
     started = time.perf_counter()
     pace = Pace("ligands docked", len(rows))
     collected = docked(chosen, typed.ligands, typed.receptor, box, rows, settings, pace.add)
+    poses = with_geometric(chosen, ligands, box, rows, collected.poses(), settings)
     seconds = time.perf_counter() - started
 
     # A record is lost with the last of its states; the ledger names the first.
@@ -81,7 +83,7 @@ def run(inputs: Inputs, settings: LgaSettings, device: str | None, output: Path)
     words = [too_large[row] for row in out]
     marked = ledger.marked(ligands.entry[out], Status.FAILED, Reason.LARGER_THAN_BOX, words)
     made_by = Run("lga", settings, inputs, chosen.origin)
-    write(output, POSES, made_by, {"ledger": marked, "poses": collected.poses()})
+    write(output, POSES, made_by, {"ledger": marked, "poses": poses})
     log.info(
         "docked %d ligands, %d runs each, %d records too large for the box; %.2f ligands/s, "
         "%.3g evaluations/s",

@@ -7,6 +7,12 @@ import numpy as np
 from ligen_py.records.column import Bounds, Kind, Record, column
 from ligen_py.records.ledger import Ledger
 
+WORST_RUN = -(10**9)
+"""The lowest score of a genetic algorithm's run, in -cal/mol."""
+BEHIND = 2**30
+"""What is taken off the scores of geometric poses beside such runs, which count in other units: so
+the runs, which are few, stand before them in the filter."""
+
 
 @dataclass(frozen=True, slots=True)
 class Poses(Record):
@@ -23,7 +29,8 @@ class Poses(Record):
     score: np.ndarray = column(
         "i4",
         "pose",
-        doc="geometric score; of `lga` -1000 times the energy in kcal/mol; larger is better",
+        doc="geometric score; of a run of `lga` -1000 times the energy in kcal/mol, of a geometric "
+        "pose beside the runs less 2^30; larger is better",
     )
     internal_bumps: np.ndarray = column("i4", "pose", doc="bumped pairs within the ligand")
     pocket_bumps: np.ndarray = column("i4", "pose", doc="heavy atoms in receptor cores")

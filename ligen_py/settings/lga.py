@@ -25,6 +25,13 @@ class LgaSettings(Section):
     runs: int = Field(
         20, ge=1, le=MAX_RESTARTS, description="independent runs per ligand, a pose each"
     )
+    restarts: int = Field(
+        0,
+        ge=0,
+        le=MAX_RESTARTS,
+        description="restarts of LiGen's search, whose best poses are refined and scored beside "
+        "those of the runs; 0: none",
+    )
     population: int = Field(
         50,
         ge=2,

@@ -162,11 +162,13 @@ def _search(settings: Mapping[str, Any]) -> str:
     if "population" not in settings:
         starts = _value(settings, "num_restart", " from {} starts")
         return f"Ligands were docked by LiGen's geometric search [1]{starts}"
+    both = settings.get("restarts")
     return (
         "Ligands were docked by AutoDock's Lamarckian genetic algorithm (G. M. Morris et al., "
         "J. Comput. Chem. 1998, 19, 1639) in AutoDock4's field"
         + _value(settings, "runs", ", {} runs")
         + _value(settings, "population", " of {} individuals")
+        + (_value(settings, "restarts", ", and by LiGen's [1] from {} starts") if both else "")
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ligen_py import export, lga, report, verify
+from ligen_py import dock, export, lga, report, verify
 from ligen_py.engine.functions.ad4.field import Ad4Field
 from ligen_py.engine.genetic.poses import Poser, map_values
 from ligen_py.engine.refinement.maps import Grid
@@ -18,6 +18,7 @@ from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import POSES, Poses
 from ligen_py.records.refined import REFINED, Refinement
 from ligen_py.records.rows import unequal
+from ligen_py.settings.dock import DockSettings
 from ligen_py.settings.lga import LgaSettings
 from ligen_py.store.campaign.reader import open_campaign
 from ligen_py.store.files.read import read, run_record
@@ -119,3 +120,45 @@ def test_the_campaign_is_verified_reported_and_exported(
     assert f"{lowest:7.2f} {mean:7.2f} {count:5} {count * BLOCK}\n" in text
     pose = ["--pose", "dhfr", "acetamide", "2", "--output", str(tmp_path / "poses")]
     assert export.main(["--campaign", str(campaign.campaign), *pose]) == 0
+
+
+def test_poses_of_ligens_search_stand_behind_the_runs(campaign: Mini, tmp_path: Path) -> None:
+    """They are those of the stage `dock`, with restarts that count on from the runs."""
+    part = campaign.parts()[0]
+    runs: Poses = read(part.poses, POSES, Poses)
+    settings = LgaSettings(runs=3, restarts=20, population=8, generations=3, iterations=8)
+    lga.run(lga.Inputs(part.ligands, part.pocket), settings, None, tmp_path / "both")
+    alone = DockSettings(num_restart=20)
+    dock.run(dock.Inputs(part.ligands, part.pocket), alone, None, tmp_path / "dock")
+    both: Poses = read(tmp_path / "both", POSES, Poses)
+    docked: Poses = read(tmp_path / "dock", POSES, Poses)
+    assert len(both.restart) == len(runs.restart) + len(docked.restart)
+    is_run = both.restart < 3
+    for ligand in range(len(both.first_pose) - 1):
+        own = slice(both.first_pose[ligand], both.first_pose[ligand + 1])
+        assert is_run[own].tolist() == sorted(is_run[own], reverse=True)
+    for column in ("translation", "quaternion", "internal_bumps", "pocket_bumps", "outside"):
+        assert np.array_equal(getattr(both, column)[is_run], getattr(runs, column))
+        assert np.array_equal(getattr(both, column)[~is_run], getattr(docked, column))
+    turns = np.repeat(is_run, np.diff(both.first_torsion))
+    assert np.array_equal(both.torsion[turns], runs.torsion)
+    assert np.array_equal(both.torsion[~turns], docked.torsion)
+    assert np.array_equal(both.restart[~is_run], docked.restart + 3)
+    assert np.array_equal(both.score[is_run], runs.score)
+    assert (both.score[~is_run] < both.score[is_run].min()).all()
+    order = np.argsort(docked.score, kind="stable")
+    assert np.array_equal(np.argsort(both.score[~is_run], kind="stable"), order)
+
+
+def test_a_campaign_of_both_searches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its clusters are those of the runs, of which the filter keeps all."""
+    few = ("--runs", "3", "--restarts", "20", "--population", "8", "--generations", "3")
+    filtered = ("--max-num-poses", "8", "--cluster-rmsd", "2", "--symmetry", "True")
+    done = Mini(tmp_path, search="lga", flags={"lga": few, "filter": filtered}).run()
+    assert verify.main([str(done.campaign)]) == 0, capsys.readouterr().err
+    with open_campaign(done.campaign) as reader:
+        for pose in reader.target(reader.targets[0]).poses(3):
+            assert sum(count for _, _, count in json.loads(pose.clusters)) == 3
+    made = np.concatenate([read(part.refined, REFINED, Poses).restart for part in done.parts()])
+    assert (made < 3).any()
+    assert (made >= 3).any()

@@ -111,7 +111,7 @@ ALLOWED = {
 SECTIONS = {
     "docking": {"dock", "filter"},
     "filtering": {"filter"},
-    "genetic": {"lga"},
+    "genetic": {"dock", "lga"},
     "offtargets": {"guides"},
     "refinement": {"filter", "refine"},
     "scoring": {"score"},

@@ -11,14 +11,12 @@ from ligen_py.engine.refinement.maps import Grid
 from ligen_py.opencl.device import Device
 from ligen_py.records.functions.ad4 import Ad4Ligands, Ad4Receptor
 from ligen_py.records.pocket import GeometricField
-from ligen_py.records.poses import Poses
+from ligen_py.records.poses import WORST_RUN, Poses
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.settings.lga import LgaSettings
 
 MILLI = 1000
 """Scores count in cal/mol: energies of kcal/mol times this."""
-WORST = 1e6
-"""kcal/mol; higher energies have the score of this one."""
 
 
 class Collected:
@@ -56,7 +54,7 @@ class Collected:
     def poses(self) -> Poses:
         """The poses as a record."""
         poses = len(self._energy)
-        score = -np.round(np.clip(self._energy, -WORST, WORST) * MILLI)
+        score = np.clip(-np.round(self._energy * MILLI), WORST_RUN, -WORST_RUN)
         none = np.zeros(poses, np.int32)
         return Poses(
             first_pose=self._first_pose.astype(np.int64),
