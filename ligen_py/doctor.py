@@ -110,7 +110,7 @@ def _machine() -> Iterator[str]:
     if memory < LITTLE_MEMORY:
         yield "memory is short: cut libraries into more chunks"
     if here.free < LITTLE_DISK:
-        yield "little room is left in this folder: results take about 1 GiB per 100,000 ligands"
+        yield "little room is left in this folder: results take about 5 GiB per 100,000 ligands"
     if not os.access(temporary, os.W_OK):
         yield f"the folder for temporary files, {temporary}, cannot be written: set TMPDIR"
 
