@@ -20,15 +20,16 @@ from ligen_py import __version__, cli
 from ligen_py.engine.functions.gnina.constants import NETWORKS
 from ligen_py.engine.functions.gnina.weights import load
 from ligen_py.engine.selftest import self_test
-from ligen_py.errors import DeviceError, InputError
+from ligen_py.errors import DeviceError, InputError, UsageError
 from ligen_py.opencl.device import Device, devices, select
 from ligen_py.paths import NETWORKS_HINT, network_folder
 
 log = logging.getLogger("ligen_py")
 
 NEEDED = ("h5py", "numpy", "pydantic", "pyopencl", "rdkit")
+CAMPAIGNS = "snakemake"
 FOR_CAMPAIGNS = {
-    "snakemake": "campaigns need it: pip install 'ligen_py[workflow]'",
+    CAMPAIGNS: "campaigns need it: pip install 'ligen_py[workflow]'",
     "snakemake-executor-plugin-slurm": "only for Slurm: pip install 'ligen_py[workflow]'",
 }
 BACK_ENDS = {
@@ -65,6 +66,11 @@ def _examine(options: argparse.Namespace) -> None:
         print(f"Advice: {line}")
     if not passed:
         raise DeviceError("the device failed its test: update its driver, or name another --device")
+    if _version(CAMPAIGNS) is None:
+        raise UsageError(
+            f"{CAMPAIGNS} is missing, so that this machine runs single stages and 'ligen dock', "
+            "but no campaign; install it: pip install 'ligen_py[workflow]'"
+        )
     print("This machine can run a campaign.")
 
 
@@ -72,11 +78,18 @@ def _versions() -> Iterator[str]:
     """Print what is installed; advice for what is not."""
     print(f"ligen_py {__version__}, Python {platform.python_version()}, {platform.platform()}")
     for name in (*NEEDED, *FOR_CAMPAIGNS):
-        try:
-            print(f"  {name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            print(f"  {name} is missing")
+        version = _version(name)
+        print(f"  {name} {version or 'is missing'}")
+        if version is None:
             yield f"{name}: {FOR_CAMPAIGNS.get(name, 'reinstall ligen_py')}"
+
+
+def _version(name: str) -> str | None:
+    """The version of a package; None where it is not installed."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _networks() -> Iterator[str]:
@@ -104,7 +117,7 @@ def _machine() -> Iterator[str]:
     if memory < LITTLE_MEMORY:
         yield "memory is short: cut libraries into more chunks"
     if here.free < LITTLE_DISK:
-        yield "little room is left in this folder: results take about 1 GiB per 100,000 ligands"
+        yield "little room is left in this folder: results take about 5 GiB per 100,000 ligands"
     if not os.access(temporary, os.W_OK):
         yield f"the folder for temporary files, {temporary}, cannot be written: set TMPDIR"
 

@@ -52,7 +52,7 @@ from ligen_py.store.campaign.expected import Expected
 from ligen_py.store.campaign.manifest import read_manifest
 from ligen_py.store.files.fresh import is_fresh
 from ligen_py.store.files.inputs import input_digests
-from ligen_py.store.files.read import read, read_columns, run_record
+from ligen_py.store.files.read import bytes_used, read, read_columns, run_record
 from ligen_py.store.files.some_ligands import write_some
 from ligen_py.store.files.typed import read_typed
 from ligen_py.summary.table import table
@@ -93,6 +93,9 @@ class Sample:
     seconds: float | None = None
     """Of one core, for the records seen; None where another campaign has parsed them."""
     bytes: int = 0
+    """Of the records seen, on disk."""
+    idle: int = 0
+    """What their file keeps for more."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -268,6 +271,7 @@ def _sample(output: Path, records: int, exact: bool, parts: int, seconds: float 
     ligands: Ligands = read(output, LIGANDS, Ligands)
     reasons = Counter(Reason(reason).name.lower().replace("_", " ") for reason in ledger.reason)
     del reasons["none"]
+    used = bytes_used(output, LIGANDS)
     return Sample(
         records=records,
         exact=exact,
@@ -277,7 +281,8 @@ def _sample(output: Path, records: int, exact: bool, parts: int, seconds: float 
         states=len(ligands.entry),
         seen=len(entries.line),
         seconds=seconds,
-        bytes=output.stat().st_size,
+        bytes=used,
+        idle=output.stat().st_size - used,
     )
 
 
@@ -401,10 +406,14 @@ def _sum(
     cores = sum(s.records * (s.seconds or 0) / s.seen for s in samples.values() if s.seen)
     yield "parse, core hours", f"{cores / 3600:,.2f}"
     yield "chunks, hours of this device", f"{docked * _device_seconds(speed) / 3600:,.2f}"
-    ligand_bytes = sum(s.records * s.bytes / s.seen for s in samples.values() if s.seen)
-    made = sum(_made(stage, work).stat().st_size for stage in screen(plan.settings.search))
+    parsed = sum(
+        s.records * s.bytes / s.seen + s.parts * s.idle for s in samples.values() if s.seen
+    )
+    made = {_made(stage, work): KINDS[stage.kind] for stage in screen(plan.settings.search)}
+    used = sum(bytes_used(path, kind) for path, kind in made.items())
+    idle = sum(path.stat().st_size for path in made) - used
     timed = max(samples.values(), key=lambda sample: sample.states)
-    disk = ligand_bytes + docked * made / timed.states
+    disk = parsed + docked * used / timed.states + chunks * len(plan.pockets) * idle
     yield "disk, GB", f"{disk / 1e9:,.2f}"
 
 

@@ -80,12 +80,15 @@ def _verify(options: argparse.Namespace) -> None:
         raise InputError(f"--sample {options.sample}: give a share below 1, or a whole number")
     path = options.manifest or options.campaign.with_name("manifest.tsv")
     if not path.exists():
+        with open_campaign(options.campaign):  # what is no campaign has no manifest either
+            pass
         raise InputError(f"{path}: does not exist; name the campaign's manifest by --manifest")
+    plan = _plan(options)
     if options.seed is None:
         options.seed = secrets.randbelow(1 << 31)
         log.info("--seed %d chooses the samples", options.seed)
     faults = 0
-    for fault in _faults(options, path):
+    for fault in _faults(options, path, plan):
         print(f"FAULT {fault}", flush=True)
         faults += 1
     if faults:
@@ -96,7 +99,7 @@ def _verify(options: argparse.Namespace) -> None:
     print(f"{options.campaign}: no fault")
 
 
-def _faults(options: argparse.Namespace, path: Path) -> Iterator[str]:
+def _faults(options: argparse.Namespace, path: Path, plan: Workplan | None) -> Iterator[str]:
     try:
         manifest = read_manifest(path).found_from(path)
         with open_campaign(options.campaign) as campaign:
@@ -107,7 +110,6 @@ def _faults(options: argparse.Namespace, path: Path) -> Iterator[str]:
         }
         if manifest.digest() not in attributes["inputs"]:
             yield f"{options.campaign}: was not made from {path} as it is now"
-        plan = _plan(options)
     except InputError as error:
         yield str(error)
         return

@@ -103,8 +103,11 @@ class Method(Section):
 
 def _rank_without_networks(filled: dict[str, dict[str, Any]], values: dict[str, Any]) -> None:
     """Take a preset's `rank_by` out where networks make the score and the functions have none."""
-    score = filled.get("score", {})
-    if NETWORKS not in score.get("functions", ()) and "rank_by" not in values.get("score", {}):
+    score = filled.get("score")
+    if score is None or "rank_by" in values.get("score", {}):
+        return
+    functions = score.get("functions")
+    if not isinstance(functions, list | tuple) or NETWORKS not in functions:
         score.pop("rank_by", None)
 
 

@@ -160,10 +160,20 @@ def _models_in(annotation: Any) -> list[type[pydantic.BaseModel]]:
 
 def _walk(model: type[pydantic.BaseModel], keys: Keys) -> tuple[type[pydantic.BaseModel], Any]:
     """Follow keys; return the last model and the last field met."""
-    field = None
+    field, is_name = None, False
     for part in keys:
-        if isinstance(part, str) and part in model.model_fields:
+        if not is_name and isinstance(part, str) and part in model.model_fields:
             field = model.model_fields[part]
             nested = _models_in(field.annotation)
             model = nested[0] if nested else model
+            is_name = _has_names(field.annotation)
+        else:
+            is_name = False
     return model, field
+
+
+def _has_names(annotation: Any) -> bool:
+    """Whether keys below a setting are names that the user gives, which may be those of fields."""
+    if get_origin(annotation) is dict:
+        return True
+    return any(_has_names(part) for part in get_args(annotation))

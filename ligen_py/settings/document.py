@@ -1,5 +1,6 @@
 """A YAML file as its values, and the line on which each key stands."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,11 @@ MERGE = "tag:yaml.org,2002:merge"
 """The key `<<`, which brings in the keys of another mapping."""
 
 TEXT = "tag:yaml.org,2002:str"
+
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+
+UNUSUAL = re.compile(r"[-+]?0[0-7_]+|.*:.*")
+"""Numbers that YAML 1.1 takes for octal or for hours and minutes."""
 
 
 class Document(NamedTuple):
@@ -57,10 +63,16 @@ def read_document(path: Path) -> Document:
 
 
 def _lines(path: Path, node: yaml.Node, above: Keys, seen: set[int]) -> Iterator[tuple[Keys, int]]:
-    """The line of everything in a mapping or list; InputError for keys that cannot be used."""
+    """The line of everything in a mapping or list; InputError for what YAML reads otherwise."""
     if id(node) in seen:  # an alias: its keys stand where its anchor is
         return
     seen.add(id(node))
+    if node.tag in NUMBERS and UNUSUAL.fullmatch(node.value):
+        raise InputError(
+            f"{path}: line {node.start_mark.line + 1}: key '{'.'.join(map(str, above))}': YAML "
+            f"reads {node.value} as {yaml.safe_load(node.value)}; write the number in full, "
+            "without a leading 0 or a colon, or a name in quotes"
+        )
     if isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
             yield (*above, number), item.start_mark.line + 1

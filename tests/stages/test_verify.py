@@ -112,6 +112,26 @@ def test_a_campaign_is_compared_with_its_config(
     assert f"was not made from {library} as it is now" in capsys.readouterr().out
 
 
+def test_a_config_that_cannot_be_used_is_no_fault_of_the_campaign(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = mini.folder / "c.yaml"
+    path.write_text(yaml.safe_dump(CONFIG | {"dok": {}}))
+    assert run(mini, "--config", str(path), *NOTHING_DOCKED) == 1
+    said = capsys.readouterr()
+    assert "FAULT" not in said.out
+    assert said.err.endswith("c.yaml: line 5: unknown key 'dok'; did you mean 'dock'?\n")
+
+
+def test_what_is_no_campaign_is_named_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(yaml.safe_dump(CONFIG))
+    assert verify.main([str(path)]) == 1
+    assert "c.yaml: not an HDF5 file; give a campaign file" in capsys.readouterr().err
+
+
 def test_the_first_function_is_that_of_the_settings(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -187,6 +187,13 @@ def site(**keys: object) -> dict[str, object]:
         (changed(dock={"num_restarts": 3}), "did you mean 'num_restart'?"),
         (changed(libraries={"l": {"fil": "x"}}), "did you mean 'file'?"),
         (changed(dock={"zzz": 3}), "known keys are: num_restart"),
+        (changed(targets={"site": {"cavity": 1}}), "'targets.site.cavity'; known keys are: chains"),
+        (
+            changed(libraries={"file": 7}),
+            "key 'libraries.file': give keys with values, such as "
+            "{key: value} (given: 7); it is: libraries by name",
+        ),
+        (changed(report={"groups": {"top": 7}}), "it is: groups of molecule names"),
         (changed(dock={"num_restart": 0}), "key 'dock.num_restart'"),
         (changed(dock={"num_restart": "many"}), "given: 'many'"),
         (changed(pocket={"spacing": "0.5 nm"}), "grid spacing, in Angstrom"),
@@ -195,6 +202,10 @@ def site(**keys: object) -> dict[str, object]:
         (changed(effort="quick"), "'draft', 'standard' or 'thorough' (given: 'quick')"),
         (changed(effort=["draft"]), "key 'effort'"),
         (changed(effort="draft", dock=None), "key 'dock'"),
+        (changed(effort="draft", score=None), "key 'score'"),
+        (changed(score=5), "key 'score'"),
+        (changed(effort="draft", score={"functions": None}), "key 'score.functions'"),
+        (changed(effort="thorough", score={"functions": 5}), "key 'score.functions'"),
         (changed(libraries={}), "key 'libraries'"),
         (changed(libraries={"a/b": {"file": "x"}}), "a/b"),
         (changed(targets={"t": {"receptor": "r.pdb"}}), "give either 'site' or 'sites'"),
@@ -311,6 +322,12 @@ dock:
         ("num_restart: 8", "num_restart: yes", "give a whole number (given: True)"),
         ("num_restart: 8", "bump_tolerance: on", "give a number (given: True)"),
         ("file: l.smi", "chunks: yes", "give a whole number (given: True)"),
+        (
+            "num_restart: 8",
+            "num_restart: 012",
+            "line 9: key 'dock.num_restart': YAML reads 012 as 10; write the number in full",
+        ),
+        ("[1, 2]", "[1, 2, -1:30]", "line 4: key 'targets.t.site.center.2': YAML reads -1:30 as"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:

@@ -214,6 +214,20 @@ def read_record(group: h5py.Group, record: type[R], base: Record | None = None) 
     return found
 
 
+def bytes_used(path: Path, kind: Kind) -> int:
+    """Bytes of a file without those that its columns keep for rows to come: some MB of few rows."""
+    idle = 0
+
+    def add(_: str, found: h5py.Group | h5py.Dataset) -> None:
+        nonlocal idle
+        if isinstance(found, h5py.Dataset):
+            idle += max(0, found.id.get_storage_size() - found.nbytes)
+
+    with open_file(path, kind) as file:
+        file.visititems(add)
+    return path.stat().st_size - idle
+
+
 def read_columns(path: Path, kind: Kind, columns: Sequence[str]) -> dict[str, np.ndarray]:
     """Read single columns such as 'poses/restart', each checked against its declaration."""
     if current():  # which needs the whole records anyway, sooner or later
