@@ -13,6 +13,7 @@ from ligen_py.engine.genetic.poses import Poser, map_values
 from ligen_py.engine.refinement.maps import Grid
 from ligen_py.engine.refinement.reference import Genotype
 from ligen_py.opencl.device import select
+from ligen_py.records.kept import Verdicts
 from ligen_py.records.ligands import LIGANDS, Ligands
 from ligen_py.records.pocket import POCKET, GeometricField
 from ligen_py.records.poses import POSES, Poses
@@ -151,14 +152,27 @@ def test_poses_of_ligens_search_stand_behind_the_runs(campaign: Mini, tmp_path: 
 
 
 def test_a_campaign_of_both_searches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its clusters are those of the runs, of which the filter keeps all."""
-    few = ("--runs", "3", "--restarts", "20", "--population", "8", "--generations", "3")
+    """Its runs are refined as if there were no other poses, and its clusters are those of runs."""
+    few = ("--runs", "3", "--population", "8", "--generations", "3")
     filtered = ("--max-num-poses", "8", "--cluster-rmsd", "2", "--symmetry", "True")
-    done = Mini(tmp_path, search="lga", flags={"lga": few, "filter": filtered}).run()
-    assert verify.main([str(done.campaign)]) == 0, capsys.readouterr().err
-    with open_campaign(done.campaign) as reader:
+    flags = {"lga": few, "filter": filtered}
+    alone = Mini(tmp_path / "alone", search="lga", flags=flags).run()
+    flags |= {"lga": (*few, "--restarts", "20")}
+    both = Mini(tmp_path / "both", search="lga", flags=flags).run()
+    assert verify.main([str(both.campaign)]) == 0, capsys.readouterr().err
+    with open_campaign(both.campaign) as reader:
         for pose in reader.target(reader.targets[0]).poses(3):
             assert sum(count for _, _, count in json.loads(pose.clusters)) == 3
-    made = np.concatenate([read(part.refined, REFINED, Poses).restart for part in done.parts()])
-    assert (made < 3).any()
-    assert (made >= 3).any()
+    for one, other in zip(alone.parts(), both.parts(), strict=True):
+        runs, poses = (read(part.refined, REFINED, Poses) for part in (one, other))
+        is_run = poses.restart < 3
+        assert 0 < is_run.sum() < len(is_run)
+        for column in ("restart", "translation", "quaternion", "score"):
+            assert np.array_equal(getattr(poses, column)[is_run], getattr(runs, column))
+        own, words = (read(part.refined, REFINED, Refinement) for part in (one, other))
+        assert np.array_equal(words.after[is_run], own.after)
+        verdicts: Verdicts = read(other.refined, REFINED, Verdicts)
+        for ligand in range(len(poses.first_pose) - 1):
+            rows = slice(poses.first_pose[ligand], poses.first_pose[ligand + 1])
+            assert words.after[rows].tolist() == sorted(words.after[rows])
+            assert len(set(verdicts.cluster[rows])) == len(verdicts.cluster[rows])

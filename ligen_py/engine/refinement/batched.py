@@ -18,6 +18,7 @@ from ligen_py.engine.constants import ATOM_CLASSES
 from ligen_py.engine.filtering.batched import filter_poses
 from ligen_py.engine.geometry import in_blocks, inverse_bond_lengths
 from ligen_py.engine.pose_arrays import gathered, kernel_torsions, ranges, take
+from ligen_py.engine.refinement.apart import apart, joined
 from ligen_py.engine.refinement.chemical_field import ChemicalField, field_over
 from ligen_py.engine.refinement.ligand_keys import FREEDOM_CLASSES, RIGID, keys_of
 from ligen_py.engine.refinement.maps import Grid, cells_of, field_macros
@@ -824,7 +825,9 @@ def refine_poses(
     ligands: Ligands = typed.ligands
     field = field_over(settings.field, device, typed.receptor, grid, ligands)
     refiner = Refiner(device, field)
-    refined = refiner.refine(ligands, kept, settings, kinds)
     if not settings.rounds:
+        refined = refiner.refine(ligands, kept, settings, kinds)
         return refined.poses, verdicts, Refinement(before=refined.before, after=refined.after)
-    return keep_best(device, ligands, refined, settings.max_num_poses, settings.cluster_rmsd)
+    limits = settings.max_num_poses, settings.cluster_rmsd
+    each = (refiner.refine(ligands, poses, settings, kinds) for poses in apart(kept))
+    return joined([keep_best(device, ligands, refined, *limits) for refined in each])
