@@ -317,6 +317,17 @@ def test_sql(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert ask(campaign, capsys, "--target", "a", "--sql", all_columns) == every
     described = ask(campaign, capsys, "--sql", "DESCRIBE molecules")
     assert [row[0] for row in described[1:]] == every[0]
+    joined = ask(
+        campaign, capsys, "--sql", "SELECT m.target, n.target, 1 AS target_1 FROM molecules m "
+        "JOIN molecules n USING (key) WHERE m.rank = 1 AND m.target < n.target",
+    )  # fmt: skip
+    assert joined == [["target", "target_2", "target_1"], ["a", "b", "1"]]
+    for whole in ("SELECT m FROM molecules AS m", "SELECT molecules FROM molecules"):
+        (_, row, *_) = ask(campaign, capsys, "--sql", whole)
+        assert "'xscore_total': " in row[0]
+    infinite = ["--sql", "SELECT 'inf'::FLOAT AS x", "--format", "jsonl"]
+    assert query.main([str(campaign), *infinite]) == 0
+    assert capsys.readouterr().out == '{"x": null}\n'
     for statement in ("SELEC 1", "SELECT * FROM 'x.csv'", "COPY molecules TO 'x.csv'"):
         assert query.main([str(campaign), "--sql", statement]) == 1
         assert "error: --sql: " in capsys.readouterr().err
