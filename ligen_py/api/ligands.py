@@ -44,10 +44,10 @@ class Source:
 
 
 def sources_of(
-    ligands: str | Path | Molecule | Iterable[str | Path | Molecule | None], folder: Path
+    ligands: str | Path | Molecule | Iterable[str | Path | Molecule | None] | None, folder: Path
 ) -> tuple[dict[str, Source], list[Failure]]:
     """Name of a library -> the molecules or the file, in their order; what is no molecule."""
-    if isinstance(ligands, str | Path) or is_molecule(ligands):
+    if ligands is None or isinstance(ligands, str | Path) or is_molecule(ligands):
         ligands = [ligands]
     failures: list[Failure] = []
     every: list[tuple[int, Path | Given]] = []

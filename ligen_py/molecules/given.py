@@ -49,8 +49,8 @@ def given(value: Any) -> Given:
 
     A molecule without a name is named by its SMILES. Raises NoMoleculeError where there is none.
     """
-    if value is None:
-        raise NoMoleculeError("no molecule (None)")
+    if value is None or (isinstance(value, float) and value != value):  # NaN: of pandas
+        raise NoMoleculeError(f"no molecule ({value})")
     if isinstance(value, str):
         return _of_text(value)
     if not is_molecule(value):

@@ -135,7 +135,10 @@ def test_nothing_docked_is_no_error_but_nothing_given_is(pocket: Pocket, tmp_pat
     hits = dock(pocket, ["nonsense"], settings=FAST, folder=tmp_path / "out")
     assert (len(hits), len(hits.failures)) == (0, 1)
     assert not (tmp_path / "out").exists()
-    assert not len(dock(pocket, [None]))
+    for missing in ([None], None, [float("nan")]):
+        assert [one.status for one in dock(pocket, missing).failures] == ["failed"]
+    with pytest.raises(InputError, match="jobs: give 1 or more processes, not -1"):
+        dock(pocket, "CCO", jobs=-1)
     with pytest.raises(InputError, match="no ligand was given"):
         dock(pocket, [])
     empty = tmp_path / "empty.sdf"
@@ -208,6 +211,24 @@ def test_results_are_replaced_only_by_new_ones(pocket: Pocket, tmp_path: Path) -
     assert (tmp_path / "out/hits.sdf").read_bytes() == before
     assert len(dock(pocket, "CCCO", settings=FAST, folder=tmp_path / "out", overwrite=True)) == 1
     assert (tmp_path / "out/hits.sdf").read_bytes() != before
+
+
+def test_results_stay_where_new_ones_cannot_be_written(pocket: Pocket, tmp_path: Path) -> None:
+    def interrupted(stage: str) -> None:
+        if stage == "export":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dock(pocket, "CCO", settings=FAST, folder=tmp_path / "out", watch=interrupted)
+    assert not (tmp_path / "out").exists()
+    dock(pocket, "CCO", settings=FAST, folder=tmp_path / "out")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(KeyboardInterrupt):
+        dock(
+            pocket, "CCCO", settings=FAST, folder=tmp_path / "out", overwrite=True,
+            watch=interrupted,
+        )  # fmt: skip
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_a_campaign_is_never_overwritten(pocket: Pocket, tmp_path: Path) -> None:
