@@ -3,7 +3,10 @@
 import csv
 import importlib.util
 import json
+import os
 import shlex
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -333,6 +336,18 @@ def test_sql(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert "error: --sql: " in capsys.readouterr().err
     assert query.main([str(campaign), "--sql", "SELECT 1", "--limit", "3"]) == 2
     assert "--sql: write --limit as a part of the statement" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_names_in_any_script_are_written_in_any_locale(encoding: str) -> None:
+    command = (
+        "import sys; from ligen_py import cli;"
+        "sys.exit(cli.run(cli.parser('query', 'd'), [], lambda options: print('éther 名')))"
+    )
+    words = [sys.executable, "-c", command]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(words, env=environment, capture_output=True, check=True)
+    assert done.stdout.decode("utf-8") == "éther 名\n"
 
 
 def test_sql_without_duckdb_is_a_sentence(
