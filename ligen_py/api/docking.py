@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any, Literal
 
@@ -92,6 +93,11 @@ def dock(
         DeviceError: there is no such device, or it failed.
     """
     # Checked before anything is docked, so that nothing is docked in vain.
+    if current_process().daemon:
+        raise InputError(
+            "a worker of multiprocessing.Pool may not start the processes that docking needs; use "
+            "concurrent.futures.ProcessPoolExecutor"
+        )
     if jobs is not None and jobs < 0:
         raise InputError(f"jobs: give 1 or more processes, not {jobs}")
     wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock")

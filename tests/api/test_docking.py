@@ -1,6 +1,7 @@
 """Docking from Python: the same bits as a campaign, and nothing given is lost."""
 
 import csv
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -145,6 +146,18 @@ def test_nothing_docked_is_no_error_but_nothing_given_is(pocket: Pocket, tmp_pat
     empty.touch()
     with pytest.raises(InputError, match=r"empty\.sdf: contains no molecules"):
         dock(pocket, ["CCO", empty])
+
+
+def test_a_worker_of_a_pool_says_what_to_use(pocket: Pocket) -> None:
+    with get_context("fork").Pool(1) as workers:
+        caught = workers.apply_async(_refusal, [pocket]).get(60)
+    assert "use concurrent.futures.ProcessPoolExecutor" in caught
+
+
+def _refusal(pocket: Pocket) -> str:
+    with pytest.raises(InputError) as caught:
+        dock(pocket, "CCO", settings=FAST)
+    return str(caught.value)
 
 
 @pytest.mark.parametrize(
