@@ -63,9 +63,10 @@ def mixed(pocket: Pocket, tmp_path_factory: pytest.TempPathFactory) -> Hits:
     placed = Chem.AddHs(Chem.MolFromSmiles("OC(=O)Cc1ccccc1"))
     AllChem.EmbedMolecule(placed, randomSeed=1)
     placed.SetProp("_Name", "phenylacetic acid\n$$$$")
-    placed.SetProp("price", "12")
+    placed.SetProp("price", "0012")
     flat = Chem.MolFromSmiles("CCOCC")
     flat.SetProp("note", 'x;y, "z"')
+    flat.SetProp("name", "1e5")
     file = tmp_path_factory.mktemp("mixed") / "more.smi"
     file.write_text("CCCO propanol\nCCN\n")
     given = ["CCO ethanol", placed, None, flat, "", "nonsense", file, "OCC again", "C[C@H](F)Cl"]
@@ -80,8 +81,8 @@ def test_anything_can_be_docked_and_keeps_its_place(mixed: Hits) -> None:
         3: "CCOCC",
         8: "C[C@H](F)Cl",
     }
-    assert found[1].columns == {"price": "12"}
-    assert found[3].columns == {"input.note": 'x;y, "z"'}
+    assert found[1].columns == {"price": "0012"}
+    assert found[3].columns == {"input.note": 'x;y, "z"', "input.name": "1e5"}
     assert found[0].others == ["again"]
     assert found[0].source == "ligand 1"
     of_file = {hit.name: hit.source for hit in mixed if hit.index is None}
