@@ -33,8 +33,11 @@ Effort = Literal["draft", "standard", "thorough"]
 EVERY = 1_000_000
 """Most molecules and poses that are read."""
 
-WRITTEN = ("hits.*", "hits-pdbqt", "hits-receptor*", "hits-reference.*", "report.html")
-"""What stands beside `results/`."""
+WRITTEN = (
+    *(f"hits.{ending}" for ending in ("sdf", "csv", "parquet", "pml", "cxc")),
+    *("hits-pdbqt", "hits-receptor.pdb", "hits-receptor.pdbqt", "hits-reference.*", "report.html"),
+)
+"""What stands beside `results/`; not all of `hits.*`, for files of users bear this name, too."""
 
 SEEDS = ("parse", "refine")
 """Sections with a seed."""
