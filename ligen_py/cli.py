@@ -5,6 +5,7 @@ Ctrl-C. The sentence that says why is the last line on stderr.
 """
 
 import argparse
+import io
 import logging
 import os
 import shlex
@@ -204,6 +205,7 @@ def run(
     body: Callable[[argparse.Namespace], None],
 ) -> int:
     """Parse, run the stage's body, and turn its errors into one sentence and an exit code."""
+    _take_any_character()
     options = arguments.parse_args(argv)
     logging.basicConfig(
         level=logging.WARNING if options.quiet else logging.INFO,
@@ -250,6 +252,18 @@ def _keep_inputs(options: argparse.Namespace) -> None:
             if isinstance(path, Path | str) and Path(path).resolve() == output.resolve():
                 cure = "name another with --output"
                 raise InputError(f"{output}: is an input, and would be replaced; {cure}")
+
+
+def _take_any_character() -> None:
+    """Write names in any script, whatever the locale: files and pipes get UTF-8.
+
+    A terminal of another encoding shows an escape for it. Else a letter that the locale lacks
+    would end a campaign, and `report.txt` would have other bytes.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and "utf" not in stream.encoding.lower():
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _require_streams() -> None:

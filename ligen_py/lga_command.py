@@ -90,6 +90,15 @@ NOT_TAKEN = {
 }
 """Flags of AutoDock-GPU that are not taken, and why."""
 
+SAME = {
+    "--ubmod": 0, "-u": 0, "--smooth": 0.5, "--elecmindist": 0.5, "--modqp": 0, "--xmloutput": 0,
+    "-x": 0, "--initswgens": 0, "--contact_analysis": 0, "-C": 0, "--cgmaps": 0, "--dmov": 6,
+    "--dang": 90, "--rholb": 0.01, "--lsmov": 2, "--lsang": 75, "--cslim": 4, "--dlg2stdout": 0,
+    "--gfpop": 0, "--npdb": 0, "--gbest": 0, "--output-cluster-poses": 0, "--clustering": 1,
+    "--hsym": 1,
+}  # fmt: skip
+"""Of these, the values that ask for what is done anyway: they are taken, and change nothing."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Dock from a command line; returns the exit code."""
@@ -201,10 +210,15 @@ FLAGS: tuple[tuple[tuple[str, ...], str, str], ...] = (
 
 
 class _Refused(argparse.Action):
-    """A flag of AutoDock-GPU that is not taken."""
+    """A flag of AutoDock-GPU that is not taken, unless it asks for what is done anyway."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
-        parser.error(f"{option} is not taken: {NOT_TAKEN[str(option)]}")
+        try:
+            (number,) = map(float, values)
+        except ValueError:  # none, several, or no number
+            number = None
+        if number is None or number != SAME.get(str(option)):
+            parser.error(f"{option} is not taken: {NOT_TAKEN[str(option)]}")
 
 
 def _settings(options: argparse.Namespace) -> LgaSettings:

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,8 +33,11 @@ Effort = Literal["draft", "standard", "thorough"]
 EVERY = 1_000_000
 """Most molecules and poses that are read."""
 
-WRITTEN = ("hits.*", "hits-pdbqt", "hits-receptor*", "hits-reference.*", "report.html")
-"""What stands beside `results/`."""
+WRITTEN = (
+    *(f"hits.{ending}" for ending in ("sdf", "csv", "parquet", "pml", "cxc")),
+    *("hits-pdbqt", "hits-receptor.pdb", "hits-receptor.pdbqt", "hits-reference.*", "report.html"),
+)
+"""What stands beside `results/`; not all of `hits.*`, for files of users bear this name, too."""
 
 SEEDS = ("parse", "refine")
 """Sections with a seed."""
@@ -44,7 +48,7 @@ PER_PROCESS = 16
 
 def dock(
     pocket: Pocket,
-    ligands: str | Path | Molecule | Iterable[str | Path | Molecule | None],
+    ligands: str | Path | Molecule | Iterable[str | Path | Molecule | None] | None,
     *,
     effort: Effort = "standard",
     poses: int = 1,
@@ -92,6 +96,13 @@ def dock(
         DeviceError: there is no such device, or it failed.
     """
     # Checked before anything is docked, so that nothing is docked in vain.
+    if current_process().daemon:
+        raise InputError(
+            "a worker of multiprocessing.Pool may not start the processes that docking needs; use "
+            "concurrent.futures.ProcessPoolExecutor"
+        )
+    if jobs is not None and jobs < 0:
+        raise InputError(f"jobs: give 1 or more processes, not {jobs}")
     wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock")
     kept = None if folder is None else Path(folder)
     replaced = written(kept) if kept is not None and overwrite else []
@@ -107,14 +118,19 @@ def dock(
         with open_campaign(campaign) as opened:
             hits = _read(plan, opened, campaign, sources, failures, poses, kept)
         if kept is not None and len(hits):
+            earlier = work / "earlier"
+            earlier.mkdir()
             for path in replaced:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-            campaign = publish_folder(work / FOLDER, kept / FOLDER) / campaign.name
-            watch("export")
+                path.replace(earlier / path.name)
             try:
+                campaign = publish_folder(work / FOLDER, kept / FOLDER) / campaign.name
+                watch("export")
                 _write_files(plan, pocket, campaign, kept, wanted)
             except BaseException:  # Ctrl-C, too: results without hits would stop the next call
-                shutil.rmtree(kept / FOLDER)
+                for path in written(kept) if replaced else [kept / FOLDER]:
+                    _delete(path)
+                for path in earlier.iterdir():
+                    path.replace(kept / path.name)
                 raise
     return hits
 
@@ -127,6 +143,13 @@ def written(folder: Path) -> list[Path]:
     if not (results / "input").is_dir():  # which a campaign's lack
         raise InputError(f"{results}: is not of ligen dock; name another folder")
     return [path for name in (FOLDER, *WRITTEN) for path in folder.glob(name)]
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """What is docked: files as they are; molecules given one by one become files of their own."""
 
+import csv
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -32,8 +33,10 @@ class Source:
     @property
     def library(self) -> dict[str, Any]:
         """Its keys in a config."""
-        tabled = self.places and self.file.suffix == ".csv"
-        names = {"smiles_column": "smiles", "name_column": "name"} if tabled else {}
+        names = {}
+        if self.places and self.file.suffix == ".csv":
+            with self.file.open(encoding="utf-8", newline="") as stream:
+                names["smiles_column"], names["name_column"], *_ = next(csv.reader(stream))
         return {"file": str(self.file.absolute()), **names}
 
     def where(self, file: str, line: int) -> tuple[str, int | None]:
@@ -44,10 +47,10 @@ class Source:
 
 
 def sources_of(
-    ligands: str | Path | Molecule | Iterable[str | Path | Molecule | None], folder: Path
+    ligands: str | Path | Molecule | Iterable[str | Path | Molecule | None] | None, folder: Path
 ) -> tuple[dict[str, Source], list[Failure]]:
     """Name of a library -> the molecules or the file, in their order; what is no molecule."""
-    if isinstance(ligands, str | Path) or is_molecule(ligands):
+    if ligands is None or isinstance(ligands, str | Path) or is_molecule(ligands):
         ligands = [ligands]
     failures: list[Failure] = []
     every: list[tuple[int, Path | Given]] = []

@@ -4,6 +4,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ class Pocket:
         site: str | Path | Molecule | None = None,
         center: Sequence[float] | None = None,
         autobox: str | Path | Molecule | None = None,
-        residues: Sequence[str] = (),
+        residues: str | Sequence[str] = (),
         cavity: int | None = None,
         size: float | Sequence[float] | None = None,
         radius: float | None = None,
@@ -112,8 +113,8 @@ class Pocket:
             raise InputError("autobox makes its own box; give margin, not size or radius")
         structure, pocket = _receptor_settings(settings)
         keys: dict[str, Any] = {
-            "center": None if center is None else tuple(map(float, center)),
-            "residues": tuple(residues),
+            "center": None if center is None else _numbers("center", center),
+            "residues": (residues,) if isinstance(residues, str) else tuple(residues),
             "cavity": cavity,
             "size": _sides(size),
             "radius": radius,
@@ -196,7 +197,15 @@ def _receptor_settings(given: Mapping[str, Any]) -> tuple[Structure, PocketSetti
 def _sides(size: float | Sequence[float] | None) -> tuple[float, ...] | None:
     if size is None:
         return None
-    return (float(size),) * 3 if isinstance(size, int | float) else tuple(map(float, size))
+    # NumPy's numbers are numbers, too.
+    return (float(size),) * 3 if isinstance(size, Real) else _numbers("size", size)
+
+
+def _numbers(key: str, given: Any) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, given))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{key}: give three numbers, not {given!r}") from error
 
 
 def _site_keys(site: str | Path | Molecule, folder: Path) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def sdf_record(
 def sdf_text(mol: Chem.Mol, name: str, properties: Mapping[str, str]) -> str:
     """As `sdf_record`, of a molecule of RDKit with a conformer."""
     block = Chem.MolToMolBlock(mol).split("\n", 1)[1]
-    items = "".join(f">  <{key}>\n{_value(value)}\n\n" for key, value in properties.items())
+    items = "".join(f">  <{_item(key)}>\n{_value(value)}\n\n" for key, value in properties.items())
     return f"{_value(name)[:TITLE_LENGTH].rstrip()}\n{block}{items}$$$$\n"
 
 
@@ -64,6 +64,11 @@ def posed(molecule: np.ndarray, xyz: np.ndarray, items: Mapping[str, str]) -> Ch
     for key, value in items.items():
         mol.SetProp(key, value)
     return mol
+
+
+def _item(name: str) -> str:
+    """The name of an item on one line, without what would end it."""
+    return one_line(name).translate({ord("<"): "(", ord(">"): ")"})
 
 
 def _value(text: str) -> str:

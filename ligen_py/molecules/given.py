@@ -49,8 +49,8 @@ def given(value: Any) -> Given:
 
     A molecule without a name is named by its SMILES. Raises NoMoleculeError where there is none.
     """
-    if value is None:
-        raise NoMoleculeError("no molecule (None)")
+    if value is None or (isinstance(value, float) and value != value):  # NaN: of pandas
+        raise NoMoleculeError(f"no molecule ({value})")
     if isinstance(value, str):
         return _of_text(value)
     if not is_molecule(value):
@@ -75,7 +75,9 @@ def _of_text(text: str) -> Given:
 def _of_molecule(mol: Chem.Mol) -> Given:
     if not mol.GetNumAtoms():
         raise NoMoleculeError("a molecule without atoms")
-    items = {key: one_line(str(value)) for key, value in mol.GetPropsAsDict().items()}
+    # As they are: RDKit would make numbers of texts, and 123 of the catalogue's 00123.
+    given = mol.GetPropsAsDict(autoConvertStrings=False)
+    items = {key: one_line(str(value)) for key, value in given.items()}
     smiles = Chem.MolToSmiles(Chem.RemoveHs(mol, sanitize=False))
     name = one_line(mol.GetProp("_Name")).strip() if mol.HasProp("_Name") else ""
     placed = [one for one in mol.GetConformers() if one.Is3D() and one.GetPositions()[:, 2].any()]
@@ -95,7 +97,10 @@ def _with_groups(mol: Chem.Mol, smiles: str) -> str:
 
 
 def write_library(molecules: Sequence[Given], stem: Path) -> tuple[Path, list[int]]:
-    """Write molecules of one kind as CSV or SDF; gives the file and the line of each record."""
+    """Write molecules of one kind as CSV or SDF; gives the file and the line of each record.
+
+    The first two columns of a CSV are SMILES and name, under names that no property has.
+    """
     if molecules[0].is_block:
         path, lines, text = stem.with_suffix(".sdf"), [], ""
         for one in molecules:
@@ -105,10 +110,12 @@ def write_library(molecules: Sequence[Given], stem: Path) -> tuple[Path, list[in
         return path, lines
     path = stem.with_suffix(".csv")
     names = list(dict.fromkeys(name for one in molecules for name in one.items))
-    names = [name for name in names if name not in ("smiles", "name")]
+    own = ["smiles", "name"]
+    while clash := set(own).intersection(map(one_line, names)):
+        own = [f"{name}_" if name in clash else name for name in own]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["smiles", "name", *map(one_line, names)])
+    writer.writerow([*own, *map(one_line, names)])
     for one in molecules:
         writer.writerow([one.text, one.name, *(one.items.get(name, "") for name in names)])
     path.write_text(stream.getvalue(), encoding="utf-8")

@@ -1,6 +1,7 @@
 """Docking from Python: the same bits as a campaign, and nothing given is lost."""
 
 import csv
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -62,9 +63,10 @@ def mixed(pocket: Pocket, tmp_path_factory: pytest.TempPathFactory) -> Hits:
     placed = Chem.AddHs(Chem.MolFromSmiles("OC(=O)Cc1ccccc1"))
     AllChem.EmbedMolecule(placed, randomSeed=1)
     placed.SetProp("_Name", "phenylacetic acid\n$$$$")
-    placed.SetProp("price", "12")
+    placed.SetProp("price", "0012")
     flat = Chem.MolFromSmiles("CCOCC")
     flat.SetProp("note", 'x;y, "z"')
+    flat.SetProp("name", "1e5")
     file = tmp_path_factory.mktemp("mixed") / "more.smi"
     file.write_text("CCCO propanol\nCCN\n")
     given = ["CCO ethanol", placed, None, flat, "", "nonsense", file, "OCC again", "C[C@H](F)Cl"]
@@ -79,8 +81,8 @@ def test_anything_can_be_docked_and_keeps_its_place(mixed: Hits) -> None:
         3: "CCOCC",
         8: "C[C@H](F)Cl",
     }
-    assert found[1].columns == {"price": "12"}
-    assert found[3].columns == {"input.note": 'x;y, "z"'}
+    assert found[1].columns == {"price": "0012"}
+    assert found[3].columns == {"input.note": 'x;y, "z"', "input.name": "1e5"}
     assert found[0].others == ["again"]
     assert found[0].source == "ligand 1"
     of_file = {hit.name: hit.source for hit in mixed if hit.index is None}
@@ -135,13 +137,28 @@ def test_nothing_docked_is_no_error_but_nothing_given_is(pocket: Pocket, tmp_pat
     hits = dock(pocket, ["nonsense"], settings=FAST, folder=tmp_path / "out")
     assert (len(hits), len(hits.failures)) == (0, 1)
     assert not (tmp_path / "out").exists()
-    assert not len(dock(pocket, [None]))
+    for missing in ([None], None, [float("nan")]):
+        assert [one.status for one in dock(pocket, missing).failures] == ["failed"]
+    with pytest.raises(InputError, match="jobs: give 1 or more processes, not -1"):
+        dock(pocket, "CCO", jobs=-1)
     with pytest.raises(InputError, match="no ligand was given"):
         dock(pocket, [])
     empty = tmp_path / "empty.sdf"
     empty.touch()
     with pytest.raises(InputError, match=r"empty\.sdf: contains no molecules"):
         dock(pocket, ["CCO", empty])
+
+
+def test_a_worker_of_a_pool_says_what_to_use(pocket: Pocket) -> None:
+    with get_context("fork").Pool(1) as workers:
+        caught = workers.apply_async(_refusal, [pocket]).get(60)
+    assert "use concurrent.futures.ProcessPoolExecutor" in caught
+
+
+def _refusal(pocket: Pocket) -> str:
+    with pytest.raises(InputError) as caught:
+        dock(pocket, "CCO", settings=FAST)
+    return str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -208,6 +225,24 @@ def test_results_are_replaced_only_by_new_ones(pocket: Pocket, tmp_path: Path) -
     assert (tmp_path / "out/hits.sdf").read_bytes() == before
     assert len(dock(pocket, "CCCO", settings=FAST, folder=tmp_path / "out", overwrite=True)) == 1
     assert (tmp_path / "out/hits.sdf").read_bytes() != before
+
+
+def test_results_stay_where_new_ones_cannot_be_written(pocket: Pocket, tmp_path: Path) -> None:
+    def interrupted(stage: str) -> None:
+        if stage == "export":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dock(pocket, "CCO", settings=FAST, folder=tmp_path / "out", watch=interrupted)
+    assert not (tmp_path / "out").exists()
+    dock(pocket, "CCO", settings=FAST, folder=tmp_path / "out")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(KeyboardInterrupt):
+        dock(
+            pocket, "CCCO", settings=FAST, folder=tmp_path / "out", overwrite=True,
+            watch=interrupted,
+        )  # fmt: skip
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_a_campaign_is_never_overwritten(pocket: Pocket, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import gemmi
+import numpy as np
 import pytest
 from rdkit import Chem
 
@@ -30,6 +31,18 @@ def test_sites_are_where_they_are_said_to_be(pocket: Pocket) -> None:
     assert box(at_point)[1] == pytest.approx(box(pocket)[1])
     assert as_molecule.reference is not None
     assert at_point.reference is None
+
+
+def test_numbers_may_be_numpys_and_a_residue_may_be_one_text() -> None:
+    centre = read_heavy_atoms(REFERENCE).mean(axis=0)
+    for size in (np.int64(16), np.float32(16), np.full(3, 16)):
+        made = Pocket.from_pdb(PROTEIN, center=centre, size=size, chains="B")
+        assert box(made) == (pytest.approx(centre.tolist(), abs=1e-3), pytest.approx(8))
+    one, listed = (
+        Pocket.from_pdb(PROTEIN, residues=given, radius=8, chains="B")
+        for given in ("B/ASP/38", ["B/ASP/38"])
+    )
+    assert box(one) == box(listed)
 
 
 def test_an_autobox_contains_its_ligand_with_the_margin() -> None:
@@ -83,6 +96,8 @@ def test_the_prepared_receptor_is_a_pdb_with_hydrogens(pocket: Pocket, tmp_path:
         ({"site": Chem.MolFromSmiles("C")}, "site: the molecule has no 3-D coordinates"),
         ({"center": (100, 100, 100)}, "no receptor atom lies in the box"),
         ({"center": (1, 2)}, "give 3 numbers"),
+        ({"center": 3}, "center: give three numbers, not 3"),
+        ({"center": (1, 2, 3), "size": "big"}, "size: give three numbers, not 'big'"),
         ({"site": REFERENCE, "watr": "near"}, "unknown setting 'watr'; did you mean 'waters'"),
         ({"site": REFERENCE, "waters": "some"}, "key 'waters'"),
         ({"site": REFERENCE, "chains": "Z"}, "has no chain Z; its chains are A, B"),

@@ -78,13 +78,14 @@ def test_results_are_replaced_only_if_asked(
     names = ("hits-receptor.pdbqt", "hits-reference.mol2")
     stale = [docked / "hits-pdbqt" / "old-1.pdbqt", *(docked / name for name in names)]
     stale[0].parent.mkdir(exist_ok=True)
-    for path in (*stale, docked / "hits-notes.txt"):
+    own = [docked / name for name in ("hits-notes.txt", "hits.pse", "hits-receptor-mutant.pdb")]
+    for path in (*stale, *own):
         path.touch()
     assert main([*words, "--overwrite"]) == 0
     [mol] = Chem.SDMolSupplier(str(docked / "hits.sdf"))
     assert mol.GetProp("_Name") == "CCCO"
     assert not any(path.exists() for path in stale)
-    assert (docked / "hits-notes.txt").exists()
+    assert all(path.exists() for path in own)
 
 
 @pytest.mark.parametrize("flag", [None, "--site", "--autobox"])

@@ -249,6 +249,21 @@ def test_wrong_words_are_named(folder: Path, capsys: pytest.CaptureFixture[str])
     assert "no map for atom type F" in capsys.readouterr().err.splitlines()[-1]
 
 
+def test_values_that_change_nothing_are_taken(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--lfile", str(folder / "lig.pdbqt"), "--ffile", str(folder / "rec.maps.fld"), *FEW]
+    same = [word for flag, value in lga_command.SAME.items() for word in (flag, str(value))]
+    for name, more in (("plain", []), ("same", [*same, "-2", "0", "--hsym", "1.0"])):
+        assert lga_command.main([*words, "--resnam", str(folder / name), *more]) == 0
+    assert (folder / "same.pdbqt").read_bytes() == (folder / "plain.pdbqt").read_bytes()
+    assert set(lga_command.SAME) < set(lga_command.NOT_TAKEN)
+    for wrong in (["--hsym", "0"], ["--hsym"], ["--hsym", "1", "1"], ["--elecmindist", "0.01"]):
+        with pytest.raises(SystemExit):
+            lga_command.main([*words, *wrong])
+        assert f"{wrong[0]} is not taken: " in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_flags_have_one_dash_or_two_and_a_centre_may_be_negative(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

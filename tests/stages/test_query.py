@@ -3,7 +3,10 @@
 import csv
 import importlib.util
 import json
+import os
 import shlex
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -339,11 +342,34 @@ def test_sql(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert ask(campaign, capsys, "--target", "a", "--sql", all_columns) == every
     described = ask(campaign, capsys, "--sql", "DESCRIBE molecules")
     assert [row[0] for row in described[1:]] == every[0]
+    joined = ask(
+        campaign, capsys, "--sql", "SELECT m.target, n.target, 1 AS target_1 FROM molecules m "
+        "JOIN molecules n USING (key) WHERE m.rank = 1 AND m.target < n.target",
+    )  # fmt: skip
+    assert joined == [["target", "target_2", "target_1"], ["a", "b", "1"]]
+    for whole in ("SELECT m FROM molecules AS m", "SELECT molecules FROM molecules"):
+        (_, row, *_) = ask(campaign, capsys, "--sql", whole)
+        assert "'xscore_total': " in row[0]
+    infinite = ["--sql", "SELECT 'inf'::FLOAT AS x", "--format", "jsonl"]
+    assert query.main([str(campaign), *infinite]) == 0
+    assert capsys.readouterr().out == '{"x": null}\n'
     for statement in ("SELEC 1", "SELECT * FROM 'x.csv'", "COPY molecules TO 'x.csv'"):
         assert query.main([str(campaign), "--sql", statement]) == 1
         assert "error: --sql: " in capsys.readouterr().err
     assert query.main([str(campaign), "--sql", "SELECT 1", "--limit", "3"]) == 2
     assert "--sql: write --limit as a part of the statement" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_names_in_any_script_are_written_in_any_locale(encoding: str) -> None:
+    command = (
+        "import sys; from ligen_py import cli;"
+        "sys.exit(cli.run(cli.parser('query', 'd'), [], lambda options: print('éther 名')))"
+    )
+    words = [sys.executable, "-c", command]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(words, env=environment, capture_output=True, check=True)
+    assert done.stdout.decode("utf-8") == "éther 名\n"
 
 
 def test_sql_without_duckdb_is_a_sentence(

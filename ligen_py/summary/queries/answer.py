@@ -132,7 +132,12 @@ def _plain(values: np.ndarray) -> np.ndarray:
 
 
 def _jsonl(answer: Answer) -> Iterator[str]:
-    for row in zip(*map(_values, answer.values()), strict=True):
+    # JSON has no infinity, which a division in SQL may give.
+    finite = (
+        values if values.dtype.kind != "f" else np.where(np.isinf(values), np.nan, values)
+        for values in answer.values()
+    )  # fmt: skip
+    for row in zip(*map(_values, finite), strict=True):
         yield json.dumps(dict(zip(answer, row, strict=True)), ensure_ascii=False) + "\n"
 
 

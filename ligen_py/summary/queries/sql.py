@@ -21,6 +21,9 @@ NAMING = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
 UNNAMED = re.compile(r"\*|\bcolumns\b|\(\s*from\b", re.IGNORECASE)
 """What stands for columns without their names."""
 
+TABLE = re.compile(r"(?:\bfrom|\bjoin|,)\s*molecules\b(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
+"""The table where its rows are read, with the other name that it may get there."""
+
 
 def ask_sql(targets: Sequence[Molecules], statement: str) -> dict[str, np.ndarray]:
     """The answer to one statement.
@@ -47,7 +50,7 @@ def _mentioned(targets: Sequence[Molecules], statement: str) -> Answer:
     """The columns that a statement names; all where it may mean others, too."""
     words = set(re.findall(r"\w+", statement.lower()))
     rest = re.sub(r"count\s*\(\s*\*\s*\)", "", statement, flags=re.IGNORECASE)
-    every = not NAMING.match(rest) or UNNAMED.search(rest) is not None
+    every = not NAMING.match(rest) or UNNAMED.search(rest) is not None or _names_rows(rest)
     parts = []
     for molecules in targets:
         names = {name.replace(".", "_"): name for name in molecules.names}
@@ -57,11 +60,18 @@ def _mentioned(targets: Sequence[Molecules], statement: str) -> Answer:
     return joined(parts)
 
 
+def _names_rows(statement: str) -> bool:
+    """Whether a statement may mean whole rows, as `SELECT m FROM molecules m` or NATURAL JOIN."""
+    others = "|".join({"molecules", "natural", *filter(None, TABLE.findall(statement))})
+    used = rf"\b(?:{others})\b(?!\s*\.)"
+    return re.search(used, TABLE.sub("", statement), re.IGNORECASE) is not None
+
+
 def _columns(table: Any) -> dict[str, np.ndarray]:
     import pyarrow
 
     result: dict[str, np.ndarray] = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for name, column in zip(_distinct(table.column_names), table.columns, strict=True):
         if pyarrow.types.is_decimal(column.type):
             column = column.cast(pyarrow.float64())
         if pyarrow.types.is_integer(column.type) and column.null_count:
@@ -74,3 +84,15 @@ def _columns(table: Any) -> dict[str, np.ndarray]:
             texts[:] = [None if item is None else str(item) for item in column.to_pylist()]
             result[name] = texts
     return result
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Names of columns, of which a join may have several times the same: name, name_1, ..."""
+    found: list[str] = []
+    for name in names:
+        number, new = 0, name
+        while new in found or (number and new in names):
+            number += 1
+            new = f"{name}_{number}"
+        found.append(new)
+    return found

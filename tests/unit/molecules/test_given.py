@@ -70,9 +70,11 @@ def test_a_name_cannot_end_its_record() -> None:
     mol = built("CCO")
     mol.SetProp("_Name", "a\n$$$$\nb")
     mol.SetProp("_MolFileComments", "c\n$$$$\nd")
+    mol.SetProp("IC50 > 3\n$$$$\n", "yes")
     text = given(mol).text
     assert [line for line in text.splitlines() if line.startswith("$$$$")] == ["$$$$"]
     assert text.splitlines()[0] == "a $$$$ b"
+    assert ">  <IC50 ) 3 $$$$ >" in text.splitlines()
 
 
 def test_the_first_conformer_with_depth_is_taken() -> None:
