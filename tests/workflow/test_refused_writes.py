@@ -5,6 +5,7 @@ and without rights. A full and a read-only file system need root.
 """
 
 import contextlib
+import gc
 import io
 import resource
 import subprocess
@@ -112,6 +113,7 @@ def _limited(limit: int | None, module: str, words: list[str]) -> tuple[int, str
             return main([*words, "--quiet"]), said.getvalue()
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+            gc.collect()  # a temporary file of a failed command would keep its disk busy
 
 
 @pytest.fixture(scope="module")

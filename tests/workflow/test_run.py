@@ -80,6 +80,7 @@ def test_a_run_without_a_terminal_that_is_stopped_leaves_no_lock(
     """
     folder = write_campaign(tmp_path / "run", 1)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
     first = ligen_run(folder, start_new_session=True)
     end = time.monotonic() + 200
     while not list(folder.glob(".snakemake/locks/*.lock")):
