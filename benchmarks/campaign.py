@@ -31,7 +31,7 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout as it is
 
-from benchmarks.docking import device_for
+from benchmarks.docking import FOR_LIBRARIES, device_for
 from benchmarks.leaving import in_words
 from benchmarks.redock import box_radius, find
 from benchmarks.screen import library_of, packaged_complex
@@ -173,11 +173,11 @@ def line(row: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Measure every effort asked for."""
+    """Measure the efforts asked for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--effort", nargs="+", choices=PRESETS, help="default: all three")
+    parser.add_argument("--effort", nargs="+", choices=PRESETS, help="default: those for libraries")
     parser.add_argument("--count", type=int, help="ligands (default: 100000; --quick: 20)")
     parser.add_argument("--chunks", type=int, help="files of the library (default: 2)")
     parser.add_argument("--unique", type=int, default=200, help="different molecules")
@@ -202,7 +202,7 @@ def main() -> int:
         made = parsed(min(given.unique, given.count), work / "parsed")
         rows_made = len(read_columns(made, LIGANDS, ("ligands/entry",))["ligands/entry"])
         print(f"{rows_made} different ligands, repeated", flush=True)
-        for effort in given.effort or list(PRESETS):
+        for effort in given.effort or FOR_LIBRARIES:
             rows.append(measure(effort, made, work / effort, given))
             print(line(rows[-1]), flush=True)
             if given.keep is None:

@@ -48,7 +48,7 @@ from ligen_py.records.poses import Poses
 from ligen_py.records.rows import rows_below, subset
 from ligen_py.records.scores import Scores
 from ligen_py.records.typed import Typed
-from ligen_py.settings.campaign import Method
+from ligen_py.settings.campaign import PRESETS, SEARCH_OF, Method
 from ligen_py.settings.check import check
 from ligen_py.settings.flags import flags
 from ligen_py.settings.parse import ParseOptions, ParseSettings
@@ -57,6 +57,9 @@ from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.files.read import groups_in, read
 
 STAGES = tuple(stage.name for stage in chain.SCREEN)
+
+FOR_LIBRARIES = tuple(effort for effort in PRESETS if effort not in SEARCH_OF)
+"""The efforts that are quick enough for libraries."""
 
 
 class Settings(Method):
@@ -75,7 +78,7 @@ class Settings(Method):
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add --effort, --set and --device."""
-    parser.add_argument("--effort", default="standard", help="draft, standard or thorough")
+    parser.add_argument("--effort", default="standard", help=", ".join(PRESETS))
     parser.add_argument(
         "--set",
         action="append",

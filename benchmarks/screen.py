@@ -36,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from benchmarks.datasets import molecules
 from benchmarks.docking import (
+    FOR_LIBRARIES,
     STAGES,
     Clock,
     LigandsInMemory,
@@ -54,7 +55,6 @@ from benchmarks.redock import box_radius, find
 from benchmarks.steady import steady_rate
 from ligen_py.engine.pose_arrays import ranges
 from ligen_py.records.ligands import LIGANDS, Ligands
-from ligen_py.settings.campaign import PRESETS
 from ligen_py.store.files.read import read
 
 SIZES = ((31, 4), (38, 6), (44, 8), (50, 10), (56, 12))
@@ -221,12 +221,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Measure every effort asked for."""
+    """Measure the efforts asked for."""
     arguments = parser()
     options = arguments.parse_args()
     if min(options.count or 1, options.make, options.processes, options.parts) < 1:
         arguments.error("--count, --make, --processes and --parts are numbers from 1")
-    efforts = [options.effort] if options.effort else list(PRESETS)
+    efforts = [options.effort] if options.effort else FOR_LIBRARIES
     chosen = []
     for options.effort in efforts:
         chosen.append((options.effort, settings_from(options)))

@@ -101,7 +101,7 @@ def _add_box(box: argparse._ArgumentGroup) -> None:
 
 def _add_method(how: argparse._ArgumentGroup) -> None:
     how.add_argument(
-        "--effort", choices=("draft", "standard", "thorough"), default="standard",
+        "--effort", choices=("draft", "standard", "thorough", "exhaustive"), default="standard",
         help="how thoroughly (default: %(default)s)",
     )  # fmt: skip
     how.add_argument(

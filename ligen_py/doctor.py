@@ -97,12 +97,13 @@ def _networks() -> Iterator[str]:
     folder = network_folder()
     print(f"  gnina's networks {f'in {folder}' if folder else 'are not installed'}")
     if folder is None:
-        yield f"the effort 'thorough' goes without gnina's networks; {NETWORKS_HINT}"
+        efforts = "the efforts 'thorough' and 'exhaustive'"
+        yield f"{efforts} go without gnina's networks; {NETWORKS_HINT}"
         return
     try:
         load(NETWORKS, folder)
     except (InputError, OSError) as error:
-        yield f"a campaign of the effort 'thorough' will not start: {error}"
+        yield f"a campaign of the effort 'thorough' or 'exhaustive' will not start: {error}"
 
 
 def _machine() -> Iterator[str]:

@@ -8,18 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from multiprocessing import current_process
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ligen_py.api.hits import Failure, Hit, Hits, Redocking
 from ligen_py.api.ligands import Source, sources_of
 from ligen_py.api.pocket import Pocket
 from ligen_py.campaign.workplan import Workplan
-from ligen_py.chain import SCREEN, STAGES
+from ligen_py.chain import STAGES, screen
 from ligen_py.errors import InputError, close_to
 from ligen_py.molecules.given import Molecule
 from ligen_py.pipeline import FOLDER, Watch
 from ligen_py.pipeline import run as run_pipeline
 from ligen_py.records.ledger import Status
+from ligen_py.settings.campaign import SEARCH_OF, Effort
 from ligen_py.settings.check import check
 from ligen_py.settings.export import ExportSettings
 from ligen_py.store.campaign.manifest import read_manifest
@@ -27,8 +28,6 @@ from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_ca
 from ligen_py.store.files.temporary import cannot_write, publish_folder
 from ligen_py.summary.molecule import HIDDEN, columns
 from ligen_py.target_files import Posed, TargetFiles
-
-Effort = Literal["draft", "standard", "thorough"]
 
 EVERY = 1_000_000
 """Most molecules and poses that are read."""
@@ -39,8 +38,8 @@ WRITTEN = (
 )
 """What stands beside `results/`; not all of `hits.*`, for files of users bear this name, too."""
 
-SEEDS = ("parse", "refine")
-"""Sections with a seed."""
+SEEDS = ("parse", "lga", "refine")
+"""Sections with a seed; `lga` where the effort has its search."""
 
 PER_PROCESS = 16
 """Molecules for which another process to parse is worth its start."""
@@ -70,7 +69,7 @@ def dock(
         ligands: SMILES, with a name behind a blank or without; RDKit molecules, of which those with
             3-D coordinates keep their ring conformation; files (SMILES, CSV, Parquet, SDF, MOL2,
             plain or compressed). One of them, or any number.
-        effort: "draft", "standard" or "thorough".
+        effort: "draft", "standard", "thorough" or "exhaustive".
         poses: poses of each molecule, at most; a campaign's `export.poses`.
         seed: seed of conformers and of the refinement.
         ph: pH of the protonation states.
@@ -112,7 +111,7 @@ def dock(
         sources, failures = sources_of(ligands, work / FOLDER / "input")
         if not sources:
             return Hits([], failures, [], [], None, None)
-        plan = _plan(pocket, sources, effort, _sections(settings, seed, ph), work)
+        plan = _plan(pocket, sources, effort, _sections(settings, effort, seed, ph), work)
         _put_pocket(plan, pocket, work, redock)
         campaign = run_pipeline(plan, work, device, jobs or _jobs(sources), redock, watch)
         with open_campaign(campaign) as opened:
@@ -207,15 +206,16 @@ def _plan(
 
 
 def _sections(
-    settings: Mapping[str, Mapping[str, Any]] | None, seed: int, ph: float
+    settings: Mapping[str, Mapping[str, Any]] | None, effort: Effort, seed: int, ph: float
 ) -> dict[str, dict[str, Any]]:
     """Sections of a config with the keys that are asked for."""
-    known = ("parse", *(stage.name for stage in SCREEN), "aggregate", "report")
+    stages = screen(SEARCH_OF.get(effort, "ligen"))
+    known = ("parse", *(stage.name for stage in stages), "aggregate", "report")
     found = {name: dict(keys) for name, keys in (settings or {}).items()}
     for name in found:
         if name not in known:
             raise InputError(f"settings: unknown section '{name}'{close_to(name, known)}")
-    for name in SEEDS:
+    for name in (name for name in SEEDS if name in known):
         found[name] = {"seed": seed} | found.get(name, {})
     found["parse"] = {"ph": ph} | found["parse"]
     return found

@@ -28,6 +28,14 @@ from ligen_py.settings.score import ScoreSettings
 from ligen_py.settings.searches import GuideDesign, HomologSearch, OfftargetSearch
 from ligen_py.settings.section import Name, Section
 
+Effort = Literal["draft", "standard", "thorough", "exhaustive"]
+
+THOROUGH: dict[str, dict[str, Any]] = {
+    "dock": {"num_restart": 2048, "max_num_poses": 512},
+    "refine": {"rounds": 4, "finalists": 8, "max_num_poses": 50},
+    "score": {"functions": ["vina", "ad4", "xscore", "gnina"], "rank_by": "networks"},
+}
+
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
         "parse": {"conformers": 1},
@@ -37,14 +45,13 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "score": {"functions": ["vina", "ad4"]},
     },
     "standard": {},
-    "thorough": {
-        "dock": {"num_restart": 2048, "max_num_poses": 512},
-        "filter": {"max_num_poses": 256, "cluster_rmsd": 0.5},
-        "refine": {"rounds": 4, "finalists": 8, "max_num_poses": 50},
-        "score": {"functions": ["vina", "ad4", "xscore", "gnina"], "rank_by": "networks"},
-    },
+    "thorough": THOROUGH | {"filter": {"cluster_rmsd": 0.5}},
+    "exhaustive": THOROUGH | {"lga": {"restarts": 2048, "stop_every": 5}},
 }
 """Effort -> section -> what differs from the sections' defaults, which are `standard`."""
+
+SEARCH_OF: dict[str, str] = {"exhaustive": "lga"}
+"""Effort -> the search where the config names none; of all others it is `ligen`."""
 
 NETWORKS = "gnina"
 """The function that a preset goes without where its networks are not installed, or judge the poses
@@ -55,21 +62,22 @@ OF_SEARCH: dict[str, dict[str, dict[str, Any]]] = {
     "ligen": {},
     "lga": {"filter": {"cluster_rmsd": 2.0, "symmetry": True}},
 }
-"""Search -> section -> what differs from the sections' defaults, before the effort's values: with
-the genetic algorithm the filter's clusters are AutoDock's clusters of runs."""
+"""Search -> section -> what differs from the sections' defaults, whatever the effort: with the
+genetic algorithm the filter's clusters are AutoDock's clusters of runs."""
 
 
 class Method(Section):
     """How ligands are made, docked and scored: an effort, and every key that is set explicitly."""
 
-    effort: Literal["draft", "standard", "thorough"] = Field(
+    effort: Effort = Field(
         "standard",
-        description="preset for the keys of parse, dock, filter, refine and score that are not set",
+        description="preset for `search` and the keys of parse, dock, lga, filter, refine and "
+        "score that are not set",
     )
     search: Literal["ligen", "lga"] = Field(
         "ligen",
         description="ligen: LiGen's geometric search (section dock); lga: AutoDock's Lamarckian "
-        "genetic algorithm (section lga)",
+        "genetic algorithm (section lga). With the effort exhaustive the default is lga",
     )
     parse: ParseSettings = Field(default_factory=ParseSettings)
     dock: DockSettings = Field(default_factory=DockSettings)
@@ -84,7 +92,10 @@ class Method(Section):
         if not isinstance(values, dict):
             return values
         filled: dict[str, Any] = {}
-        chosen = values.get("effort", "standard"), values.get("search", "ligen")
+        effort = values.get("effort", "standard")
+        if isinstance(effort, str) and effort in SEARCH_OF:
+            values = {"search": SEARCH_OF[effort]} | values
+        chosen = effort, values.get("search", "ligen")
         for table, name in zip((PRESETS, OF_SEARCH), chosen, strict=True):
             for section, preset in table.get(name, {}).items() if isinstance(name, str) else ():
                 filled[section] = filled.get(section, {}) | preset

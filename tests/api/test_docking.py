@@ -185,6 +185,8 @@ def test_settings_are_those_of_a_config(pocket: Pocket) -> None:
     for unused in ("networks", "lga", "export", "pocket"):
         with pytest.raises(InputError, match=f"unknown section '{unused}'"):
             dock(pocket, "C", settings={unused: {}})
+    with pytest.raises(InputError, match="unknown section 'dock'"):
+        dock(pocket, "C", effort="exhaustive", settings={"dock": {}})
     with pytest.raises(InputError, match=r"key 'parse\.ph'"):
         dock(pocket, "C", ph=20)
     with pytest.raises(TypeError, match="not int"):

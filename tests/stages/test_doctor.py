@@ -63,7 +63,7 @@ def test_networks_that_cannot_be_used_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LIGEN_NETWORKS", str(tmp_path))
-    words = "Advice: a campaign of the effort 'thorough' will not start: "
+    words = "Advice: a campaign of the effort 'thorough' or 'exhaustive' will not start: "
     assert doctor.main(["--device", "intel", "--no-test"]) == 0
     assert f"{words}{tmp_path}/crossdock_default2018.pt: there is no such file" in (
         capsys.readouterr().out

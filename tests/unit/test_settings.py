@@ -108,6 +108,16 @@ def test_an_effort_fills_what_the_config_leaves_out_and_nothing_else() -> None:
     assert Method(effort="standard") == Method()
 
 
+def test_the_exhaustive_effort_has_both_searches_where_the_config_names_none() -> None:
+    both = Method(effort="exhaustive", lga={"runs": 10})
+    assert (both.search, both.lga.runs, both.lga.restarts) == ("lga", 10, 2048)
+    assert both.filter == Method(search="lga").filter
+    assert both.refine == Method(effort="thorough").refine
+    alone = Method(effort="exhaustive", search="ligen")
+    assert (alone.search, alone.filter) == ("ligen", Method().filter)
+    assert Method.model_validate(both.model_dump(mode="json")) == both
+
+
 def test_the_thorough_effort_goes_without_networks_that_are_not_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,7 +209,10 @@ def site(**keys: object) -> dict[str, object]:
         (changed(pocket={"spacing": "0.5 nm"}), "grid spacing, in Angstrom"),
         (changed(pocket={"margin": float("nan")}), "key 'pocket.margin'"),
         (changed(parse={"embed": "nowhere"}), "key 'parse.embed'"),
-        (changed(effort="quick"), "'draft', 'standard' or 'thorough' (given: 'quick')"),
+        (
+            changed(effort="quick"),
+            "'draft', 'standard', 'thorough' or 'exhaustive' (given: 'quick')",
+        ),
         (changed(effort=["draft"]), "key 'effort'"),
         (changed(effort="draft", dock=None), "key 'dock'"),
         (changed(effort="draft", score=None), "key 'score'"),
