@@ -10,7 +10,7 @@ from ligen_py.engine.offtargets.design import enzyme_of, query_of
 from ligen_py.errors import InputError
 from ligen_py.genome_inputs import add_genome, add_part
 from ligen_py.provenance import Input
-from ligen_py.sequences.genes import Annotation, read_annotation
+from ligen_py.sequences.genes import SOME, Annotation, read_annotation
 from ligen_py.sequences.genome import read_genome
 from ligen_py.sequences.guides import Query
 from ligen_py.sequences.iupac import SETS
@@ -88,6 +88,8 @@ def task_of(inputs: Inputs, settings: GuidesSettings) -> Task:
             )
     annotation = read_annotation(inputs.annotation) if inputs.annotation else None
     genome = read_genome(inputs.genome, inputs.cache)
+    if annotation:
+        _require_shared_names(annotation, genome, inputs.genome)
     enzyme = enzyme_of(settings)
     if inputs.cds:
         source, spacers = inputs.cds, of_sequences(inputs.cds, enzyme)
@@ -106,3 +108,17 @@ def task_of(inputs: Inputs, settings: GuidesSettings) -> Task:
     files = [path for path in (inputs.cds, inputs.annotation) if path]
     known = Input(inputs.genome.name, genome.digest())
     return Task(genome, spacers, query, annotation, (*files, known))
+
+
+def _require_shared_names(annotation: Annotation, genome: Genome, path: Path) -> None:
+    """InputError where no chromosome of the annotation is one of the genome: 1 is not chr1.
+
+    Without this no off-target would be in coding sequence, and nothing would say why.
+    """
+    there = list(dict.fromkeys(annotation.chromosome.tolist()))
+    if set(there).isdisjoint(genome.names):
+        raise InputError(
+            f"{annotation.path}: is of chromosomes such as {', '.join(there[:SOME])}, but {path} "
+            f"has {', '.join(genome.names[:SOME])}; give the annotation of this genome, with its "
+            "names"
+        )

@@ -248,6 +248,19 @@ def test_what_a_user_gets_wrong(
     assert sentence in capsys.readouterr().err.splitlines()[-1]
 
 
+def test_an_annotation_with_other_names_of_chromosomes_is_refused(
+    case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its genes were nowhere in the genome, so no off-target was in coding sequence."""
+    annotation = tmp_path / "ensembl.gtf"
+    annotation.write_text((case.folder / "a.gtf").read_text().replace("chr", ""))
+    flags = ("--cds", case.folder / "cds.fa", "--annotation", annotation)
+    assert case.run(*flags, output="x.h5") == 1
+    message = capsys.readouterr().err
+    assert "ensembl.gtf: is of chromosomes such as 2, 1, but" in message
+    assert "genome.fa has chr1, chr2; give the annotation of this genome" in message
+
+
 def test_parts_of_another_search_are_refused(
     case: Case, capsys: pytest.CaptureFixture[str]
 ) -> None:
