@@ -18,6 +18,9 @@ from ligen_py.sequences.fasta import open_unpacked
 NAMES = ("gene_name", "gene", "Name", "gene_id", "locus_tag")
 """Attributes that name a line's gene, the best first."""
 
+OF_GENE = NAMES[:2]
+"""Those that never name anything else. Name on a line CDS of GFF3 is that of the CDS or protein."""
+
 ALIASES = (*NAMES, "transcript_id", "transcript_name", "ID", "Parent", "protein_id")
 """Attributes by which a gene may be asked for."""
 
@@ -147,7 +150,8 @@ def read_annotation(path: Path) -> Annotation:
 
     GTF and GFF3: its lines CDS; its lines exon where it has no CDS. BED: each line, with 12 columns
     each block, cut to the thick part where there is one; the fourth column names the gene.
-    A line of GFF3 also has the names of the lines that it belongs to, such as its gene's.
+    A line of GFF3 also has the names of the lines that it belongs to, such as its gene's, which
+    names the line where it does not name a gene itself.
 
     Raises InputError, which names the file and the line.
     """
@@ -173,11 +177,13 @@ def read_annotation(path: Path) -> Annotation:
     rows = coding or exons
     if not rows:
         raise InputError(f"{path}: has no line CDS or exon; give the annotation of a genome")
-    chromosomes, starts, ends, strands, own_names, own_aliases, parents = zip(*rows, strict=True)
+    chromosomes, starts, ends, strands, genes, own_names, own_aliases, parents = zip(
+        *rows, strict=True
+    )
     known = {group: _above(group, above) for group in set(parents)}
     names = [
-        name or (known[group][-1].name if known[group] else next(iter(group), ""))
-        for name, group in zip(own_names, parents, strict=True)
+        gene or (known[group][-1].name if known[group] else name or next(iter(group), ""))
+        for gene, name, group in zip(genes, own_names, parents, strict=True)
     ]
     aliases = tuple(
         own.union(*(one.aliases for one in known[group]))
@@ -194,8 +200,8 @@ def read_annotation(path: Path) -> Annotation:
     )
 
 
-_Row = tuple[str, int, int, int, str, frozenset[str], tuple[str, ...]]
-"""Chromosome, start, end, strand, name, aliases, IDs of what it belongs to."""
+_Row = tuple[str, int, int, int, str, str, frozenset[str], tuple[str, ...]]
+"""Chromosome, start, end, strand, gene, name, aliases, IDs of what it belongs to."""
 
 
 class _Parent(NamedTuple):
@@ -249,8 +255,8 @@ def _attributes(text: str) -> dict[str, list[str]]:
     return found
 
 
-def _name(found: dict[str, list[str]]) -> str:
-    return next((found[key][0] for key in NAMES if key in found), "")
+def _name(found: dict[str, list[str]], keys: tuple[str, ...] = NAMES) -> str:
+    return next((found[key][0] for key in keys if key in found), "")
 
 
 def _names_and_parents(found: dict[str, list[str]]) -> tuple[frozenset[str], tuple[str, ...]]:
@@ -267,6 +273,7 @@ def _of_gtf(words: list[str]) -> _Row:
         start,
         end,
         int(words[6] == "-"),
+        _name(found, OF_GENE),
         _name(found),
         *_names_and_parents(found),
     )
@@ -285,7 +292,9 @@ def _of_bed(words: list[str]) -> list[_Row]:
     if not 0 <= start < end:
         raise ValueError(words)
     known = _known_as([name])
-    return [(words[0], *exon, strand, name, known, ()) for exon in exons if exon.start < exon.end]
+    return [
+        (words[0], *exon, strand, name, name, known, ()) for exon in exons if exon.start < exon.end
+    ]
 
 
 def _known_as(values: Iterable[str]) -> frozenset[str]:

@@ -86,6 +86,25 @@ def test_the_names_of_genes_stand_in_lines_of_their_own_in_gff3(tmp_path: Path) 
     assert annotation.gene_of(0).exons == (Exon(100, 200), Exon(400, 500))
 
 
+SGD = """\
+chrI\tx\tgene\t101\t900\t.\t-\t.\tID=YAL001C;Name=YAL001C;gene=TFC3
+chrI\tx\tmRNA\t101\t900\t.\t-\t.\tID=YAL001C_mRNA;Name=YAL001C_mRNA;Parent=YAL001C
+chrI\tx\tCDS\t101\t200\t.\t-\t0\tParent=YAL001C_mRNA;Name=YAL001C_CDS
+chrI\tx\tCDS\t401\t500\t.\t-\t0\tParent=YAL001C_mRNA;Name=YAL001C_CDS_2
+chrI\tx\tCDS\t701\t800\t.\t-\t0\tParent=none;Name=ALONE
+"""
+
+
+def test_the_name_of_a_cds_is_not_that_of_its_gene(tmp_path: Path) -> None:
+    """Off-targets were in genes called YAL001C_CDS, and each CDS was the first exon of its own."""
+    annotation = read_annotation(written(tmp_path / "a.gff3", SGD))
+    assert annotation.name.tolist() == ["TFC3", "TFC3", "ALONE"]
+    assert annotation.gene_of(0).exons == (Exon(400, 500), Exon(100, 200))
+    for asked in ("TFC3", "YAL001C"):
+        assert annotation.gene(asked).exons == annotation.gene_of(0).exons
+    assert annotation.gene("YAL001C_CDS").exons == (Exon(100, 200),)
+
+
 def test_parents_that_are_each_others_have_an_end(tmp_path: Path) -> None:
     text = ENSEMBL.replace("ID=gene:ENSG1;", "ID=gene:ENSG1;Parent=transcript:ENST1;")
     assert read_annotation(written(tmp_path / "a.gff3", text)).gene("ONE").exons[0].start == 100
