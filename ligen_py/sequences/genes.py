@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.sequences.fasta import open_unpacked
+from ligen_py.sequences.fasta import BOM, open_unpacked
 
 NAMES = ("gene_name", "gene", "Name", "gene_id", "locus_tag")
 """Attributes that name a line's gene, the best first."""
@@ -149,7 +149,8 @@ def read_annotation(path: Path) -> Annotation:
     """The coding stretches of a file.
 
     GTF and GFF3: its lines CDS; its lines exon where it has no CDS. BED: each line, with 12 columns
-    each block, cut to the thick part where there is one; the fourth column names the gene.
+    each block, cut to the thick part; whole where no line has one, for a line without is that of a
+    transcript which codes for nothing. The fourth column names the gene.
     A line of GFF3 also has the names of the lines that it belongs to, such as its gene's, which
     names the line where it does not name a gene itself.
 
@@ -168,7 +169,7 @@ def read_annotation(path: Path) -> Annotation:
                     for one in found.get("ID", ()):
                         above[one] = _Parent(_name(found) or one, *_names_and_parents(found))
             else:
-                coding += _of_bed(words)
+                (coding if _is_coding(words) else exons).extend(_of_bed(words))
         except (ValueError, IndexError) as error:
             raise InputError(
                 f"{path}, line {number}: is neither GTF, GFF3 nor BED of 4 or 12 columns; "
@@ -235,7 +236,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _every_line(stream: BinaryIO) -> Iterator[bytes]:
-    rest = b""
+    rest = stream.read(len(BOM)).removeprefix(BOM)
     while block := stream.read(1 << 24):
         *lines, rest = (rest + block).split(b"\n")
         yield from lines
@@ -279,6 +280,11 @@ def _of_gtf(words: list[str]) -> _Row:
     )
 
 
+def _is_coding(words: list[str]) -> bool:
+    """Does a line of BED with 12 columns have a thick part? One with fewer is taken as it is."""
+    return len(words) < 12 or int(words[6]) < int(words[7])
+
+
 def _of_bed(words: list[str]) -> list[_Row]:
     start, end, name = int(words[1]), int(words[2]), words[3]
     strand = int(len(words) > 5 and words[5] == "-")
@@ -287,7 +293,7 @@ def _of_bed(words: list[str]) -> list[_Row]:
         sizes, starts = ([int(n) for n in words[k].split(",") if n] for k in (10, 11))
         exons = [Exon(start + s, start + s + z) for s, z in zip(starts, sizes, strict=True)]
         thick = int(words[6]), int(words[7])
-        if thick[0] < thick[1]:
+        if _is_coding(words):
             exons = [Exon(max(one.start, thick[0]), min(one.end, thick[1])) for one in exons]
     if not 0 <= start < end:
         raise ValueError(words)

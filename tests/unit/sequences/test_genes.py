@@ -124,6 +124,24 @@ def test_bed_with_blocks_is_cut_to_its_thick_part(tmp_path: Path) -> None:
     assert read_annotation(plain).gene("ONE").exons == (Exon(5, 12),)
 
 
+def test_a_line_of_bed_without_a_thick_part_codes_for_nothing(tmp_path: Path) -> None:
+    """So UCSC writes the transcripts of RNA genes; off-targets in them were in coding sequence."""
+    rna = BED.replace("ONE", "RNA").replace("120\t450", "100\t100")
+    annotation = read_annotation(written(tmp_path / "a.bed", BED + rna))
+    assert annotation.name.tolist() == ["ONE", "ONE"]
+    with pytest.raises(InputError, match="has no coding sequence of a gene 'RNA'"):
+        annotation.gene("RNA")
+    alone = read_annotation(written(tmp_path / "b.bed", rna))
+    assert alone.gene("RNA").exons == (Exon(400, 500), Exon(100, 160))
+
+
+def test_a_byte_order_mark_is_none_of_the_first_line(tmp_path: Path) -> None:
+    for name, text in (("a.gtf", GTF), ("b.bed", "chr1\t5\t9\tONE\nchr1\t19\t22\tONE\n")):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8-sig")
+        assert read_annotation(path).gene("ONE").chromosome == "chr1"
+
+
 def test_exons_alone_count_where_there_is_no_cds(tmp_path: Path) -> None:
     path = written(tmp_path / "a.gtf", 'c\tx\texon\t1\t9\t.\t+\t.\tgene_id "G";\n')
     assert read_annotation(path).gene("G").exons == (Exon(0, 9),)
