@@ -67,6 +67,18 @@ def test_rows_of_cas_offinder(case: Path) -> None:
     ]
 
 
+def test_no_rows_of_an_earlier_search_stay_among_the_tables(case: Path) -> None:
+    """With bulges there are no rows of Cas-OFFinder 2: those in the folder were of other guides."""
+    tables = case / "tables"
+    flags = ["--tables", tables, "--cache", case / "cache"]
+    assert run("--input", case / "in.txt", *flags) == 0
+    assert (tables / "cas-offinder-2.txt").is_file()
+    (case / "in.txt").write_text(f"genome.fa\n{PATTERN} 0 1\n{GUIDE[1:12]}A{GUIDE[12:]}NNN 3\n")
+    assert run("--input", case / "in.txt", *flags) == 0
+    assert "\tRNA\t" in (tables / "cas-offinder-3.txt").read_text()
+    assert not (tables / "cas-offinder-2.txt").exists()
+
+
 def test_a_guide_without_sites_has_a_row_of_zeros(case: Path) -> None:
     tables = case / "none"
     (case / "in.txt").write_text(f"genome.fa\n{PATTERN}\n{'A' * 20}NNN 0 x\n")
