@@ -347,6 +347,18 @@ def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
     assert plan.searches.panel_flags("s") == "--min-identity 0.5 --max-evalue 0.00001"
 
 
+def test_a_matrix_by_name_is_no_file_that_lies_beside_the_config(sequences: Path) -> None:
+    """As with `ligen homologs`: a file has no E-values, so all hits were like enough."""
+    (sequences / "BLOSUM62").write_text("x")
+    for given in ({}, {"matrix": "blosum62"}):
+        plan = Workplan.of(searches(**given), "c.yaml", sequences)
+        assert "matrix" not in plan.searches.homolog_files("s", "results")
+        assert sequences / "BLOSUM62" not in plan.searches.sources("homologs", "s")
+        assert plan.searches.homolog_flags("s").lower().startswith("--matrix blosum62 ")
+    plan = Workplan.of(searches(matrix="./BLOSUM62"), "c.yaml", sequences)
+    assert sequences / "BLOSUM62" in plan.searches.sources("homologs", "s")
+
+
 def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     given = {"target": "b", "query": None, "database": "db.h5", "matrix": "own.txt"}
     plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
@@ -490,6 +502,7 @@ def test_what_a_search_of_a_genome_lacks(
         (searches(target="b", query=None), "'homologs.s.target' is none of 'targets'"),
         (searches(query="no.fa"), "key 'homologs.s.query': .*no.fa does not exist"),
         (searches(database="no.fa"), "key 'homologs.s.database': .*no.fa does not exist"),
+        (searches(matrix="BLOSUM63"), "key 'homologs.s.matrix': .*BLOSUM63 does not exist"),
         (searches(gap_next=11), "'gap_next' must not exceed 'gap_first'"),
     ],
 )
