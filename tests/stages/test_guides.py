@@ -140,6 +140,23 @@ def test_a_coding_sequence_finds_the_same_guides(case: Case) -> None:
         assert any(place < edge < place + 23 for edge in (150, 270))
 
 
+def test_a_copy_without_introns_is_no_site_of_the_gene(case: Case, tmp_path: Path) -> None:
+    """A guide across a junction had its own site in a processed pseudogene, and was good."""
+    changed = "".join("CATG"["ACGT".index(base)] if n % 60 == 0 else base
+                      for n, base in enumerate(case.cds))  # fmt: skip
+    genome = tmp_path / "genome.fa"
+    genome.write_text((case.folder / "genome.fa").read_text() + f">chr3\nACTT{changed}ACTT\n")
+    flags = ("--genome", genome, "--controls", "0")
+    assert case.run(*case.annotated, *flags) == 0
+    assert case.run("--cds", case.folder / "cds.fa", *flags, output="c.h5") == 0
+    found, by_name = case.read("c.h5"), case.read()
+    sited = found.chromosome >= 0
+    assert set(found.spacer[sited]) <= set(by_name.spacer)
+    assert set(found.chromosome[sited]) == {1}
+    across = (found.verdict == GuideVerdict.NO_SITE) & (found.count[:, 0, 0] > 0)
+    assert np.count_nonzero(across) > 0
+
+
 def test_controls_have_no_near_site(case: Case) -> None:
     flags = ("--controls", "5", "--control-mismatches", "4", "--mismatches", "5", "--seed", "3")
     assert case.run(*case.annotated, *flags) == 0
