@@ -151,6 +151,20 @@ def test_bulges_need_one_row_a_site(case: Path) -> None:
     assert len(every.guide) > len(one.guide)
 
 
+def test_a_site_without_its_alignments_with_n(case: Path) -> None:
+    """Left out with the canonical one, it was lost, though --rows all had it."""
+    (case / "genome.fa").write_text(f">chr1\n{'N' * 40}{SITE[1:]}{'A' * 40}\n")
+    (case / "guides.tsv").write_text(f"g\t{GUIDE}\n")
+    flags = ["--genome", case / "genome.fa", "--guides", case / "guides.tsv"]
+    flags += ["--cache", case / "cache", "--rna-bulge", "1", "--mismatches", "1"]
+    assert run(*flags, "--output", case / "n.h5") == 0
+    assert run(*flags, "--skip-n", "true", "--output", case / "one.h5") == 0
+    with_n, one = (read(case / name, OFFTARGETS, OffTargets) for name in ("n.h5", "one.h5"))
+    assert [with_n.bulge_size.tolist(), with_n.mismatches.tolist()] == [[0], [1]]
+    assert [one.bulge_size.tolist(), one.mismatches.tolist()] == [[1], [0]]
+    assert one.dna[0].tobytes().replace(b"-", b"").startswith(SITE[1:].encode())
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
