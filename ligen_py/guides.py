@@ -115,8 +115,8 @@ def _search(task: Task, part: tuple[int, int], device: str | None) -> tuple[dict
 
 def _joined(files: Sequence[Path], settings: GuidesSettings) -> dict[str, Record]:
     """The sites of all parts, which must be of these settings."""
-    first, parts = read_parts(files)
-    if first["stage"] != "guides" or json.loads(first["settings"]) != settings.model_dump():
+    first, parts = read_parts(files, "guides")
+    if json.loads(first["settings"]) != settings.model_dump():
         raise InputError(f"{files[0]}: was searched with other settings; search all parts again")
     return join(parts, 0)
 

@@ -105,7 +105,7 @@ def run(
 
 def _joined(files: Sequence[Path]) -> tuple[Run, dict[str, Record]]:
     """The parts of one search as a whole, with the settings of the first."""
-    first, parts = read_parts(files)
+    first, parts = read_parts(files, "offtargets")
     settings = OfftargetsSettings.model_validate_json(first["settings"])
     records = join(parts, settings.max_rows_per_guide)
     return Run("offtargets", settings, tuple(files), first["device"]), records

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from ligen_py import guides
+from ligen_py import guides, offtargets
 from ligen_py.engine.offtargets import reference
 from ligen_py.engine.offtargets.design import CANDIDATES
 from ligen_py.records.guides import GUIDES, GuideRole, GuideVerdict, RankedGuides
@@ -291,3 +291,6 @@ def test_parts_of_another_search_are_refused(
     assert "part 1-of-2 is there twice" in capsys.readouterr().err
     assert case.run(*flags, "--sites", one, two, "--seed", "2") == 1
     assert "was searched with other settings" in capsys.readouterr().err
+    assert offtargets.main(["--join", str(one), str(two), "--tables", str(case.folder / "t")]) == 1
+    message = f"{one}: was made by 'guides', not by 'offtargets'; give all parts of one"
+    assert message in capsys.readouterr().err
