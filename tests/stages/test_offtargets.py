@@ -151,6 +151,19 @@ def test_bulges_need_one_row_a_site(case: Path) -> None:
     assert len(every.guide) > len(one.guide)
 
 
+def test_no_file_of_a_genomes_folder_is_replaced(
+    case: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case / "genome"
+    folder.mkdir()
+    genome = (case / "genome.fa").rename(folder / "chr.fa")
+    known = genome.read_bytes()
+    flags = ["--input", case / "in.txt", "--cache", case / "cache", "--output", genome]
+    assert run(*flags, "--genome", folder) == 1
+    assert f"{genome}: is an input, and would be replaced" in capsys.readouterr().err
+    assert genome.read_bytes() == known
+
+
 def test_a_site_without_its_alignments_with_n(case: Path) -> None:
     """Left out with the canonical one, it was lost, though --rows all had it."""
     (case / "genome.fa").write_text(f">chr1\n{'N' * 40}{SITE[1:]}{'A' * 40}\n")
