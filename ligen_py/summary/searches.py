@@ -115,7 +115,9 @@ def _offtargets(path: Path, name: str, run: dict[str, str]) -> Search:
         numbers = [*count[0, : most + 1], count[1:3].sum(), count[3:5].sum()]
         status = guides.detail[row] if guides.status[row] == GuideStatus.TRUNCATED else ""
         rows.append((guides.name[row], guides.sequence[row], *map(str, numbers), status))
-    words = f"{int(guides.count.sum())} sites of {len(guides.name)} guides in {_bases(path)}"
+    # With every alignment of a site there are more rows than sites, and rows are counted.
+    rows_are = "alignments" if json.loads(run["settings"]).get("rows") == "all" else "sites"
+    words = f"{int(guides.count.sum())} {rows_are} of {len(guides.name)} guides in {_bases(path)}"
     if len(guides.name) > FIRST:
         words += f"; the first {FIRST} guides"
     mismatches = tuple(f"{n} mm" for n in range(most + 1))
