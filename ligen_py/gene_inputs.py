@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +11,8 @@ from ligen_py.engine.offtargets.design import enzyme_of, query_of
 from ligen_py.errors import InputError
 from ligen_py.genome_inputs import add_genome, add_part
 from ligen_py.provenance import Input
+from ligen_py.records.column import Record
+from ligen_py.records.offtargets import Guides
 from ligen_py.sequences.genes import SOME, Annotation, read_annotation
 from ligen_py.sequences.genome import read_genome
 from ligen_py.sequences.guides import Query
@@ -17,6 +20,7 @@ from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import Genome
 from ligen_py.sequences.spacers import Spacer, of_gene, of_sequences
 from ligen_py.settings.guides import GuidesSettings
+from ligen_py.store.files.inputs import input_digests
 
 log = logging.getLogger("ligen_py")
 
@@ -121,4 +125,14 @@ def _require_shared_names(annotation: Annotation, genome: Genome, path: Path) ->
             f"{annotation.path}: is of chromosomes such as {', '.join(there[:SOME])}, but {path} "
             f"has {', '.join(genome.names[:SOME])}; give the annotation of this genome, with its "
             "names"
+        )
+
+
+def require_searched(task: Task, file: Path, run: Mapping[str, str], guides: Record) -> None:
+    """InputError where a file of sites is not of a design's guides in its genome."""
+    assert isinstance(guides, Guides)
+    asked = [guide.sequence for guide in task.query.guides]
+    if task.genome.digest() not in input_digests(file, run) or asked != guides.sequence.tolist():
+        raise InputError(
+            f"{file}: was searched for other guides, or in another genome; search all parts again"
         )

@@ -291,6 +291,14 @@ def test_parts_of_another_search_are_refused(
     assert "part 1-of-2 is there twice" in capsys.readouterr().err
     assert case.run(*flags, "--sites", one, two, "--seed", "2") == 1
     assert "was searched with other settings" in capsys.readouterr().err
+    shorter = case.folder / "shorter.fa"
+    shorter.write_text(f">GENE\n{case.cds[40:]}\n")
+    assert case.run("--cds", shorter, "--sites", one, two) == 1
+    assert "p1.h5: was searched for other guides, or in another genome" in capsys.readouterr().err
+    genome = case.folder / "other.fa"
+    genome.write_text((case.folder / "genome.fa").read_text() + ">chr3\nACGT\n")
+    assert case.run(*flags, "--sites", one, two, "--genome", genome) == 1
+    assert "p1.h5: was searched for other guides, or in another genome" in capsys.readouterr().err
     assert offtargets.main(["--join", str(one), str(two), "--tables", str(case.folder / "t")]) == 1
     message = f"{one}: was made by 'guides', not by 'offtargets'; give all parts of one"
     assert message in capsys.readouterr().err
