@@ -108,7 +108,9 @@ def task_of(inputs: Inputs, settings: GuidesSettings) -> Task:
             "sequence; give another PAM"
         )
     query = query_of(spacers, settings, str(source))
-    log.info("%d guides of %s", len(spacers), ", ".join(dict.fromkeys(s.gene for s in spacers)))
+    genes = list(dict.fromkeys(one.gene for one in spacers))
+    more = f" and {len(genes) - SOME} more" if len(genes) > SOME else ""
+    log.info("%d guides of %s%s", len(spacers), ", ".join(genes[:SOME]), more)
     files = [path for path in (inputs.cds, inputs.annotation) if path]
     known = Input(inputs.genome.name, genome.digest())
     return Task(genome, spacers, query, annotation, (*files, known))
