@@ -146,6 +146,7 @@ def own_sites(
         home = int(where.argmax()) if len(where) else -1
         at_home = single[rows.chromosome[single] == home]
         places = [spacers[rows.guide[row]].place for row in at_home]
+        low, high = min(places, default=0), max(places, default=0)
         middle = np.median(rows.position[at_home]) if len(where) else 0.0
         for number in members:
             some, known = sites[number], spacers[number].site
@@ -155,7 +156,7 @@ def own_sites(
                     if (chromosomes.name[rows.chromosome[row]], rows.position[row],
                         rows.strand[row]) == known
                 ], np.int64)  # fmt: skip
-            elif places and min(places) < spacers[number].place < max(places):
+            elif low < spacers[number].place < high:
                 # Guides of the gene cut before and behind it: the gene is on their chromosome.
                 # A site elsewhere, of a guide across a junction, is in a copy without introns.
                 some = some[rows.chromosome[some] == home]
