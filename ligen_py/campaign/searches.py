@@ -91,7 +91,8 @@ class Searches:
                     genome = self.plan.resolve(search.genome, section, name, "genome")
                 else:
                     given = self.plan.resolve(search.input)
-                    genome = found_from(given, read_cas_offinder(given).genome)
+                    # A campaign's paths start from its config, wherever a command is typed.
+                    genome = found_from(given, read_cas_offinder(given).genome, self.plan.folder)
                 found[section, name] = genome
         return found
 

@@ -155,10 +155,10 @@ def read_cas_offinder(path: Path) -> CasOffinderFile:
     return CasOffinderFile(Path(lines[0]), checked(query, str(path), numbers))
 
 
-def found_from(source: Path, genome: Path) -> Path:
-    """The genome that an input file names: as it stands, or beside the file."""
-    beside = source.parent / genome
-    return genome if genome.exists() or not beside.exists() else beside
+def found_from(source: Path, genome: Path, folder: Path = Path()) -> Path:
+    """The genome that an input file names: as it stands in a folder, or beside the file."""
+    here, beside = folder / genome, source.parent / genome
+    return here if here.exists() or not beside.exists() else beside
 
 
 def read_guides(path: Path) -> list[tuple[str, str, int | None]]:

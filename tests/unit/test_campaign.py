@@ -412,6 +412,22 @@ def test_searches_of_genomes(sequences: Path) -> None:
     assert "--controls 4" in plan.searches.guide_flags("egfr")
 
 
+def test_the_genome_of_an_input_file_is_the_same_from_every_folder(
+    sequences: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`ligen plan` and `verify` compared results with a genome of the folder they were typed in."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "other").mkdir()
+    (elsewhere / "other" / "hg38.fa").write_text(">chr2\nAAAA\n")
+    (sequences / "inputs").mkdir()
+    (sequences / "inputs" / "in.txt").write_text((sequences / "in.txt").read_text())
+    given = {"offtargets": {"o": {"input": "in.txt"}, "p": {"input": "inputs/in.txt"}}}
+    expected = {"other": sequences / "other"}
+    for folder in (sequences, elsewhere):
+        monkeypatch.chdir(folder)
+        assert Workplan.of(given, "c.yaml", sequences).searches.genomes == expected
+
+
 def test_a_genome_that_is_named_in_two_ways_is_converted_once(sequences: Path) -> None:
     design = {"genome": "other/../hg38.fa", "gene": "EGFR", "annotation": "a.gtf"}
     given = {
