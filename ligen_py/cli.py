@@ -247,9 +247,12 @@ def _keep_inputs(options: argparse.Namespace) -> None:
     output = given.pop("output", None)
     if not (isinstance(output, Path) and output.is_file()):
         return
-    for value in given.values():
+    place = output.resolve()
+    for name, value in given.items():
         for path in value if isinstance(value, list) else [value]:
-            if isinstance(path, Path | str) and Path(path).resolve() == output.resolve():
+            # A folder of a genome has no other files.
+            among = (place, place.parent) if name == "genome" else (place,)
+            if isinstance(path, Path | str) and Path(path).resolve() in among:
                 cure = "name another with --output"
                 raise InputError(f"{output}: is an input, and would be replaced; {cure}")
 

@@ -6,6 +6,7 @@ A stage would find the same faults later, perhaps after hours, and on a cluster 
 from collections.abc import Iterator
 from pathlib import Path
 
+from ligen_py.campaign.searches import names_file
 from ligen_py.campaign.workplan import Docked, Workplan
 from ligen_py.engine.functions.gnina.constants import NETWORKS as FILES
 from ligen_py.engine.functions.gnina.weights import load
@@ -17,7 +18,9 @@ from ligen_py.molecules.receptor.preparation import check_site
 from ligen_py.opencl.device import select_all
 from ligen_py.sequences.genes import read_annotation
 from ligen_py.sequences.guides import as_query
+from ligen_py.sequences.proteins import read_proteins
 from ligen_py.sequences.spacers import Enzyme, of_sequences
+from ligen_py.sequences.substitution import read_matrix
 from ligen_py.settings.campaign import NETWORKS
 from ligen_py.settings.document import read_document
 from ligen_py.settings.offtargets import IN_INPUT
@@ -57,7 +60,8 @@ def check_files(plan: Workplan) -> None:
             keys = plan.keys(docked)
             which = "" if name == keys[-1] else f" '{name}':"
             raise InputError(f"{plan.config.place(*keys)}:{which} {error}") from error
-    for section, name in plan.searches.genome_paths:
+    homologs = [("homologs", name) for name in plan.settings.homologs]
+    for section, name in [*homologs, *plan.searches.genome_paths]:
         try:
             _check_search(plan, section, name)
         except InputError as error:
@@ -123,7 +127,13 @@ def _check_pocket(plan: Workplan, docked: Docked) -> None:
 
 
 def _check_search(plan: Workplan, section: str, name: str) -> None:
-    """Read the guides of a search, or the gene of a design; the genome itself is not read."""
+    """Read queries and matrix, guides, or the gene of a design; no database and no genome."""
+    if section == "homologs":
+        queries, matrix = plan.settings.homologs[name].query, plan.settings.homologs[name].matrix
+        if queries is not None:
+            read_proteins(plan.resolve(queries))
+        read_matrix(str(plan.resolve(matrix)) if names_file("matrix", matrix) else matrix)
+        return
     if section == "offtargets":
         search = plan.settings.offtargets[name]
         if search.guides is not None:

@@ -21,6 +21,7 @@ from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.sequences.proteins import read_proteins
 from ligen_py.settings.section import Section
 from ligen_py.store.sequences.database import write_database
+from ligen_py.summary.homologs import warn_of_rejected
 
 log = logging.getLogger("ligen_py")
 
@@ -47,11 +48,12 @@ def _stage(options: argparse.Namespace) -> None:
 
 def run(inputs: Inputs, settings: Section, device: str | None, output: Path) -> None:
     """Write the database file of a FASTA file."""
-    convert(inputs.input, output)
+    ledger, names = convert(inputs.input, output)
+    warn_of_rejected(ledger, names.__getitem__)
 
 
-def convert(source: Path, output: Path) -> None:
-    """Write the database file of a FASTA file."""
+def convert(source: Path, output: Path) -> tuple[Ledger, list[str]]:
+    """Write the database file of a FASTA file; what became of its records, and their names."""
     found = read_proteins(source, keep_faulty=True)
     residues = np.fromiter(map(len, found.letters), "i4", len(found))
     ledger = Ledger(
@@ -72,26 +74,10 @@ def convert(source: Path, output: Path) -> None:
     names, headers = np.array(found.name, object), np.array(found.header, object)
     made_by = Run("database", Section(), (source,))
     write_database(output, made_by, ledger, Proteins(names, headers, residues), blocks)
-    _report(source, found.name, found.fault, residues, found.unknown)
-
-
-def _report(
-    source: Path,
-    names: Sequence[str],
-    faults: Sequence[str],
-    residues: np.ndarray,
-    unknown: int,
-) -> None:
     log.info("%s: %d records, %d residues", source, len(residues), residues.sum(dtype="i8"))
-    if unknown:
-        log.info("%d letters U, O or J are read as X", unknown)
-    wrong = [
-        fault or f"{name}, which has no residues"
-        for name, fault, length in zip(names, faults, residues, strict=True)
-        if fault or not length
-    ]
-    if wrong:
-        log.warning("records that are not searched: %d, such as %s", len(wrong), wrong[0])
+    if found.unknown:
+        log.info("%d letters U, O or J are read as X", found.unknown)
+    return ledger, found.name
 
 
 if __name__ == "__main__":

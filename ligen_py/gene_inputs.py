@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,13 +11,16 @@ from ligen_py.engine.offtargets.design import enzyme_of, query_of
 from ligen_py.errors import InputError
 from ligen_py.genome_inputs import add_genome, add_part
 from ligen_py.provenance import Input
-from ligen_py.sequences.genes import Annotation, read_annotation
+from ligen_py.records.column import Record
+from ligen_py.records.offtargets import Guides
+from ligen_py.sequences.genes import SOME, Annotation, read_annotation
 from ligen_py.sequences.genome import read_genome
 from ligen_py.sequences.guides import Query
 from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import Genome
 from ligen_py.sequences.spacers import Spacer, of_gene, of_sequences
 from ligen_py.settings.guides import GuidesSettings
+from ligen_py.store.files.inputs import input_digests
 
 log = logging.getLogger("ligen_py")
 
@@ -88,6 +92,8 @@ def task_of(inputs: Inputs, settings: GuidesSettings) -> Task:
             )
     annotation = read_annotation(inputs.annotation) if inputs.annotation else None
     genome = read_genome(inputs.genome, inputs.cache)
+    if annotation:
+        _require_shared_names(annotation, genome, inputs.genome)
     enzyme = enzyme_of(settings)
     if inputs.cds:
         source, spacers = inputs.cds, of_sequences(inputs.cds, enzyme)
@@ -102,7 +108,33 @@ def task_of(inputs: Inputs, settings: GuidesSettings) -> Task:
             "sequence; give another PAM"
         )
     query = query_of(spacers, settings, str(source))
-    log.info("%d guides of %s", len(spacers), ", ".join(dict.fromkeys(s.gene for s in spacers)))
+    genes = list(dict.fromkeys(one.gene for one in spacers))
+    more = f" and {len(genes) - SOME} more" if len(genes) > SOME else ""
+    log.info("%d guides of %s%s", len(spacers), ", ".join(genes[:SOME]), more)
     files = [path for path in (inputs.cds, inputs.annotation) if path]
     known = Input(inputs.genome.name, genome.digest())
     return Task(genome, spacers, query, annotation, (*files, known))
+
+
+def _require_shared_names(annotation: Annotation, genome: Genome, path: Path) -> None:
+    """InputError where no chromosome of the annotation is one of the genome: 1 is not chr1.
+
+    Without this no off-target would be in coding sequence, and nothing would say why.
+    """
+    there = list(dict.fromkeys(annotation.chromosome.tolist()))
+    if set(there).isdisjoint(genome.names):
+        raise InputError(
+            f"{annotation.path}: is of chromosomes such as {', '.join(there[:SOME])}, but {path} "
+            f"has {', '.join(genome.names[:SOME])}; give the annotation of this genome, with its "
+            "names"
+        )
+
+
+def require_searched(task: Task, file: Path, run: Mapping[str, str], guides: Record) -> None:
+    """InputError where a file of sites is not of a design's guides in its genome."""
+    assert isinstance(guides, Guides)
+    asked = [guide.sequence for guide in task.query.guides]
+    if task.genome.digest() not in input_digests(file, run) or asked != guides.sequence.tolist():
+        raise InputError(
+            f"{file}: was searched for other guides, or in another genome; search all parts again"
+        )

@@ -40,9 +40,17 @@ def _part(text: str) -> Part:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def read_parts(files: Sequence[Path]) -> tuple[dict[str, str], list[dict[str, Record]]]:
-    """How the first part of a search was made, and the sites of all; InputError if it is of two."""
+def read_parts(files: Sequence[Path], stage: str) -> tuple[dict[str, str], list[dict[str, Record]]]:
+    """How the first part of a stage's search was made, and the sites of all.
+
+    InputError if it is of another stage, or of two searches.
+    """
     runs = [run_record(file, OFFTARGETS) for file in files]
+    if runs[0]["stage"] != stage:
+        raise InputError(
+            f"{files[0]}: was made by '{runs[0]['stage']}', not by '{stage}'; give all parts "
+            "of one search"
+        )
     for file, run in zip(files, runs, strict=True):
         if (run["stage"], run["settings"]) != (runs[0]["stage"], runs[0]["settings"]):
             raise InputError(f"{file}: was searched with other settings than {files[0]}")

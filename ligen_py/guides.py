@@ -24,7 +24,7 @@ from ligen_py.engine.offtargets.design import Designed, cuts, design, enzyme_of
 from ligen_py.engine.offtargets.results import join, records_of, rows_of
 from ligen_py.engine.offtargets.search import search
 from ligen_py.errors import InputError
-from ligen_py.gene_inputs import Inputs, Task, add_inputs, inputs_of, task_of
+from ligen_py.gene_inputs import Inputs, Task, add_inputs, inputs_of, require_searched, task_of
 from ligen_py.genome_inputs import read_parts
 from ligen_py.opencl.device import labels, select_all
 from ligen_py.pace import Pace
@@ -66,7 +66,7 @@ def run(inputs: Inputs, settings: GuidesSettings, device: str | None, output: Pa
     task = task_of(inputs, settings)
     used = ""
     if inputs.sites:
-        records = _joined(inputs.sites, settings)
+        records = _joined(inputs.sites, settings, task)
     else:
         records, used = _search(task, inputs.part or (1, 1), device)
     run_of = Run("guides", settings, (*task.files, *inputs.sites), used)
@@ -113,11 +113,12 @@ def _search(task: Task, part: tuple[int, int], device: str | None) -> tuple[dict
     return records_of(task.genome, task.query, rows, 0, part), labels(chosen)
 
 
-def _joined(files: Sequence[Path], settings: GuidesSettings) -> dict[str, Record]:
-    """The sites of all parts, which must be of these settings."""
-    first, parts = read_parts(files)
-    if first["stage"] != "guides" or json.loads(first["settings"]) != settings.model_dump():
+def _joined(files: Sequence[Path], settings: GuidesSettings, task: Task) -> dict[str, Record]:
+    """The sites of all parts, which must be of these settings, guides and genome."""
+    first, parts = read_parts(files, "guides")
+    if json.loads(first["settings"]) != settings.model_dump():
         raise InputError(f"{files[0]}: was searched with other settings; search all parts again")
+    require_searched(task, files[0], first, parts[0]["guides"])
     return join(parts, 0)
 
 

@@ -34,7 +34,7 @@ from ligen_py.sequences.substitution import MATRICES, read_matrix
 from ligen_py.settings.homologs import HomologsSettings
 from ligen_py.store.files.write import write
 from ligen_py.store.sequences.database import open_database
-from ligen_py.summary.homologs import listing, write_tables
+from ligen_py.summary.homologs import listing, warn_of_rejected, write_tables
 
 log = logging.getLogger("ligen_py")
 
@@ -85,6 +85,8 @@ def run(
         known = statistics_of(settings.matrix, settings.gap_first, settings.gap_next)
         rest = scoring, tracer(chosen[0], scoring), known, blocks, inputs.part, queries.sites
         records = results(queries.proteins, ranked, database, *rest)
+        # Of a file from the cache, too, which was converted long ago.
+        warn_of_rejected(records.ledger, lambda row: str(database.names([row])["name"][0]))
     if output:
         files = () if settings.matrix.upper() in MATRICES else (Path(settings.matrix),)
         made_by = Run("homologs", settings, (*queries.files, source, *files), labels(chosen))

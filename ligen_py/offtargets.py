@@ -35,9 +35,8 @@ from ligen_py.sequences.guides import (
     read_cas_offinder,
 )
 from ligen_py.settings.offtargets import IN_INPUT, OfftargetsSettings
-from ligen_py.store.files.text import write_texts
 from ligen_py.store.files.write import write
-from ligen_py.summary.offtargets import texts
+from ligen_py.summary.offtargets import write_tables
 
 log = logging.getLogger("ligen_py")
 
@@ -101,12 +100,12 @@ def run(
         write(output, OFFTARGETS, made_by, records)
     if inputs.tables:
         pam_first = begins_with_pam(made_by.settings.model_dump()["pattern"].upper())
-        write_texts(inputs.tables, texts(records, pam_first))
+        write_tables(inputs.tables, records, pam_first)
 
 
 def _joined(files: Sequence[Path]) -> tuple[Run, dict[str, Record]]:
     """The parts of one search as a whole, with the settings of the first."""
-    first, parts = read_parts(files)
+    first, parts = read_parts(files, "offtargets")
     settings = OfftargetsSettings.model_validate_json(first["settings"])
     records = join(parts, settings.max_rows_per_guide)
     return Run("offtargets", settings, tuple(files), first["device"]), records

@@ -14,6 +14,7 @@ from ligen_py.campaign.names import ANTI
 from ligen_py.chain import BEST, SEQUENCES, STAGES
 from ligen_py.sequences.genome import files_of
 from ligen_py.sequences.guides import found_from, read_cas_offinder
+from ligen_py.sequences.substitution import MATRICES
 from ligen_py.settings.campaign import SEARCHES
 from ligen_py.settings.flags import flags
 from ligen_py.settings.offtargets import IN_INPUT
@@ -32,6 +33,11 @@ GENOME_FILES = {"offtargets": ("input", "guides"), "guides": ("cds", "annotation
 """Keys of a search of a genome that name files, beside the genome itself."""
 
 
+def names_file(field: str, given: str) -> bool:
+    """Is what a key of `SEARCH_FILES` says a file? BLOSUM62 is none, whatever lies beside."""
+    return field != "matrix" or given.upper() not in MATRICES
+
+
 @dataclass(frozen=True)
 class Searches:
     """The searches of a campaign, by section of the config and name."""
@@ -45,11 +51,11 @@ class Searches:
             given = (getattr(settings, field) for field in GENOME_FILES[section])
             own = [self.plan.resolve(path) for path in given if path is not None]
             return [*own, *files_of(self.genome_paths[section, search])]
-        given = (getattr(settings, field) for field in SEARCH_FILES)
+        given = ((field, getattr(settings, field)) for field in SEARCH_FILES)
         own = [
             self.plan.resolve(path)
-            for path in given
-            if path is not None and self.plan.is_file(path)
+            for field, path in given
+            if path is not None and names_file(field, path) and self.plan.resolve(path).is_file()
         ]
         if settings.query is None:
             own.append(Path(self.homolog_files(search, "")["receptor"]))
@@ -85,7 +91,8 @@ class Searches:
                     genome = self.plan.resolve(search.genome, section, name, "genome")
                 else:
                     given = self.plan.resolve(search.input)
-                    genome = found_from(given, read_cas_offinder(given).genome)
+                    # A campaign's paths start from its config, wherever a command is typed.
+                    genome = found_from(given, read_cas_offinder(given).genome, self.plan.folder)
                 found[section, name] = genome
         return found
 
@@ -158,7 +165,7 @@ class Searches:
             ]
             found["receptor"] = str(self.plan.receptor(sites[0]))
             found["pocket"] = f"{results}/pockets/{sites[0]}.h5"
-        if self.plan.is_file(settings.matrix):
+        if names_file("matrix", settings.matrix):
             found["matrix"] = str(self.plan.resolve(settings.matrix))
         return found
 
@@ -167,7 +174,7 @@ class Searches:
         settings = self.plan.settings.homologs[search]
         given = (
             {"matrix": str(self.plan.resolve(settings.matrix))}
-            if self.plan.is_file(settings.matrix)
+            if names_file("matrix", settings.matrix)
             else {}
         )
         return flags(self._own("homologs", settings, **given))

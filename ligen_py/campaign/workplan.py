@@ -30,7 +30,7 @@ from ligen_py.campaign.names import (
     check_names,
     check_path,
 )
-from ligen_py.campaign.searches import GENOME_FILES, SEARCH_FILES, Searches
+from ligen_py.campaign.searches import GENOME_FILES, SEARCH_FILES, Searches, names_file
 from ligen_py.chain import FILES, SEQUENCES, STAGES
 from ligen_py.errors import InputError
 from ligen_py.formats import LibraryFile, library_files, parts_of
@@ -186,7 +186,7 @@ class Workplan:
                     yield (*above, "cofactors", residue), file
             for field in SEARCH_FILES:
                 given = getattr(search, field)
-                if given is not None and (field != "matrix" or self.is_file(given)):
+                if given is not None and names_file(field, given):
                     yield ("homologs", name, field), given
 
         for section, fields in GENOME_FILES.items():
@@ -195,10 +195,6 @@ class Workplan:
                     given = getattr(search, field)
                     if given is not None:
                         yield (section, name, field), given
-
-    def is_file(self, given: str) -> bool:
-        """Whether a path of the config is that of a file."""
-        return self.resolve(given).is_file()
 
     def resolve(self, given: str, *keys: str) -> Path:
         """A path of the config: in an installed package, absolute, or relative to the config.

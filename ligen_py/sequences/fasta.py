@@ -18,6 +18,9 @@ HEADER_LIMIT = 1 << 20
 
 WHITE = b" \t\r\n\v\f"
 
+BOM = b"\xef\xbb\xbf"
+"""UTF-8's byte order mark, with which a file may begin."""
+
 _MAGIC = {
     **{b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"},
     # A frame to be skipped, with which files of `pzstd` begin.
@@ -80,7 +83,7 @@ def open_unpacked(path: Path) -> Iterator[BinaryIO]:
 
 def _split(path: Path, stream: BinaryIO) -> Iterator[bytes]:
     """The text of one record after another, without its ``>``."""
-    start = stream.read(_BLOCK).removeprefix(b"\xef\xbb\xbf").lstrip(WHITE)
+    start = stream.read(_BLOCK).removeprefix(BOM).lstrip(WHITE)
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{path}: is UTF-16 text; save it as UTF-8")
     if not start:

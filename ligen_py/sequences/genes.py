@@ -13,10 +13,13 @@ from urllib.parse import unquote
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.sequences.fasta import open_unpacked
+from ligen_py.sequences.fasta import BOM, open_unpacked
 
 NAMES = ("gene_name", "gene", "Name", "gene_id", "locus_tag")
 """Attributes that name a line's gene, the best first."""
+
+OF_GENE = NAMES[:2]
+"""Those that never name anything else. Name on a line CDS of GFF3 is that of the CDS or protein."""
 
 ALIASES = (*NAMES, "transcript_id", "transcript_name", "ID", "Parent", "protein_id")
 """Attributes by which a gene may be asked for."""
@@ -146,8 +149,10 @@ def read_annotation(path: Path) -> Annotation:
     """The coding stretches of a file.
 
     GTF and GFF3: its lines CDS; its lines exon where it has no CDS. BED: each line, with 12 columns
-    each block, cut to the thick part where there is one; the fourth column names the gene.
-    A line of GFF3 also has the names of the lines that it belongs to, such as its gene's.
+    each block, cut to the thick part; whole where no line has one, for a line without is that of a
+    transcript which codes for nothing. The fourth column names the gene.
+    A line of GFF3 also has the names of the lines that it belongs to, such as its gene's, which
+    names the line where it does not name a gene itself.
 
     Raises InputError, which names the file and the line.
     """
@@ -164,7 +169,7 @@ def read_annotation(path: Path) -> Annotation:
                     for one in found.get("ID", ()):
                         above[one] = _Parent(_name(found) or one, *_names_and_parents(found))
             else:
-                coding += _of_bed(words)
+                (coding if _is_coding(words) else exons).extend(_of_bed(words))
         except (ValueError, IndexError) as error:
             raise InputError(
                 f"{path}, line {number}: is neither GTF, GFF3 nor BED of 4 or 12 columns; "
@@ -173,11 +178,13 @@ def read_annotation(path: Path) -> Annotation:
     rows = coding or exons
     if not rows:
         raise InputError(f"{path}: has no line CDS or exon; give the annotation of a genome")
-    chromosomes, starts, ends, strands, own_names, own_aliases, parents = zip(*rows, strict=True)
+    chromosomes, starts, ends, strands, genes, own_names, own_aliases, parents = zip(
+        *rows, strict=True
+    )
     known = {group: _above(group, above) for group in set(parents)}
     names = [
-        name or (known[group][-1].name if known[group] else next(iter(group), ""))
-        for name, group in zip(own_names, parents, strict=True)
+        gene or (known[group][-1].name if known[group] else name or next(iter(group), ""))
+        for gene, name, group in zip(genes, own_names, parents, strict=True)
     ]
     aliases = tuple(
         own.union(*(one.aliases for one in known[group]))
@@ -194,8 +201,8 @@ def read_annotation(path: Path) -> Annotation:
     )
 
 
-_Row = tuple[str, int, int, int, str, frozenset[str], tuple[str, ...]]
-"""Chromosome, start, end, strand, name, aliases, IDs of what it belongs to."""
+_Row = tuple[str, int, int, int, str, str, frozenset[str], tuple[str, ...]]
+"""Chromosome, start, end, strand, gene, name, aliases, IDs of what it belongs to."""
 
 
 class _Parent(NamedTuple):
@@ -229,7 +236,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _every_line(stream: BinaryIO) -> Iterator[bytes]:
-    rest = b""
+    rest = stream.read(len(BOM)).removeprefix(BOM)
     while block := stream.read(1 << 24):
         *lines, rest = (rest + block).split(b"\n")
         yield from lines
@@ -249,8 +256,8 @@ def _attributes(text: str) -> dict[str, list[str]]:
     return found
 
 
-def _name(found: dict[str, list[str]]) -> str:
-    return next((found[key][0] for key in NAMES if key in found), "")
+def _name(found: dict[str, list[str]], keys: tuple[str, ...] = NAMES) -> str:
+    return next((found[key][0] for key in keys if key in found), "")
 
 
 def _names_and_parents(found: dict[str, list[str]]) -> tuple[frozenset[str], tuple[str, ...]]:
@@ -267,9 +274,15 @@ def _of_gtf(words: list[str]) -> _Row:
         start,
         end,
         int(words[6] == "-"),
+        _name(found, OF_GENE),
         _name(found),
         *_names_and_parents(found),
     )
+
+
+def _is_coding(words: list[str]) -> bool:
+    """Does a line of BED with 12 columns have a thick part? One with fewer is taken as it is."""
+    return len(words) < 12 or int(words[6]) < int(words[7])
 
 
 def _of_bed(words: list[str]) -> list[_Row]:
@@ -280,12 +293,14 @@ def _of_bed(words: list[str]) -> list[_Row]:
         sizes, starts = ([int(n) for n in words[k].split(",") if n] for k in (10, 11))
         exons = [Exon(start + s, start + s + z) for s, z in zip(starts, sizes, strict=True)]
         thick = int(words[6]), int(words[7])
-        if thick[0] < thick[1]:
+        if _is_coding(words):
             exons = [Exon(max(one.start, thick[0]), min(one.end, thick[1])) for one in exons]
     if not 0 <= start < end:
         raise ValueError(words)
     known = _known_as([name])
-    return [(words[0], *exon, strand, name, known, ()) for exon in exons if exon.start < exon.end]
+    return [
+        (words[0], *exon, strand, name, name, known, ()) for exon in exons if exon.start < exon.end
+    ]
 
 
 def _known_as(values: Iterable[str]) -> frozenset[str]:

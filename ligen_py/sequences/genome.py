@@ -26,7 +26,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.sequences import twobit
 from ligen_py.sequences.digests import AT_ONCE, Known, sync
-from ligen_py.sequences.fasta import WHITE, open_unpacked
+from ligen_py.sequences.fasta import BOM, WHITE, open_unpacked
 from ligen_py.sequences.iupac import SETS
 from ligen_py.sequences.planes import WORD, Genome, layout
 
@@ -48,9 +48,6 @@ INDEX_SUFFIXES = (".fai", ".gzi", ".dict", ".sizes", ".md5")
 """Files that lie beside genomes and hold none; a folder's others must be genomes."""
 
 NEWLINE, RETURN = 10, 13
-
-BOM = b"\xef\xbb\xbf"
-"""UTF-8's byte order mark, with which a file may begin."""
 
 _ALLOWED = SETS.copy()
 _ALLOWED[np.frombuffer(b"-.*Xx", np.uint8)] = 15

@@ -16,6 +16,9 @@ from ligen_py.sequences.iupac import BASES, fault_of
 LONGEST = 62
 """Longest pattern: with a bulge a site fits two words of 32 bases."""
 
+SHORTEST = 10
+"""Letters from which on a word of a header, such as tag or cat, is no title."""
+
 MOST_BULGE = 2
 
 TITLE = re.compile("[A-Z]{0,3}[RD]NA")
@@ -152,10 +155,10 @@ def read_cas_offinder(path: Path) -> CasOffinderFile:
     return CasOffinderFile(Path(lines[0]), checked(query, str(path), numbers))
 
 
-def found_from(source: Path, genome: Path) -> Path:
-    """The genome that an input file names: as it stands, or beside the file."""
-    beside = source.parent / genome
-    return genome if genome.exists() or not beside.exists() else beside
+def found_from(source: Path, genome: Path, folder: Path = Path()) -> Path:
+    """The genome that an input file names: as it stands in a folder, or beside the file."""
+    here, beside = folder / genome, source.parent / genome
+    return here if here.exists() or not beside.exists() else beside
 
 
 def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
@@ -181,15 +184,22 @@ def read_guides(path: Path) -> list[tuple[str, str, int | None]]:
             continue
         title = not (begun or found) and TITLE.fullmatch("".join(words[1:2]).upper())
         if len(words) < 2 or title or (not found and fault_of(_upper(words[1])) is not None):
-            # What is nearly a guide is one with a slip of the pen, and no header.
-            bases = sum(map(_upper("".join(words[1:2])).count, BASES))
-            if begun or len(words) < 2 or bases > 0.8 * len(words[1]):
-                raise InputError(f"{path}, line {number}: give an id and a guide's sequence")
+            # What is nearly a guide is one with a slip of the pen, and no header. Behind an id with
+            # spaces it is a further word.
+            long = [word for word in words[2:] if len(word) >= SHORTEST]
+            if begun or len(words) < 2 or any(map(_nearly_a_guide, [words[1], *long])):
+                raise InputError(
+                    f"{path}, line {number}: give an id and a guide's sequence; ids have no spaces"
+                )
             begun = True
             continue
         limit = _whole(path, number, words[2], "mismatch limit") if len(words) > 2 else None
         found.append((words[0], _upper(words[1]), limit))
     return found
+
+
+def _nearly_a_guide(word: str) -> bool:
+    return sum(map(_upper(word).count, BASES)) > 0.8 * len(word)
 
 
 def in_pattern(sequence: str, pattern: str, pam_first: bool) -> str:

@@ -1,5 +1,6 @@
 """Guides that a gene offers: every place with a PAM, on both strands."""
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +12,8 @@ from ligen_py.sequences.fasta import read_fasta
 from ligen_py.sequences.genes import Gene
 from ligen_py.sequences.iupac import SETS, fault_of, reverse_complement
 from ligen_py.sequences.planes import Genome
+
+log = logging.getLogger("ligen_py")
 
 CUT_BEFORE = 3
 """Bases between the cut and a PAM behind the guide (Cas9)."""
@@ -65,7 +68,9 @@ def of_sequences(path: Path, enzyme: Enzyme) -> list[Spacer]:
     InputError, which names the file and the record, where a letter is none of DNA.
     """
     found: list[Spacer] = []
+    names: dict[str, None] = {}
     for record in read_fasta(path):
+        names[record.name] = None
         text = record.sequence.decode("latin-1").upper().replace("U", "T")
         fault = fault_of(text)
         if fault is not None:
@@ -77,7 +82,15 @@ def of_sequences(path: Path, enzyme: Enzyme) -> list[Spacer]:
         for start, strand, spacer, pam in windows(letters, enzyme):
             place = _cut(start, strand, enzyme)
             found.append(Spacer(record.name, spacer, pam, 0, place, strand, None))
-    return distinct(found)
+    listed = distinct(found)
+    none = names.keys() - {one.gene for one in listed}
+    if listed and none:
+        log.warning(
+            "%s: no guide of %d records is listed, such as %s: none fits, or a record before has "
+            "the same",
+            *(path, len(none), next(name for name in names if name in none)),
+        )
+    return listed
 
 
 def of_gene(genome: Genome, gene: Gene, source: Path, enzyme: Enzyme) -> list[Spacer]:

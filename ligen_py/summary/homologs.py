@@ -1,13 +1,17 @@
 """Homologs as people and other programs read them: the screen's list, and tables."""
 
+import logging
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from ligen_py.records.homologs import Hits, Queries
+from ligen_py.records.ledger import Ledger, Reason, Status
 from ligen_py.store.files.text import harmless, write_texts
+
+log = logging.getLogger("ligen_py")
 
 WIDTH = 60
 """Characters of a header on the screen."""
@@ -72,6 +76,16 @@ def write_tables(
     lines = list(panel_table(queries, hits, *panel)) if panel else []
     write_texts(folder, texts | ({"panel.tsv": lines} if panel else {}))
     return max(len(lines) - 1, 0)
+
+
+def warn_of_rejected(ledger: Ledger, name: Callable[[int], str]) -> None:
+    """Say how many records of a database are not searched, and why the first of them is not."""
+    rejected = np.flatnonzero(ledger.status == Status.REJECTED)
+    if len(rejected):
+        row = int(rejected[0])
+        empty = ledger.reason[row] == Reason.NO_RESIDUES
+        why = f"{name(row)}, which has no residues" if empty else ledger.detail[row]
+        log.warning("records that are not searched: %d, such as %s", len(rejected), why)
 
 
 def hits_list(queries: Queries, hits: Hits) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Off-targets as people and other programs read them: TSV, BED, and the rows of Cas-OFFinder."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,8 @@ import numpy as np
 from ligen_py import __version__
 from ligen_py.records.column import Record
 from ligen_py.records.offtargets import BulgeType, Chromosomes, Guides, OffTargets
+from ligen_py.store.files.disk import writing
+from ligen_py.store.files.text import write_texts
 
 COLUMNS = (
     "guide_id",
@@ -23,6 +26,9 @@ COLUMNS = (
     "cut_site",
 )
 """Of offtargets.tsv."""
+
+WITHOUT_BULGES = "cas-offinder-2.txt"
+"""The file of a folder of tables that a search whose sites have bulges lacks."""
 
 CUT = 3
 """Bases between the cut and a PAM behind the guide (Cas9)."""
@@ -177,6 +183,15 @@ def counts(guides: Guides) -> Iterator[str]:
         yield "\t".join(words) + "\n"
 
 
+def write_tables(folder: Path, records: Mapping[str, Record], pam_first: bool) -> None:
+    """Write the tables into a folder, from the records of a file."""
+    made = texts(records, pam_first)
+    write_texts(folder, made)
+    if WITHOUT_BULGES not in made:  # that of an earlier search would stay beside the others
+        with writing(folder):
+            (folder / WITHOUT_BULGES).unlink(missing_ok=True)
+
+
 def texts(records: Mapping[str, Record], pam_first: bool) -> dict[str, Iterator[str]]:
     """The files of a folder of tables, from the records of a file: name -> lines."""
     guides, chromosomes, rows = (records[name] for name in ("guides", "chromosomes", "rows"))
@@ -200,5 +215,5 @@ def texts(records: Mapping[str, Record], pam_first: bool) -> dict[str, Iterator[
         "summary.txt": summary(guides),
     }
     if not (rows.bulge_size > 0).any():
-        made["cas-offinder-2.txt"] = cas_offinder_2(found(), named)
+        made[WITHOUT_BULGES] = cas_offinder_2(found(), named)
     return made

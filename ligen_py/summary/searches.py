@@ -11,6 +11,7 @@ import numpy as np
 from ligen_py.records.column import Kind
 from ligen_py.records.guides import GUIDES, GuideRole, GuideVerdict, RankedGuides
 from ligen_py.records.homologs import HOMOLOGS, Hits, Queries, SearchSpace
+from ligen_py.records.ledger import Ledger, Status
 from ligen_py.records.offtargets import OFFTARGETS, Chromosomes, Guides, GuideStatus
 from ligen_py.store.files.read import kind_of, read, run_record
 from ligen_py.summary.antitargets import read_table
@@ -98,6 +99,9 @@ def _homologs(path: Path, name: str, run: dict[str, str]) -> Search:
             )
     size = f"{int(space.sequences[0]):,} proteins"
     words = f"{len(hits.score)} hits in {size}, {len(like)} of them anti-targets"
+    rejected = np.count_nonzero(read(path, HOMOLOGS, Ledger).status == Status.REJECTED)
+    if rejected:
+        words += f"; {rejected:,} records of the database are not searched"
     columns = ("query", "rank", "protein", "score", "E-value", "identity", "site", "anti-target")
     return Search("Homologs", name, words, columns, rows, frozenset({1, 3, 4, 5, 6}), path, run)
 
@@ -111,7 +115,9 @@ def _offtargets(path: Path, name: str, run: dict[str, str]) -> Search:
         numbers = [*count[0, : most + 1], count[1:3].sum(), count[3:5].sum()]
         status = guides.detail[row] if guides.status[row] == GuideStatus.TRUNCATED else ""
         rows.append((guides.name[row], guides.sequence[row], *map(str, numbers), status))
-    words = f"{int(guides.count.sum())} sites of {len(guides.name)} guides in {_bases(path)}"
+    # With every alignment of a site there are more rows than sites, and rows are counted.
+    rows_are = "alignments" if json.loads(run["settings"]).get("rows") == "all" else "sites"
+    words = f"{int(guides.count.sum())} {rows_are} of {len(guides.name)} guides in {_bases(path)}"
     if len(guides.name) > FIRST:
         words += f"; the first {FIRST} guides"
     mismatches = tuple(f"{n} mm" for n in range(most + 1))

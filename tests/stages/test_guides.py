@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from ligen_py import guides
+from ligen_py import guides, offtargets
 from ligen_py.engine.offtargets import reference
 from ligen_py.engine.offtargets.design import CANDIDATES
 from ligen_py.records.guides import GUIDES, GuideRole, GuideVerdict, RankedGuides
@@ -140,6 +140,23 @@ def test_a_coding_sequence_finds_the_same_guides(case: Case) -> None:
         assert any(place < edge < place + 23 for edge in (150, 270))
 
 
+def test_a_copy_without_introns_is_no_site_of_the_gene(case: Case, tmp_path: Path) -> None:
+    """A guide across a junction had its own site in a processed pseudogene, and was good."""
+    changed = "".join("CATG"["ACGT".index(base)] if n % 60 == 0 else base
+                      for n, base in enumerate(case.cds))  # fmt: skip
+    genome = tmp_path / "genome.fa"
+    genome.write_text((case.folder / "genome.fa").read_text() + f">chr3\nACTT{changed}ACTT\n")
+    flags = ("--genome", genome, "--controls", "0")
+    assert case.run(*case.annotated, *flags) == 0
+    assert case.run("--cds", case.folder / "cds.fa", *flags, output="c.h5") == 0
+    found, by_name = case.read("c.h5"), case.read()
+    sited = found.chromosome >= 0
+    assert set(found.spacer[sited]) <= set(by_name.spacer)
+    assert set(found.chromosome[sited]) == {1}
+    across = (found.verdict == GuideVerdict.NO_SITE) & (found.count[:, 0, 0] > 0)
+    assert np.count_nonzero(across) > 0
+
+
 def test_controls_have_no_near_site(case: Case) -> None:
     flags = ("--controls", "5", "--control-mismatches", "4", "--mismatches", "5", "--seed", "3")
     assert case.run(*case.annotated, *flags) == 0
@@ -248,6 +265,19 @@ def test_what_a_user_gets_wrong(
     assert sentence in capsys.readouterr().err.splitlines()[-1]
 
 
+def test_an_annotation_with_other_names_of_chromosomes_is_refused(
+    case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its genes were nowhere in the genome, so no off-target was in coding sequence."""
+    annotation = tmp_path / "ensembl.gtf"
+    annotation.write_text((case.folder / "a.gtf").read_text().replace("chr", ""))
+    flags = ("--cds", case.folder / "cds.fa", "--annotation", annotation)
+    assert case.run(*flags, output="x.h5") == 1
+    message = capsys.readouterr().err
+    assert "ensembl.gtf: is of chromosomes such as 2, 1, but" in message
+    assert "genome.fa has chr1, chr2; give the annotation of this genome" in message
+
+
 def test_parts_of_another_search_are_refused(
     case: Case, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -261,3 +291,14 @@ def test_parts_of_another_search_are_refused(
     assert "part 1-of-2 is there twice" in capsys.readouterr().err
     assert case.run(*flags, "--sites", one, two, "--seed", "2") == 1
     assert "was searched with other settings" in capsys.readouterr().err
+    shorter = case.folder / "shorter.fa"
+    shorter.write_text(f">GENE\n{case.cds[40:]}\n")
+    assert case.run("--cds", shorter, "--sites", one, two) == 1
+    assert "p1.h5: was searched for other guides, or in another genome" in capsys.readouterr().err
+    genome = case.folder / "other.fa"
+    genome.write_text((case.folder / "genome.fa").read_text() + ">chr3\nACGT\n")
+    assert case.run(*flags, "--sites", one, two, "--genome", genome) == 1
+    assert "p1.h5: was searched for other guides, or in another genome" in capsys.readouterr().err
+    assert offtargets.main(["--join", str(one), str(two), "--tables", str(case.folder / "t")]) == 1
+    message = f"{one}: was made by 'guides', not by 'offtargets'; give all parts of one"
+    assert message in capsys.readouterr().err

@@ -228,6 +228,23 @@ def test_all_records_that_are_not_searched_are_counted(
     assert "records that are not searched: 3, such as empty, which has no residues" in said
 
 
+def test_records_that_are_not_searched_are_told_at_every_search(
+    search: Search, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A database of the cache hid them: all of an alignment's, and no sequence had a hit."""
+    search.fasta.write_text(">a\nMK-V\n>b\nMK-VL\n>c\n")
+    for _ in range(2):
+        assert search.homologs() == 0
+        said = capsys.readouterr().err.splitlines()
+        warned = [
+            line for line in said if "records that are not searched: 3, such as a: '-'" in line
+        ]
+        assert len(warned) == 1
+    search.fasta.write_text(">empty\n>b\nMKVL\n")
+    assert search.homologs() == 0
+    assert "not searched: 1, such as empty, which has no residues" in capsys.readouterr().err
+
+
 def test_a_query_without_hits_has_an_empty_list(
     search: Search, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,6 +67,18 @@ def test_rows_of_cas_offinder(case: Path) -> None:
     ]
 
 
+def test_no_rows_of_an_earlier_search_stay_among_the_tables(case: Path) -> None:
+    """With bulges there are no rows of Cas-OFFinder 2: those in the folder were of other guides."""
+    tables = case / "tables"
+    flags = ["--tables", tables, "--cache", case / "cache"]
+    assert run("--input", case / "in.txt", *flags) == 0
+    assert (tables / "cas-offinder-2.txt").is_file()
+    (case / "in.txt").write_text(f"genome.fa\n{PATTERN} 0 1\n{GUIDE[1:12]}A{GUIDE[12:]}NNN 3\n")
+    assert run("--input", case / "in.txt", *flags) == 0
+    assert "\tRNA\t" in (tables / "cas-offinder-3.txt").read_text()
+    assert not (tables / "cas-offinder-2.txt").exists()
+
+
 def test_a_guide_without_sites_has_a_row_of_zeros(case: Path) -> None:
     tables = case / "none"
     (case / "in.txt").write_text(f"genome.fa\n{PATTERN}\n{'A' * 20}NNN 0 x\n")
@@ -137,6 +149,33 @@ def test_bulges_need_one_row_a_site(case: Path) -> None:
     assert len(places) == len(one.guide)
     assert np.count_nonzero(one.bulge_size == 0) == 3
     assert len(every.guide) > len(one.guide)
+
+
+def test_no_file_of_a_genomes_folder_is_replaced(
+    case: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = case / "genome"
+    folder.mkdir()
+    genome = (case / "genome.fa").rename(folder / "chr.fa")
+    known = genome.read_bytes()
+    flags = ["--input", case / "in.txt", "--cache", case / "cache", "--output", genome]
+    assert run(*flags, "--genome", folder) == 1
+    assert f"{genome}: is an input, and would be replaced" in capsys.readouterr().err
+    assert genome.read_bytes() == known
+
+
+def test_a_site_without_its_alignments_with_n(case: Path) -> None:
+    """Left out with the canonical one, it was lost, though --rows all had it."""
+    (case / "genome.fa").write_text(f">chr1\n{'N' * 40}{SITE[1:]}{'A' * 40}\n")
+    (case / "guides.tsv").write_text(f"g\t{GUIDE}\n")
+    flags = ["--genome", case / "genome.fa", "--guides", case / "guides.tsv"]
+    flags += ["--cache", case / "cache", "--rna-bulge", "1", "--mismatches", "1"]
+    assert run(*flags, "--output", case / "n.h5") == 0
+    assert run(*flags, "--skip-n", "true", "--output", case / "one.h5") == 0
+    with_n, one = (read(case / name, OFFTARGETS, OffTargets) for name in ("n.h5", "one.h5"))
+    assert [with_n.bulge_size.tolist(), with_n.mismatches.tolist()] == [[0], [1]]
+    assert [one.bulge_size.tolist(), one.mismatches.tolist()] == [[1], [0]]
+    assert one.dna[0].tobytes().replace(b"-", b"").startswith(SITE[1:].encode())
 
 
 @pytest.mark.parametrize(

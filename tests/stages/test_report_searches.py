@@ -83,3 +83,34 @@ def test_what_is_no_search_is_refused(
     wrong.write_text("a\tb\n1\t2\n")
     assert report.main(["--searches", str(wrong), "--output", page]) == 1
     assert "is no table of selectivity" in capsys.readouterr().err
+
+
+def test_records_of_a_database_that_are_not_searched_are_told(
+    searches: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = searches[0].parents[3]
+    (tmp_path / "db.fa").write_text(f">a\n{PROTEIN}\n>gaps\nMK-V\n>empty\n")
+    words = ["--query", str(folder / "q.fa"), "--database", str(tmp_path / "db.fa")]
+    words += ["--output", str(tmp_path / "h.h5"), "--cache", str(tmp_path / "c"), "--quiet"]
+    assert homologs.main(words) == 0
+    page = str(tmp_path / "report.html")
+    assert report.main(["--searches", str(tmp_path / "h.h5"), "--output", page]) == 0
+    told = (
+        "2 hits in 1 proteins, 0 of them anti-targets; 2 records of the database are not searched"
+    )
+    assert told in capsys.readouterr().out
+
+
+def test_alignments_are_not_called_sites(
+    searches: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = searches[0].parents[3]
+    (tmp_path / "in.txt").write_text(f"g.fa\n{'N' * 21}RG 1 0\nAAAAAAAAAAAAAAAAACCCNNN 0 one\n")
+    (tmp_path / "g.fa").write_text(f">chr1\nCT{'A' * 18}CCCTGG\n")
+    words = ["--input", str(tmp_path / "in.txt"), "--cache", str(folder / "cache"), "--quiet"]
+    for rows, told in (("canonical", "1 sites of 1 guides"), ("all", "18 alignments of 1 guides")):
+        output = str(tmp_path / f"{rows}.h5")
+        assert offtargets.main([*words, "--rows", rows, "--output", output]) == 0
+        page = str(tmp_path / "report.html")
+        assert report.main(["--searches", output, "--output", page]) == 0
+        assert told in capsys.readouterr().out

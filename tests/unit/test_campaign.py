@@ -347,6 +347,18 @@ def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
     assert plan.searches.panel_flags("s") == "--min-identity 0.5 --max-evalue 0.00001"
 
 
+def test_a_matrix_by_name_is_no_file_that_lies_beside_the_config(sequences: Path) -> None:
+    """As with `ligen homologs`: a file has no E-values, so all hits were like enough."""
+    (sequences / "BLOSUM62").write_text("x")
+    for given in ({}, {"matrix": "blosum62"}):
+        plan = Workplan.of(searches(**given), "c.yaml", sequences)
+        assert "matrix" not in plan.searches.homolog_files("s", "results")
+        assert sequences / "BLOSUM62" not in plan.searches.sources("homologs", "s")
+        assert plan.searches.homolog_flags("s").lower().startswith("--matrix blosum62 ")
+    plan = Workplan.of(searches(matrix="./BLOSUM62"), "c.yaml", sequences)
+    assert sequences / "BLOSUM62" in plan.searches.sources("homologs", "s")
+
+
 def test_a_search_may_ask_for_the_homologs_of_a_target(sequences: Path) -> None:
     given = {"target": "b", "query": None, "database": "db.h5", "matrix": "own.txt"}
     plan = Workplan.of({**config(), **searches(**given)}, "c.yaml", sequences)
@@ -398,6 +410,22 @@ def test_searches_of_genomes(sequences: Path) -> None:
     assert "--mismatches 3 " in plan.searches.offtarget_flags("one")
     assert plan.searches.offtarget_flags("two").startswith("--rows all")
     assert "--controls 4" in plan.searches.guide_flags("egfr")
+
+
+def test_the_genome_of_an_input_file_is_the_same_from_every_folder(
+    sequences: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`ligen plan` and `verify` compared results with a genome of the folder they were typed in."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "other").mkdir()
+    (elsewhere / "other" / "hg38.fa").write_text(">chr2\nAAAA\n")
+    (sequences / "inputs").mkdir()
+    (sequences / "inputs" / "in.txt").write_text((sequences / "in.txt").read_text())
+    given = {"offtargets": {"o": {"input": "in.txt"}, "p": {"input": "inputs/in.txt"}}}
+    expected = {"other": sequences / "other"}
+    for folder in (sequences, elsewhere):
+        monkeypatch.chdir(folder)
+        assert Workplan.of(given, "c.yaml", sequences).searches.genomes == expected
 
 
 def test_a_genome_that_is_named_in_two_ways_is_converted_once(sequences: Path) -> None:
@@ -490,6 +518,7 @@ def test_what_a_search_of_a_genome_lacks(
         (searches(target="b", query=None), "'homologs.s.target' is none of 'targets'"),
         (searches(query="no.fa"), "key 'homologs.s.query': .*no.fa does not exist"),
         (searches(database="no.fa"), "key 'homologs.s.database': .*no.fa does not exist"),
+        (searches(matrix="BLOSUM63"), "key 'homologs.s.matrix': .*BLOSUM63 does not exist"),
         (searches(gap_next=11), "'gap_next' must not exceed 'gap_first'"),
     ],
 )

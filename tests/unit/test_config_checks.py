@@ -142,6 +142,27 @@ def test_a_library_that_was_cut_short(tmp_path: Path, kept: float) -> None:
     assert "cut.smi.gz: the compressed data are damaged or cut short" in message
 
 
+@pytest.mark.parametrize(
+    ("query", "matrix", "sentence"),
+    [
+        (">q\nMK-V\n", "BLOSUM62", "q.fa: q: '-' at residue 3 is no amino acid"),
+        ("", "BLOSUM62", "q.fa: contains no sequences"),
+        (">q\nMKV\n", "own.txt", "own.txt: line 1: the letters of the columns were expected"),
+    ],
+)
+def test_queries_and_a_matrix_that_cannot_be_used(
+    tmp_path: Path, query: str, matrix: str, sentence: str
+) -> None:
+    """They ended the search, perhaps after hours of docking."""
+    (tmp_path / "q.fa").write_text(query)
+    (tmp_path / "db.fa").write_text(">p\nMKV\n")
+    (tmp_path / "own.txt").write_text("no matrix\n")
+    search = {"query": "q.fa", "database": "db.fa", "matrix": matrix}
+    message = refused(write(tmp_path, homologs={"like": search}))
+    assert "key 'homologs.like': " in message
+    assert sentence in message
+
+
 def test_a_device_that_is_not_there() -> None:
     with pytest.raises(DeviceError, match="no OpenCL device matches 'abacus'"):
         config_checks.check_device("abacus")

@@ -127,7 +127,8 @@ def own_sites(
 
     A site that is known from the annotation is that. Otherwise it is a perfect site with the
     guide's own PAM. Of several, the one on the chromosome, and nearest to the middle, of the
-    gene's guides that have only one.
+    gene's guides that have only one. A guide between two of these in the gene has its site on their
+    chromosome, or none.
     """
     result = np.full(len(spacers), -1, np.int64)
     perfect = np.flatnonzero((rows.mismatches == 0) & (rows.bulge_size == 0))
@@ -143,8 +144,10 @@ def own_sites(
         single = np.array([sites[n][0] for n in members if len(sites[n]) == 1], np.int64)
         where = np.bincount(rows.chromosome[single]) if len(single) else np.zeros(0, np.int64)
         home = int(where.argmax()) if len(where) else -1
-        middle = np.median(rows.position[single[rows.chromosome[single] == home]]) if len(
-            where) else 0.0  # fmt: skip
+        at_home = single[rows.chromosome[single] == home]
+        places = [spacers[rows.guide[row]].place for row in at_home]
+        low, high = min(places, default=0), max(places, default=0)
+        middle = np.median(rows.position[at_home]) if len(where) else 0.0
         for number in members:
             some, known = sites[number], spacers[number].site
             if known:
@@ -153,6 +156,10 @@ def own_sites(
                     if (chromosomes.name[rows.chromosome[row]], rows.position[row],
                         rows.strand[row]) == known
                 ], np.int64)  # fmt: skip
+            elif low < spacers[number].place < high:
+                # Guides of the gene cut before and behind it: the gene is on their chromosome.
+                # A site elsewhere, of a guide across a junction, is in a copy without introns.
+                some = some[rows.chromosome[some] == home]
             if len(some):
                 far = np.abs(rows.position[some] - middle)
                 away = rows.chromosome[some] != home

@@ -48,8 +48,9 @@ def rows_of(
     def some(cut: tuple[int, int]) -> Alignments:
         """The rows of some sites, in no order."""
         part = align(genome, query, sites.taken(order[slice(*cut)]))
-        part = part if every else canonical(query, part, nearest)
-        return part.taken(~unknown(part)) if skip_n else part
+        # Before the choice: without its alignments with N a site may have others.
+        part = part.taken(~unknown(part)) if skip_n else part
+        return part if every else canonical(query, part, nearest)
 
     with ThreadPoolExecutor(min(THREADS, len(os.sched_getaffinity(0)))) as pool:
         parts = list(pool.map(some, itertools.pairwise(cuts)))

@@ -86,6 +86,25 @@ def test_the_names_of_genes_stand_in_lines_of_their_own_in_gff3(tmp_path: Path) 
     assert annotation.gene_of(0).exons == (Exon(100, 200), Exon(400, 500))
 
 
+SGD = """\
+chrI\tx\tgene\t101\t900\t.\t-\t.\tID=YAL001C;Name=YAL001C;gene=TFC3
+chrI\tx\tmRNA\t101\t900\t.\t-\t.\tID=YAL001C_mRNA;Name=YAL001C_mRNA;Parent=YAL001C
+chrI\tx\tCDS\t101\t200\t.\t-\t0\tParent=YAL001C_mRNA;Name=YAL001C_CDS
+chrI\tx\tCDS\t401\t500\t.\t-\t0\tParent=YAL001C_mRNA;Name=YAL001C_CDS_2
+chrI\tx\tCDS\t701\t800\t.\t-\t0\tParent=none;Name=ALONE
+"""
+
+
+def test_the_name_of_a_cds_is_not_that_of_its_gene(tmp_path: Path) -> None:
+    """Off-targets were in genes called YAL001C_CDS, and each CDS was the first exon of its own."""
+    annotation = read_annotation(written(tmp_path / "a.gff3", SGD))
+    assert annotation.name.tolist() == ["TFC3", "TFC3", "ALONE"]
+    assert annotation.gene_of(0).exons == (Exon(400, 500), Exon(100, 200))
+    for asked in ("TFC3", "YAL001C"):
+        assert annotation.gene(asked).exons == annotation.gene_of(0).exons
+    assert annotation.gene("YAL001C_CDS").exons == (Exon(100, 200),)
+
+
 def test_parents_that_are_each_others_have_an_end(tmp_path: Path) -> None:
     text = ENSEMBL.replace("ID=gene:ENSG1;", "ID=gene:ENSG1;Parent=transcript:ENST1;")
     assert read_annotation(written(tmp_path / "a.gff3", text)).gene("ONE").exons[0].start == 100
@@ -103,6 +122,24 @@ def test_bed_with_blocks_is_cut_to_its_thick_part(tmp_path: Path) -> None:
     assert gene.exons == (Exon(400, 450), Exon(120, 160))
     plain = written(tmp_path / "b.bed", "track name=x\nchr1\t5\t9\tONE\nchr1\t9\t12\tONE")
     assert read_annotation(plain).gene("ONE").exons == (Exon(5, 12),)
+
+
+def test_a_line_of_bed_without_a_thick_part_codes_for_nothing(tmp_path: Path) -> None:
+    """So UCSC writes the transcripts of RNA genes; off-targets in them were in coding sequence."""
+    rna = BED.replace("ONE", "RNA").replace("120\t450", "100\t100")
+    annotation = read_annotation(written(tmp_path / "a.bed", BED + rna))
+    assert annotation.name.tolist() == ["ONE", "ONE"]
+    with pytest.raises(InputError, match="has no coding sequence of a gene 'RNA'"):
+        annotation.gene("RNA")
+    alone = read_annotation(written(tmp_path / "b.bed", rna))
+    assert alone.gene("RNA").exons == (Exon(400, 500), Exon(100, 160))
+
+
+def test_a_byte_order_mark_is_none_of_the_first_line(tmp_path: Path) -> None:
+    for name, text in (("a.gtf", GTF), ("b.bed", "chr1\t5\t9\tONE\nchr1\t19\t22\tONE\n")):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8-sig")
+        assert read_annotation(path).gene("ONE").chromosome == "chr1"
 
 
 def test_exons_alone_count_where_there_is_no_cds(tmp_path: Path) -> None:

@@ -73,6 +73,16 @@ def test_a_slip_in_the_first_guide_makes_it_no_header(tmp_path: Path) -> None:
         as_query(path, PATTERN, 4)
 
 
+def test_a_guide_whose_id_has_spaces_is_no_header(tmp_path: Path) -> None:
+    """The first line was left out, and with it the guide."""
+    path = tmp_path / "guides.csv"
+    path.write_text(f"EGFR exon 2,{GUIDE}\nb,{GUIDE}\n")
+    with pytest.raises(InputError, match="line 1: give an id and a guide's sequence; ids have no"):
+        as_query(path, PATTERN, 4)
+    path.write_text(f"id,the guide,tag,cat\nb,{GUIDE}\n")
+    assert as_query(path, PATTERN, 4).guides == (Guide("b", f"{GUIDE}NNN", 4),)
+
+
 def test_guides_without_pam_have_one_length(tmp_path: Path) -> None:
     path = tmp_path / "guides.tsv"
     path.write_text(f"a\t{GUIDE}\nb\t{GUIDE[3:]}\nc\t{GUIDE}TGG\n")

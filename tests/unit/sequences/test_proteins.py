@@ -119,6 +119,35 @@ def test_bit_scores_are_those_of_swipe_and_blast() -> None:
     assert statistics_of("mine.txt", 10, 2) is None
 
 
+ROBINSON = {
+    "A": 78.05, "R": 51.29, "N": 44.87, "D": 53.64, "C": 19.25, "Q": 42.64, "E": 62.95,
+    "G": 73.77, "H": 21.99, "I": 51.42, "L": 90.19, "K": 57.44, "M": 22.43, "F": 38.56,
+    "P": 52.03, "S": 71.20, "T": 58.41, "W": 13.30, "Y": 32.16, "V": 64.41,
+}  # fmt: skip
+"""Residues of proteins, per thousand (Robinson and Robinson 1991), as BLAST takes them."""
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_parameters_are_those_of_the_matrix(name: str) -> None:
+    """Gaps make lambda smaller, by a third at most in BLAST's table.
+
+    BLOSUM80's were of a matrix in other units: unrelated proteins had E-values far below 1.
+    """
+    share = np.array([ROBINSON[letter] for letter in AMINO_ACIDS[:20]])
+    share = np.outer(share, share) / share.sum() ** 2
+    scores = read_matrix(name)[:20, :20].astype(float)
+    low, high = 0.01, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        total = float((share * np.exp(middle * scores)).sum())
+        low, high = (low, middle) if total > 1 else (middle, high)
+    pairs = ((first, further) for first in range(2, 30) for further in (1, 2, 3))
+    known = [found for pair in pairs if (found := statistics_of(name, *pair))]
+    assert (name == "BLOSUM80") == (not known)
+    for found in known:
+        assert 0.6 * low < found.lambda_ < low
+
+
 def test_a_search_space_loses_its_edges() -> None:
     # l = 85 is the largest with l <= 1.8 / 0.264 * ln(0.045 * (256 - l) * (n - N l)) - 26.
     known = statistics_of("BLOSUM62", 10, 2)

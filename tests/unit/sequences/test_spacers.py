@@ -68,6 +68,17 @@ def test_guides_of_a_coding_sequence(tmp_path: Path) -> None:
         of_sequences(path, CAS9)
 
 
+def test_records_without_a_guide_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of two genes one was missing from the list, and nothing said so."""
+    path = tmp_path / "cds.fa"
+    text = "AT" * 10 + "GGCCGACCTGTCGCTGACGCTGG" + "AT" * 10
+    path.write_text(f">one\n{text}\n>two\n{'AT' * 30}\n>three\n{text[2:]}\n")
+    assert {one.gene for one in of_sequences(path, CAS9)} == {"one"}
+    assert f"{path}: no guide of 2 records is listed, such as two: none fits" in caplog.text
+
+
 @pytest.mark.parametrize("strand", [0, 1])
 def test_guides_of_a_gene_cut_within_its_exons(tmp_path: Path, strand: int) -> None:
     text = letters(3, 4000)
