@@ -87,6 +87,17 @@ def test_a_block_ends_with_its_molecule(tmp_path: Path) -> None:
     assert [record.text for record in records(path)] == [block]
 
 
+def test_molecules_that_no_delimiter_parts_are_not_taken_for_one(tmp_path: Path) -> None:
+    """As of `cat *.mol`: the second molecule would have no row in the ledger."""
+    block = BLOCK.format(name="x")
+    path = written(tmp_path, "a.sdf", block + block + "$$$$\n" + block + "$$$$\n")
+    assert [record.reason for record in records(path)] == [Reason.UNPARSABLE, Reason.NONE]
+    assert "put a line '$$$$' between them" in next(records(path)).text
+    data = "> <a>\n1\n\n> <block>\n" + BLOCK.format(name="y").replace("\n\n", "\n \n")
+    path = written(tmp_path, "b.sdf", block + data + "\n$$$$\n")
+    assert next(records(path)).reason == Reason.NONE, "a molecule as a data item"
+
+
 def test_an_unknown_format_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, "a.png.gz", "C")
     with pytest.raises(InputError, match=r"a\.png\.gz: format unknown; name it \*\.smi"):
