@@ -52,8 +52,10 @@ def find_smiles(path: Path, names: Sequence[str]) -> int:
     places = [i for i, name in enumerate(known) if "smiles" in name]
     if len(places) == 1:
         return places[0]
-    fault = "several columns may contain SMILES" if places else "no column is called after SMILES"
-    raise InputError(f"{path}: {fault}; name one with smiles_column; {_listed(names)}")
+    fault, way = "several columns may contain SMILES", ""
+    if not places:
+        fault, way = "no column is called after SMILES", ", by its number in a table without header"
+    raise InputError(f"{path}: {fault}; name one with smiles_column{way}; {_listed(names)}")
 
 
 def find_name(names: Sequence[str], smiles: int = -1) -> int:

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.library import lines, sdf_mol2
+from ligen_py.molecules.library.lines import NO_TEXT
 from ligen_py.molecules.library.reading import Columns, Part, Record, clean_name, count, records
 from ligen_py.records.ledger import Reason
 
@@ -57,8 +58,16 @@ def test_windows_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
 
 def test_latin1_is_read_and_utf16_is_named(tmp_path: Path) -> None:
     assert names(written(tmp_path, "a.smi", "C caf\xe9".encode("latin-1"))) == ["caf\xe9"]
-    path = written(tmp_path, "b.smi", "C x".encode("utf-16"))
-    with pytest.raises(InputError, match=r"b\.smi: is UTF-16"):
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        path = written(tmp_path, "b.smi", "C x\nC y\n".encode(encoding))
+        with pytest.raises(InputError, match=r"b\.smi: is UTF-16"):
+            names(path)
+
+
+@pytest.mark.parametrize("start", NO_TEXT)
+def test_other_files_under_the_name_of_a_library_are_named(tmp_path: Path, start: bytes) -> None:
+    path = written(tmp_path, "a.csv", start + b"\x14\x00\x06,\nC\n")
+    with pytest.raises(InputError, match=r"a\.csv: is .*(Excel|xz|7z).*unpack it, or save"):
         names(path)
 
 
@@ -210,7 +219,8 @@ def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
     [
         (
             {},
-            "no column is called after SMILES; name one with smiles_column; its columns are: a, b",
+            "no column is called after SMILES; name one with smiles_column, by its number in a "
+            "table without header; its columns are: a, b",
         ),
         ({"smiles_column": "c"}, "no column is called 'c'; its columns are: a, b"),
         (
