@@ -34,6 +34,9 @@ _LEAD = re.compile(
 _OF_EXCEL = re.compile(rb'"?sep=.?"?', re.IGNORECASE)
 """A line above the header that gives Excel the separator, which is stripped if it is a tab."""
 
+_QUOTED = re.compile(r'"[^"]*"')
+"""A cell in quotes, in which a line may end."""
+
 
 class Layout(NamedTuple):
     """Layout of a table: header, separator and columns."""
@@ -122,7 +125,7 @@ def _separator(words: str, is_csv: bool) -> str:
     """The separator of the cells of the first row."""
     if not is_csv:
         return next((mark for mark in "\t," if mark in words), " ")
-    bare = re.sub(r'"[^"]*"', "", words)
+    bare = _QUOTED.sub("", words)
     return max(",\t;|", key=bare.count)
 
 
@@ -242,7 +245,7 @@ def _goes_on(line: bytes, separator: bytes) -> bool:
 def row_record(row: Line, layout: Layout) -> Record:
     """The record of one row."""
     words = decoded(row.content).strip("\r\n")
-    if not layout.is_csv and "\r" in words:
+    if "\r" in words and not (layout.is_csv and "\r" not in _QUOTED.sub("", words)):
         said = "a bare carriage return stands in the line; the file mixes line ends"
         return Record(row.number, f"line-{row.number}", said, reason=Reason.UNPARSABLE)
     cells = _cells(words, layout)

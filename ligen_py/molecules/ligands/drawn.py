@@ -172,6 +172,9 @@ def _said(messages: Sequence[str]) -> str:
     """Why RDKit cannot read a record: its first message that is no warning, if there is one."""
     said = [found[1] or found[2] for message in messages if (found := _SAID.match(message))]
     errors = (message for message in said if "warning" not in message.lower())
+    if not said and "****" in messages:  # of a bond drawn twice, or to an atom that is missing
+        place = messages.index("****") + 1
+        return "RDKit: " + ": ".join(messages[place : place + 2])
     return next(errors, said[0] if said else "RDKit cannot read the record")
 
 

@@ -245,6 +245,13 @@ def test_two_columns_of_smiles_are_not_guessed_between(tmp_path: Path) -> None:
         read(path)
 
 
+def test_a_carriage_return_within_a_row_hides_no_other(tmp_path: Path) -> None:
+    """The second row would be cells of the first; in quotes it is a cell's own."""
+    path = written(tmp_path, "a.csv", 'id,smiles,n\n1,CCO,a\r2,CCN,b\n3,CCC,"a\rb"\r\n')
+    assert [record.reason for record in records(path)] == [Reason.UNPARSABLE, Reason.NONE]
+    assert "mixes line ends" in next(records(path)).text
+
+
 def test_a_row_without_smiles_and_one_beyond_bounds_keep_their_places(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", f"smiles,id\n,a\n{'C' * (1 << 20)}C,b\nC,c\n")
     found = [(record.name, record.reason.name) for record in records(path)]

@@ -540,6 +540,12 @@ def test_the_reason_is_rdkits_error_and_not_its_warning() -> None:
     assert prepare(Record(1, "x", typed, "mol2"), SETTINGS).detail == "Element 'c3' not found"
 
 
+def test_the_reason_is_that_of_a_bond_drawn_twice() -> None:
+    text = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO")).replace("  2  3  1  0", "  2  1  1  0")
+    found = prepare(Record(1, "x", text, "mol"), SETTINGS)
+    assert found.detail == "RDKit: Pre-condition Violation: bond already exists"
+
+
 def test_what_must_be_embedded_is_left_to_be_made_alone(tmp_path: Path) -> None:
     """Until its shapes are known."""
     records = [Record(n, "x", smiles) for n, smiles in enumerate(("CCOC1CCNCC1", "not one"), 1)]
