@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from chembl_structure_pipeline import standardizer as chembl
 from rdkit import Chem
-from rdkit.Chem import rdMolDescriptors
+from rdkit.Chem import KEKULE_ALL, ResonanceMolSupplier, rdMolDescriptors
 from rdkit.Chem.MolStandardize import rdMolStandardize
 
-from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+from ligen_py.molecules.graph import CHARGED, atoms_of, holds, matches
 from ligen_py.molecules.ligands import water_tautomers
 from ligen_py.molecules.steps import Steps, at_once
 from ligen_py.molecules.surroundings import MOST, Surroundings, surroundings
@@ -21,6 +21,16 @@ from ligen_py.molecules.surroundings import MOST, Surroundings, surroundings
 ISOTOPE = "[!0*]"
 UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~[+1])~[+1])]"
 """An atom with a charge, unless a neighbour balances it alone, as in a nitro group."""
+MISPLACED = (
+    "[N;+;H0;!$(*~[-])]=C-[N;+0;H1,H2]",
+    "[n;+;H0;!$(*~[-])]:c:[n;+0;H1]",
+    "[N;+;H0;!$(*~[-])]=c:[n;+0;H1]",
+    "[N;+;H0;!$(*~[-])]=c:c:c:[n;+0;H1]",
+)
+"""A charged nitrogen without hydrogens, and one with hydrogens that could have the charge. Not that
+of an amino group at an aromatic ring, such as N-methyl-2-aminopyridinium: it is hardly lost."""
+MOST_FORMS = 256
+"""Resonance structures in which such a charge is looked for."""
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
 HEAVY = frozenset(range(2, 119))
@@ -122,6 +132,7 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
         notes += more
     if holds(mol, CHARGED):
         changes = changes or holds(mol, UNBALANCED)
+        mol = _with_charge_at_hydrogen(mol)
         mol = _uncharger().uncharge(mol)
         Chem.SanitizeMol(mol)
     if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
@@ -133,6 +144,27 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     notes += [IN_WATER] if moved else []
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return Parent(mol, notes, not (changes or moved))
+
+
+def _with_charge_at_hydrogen(mol: Chem.Mol) -> Chem.Mol:
+    """Amidinium and the like, such as 1-methylimidazolium, with the charge at an N with hydrogens.
+
+    From there it can be neutralised; at which N it was drawn is no matter. Heavy atoms keep their
+    numbers and coordinates.
+    """
+    ways = [(match[0], match[-1]) for smarts in MISPLACED for match in matches(mol, smarts)]
+    forms = {}
+    for form in ResonanceMolSupplier(mol, KEKULE_ALL, MOST_FORMS) if ways else ():
+        if form is None or Chem.SanitizeMol(form, catchErrors=True):
+            continue
+        changed = [
+            atom.GetIdx()
+            for atom, before in zip(atoms_of(form), atoms_of(mol), strict=True)
+            if atom.GetFormalCharge() != before.GetFormalCharge()
+        ]
+        if any(set(changed) == set(way) for way in ways):
+            forms[Chem.MolToSmiles(form)] = form
+    return _with_charge_at_hydrogen(forms[min(forms)]) if forms else mol
 
 
 def parent_smiles(smiles: str) -> str:

@@ -149,6 +149,27 @@ def test_other_charges_are_left_to_the_rules(smiles: str, parent: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("drawn", "also", "parent"),
+    [
+        ("C[n+]1cc[nH]c1", "Cn1cc[nH+]c1", "Cn1ccnc1"),
+        ("C[N+](C)=C(N)N", "CN(C)C(N)=[NH2+]", "CN(C)C(=N)N"),
+        ("C[N+](C)=c1cc[nH]cc1", "CN(C)c1cc[nH+]cc1", "CN(C)c1ccncc1"),
+        ("C[n+]1ccccc1N", "C[n+]1ccccc1N", "C[n+]1ccccc1N"),
+        ("CN(C)C(N)=[N+](C)CC[n+]1cc[nH]c1", "CN(C)C(=[NH2+])N(C)CCn1cc[nH+]c1", None),
+        ("C[n+]1ccn(C)c1", "Cn1cc[n+](C)c1", "Cn1cc[n+](C)c1"),
+        ("Cc1ncc(C[n+]2csc(CCO)c2C)c(N)n1", "Cc1ncc(C[n+]2csc(CCO)c2C)c(N)n1", None),
+    ],
+)
+def test_a_cation_has_one_parent_wherever_its_charge_is_drawn(
+    drawn: str, also: str, parent: str | None
+) -> None:
+    """With the charge at an alkylated nitrogen it cannot lose its proton: an imidazole of pKa 7."""
+    found = {canonical_smiles(standardise(Chem.MolFromSmiles(one)).mol) for one in (drawn, also)}
+    assert len(found) == 1
+    assert parent is None or found == {parent}
+
+
+@pytest.mark.parametrize(
     "smiles",
     [
         *BALANCED,
