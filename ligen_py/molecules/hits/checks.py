@@ -72,6 +72,10 @@ def _stereo(mol: Chem.Mol, state: str) -> bool:
     wanted = Chem.MolFromSmiles(state)
     if wanted is None:
         return False
+    if "[N@" in state:  # RDKit sees no hand of most nitrogens at bridgeheads in coordinates
+        for (nitrogen,) in matches(wanted, "[NX3;+0]"):
+            wanted.GetAtomWithIdx(nitrogen).SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+        Chem.AssignStereochemistry(wanted, cleanIt=True, force=True)
     return bool(Chem.RemoveHs(from_coordinates(mol)).HasSubstructMatch(wanted, useChirality=True))
 
 
