@@ -26,7 +26,7 @@ DATA_LIMIT = 1 << 20
 _DELIMITER = b"$$$$"
 _END = b"M  END"
 _MOLECULE = b"@<TRIPOS>MOLECULE"
-_ITEM = re.compile(r">[^<]*<(.*?)>")
+_ITEM = re.compile(r">[^<]*<(.*)>")
 _NEXT_MOLECULE = re.compile(r"(?:(?!>)[^\n]*\n)*?M  END")
 """Where a molecule ends once more before the data items: files without delimiters, one after
 another."""

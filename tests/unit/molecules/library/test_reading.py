@@ -317,6 +317,13 @@ def test_data_items_of_an_sdf_are_columns_and_may_name_it(tmp_path: Path) -> Non
     assert read(path, name_column="id", columns=("none",))[0][1:] == ("Z9 $$$$ x", {})
 
 
+def test_names_of_items_may_have_angle_brackets(tmp_path: Path) -> None:
+    """As RDKit reads them; cut at the first bracket the second item had the first one's name."""
+    items = "> <IC50 (>10 uM)>\n1\n\n>  <IC50 (>20 uM)>  (7)\n2\n\n"
+    path = written(tmp_path, "a.sdf", BLOCK.format(name="x") + items + "$$$$\n")
+    assert read(path)[0][2] == {"IC50 (>10 uM)": "1", "IC50 (>20 uM)": "2"}
+
+
 def test_a_title_may_look_like_an_end(tmp_path: Path) -> None:
     path = written(tmp_path, "a.sdf", BLOCK.format(name="M  END") + "$$$$\n")
     assert [record.text for record in records(path)] == [BLOCK.format(name="M  END")]
