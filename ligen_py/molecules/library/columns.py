@@ -7,7 +7,7 @@ from pathlib import Path
 from ligen_py.errors import InputError
 
 SMILES_NAMES = (
-    *("smiles", "canonical_smiles", "isomeric_smiles", "cxsmiles", "smiles_string", "smi"),
+    *("smiles", "isomeric_smiles", "canonical_smiles", "cxsmiles", "smiles_string", "smi"),
     *("std_smiles", "standardized_smiles", "mol_smiles", "molecule_smiles", "ligand_smiles"),
 )
 """Names of a SMILES column, best first, in lower case with _ for blanks and dashes."""

@@ -239,6 +239,12 @@ def test_a_column_that_is_missing_is_named(
         read(path, **columns)
 
 
+def test_of_two_columns_the_one_with_stereo_is_read(tmp_path: Path) -> None:
+    """In PubChem's tables the canonical SMILES has none."""
+    path = written(tmp_path, "a.csv", "canonical_smiles,isomeric_smiles\nCC(F)O,C[C@H](F)O\n")
+    assert [text for text, _, _ in read(path)] == ["C[C@H](F)O"]
+
+
 def test_two_columns_of_smiles_are_not_guessed_between(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "old smiles,new smiles\nC,CC\n")
     with pytest.raises(InputError, match="several columns may contain SMILES"):
