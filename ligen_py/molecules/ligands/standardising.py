@@ -295,9 +295,13 @@ def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
     chosen = min(fragments, key=_rank)
     others = [fragment for fragment in fragments if fragment is not chosen]
     salts = Counter(canonical_smiles(part) for part in others if not _has_carbon(part))
-    parents = Counter(canonical_smiles(part) for part in others if _has_carbon(part))
-    parents.pop(canonical_smiles(chosen), None)
+    parents = Counter(_neutral_smiles(part) for part in others if _has_carbon(part))
+    parents.pop(_neutral_smiles(chosen), None)  # valproate beside valproic acid is no other parent
     return chosen, [*_listed("taken off", salts), *_listed(MIXTURE, parents)]
+
+
+def _neutral_smiles(fragment: Chem.Mol) -> str:
+    return canonical_smiles(_uncharger().uncharge(fragment))
 
 
 def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:

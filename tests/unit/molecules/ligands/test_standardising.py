@@ -11,7 +11,7 @@ from rdkit.Chem import rdDistGeom
 from ligen_py.molecules.graph import holds
 from ligen_py.molecules.ligands import standardising
 from ligen_py.molecules.ligands.conformers import macrocycle
-from ligen_py.molecules.ligands.standardising import canonical_smiles, standardise
+from ligen_py.molecules.ligands.standardising import MIXTURE, canonical_smiles, standardise
 from ligen_py.molecules.surroundings import surroundings
 
 DRAWN = [
@@ -36,6 +36,16 @@ def test_a_drawing_has_one_parent_and_says_what_went(
     found, noted, _ = standardise(Chem.MolFromSmiles(drawn))
     assert canonical_smiles(found) == Chem.CanonSmiles(parent)
     assert noted == notes
+
+
+@pytest.mark.parametrize(
+    "smiles", ["CCCC(CCC)C(=O)O.CCCC(CCC)C(=O)[O-].[Na+]", "CCCCC[NH3+].CCCCCN.[Cl-]"]
+)
+def test_an_acid_beside_its_anion_is_no_mixture(smiles: str) -> None:
+    """Divalproex is a salt of one parent; with `mixtures: reject` it was rejected."""
+    assert not any(
+        note.startswith(MIXTURE) for note in standardise(Chem.MolFromSmiles(smiles)).notes
+    )
 
 
 def test_heavy_atoms_keep_their_coordinates() -> None:
