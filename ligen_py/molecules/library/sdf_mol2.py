@@ -30,6 +30,8 @@ _ITEM = re.compile(r">[^<]*<(.*)>")
 _NEXT_MOLECULE = re.compile(r"(?:(?!>)[^\n]*\n)*?M  END")
 """Where a molecule ends once more before the data items: files without delimiters, one after
 another."""
+_NO_TITLE = "*****"
+"""What OpenBabel writes as the name of a MOL2 record without one."""
 _HEADER_LINES = 3
 """Lines of an SDF record with arbitrary text: title, program, comment."""
 
@@ -156,7 +158,7 @@ def mol2_record(block: Block) -> Record:
     """The record of a MOL2 block."""
     text = decoded(block.molecule).replace("\r\n", "\n")
     name = text.split("\n", 2)[1] if "\n" in text else ""
-    return _record(block, name, text, "mol2", "")
+    return _record(block, "" if name.strip() == _NO_TITLE else name, text, "mol2", "")
 
 
 def _record(block: Block, name: str, text: str, kind: str, extra: str) -> Record:

@@ -308,7 +308,7 @@ def test_mol2_holds_a_record_from_each_molecule_line_on(tmp_path: Path) -> None:
         (2, "a", "mol2"),
         (12, "b", "mol2"),
     ]
-    read(path)
+    assert names(written(tmp_path, "b.mol2", MOL2.format(name="*****"))) == ["line-1"]
     packed = written(tmp_path, "a.mol2.gz", gzip.compress(content.encode()))
     assert list(records(packed)) == list(records(path))
 
