@@ -146,7 +146,12 @@ def sdf_record(block: Block, columns: Columns) -> Record:
     elif not name.strip():
         place = find_name(names)
         name = items[place][1] if place >= 0 else ""
-    kept = (item for i, item in enumerate(items) if i != place and columns.keeps(item[0]))
+    further = {plain(one) for one in columns.wanted()}
+    kept = (
+        item
+        for i, item in enumerate(items)
+        if i != place and (columns.keeps(item[0]) or plain(item[0]) in further)
+    )
     record = _record(block, name, text, "mol", extra_text(kept))
     if _NEXT_MOLECULE.match(data):
         said = "another molecule follows; put a line '$$$$' between them"
