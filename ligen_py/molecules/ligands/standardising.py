@@ -21,6 +21,8 @@ from ligen_py.molecules.surroundings import MOST, Surroundings, surroundings
 ISOTOPE = "[!0*]"
 UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~[+1])~[+1])]"
 """An atom with a charge, unless a neighbour balances it alone, as in a nitro group."""
+SEPARATED = "[$([PX4+]),$([SX4+]),$([SX4+2])]-[OX1-]"
+"""Phosphoryl and sulfonyl groups drawn with charges, as [S+2]([O-])[O-]; a sulfoxide has S+."""
 MISPLACED = (
     "[N;+;H0;!$(*~[-])]=C-[N;+0;H1,H2]",
     "[n;+;H0;!$(*~[-])]:c:[n;+0;H1]",
@@ -106,6 +108,8 @@ def standardise(mol: Chem.Mol) -> Parent:
 
 def standardising(mol: Chem.Mol) -> Steps[Parent]:
     """`standardise`, with a pause after each step."""
+    if holds(mol, SEPARATED):
+        return (yield from standardising(_with_double_bonds(mol)))._replace(as_drawn=False)
     bare = yield from _if_standard(mol)
     if bare is not None:
         return Parent(bare, [], True)
@@ -144,6 +148,19 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     notes += [IN_WATER] if moved else []
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return Parent(mol, notes, not (changes or moved))
+
+
+def _with_double_bonds(mol: Chem.Mol) -> Chem.Mol:
+    """A molecule whose phosphoryl and sulfonyl groups have double bonds and no charges."""
+    mol = Chem.Mol(mol)
+    for match in matches(mol, SEPARATED):
+        centre, oxygen = map(mol.GetAtomWithIdx, match)
+        if centre.GetFormalCharge():  # of several anions at phosphorus one has the double bond
+            centre.SetFormalCharge(centre.GetFormalCharge() - 1)
+            oxygen.SetFormalCharge(0)
+            mol.GetBondBetweenAtoms(*match).SetBondType(Chem.BondType.DOUBLE)
+    Chem.SanitizeMol(mol)
+    return mol
 
 
 def _with_charge_at_hydrogen(mol: Chem.Mol) -> Chem.Mol:

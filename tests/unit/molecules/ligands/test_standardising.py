@@ -48,6 +48,26 @@ def test_an_acid_beside_its_anion_is_no_mixture(smiles: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("drawn", "parent"),
+    [
+        ("CN[S+2]([O-])([O-])c1ccccc1", "CNS(=O)(=O)c1ccccc1"),
+        ("C[S+2]([O-])([O-])O", "CS(=O)(=O)O"),
+        ("C[S+](=O)([O-])C", "CS(C)(=O)=O"),
+        ("C[P+]([O-])(O)O", "CP(=O)(O)O"),
+        ("OC[P+]([O-])([O-])O.[Na+]", "O=P(O)(O)CO"),
+        ("C[P@+]([O-])(CC)c1ccccc1", "CC[P@](C)(=O)c1ccccc1"),
+        ("C[S+]([O-])C", "C[S+](C)[O-]"),
+        ("C[P+](C)(C)[CH2-]", "[CH2-][P+](C)(C)C"),
+    ],
+)
+def test_sulfonyl_and_phosphoryl_groups_drawn_with_charges(drawn: str, parent: str) -> None:
+    """With charges no acid beside them is one: a sulfonic acid was docked neutral."""
+    found = standardise(Chem.MolFromSmiles(drawn))
+    assert canonical_smiles(found.mol) == Chem.CanonSmiles(parent)
+    assert found.as_drawn == (canonical_smiles(Chem.MolFromSmiles(drawn)) == parent)
+
+
 def test_heavy_atoms_keep_their_coordinates() -> None:
     mol = Chem.AddHs(Chem.MolFromSmiles("C[C@H]([NH3+])C(=O)[O-].Cl"))
     rdDistGeom.EmbedMolecule(mol, randomSeed=1)
