@@ -239,6 +239,13 @@ def test_a_column_that_is_missing_is_named(
         read(path, **columns)
 
 
+def test_marks_within_names_of_columns_do_not_separate_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "id;Name (DE, FR, EN);SMILES\n1;a, b;CCO\n")
+    assert read(path) == [("CCO", "1", {"Name (DE, FR, EN)": "a, b"})]
+    path = written(tmp_path, "b.csv", "# made of a;b;c, smiles\nid,smiles\n1,CCO\n")
+    assert read(path) == [("CCO", "1", {})]
+
+
 def test_of_two_columns_the_one_with_stereo_is_read(tmp_path: Path) -> None:
     """In PubChem's tables the canonical SMILES has none."""
     path = written(tmp_path, "a.csv", "canonical_smiles,isomeric_smiles\nCC(F)O,C[C@H](F)O\n")
