@@ -122,9 +122,10 @@ def test_a_turned_double_bond_fails() -> None:
 
 
 @pytest.mark.parametrize(
-    "smiles", ["OC[C@H]1C[N@]2CC[C@H]1CC2", "C=C[C@H]1C[N@]2CC[C@H]1C[C@@H]2CO"]
+    "smiles",
+    ["OC[C@H]1C[N@]2CC[C@H]1CC2", "C=C[C@H]1C[N@]2CC[C@H]1C[C@@H]2CO", "C[P@](c1ccccc1)[C@H](C)F"],
 )
-def test_nitrogens_at_bridgeheads_are_no_fault_of_a_pose(smiles: str) -> None:
+def test_centres_that_coordinates_do_not_show_are_no_fault_of_a_pose(smiles: str) -> None:
     """A SMILES marks them where they are neutral, but RDKit finds no marks in coordinates."""
     mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
     assert rdDistGeom.EmbedMolecule(mol, randomSeed=1) == 0
