@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
@@ -127,7 +128,17 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
         _require_one_drawing(mol)
     _require_no_sandwich(mol)
     unmark_acids(mol)
+    _unmark_octahedra(mol)
     return mol
+
+
+def _unmark_octahedra(mol: Chem.Mol) -> None:
+    """Take the marks off octahedra with five equal ends, in place; RDKit gives SF5 in space one."""
+    for (centre,) in matches(mol, "[D6]"):
+        atom = mol.GetAtomWithIdx(centre)
+        ends = Counter(n.GetAtomicNum() for n in atom.GetNeighbors() if n.GetDegree() == 1)
+        if max(ends.values(), default=0) > 4:
+            atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
 
 
 def _require_one_drawing(mol: Chem.Mol) -> None:

@@ -117,6 +117,8 @@ def test_pentafluorosulfanyl_groups_are_octahedra(smiles: str) -> None:
     assert sorted(lengths.round(2)) == [1.58] * 5 + [1.80]
     cosines = sorted((arms @ arms.T / np.outer(lengths, lengths))[np.triu_indices(6, 1)])
     assert np.allclose(cosines, [-1] * 3 + [0] * 12, atol=1e-6)
+    placed = prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), SETTINGS)
+    assert placed.smiles == Chem.CanonSmiles(smiles), "RDKit marks the octahedron as a centre"
 
 
 def test_conformers_of_a_macrocycle_differ_in_its_ring() -> None:
