@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ligen_py import cli
 from ligen_py.errors import InputError
-from ligen_py.molecules.library.parsing import parse, summary
+from ligen_py.molecules.library.parsing import empty_columns, parse, summary
 from ligen_py.molecules.library.reading import WHOLE, Columns, Part
 from ligen_py.molecules.ligands.shapes import check_file
 from ligen_py.paths import shapes_file
@@ -116,6 +116,8 @@ def run(
     rate = len(library.entries.line) / seconds
     where = f"{inputs.input.name}, part {inputs.part}"
     log.info("%s: %s; %.1f records/s", where, summary(library.ledger), rate)
+    for column in empty_columns(columns, library.entries):
+        log.warning("%s: no record has a value of '%s'; correct the name", where, column)
 
 
 def _ready(path: Path) -> Iterator[tuple[str, str]]:

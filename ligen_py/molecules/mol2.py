@@ -21,8 +21,10 @@ CATION = "[#7,#8,#16;R;+1;!$(*[O-])]"
 def read_mol2(text: str) -> Chem.Mol | None:
     """The molecule of a record, its hydrogens as atoms; None where RDKit cannot read it.
 
-    Where hydrogens are missing, RDKit makes radicals.
+    Where hydrogens are missing, RDKit makes radicals. Of sulfonates it knows S.o2 beside O.co2, but
+    not the S.O2 of most programs.
     """
+    text = text.replace(" S.O2 ", " S.o2 ")
     mol = _aromatic(text, Chem.MolFromMol2Block(text, removeHs=False))
     if mol is None:
         return None
@@ -67,7 +69,7 @@ def _aromatic(text: str, given: Chem.Mol | None) -> Chem.Mol | None:
         if _are_aromatic(form, atoms):
             return form
         first = first or form
-    return first
+    return first or next(_cations(drawn), None)
 
 
 def _are_aromatic(mol: Chem.Mol, atoms: Sequence[int]) -> bool:
@@ -76,6 +78,10 @@ def _are_aromatic(mol: Chem.Mol, atoms: Sequence[int]) -> bool:
 
 def _is_oxide(atom: Chem.Atom) -> bool:
     return atom.GetAtomicNum() == 8 and atom.GetFormalCharge() < 0
+
+
+def _has_no_hydrogen(atom: Chem.Atom) -> bool:
+    return all(other.GetAtomicNum() > 1 for other in atom.GetNeighbors())
 
 
 def _charged_by_rdkit(drawn: Chem.Mol) -> list[int]:
@@ -88,7 +94,7 @@ def _charged_by_rdkit(drawn: Chem.Mol) -> list[int]:
         and atom.GetFormalCharge() == 1
         and not any(_is_oxide(other) for other in atom.GetNeighbors())
     ]
-    atoms.sort(key=lambda atom: all(other.GetAtomicNum() > 1 for other in atom.GetNeighbors()))
+    atoms.sort(key=_has_no_hydrogen)
     return [atom.GetIdx() for atom in atoms]
 
 
@@ -100,6 +106,27 @@ def _less_charged(drawn: Chem.Mol) -> Iterator[Chem.Mol]:
         form = Chem.Mol(drawn)
         for number in atoms:
             form.GetAtomWithIdx(number).SetFormalCharge(int(number in charged))
+        if form := _sanitised(form):
+            yield form
+
+
+def _cations(drawn: Chem.Mol) -> Iterator[Chem.Mol]:
+    """Molecules in which aromatic nitrogens with three bonds are cations, the fewest first.
+
+    RDKit charges those of type N.ar alone; imidazolium has N.pl3 in some programs.
+    """
+    atoms = [
+        atom
+        for atom in atoms_of(drawn)
+        if atom.GetAtomicNum() == 7 and atom.GetIsAromatic() and atom.GetDegree() == 3
+    ]
+    atoms.sort(key=_has_no_hydrogen)
+    numbers = [atom.GetIdx() for atom in atoms if not atom.GetFormalCharge()]
+    ways = chain.from_iterable(combinations(numbers, 1 + count) for count in range(len(numbers)))
+    for charged in islice(ways, MOST_WAYS):
+        form = Chem.Mol(drawn)
+        for number in charged:
+            form.GetAtomWithIdx(number).SetFormalCharge(1)
         if form := _sanitised(form):
             yield form
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rdkit import Chem
 
 from ligen_py import parse
 from ligen_py.records.ledger import Ledger, Status
@@ -53,6 +54,24 @@ def test_a_library_becomes_a_ligands_file(
     assert ligands.entry.tolist() == [0, 1, 3]
     assert np.isfinite(ligands.xyz).all()
     assert '"max_atoms": 60' in run_record(output, LIGANDS)["settings"]
+
+
+def test_data_items_that_no_record_has_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a table they stop the run; in an SDF names became line-N, and columns were left out."""
+    block = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
+    source = tmp_path / "a.sdf"
+    source.write_text(block + "> <Vendor ID>\nx1\n\n> <Price>\n3\n\n$$$$\n")
+    flags = ("--name-column", "vendor id", "--columns", "price")
+    assert run(source, tmp_path / "a.h5", *flags) == 0
+    assert "correct the name" not in capsys.readouterr().err
+    entries: Entries = read(tmp_path / "a.h5", LIGANDS, Entries)
+    assert (entries.name[0], entries.extra[0]) == ("x1", '{"Price": "3"}')
+    assert run(source, tmp_path / "b.h5", "--name-column", "vid", "--columns", "cost") == 0
+    said = capsys.readouterr().err
+    assert "no record has a value of 'vid'; correct the name" in said
+    assert "no record has a value of 'cost'; correct the name" in said
 
 
 def test_what_stands_in_earlier_parts_is_a_duplicate(tmp_path: Path) -> None:

@@ -72,6 +72,11 @@ def _stereo(mol: Chem.Mol, state: str) -> bool:
     wanted = Chem.MolFromSmiles(state)
     if wanted is None:
         return False
+    if "[N@" in state or "[P@" in state:
+        # In coordinates RDKit sees no hand of phosphines, and of nitrogens at most bridgeheads.
+        for (centre,) in matches(wanted, "[N,P;X3;+0]"):
+            wanted.GetAtomWithIdx(centre).SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+        Chem.AssignStereochemistry(wanted, cleanIt=True, force=True)
     return bool(Chem.RemoveHs(from_coordinates(mol)).HasSubstructMatch(wanted, useChirality=True))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ligen_py.errors import InputError
 
 SMILES_NAMES = (
-    *("smiles", "canonical_smiles", "isomeric_smiles", "cxsmiles", "smiles_string", "smi"),
+    *("smiles", "isomeric_smiles", "canonical_smiles", "cxsmiles", "smiles_string", "smi"),
     *("std_smiles", "standardized_smiles", "mol_smiles", "molecule_smiles", "ligand_smiles"),
 )
 """Names of a SMILES column, best first, in lower case with _ for blanks and dashes."""
@@ -52,8 +52,10 @@ def find_smiles(path: Path, names: Sequence[str]) -> int:
     places = [i for i, name in enumerate(known) if "smiles" in name]
     if len(places) == 1:
         return places[0]
-    fault = "several columns may contain SMILES" if places else "no column is called after SMILES"
-    raise InputError(f"{path}: {fault}; name one with smiles_column; {_listed(names)}")
+    fault, way = "several columns may contain SMILES", ""
+    if not places:
+        fault, way = "no column is called after SMILES", ", by its number in a table without header"
+    raise InputError(f"{path}: {fault}; name one with smiles_column{way}; {_listed(names)}")
 
 
 def find_name(names: Sequence[str], smiles: int = -1) -> int:

@@ -24,6 +24,14 @@ MAGIC = {
 }
 """First bytes of compressed files -> what Arrow calls the method."""
 
+NO_TEXT = {
+    b"PK\x03\x04": "a ZIP archive, or an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"\xfd7zXZ": "packed with xz",
+    b"7z\xbc\xaf": "a 7z archive",
+}
+"""First bytes of other files that may have the name of a library -> what they are."""
+
 _BLOCK = 1 << 17
 
 
@@ -114,8 +122,11 @@ def _piece(stream: "BufferedReader[Any]", before: bytes) -> bytes:
 
 def _require_text(path: Path, first: bytes) -> None:
     first = first.partition(b"\n")[0]
-    if first.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if first.startswith((b"\xff\xfe", b"\xfe\xff")) or first[:2].count(0) == 1:
         raise InputError(f"{path}: is UTF-16 text; save it as UTF-8")
+    for magic, kind in NO_TEXT.items():
+        if first.startswith(magic):
+            raise InputError(f"{path}: is {kind}; unpack it, or save the table as CSV")
     if b"\r" in first.rstrip(b"\r\n"):
         raise InputError(
             f"{path}: its lines end with bare carriage returns; convert the file, as with "

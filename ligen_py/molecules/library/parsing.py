@@ -1,5 +1,6 @@
 """A part of a library: a record is a row of `Entries` and `Ledger`, its states are `Ligands`."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -12,6 +13,7 @@ import numpy as np
 
 from ligen_py.errors import InputError
 from ligen_py.functions import typed_records
+from ligen_py.molecules.library.columns import plain
 from ligen_py.molecules.library.reading import GUESSED, WHOLE, Columns, Part, Record, records
 from ligen_py.molecules.ligands.filters import check_patterns
 from ligen_py.molecules.ligands.preparation import (
@@ -203,6 +205,19 @@ def summary(ledger: Ledger) -> str:
         words.append(f"{int(chosen.sum())} {status.name.lower()}{detail}")
     count = len(ledger.status)
     return f"{count} {'record' if count == 1 else 'records'}: {', '.join(words) or 'none'}"
+
+
+def empty_columns(columns: Columns, entries: Entries) -> Iterator[str]:
+    """Columns that are asked for and empty: which ones an SDF has is not known before."""
+    if not len(entries.line):
+        return
+    named = zip(entries.name, entries.line, strict=True)
+    if columns.name_column and all(name == f"line-{line}" for name, line in named):
+        yield columns.name_column
+    for wanted in columns.wanted():
+        texts = (json.loads(text) for text in entries.extra if text)
+        if not any(plain(wanted) in map(plain, names) for names in texts):
+            yield wanted
 
 
 def _no_use(path: Path, library: Library) -> str:

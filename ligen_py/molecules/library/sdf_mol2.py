@@ -26,7 +26,12 @@ DATA_LIMIT = 1 << 20
 _DELIMITER = b"$$$$"
 _END = b"M  END"
 _MOLECULE = b"@<TRIPOS>MOLECULE"
-_ITEM = re.compile(r">[^<]*<(.*?)>")
+_ITEM = re.compile(r">[^<]*<(.*)>")
+_NEXT_MOLECULE = re.compile(r"(?:(?!>)[^\n]*\n)*?M  END")
+"""Where a molecule ends once more before the data items: files without delimiters, one after
+another."""
+_NO_TITLE = "*****"
+"""What OpenBabel writes as the name of a MOL2 record without one."""
 _HEADER_LINES = 3
 """Lines of an SDF record with arbitrary text: title, program, comment."""
 
@@ -130,7 +135,8 @@ def mol2_blocks(path: Path, start: int = 0, end: int | None = None) -> Iterator[
 def sdf_record(block: Block, columns: Columns) -> Record:
     """The record of an SDF block."""
     text = decoded(block.molecule).replace("\r\n", "\n")
-    items = data_items(decoded(block.data))
+    data = decoded(block.data)
+    items = data_items(data)
     name, place = text.partition("\n")[0], -1
     names = [item[0] for item in items]
     if columns.name_column:
@@ -140,15 +146,24 @@ def sdf_record(block: Block, columns: Columns) -> Record:
     elif not name.strip():
         place = find_name(names)
         name = items[place][1] if place >= 0 else ""
-    kept = (item for i, item in enumerate(items) if i != place and columns.keeps(item[0]))
-    return _record(block, name, text, "mol", extra_text(kept))
+    further = {plain(one) for one in columns.wanted()}
+    kept = (
+        item
+        for i, item in enumerate(items)
+        if i != place and (columns.keeps(item[0]) or plain(item[0]) in further)
+    )
+    record = _record(block, name, text, "mol", extra_text(kept))
+    if _NEXT_MOLECULE.match(data):
+        said = "another molecule follows; put a line '$$$$' between them"
+        return record._replace(text=said, reason=Reason.UNPARSABLE)
+    return record
 
 
 def mol2_record(block: Block) -> Record:
     """The record of a MOL2 block."""
     text = decoded(block.molecule).replace("\r\n", "\n")
     name = text.split("\n", 2)[1] if "\n" in text else ""
-    return _record(block, name, text, "mol2", "")
+    return _record(block, "" if name.strip() == _NO_TITLE else name, text, "mol2", "")
 
 
 def _record(block: Block, name: str, text: str, kind: str, extra: str) -> Record:

@@ -34,6 +34,9 @@ _LEAD = re.compile(
 _OF_EXCEL = re.compile(rb'"?sep=.?"?', re.IGNORECASE)
 """A line above the header that gives Excel the separator, which is stripped if it is a tab."""
 
+_QUOTED = re.compile(r'"[^"]*"')
+"""A cell in quotes, in which a line may end."""
+
 
 class Layout(NamedTuple):
     """Layout of a table: header, separator and columns."""
@@ -106,7 +109,7 @@ def _may_be_row(line: Line, is_csv: bool) -> bool:
     if not (is_csv and content.startswith(b"#")):
         return bool(content) and not content.startswith(b"#")
     words = decoded(content.lstrip(b"# "))
-    return any(plain(cell) in SMILES_NAMES for cell in split_csv(words, _separator(words, True)))
+    return _names_smiles(words, max(",\t;|", key=words.count))
 
 
 def _whole_header(path: Path, first: Line) -> Line:
@@ -119,11 +122,19 @@ def _whole_header(path: Path, first: Line) -> Line:
 
 
 def _separator(words: str, is_csv: bool) -> str:
-    """The separator of the cells of the first row."""
+    """The separator of the cells of the first row.
+
+    In a CSV the most frequent mark with which a cell names the SMILES, if there is one: names may
+    contain other marks, such as "Name (German, French, English)".
+    """
     if not is_csv:
         return next((mark for mark in "\t," if mark in words), " ")
-    bare = re.sub(r'"[^"]*"', "", words)
-    return max(",\t;|", key=bare.count)
+    bare = _QUOTED.sub("", words)
+    return max(",\t;|", key=lambda mark: (_names_smiles(words, mark), bare.count(mark)))
+
+
+def _names_smiles(words: str, separator: str) -> bool:
+    return any(plain(cell) in SMILES_NAMES for cell in split_csv(words, separator))
 
 
 def _numbers(path: Path, columns: Columns) -> tuple[int, int]:
@@ -242,7 +253,7 @@ def _goes_on(line: bytes, separator: bytes) -> bool:
 def row_record(row: Line, layout: Layout) -> Record:
     """The record of one row."""
     words = decoded(row.content).strip("\r\n")
-    if not layout.is_csv and "\r" in words:
+    if "\r" in words and not (layout.is_csv and "\r" not in _QUOTED.sub("", words)):
         said = "a bare carriage return stands in the line; the file mixes line ends"
         return Record(row.number, f"line-{row.number}", said, reason=Reason.UNPARSABLE)
     cells = _cells(words, layout)

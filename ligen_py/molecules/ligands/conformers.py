@@ -58,6 +58,10 @@ AXIS_TRIES = 32
 """Conformers made at least of a piece with an axis, so that both of its isomers are among them."""
 AXIS_STEPS = 1000
 """Most steps of the minimisation of a conformer with an axis, whose ends turn far."""
+RIGHT_ANGLE = 90.0
+"""Degrees; a double bond whose groups are nearer to each other is cis."""
+OCTAHEDRAL_BOND = 1.80, 1.58
+"""Angstrom: S-C and S-F of a pentafluorosulfanyl group (J. Fluorine Chem. 2006, 127, 1231)."""
 TWIST = 100.0
 """What holds the groups at both ends of such bonds in their planes, kcal/(mol rad^2)."""
 
@@ -130,11 +134,17 @@ def embed(mol: Chem.Mol, seed: int, key: str, limit: int) -> None:
             if systems:
                 # The first comes out again.
                 rdDistGeom.EmbedMultipleConfs(mol, TRIES * limit, parameters)
+            sides = _sides(mol)
             relax(mol, FIRST_STEPS)
             if systems:
-                _keep(mol, _distinct(mol, systems, limit))
+                chosen = _distinct(mol, systems, limit)
+                _keep(mol, chosen)
+                sides = [sides[number] for number in chosen]
             relax(mol)
-            return
+            same = _unchanged(mol, sides)
+            if same:
+                _keep(mol, same)
+                return
     counts = list(parameters.GetFailureCounts())
     cause = rdDistGeom.EmbedFailureCauses.values[counts.index(max(counts))]
     raise NoConformerError(
@@ -149,7 +159,8 @@ def embed_piece(
 
     The generator sees heavy atoms alone, in cages with the hydrogens of ring fusions; hydrogens are
     added to what it makes. That takes a seventh of the time. The shapes met most often are
-    minimised, and stand in the order of their energies (kcal/mol), which come with them. No
+    minimised, and stand in the order of their energies (kcal/mol), which come with them; one that
+    turned into another isomer is left out. No
     conformer where the stereocentres exclude each other; None where the generator finds nothing
     else either.
     """
@@ -173,8 +184,11 @@ def embed_piece(
             return (Chem.AddHs(bare), []) if excluded else None
     _keep(mol, found)
     mol = Chem.AddHs(mol, addCoords=True)
+    sides = _sides(mol)
     energies = relax(mol, PIECE_STEPS)
-    order = sorted(range(len(energies)), key=lambda number: (energies[number], number))
+    order = sorted(_unchanged(mol, sides), key=lambda number: (energies[number], number))
+    if not order:
+        return None
     _keep(mol, order)
     if systems:
         different = list(_first_of_each(_shapes_of_all(mol, systems)).values())[:limit]
@@ -253,6 +267,76 @@ def _with_fusions(bare: Chem.Mol) -> Chem.Mol:
     return Chem.AddHs(bare, onlyOnAtoms=fusions) if fusions else bare
 
 
+def _sides(mol: Chem.Mol) -> list[list[bool]]:
+    """Of each conformer the hands of its marked centres and the sides of its double bonds.
+
+    To be compared with those after the minimisation: strain can turn a double bond of a ring of
+    nine atoms, or a centre of a macrocycle, into the other one.
+    """
+    centres = [
+        (atom.GetIdx(), *[other.GetIdx() for other in atom.GetNeighbors()][:3])
+        for atom in atoms_of(mol)
+        if atom.GetChiralTag() != Chem.ChiralType.CHI_UNSPECIFIED and atom.GetDegree() > 2
+    ]
+    bonds = [
+        (ends[0], bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), ends[1])
+        for bond in mol.GetBonds()
+        if bond.GetStereo() > Chem.BondStereo.STEREOANY and len(ends := bond.GetStereoAtoms()) > 1
+    ]
+    result = []
+    for conformer in mol.GetConformers():
+        xyz = conformer.GetPositions()
+        arms = [xyz[list(others)] - xyz[centre] for centre, *others in centres]
+        angles = [rdMolTransforms.GetDihedralDeg(conformer, *bond) for bond in bonds]
+        result.append(
+            [
+                *(bool(np.linalg.det(three) > 0) for three in arms),
+                *(abs(angle) < RIGHT_ANGLE for angle in angles),
+            ]
+        )
+    return result
+
+
+def _unchanged(mol: Chem.Mol, sides: Sequence[list[bool]]) -> list[int]:
+    """The conformers, by number, that are still the isomer that they were."""
+    return [number for number, now in enumerate(_sides(mol)) if now == sides[number]]
+
+
+def _square(mol: Chem.Mol) -> None:
+    """Make octahedra of groups such as SF5, in place: neither field knows their angles."""
+    for atom in atoms_of(mol):
+        if atom.GetHybridization() != Chem.HybridizationType.SP3D2:
+            continue
+        ends = [other.GetIdx() for other in atom.GetNeighbors() if other.GetDegree() == 1]
+        inner = [other.GetIdx() for other in atom.GetNeighbors() if other.GetDegree() > 1]
+        if len(ends) == len(inner) + 4 == 5:
+            for conformer in mol.GetConformers():
+                _make_octahedron(conformer, atom.GetIdx(), inner[0], ends)
+
+
+def _make_octahedron(conformer: Chem.Conformer, centre: int, inner: int, ends: list[int]) -> None:
+    """Place five atoms about a centre, those beside its axis as far from others as they can be."""
+    xyz = conformer.GetPositions()
+    along = xyz[centre] - xyz[inner]
+    along /= np.linalg.norm(along)
+    aside = np.cross(along, np.eye(3)[np.abs(along).argmin()])
+    aside /= np.linalg.norm(aside)
+    across = np.cross(along, aside)
+    xyz[centre] = xyz[inner] + OCTAHEDRAL_BOND[0] * along
+    others = np.delete(xyz, [centre, *ends], axis=0)
+
+    def placed(turn: float) -> np.ndarray:
+        angles = turn + np.arange(4) * np.pi / 2
+        square = np.cos(angles)[:, None] * aside + np.sin(angles)[:, None] * across
+        return xyz[centre] + OCTAHEDRAL_BOND[1] * np.vstack([along, square])
+
+    def nearest(turn: float) -> float:
+        return float(np.linalg.norm(placed(turn)[:, None] - others, axis=2).min())
+
+    xyz[ends] = placed(max(np.deg2rad(np.arange(0, 90, 15)), key=nearest))
+    conformer.SetPositions(xyz)
+
+
 def relax(mol: Chem.Mol, steps: int = STEPS) -> list[float]:
     """Minimise every conformer in MMFF94s, or in UFF where an atom has no parameters there.
 
@@ -265,6 +349,7 @@ def relax(mol: Chem.Mol, steps: int = STEPS) -> list[float]:
     held = axes(mol)
     properties = rdForceFieldHelpers.MMFFGetMoleculeProperties(mol, mmffVariant="MMFF94s")
     if properties is None and not rdForceFieldHelpers.UFFHasAllMoleculeParams(mol):
+        _square(mol)
         return [0.0] * mol.GetNumConformers()
     if held:
         if properties is not None:
@@ -277,6 +362,8 @@ def relax(mol: Chem.Mol, steps: int = STEPS) -> list[float]:
         properties.SetMMFFEleTerm(False)
         field = rdForceFieldHelpers.MMFFGetMoleculeForceField(mol, properties)
     found = rdForceFieldHelpers.OptimizeMoleculeConfs(mol, field, maxIters=steps)
+    if properties is None:
+        _square(mol)
     return [energy for _, energy in found]
 
 

@@ -2,12 +2,13 @@
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
 from rdkit import Chem, rdBase
 
-from ligen_py.molecules.graph import atoms_of
+from ligen_py.molecules.graph import atoms_of, matches
 from ligen_py.molecules.library.reading import Record
 from ligen_py.molecules.ligands.conformers import axes
 from ligen_py.molecules.ligands.states import unmark_acids
@@ -29,6 +30,21 @@ _SIDED = re.compile(r"\[H\][/\\]|[/\\]\[H\]")
 _CLOSED_ANYHOW = re.compile(r"~[%0-9]")
 """A ring that is closed by a bond of any order, which RDKit reads as a single bond."""
 NO_ORDER = "a bond is neither single, double, triple nor aromatic"
+
+_POLYMERS = frozenset(("SRU", "MON", "MER", "COP", "CRO", "GRA", "MOD"))
+"""Brackets of an SDF, or of ChemAxon's extension, about what is repeated or grafted."""
+
+_GROUP = re.compile(
+    r"(?=.*[A-Z])(?:[nist]-?|tert-?|Me|Et|Pr|Bu|Ph|Bn|Bz|Ac|Boc|Cbz|Fmoc|Ts|Tos|Tf|Ms|TMS|TES|"
+    r"TBS|TBDMS|TBDPS|TIPS|THP|PMB|MOM|Trt?|Ar|Alk|Cl|Br|[HCNOSPFIRX]|[0-9()'+-])+"
+)
+"""What stands for a group where it is the label of an atom (an alias of the V2000 format)."""
+_OWN_LABEL = r"(?:H[0-9]*)?{0}(?:H[0-9]*)?[0-9'*]*[+-]?|Me"
+"""A label that says no more than the atom's symbol: NH2, H3C, C12."""
+
+_SANDWICH = "[#6-;r5]"
+_D_OR_F_BLOCK = frozenset((*range(21, 31), *range(39, 49), *range(57, 81), *range(89, 104)))
+"""Atomic numbers."""
 
 _SAID = re.compile(r"\[[0-9:]+\] (.*\S)|(Element '.*' not found)")
 """A message of RDKit behind its time, or without one; other lines are traces of its own."""
@@ -108,8 +124,47 @@ def molecule_of_record(record: Record, messages: list[str]) -> Chem.Mol:
     for atom in atoms_of(mol) if mol.HasQuery() else ():
         if atom.HasQuery() and _is_list(atom.DescribeQuery()):
             atom.SetAtomicNum(0)  # some lists count as their first element
+    if record.kind == "mol" or "|" in record.text:
+        _require_one_drawing(mol)
+    _require_no_sandwich(mol)
     unmark_acids(mol)
+    _unmark_octahedra(mol)
     return mol
+
+
+def _unmark_octahedra(mol: Chem.Mol) -> None:
+    """Take the marks off octahedra with five equal ends, in place; RDKit gives SF5 in space one."""
+    for (centre,) in matches(mol, "[D6]"):
+        atom = mol.GetAtomWithIdx(centre)
+        ends = Counter(n.GetAtomicNum() for n in atom.GetNeighbors() if n.GetDegree() == 1)
+        if max(ends.values(), default=0) > 4:
+            atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+
+
+def _require_one_drawing(mol: Chem.Mol) -> None:
+    """UnusableError where a record stands for other molecules than its atoms and bonds say."""
+    said = ""
+    if any(bond.HasProp("_MolFileBondEndPts") for bond in mol.GetBonds()):
+        said = "a bond leads to several atoms at once; draw it to one of them"
+    elif any(g.GetProp("TYPE") in _POLYMERS for g in Chem.GetMolSubstanceGroups(mol)):
+        said = "the brackets of a polymer; draw a molecule without them"
+    for atom in atoms_of(mol):
+        label = atom.GetProp("molFileAlias").strip() if atom.HasProp("molFileAlias") else ""
+        own = _OWN_LABEL.format(re.escape(atom.GetSymbol()))
+        is_group = atom.GetDegree() < 2 and _GROUP.fullmatch(label)
+        if is_group and not re.fullmatch(own, label):
+            said = f"an atom has the label '{label}'; draw the group that it stands for"
+    if said:
+        raise UnusableError(Reason.UNPARSABLE, said)
+
+
+def _require_no_sandwich(mol: Chem.Mol) -> None:
+    """UnusableError for a metallocene drawn as ions, whose rings alone are other molecules."""
+    if matches(mol, _SANDWICH):
+        metals = {a.GetSymbol() for a in atoms_of(mol) if a.GetAtomicNum() in _D_OR_F_BLOCK}
+        if metals:
+            said = f"no atom type for {', '.join(sorted(metals))}, to which a ring is bonded"
+            raise UnusableError(Reason.UNSUPPORTED_ELEMENT, said)
 
 
 def _without_counts(text: str) -> str:
@@ -128,6 +183,9 @@ def _said(messages: Sequence[str]) -> str:
     """Why RDKit cannot read a record: its first message that is no warning, if there is one."""
     said = [found[1] or found[2] for message in messages if (found := _SAID.match(message))]
     errors = (message for message in said if "warning" not in message.lower())
+    if not said and "****" in messages:  # of a bond drawn twice, or to an atom that is missing
+        place = messages.index("****") + 1
+        return "RDKit: " + ": ".join(messages[place : place + 2])
     return next(errors, said[0] if said else "RDKit cannot read the record")
 
 

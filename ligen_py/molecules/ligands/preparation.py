@@ -86,6 +86,8 @@ RULES = frozenset(
 
 MORE_ISOMERS = 2
 """Stereoisomers tried for each one asked for: those of bridged rings may be impossible."""
+MOST_ISOMERS = 32
+"""If a molecule has no more, all are tried where too few of the first ones are possible."""
 
 RT = 0.5925
 """kcal/mol at 298.15 K."""
@@ -329,6 +331,8 @@ def _states(
         parent = Chem.MolFromSmiles(its_smiles) or parent
     known = its_smiles if drawing else ""  # what is read again may be written in another way
     states, problems = yield from _built(parent, known, drawing, settings, shapes, notes)
+    made = chain.from_iterable(states.values())
+    docked = max((int(one.shape["isomers"][0]) for one in made), default=settings.stereoisomers)
     if not states and problems and problems[0].reason == Reason.EMBEDDING_FAILED:
         yield ALONE
         possible = _mended(parent, settings, shapes, notes)
@@ -343,7 +347,8 @@ def _states(
         notes.append(f"{len(problems)} states left out, the first for: {problems[0]}")
     if not states and problems:
         raise problems[0]
-    _note_open_stereo(parent, drawing is not None, settings, notes)
+    if not drawing:
+        _note_open_stereo(parent, docked, settings, notes)
     return tuple(ligand for ligands in states.values() for ligand in ligands)
 
 
@@ -465,20 +470,31 @@ def _isomers(
     Where none is possible the drawing, with the conformer's own choice.
     """
     if settings.stereoisomers > 1 and not placed:
-        found = list(stereoisomers(form, MORE_ISOMERS * settings.stereoisomers, settings.seed))
+        most = MORE_ISOMERS * settings.stereoisomers
+        found = list(stereoisomers(form, most, settings.seed))
         if len(found) > settings.stereoisomers:  # RDKit counts through all, the last centre last
             random.Random(settings.seed).shuffle(found)
         for isomer in found:
             yield isomer, canonical_smiles(isomer)
+        if len(found) == most:  # too few were possible: bridged rings exclude most of them
+            for isomer in _every_isomer(form, settings):
+                yield isomer, canonical_smiles(isomer)
     yield form, its_smiles
 
 
+def _every_isomer(form: Chem.Mol, settings: ParseSettings) -> list[Chem.Mol]:
+    """All stereoisomers; none if these are too many."""
+    found = list(stereoisomers(form, MOST_ISOMERS + 1, settings.seed))
+    return found if len(found) <= MOST_ISOMERS else []
+
+
 def _note_open_stereo(
-    parent: Chem.Mol, placed: bool, settings: ParseSettings, notes: list[str]
+    parent: Chem.Mol, docked: int, settings: ParseSettings, notes: list[str]
 ) -> None:
-    count = 1 if placed else undefined_stereo(parent)
-    if count > settings.stereoisomers:
-        notes.append(f"{count} stereoisomers are open, {settings.stereoisomers} at most docked")
+    """Say that stereoisomers are not docked; most of a cage's cannot be."""
+    count, most = undefined_stereo(parent), settings.stereoisomers
+    if count > most and not (docked < most and _every_isomer(parent, settings)):
+        notes.append(f"{count} stereoisomers are open, {most} at most docked")
 
 
 def _full(

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from chembl_structure_pipeline import standardizer as chembl
 from rdkit import Chem
-from rdkit.Chem import rdMolDescriptors
+from rdkit.Chem import KEKULE_ALL, ResonanceMolSupplier, rdMolDescriptors
 from rdkit.Chem.MolStandardize import rdMolStandardize
 
-from ligen_py.molecules.graph import CHARGED, atoms_of, holds
+from ligen_py.molecules.graph import CHARGED, atoms_of, holds, matches
 from ligen_py.molecules.ligands import water_tautomers
 from ligen_py.molecules.steps import Steps, at_once
 from ligen_py.molecules.surroundings import MOST, Surroundings, surroundings
@@ -21,6 +21,18 @@ from ligen_py.molecules.surroundings import MOST, Surroundings, surroundings
 ISOTOPE = "[!0*]"
 UNBALANCED = "[$([!+0;!$([+1]~[-1]);!$([-1]~[+1])]),$([+1](~[-1])~[-1]),$([-1](~[+1])~[+1])]"
 """An atom with a charge, unless a neighbour balances it alone, as in a nitro group."""
+SEPARATED = "[$([PX4+]),$([SX4+]),$([SX4+2])]-[OX1-]"
+"""Phosphoryl and sulfonyl groups drawn with charges, as [S+2]([O-])[O-]; a sulfoxide has S+."""
+MISPLACED = (
+    "[N;+;H0;!$(*~[-])]=C-[N;+0;H1,H2]",
+    "[n;+;H0;!$(*~[-])]:c:[n;+0;H1]",
+    "[N;+;H0;!$(*~[-])]=c:[n;+0;H1]",
+    "[N;+;H0;!$(*~[-])]=c:c:c:[n;+0;H1]",
+)
+"""A charged nitrogen without hydrogens, and one with hydrogens that could have the charge. Not that
+of an amino group at an aromatic ring, such as N-methyl-2-aminopyridinium: it is hardly lost."""
+MOST_FORMS = 256
+"""Resonance structures in which such a charge is looked for."""
 COUNTS = Chem.SanitizeFlags.SANITIZE_PROPERTIES | Chem.SanitizeFlags.SANITIZE_SYMMRINGS
 """What is sanitised where only hydrogens have been taken off."""
 HEAVY = frozenset(range(2, 119))
@@ -96,6 +108,8 @@ def standardise(mol: Chem.Mol) -> Parent:
 
 def standardising(mol: Chem.Mol) -> Steps[Parent]:
     """`standardise`, with a pause after each step."""
+    if holds(mol, SEPARATED):
+        return (yield from standardising(_with_double_bonds(mol)))._replace(as_drawn=False)
     bare = yield from _if_standard(mol)
     if bare is not None:
         return Parent(bare, [], True)
@@ -122,6 +136,7 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
         notes += more
     if holds(mol, CHARGED):
         changes = changes or holds(mol, UNBALANCED)
+        mol = _with_charge_at_hydrogen(mol)
         mol = _uncharger().uncharge(mol)
         Chem.SanitizeMol(mol)
     if mol.GetNumAtoms() > mol.GetNumHeavyAtoms():
@@ -133,6 +148,40 @@ def standardising(mol: Chem.Mol) -> Steps[Parent]:
     notes += [IN_WATER] if moved else []
     Chem.AssignStereochemistry(mol, cleanIt=True, force=True)
     return Parent(mol, notes, not (changes or moved))
+
+
+def _with_double_bonds(mol: Chem.Mol) -> Chem.Mol:
+    """A molecule whose phosphoryl and sulfonyl groups have double bonds and no charges."""
+    mol = Chem.Mol(mol)
+    for match in matches(mol, SEPARATED):
+        centre, oxygen = map(mol.GetAtomWithIdx, match)
+        if centre.GetFormalCharge():  # of several anions at phosphorus one has the double bond
+            centre.SetFormalCharge(centre.GetFormalCharge() - 1)
+            oxygen.SetFormalCharge(0)
+            mol.GetBondBetweenAtoms(*match).SetBondType(Chem.BondType.DOUBLE)
+    Chem.SanitizeMol(mol)
+    return mol
+
+
+def _with_charge_at_hydrogen(mol: Chem.Mol) -> Chem.Mol:
+    """Amidinium and the like, such as 1-methylimidazolium, with the charge at an N with hydrogens.
+
+    From there it can be neutralised; at which N it was drawn is no matter. Heavy atoms keep their
+    numbers and coordinates.
+    """
+    ways = [(match[0], match[-1]) for smarts in MISPLACED for match in matches(mol, smarts)]
+    forms = {}
+    for form in ResonanceMolSupplier(mol, KEKULE_ALL, MOST_FORMS) if ways else ():
+        if form is None or Chem.SanitizeMol(form, catchErrors=True):
+            continue
+        changed = [
+            atom.GetIdx()
+            for atom, before in zip(atoms_of(form), atoms_of(mol), strict=True)
+            if atom.GetFormalCharge() != before.GetFormalCharge()
+        ]
+        if any(set(changed) == set(way) for way in ways):
+            forms[Chem.MolToSmiles(form)] = form
+    return _with_charge_at_hydrogen(forms[min(forms)]) if forms else mol
 
 
 def parent_smiles(smiles: str) -> str:
@@ -263,9 +312,13 @@ def largest_fragment(mol: Chem.Mol) -> tuple[Chem.Mol, list[str]]:
     chosen = min(fragments, key=_rank)
     others = [fragment for fragment in fragments if fragment is not chosen]
     salts = Counter(canonical_smiles(part) for part in others if not _has_carbon(part))
-    parents = Counter(canonical_smiles(part) for part in others if _has_carbon(part))
-    parents.pop(canonical_smiles(chosen), None)
+    parents = Counter(_neutral_smiles(part) for part in others if _has_carbon(part))
+    parents.pop(_neutral_smiles(chosen), None)  # valproate beside valproic acid is no other parent
     return chosen, [*_listed("taken off", salts), *_listed(MIXTURE, parents)]
+
+
+def _neutral_smiles(fragment: Chem.Mol) -> str:
+    return canonical_smiles(_uncharger().uncharge(fragment))
 
 
 def _rank(fragment: Chem.Mol) -> tuple[bool, int, float, str]:

@@ -86,3 +86,20 @@ def test_missing_hydrogens_are_implicit(smiles: str, hydrogens: str) -> None:
     mol = read_mol2(written(smiles, hydrogens))
     assert mol is not None
     assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == Chem.CanonSmiles(smiles)
+
+
+def test_other_names_of_types_are_known() -> None:
+    """An imidazolium with N.pl3, and a sulfonate of aromatic bonds with S.O2 in place of S.o2."""
+    text = written("Cn1cc[nH+]c1", "all").replace("N.ar", "N.pl3")
+    mol = read_mol2(text)
+    assert mol is not None
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == Chem.CanonSmiles("Cn1cc[nH+]c1")
+    text = written("CS(=O)(=O)[O-]", "all").replace(" S 1 ", " S.O2 1 ")
+    text = text.replace("O.2", "O.co2").replace("O.3", "O.co2")
+    bonds = text.partition("BOND")[2].splitlines()
+    for line in (line for line in bonds if line.split()[1:2] == ["2"]):
+        if line.split()[2] in ("3", "4", "5"):
+            text = text.replace(line, " ".join([*line.split()[:3], "ar"]))
+    mol = read_mol2(text)
+    assert mol is not None
+    assert Chem.MolToSmiles(Chem.RemoveHs(mol)) == "CS(=O)(=O)[O-]"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import yaml
 from rdkit import Chem
+from rdkit.Chem import rdDistGeom
 
 from ligen_py.molecules.hits import checks as module
 from ligen_py.molecules.hits.checks import CHECKS, checks, overlap
@@ -107,8 +108,6 @@ def test_checks_are_those_of_posebusters(name: str, tmp_path: Path) -> None:
 
 def test_a_centre_turned_over_fails_and_an_open_one_does_not() -> None:
     mol = Chem.AddHs(Chem.MolFromSmiles("C[C@H](N)C(=O)O"))
-    from rdkit.Chem import rdDistGeom
-
     rdDistGeom.EmbedMolecule(mol, randomSeed=1)
     assert checks(mol, "C[C@H](N)C(=O)O", None)["stereo"]
     assert not checks(mol, "C[C@@H](N)C(=O)O", None)["stereo"]
@@ -116,12 +115,24 @@ def test_a_centre_turned_over_fails_and_an_open_one_does_not() -> None:
 
 
 def test_a_turned_double_bond_fails() -> None:
-    from rdkit.Chem import rdDistGeom
-
     mol = Chem.AddHs(Chem.MolFromSmiles("C/C=C/C(=O)O"))
     rdDistGeom.EmbedMolecule(mol, randomSeed=1)
     assert checks(mol, "C/C=C/C(=O)O", None)["stereo"]
     assert not checks(mol, "C/C=C\\C(=O)O", None)["stereo"]
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    ["OC[C@H]1C[N@]2CC[C@H]1CC2", "C=C[C@H]1C[N@]2CC[C@H]1C[C@@H]2CO", "C[P@](c1ccccc1)[C@H](C)F"],
+)
+def test_centres_that_coordinates_do_not_show_are_no_fault_of_a_pose(smiles: str) -> None:
+    """A SMILES marks them where they are neutral, but RDKit finds no marks in coordinates."""
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    assert rdDistGeom.EmbedMolecule(mol, randomSeed=1) == 0
+    assert checks(mol, smiles, None)["stereo"]
+    positions = mol.GetConformer().GetPositions()
+    mol.GetConformer().SetPositions(positions * [1, 1, -1])
+    assert not checks(mol, smiles, None)["stereo"]
 
 
 @pytest.mark.parametrize("smiles", ["C/C=C/C", "CC=C(C)C", "CC(C)=C(C)C"])

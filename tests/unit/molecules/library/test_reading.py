@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from ligen_py.errors import InputError
 from ligen_py.molecules.library import lines, sdf_mol2
+from ligen_py.molecules.library.lines import NO_TEXT
 from ligen_py.molecules.library.reading import Columns, Part, Record, clean_name, count, records
 from ligen_py.records.ledger import Reason
 
@@ -57,8 +58,16 @@ def test_windows_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
 
 def test_latin1_is_read_and_utf16_is_named(tmp_path: Path) -> None:
     assert names(written(tmp_path, "a.smi", "C caf\xe9".encode("latin-1"))) == ["caf\xe9"]
-    path = written(tmp_path, "b.smi", "C x".encode("utf-16"))
-    with pytest.raises(InputError, match=r"b\.smi: is UTF-16"):
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        path = written(tmp_path, "b.smi", "C x\nC y\n".encode(encoding))
+        with pytest.raises(InputError, match=r"b\.smi: is UTF-16"):
+            names(path)
+
+
+@pytest.mark.parametrize("start", NO_TEXT)
+def test_other_files_under_the_name_of_a_library_are_named(tmp_path: Path, start: bytes) -> None:
+    path = written(tmp_path, "a.csv", start + b"\x14\x00\x06,\nC\n")
+    with pytest.raises(InputError, match=r"a\.csv: is .*(Excel|xz|7z).*unpack it, or save"):
         names(path)
 
 
@@ -85,6 +94,17 @@ def test_a_block_ends_with_its_molecule(tmp_path: Path) -> None:
     block = BLOCK.format(name="x")
     path = written(tmp_path, "a.sdf", block + "> <value>\n" + "9" * 1000 + "\n\n$$$$\n")
     assert [record.text for record in records(path)] == [block]
+
+
+def test_molecules_that_no_delimiter_parts_are_not_taken_for_one(tmp_path: Path) -> None:
+    """As of `cat *.mol`: the second molecule would have no row in the ledger."""
+    block = BLOCK.format(name="x")
+    path = written(tmp_path, "a.sdf", block + block + "$$$$\n" + block + "$$$$\n")
+    assert [record.reason for record in records(path)] == [Reason.UNPARSABLE, Reason.NONE]
+    assert "put a line '$$$$' between them" in next(records(path)).text
+    data = "> <a>\n1\n\n> <block>\n" + BLOCK.format(name="y").replace("\n\n", "\n \n")
+    path = written(tmp_path, "b.sdf", block + data + "\n$$$$\n")
+    assert next(records(path)).reason == Reason.NONE, "a molecule as a data item"
 
 
 def test_an_unknown_format_is_named(tmp_path: Path) -> None:
@@ -199,7 +219,8 @@ def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
     [
         (
             {},
-            "no column is called after SMILES; name one with smiles_column; its columns are: a, b",
+            "no column is called after SMILES; name one with smiles_column, by its number in a "
+            "table without header; its columns are: a, b",
         ),
         ({"smiles_column": "c"}, "no column is called 'c'; its columns are: a, b"),
         (
@@ -218,10 +239,30 @@ def test_a_column_that_is_missing_is_named(
         read(path, **columns)
 
 
+def test_marks_within_names_of_columns_do_not_separate_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "id;Name (DE, FR, EN);SMILES\n1;a, b;CCO\n")
+    assert read(path) == [("CCO", "1", {"Name (DE, FR, EN)": "a, b"})]
+    path = written(tmp_path, "b.csv", "# made of a;b;c, smiles\nid,smiles\n1,CCO\n")
+    assert read(path) == [("CCO", "1", {})]
+
+
+def test_of_two_columns_the_one_with_stereo_is_read(tmp_path: Path) -> None:
+    """In PubChem's tables the canonical SMILES has none."""
+    path = written(tmp_path, "a.csv", "canonical_smiles,isomeric_smiles\nCC(F)O,C[C@H](F)O\n")
+    assert [text for text, _, _ in read(path)] == ["C[C@H](F)O"]
+
+
 def test_two_columns_of_smiles_are_not_guessed_between(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "old smiles,new smiles\nC,CC\n")
     with pytest.raises(InputError, match="several columns may contain SMILES"):
         read(path)
+
+
+def test_a_carriage_return_within_a_row_hides_no_other(tmp_path: Path) -> None:
+    """The second row would be cells of the first; in quotes it is a cell's own."""
+    path = written(tmp_path, "a.csv", 'id,smiles,n\n1,CCO,a\r2,CCN,b\n3,CCC,"a\rb"\r\n')
+    assert [record.reason for record in records(path)] == [Reason.UNPARSABLE, Reason.NONE]
+    assert "mixes line ends" in next(records(path)).text
 
 
 def test_a_row_without_smiles_and_one_beyond_bounds_keep_their_places(tmp_path: Path) -> None:
@@ -274,7 +315,7 @@ def test_mol2_holds_a_record_from_each_molecule_line_on(tmp_path: Path) -> None:
         (2, "a", "mol2"),
         (12, "b", "mol2"),
     ]
-    read(path)
+    assert names(written(tmp_path, "b.mol2", MOL2.format(name="*****"))) == ["line-1"]
     packed = written(tmp_path, "a.mol2.gz", gzip.compress(content.encode()))
     assert list(records(packed)) == list(records(path))
 
@@ -287,6 +328,13 @@ def test_data_items_of_an_sdf_are_columns_and_may_name_it(tmp_path: Path) -> Non
     path = written(tmp_path, "b.sdf", BLOCK.format(name="title") + items + "$$$$\n")
     assert read(path)[0][1:] == ("title", {"Price": "12\n13", "ID": "Z9 $$$$ x"})
     assert read(path, name_column="id", columns=("none",))[0][1:] == ("Z9 $$$$ x", {})
+
+
+def test_names_of_items_may_have_angle_brackets(tmp_path: Path) -> None:
+    """As RDKit reads them; cut at the first bracket the second item had the first one's name."""
+    items = "> <IC50 (>10 uM)>\n1\n\n>  <IC50 (>20 uM)>  (7)\n2\n\n"
+    path = written(tmp_path, "a.sdf", BLOCK.format(name="x") + items + "$$$$\n")
+    assert read(path)[0][2] == {"IC50 (>10 uM)": "1", "IC50 (>20 uM)": "2"}
 
 
 def test_a_title_may_look_like_an_end(tmp_path: Path) -> None:

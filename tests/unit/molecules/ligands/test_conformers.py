@@ -86,6 +86,41 @@ def test_ends_of_an_allene_are_at_right_angles_to_both_sides(
     assert energies == pytest.approx(energies[:1] * len(energies), abs=3)
 
 
+@pytest.mark.parametrize(
+    "smiles",
+    [
+        "C1CC/C=C/CCCC1",
+        "O[C@@H]1CC/C=C/CCC1",
+        "C[C@@H]1NC(=O)[C@H](C)NC(=O)[C@@H](C)NC(=O)[C@H](C)NC(=O)[C@@H](C)NC1=O",
+    ],
+)
+def test_the_minimisation_turns_nothing_into_another_isomer(smiles: str) -> None:
+    """Strain does: the cis cyclononene that came of a trans one was its lowest shape."""
+    made = embed_piece(Chem.MolFromSmiles(smiles), 1, smiles, 8)
+    assert made is not None
+    mol, energies = made
+    assert mol.GetNumConformers() == len(energies) > 3
+    for conformer in mol.GetConformers():
+        one = Chem.Mol(mol, confId=conformer.GetId())
+        Chem.AssignStereochemistryFrom3D(one)
+        assert Chem.MolToSmiles(Chem.RemoveHs(one)) == Chem.CanonSmiles(smiles)
+
+
+@pytest.mark.parametrize("smiles", ["FS(F)(F)(F)(F)c1ccccc1", "FS(F)(F)(F)(F)C(F)(F)F"])
+def test_pentafluorosulfanyl_groups_are_octahedra(smiles: str) -> None:
+    """No force field knows them: distance geometry alone had angles of 35 to 160 degrees."""
+    mol = conformers(smiles, 1)
+    (centre,) = (atom for atom in mol.GetAtoms() if atom.GetSymbol() == "S")
+    xyz = mol.GetConformer().GetPositions()
+    arms = xyz[[other.GetIdx() for other in centre.GetNeighbors()]] - xyz[centre.GetIdx()]
+    lengths = np.linalg.norm(arms, axis=1)
+    assert sorted(lengths.round(2)) == [1.58] * 5 + [1.80]
+    cosines = sorted((arms @ arms.T / np.outer(lengths, lengths))[np.triu_indices(6, 1)])
+    assert np.allclose(cosines, [-1] * 3 + [0] * 12, atol=1e-6)
+    placed = prepare(Record(1, "x", Chem.MolToMolBlock(mol), "mol"), SETTINGS)
+    assert placed.smiles == Chem.CanonSmiles(smiles), "RDKit marks the octahedron as a centre"
+
+
 def test_conformers_of_a_macrocycle_differ_in_its_ring() -> None:
     mol = conformers("O=C1CCCCCCCCCCCCO1", 6)
     (ring,) = flexible_rings(mol)

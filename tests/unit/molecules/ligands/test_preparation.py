@@ -341,6 +341,50 @@ def test_a_list_of_elements_is_no_molecule(listed: str, is_molecule: bool) -> No
     assert (found.reason, found.smiles) == (reason, "CN" * is_molecule)
 
 
+POLYMER = """M  STY  1   1 SRU
+M  SAL   1  2   2   3
+M  SBL   1  2   1   3
+M  SMT   1 n
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("A    4\nBoc\n", "the label 'Boc'"),
+        ("A    4\nCO2Et\n", "the label 'CO2Et'"),
+        ("A    4\nR1\n", "the label 'R1'"),
+        (POLYMER, "a polymer"),
+        (POLYMER.replace("SRU", "MUL"), ""),
+        ("A    4\nCH3\n", ""),
+        ("A    4\nC4\n", ""),
+        ("A    3\n3\n", ""),
+    ],
+)
+def test_what_stands_for_another_molecule_is_not_docked(lines: str, said: str) -> None:
+    text = Chem.MolToMolBlock(Chem.MolFromSmiles("CCOC")).replace("M  END", lines + "M  END")
+    found = prepare(Record(1, "x", text, "mol"), SETTINGS)
+    assert said in found.detail
+    assert found.reason == (Reason.UNPARSABLE if said else Reason.NONE)
+
+
+@pytest.mark.parametrize(
+    ("smiles", "reason", "said"),
+    [
+        ("*Cl.CCc1ccccc1 |m:0:4.5.6|", Reason.UNPARSABLE, "several atoms at once"),
+        ("CCOC |Sg:n:1,2:n:ht|", Reason.UNPARSABLE, "a polymer"),
+        ("[CH-]1C=CC=C1.[CH-]1C=CC=C1CN(C)C.[Fe+2]", Reason.UNSUPPORTED_ELEMENT, "for Fe"),
+        ("[Na+].[cH-]1cccc1", Reason.NONE, ""),
+    ],
+)
+def test_parts_of_a_drawing_are_not_docked_in_its_place(
+    smiles: str, reason: Reason, said: str
+) -> None:
+    """Ethylbenzene for its chloride, one unit for a polymer, cyclopentadiene for ferrocene."""
+    found = ligand(smiles)
+    assert (found.reason, said in found.detail) == (reason, True)
+
+
 def test_a_block_cut_short_is_unparsable() -> None:
     text = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
     for cut in range(0, len(text) - 2, 7):
@@ -494,6 +538,12 @@ def test_the_reason_is_rdkits_error_and_not_its_warning() -> None:
     assert found.detail == "Explicit valence for atom # 1 N, 4, is greater than permitted"
     typed = "@<TRIPOS>MOLECULE\nx\n1 0\nSMALL\nNO_CHARGES\n\n@<TRIPOS>ATOM\n1 C 0 0 0 c3 1 x 0\n"
     assert prepare(Record(1, "x", typed, "mol2"), SETTINGS).detail == "Element 'c3' not found"
+
+
+def test_the_reason_is_that_of_a_bond_drawn_twice() -> None:
+    text = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO")).replace("  2  3  1  0", "  2  1  1  0")
+    found = prepare(Record(1, "x", text, "mol"), SETTINGS)
+    assert found.detail == "RDKit: Pre-condition Violation: bond already exists"
 
 
 def test_what_must_be_embedded_is_left_to_be_made_alone(tmp_path: Path) -> None:

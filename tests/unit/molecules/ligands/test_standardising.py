@@ -11,7 +11,7 @@ from rdkit.Chem import rdDistGeom
 from ligen_py.molecules.graph import holds
 from ligen_py.molecules.ligands import standardising
 from ligen_py.molecules.ligands.conformers import macrocycle
-from ligen_py.molecules.ligands.standardising import canonical_smiles, standardise
+from ligen_py.molecules.ligands.standardising import MIXTURE, canonical_smiles, standardise
 from ligen_py.molecules.surroundings import surroundings
 
 DRAWN = [
@@ -36,6 +36,36 @@ def test_a_drawing_has_one_parent_and_says_what_went(
     found, noted, _ = standardise(Chem.MolFromSmiles(drawn))
     assert canonical_smiles(found) == Chem.CanonSmiles(parent)
     assert noted == notes
+
+
+@pytest.mark.parametrize(
+    "smiles", ["CCCC(CCC)C(=O)O.CCCC(CCC)C(=O)[O-].[Na+]", "CCCCC[NH3+].CCCCCN.[Cl-]"]
+)
+def test_an_acid_beside_its_anion_is_no_mixture(smiles: str) -> None:
+    """Divalproex is a salt of one parent; with `mixtures: reject` it was rejected."""
+    assert not any(
+        note.startswith(MIXTURE) for note in standardise(Chem.MolFromSmiles(smiles)).notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("drawn", "parent"),
+    [
+        ("CN[S+2]([O-])([O-])c1ccccc1", "CNS(=O)(=O)c1ccccc1"),
+        ("C[S+2]([O-])([O-])O", "CS(=O)(=O)O"),
+        ("C[S+](=O)([O-])C", "CS(C)(=O)=O"),
+        ("C[P+]([O-])(O)O", "CP(=O)(O)O"),
+        ("OC[P+]([O-])([O-])O.[Na+]", "O=P(O)(O)CO"),
+        ("C[P@+]([O-])(CC)c1ccccc1", "CC[P@](C)(=O)c1ccccc1"),
+        ("C[S+]([O-])C", "C[S+](C)[O-]"),
+        ("C[P+](C)(C)[CH2-]", "[CH2-][P+](C)(C)C"),
+    ],
+)
+def test_sulfonyl_and_phosphoryl_groups_drawn_with_charges(drawn: str, parent: str) -> None:
+    """With charges no acid beside them is one: a sulfonic acid was docked neutral."""
+    found = standardise(Chem.MolFromSmiles(drawn))
+    assert canonical_smiles(found.mol) == Chem.CanonSmiles(parent)
+    assert found.as_drawn == (canonical_smiles(Chem.MolFromSmiles(drawn)) == parent)
 
 
 def test_heavy_atoms_keep_their_coordinates() -> None:
@@ -146,6 +176,27 @@ def test_charges_that_a_neighbour_balances_are_as_drawn(
 def test_other_charges_are_left_to_the_rules(smiles: str, parent: str) -> None:
     found = standardise(Chem.MolFromSmiles(smiles))
     assert Chem.MolToSmiles(found.mol) == Chem.CanonSmiles(parent)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "also", "parent"),
+    [
+        ("C[n+]1cc[nH]c1", "Cn1cc[nH+]c1", "Cn1ccnc1"),
+        ("C[N+](C)=C(N)N", "CN(C)C(N)=[NH2+]", "CN(C)C(=N)N"),
+        ("C[N+](C)=c1cc[nH]cc1", "CN(C)c1cc[nH+]cc1", "CN(C)c1ccncc1"),
+        ("C[n+]1ccccc1N", "C[n+]1ccccc1N", "C[n+]1ccccc1N"),
+        ("CN(C)C(N)=[N+](C)CC[n+]1cc[nH]c1", "CN(C)C(=[NH2+])N(C)CCn1cc[nH+]c1", None),
+        ("C[n+]1ccn(C)c1", "Cn1cc[n+](C)c1", "Cn1cc[n+](C)c1"),
+        ("Cc1ncc(C[n+]2csc(CCO)c2C)c(N)n1", "Cc1ncc(C[n+]2csc(CCO)c2C)c(N)n1", None),
+    ],
+)
+def test_a_cation_has_one_parent_wherever_its_charge_is_drawn(
+    drawn: str, also: str, parent: str | None
+) -> None:
+    """With the charge at an alkylated nitrogen it cannot lose its proton: an imidazole of pKa 7."""
+    found = {canonical_smiles(standardise(Chem.MolFromSmiles(one)).mol) for one in (drawn, also)}
+    assert len(found) == 1
+    assert parent is None or found == {parent}
 
 
 @pytest.mark.parametrize(

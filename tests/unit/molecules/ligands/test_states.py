@@ -200,6 +200,21 @@ def test_states_that_cannot_be_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
+    ("drawn", "count"),
+    [
+        ("ClC1=C(Cl)C2(Cl)C3C(Cl)C=CC3C1(Cl)C2(Cl)Cl", 4),  # 16 of 32 are possible
+        ("NC12CC3CC(CC(C3)C1)C2", 1),
+        ("CC(O)C12CC3CC(CC(C3)C1)C2", 2),
+    ],
+)
+def test_isomers_that_bridges_exclude_take_no_place_of_others(drawn: str, count: int) -> None:
+    """Of the first eight isomers of heptachlor three are possible, and adamantanes have one."""
+    found = of(drawn)
+    assert len(set(states(found))) == count
+    assert ("stereoisomers are open" in found.note) == (count == 4)
+
+
+@pytest.mark.parametrize(
     ("given", "parent", "docked"),
     [
         ("C[C@@H](F)Cl |&1:1|", "C[C@H](F)Cl |&1:1|", {"C[C@@H](F)Cl", "C[C@H](F)Cl"}),
