@@ -173,9 +173,10 @@ def _note_assembly(selection: Selection, name: str) -> None:
         reason = f"copy of chain {origin} in assembly {name}"
         selection.note(f"chain {copied}", reason, "added", count)
     selection.drop(atoms.copy < 0, f"not in assembly {name}", chain)
+    placed = selection.open & np.isfinite(atoms.xyz).all(axis=1)
     twice = [
         two
-        for one, two in near_pairs(atoms.xyz, selection.open, SAME_ATOM).tolist()
+        for one, two in near_pairs(atoms.xyz, placed, SAME_ATOM).tolist()
         if atoms.copy[one] != atoms.copy[two]
         and atoms.name[one] == atoms.name[two]
         and atoms.place[one][1:] == atoms.place[two][1:]
@@ -296,8 +297,8 @@ def _drop_hetero(
     to_ligand = {number: nearest(xyz, site.ligand) for number, xyz in heavy.items()}
     itself = {
         number
-        for number, distance in to_ligand.items()
-        if len(distance) and (distance < SAME_PLACE).mean() > 0.5
+        for number, index in groups
+        if _is_there(to_ligand[number], selection.atoms.altloc[index[selection.heavy[index]]])
     }
     names = {selection.places[number].residue for number in itself if not selection.polymer[number]}
     for number, index in groups:
@@ -319,6 +320,17 @@ def _drop_hetero(
         elif site.distance(xyz).min() > most:
             kind = describe(selection, index, number in bound)
             selection.drop(index, f"{kind} farther than {most:g} A: {away(xyz, site)}{tie}", each)
+
+
+def _is_there(distance: np.ndarray, altloc: np.ndarray) -> bool:
+    """Whether more than half of some atoms, or of one of their locations, are the ligand's.
+
+    The reference ligand has one location, its residue in the structure may have two.
+    """
+    same = distance < SAME_PLACE
+    letters = [np.isin(altloc, ("", letter)) for letter in sorted(set(altloc))]
+    parts = [same, *(same[mine] for mine in letters)]
+    return any(len(part) and part.mean() > 0.5 for part in parts)
 
 
 def _drop_waters(
