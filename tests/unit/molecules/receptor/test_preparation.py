@@ -842,6 +842,12 @@ def test_the_site_is_the_heavy_atom_centroid_in_every_format(
     assert site.half_side == 7.0
 
 
+def test_a_mol2_whose_types_do_not_go_together_has_places_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "a.mol2"
+    path.write_text(MOL2.replace(" C.3", " C.cat", 1))
+    assert site_of_ligand(path, 7.0).center == CENTER
+
+
 def test_hydrogens_without_elements_are_no_holmium(tmp_path: Path, ligand_site: Site) -> None:
     line = het("HO1", "LIG", 1, (3.0, 1.0, 0.0))
     lines = [
@@ -878,6 +884,7 @@ def test_a_ligand_outside_the_box_and_further_molecules_are_reported(
         ("a.sdf", "", "contains no readable molecule"),
         ("a.sdf", "rubbish\n", "contains no readable molecule"),
         ("a.mol2", "rubbish\n", "contains no readable molecule"),
+        ("a.mol2", MOL2.replace(" C.3", " c3"), "a MOL2 file with SYBYL's atom types"),
         ("a.pdb", "rubbish\n", "has 0 heavy atoms"),
         ("a.pdb", f"{ALANINES[0]}\n{ALANINES[1][:30]}{'*' * 24}\n", "line 2: no coordinates"),
         ("a.xyz", LIGAND, "give an SDF, PDB or MOL2 file"),
