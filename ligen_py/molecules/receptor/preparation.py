@@ -452,7 +452,7 @@ def _keep(
         xyz, place = selection.xyz[index], selection.places[number]
         kind = describe(selection, index, number in bound)
         if kind in ("metal", "ion"):
-            selection.note(str(place), metal_type(selection.atoms.symbol[index[0]]))
+            selection.note(str(place), metal_type(selection.atoms.symbol[index[0]], place.residue))
         elif kind != "water":
             selection.note(str(place), f"{kind}, {seen.get(number, NO_TEMPLATE)}")
         free = kind not in ("metal", "ion", "water") and not wanted[number]
