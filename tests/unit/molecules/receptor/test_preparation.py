@@ -1594,12 +1594,15 @@ def test_what_pdb2pqr_does_not_see_keeps_the_hydrogens_of_the_file(tmp_path: Pat
     assert words == "added: polar hydrogens for AutoDock4, by PDB2PQR"
 
 
-def test_pdb2pqr_begins_no_chain_behind_a_modified_residue(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0, 60])
+def test_an_amide_behind_a_modified_residue_has_its_hydrogen(tmp_path: Path, place: int) -> None:
+    """With PDB2PQR it had three where a chain began, else one on the wrong side or none."""
     lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
     lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
-    first = lines[0][22:26]
-    lines = [f"{x[:17]}XYZ{x[20:]}" if x[22:26] == first else x for x in lines]
-    nitrogen = next(x for x in lines if x[22:26] != first)
+    number = list(dict.fromkeys(line[22:26] for line in lines))[place]
+    lines = [f"{x[:17]}XYZ{x[20:]}" if x[22:26] == number else x for x in lines]
+    row = max(row for row, line in enumerate(lines) if line[22:26] == number)
+    nitrogen = lines[row + 1]
     xyz = tuple(float(nitrogen[start : start + 8]) for start in (30, 38, 46))
     prepared = keep(write(tmp_path / "a.pdb", lines), site_at(xyz, 8.0), protonation="propka")
     ad4 = prepared.typed["ad4"]
