@@ -427,10 +427,11 @@ def _templates(
     pyrroles = _pyrroles(heavy, members)
     anions = dict.fromkeys(_oxides(heavy, members), OXIDE) | dict.fromkeys(pyrroles, PYRROLE)
     anions |= dict.fromkeys(_ends_of_acids(heavy, members, pyrroles), END_OF_ACID)
-    every = [
-        each or perceived.get(i) or _by_element(i, heavy, binding, anions)
-        for i, each in enumerate(result)
-    ]
+    result = [each or perceived.get(i) for i, each in enumerate(result)]
+    for i, each in enumerate(result):
+        if each and each.hydrogens and heavy.symbol[i] == "S" and i in binding and i not in given:
+            result[i] = _thiolate(each)
+    every = [each or _by_element(i, heavy, binding, anions) for i, each in enumerate(result)]
     return every, states, found
 
 
@@ -852,6 +853,12 @@ def _without_hydrogens(template: Template, most: int = 4) -> Template:
     return template._replace(
         charge=charged, hydrogens=left, hydrogen_charge=template.hydrogen_charge if left else 0.0
     )
+
+
+def _thiolate(thiol: Template) -> Template:
+    """The sulfur of a cofactor without its hydrogen, as that of a cysteine that binds a metal."""
+    bare = _without_hydrogens(thiol)
+    return bare._replace(charge=bare.charge - 1)
 
 
 def _by_element(i: int, heavy: Heavy, binding: Set[int], anions: Mapping[int, float]) -> Template:
