@@ -177,8 +177,8 @@ def site_of_residues(selection: Selection, words: Sequence[str], half_side: floa
 def nearby(selection: Selection, center: tuple[float, float, float]) -> str:
     """The surroundings of a point in words: hetero groups near it, or else the nearest residue."""
     distance = np.linalg.norm(selection.xyz - np.array(center), axis=1)
-    mine = selection.open & selection.heavy
-    free = mine & ~(selection.polymer | selection.water)[selection.residue]
+    mine = selection.open & selection.heavy & ~selection.water[selection.residue]
+    free = mine & ~selection.polymer[selection.residue]
     groups = sorted(set(selection.residue[free & (distance < HERE)].tolist()))
     if groups:
         return ", ".join(str(selection.places[number]) for number in groups)

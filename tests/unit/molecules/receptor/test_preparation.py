@@ -17,6 +17,7 @@ from ligen_py.molecules.receptor.preparation import Prepared, open_structure, pr
 from ligen_py.molecules.receptor.selection import Selection, near_pairs
 from ligen_py.molecules.receptor.site import (
     Site,
+    nearby,
     site_at,
     site_of_ligand,
     site_of_residue,
@@ -1523,6 +1524,12 @@ def test_a_site_is_a_ligand_or_residues_of_the_structure(tmp_path: Path) -> None
     assert both.center == pytest.approx(tuple(expected))
     with pytest.raises(InputError, match="A/ALA/1 is part of a chain"):
         site_of_residue(again, "A/ALA/1", 9.0)
+
+
+def test_a_place_is_beside_a_residue_and_not_beside_the_water_in_it(tmp_path: Path) -> None:
+    lines = [*ALANINES, het("O", "HOH", 80, (0.0, 0.0, 0.0), "O")]
+    selection = open_structure(write(tmp_path / "a.pdb", lines), Structure())
+    assert nearby(selection, (0.0, 0.5, 0.0)) == "near A/ALA/1"
 
 
 @pytest.mark.parametrize(("occupancy", "x"), [(0.4, 1.0), (0.5, 1.0), (0.6, 3.0)])
