@@ -22,7 +22,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.receptor.selection import (
-    ISOPEPTIDES,
+    CROSSLINKS,
     POLYMER_LINKS,
     Selection,
     linked,
@@ -176,7 +176,7 @@ def _take(
     rows = {(place_of[i].chain, *seqid[place_of[i]], name[i]): i for i in index.tolist()}
     binding, tied, beside = _held(selection, index)
     amides = _amides(selection, index)
-    links = selection.pairs[linked(selection, selection.pairs, ISOPEPTIDES)]
+    links = selection.pairs[linked(selection, selection.pairs, CROSSLINKS)]
     bridged = set(selection.residue[links.ravel()].tolist())
     hydrogens: list[list[float]] = []
     numbers: set[int] = set()
@@ -200,7 +200,7 @@ def _take(
                 selection.note(place, words)
                 continue
             if number in bridged:
-                words = "an isopeptide, which PDB2PQR does not know; left as it is"
+                words = "bound to another side chain, which PDB2PQR does not know; left as it is"
                 selection.note(place, words)
                 continue
             if turned and number in beside:

@@ -28,7 +28,10 @@ ISOPEPTIDES = frozenset((
     ("NZ", "C"), ("C", "NZ"), ("NZ", "CG"), ("CG", "NZ"), ("NZ", "CD"), ("CD", "NZ"),
 ))  # fmt: skip
 """A lysine bound to the end of a chain, an aspartate or a glutamate."""
-BRIDGES = ISOPEPTIDES | {("SG", "SG")}
+THIOETHERS = frozenset((("SG", "CE1"), ("CE1", "SG"), ("SG", "CE2"), ("CE2", "SG")))
+"""A cysteine bound to a histidine, as in tyrosinase, or to a tyrosine, as in galactose oxidase."""
+CROSSLINKS = ISOPEPTIDES | THIOETHERS
+BRIDGES = CROSSLINKS | {("SG", "SG")}
 LINKS = POLYMER_LINKS | BRIDGES
 """Names of atoms through which residues are bound; bridges may be between two chains."""
 

@@ -1406,6 +1406,24 @@ def test_an_isopeptide_has_no_charges(tmp_path: Path, ligand_site: Site, chain: 
     assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
 
 
+@pytest.mark.parametrize(("residue", "name"), [("HIS", "CE1"), ("TYR", "CE2")])
+@pytest.mark.parametrize(("x", "hydrogens"), [(1.8, 0), (2.4, 1)])
+def test_a_cysteine_bound_to_a_ring_is_no_thiol(
+    tmp_path: Path, ligand_site: Site, residue: str, name: str, x: float, hydrogens: int
+) -> None:
+    lines = [
+        *ALANINES,
+        atom("CB", "CYS", 20, (-0.8, 7.6, 0.0)),
+        atom("SG", "CYS", 20, (0.0, 6.0, 0.0), "S"),
+        atom(name, residue, 22, (x, 6.0, 0.0)),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    sulfur = prepared.receptor.xyz[labels(prepared).index("A/CYS/20/SG")]
+    ad4 = prepared.typed["ad4"]
+    near = np.linalg.norm(ad4.xyz - sulfur, axis=1) < 1.4
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == hydrogens
+
+
 def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) -> None:
     lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
     lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
@@ -1447,7 +1465,7 @@ def test_pdb2pqr_gives_an_isopeptide_no_ammonium_ion(tmp_path: Path) -> None:
     ad4 = prepared.typed["ad4"]
     near = np.linalg.norm(ad4.xyz - end, axis=1) < 1.3
     assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
-    words = "noted: an isopeptide, which PDB2PQR does not know; left as it is"
+    words = "noted: bound to another side chain, which PDB2PQR does not know; left as it is"
     assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
 
 
