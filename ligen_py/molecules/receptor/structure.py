@@ -43,6 +43,9 @@ IONS = {
 VALENCE = "0123456789+-"
 """What names of ions have beside the element: PDB's FE2 and CU1, CHARMM's ZN2, Amber's Na+."""
 
+OF_COFACTORS = frozenset(("FE", "MG", "MN", "ZN"))
+"""Metals whose names are those of no other atoms; a carbon may be called CO, a nitrogen NI."""
+
 MASSLESS = ("OM",)
 """Names of the charged point of a water with four, where another one says oxygen."""
 
@@ -156,7 +159,7 @@ def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
     try:
         if not first.lower().startswith("data_"):
             expected = count_records(path, text)
-            return gemmi.read_pdb_string(_three_letters(text)), expected
+            return gemmi.read_pdb_string(_metals_first(_three_letters(text))), expected
         document = gemmi.cif.read_string(text)
         found = [len(block.find_mmcif_category("_atom_site.")) for block in document]
         block = document[found.index(max(found))]
@@ -187,6 +190,21 @@ def _three_letters(text: str) -> str:
         return text
     for row in rows:
         lines[row] = f"{lines[row][:17]}{FOUR_LETTERS[lines[row][17:21]]} {lines[row][21:]}"
+    return "\n".join(lines)
+
+
+def _metals_first(text: str) -> str:
+    """A PDB file with the metals of cofactors where the parser expects names of two letters.
+
+    CHARMM and GROMACS write all names one column behind that, and no elements: the iron of a haem
+    would be fluorine, the magnesium of a chlorophyll nothing.
+    """
+    lines = text.split("\n")
+    for row, line in enumerate(lines):
+        if line[:4].upper() in ("ATOM", "HETA") and not line[76:78].strip() and line[12] == " ":
+            name = line[12:16].strip()
+            if name.upper().strip(VALENCE) in OF_COFACTORS and len(name) < 4:
+                lines[row] = f"{line[:12]}{name:<4}{line[16:]}"
     return "\n".join(lines)
 
 

@@ -236,6 +236,21 @@ def test_ions_of_simulations_are_no_nitrogen_or_carbon(
     assert found == gemmi.Element(element).atomic_number
 
 
+@pytest.mark.parametrize(
+    ("name", "residue", "element"),
+    [("FE", "HEM", "FE"), ("MG", "CLA", "MG"), ("FE2", "SF4", "FE"), ("ZN", "ZNH", "ZN")],
+)
+def test_metals_of_cofactors_are_no_fluorine_where_names_are_one_column_on(
+    tmp_path: Path, ligand_site: Site, name: str, residue: str, element: str
+) -> None:
+    atoms = [het(name, residue, 50, (-5.0, 0.0, 0.0)), het("S1", residue, 50, (-5.0, 2.3, 0.0))]
+    bare = [f"{line[:12]} {line[12:16].strip():<3}{line[16:76]}" for line in atoms]
+    prepared = run(tmp_path, [*ALANINES, *bare], ligand_site)
+    found = dict(zip(labels(prepared), prepared.receptor.element.tolist(), strict=True))
+    assert found[f"A/{residue}/50/{name}"] == gemmi.Element(element).atomic_number
+    assert found[f"A/{residue}/50/S1"] == 16
+
+
 @pytest.mark.parametrize("shift", [0, 7])
 def test_caps_within_amino_acids_are_residues_of_their_own(
     tmp_path: Path, ligand_site: Site, shift: int
