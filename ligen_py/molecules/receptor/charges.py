@@ -21,6 +21,7 @@ from rdkit import Chem, rdBase
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.receptor import cofactors
+from ligen_py.molecules.receptor.structure import OTHER
 from ligen_py.molecules.residues import SAME_AS, WATERS, atom_name
 from ligen_py.molecules.typing.ad4 import charged_receptor, ligand_types
 from ligen_py.molecules.typing.gasteiger import gasteiger
@@ -449,7 +450,7 @@ def cofactor(
     atom; `smiles` are those of the config, by name. `hydrogens` are those of a file on each atom,
     of which only polar ones count; none where the file has no polar one.
     """
-    name = residue.upper()
+    name = residue.upper().removesuffix(OTHER)
     text = smiles.get(name) or cofactors.known().get(name, "")
     match = cofactors.placed(text, symbols, bonded) if text else None
     if not match:

@@ -46,7 +46,7 @@ from ligen_py.molecules.receptor.selection import (
     near_pairs,
 )
 from ligen_py.molecules.receptor.site import Site, locate
-from ligen_py.molecules.receptor.structure import read_atoms
+from ligen_py.molecules.receptor.structure import OTHER, read_atoms
 from ligen_py.molecules.residues import SAME_AS
 from ligen_py.molecules.typing.input import ReceptorAtoms
 from ligen_py.molecules.typing.xscore_cofactors import cofactor_types, with_hydrogens
@@ -221,11 +221,11 @@ def _warn_of_cofactors(
     selection: Selection, near: np.ndarray, given: Mapping[str, str], found: set[int]
 ) -> None:
     """Say where the SMILES of a cofactor, which a config gives, is that of no residue."""
-    names = {place.residue.upper() for place in selection.places}
+    names = {place.residue.upper().removesuffix(OTHER) for place in selection.places}
     for name in sorted(set(given) - names):
         log.warning("cofactors.%s: no residue of %s is called so", name, selection.source)
     unlike = {
-        selection.places[number].residue.upper(): selection.places[number]
+        selection.places[number].residue.upper().removesuffix(OTHER): selection.places[number]
         for number in np.unique(selection.residue[near])[::-1].tolist()
         if number not in found
     }

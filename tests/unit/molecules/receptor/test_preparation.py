@@ -251,6 +251,39 @@ def test_metals_of_cofactors_are_no_fluorine_where_names_are_one_column_on(
     assert found[f"A/{residue}/50/S1"] == 16
 
 
+def test_a_molecule_that_is_called_like_a_state_or_water_is_what_it_is(tmp_path: Path) -> None:
+    """Phosphohistidine had the charge of a histidinium ion, sorbose left as water."""
+    histidine = {
+        "CG": (0.0, 0.0, 0.0), "CD2": (1.36, 0.0, 0.0), "NE2": (1.78, 1.31, 0.0),
+        "CE1": (0.66, 2.04, 0.0), "ND1": (-0.45, 1.3, 0.0), "CB": (-0.85, -1.25, 0.0),
+    }  # fmt: skip
+    phosphate = {
+        "P": (-2.14, 1.77, 0.0), "O1P": (-2.2, 3.28, 0.0), "O2P": (-2.8, 1.2, 1.25),
+        "O3P": (-2.8, 1.2, -1.25),
+    }  # fmt: skip
+    ring = [atom(name, "HIP", 40, xyz, name[0]) for name, xyz in histidine.items()]
+    more = [atom(name, "HIP", 40, xyz, name[0]) for name, xyz in phosphate.items()]
+    sugar = [het("C1", "SOL", 50, (0.0, 6.0, 0.0)), het("O1", "SOL", 50, (1.43, 6.0, 0.0), "O")]
+    water = het("O", "SOL", 51, (4.0, 6.0, 4.0), "O")
+    site = site_at((0.0, 0.0, 0.0), 12.0)
+    found = run(tmp_path, [*ALANINES, *ring, *more, *sugar, water], site)
+    assert {label.split("/")[1] for label in labels(found)} == {"ALA", "HIP'", "SOL'"}
+    ad4 = found.typed["ad4"]
+    charges = dict(zip(labels(found), ad4.partial_charge.tolist(), strict=False))
+    assert charges["A/HIP'/40/O1P"] < -0.2
+    selection = open_structure(tmp_path / "receptor.pdb", Structure())
+    for word in ("SOL", "A/50", "A/SOL/50", "A/SOL'/50"):
+        assert site_of_residue(selection, word, 9.0).center == pytest.approx((0.715, 6.0, 0.0))
+    plain = run(tmp_path, [*ALANINES, *ring], site)
+    assert "A/HIP/40/CG" in labels(plain)
+    end = run(tmp_path, [*ALANINES, *ring, atom("OT", "HIP", 40, (-1.0, -2.3, 1.0), "O")], site)
+    assert "A/HIP/40/CG" in labels(end)
+    # Without elements and with names one column to the left HE1 is no helium.
+    bare = [*ALANINES, *ring, atom("HE1", "HIP", 40, (0.8, 3.1, 0.0), "H")]
+    bare = [f"{line[:12]}{line[12:16].strip():<4}{line[16:76]}" for line in bare]
+    assert labels(run(tmp_path, bare, site)) == labels(plain)
+
+
 @pytest.mark.parametrize("shift", [0, 7])
 def test_caps_within_amino_acids_are_residues_of_their_own(
     tmp_path: Path, ligand_site: Site, shift: int
