@@ -271,6 +271,7 @@ def test_a_molecule_that_is_called_like_a_state_or_water_is_what_it_is(tmp_path:
     ad4 = found.typed["ad4"]
     charges = dict(zip(labels(found), ad4.partial_charge.tolist(), strict=False))
     assert charges["A/HIP'/40/O1P"] < -0.2
+    assert " P   HIP A  40 " in receptor_pdb(found.whole, ad4)
     selection = open_structure(tmp_path / "receptor.pdb", Structure())
     for word in ("SOL", "A/50", "A/SOL/50", "A/SOL'/50"):
         assert site_of_residue(selection, word, 9.0).center == pytest.approx((0.715, 6.0, 0.0))
