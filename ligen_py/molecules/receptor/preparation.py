@@ -257,7 +257,8 @@ def _choose(
     if settings.waters == "near":
         _drop_waters(selection, site, settings, wanted)
     unknown = selection.atoms.element == 0
-    selection.drop(unknown, "unknown element: write it into columns 77 and 78", each)
+    reason = "unknown element: write it into columns 77 and 78, in mmCIF into type_symbol"
+    selection.drop(unknown, reason, each)
     _check_box(selection, site)
     _check_names(selection, site, settings.margin)
     return wanted, bound

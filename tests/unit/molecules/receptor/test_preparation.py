@@ -779,6 +779,14 @@ def test_unknown_coordinates_in_mmcif_are_dropped_with_a_row(
     assert sum(count for _, count, _ in settled(prepared)) == 8
 
 
+def test_an_unknown_element_of_mmcif_is_in_no_columns(tmp_path: Path, ligand_site: Site) -> None:
+    path = cif(tmp_path)
+    path.write_text(path.read_text().replace(" C CB ", " X XB "))
+    action, atoms, reason = rows(keep(path, ligand_site))["A/ALA/1"]
+    assert (action, atoms) == ("dropped", 1)
+    assert "type_symbol" in reason
+
+
 def test_an_element_left_out_is_the_first_letter_of_the_name(
     tmp_path: Path, ligand_site: Site
 ) -> None:
