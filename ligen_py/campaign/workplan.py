@@ -561,6 +561,8 @@ class Workplan:
 
     def _files_of(self, part: Part, results: str) -> PartFiles:
         control = part.library.startswith(CONTROL)
+        # A reference ligand that cannot be docked again is at least shown beside the hits.
+        is_listed = control or self.control(part.target) is None
         return PartFiles(
             target=self.pockets[part.target].target,
             conformation=self.pockets[part.target].conformation,
@@ -568,7 +570,7 @@ class Workplan:
             file=self._chunk_files[part.library][part.chunk].name,
             **_paths(part, results),
             control=control,
-            crystal=self.crystal(part.target) if control else None,
+            crystal=self.crystal(part.target) if is_listed else None,
         )
 
     @property
@@ -655,8 +657,8 @@ class Workplan:
         return " ".join(words)
 
     def crystals(self) -> list[Path]:
-        """The reference ligands of all controls."""
-        found = (self.crystal(pocket) for pocket in self.pockets if self.control(pocket))
+        """The reference ligands of all sites."""
+        found = (self.crystal(pocket) for pocket in self.pockets)
         return list(dict.fromkeys(path for path in found if path is not None))
 
 

@@ -209,6 +209,22 @@ def test_the_scripts_open_what_is_there(campaign: Path) -> None:
     assert "hide #2.2-6 models" in (folder / "a.cxc").read_text().splitlines()
 
 
+@pytest.mark.parametrize("ending", ["pdb", "mol2"])
+def test_the_scripts_open_a_reference_that_is_no_control(tmp_path: Path, ending: str) -> None:
+    crystal = tmp_path / f"crystal.{ending}"
+    crystal.write_text("as it was given\n")
+    part = replace(write_part(tmp_path, "a", "lib", "1-of-1", MOLECULES), crystal=crystal)
+    write_manifest(tmp_path / "manifest.tsv", [part])
+    campaign = tmp_path / "campaign.h5"
+    flags = ["--manifest", str(tmp_path / "manifest.tsv"), "--output", str(campaign), "--quiet"]
+    assert aggregate.main([*flags, "--top-poses", "10"]) == 0
+    assert run(campaign) == 0
+    shown = f"a-reference.{ending}"
+    assert (tmp_path / "export" / shown).read_text() == crystal.read_text()
+    for script in ("a.pml", "a.cxc"):
+        assert shown in (tmp_path / "export" / script).read_text()
+
+
 SPEC = r"#\d+(?:\.\d+)?(?:-\d+)?"
 """Models in ChimeraX, such as #3 or #3.2-20."""
 

@@ -147,6 +147,11 @@ def test_a_reference_without_bond_orders_makes_no_control(folder: Path) -> None:
     plan = Workplan.of(config(targets=targets), "c.yaml", folder)
     assert plan.control("a") is None
     assert {part.library for part in plan.parts()} == {"lib"}
+    # Scripts for viewers find it in the manifest all the same.
+    assert {part.crystal for part in plan.manifest("results").parts} == {folder / "l.pdb"}
+    assert plan.crystals() == [folder / "l.pdb"]
+    (drawn, *_) = Workplan.of(config(), "c.yaml", folder).manifest("results").parts
+    assert drawn.crystal is None
 
 
 def test_the_manifest_is_what_aggregate_reads(folder: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor.structure import read_atoms
+from ligen_py.molecules.receptor.structure import OTHER, read_atoms
 from ligen_py.molecules.residues import SAME_AS
 
 REACH = 6.0
@@ -35,7 +35,8 @@ def protein_chains(path: Path) -> list[ProteinChain]:
     found: dict[str, dict[tuple[int, str], tuple[str, str]]] = {}
     for row in np.flatnonzero(seen):
         place = atoms.place[row]
-        known = gemmi.find_tabulated_residue(SAME_AS.get(place.residue, place.residue))
+        name = place.residue.removesuffix(OTHER)
+        known = gemmi.find_tabulated_residue(SAME_AS.get(name, name))
         if known.is_amino_acid():
             letter = known.one_letter_code.upper().strip() or "X"
             chain = found.setdefault(place.chain, {})

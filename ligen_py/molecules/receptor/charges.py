@@ -21,6 +21,7 @@ from rdkit import Chem, rdBase
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.graph import Graph
 from ligen_py.molecules.receptor import cofactors
+from ligen_py.molecules.receptor.structure import OTHER
 from ligen_py.molecules.residues import SAME_AS, WATERS, atom_name
 from ligen_py.molecules.typing.ad4 import charged_receptor, ligand_types
 from ligen_py.molecules.typing.gasteiger import gasteiger
@@ -117,6 +118,13 @@ METAL = {
 """Type and charge; metals that AutoDock4 lacks take the type of the most alike, others zinc's. With
 -1 of each fluoride AlF4- and MgF3- have theirs."""
 
+IONS = {
+    "CU1": 1, "YB2": 2, "3CO": 3, "3NI": 3, "AU3": 3, "BS3": 3, "CU3": 3, "IR3": 3, "MN3": 3,
+    "NCO": 3, "NRU": 3, "RH3": 3, "4TI": 4, "OS4": 4, "PT4": 4,
+}  # fmt: skip
+"""Charge of metals whose residue name in the PDB stands for a state, where it is another. NCO and
+NRU are hexammines."""
+
 ORGANIC = {
     "C": Ad4Type.C, "N": Ad4Type.N, "O": Ad4Type.OA, "S": Ad4Type.S, "SE": Ad4Type.S,
     "P": Ad4Type.P, "F": Ad4Type.F, "CL": Ad4Type.CL, "BR": Ad4Type.BR, "I": Ad4Type.I,
@@ -135,6 +143,9 @@ OXIDE, FEWEST_OXIDES = -1.0, 3
 PYRROLE, FEWEST_PYRROLES = -0.5, 4
 """Charge of a nitrogen of a tetrapyrrole that binds its metal, and how many make one. With 2 of the
 metal chlorophylls, haems without a SMILES and cobalamins (their phosphate included) have 0."""
+
+END_OF_ACID = -0.5
+"""Charge of each oxygen of a carboxylate of a tetrapyrrole: haem a has -2, sirohaem -8."""
 
 WATER = (-0.411, 0.205)
 """Gasteiger charges of water: oxygen, each hydrogen."""
@@ -274,11 +285,17 @@ def is_ring_nitrogen(heavy: Heavy, i: int) -> bool:
     return heavy.name[i] in RING_NITROGENS and _residue(i, heavy) == "HIS"
 
 
-def metal_type(symbol: str) -> str:
+def _metal(symbol: str, residue: str) -> tuple[Ad4Type, int]:
+    """AutoDock4's type and the charge of a metal."""
+    kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
+    return kind, IONS.get(residue.upper(), valence)
+
+
+def metal_type(symbol: str, residue: str) -> str:
     """How the scoring functions see a metal or a halide ion, in words."""
     if symbol in HALIDES:
         return "a halide ion for X-Score and Vina; AutoDock4 charge -1"
-    kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
+    kind, valence = _metal(symbol, residue)
     own = kind.name == symbol
     stand_in = f"type {kind.name}" if own else f"has no {symbol}, takes {kind.name}"
     return f"a metal for X-Score and Vina; AutoDock4 {stand_in}, charge {valence:+d}"
@@ -408,11 +425,14 @@ def _templates(
         for place, template in known.items():
             result[mine[place]] = template
             found.add(residue)
-    oxides, pyrroles = _oxides(heavy, members), _pyrroles(heavy, members)
-    every = [
-        each or perceived.get(i) or _by_element(i, heavy, binding, oxides, pyrroles)
-        for i, each in enumerate(result)
-    ]
+    pyrroles = _pyrroles(heavy, members)
+    anions = dict.fromkeys(_oxides(heavy, members), OXIDE) | dict.fromkeys(pyrroles, PYRROLE)
+    anions |= dict.fromkeys(_ends_of_acids(heavy, members, pyrroles), END_OF_ACID)
+    result = [each or perceived.get(i) for i, each in enumerate(result)]
+    for i, each in enumerate(result):
+        if each and each.hydrogens and heavy.symbol[i] == "S" and i in binding and i not in given:
+            result[i] = _thiolate(each)
+    every = [each or _by_element(i, heavy, binding, anions) for i, each in enumerate(result)]
     return every, states, found
 
 
@@ -430,7 +450,7 @@ def cofactor(
     atom; `smiles` are those of the config, by name. `hydrogens` are those of a file on each atom,
     of which only polar ones count; none where the file has no polar one.
     """
-    name = residue.upper()
+    name = residue.upper().removesuffix(OTHER)
     text = smiles.get(name) or cofactors.known().get(name, "")
     match = cofactors.placed(text, symbols, bonded) if text else None
     if not match:
@@ -634,6 +654,19 @@ def _pyrroles(heavy: Heavy, members: Mapping[int, Sequence[int]]) -> set[int]:
     return found
 
 
+def _ends_of_acids(
+    heavy: Heavy, members: Mapping[int, Sequence[int]], pyrroles: Set[int]
+) -> set[int]:
+    """Oxygens of the carboxylates of tetrapyrroles with a metal."""
+    found: set[int] = set()
+    for numbers in members.values():
+        for i in [] if pyrroles.isdisjoint(numbers) else numbers:
+            near = heavy.bonded[i] if heavy.symbol[i] == "C" else ()
+            ends = [o for o in near if heavy.symbol[o] == "O" and len(heavy.bonded[o]) == 1]
+            found |= set(ends) if len(ends) == 2 else set()
+    return found
+
+
 def _state(
     residue: str,
     atoms: dict[str, int],
@@ -823,20 +856,26 @@ def _without_hydrogens(template: Template, most: int = 4) -> Template:
     )
 
 
-def _by_element(
-    i: int, heavy: Heavy, binding: Set[int], oxides: Set[int], pyrroles: Set[int]
-) -> Template:
-    """An atom without a template: of a cofactor, nucleotide or modified side chain, or an ion."""
+def _thiolate(thiol: Template) -> Template:
+    """The sulfur of a cofactor without its hydrogen, as that of a cysteine that binds a metal."""
+    bare = _without_hydrogens(thiol)
+    return bare._replace(charge=bare.charge - 1)
+
+
+def _by_element(i: int, heavy: Heavy, binding: Set[int], anions: Mapping[int, float]) -> Template:
+    """An atom without a template: of a cofactor, nucleotide or modified side chain, or an ion.
+
+    `anions` are charges by number of the atom, where geometry decides on them.
+    """
     symbol, role = heavy.symbol[i], heavy.role[i]
     if symbol in ORGANIC:
         accepts = role in (Interaction.ACCEPTOR, Interaction.DONOR_ACCEPTOR)
         kind = Ad4Type.NA if symbol == "N" and accepts else ORGANIC[symbol]
         is_ion = symbol in HALIDES and not heavy.bonded[i]
         is_sulfide = symbol == "S" and i in binding and not heavy.bonded[i]
-        charge_of = -1.0 if is_ion else SULFIDE if is_sulfide else OXIDE * (i in oxides)
-        charge_of += PYRROLE * (i in pyrroles)
+        charge_of = -1.0 if is_ion else SULFIDE if is_sulfide else anions.get(i, 0.0)
         return Template(kind, charge_of, 0, 0.0, False)
-    kind, valence = METAL.get(symbol, (Ad4Type.ZN, 2))
+    kind, valence = _metal(symbol, heavy.residue_name[i])
     # What is neither, as xenon, takes a metal's size alone: AutoDock4 has nothing nearer.
     return Template(kind, float(valence * (symbol in METALS)), 0, 0.0, False)
 

@@ -46,7 +46,7 @@ from ligen_py.molecules.receptor.selection import (
     near_pairs,
 )
 from ligen_py.molecules.receptor.site import Site, locate
-from ligen_py.molecules.receptor.structure import read_atoms
+from ligen_py.molecules.receptor.structure import OTHER, read_atoms
 from ligen_py.molecules.residues import SAME_AS
 from ligen_py.molecules.typing.input import ReceptorAtoms
 from ligen_py.molecules.typing.xscore_cofactors import cofactor_types, with_hydrogens
@@ -173,9 +173,10 @@ def _note_assembly(selection: Selection, name: str) -> None:
         reason = f"copy of chain {origin} in assembly {name}"
         selection.note(f"chain {copied}", reason, "added", count)
     selection.drop(atoms.copy < 0, f"not in assembly {name}", chain)
+    placed = selection.open & np.isfinite(atoms.xyz).all(axis=1)
     twice = [
         two
-        for one, two in near_pairs(atoms.xyz, selection.open, SAME_ATOM).tolist()
+        for one, two in near_pairs(atoms.xyz, placed, SAME_ATOM).tolist()
         if atoms.copy[one] != atoms.copy[two]
         and atoms.name[one] == atoms.name[two]
         and atoms.place[one][1:] == atoms.place[two][1:]
@@ -220,11 +221,11 @@ def _warn_of_cofactors(
     selection: Selection, near: np.ndarray, given: Mapping[str, str], found: set[int]
 ) -> None:
     """Say where the SMILES of a cofactor, which a config gives, is that of no residue."""
-    names = {place.residue.upper() for place in selection.places}
+    names = {place.residue.upper().removesuffix(OTHER) for place in selection.places}
     for name in sorted(set(given) - names):
         log.warning("cofactors.%s: no residue of %s is called so", name, selection.source)
     unlike = {
-        selection.places[number].residue.upper(): selection.places[number]
+        selection.places[number].residue.upper().removesuffix(OTHER): selection.places[number]
         for number in np.unique(selection.residue[near])[::-1].tolist()
         if number not in found
     }
@@ -256,7 +257,8 @@ def _choose(
     if settings.waters == "near":
         _drop_waters(selection, site, settings, wanted)
     unknown = selection.atoms.element == 0
-    selection.drop(unknown, "unknown element: write it into columns 77 and 78", each)
+    reason = "unknown element: write it into columns 77 and 78, in mmCIF into type_symbol"
+    selection.drop(unknown, reason, each)
     _check_box(selection, site)
     _check_names(selection, site, settings.margin)
     return wanted, bound
@@ -296,8 +298,8 @@ def _drop_hetero(
     to_ligand = {number: nearest(xyz, site.ligand) for number, xyz in heavy.items()}
     itself = {
         number
-        for number, distance in to_ligand.items()
-        if len(distance) and (distance < SAME_PLACE).mean() > 0.5
+        for number, index in groups
+        if _is_there(to_ligand[number], selection.atoms.altloc[index[selection.heavy[index]]])
     }
     names = {selection.places[number].residue for number in itself if not selection.polymer[number]}
     for number, index in groups:
@@ -319,6 +321,17 @@ def _drop_hetero(
         elif site.distance(xyz).min() > most:
             kind = describe(selection, index, number in bound)
             selection.drop(index, f"{kind} farther than {most:g} A: {away(xyz, site)}{tie}", each)
+
+
+def _is_there(distance: np.ndarray, altloc: np.ndarray) -> bool:
+    """Whether more than half of some atoms, or of one of their locations, are the ligand's.
+
+    The reference ligand has one location, its residue in the structure may have two.
+    """
+    same = distance < SAME_PLACE
+    letters = [np.isin(altloc, ("", letter)) for letter in sorted(set(altloc))]
+    parts = [same, *(same[mine] for mine in letters)]
+    return any(len(part) and part.mean() > 0.5 for part in parts)
 
 
 def _drop_waters(
@@ -440,7 +453,7 @@ def _keep(
         xyz, place = selection.xyz[index], selection.places[number]
         kind = describe(selection, index, number in bound)
         if kind in ("metal", "ion"):
-            selection.note(str(place), metal_type(selection.atoms.symbol[index[0]]))
+            selection.note(str(place), metal_type(selection.atoms.symbol[index[0]], place.residue))
         elif kind != "water":
             selection.note(str(place), f"{kind}, {seen.get(number, NO_TEMPLATE)}")
         free = kind not in ("metal", "ion", "water") and not wanted[number]

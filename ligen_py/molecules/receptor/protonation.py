@@ -22,7 +22,7 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.receptor.selection import (
-    ISOPEPTIDES,
+    CROSSLINKS,
     POLYMER_LINKS,
     Selection,
     linked,
@@ -176,7 +176,7 @@ def _take(
     rows = {(place_of[i].chain, *seqid[place_of[i]], name[i]): i for i in index.tolist()}
     binding, tied, beside = _held(selection, index)
     amides = _amides(selection, index)
-    links = selection.pairs[linked(selection, selection.pairs, ISOPEPTIDES)]
+    links = selection.pairs[linked(selection, selection.pairs, CROSSLINKS)]
     bridged = set(selection.residue[links.ravel()].tolist())
     hydrogens: list[list[float]] = []
     numbers: set[int] = set()
@@ -200,7 +200,7 @@ def _take(
                 selection.note(place, words)
                 continue
             if number in bridged:
-                words = "an isopeptide, which PDB2PQR does not know; left as it is"
+                words = "bound to another side chain, which PDB2PQR does not know; left as it is"
                 selection.note(place, words)
                 continue
             if turned and number in beside:
@@ -214,8 +214,7 @@ def _take(
             if number in amides:
                 nitrogen, hydrogen = amides[number]
                 others = [xyz for xyz in own if np.linalg.norm(xyz - nitrogen) > AT_NITROGEN]
-                right = [] if residue.name == "PRO" else [hydrogen.tolist()]
-                own = others + right if len(own) > len(others) + len(right) else own
+                own = others + ([] if residue.name == "PRO" else [hydrogen.tolist()])
             hydrogens += own
             numbers.add(number)
     return Protonated(np.array(hydrogens, np.float64).reshape(-1, 3), frozenset(numbers))
@@ -243,7 +242,8 @@ def _same(
 def _amides(selection: Selection, index: np.ndarray) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Residues, by number, behind a cap or a modified residue: their nitrogen and its hydrogen.
 
-    PDB2PQR does not see what stands before them, and begins a chain with three hydrogens.
+    PDB2PQR does not see what stands before them: it begins a chain with three hydrogens, or takes
+    the bond for one to the residue before that.
     """
     seen = set(selection.residue[index].tolist())
     name, residue, xyz = selection.atoms.name, selection.residue, selection.xyz

@@ -12,7 +12,7 @@ import gemmi
 import numpy as np
 
 from ligen_py.errors import InputError
-from ligen_py.molecules.receptor.structure import Atoms, Place
+from ligen_py.molecules.receptor.structure import OTHER, Atoms, Place
 from ligen_py.molecules.residues import SAME_AS, WATERS
 from ligen_py.records.column import STRING
 from ligen_py.records.pocket import Audit
@@ -28,7 +28,10 @@ ISOPEPTIDES = frozenset((
     ("NZ", "C"), ("C", "NZ"), ("NZ", "CG"), ("CG", "NZ"), ("NZ", "CD"), ("CD", "NZ"),
 ))  # fmt: skip
 """A lysine bound to the end of a chain, an aspartate or a glutamate."""
-BRIDGES = ISOPEPTIDES | {("SG", "SG")}
+THIOETHERS = frozenset((("SG", "CE1"), ("CE1", "SG"), ("SG", "CE2"), ("CE2", "SG")))
+"""A cysteine bound to a histidine, as in tyrosinase, or to a tyrosine, as in galactose oxidase."""
+CROSSLINKS = ISOPEPTIDES | THIOETHERS
+BRIDGES = CROSSLINKS | {("SG", "SG")}
 LINKS = POLYMER_LINKS | BRIDGES
 """Names of atoms through which residues are bound; bridges may be between two chains."""
 
@@ -131,8 +134,11 @@ def chain(place: Place) -> str:
     return f"chain {place.chain}"
 
 
-def _names(place: Place) -> tuple[str, str, str]:
-    return place.residue, f"{place.chain}/{place.number}{place.insertion}", str(place)
+def _names(place: Place) -> tuple[str, ...]:
+    """What a residue may be called by: the whole label, or its name as the file has it."""
+    here = f"{place.chain}/{place.number}{place.insertion}"
+    bare = place._replace(residue=place.residue.removesuffix(OTHER))
+    return bare.residue, here, str(bare), *({place.residue, str(place)} - {bare.residue, str(bare)})
 
 
 def is_water(residue: str) -> bool:

@@ -177,8 +177,8 @@ def site_of_residues(selection: Selection, words: Sequence[str], half_side: floa
 def nearby(selection: Selection, center: tuple[float, float, float]) -> str:
     """The surroundings of a point in words: hetero groups near it, or else the nearest residue."""
     distance = np.linalg.norm(selection.xyz - np.array(center), axis=1)
-    mine = selection.open & selection.heavy
-    free = mine & ~(selection.polymer | selection.water)[selection.residue]
+    mine = selection.open & selection.heavy & ~selection.water[selection.residue]
+    free = mine & ~selection.polymer[selection.residue]
     groups = sorted(set(selection.residue[free & (distance < HERE)].tolist()))
     if groups:
         return ", ".join(str(selection.places[number]) for number in groups)
@@ -216,8 +216,9 @@ def read_heavy_atoms(path: Path) -> np.ndarray:
     with rdBase.BlockLogs():
         xyz = readers[kind](text) if text.strip() else None
     if xyz is None:
+        types = " with SYBYL's atom types (c3, ca and so on are GAFF's)" if kind == "mol2" else ""
         raise InputError(
-            f"{path}: contains no readable molecule; check that it is a {kind.upper()} file"
+            f"{path}: contains no readable molecule; check that it is a {kind.upper()} file{types}"
         )
     if not len(xyz) or len(xyz) > MOST_ATOMS:
         raise InputError(f"{path}: has {len(xyz)} heavy atoms; give the reference ligand alone")
@@ -250,7 +251,9 @@ def _mol_file(text: str) -> np.ndarray | None:
 
 def _mol2_file(text: str) -> np.ndarray | None:
     _warn_of_others(text.count("@<TRIPOS>MOLECULE") > 1)
-    return _heavy(Chem.MolFromMol2Block(text, sanitize=False, removeHs=False))
+    # Types that do not go together, as one of a guanidinium ion, do not matter here.
+    mol = Chem.MolFromMol2Block(text, sanitize=False, removeHs=False, cleanupSubstructures=False)
+    return _heavy(mol)
 
 
 def _pdb_file(text: str) -> np.ndarray | None:

@@ -13,7 +13,8 @@ import numpy as np
 from ligen_py.errors import InputError
 from ligen_py.molecules.elements import METALS
 from ligen_py.molecules.pdbqt_input import as_pdb
-from ligen_py.molecules.residues import SAME_AS, WATER_MODELS, WATERS
+from ligen_py.molecules.residues import SAME_AS, WATER_MODELS, WATERS, atom_name
+from ligen_py.molecules.typing.xscore_residues import RECEPTOR_TYPE
 
 TEXT_LIMIT = 1 << 29
 """Bytes of a structure file, unpacked: some five million atoms."""
@@ -43,6 +44,9 @@ IONS = {
 VALENCE = "0123456789+-"
 """What names of ions have beside the element: PDB's FE2 and CU1, CHARMM's ZN2, Amber's Na+."""
 
+OF_COFACTORS = frozenset(("FE", "MG", "MN", "ZN"))
+"""Metals whose names are those of no other atoms; a carbon may be called CO, a nitrogen NI."""
+
 MASSLESS = ("OM",)
 """Names of the charged point of a water with four, where another one says oxygen."""
 
@@ -62,6 +66,10 @@ CAPS = (
 or last amino acid: which side they are on, their name and their atoms' names as residues."""
 AT_CAP = 1.25
 """Angstrom; a hydrogen this near to a cap's atom is the cap's."""
+
+
+OTHER = "'"
+"""Behind the name of a residue that is called like another one."""
 
 
 class Place(NamedTuple):
@@ -156,7 +164,7 @@ def _parse(path: Path, text: str) -> tuple[gemmi.Structure, int]:
     try:
         if not first.lower().startswith("data_"):
             expected = count_records(path, text)
-            return gemmi.read_pdb_string(_three_letters(text)), expected
+            return gemmi.read_pdb_string(_metals_first(_three_letters(text))), expected
         document = gemmi.cif.read_string(text)
         found = [len(block.find_mmcif_category("_atom_site.")) for block in document]
         block = document[found.index(max(found))]
@@ -187,6 +195,21 @@ def _three_letters(text: str) -> str:
         return text
     for row in rows:
         lines[row] = f"{lines[row][:17]}{FOUR_LETTERS[lines[row][17:21]]} {lines[row][21:]}"
+    return "\n".join(lines)
+
+
+def _metals_first(text: str) -> str:
+    """A PDB file with the metals of cofactors where the parser expects names of two letters.
+
+    CHARMM and GROMACS write all names one column behind that, and no elements: the iron of a haem
+    would be fluorine, the magnesium of a chlorophyll nothing.
+    """
+    lines = text.split("\n")
+    for row, line in enumerate(lines):
+        if line[:4].upper() in ("ATOM", "HETA") and not line[76:78].strip() and line[12] == " ":
+            name = line[12:16].strip()
+            if name.upper().strip(VALENCE) in OF_COFACTORS and len(name) < 4:
+                lines[row] = f"{line[:12]}{name:<4}{line[16:]}"
     return "\n".join(lines)
 
 
@@ -401,10 +424,27 @@ def _word(name: str) -> str:
 
 
 def _residue_name(residue: gemmi.Residue) -> str:
-    """A residue's name; HOH for a water that is called after its model."""
-    heavy = {atom.element.name for atom in residue if atom.element.atomic_number > 1}
-    is_water = residue.name.upper() in WATER_MODELS and heavy - {"D"} == {"O"}
-    return "HOH" if is_water else _word(residue.name)
+    """A residue's name; HOH for a water that is called after its model.
+
+    One that is called like water or a state of an amino acid and is another molecule, such as
+    sorbose (SOL) and phosphohistidine (HIP), has OTHER behind its name.
+    """
+    name = residue.name.upper()
+    heavy = {atom.element.name for atom in residue if atom.element.atomic_number > 1} - {"D"}
+    if name in WATER_MODELS and heavy == {"O"}:
+        return "HOH"
+    is_other = name in WATERS and "C" in heavy
+    if name in SAME_AS and name != "MSE":
+        known = RECEPTOR_TYPE[SAME_AS[name]]
+        more = [
+            element_of(atom, residue.name).name.upper()
+            for atom in residue
+            if atom_name(SAME_AS[name], atom.name) not in known
+        ]
+        # Lone pairs have no element, the oxygens of a chain's end many names.
+        more = [element for element in more if element not in ("H", "D", "X")]
+        is_other = len(more) > 2 or not {"O"}.issuperset(more)
+    return _word(residue.name) + OTHER * is_other
 
 
 def _table(structure: gemmi.Structure, operators: list[Operator] | None) -> Atoms:
@@ -415,7 +455,7 @@ def _table(structure: gemmi.Structure, operators: list[Operator] | None) -> Atom
                 _word(name),
                 residue.seqid.num or 0,
                 residue.seqid.icode.strip(),
-                _residue_name(residue),
+                own,
             ),
             _word(atom.name),
             atom.altloc.strip("\0 "),
@@ -429,9 +469,10 @@ def _table(structure: gemmi.Structure, operators: list[Operator] | None) -> Atom
         for number, model in zip(_models(structure), structure, strict=True)
         for chain in model
         for residue in chain
+        for own in (_residue_name(residue),)
         for copy, name, transform in _copies(chain.name.strip() or "_", residue, operators)
         for atom in residue
-        for element in (element_of(atom, residue.name),)
+        for element in (element_of(atom, own if own.endswith(OTHER) else residue.name),)
     ]
     rows.sort()
     model, place, name, altloc, xyz, element, symbol, occupancy, hetero, copy = (

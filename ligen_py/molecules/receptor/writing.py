@@ -4,6 +4,7 @@ import gemmi
 import numpy as np
 
 from ligen_py.molecules.pdbqt import parents, seqid
+from ligen_py.molecules.receptor.structure import OTHER
 from ligen_py.records.functions.ad4 import Ad4Receptor, Ad4Type
 from ligen_py.records.pocket import Whole
 
@@ -33,7 +34,7 @@ def receptor_pdb(whole: Whole, charged: Ad4Receptor) -> str:
         if last != at:
             last, (chain, residue, place) = at, at
             new = chains.setdefault(chain, gemmi.Chain(chain)).add_residue(gemmi.Residue())
-            new.name, new.seqid = residue, seqid(place)
+            new.name, new.seqid = residue.removesuffix(OTHER), seqid(place)
             new.het_flag = "H" if whole.hetero[i] else "A"
         element = gemmi.Element(int(whole.element[i]))
         new.add_atom(_atom(name, element, whole.xyz[i]))

@@ -21,8 +21,9 @@ class PartFiles:
     """The files of one chunk of a library against one target.
 
     `control` marks the redocking control: the target's own reference ligand, docked like any other
-    molecule; `crystal` is the file with its measured pose. `conformation` names one of several
-    structures of the target, each with a pocket of its own; it is empty where there is one.
+    molecule; `crystal` is the file with its measured pose, which other parts name where there is no
+    control. `conformation` names one of several structures of the target, each with a pocket of its
+    own; it is empty where there is one.
     """
 
     target: str
@@ -134,7 +135,7 @@ class Manifest:
         for part in self.parts:
             if part.crystal is not None and not part.crystal.is_file():
                 raise InputError(
-                    f"{part.crystal}: does not exist; give the reference ligand of the control"
+                    f"{part.crystal}: does not exist; give the reference ligand of the site"
                 )
         return hashlib.sha256("\n".join(map("\t".join, self._listed())).encode()).hexdigest()
 

@@ -8,7 +8,14 @@ import pytest
 
 from ligen_py.molecules.receptor import charges
 from ligen_py.molecules.receptor import preparation as receptor
-from ligen_py.molecules.receptor.charges import PARTNER, STATES, Heavy, amino_acid, charge
+from ligen_py.molecules.receptor.charges import (
+    PARTNER,
+    STATES,
+    Heavy,
+    amino_acid,
+    charge,
+    metal_type,
+)
 from ligen_py.molecules.receptor.site import site_of_ligand
 from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.records.functions.xscore import Interaction
@@ -468,9 +475,28 @@ def test_the_ions_of_metals_are_charged(metal: str, other: str, count: int, form
     assert charge(group, np.empty((0, 3))).receptor.partial_charge.sum() == formal
 
 
-@pytest.mark.parametrize(("is_pyrrole", "formal"), [(True, 0), (False, 2)])
-def test_a_tetrapyrrole_with_a_metal_is_neutral(is_pyrrole: bool, formal: int) -> None:
-    """A chlorophyll's or haem's metal had a charge of 2 in a neutral ring; a cyclam's keeps it."""
+@pytest.mark.parametrize(
+    ("residue", "metal", "formal"),
+    [("CU1", "CU", 1), ("CU", "CU", 2), ("3CO", "CO", 3), ("FE2", "FE", 2), ("AU3", "AU", 3)],
+)
+def test_a_metal_has_the_state_that_its_residue_is_called_by(
+    residue: str, metal: str, formal: int
+) -> None:
+    ion = replace(heavy({metal: [0.0, 0, 0]}, residue, []), symbol=[metal])
+    assert charge(ion, np.empty((0, 3))).receptor.partial_charge.tolist() == [formal]
+    assert metal_type(metal, residue).endswith(f"charge {formal:+d}")
+
+
+@pytest.mark.parametrize(
+    ("is_pyrrole", "oxygens", "formal"), [(True, 0, 0), (True, 1, 0), (True, 2, -1), (False, 2, 2)]
+)
+def test_a_tetrapyrrole_with_a_metal_is_neutral_but_for_its_acids(
+    is_pyrrole: bool, oxygens: int, formal: int
+) -> None:
+    """A chlorophyll's or haem's metal had a charge of 2 in a neutral ring; a cyclam's keeps it.
+
+    Haem a and sirohaem had 0 in place of -2 and -8.
+    """
     places, bonds = {"ZN": [0.0, 0.0, 0.0]}, []
     for n, (x, y) in enumerate([(1, 0), (0, 1), (-1, 0), (0, -1)]):
         places[f"N{n}"] = [2.0 * x, 2.0 * y, 0.0]
@@ -484,8 +510,10 @@ def test_a_tetrapyrrole_with_a_metal_is_neutral(is_pyrrole: bool, formal: int) -
                     name = f"{letter}{n}{side}"
                     places[name] = [alpha[0] + along, alpha[1] + aside, 0.0]
                     bonds.append((f"A{n}{side}", name))
+    places |= {"CGA": [3.0, 3.0, 3.0]} | {f"O{n}A": [3.0, 4.0, 2.0 + n] for n in range(oxygens)}
+    bonds += [("CGA", f"O{n}A") for n in range(oxygens)]
     group = heavy(places, "XYZ", bonds)
-    symbols = ["ZN" if name == "ZN" else "N" if name[0] == "N" else "C" for name in places]
+    symbols = [name if name == "ZN" else "C" if name[0] not in "NO" else name[0] for name in places]
     charged = charge(replace(group, symbol=symbols), np.empty((0, 3))).receptor.partial_charge
     assert charged.sum() == pytest.approx(formal)
 

@@ -116,7 +116,9 @@ def test_every_row_can_be_read_and_names_are_given_once() -> None:
         assert Chem.MolFromSmiles(known()[name]).GetNumAtoms() == count, name
 
 
-@pytest.mark.parametrize("name", ["NDP", "FAD", "HEM", "SAM", "ATP", "PLP", "COA", "NAG"])
+@pytest.mark.parametrize(
+    "name", ["NDP", "FAD", "HEM", "SAM", "ATP", "PLP", "COA", "NAG", "MTE", "MGD"]
+)
 def test_charges_add_up_and_polar_hydrogens_are_built(name: str) -> None:
     heavy, bare = residue(name)
     result = charge(heavy, np.empty((0, 3)))
@@ -130,6 +132,28 @@ def test_charges_add_up_and_polar_hydrogens_are_built(name: str) -> None:
     built = result.receptor.xyz[result.receptor.type == Ad4Type.HD]
     distance = np.linalg.norm(built[:, None] - heavy.xyz, axis=2).min(axis=1)
     assert np.all((distance > 0.9) & (distance < 1.4))
+
+
+def test_a_thiol_that_binds_a_metal_is_a_thiolate() -> None:
+    heavy, bare = residue("GSH")
+    sulfur = heavy.symbol.index("S")
+    beside = heavy.xyz[heavy.bonded[sulfur][0]]
+    away = (heavy.xyz[sulfur] - beside) / np.linalg.norm(heavy.xyz[sulfur] - beside)
+    zinc = replace(
+        heavy,
+        xyz=np.vstack([heavy.xyz, heavy.xyz[sulfur] + 2.3 * away]),
+        symbol=[*heavy.symbol, "ZN"],
+        name=[*heavy.name, "ZN"],
+        residue=np.append(heavy.residue, 1),
+        residue_name=[*heavy.residue_name, "ZN"],
+        role=[*heavy.role, Interaction.METAL],
+        bonded=[*heavy.bonded, []],
+    )
+    alone, bound = (charge(one, np.empty((0, 3))).receptor for one in (heavy, zinc))
+    count = [int((one.type == Ad4Type.HD).sum()) for one in (alone, bound)]
+    assert count[1] == count[0] - 1
+    total = float(bound.partial_charge.sum())
+    assert total == pytest.approx(Chem.GetFormalCharge(bare) - 1 + 2, abs=0.05)
 
 
 def test_names_of_atoms_need_not_differ() -> None:

@@ -17,6 +17,7 @@ from ligen_py.molecules.receptor.preparation import Prepared, open_structure, pr
 from ligen_py.molecules.receptor.selection import Selection, near_pairs
 from ligen_py.molecules.receptor.site import (
     Site,
+    nearby,
     site_at,
     site_of_ligand,
     site_of_residue,
@@ -233,6 +234,55 @@ def test_ions_of_simulations_are_no_nitrogen_or_carbon(
         if label.startswith(f"A/{residue.strip()}/50/")
     ]
     assert found == gemmi.Element(element).atomic_number
+
+
+@pytest.mark.parametrize(
+    ("name", "residue", "element"),
+    [("FE", "HEM", "FE"), ("MG", "CLA", "MG"), ("FE2", "SF4", "FE"), ("ZN", "ZNH", "ZN")],
+)
+def test_metals_of_cofactors_are_no_fluorine_where_names_are_one_column_on(
+    tmp_path: Path, ligand_site: Site, name: str, residue: str, element: str
+) -> None:
+    atoms = [het(name, residue, 50, (-5.0, 0.0, 0.0)), het("S1", residue, 50, (-5.0, 2.3, 0.0))]
+    bare = [f"{line[:12]} {line[12:16].strip():<3}{line[16:76]}" for line in atoms]
+    prepared = run(tmp_path, [*ALANINES, *bare], ligand_site)
+    found = dict(zip(labels(prepared), prepared.receptor.element.tolist(), strict=True))
+    assert found[f"A/{residue}/50/{name}"] == gemmi.Element(element).atomic_number
+    assert found[f"A/{residue}/50/S1"] == 16
+
+
+def test_a_molecule_that_is_called_like_a_state_or_water_is_what_it_is(tmp_path: Path) -> None:
+    """Phosphohistidine had the charge of a histidinium ion, sorbose left as water."""
+    histidine = {
+        "CG": (0.0, 0.0, 0.0), "CD2": (1.36, 0.0, 0.0), "NE2": (1.78, 1.31, 0.0),
+        "CE1": (0.66, 2.04, 0.0), "ND1": (-0.45, 1.3, 0.0), "CB": (-0.85, -1.25, 0.0),
+    }  # fmt: skip
+    phosphate = {
+        "P": (-2.14, 1.77, 0.0), "O1P": (-2.2, 3.28, 0.0), "O2P": (-2.8, 1.2, 1.25),
+        "O3P": (-2.8, 1.2, -1.25),
+    }  # fmt: skip
+    ring = [atom(name, "HIP", 40, xyz, name[0]) for name, xyz in histidine.items()]
+    more = [atom(name, "HIP", 40, xyz, name[0]) for name, xyz in phosphate.items()]
+    sugar = [het("C1", "SOL", 50, (0.0, 6.0, 0.0)), het("O1", "SOL", 50, (1.43, 6.0, 0.0), "O")]
+    water = het("O", "SOL", 51, (4.0, 6.0, 4.0), "O")
+    site = site_at((0.0, 0.0, 0.0), 12.0)
+    found = run(tmp_path, [*ALANINES, *ring, *more, *sugar, water], site)
+    assert {label.split("/")[1] for label in labels(found)} == {"ALA", "HIP'", "SOL'"}
+    ad4 = found.typed["ad4"]
+    charges = dict(zip(labels(found), ad4.partial_charge.tolist(), strict=False))
+    assert charges["A/HIP'/40/O1P"] < -0.2
+    assert " P   HIP A  40 " in receptor_pdb(found.whole, ad4)
+    selection = open_structure(tmp_path / "receptor.pdb", Structure())
+    for word in ("SOL", "A/50", "A/SOL/50", "A/SOL'/50"):
+        assert site_of_residue(selection, word, 9.0).center == pytest.approx((0.715, 6.0, 0.0))
+    plain = run(tmp_path, [*ALANINES, *ring], site)
+    assert "A/HIP/40/CG" in labels(plain)
+    end = run(tmp_path, [*ALANINES, *ring, atom("OT", "HIP", 40, (-1.0, -2.3, 1.0), "O")], site)
+    assert "A/HIP/40/CG" in labels(end)
+    # Without elements and with names one column to the left HE1 is no helium.
+    bare = [*ALANINES, *ring, atom("HE1", "HIP", 40, (0.8, 3.1, 0.0), "H")]
+    bare = [f"{line[:12]}{line[12:16].strip():<4}{line[16:76]}" for line in bare]
+    assert labels(run(tmp_path, bare, site)) == labels(plain)
 
 
 @pytest.mark.parametrize("shift", [0, 7])
@@ -729,6 +779,14 @@ def test_unknown_coordinates_in_mmcif_are_dropped_with_a_row(
     assert sum(count for _, count, _ in settled(prepared)) == 8
 
 
+def test_an_unknown_element_of_mmcif_is_in_no_columns(tmp_path: Path, ligand_site: Site) -> None:
+    path = cif(tmp_path)
+    path.write_text(path.read_text().replace(" C CB ", " X XB "))
+    action, atoms, reason = rows(keep(path, ligand_site))["A/ALA/1"]
+    assert (action, atoms) == ("dropped", 1)
+    assert "type_symbol" in reason
+
+
 def test_an_element_left_out_is_the_first_letter_of_the_name(
     tmp_path: Path, ligand_site: Site
 ) -> None:
@@ -842,6 +900,12 @@ def test_the_site_is_the_heavy_atom_centroid_in_every_format(
     assert site.half_side == 7.0
 
 
+def test_a_mol2_whose_types_do_not_go_together_has_places_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "a.mol2"
+    path.write_text(MOL2.replace(" C.3", " C.cat", 1))
+    assert site_of_ligand(path, 7.0).center == CENTER
+
+
 def test_hydrogens_without_elements_are_no_holmium(tmp_path: Path, ligand_site: Site) -> None:
     line = het("HO1", "LIG", 1, (3.0, 1.0, 0.0))
     lines = [
@@ -878,6 +942,7 @@ def test_a_ligand_outside_the_box_and_further_molecules_are_reported(
         ("a.sdf", "", "contains no readable molecule"),
         ("a.sdf", "rubbish\n", "contains no readable molecule"),
         ("a.mol2", "rubbish\n", "contains no readable molecule"),
+        ("a.mol2", MOL2.replace(" C.3", " c3"), "a MOL2 file with SYBYL's atom types"),
         ("a.pdb", "rubbish\n", "has 0 heavy atoms"),
         ("a.pdb", f"{ALANINES[0]}\n{ALANINES[1][:30]}{'*' * 24}\n", "line 2: no coordinates"),
         ("a.xyz", LIGAND, "give an SDF, PDB or MOL2 file"),
@@ -995,6 +1060,23 @@ def test_an_assembly_adds_copies_and_leaves_chains_out(tmp_path: Path) -> None:
     assert sum(count for _, count, _ in settled(prepared)) == 9 + 8
     with pytest.raises(InputError, match="has no assembly 2; its assemblies are: 1"):
         keep(path, site, assembly="2")
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_atom_without_coordinates_hides_no_copy_on_an_axis(tmp_path: Path) -> None:
+    """All atoms were in one cell with it: 8,000 of them took 25 seconds and 5 GB."""
+    zinc = het("ZN", "ZN", 50, (0.0, 0.0, 5.0), "ZN")
+    path = write(tmp_path / "a.pdb", [ASSEMBLY, *ALANINES[:7], zinc])
+    structure = gemmi.read_structure(str(path))
+    structure.setup_entities()
+    document = structure.make_mmcif_document()
+    for axis in "xyz":
+        document[0].find_values(f"_atom_site.Cartn_{axis}")[4] = "?"
+    path = tmp_path / "a.cif"
+    path.write_text(document.as_string())
+    prepared = keep(path, site_at((0.0, 0.0, 0.0), 12.0), assembly="1")
+    assert rows(prepared)["A-2/ZN/50"][2] == "copy on an axis of symmetry; the first is kept"
+    assert rows(prepared)["A/ALA/1"] == ("dropped", 1, "no coordinates")
 
 
 def cif(tmp_path: Path, text: str = "", drop: str = "") -> Path:
@@ -1381,6 +1463,24 @@ def test_an_isopeptide_has_no_charges(tmp_path: Path, ligand_site: Site, chain: 
     assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
 
 
+@pytest.mark.parametrize(("residue", "name"), [("HIS", "CE1"), ("TYR", "CE2")])
+@pytest.mark.parametrize(("x", "hydrogens"), [(1.8, 0), (2.4, 1)])
+def test_a_cysteine_bound_to_a_ring_is_no_thiol(
+    tmp_path: Path, ligand_site: Site, residue: str, name: str, x: float, hydrogens: int
+) -> None:
+    lines = [
+        *ALANINES,
+        atom("CB", "CYS", 20, (-0.8, 7.6, 0.0)),
+        atom("SG", "CYS", 20, (0.0, 6.0, 0.0), "S"),
+        atom(name, residue, 22, (x, 6.0, 0.0)),
+    ]
+    prepared = run(tmp_path, lines, ligand_site)
+    sulfur = prepared.receptor.xyz[labels(prepared).index("A/CYS/20/SG")]
+    ad4 = prepared.typed["ad4"]
+    near = np.linalg.norm(ad4.xyz - sulfur, axis=1) < 1.4
+    assert (near & (ad4.type == Ad4Type.HD)).sum() == hydrogens
+
+
 def test_pdb2pqr_gives_no_hydrogen_where_a_covalent_ligand_is(tmp_path: Path) -> None:
     lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
     lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
@@ -1422,7 +1522,7 @@ def test_pdb2pqr_gives_an_isopeptide_no_ammonium_ion(tmp_path: Path) -> None:
     ad4 = prepared.typed["ad4"]
     near = np.linalg.norm(ad4.xyz - end, axis=1) < 1.3
     assert (near & (ad4.type == Ad4Type.HD)).sum() == 1
-    words = "noted: an isopeptide, which PDB2PQR does not know; left as it is"
+    words = "noted: bound to another side chain, which PDB2PQR does not know; left as it is"
     assert words in noted(prepared, f"B/LYS/{lysine.seqid}")
 
 
@@ -1461,6 +1561,21 @@ def test_other_copies_of_the_ligand_leave_and_can_be_kept(
     assert rows(keep(path, ligand_site, keep=["A/LIG/71"]))["A/LIG/71"][2].endswith("as asked")
 
 
+def test_a_ligand_with_two_locations_is_the_ligand_itself(tmp_path: Path) -> None:
+    """One of them is the reference: half of its atoms, so that its copies were kept."""
+    two = [
+        het(name, "LIG", 70, (x, y, 0.0), altloc=letter, occupancy=0.5)
+        for letter, y in (("A", 0.0), ("B", 0.9))
+        for name, x in (("C1", 0.0), ("C2", 1.5))
+    ]
+    lines = [*ALANINES, *two, het("C1", "LIG", 71, (0.0, 5.0, 0.0))]
+    selection = open_structure(write(tmp_path / "l.pdb", lines), Structure())
+    site = site_of_residue(selection, "A/LIG/70", 10.0)
+    found = rows(prepare(selection, site, Structure(), PocketSettings()))
+    assert found["A/LIG/70"] == ("dropped", 4, "the reference ligand itself")
+    assert "another copy" in found["A/LIG/71"][2]
+
+
 def test_a_site_is_a_ligand_or_residues_of_the_structure(tmp_path: Path) -> None:
     lines = [
         *ALANINES,
@@ -1484,6 +1599,12 @@ def test_a_site_is_a_ligand_or_residues_of_the_structure(tmp_path: Path) -> None
     assert both.center == pytest.approx(tuple(expected))
     with pytest.raises(InputError, match="A/ALA/1 is part of a chain"):
         site_of_residue(again, "A/ALA/1", 9.0)
+
+
+def test_a_place_is_beside_a_residue_and_not_beside_the_water_in_it(tmp_path: Path) -> None:
+    lines = [*ALANINES, het("O", "HOH", 80, (0.0, 0.0, 0.0), "O")]
+    selection = open_structure(write(tmp_path / "a.pdb", lines), Structure())
+    assert nearby(selection, (0.0, 0.5, 0.0)) == "near A/ALA/1"
 
 
 @pytest.mark.parametrize(("occupancy", "x"), [(0.4, 1.0), (0.5, 1.0), (0.6, 3.0)])
@@ -1555,12 +1676,15 @@ def test_what_pdb2pqr_does_not_see_keeps_the_hydrogens_of_the_file(tmp_path: Pat
     assert words == "added: polar hydrogens for AutoDock4, by PDB2PQR"
 
 
-def test_pdb2pqr_begins_no_chain_behind_a_modified_residue(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0, 60])
+def test_an_amide_behind_a_modified_residue_has_its_hydrogen(tmp_path: Path, place: int) -> None:
+    """With PDB2PQR it had three where a chain began, else one on the wrong side or none."""
     lines = DHFR.joinpath("1ia1_protein_one_lig_removed.pdb").read_text("ascii").splitlines()
     lines = [line for line in lines if line.startswith("ATOM") and line[21] == "B"]
-    first = lines[0][22:26]
-    lines = [f"{x[:17]}XYZ{x[20:]}" if x[22:26] == first else x for x in lines]
-    nitrogen = next(x for x in lines if x[22:26] != first)
+    number = list(dict.fromkeys(line[22:26] for line in lines))[place]
+    lines = [f"{x[:17]}XYZ{x[20:]}" if x[22:26] == number else x for x in lines]
+    row = max(row for row, line in enumerate(lines) if line[22:26] == number)
+    nitrogen = lines[row + 1]
     xyz = tuple(float(nitrogen[start : start + 8]) for start in (30, 38, 46))
     prepared = keep(write(tmp_path / "a.pdb", lines), site_at(xyz, 8.0), protonation="propka")
     ad4 = prepared.typed["ad4"]
