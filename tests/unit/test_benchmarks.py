@@ -396,6 +396,45 @@ def test_vina_docks_a_parsed_ligand(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found.affinity[0] < -2
 
 
+def test_what_the_peer_found_of_other_inputs_is_not_taken_for_its_scores(tmp_path: Path) -> None:
+    file, folder = tmp_path / "scores.jsonl", SimpleNamespace(folder=Path("kinase"))
+    one, two = (enrich.Place(Path("a.h5"), row, 0, given) for row, given in enumerate("xy"))
+    keys = [(enrich.GROUPS[0], name, 0) for name in ("one", "two")]
+    enrich.note(folder, file, keys[0], one, -7.0, 1.0)
+    enrich.note(folder, file, keys[1], enrich.Place(two.file, two.row, 0, "old"), -9.0, 1.0)
+    places = dict(zip(keys, (one, two), strict=True))
+    assert enrich.known_scores("kinase", file, places) == {keys[0]: -7.0}
+    assert not enrich.known_scores("other", file, places)
+    assert not enrich.known_scores("kinase", tmp_path / "new.jsonl", places)
+
+
+def test_vina_is_given_something_else_where_a_setting_says_so(tmp_path: Path) -> None:
+    vina_peer = pytest.importorskip("benchmarks.vina_peer")
+    library = tmp_path / "library.smi"
+    library.write_text("OCc1ccccc1 benzyl-alcohol\n")
+    receptor, ligand = screen.packaged_complex()
+    pocket = Settings().pocket
+    around = [
+        vina_peer.receptor_digest(
+            Target.of(pocket_of(receptor, ligand, radius, tmp_path, pocket.model_copy(update=more)))
+        )
+        for radius, more in (
+            (6.0, {}),
+            (6.0, {"max_anchors": 4}),
+            (7.0, {}),
+            (6.0, {"margin": 9.0}),
+        )
+    ]
+    assert around[0] == around[1]  # no matter to Vina
+    assert len(set(around)) == 3
+    made = [
+        LigandsInMemory.of(parsed(library, tmp_path, ParseSettings(seed=seed))).ligands
+        for seed in (1, 2)
+    ]
+    assert len({vina_peer.digest(around[0], ligands, 0) for ligands in made}) == 2
+    assert vina_peer.digest(around[0], made[0], 0) != vina_peer.digest(around[2], made[0], 0)
+
+
 def test_choices_with_and_without_networks_are_reported_apart() -> None:
     good = {"status": "ok", "rmsd_best_scored": 0.9, "rmsd_best_of_nine": 0.9, "failed_checks": []}
     good |= {"rmsd_best_of_kept": 0.9, "rmsd_best_by_physics": 2.4}
