@@ -150,7 +150,7 @@ class Control(Record):
     reason: np.ndarray = column("u1", "control", enum=Reason, doc="why it is not ranked")
     detail: np.ndarray = column(STRING, "control", doc="what went wrong, in words")
     score: np.ndarray = column("f4", "scored", doc="score of the best pose")
-    poses: np.ndarray = column("i4", "scored", doc="poses kept of all its states")
+    poses: np.ndarray = column("i4", "scored", doc="poses kept")
     rmsd: np.ndarray = column(
         "f4", "measured", units="angstrom", doc="best-scored pose to crystal: symmetry-corrected, "
         "heavy atoms, no alignment"
