@@ -34,6 +34,9 @@ FLAT_SYSTEMS = (
     "[C;X3;^2](*)(*)=[C;X3;^2](*)(*)",
 )
 
+UNREAD = frozenset((15, 33))
+"""Elements whose stereo RDKit does not read from coordinates where they have three bonds."""
+
 GRID = 0.4
 """Distance of the points at which volumes are measured, Angstrom."""
 SHELL, STEPS = 0.25, np.arange(3)
@@ -71,10 +74,16 @@ def checks(mol: Chem.Mol, state: str, around: Surroundings | None) -> Mapping[st
 
 
 def _stereo(mol: Chem.Mol, state: str) -> bool:
-    """Whether the pose has the stereo that its state names; where none is named, any passes."""
+    """Whether the pose has the stereo that its state names; where none is named, any passes.
+
+    RDKit reads no stereo of phosphorus and arsenic with three bonds from coordinates: any passes.
+    """
     wanted = Chem.MolFromSmiles(state)
     if wanted is None:
         return False
+    for atom in wanted.GetAtoms():
+        if atom.GetAtomicNum() in UNREAD and atom.GetTotalDegree() == 3:
+            atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
     return bool(Chem.RemoveHs(from_coordinates(mol)).HasSubstructMatch(wanted, useChirality=True))
 
 

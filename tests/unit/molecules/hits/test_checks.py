@@ -115,6 +115,16 @@ def test_a_centre_turned_over_fails_and_an_open_one_does_not() -> None:
     assert checks(mol, "CC(N)C(=O)O", None)["stereo"]
 
 
+@pytest.mark.parametrize("smiles", ["CC[P@@](C)c1ccccc1", "C[C@H](F)[P@H]c1ccccc1"])
+def test_a_phosphine_has_the_stereo_that_was_docked(smiles: str) -> None:
+    from rdkit.Chem import rdDistGeom
+
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    rdDistGeom.EmbedMolecule(mol, randomSeed=1)
+    assert checks(mol, smiles, None)["stereo"]
+    assert checks(mol, smiles.replace("[C@H]", "[C@@H]"), None)["stereo"] == ("[C@H]" not in smiles)
+
+
 def test_a_turned_double_bond_fails() -> None:
     from rdkit.Chem import rdDistGeom
 
