@@ -111,13 +111,37 @@ def test_terms_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> None
     """An archive of `draft` was completed with `standard`, or not at all."""
     draft, standard = Settings(effort="draft"), Settings(effort="standard")
     output = str(tmp_path / "terms")
-    assert terms.present(output, "cross", draft) == set()
+    assert terms.present(output, "cross", draft) == {}
     with zipfile.ZipFile(f"{output}.cross.zip", "a") as archive:
         archive.comment = terms.mark(draft)
         archive.writestr("a/ligands.npz", b"")
-    assert terms.present(output, "cross", draft) == {"a/ligands.npz"}
+    assert set(terms.present(output, "cross", draft)) == {"a/ligands.npz"}
     with pytest.raises(InputError, match=r"cross\.zip: was made with other settings"):
         terms.present(output, "cross", standard)
+
+
+def test_terms_of_other_molecules_are_not_taken_for_these(tmp_path: Path) -> None:
+    """A complex that was added was docked into the new pockets alone."""
+    folder, library = tmp_path / "a", tmp_path / "ligands.smi"
+    folder.mkdir()
+    for name in ("protein.pdb", "ligand.sdf"):
+        (folder / name).write_text(name)
+    library.write_text("CCO one\n")
+    settings, output = Settings(effort="draft"), str(tmp_path / "terms")
+    first, other = (
+        terms.Task("cross", "a", folder, "ligands", library, digest)
+        for text in ("CCO one\n", "CCO one\nCCN two\n")
+        if library.write_text(text) and (digest := terms.given(folder, library))
+    )
+    assert terms.missing([first], output, settings) == [first]
+    with zipfile.ZipFile(f"{output}.cross.zip", "a") as archive:
+        archive.comment = terms.mark(settings)
+        member = zipfile.ZipInfo(first.member)
+        member.comment = first.given
+        archive.writestr(member, b"")
+    assert terms.missing([first], output, settings) == []
+    with pytest.raises(InputError, match=r"a/ligands\.npz was made of another library, protein"):
+        terms.missing([other], output, settings)
 
 
 def test_a_library_of_few_blocks_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
