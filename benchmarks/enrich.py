@@ -26,7 +26,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import dataclass
@@ -82,6 +82,9 @@ PEER = "peer vina"
 
 NULLS = {"heavy atoms": "heavy", "logP": "logp", "rings": "rings", "rows": "rows"}
 """Rankings by what a molecule is, not by how it docks: name -> column, larger is better."""
+
+Key = tuple[str, str, int]
+"""Group and name of a molecule, and number of a state."""
 
 Peer = dict[tuple[str, str], float]
 """Affinities, kcal/mol, by group and name of the molecule; infinite where it failed."""
@@ -195,29 +198,30 @@ def peer_scores(
 ) -> Peer:
     """Affinities of the records of `sample` by Vina, the best of each record's first `most` states.
 
-    States that are in `file` are not run again.
+    States that are in `file` are not run again, if the peer would be given the same.
     """
     wanted = {(str(found.group[row]), str(found.name[row])) for row in sample}
-    known = known_scores(work.folder.name, file)
-    tasks = [
-        (key, place)
-        for key, places in states(work).items()
-        for place in places[:most]
-        if key in wanted and (*key, place.number) not in known
-    ]
+    places = {
+        (*key, place.number): place
+        for key, own in states(work).items()
+        for place in own[:most]
+        if key in wanted
+    }
+    known = known_scores(work.folder.name, file, places)
     with (
         tempfile.TemporaryDirectory() as scratch,
         pinned(jobs, begin_peer, work, Path(scratch)) as pool,
     ):
-        running = {pool.submit(run_peer, place): (*key, place.number) for key, place in tasks}
+        running = {
+            pool.submit(run_peer, place): key for key, place in places.items() if key not in known
+        }
         for done in as_completed(running):
-            affinity, seconds = done.result()
-            known[running[done]] = affinity
-            note(work, file, running[done], affinity, seconds)
+            key = running[done]
+            known[key], seconds = done.result()
+            note(work, file, key, places[key], known[key], seconds)
     result = dict.fromkeys(wanted, np.inf)
-    for (group, name, number), affinity in known.items():
-        if (group, name) in result and (most is None or number < most):
-            result[group, name] = min(result[group, name], affinity)
+    for (group, name, _), affinity in known.items():
+        result[group, name] = min(result[group, name], affinity)
     return result
 
 
@@ -229,10 +233,15 @@ class Place:
     row: int
     number: int
     """Among the states of the record."""
+    given: str
+    """Digest of what the peer is given: the state in its conformer, receptor and box."""
 
 
 def states(work: Work) -> dict[tuple[str, str], list[Place]]:
     """The states of every record, in their first conformers, by group and name."""
+    from benchmarks.vina_peer import digest, receptor_digest
+
+    around = receptor_digest(Target.of(work.pocket))
     result: dict[tuple[str, str], list[Place]] = {}
     for group in GROUPS:
         for file in work.parts(group):
@@ -241,22 +250,24 @@ def states(work: Work) -> dict[tuple[str, str], list[Place]]:
             for row in np.flatnonzero(ligands.conformer == 0).tolist():
                 entry = ligands.entry[row]
                 places = result.setdefault((group, str(entries.name[entry])), [])
-                places.append(Place(file, row, len(places)))
+                places.append(Place(file, row, len(places), digest(around, ligands, row)))
     return result
 
 
-def known_scores(target: str, file: Path | None) -> dict[tuple[str, str, int], float]:
-    """What an earlier run left in a file of one JSON object a line, a state each."""
+def known_scores(target: str, file: Path | None, places: Mapping[Key, Place]) -> dict[Key, float]:
+    """What an earlier run left of these states in a file of one JSON object a line, a state each.
+
+    Where that run gave the peer something else, as with other settings, it is not known.
+    """
+    found: dict[Key, float] = {}
     if file is None or not file.exists():
-        return {}
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
-    return {
-        (row["group"], row["name"], row["state"]): (
-            np.inf if row["affinity"] is None else row["affinity"]
-        )
-        for row in rows
-        if row["target"] == target
-    }
+        return found
+    for row in map(json.loads, file.read_text().splitlines()):
+        key = (row["group"], row["name"], row["state"])
+        place = places.get(key) if row["target"] == target else None
+        if place is not None and row.get("given") == place.given:
+            found[key] = np.inf if row["affinity"] is None else row["affinity"]
+    return found
 
 
 _peer: list[Any] = []
@@ -284,13 +295,14 @@ def run_peer(place: Place) -> tuple[float, float]:
 
 
 def note(
-    work: Work, file: Path | None, key: tuple[str, str, int], value: float, seconds: float
+    work: Work, file: Path | None, key: Key, place: Place, value: float, seconds: float
 ) -> None:
     """Keep one result for later runs."""
     if file is not None:
         row = {
             "target": work.folder.name,
             **dict(zip(("group", "name", "state"), key, strict=True)),
+            "given": place.given,
             "affinity": None if np.isinf(value) else round(value, 4),
             "seconds": round(seconds, 2),
         }
@@ -461,7 +473,8 @@ def parser() -> argparse.ArgumentParser:
         "--peer-scores",
         type=Path,
         metavar="FILE",
-        help="the peer's scores go here, and those that stand here are not run again",
+        help="the peer's scores go here, and those of the same states in the same pocket that\n"
+        "stand here are not run again",
     )
     result.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="processes of the peer (default: 1)"

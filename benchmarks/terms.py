@@ -6,7 +6,8 @@
 Into each target of --screens (folders laid out as for enrich.py) its actives and decoys are docked,
 into each pocket of --complexes (laid out as for redock.py) the ligands of all of them.
 OUTPUT.screens.zip and OUTPUT.cross.zip get a file POCKET/LIBRARY.npz for each pocket and library as
-soon as it is done; what they have already is not docked again, and other settings are refused.
+soon as it is done; what they have already is not docked again. Other settings are refused, and so
+are other molecules, proteins or ligands of a site under the same names.
 benchmarks/order.py compares formulas with them. With --networks gnina's networks judge all poses;
 energies alone still choose which are kept.
 """
@@ -20,6 +21,7 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +49,7 @@ from benchmarks.docking import (
 from benchmarks.leaving import in_words
 from benchmarks.redock import FAILURES, box_radius, find
 from ligen_py.errors import InputError
+from ligen_py.provenance import file_digest
 from ligen_py.records.ligands import LIGANDS, Entries
 from ligen_py.records.properties import PROPERTY_NAMES, Properties
 from ligen_py.store.files.read import read
@@ -77,6 +80,8 @@ class Task:
     name: str
     """Of the library."""
     ligands: Path
+    given: bytes
+    """Digest of the molecules, the protein and the ligand of its site."""
 
     @property
     def member(self) -> str:
@@ -152,8 +157,10 @@ def work(
     return task, file.getvalue(), time.perf_counter() - started
 
 
-def libraries(folder: Path, cache: Path, settings: Settings, jobs: int) -> dict[str, Path]:
-    """Ligands files of a target's actives and decoys, by name."""
+def libraries(
+    folder: Path, cache: Path, settings: Settings, jobs: int
+) -> dict[str, tuple[Path, Path]]:
+    """A target's actives and decoys by name: the library, and its ligands file."""
     made = {}
     for group in GROUPS:
         library = find(folder, f"{group}.smi")
@@ -161,37 +168,60 @@ def libraries(folder: Path, cache: Path, settings: Settings, jobs: int) -> dict[
         for part in range(1, count + 1):
             text = f"{part}-of-{count}"
             file = parsed(library, cache / folder.name, settings.parse, jobs, text)
-            made[f"{group}-{part}"] = file
+            made[f"{group}-{part}"] = library, file
     return made
+
+
+def given(folder: Path, library: Path) -> bytes:
+    """Digest of the files that a library is docked from into the pocket of a folder."""
+    protein = find(folder, "protein.pdb", "protein.pdb.gz")
+    ligand = find(folder, "crystal_ligand.sdf", "ligand.sdf")
+    words = "".join(file_digest(path) for path in (protein, ligand, library))
+    return hashlib.sha256(words.encode()).hexdigest().encode()
 
 
 def tasks_of(options: argparse.Namespace, cache: Path, settings: Settings) -> list[Task]:
     """Everything that is to be docked and is not yet; parses the libraries."""
     jobs = len(os.sched_getaffinity(0))
     tasks = [
-        Task("screens", folder.name, folder, name, ligands)
+        Task("screens", folder.name, folder, name, ligands, given(folder, library))
         for folder in options.screens
-        for name, ligands in libraries(folder, cache, settings, jobs).items()
+        for name, (library, ligands) in libraries(folder, cache, settings, jobs).items()
     ]
     if options.complexes:
         complexes = sorted(path for path in options.complexes.iterdir() if path.is_dir())
         library = cache / "ligands.smi"
         library_of(complexes, library)
         ligands = parsed(library, cache, settings.parse, jobs)
-        tasks += [Task("cross", path.name, path, "ligands", ligands) for path in complexes]
-    there = {kind: present(options.output, kind, settings) for kind in MOST}
+        tasks += [
+            Task("cross", path.name, path, "ligands", ligands, given(path, library))
+            for path in complexes
+        ]
+    return missing(tasks, options.output, settings)
+
+
+def missing(tasks: Sequence[Task], output: str, settings: Settings) -> list[Task]:
+    """What the archives do not have; InputError where they have it of other files."""
+    there = {kind: present(output, kind, settings) for kind in MOST}
+    for task in tasks:
+        known = there[task.kind].get(task.member)  # empty in an archive of an earlier version
+        if known and known != task.given:
+            raise InputError(
+                f"{output}.{task.kind}.zip: {task.member} was made of another library, protein or "
+                "ligand; give another OUTPUT"
+            )
     return [task for task in tasks if task.member not in there[task.kind]]
 
 
-def present(output: str, kind: str, settings: Settings) -> set[str]:
-    """What an archive has; InputError where it was made with other settings."""
+def present(output: str, kind: str, settings: Settings) -> dict[str, bytes]:
+    """What an archive has, and of which files; InputError where other settings made it."""
     archive = Path(f"{output}.{kind}.zip")
     if not archive.exists():
-        return set()
+        return {}
     with zipfile.ZipFile(archive) as file:
         if file.comment != mark(settings):
             raise InputError(f"{archive}: was made with other settings; give another OUTPUT")
-        return set(file.namelist())
+        return {one.filename: one.comment for one in file.infolist()}
 
 
 def mark(settings: Settings) -> bytes:
@@ -243,7 +273,9 @@ def main() -> int:
             if data:
                 with zipfile.ZipFile(f"{options.output}.{task.kind}.zip", "a") as archive:
                     archive.comment = mark(settings)
-                    archive.writestr(task.member, data)
+                    member = zipfile.ZipInfo(task.member)
+                    member.comment, member.external_attr = task.given, 0o644 << 16
+                    archive.writestr(member, data)
             left[task.kind] -= 1
             if not left[task.kind]:
                 print(f"{task.kind}: {time.perf_counter() - started:.0f} s", flush=True)

@@ -4,6 +4,7 @@ The receptor is the pocket file's, heavy atoms and polar hydrogens with AutoDock
 the ligand is the parsed one with its start conformer, through Meeko, as Vina's users prepare it.
 """
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +64,22 @@ def ligand_pdbqt(molecule: np.ndarray, xyz: np.ndarray) -> str:
     if not is_ok:
         raise ValueError(f"Meeko: {words}")
     return text
+
+
+def receptor_digest(target: Target) -> str:
+    """Digest of what decides all that Vina finds in a target, but for the ligand."""
+    center, sides = (place.tolist() for place in target.box)
+    words = f"{receptor_pdbqt(target)} {center} {sides} {EXHAUSTIVENESS} {POSES} {SEED}"
+    return hashlib.sha256(words.encode()).hexdigest()
+
+
+def digest(receptor: str, ligands: Ligands, row: int) -> str:
+    """Digest of what decides what Vina finds of a ligand; `receptor` is a `receptor_digest`."""
+    atoms = slice(*ligands.first_atom[row : row + 2])
+    content = slice(*ligands.first_byte[row : row + 2])
+    found = hashlib.sha256(receptor.encode())
+    found.update(ligands.molecule[content].tobytes() + ligands.xyz[atoms].tobytes())
+    return found.hexdigest()[:16]
 
 
 class VinaPeer:

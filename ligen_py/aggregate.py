@@ -125,7 +125,7 @@ def _control(campaign: CampaignWriter, lineage: Lineage, members: Sequence[PartF
         return control_of(None)
     found = redock(members)
     campaign.append_parts(lineage.add(members, len(found.part.status)))
-    return control_of(found.part, rmsd=found.rmsd, problem=found.problem)
+    return control_of(found.part, found.poses, rmsd=found.rmsd, problem=found.problem)
 
 
 if __name__ == "__main__":

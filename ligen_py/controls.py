@@ -146,8 +146,7 @@ def _redocked(pocket: str, members: Sequence[PartFiles]) -> Redocked:
     name = str(found.part.name[0])
     if found.rmsd is None:
         return Redocked(pocket, name, found.problem, None, None, 0)
-    poses = int(found.part.poses[found.part.scored()[0]])
-    return Redocked(pocket, name, "", *found.rmsd, poses)
+    return Redocked(pocket, name, "", *found.rmsd, found.poses)
 
 
 def _docked(pocket: str, parts: Parts) -> Docked:

@@ -19,6 +19,8 @@ class Redocking(NamedTuple):
     part: Part
     rmsd: tuple[float, float] | None
     """RMSD to the crystal pose of the best-scored pose, and the least of all, in Angstrom."""
+    poses: int
+    """All of these: of every state and conformer, in every conformation."""
     problem: str
     """Why there is none, in words."""
 
@@ -35,18 +37,19 @@ def redock(members: Sequence[PartFiles]) -> Redocking:
     if not len(part.status):
         raise InputError(f"{members[0].ligands}: contains no reference ligand; check {crystal}")
     if part.status[0] != Status.SCORED:
-        return Redocking(part, None, str(part.detail[0]))
-    best, found = int(part.scored()[0]), list[np.ndarray | None]()
+        return Redocking(part, None, 0, str(part.detail[0]))
+    best, found, count = int(part.scored()[0]), list[np.ndarray | None](), 0
     for number, files in enumerate(members):
         with Poses(files) as poses:
             for ligand in np.flatnonzero(part.entry == 0).tolist():
                 kept = poses.kept(ligand)
+                count += len(kept)
                 if kept:
                     xyz = rebuild(*poses.genotypes(ligand, kept))
                     found.append(symmetric_rmsd(poses.molecule(ligand), xyz, crystal))
                 if (number, ligand) == (part.member[best], best):
                     of_best, place = found[-1], part.best[best] - kept.start
     if of_best is None:
-        return Redocking(part, None, f"{crystal.name} contains another molecule")
+        return Redocking(part, None, count, f"{crystal.name} contains another molecule")
     least = min(float(rmsd.min()) for rmsd in found if rmsd is not None)
-    return Redocking(part, (float(of_best[place]), least), "")
+    return Redocking(part, (float(of_best[place]), least), count, "")

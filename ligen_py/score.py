@@ -100,9 +100,7 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
         cure = f"make it again from {inputs.ligands}"
         raise InputError(f"{inputs.poses}: {error}; {cure}") from error
     seconds = time.perf_counter() - started
-    heard = (n for n in settings.functions if settings.pose_weights.get(n))
-    names = dict.fromkeys((settings.functions[0], *heard))
-    watched = {name: typed[name] for name in names}
+    watched = {name: typed[name] for name in ranking(settings)}
     checks = watch(watched, poses, scores, field, terms, settings.check_every)
     for words in alarms(checks):
         log.warning("watch: %s", words)
@@ -123,6 +121,13 @@ def run(inputs: Inputs, settings: ScoreSettings, device: str | None, output: Pat
         np.count_nonzero(ledger.status == Status.SCORED),
         len(ligands.entry) / seconds,
     )
+
+
+def ranking(settings: ScoreSettings) -> list[str]:
+    """The functions that contribute to the scores, the first one first."""
+    heard = [name for name in settings.functions if settings.pose_weights.get(name)]
+    networks = ["gnina"] if settings.rank_by == "networks" else []  # also without a weight
+    return list(dict.fromkeys((settings.functions[0], *heard, *networks)))
 
 
 if __name__ == "__main__":

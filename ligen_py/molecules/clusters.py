@@ -29,7 +29,10 @@ def symmetries(element: np.ndarray, bond: np.ndarray) -> np.ndarray:
             mol.AddBond(int(one), int(two), Chem.BondType.SINGLE)
     mol.UpdatePropertyCache(strict=False)
     found = mol.GetSubstructMatches(mol, uniquify=False, maxMatches=MOST_SYMMETRIES)
-    return np.array(found or [range(heavy)], int)
+    ways = np.array(found or [range(heavy)], int)
+    if not (ways == np.arange(heavy)).all(axis=1).any():  # of more than these, not the first
+        ways[-1] = np.arange(heavy)
+    return ways
 
 
 def symmetries_of(ligands: Ligands) -> list[np.ndarray]:

@@ -346,17 +346,20 @@ def _grouped(target: TargetReader, facts: Target) -> dict[str, str]:
 def _compared(rows: Sequence[Row], known: dict[str, str]) -> list[Row]:
     """Rows with their clusters and the most similar known molecule.
 
-    A known molecule under the same name is the row itself, but under another one worth knowing.
+    A known molecule under the same name is the row itself, but under another one worth knowing. The
+    reference ligand is in no cluster: if it led one, hits that are like it alone would be together.
     """
     prints = fingerprints(row.parent for row in rows)
     names, references = list(known), fingerprints(known.values())
-    numbers = clusters(prints)
+    hits = [own for row, own in zip(rows, prints, strict=True) if not row.reference]
+    numbers = iter(clusters(hits))
     result = []
-    for row, own, number in zip(rows, prints, numbers, strict=True):
+    for row, own in zip(rows, prints, strict=True):
         itself = row.name + CRYSTAL_LIGAND if row.reference else row.name
         others = [i for i, name in enumerate(names) if (name, known[name]) != (itself, row.parent)]
         best, similarity = nearest(own, [references[i] for i in others])
         like = (names[others[best]], similarity) if best >= 0 else ("", 0.0)
+        number = -1 if row.reference else next(numbers)
         result.append(replace(row, cluster=number, nearest=like))
     return result
 

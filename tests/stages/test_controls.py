@@ -10,7 +10,7 @@ from rdkit.Chem import AllChem
 from ligen_py import accept, controls, decoys
 from ligen_py.settings.controls import ControlsSettings
 from ligen_py.store.campaign.manifest import PartFiles
-from tests.stages.factory import Molecule, write_part
+from tests.stages.factory import POSES, Molecule, write_part
 
 ACTIVES = [
     Molecule("first", "CCO", 9.0),
@@ -67,7 +67,7 @@ def test_redocking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mol = Chem.MolFromSmiles("CCO")
     AllChem.EmbedMolecule(mol, randomSeed=1)
     crystal.write_text(Chem.MolToMolBlock(mol) + "$$$$\n")
-    lig = [Molecule("LIG", "CCO", 4.0)]
+    lig = [Molecule("LIG", "CCO", 4.0, (("CCO", 2.0),))]  # as a ring with two shapes
     files = write_part(tmp_path, "t", "control-t", "1-of-1", lig, crystal=crystal)
     output = tmp_path / "controls.json"
     words = ["--target", "t", *part_words("crystal", files), "--output", str(output)]
@@ -75,6 +75,7 @@ def test_redocking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(output.read_text())
     (one,) = found["redocking"]
     assert one["nearest"] <= one["rmsd"]
+    assert one["poses"] == 2 * POSES  # the nearest one is of both
     assert found["passed"] == (one["rmsd"] <= ControlsSettings().max_rmsd)
     assert controls.main([*words, "--max-rmsd", "20"]) == 0
     assert json.loads(output.read_text())["passed"] is True

@@ -9,6 +9,7 @@ import pytest
 from ligen_py import score
 from ligen_py.engine.functions.vina import scorer as vina_scorer
 from ligen_py.records.scores import SCORES, Check, Checks
+from ligen_py.settings.score import ScoreSettings
 from ligen_py.store.files.read import read
 from tests.edited import edited
 from tests.mini import Mini
@@ -43,6 +44,21 @@ def test_every_function_equals_its_twin(mini: Mini, tmp_path: Path, function: st
     checks = read(tmp_path / "s.h5", SCORES, Checks)
     assert checks.suspect[Check.TWIN] == 0
     assert checks.seen[Check.TWIN] == 20
+
+
+@pytest.mark.parametrize(
+    ("given", "watched"),
+    [
+        ({"functions": ("vina", "xscore")}, ["vina"]),
+        ({"functions": ("xscore", "ad4")}, ["xscore", "ad4"]),
+        ({"functions": ("vina", "gnina")}, ["vina", "gnina"]),
+        ({"pose_weights": {"vina": 1.0, "gnina": 0.0}}, ["vina"]),
+        ({"pose_weights": {"vina": 1.0}, "rank_by": "networks"}, ["vina", "gnina"]),
+    ],
+)
+def test_what_makes_the_scores_is_watched(given: dict, watched: list[str]) -> None:
+    settings = ScoreSettings(**{"functions": ("vina", "gnina"), **given})
+    assert score.ranking(settings) == watched
 
 
 def test_a_wrong_kernel_fails_the_chunk(

@@ -111,13 +111,37 @@ def test_terms_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> None
     """An archive of `draft` was completed with `standard`, or not at all."""
     draft, standard = Settings(effort="draft"), Settings(effort="standard")
     output = str(tmp_path / "terms")
-    assert terms.present(output, "cross", draft) == set()
+    assert terms.present(output, "cross", draft) == {}
     with zipfile.ZipFile(f"{output}.cross.zip", "a") as archive:
         archive.comment = terms.mark(draft)
         archive.writestr("a/ligands.npz", b"")
-    assert terms.present(output, "cross", draft) == {"a/ligands.npz"}
+    assert set(terms.present(output, "cross", draft)) == {"a/ligands.npz"}
     with pytest.raises(InputError, match=r"cross\.zip: was made with other settings"):
         terms.present(output, "cross", standard)
+
+
+def test_terms_of_other_molecules_are_not_taken_for_these(tmp_path: Path) -> None:
+    """A complex that was added was docked into the new pockets alone."""
+    folder, library = tmp_path / "a", tmp_path / "ligands.smi"
+    folder.mkdir()
+    for name in ("protein.pdb", "ligand.sdf"):
+        (folder / name).write_text(name)
+    library.write_text("CCO one\n")
+    settings, output = Settings(effort="draft"), str(tmp_path / "terms")
+    first, other = (
+        terms.Task("cross", "a", folder, "ligands", library, digest)
+        for text in ("CCO one\n", "CCO one\nCCN two\n")
+        if library.write_text(text) and (digest := terms.given(folder, library))
+    )
+    assert terms.missing([first], output, settings) == [first]
+    with zipfile.ZipFile(f"{output}.cross.zip", "a") as archive:
+        archive.comment = terms.mark(settings)
+        member = zipfile.ZipInfo(first.member)
+        member.comment = first.given
+        archive.writestr(member, b"")
+    assert terms.missing([first], output, settings) == []
+    with pytest.raises(InputError, match=r"a/ligands\.npz was made of another library, protein"):
+        terms.missing([other], output, settings)
 
 
 def test_a_library_of_few_blocks_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,6 +418,45 @@ def test_vina_docks_a_parsed_ligand(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found.xyz.shape[1:] == (mol.GetNumAtoms(), 3)
     assert (np.diff(found.affinity) >= 0).all()
     assert found.affinity[0] < -2
+
+
+def test_what_the_peer_found_of_other_inputs_is_not_taken_for_its_scores(tmp_path: Path) -> None:
+    file, folder = tmp_path / "scores.jsonl", SimpleNamespace(folder=Path("kinase"))
+    one, two = (enrich.Place(Path("a.h5"), row, 0, given) for row, given in enumerate("xy"))
+    keys = [(enrich.GROUPS[0], name, 0) for name in ("one", "two")]
+    enrich.note(folder, file, keys[0], one, -7.0, 1.0)
+    enrich.note(folder, file, keys[1], enrich.Place(two.file, two.row, 0, "old"), -9.0, 1.0)
+    places = dict(zip(keys, (one, two), strict=True))
+    assert enrich.known_scores("kinase", file, places) == {keys[0]: -7.0}
+    assert not enrich.known_scores("other", file, places)
+    assert not enrich.known_scores("kinase", tmp_path / "new.jsonl", places)
+
+
+def test_vina_is_given_something_else_where_a_setting_says_so(tmp_path: Path) -> None:
+    vina_peer = pytest.importorskip("benchmarks.vina_peer")
+    library = tmp_path / "library.smi"
+    library.write_text("OCc1ccccc1 benzyl-alcohol\n")
+    receptor, ligand = screen.packaged_complex()
+    pocket = Settings().pocket
+    around = [
+        vina_peer.receptor_digest(
+            Target.of(pocket_of(receptor, ligand, radius, tmp_path, pocket.model_copy(update=more)))
+        )
+        for radius, more in (
+            (6.0, {}),
+            (6.0, {"max_anchors": 4}),
+            (7.0, {}),
+            (6.0, {"margin": 9.0}),
+        )
+    ]
+    assert around[0] == around[1]  # no matter to Vina
+    assert len(set(around)) == 3
+    made = [
+        LigandsInMemory.of(parsed(library, tmp_path, ParseSettings(seed=seed))).ligands
+        for seed in (1, 2)
+    ]
+    assert len({vina_peer.digest(around[0], ligands, 0) for ligands in made}) == 2
+    assert vina_peer.digest(around[0], made[0], 0) != vina_peer.digest(around[2], made[0], 0)
 
 
 def test_choices_with_and_without_networks_are_reported_apart() -> None:

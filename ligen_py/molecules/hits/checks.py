@@ -34,8 +34,14 @@ FLAT_SYSTEMS = (
     "[C;X3;^2](*)(*)=[C;X3;^2](*)(*)",
 )
 
+UNREAD = frozenset((7, 15, 33))
+"""Elements whose stereo with three bonds RDKit does not read from coordinates, or not always."""
+
 GRID = 0.4
 """Distance of the points at which volumes are measured, Angstrom."""
+SHELL, STEPS = 0.25, np.arange(3)
+"""Volumes are RDKit's, which PoseBusters compares: a point counts three times inside a sphere, and
+once less in each shell of this thickness (Angstrom) around it."""
 
 TABLE = Chem.GetPeriodicTable()
 RADIUS = np.array([1.5, *(TABLE.GetRvdw(number) for number in range(1, 119))])
@@ -68,15 +74,18 @@ def checks(mol: Chem.Mol, state: str, around: Surroundings | None) -> Mapping[st
 
 
 def _stereo(mol: Chem.Mol, state: str) -> bool:
-    """Whether the pose has the stereo that its state names; where none is named, any passes."""
+    """Whether the pose has the stereo that its state names; where none is named, any passes.
+
+    Of nitrogen, phosphorus and arsenic with three bonds RDKit reads none from coordinates, or that of
+    bridgeheads alone: any passes.
+    """
     wanted = Chem.MolFromSmiles(state)
     if wanted is None:
         return False
-    if "[N@" in state or "[P@" in state:
-        # In coordinates RDKit sees no hand of phosphines, and of nitrogens at most bridgeheads.
-        for (centre,) in matches(wanted, "[N,P;X3;+0]"):
-            wanted.GetAtomWithIdx(centre).SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
-        Chem.AssignStereochemistry(wanted, cleanIt=True, force=True)
+    for atom in wanted.GetAtoms():
+        if atom.GetAtomicNum() in UNREAD and atom.GetTotalDegree() == 3:
+            atom.SetChiralTag(Chem.ChiralType.CHI_UNSPECIFIED)
+    Chem.AssignStereochemistry(wanted, cleanIt=True, force=True)
     return bool(Chem.RemoveHs(from_coordinates(mol)).HasSubstructMatch(wanted, useChirality=True))
 
 
@@ -133,22 +142,24 @@ def overlap(xyz: np.ndarray, element: np.ndarray, around: Surroundings) -> float
     Metals and waters are left out, as in PoseBusters.
     """
     mine = SHRUNK * RADIUS[element]
-    low = xyz.min(axis=0) - mine.max()
-    size = np.ceil((xyz.max(axis=0) + mine.max() - low) / GRID).astype(int) + 1
+    reach = mine.max() + SHELL * STEPS[-1]
+    low = xyz.min(axis=0) - reach
+    size = np.ceil((xyz.max(axis=0) + reach - low) / GRID).astype(int) + 1
     chosen = ~around.water
     chosen[around.groups.metals] = False
     places = around.groups.xyz
-    chosen &= ((places > low - 2) & (places < low + GRID * size + 2)).all(axis=1)
+    chosen &= ((places > low - 3) & (places < low + GRID * size + 3)).all(axis=1)
     theirs = SHRUNK * RADIUS[np.minimum(around.element[chosen], len(RADIUS) - 1)]
     ligand = _filled(xyz, mine, low, size)
     receptor = _filled(places[chosen], theirs, low, size)
-    return float((ligand & receptor).sum() / max(1, ligand.sum()))
+    return float(np.minimum(ligand, receptor).sum() / max(1, ligand.sum()))
 
 
 def _filled(xyz: np.ndarray, radius: np.ndarray, low: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Points low + GRID * (i, j, k) of a grid of some size in a sphere about an atom: bool."""
-    found = np.zeros(size, bool)
-    for place, reach in zip(xyz, radius, strict=True):
+    """How often points low + GRID * (i, j, k) of a grid of some size count: i1."""
+    found = np.zeros(size, "i1")
+    for place, inside in zip(xyz, radius, strict=True):
+        reach = inside + SHELL * STEPS[-1]
         first = np.clip(np.ceil((place - reach - low) / GRID), 0, size).astype(int)
         last = np.clip(np.floor((place + reach - low) / GRID) + 1, 0, size).astype(int)
         if (first < last).all():
@@ -156,5 +167,7 @@ def _filled(xyz: np.ndarray, radius: np.ndarray, low: np.ndarray, size: np.ndarr
                 (low[k] + GRID * np.arange(first[k], last[k]) - place[k]) ** 2 for k in range(3)
             )
             box = found[first[0] : last[0], first[1] : last[1], first[2] : last[2]]
-            box |= x[:, None, None] + y[:, None] + z <= reach**2
+            square = x[:, None, None] + y[:, None] + z
+            counts = sum((square <= limit**2).view("i1") for limit in inside + SHELL * STEPS)
+            np.maximum(box, counts, out=box)
     return found

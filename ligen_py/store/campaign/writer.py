@@ -273,11 +273,15 @@ def _counts(found: Counter[tuple[int, int, int, str]]) -> Counts:
 
 
 def control_of(
-    part: Part | None, rmsd: tuple[float, float] | None = None, problem: str = ""
+    part: Part | None,
+    poses: int = 0,
+    rmsd: tuple[float, float] | None = None,
+    problem: str = "",
 ) -> Control:
     """The redocking control of the first record of a part; no rows where there is no part.
 
-    `rmsd` holds the RMSD to the crystal (Angstrom) of the best-scored pose and the least of all.
+    `rmsd` holds the RMSD to the crystal (Angstrom) of the best-scored pose and the least of all
+    `poses` of its states.
     """
     ends = [] if part is None else [(part.name[0], part.status[0], part.reason[0], part.detail[0])]
     name, status, reason, detail = zip(*ends, strict=True) if ends else ((),) * 4
@@ -291,7 +295,7 @@ def control_of(
         reason=np.array(reason, dtype="u1"),
         detail=np.array([problem or text for text in detail], dtype=object),
         score=np.array([part.score[i] for i in scored], dtype="f4"),  # type: ignore[union-attr]
-        poses=np.array([part.poses[i] for i in scored], dtype="i4"),  # type: ignore[union-attr]
+        poses=np.array([poses for _ in scored], dtype="i4"),
         rmsd=np.array(best, dtype="f4"),
         rmsd_kept=np.array(least, dtype="f4"),
     )

@@ -6,7 +6,16 @@ from rdkit import Chem
 from rdkit.Chem import AllChem, rdMolAlign
 
 from ligen_py.engine.random_input import make_ligands
-from ligen_py.molecules.clusters import clusters, rmsd, symmetries, symmetries_of
+from ligen_py.molecules.clusters import (
+    MOST_SYMMETRIES,
+    clusters,
+    rmsd,
+    symmetries,
+    symmetries_of,
+)
+
+PHOSPHATE = "OP(=O)(O)O"
+PHYTIC_ACID = f"{PHOSPHATE}C1C({PHOSPHATE})C({PHOSPHATE})C({PHOSPHATE})C({PHOSPHATE})C1{PHOSPHATE}"
 
 
 def molecule(smiles: str) -> tuple[Chem.Mol, np.ndarray, np.ndarray]:
@@ -23,6 +32,21 @@ def molecule(smiles: str) -> tuple[Chem.Mol, np.ndarray, np.ndarray]:
 def test_molecules_have_their_symmetries(smiles: str, ways: int) -> None:
     _, element, bond = molecule(smiles)
     assert len(symmetries(element, bond)) == ways
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pose_of_the_most_symmetric_molecule_is_its_own(seed: int) -> None:
+    # Phytic acid maps onto itself in 559,872 ways, so only the first thousand are tried; RDKit
+    # does not begin with that in which every atom stays.
+    mol = Chem.MolFromSmiles(PHYTIC_ACID)
+    order = np.random.default_rng(seed).permutation(mol.GetNumAtoms()).tolist()
+    mol = Chem.RenumberAtoms(mol, order)
+    element = np.array([atom.GetAtomicNum() for atom in mol.GetAtoms()])
+    bond = np.array([(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in mol.GetBonds()])
+    ways = symmetries(element, bond)
+    assert len(ways) == MOST_SYMMETRIES
+    pose = np.random.default_rng(0).normal(0, 5, (len(element), 3))
+    assert rmsd(pose, pose, ways) == 0
 
 
 @pytest.mark.parametrize("smiles", ["Cc1ccccc1CCO", "c1ccccc1", "OC(=O)c1ccc(C(C)C)cc1"])

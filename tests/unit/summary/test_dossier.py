@@ -1,10 +1,11 @@
 """The facts of a target's page."""
 
 import random
+from dataclasses import replace
 
 from ligen_py.molecules.hits.analysis import Analysis
 from ligen_py.molecules.interactions.contacts import Contact
-from ligen_py.summary.dossier import RESIDUES, Row, matrix_of
+from ligen_py.summary.dossier import RESIDUES, Row, _clusters, _compared, matrix_of
 
 HERE = (0.0, 0.0, 0.0)
 
@@ -37,3 +38,17 @@ def test_what_the_crystal_ligand_is_bound_by_is_shown_even_if_no_hit_is() -> Non
     assert "VAL999 A" not in found.residues
     ((_, cells),) = found.cells
     assert cells[list(found.residues).index("MET318 A")] == ""
+
+
+def test_the_crystal_ligand_leads_no_cluster_of_hits() -> None:
+    # Both hits are like it, and not like each other.
+    crystal, first, second = (
+        "NC(=O)c1ccc(CCCc2ccc(S(N)(=O)=O)cc2)cc1",
+        "NC(=O)c1ccc(CCC)cc1",
+        "CCCc1ccc(S(N)(=O)=O)cc1",
+    )
+    bare = row([])
+    rows = [replace(bare, name=text, parent=text) for text in (crystal, first, second)]
+    found = _compared([replace(rows[0], reference=True), *rows[1:]], {"crystal": crystal})
+    assert [one.nearest[1] >= 0.5 for one in found[1:]] == [True, True]
+    assert [cluster.rows for cluster in _clusters(found)] == [[1], [2]]

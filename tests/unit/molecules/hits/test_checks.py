@@ -114,6 +114,16 @@ def test_a_centre_turned_over_fails_and_an_open_one_does_not() -> None:
     assert checks(mol, "CC(N)C(=O)O", None)["stereo"]
 
 
+@pytest.mark.parametrize("smiles", ["CC[P@@](C)c1ccccc1", "C[C@H](F)[P@H]c1ccccc1"])
+def test_a_phosphine_has_the_stereo_that_was_docked(smiles: str) -> None:
+    from rdkit.Chem import rdDistGeom
+
+    mol = Chem.AddHs(Chem.MolFromSmiles(smiles))
+    rdDistGeom.EmbedMolecule(mol, randomSeed=1)
+    assert checks(mol, smiles, None)["stereo"]
+    assert checks(mol, smiles.replace("[C@H]", "[C@@H]"), None)["stereo"] == ("[C@H]" not in smiles)
+
+
 def test_a_turned_double_bond_fails() -> None:
     mol = Chem.AddHs(Chem.MolFromSmiles("C/C=C/C(=O)O"))
     rdDistGeom.EmbedMolecule(mol, randomSeed=1)
@@ -157,21 +167,20 @@ def test_a_twisted_double_bond_fails_as_in_posebusters(
     assert checks(mol, smiles, None)["flat"] == bool(theirs["double_bond_flatness"]) == (turn == 0)
 
 
-def test_overlap_is_the_share_of_a_volume() -> None:
-    """Half a carbon's sphere lies in a carbon whose surface goes through its centre."""
-    one = Site(
-        xyz=np.array([[1.36, 0, 0]], "f4"),
-        element=np.array([6], "u1"),
-        residue=np.zeros(1, "i4"),
-        label=np.array(["A/ALA/1/CB"], object),
-        role=np.array([Interaction.HYDROPHOBIC], "u1"),
-        conformation=np.array([""], object),
-        receptor=np.array(["protein.pdb"], object),
-    )
-    share = overlap(np.zeros((1, 3)), np.array([6]), surroundings(one))
-    # Two spheres of one radius, one radius apart, share 5/16 of each.
-    assert share == pytest.approx(5 / 16, abs=0.06)
-    assert overlap(np.zeros((1, 3)) + 9, np.array([6]), surroundings(one)) == 0
+@pytest.mark.parametrize("shift", [0.0, 0.5, 1.0, 1.5, 2.5])
+def test_overlap_is_the_share_of_a_volume_as_posebusters_has_it(shift: float) -> None:
+    # Its volumes have soft rims, so more of them lies in each other than of hard spheres.
+    from posebusters.modules.volume_overlap import check_volume_overlap
+
+    protein_file = str(structure_file(NAME))
+    given = Chem.MolFromPDBFile(protein_file, sanitize=False, removeHs=True, proximityBonding=False)
+    mol = Chem.RemoveHs(moved(lambda xyz: xyz + np.array([shift, 0, 0])))
+    others = {"hydrogens", "organic_cofactors", "inorganic_cofactors", "waters"}
+    theirs = check_volume_overlap(mol, given, 0.075, 0.8, others)["results"]["volume_overlap"]
+    element = np.array([atom.GetAtomicNum() for atom in mol.GetAtoms()])
+    found = overlap(mol.GetConformer().GetPositions(), element, protein())
+    assert found == pytest.approx(theirs, abs=0.01)
+    assert overlap(mol.GetConformer().GetPositions() + 900, element, protein()) == 0
 
 
 def test_limits_are_those_of_posebusters_own_configuration() -> None:
