@@ -47,7 +47,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         name, rest = _first(parser, rest, STAGES)
     else:
         name = cli.MODULES.get(name, name)
-    status: int = import_module(f"ligen_py.{name}").main(rest)
+    try:
+        module = import_module(f"ligen_py.{name}")
+    except OSError as error:  # OpenCL's loader needs a folder, and every disk may be full
+        parser.exit(1, f"{parser.prog} {name}: error: {cli.refused(error)}\n")
+    status: int = module.main(rest)
     return status
 
 

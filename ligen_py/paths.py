@@ -54,6 +54,11 @@ def user_cache() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return folder
+    return temporary_cache()
+
+
+def temporary_cache() -> Path:
+    """A folder for temporary files in place of the user's cache."""
     return local_cache() or Path(tempfile.mkdtemp(prefix="ligen_py-cache-"))
 
 

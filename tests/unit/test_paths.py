@@ -62,3 +62,18 @@ def test_a_device_is_found_without_a_home() -> None:
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_computer_without_room_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    environment = {k: v for k, v in os.environ.items() if k != "OCL_ICD_VENDORS"}
+    environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -f 0; {sys.executable} -m ligen_py doctor --no-test | cat"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr.startswith("ligen doctor: error: No usable temporary directory found in [")
+    assert done.stderr.endswith("make room in one of them, or set TMPDIR to a folder of yours\n")
