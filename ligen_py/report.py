@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from ligen_py import cli
 from ligen_py.errors import InputError
@@ -101,9 +101,14 @@ def _stage(options: argparse.Namespace) -> None:
 
 
 def run(
-    inputs: Inputs, settings: ReportSettings, device: str | None, output: Path, jobs: int = 1
+    inputs: Inputs,
+    settings: ReportSettings,
+    device: str | None,
+    output: Path,
+    jobs: int = 1,
+    printed: TextIO | None = None,
 ) -> None:
-    """Write the page, and print the table."""
+    """Write the page, and print the table, to standard output where nothing else is given."""
     targets: list[Target] = []
     dossiers: list[Dossier] = []
     runs, effort, date, files = None, "", "", {"this report as a page": str(output)}
@@ -127,8 +132,8 @@ def run(
     page = page_of(dossiers, runs, files, effort, date, times, searches, judged)
     write_texts(output.parent, {output.name: [page]})
     if targets:
-        print(text_of(targets, files, effort), end="")
-    print("\n".join(["", *searches_text(searches)]) if searches else "", end="")
+        print(text_of(targets, files, effort), end="", file=printed)
+    print("\n".join(["", *searches_text(searches)]) if searches else "", end="", file=printed)
 
 
 def _known(files: Sequence[Path]) -> dict[str, str]:

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import current_process
 from pathlib import Path
 from typing import Any, Literal
@@ -239,9 +239,10 @@ def _write_files(
         "reference": pocket.reference,
     }
     STAGES["export"].run(inputs, settings, None, folder)
-    with redirect_stdout(io.StringIO()):
-        shown = {"campaign": campaign, "exported": folder}
-        STAGES["report"].run(shown, plan.settings.report, None, folder / "report.html")
+    shown = {"campaign": campaign, "exported": folder}
+    page = folder / "report.html"
+    # Python's standard output is one for all threads, so that it is not replaced meanwhile.
+    STAGES["report"].run(shown, plan.settings.report, None, page, printed=io.StringIO())
 
 
 def _read(

@@ -1,6 +1,7 @@
 """Docking from Python: the same bits as a campaign, and nothing given is lost."""
 
 import csv
+import sys
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import AllChem
 
-from ligen_py import export, verify
+from ligen_py import export, report, verify
 from ligen_py.api import Hits, InputError, Pocket, dock
 from ligen_py.store.campaign.reader import open_campaign
 from tests.api.conftest import FAST
@@ -216,6 +217,19 @@ def test_a_folder_gets_all_files_and_is_a_campaign(
     moved.rename(kept)
     with pytest.raises(InputError, match="contains results already"):
         dock(pocket, "CCO", folder=kept)
+
+
+def test_other_threads_can_print_meanwhile(
+    pocket: Pocket,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seen, ours = [], sys.stdout
+    monkeypatch.setattr(report, "page_of", lambda *facts: str(seen.append(sys.stdout)))
+    dock(pocket, "CCO ethanol", settings=FAST, folder=tmp_path / "out")
+    assert seen == [ours]
+    assert capsys.readouterr().out == ""
 
 
 def test_results_are_replaced_only_by_new_ones(pocket: Pocket, tmp_path: Path) -> None:
