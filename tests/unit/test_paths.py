@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ligen_py import command
 from ligen_py.paths import cache_folder, local_cache, user_cache
 
 ROOT = Path(__file__).parents[2]
@@ -77,3 +78,15 @@ def test_a_computer_without_room_is_a_sentence(tmp_path: Path) -> None:
     )
     assert done.stderr.startswith("ligen doctor: error: No usable temporary directory found in [")
     assert done.stderr.endswith("make room in one of them, or set TMPDIR to a folder of yours\n")
+
+
+def test_a_command_that_is_stopped_while_it_starts_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "import_module", stopped)
+    with pytest.raises(SystemExit, match="130"):
+        command.main(["dock", "--help"])
+    assert capsys.readouterr().err == "ligen dock: error: stopped as asked\n"
