@@ -159,6 +159,13 @@ class Device:
         try:
             _ = self._functions
         except cl.Error as error:
+            library = runtimes.INTEL_LIBRARY.resolve()
+            if "Intel" in self.handle.platform.name and " " in str(library):
+                # It looks for itself in /proc/self/maps, and reads a path as far as a blank.
+                return (
+                    f"Intel's runtime finds its files in no folder with a blank in its path, such "
+                    f"as {library.parent}; install it into another folder"
+                )
             return _compilers_words(str(error))
         return None
 

@@ -160,6 +160,24 @@ def test_a_compiler_that_takes_the_processor_for_an_older_one_is_not_asked(
             _ = device.fault
 
 
+def test_a_runtime_in_a_folder_with_a_blank_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*words: object) -> None:
+        raise module.cl.RuntimeError("Context failed: DEVICE_NOT_AVAILABLE")
+
+    platform = SimpleNamespace(name="Intel(R) OpenCL")
+    device = Device(SimpleNamespace(version="OpenCL 3.0", platform=platform))
+    device.__dict__["context"] = None
+    monkeypatch.setattr(module, "compiled", refuse)
+    monkeypatch.setattr(runtimes, "INTEL_LIBRARY", tmp_path / "my files" / "libintelocl.so")
+    words = f"in no folder with a blank in its path, such as {tmp_path}/my files; install it"
+    assert words in str(device.fault)
+    del device.__dict__["fault"]
+    monkeypatch.setattr(runtimes, "INTEL_LIBRARY", tmp_path / "libintelocl.so")
+    assert device.fault == "Context failed: DEVICE_NOT_AVAILABLE"
+
+
 @pytest.mark.parametrize("selector", ["cpu:0", "old", "cpu:0,1"])
 def test_a_device_that_was_named_and_builds_no_kernel_is_an_error(
     selector: str, monkeypatch: pytest.MonkeyPatch
