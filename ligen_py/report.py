@@ -56,14 +56,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--searches",
         type=cli.input_file,
         nargs="+",
-        default=(),
+        action="extend",
+        default=[],
         help="files of searches: homologs.h5, offtargets.h5, guides.h5, selectivity.tsv",
     )
     parser.add_argument(
         "--references",
         type=cli.input_file,
         nargs="+",
-        default=(),
+        action="extend",
+        default=[],
         help="files of known molecules; the page names the one most similar to each hit",
     )
     parser.add_argument(
