@@ -259,6 +259,17 @@ def test_results_stay_where_new_ones_cannot_be_written(pocket: Pocket, tmp_path:
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_files_of_users_are_not_replaced_unasked(pocket: Pocket, tmp_path: Path) -> None:
+    mine = tmp_path / "hits.csv"
+    mine.write_text("mine")
+    with pytest.raises(InputError, match=r"contains hits\.csv already; name another folder"):
+        dock(pocket, "CCO", settings=FAST, folder=tmp_path)
+    assert mine.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["hits.csv"]
+    assert len(dock(pocket, "CCO", settings=FAST, folder=tmp_path, overwrite=True)) == 1
+    assert mine.read_text() != "mine"
+
+
 def test_a_campaign_is_never_overwritten(pocket: Pocket, tmp_path: Path) -> None:
     (tmp_path / "results/pockets").mkdir(parents=True)
     with pytest.raises(InputError, match="is not of ligen dock; name another folder"):
