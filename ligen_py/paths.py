@@ -7,6 +7,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from ligen_py.errors import InputError
+
 PACKAGE = Path(__file__).parent
 
 
@@ -71,8 +73,17 @@ def local_cache() -> Path | None:
 
 def shapes_file() -> Path:
     """The file of rigid pieces' shapes: LIGEN_SHAPES, or one in the user's cache."""
-    given = os.environ.get("LIGEN_SHAPES")
-    return Path(given).expanduser() if given else cache_folder("shapes") / "pieces.sqlite"
+    return _named("LIGEN_SHAPES") or cache_folder("shapes") / "pieces.sqlite"
+
+
+def _named(variable: str) -> Path | None:
+    """The path in an environment variable; InputError where its home folder is nobody's."""
+    given = os.environ.get(variable)
+    try:
+        return Path(given).expanduser() if given else None
+    except RuntimeError as error:
+        cure = "there is no such home folder; correct the path"
+        raise InputError(f"{variable}={given}: {cure}") from error
 
 
 NETWORKS_HINT = (
@@ -86,8 +97,7 @@ def network_folder() -> Path | None:
 
     The package is not imported. None where there is neither.
     """
-    given = os.environ.get("LIGEN_NETWORKS")
-    if given:
-        return Path(given).expanduser()
+    if given := _named("LIGEN_NETWORKS"):
+        return given
     package = find_spec("gninatorch")
     return Path(str(package.origin)).parent / "weights" if package and package.origin else None

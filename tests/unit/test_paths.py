@@ -5,12 +5,14 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ligen_py import command
-from ligen_py.paths import cache_folder, local_cache, user_cache
+from ligen_py.errors import InputError
+from ligen_py.paths import cache_folder, local_cache, network_folder, shapes_file, user_cache
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "/proc/nowhere"
@@ -63,6 +65,17 @@ def test_a_device_is_found_without_a_home() -> None:
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("variable", "asked"), [("LIGEN_SHAPES", shapes_file), ("LIGEN_NETWORKS", network_folder)]
+)
+def test_the_home_of_nobody_is_a_sentence(
+    variable: str, asked: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "~nobody-at-all/x")
+    with pytest.raises(InputError, match=rf"{variable}=~nobody-at-all/x: there is no such home"):
+        asked()
 
 
 def test_a_computer_without_room_is_a_sentence(tmp_path: Path) -> None:
