@@ -11,6 +11,9 @@ from ligen_py.errors import InputError
 
 PACKAGE = Path(__file__).parent
 
+ROOM = 1 << 18
+"""Bytes that a cache has to take; the databases of other packages in it need some tens of KB."""
+
 
 @cache
 def kernel_folder() -> Path:
@@ -54,9 +57,22 @@ def user_cache() -> Path:
     with suppress(OSError, RuntimeError):  # there may be no home folder at all
         folder = Path(given) if given else Path.home() / ".cache"
         folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
+        if os.access(folder, os.W_OK) and _has_room(folder):
             return folder
     return temporary_cache()
+
+
+@cache
+def _has_room(folder: Path) -> bool:
+    """Whether a folder's disk, and the user's share of it, take some bytes more.
+
+    Where they do not, OpenCL's and Snakemake's own caches would end every command.
+    """
+    with suppress(OSError), tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(ROOM))
+        file.close()  # a share of a network's disk is refused here
+        return True
+    return False
 
 
 def temporary_cache() -> Path:

@@ -1,5 +1,6 @@
 """Where caches are kept, also for a user whose home folder takes nothing."""
 
+import errno
 import os
 import stat
 import subprocess
@@ -42,6 +43,17 @@ def test_a_home_that_takes_nothing_is_replaced(
     found = user_cache()
     assert found == local_cache() == temporary / f"ligen_py-cache-{os.getuid()}"
     assert stat.S_IMODE(found.stat().st_mode) == 0o700
+
+
+def test_a_home_without_room_is_replaced(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The databases of pyopencl and Snakemake there ended every command with a traceback."""
+
+    def full(*words: object, dir: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setenv("HOME", str(temporary / "home"))
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    assert user_cache() == local_cache()
 
 
 def test_a_folder_of_another_user_is_not_taken(
