@@ -1,5 +1,6 @@
 """Where the project's own files lie, in a checkout and in an installed package."""
 
+import getpass
 import os
 import tempfile
 from contextlib import suppress
@@ -85,6 +86,23 @@ def local_cache() -> Path | None:
     folder = Path(tempfile.gettempdir()) / f"ligen_py-cache-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder if folder.stat().st_uid == os.getuid() else None
+
+
+def unknown_user() -> dict[str, str]:
+    """Name and home, as variables, of a user whom the system does not know.
+
+    Snakemake asks for both. A container that is started with a user's number has such a one.
+    """
+    found = {}
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        found["LOGNAME"] = str(os.getuid())
+    try:
+        Path.home()
+    except RuntimeError:
+        found["HOME"] = str(temporary_cache())
+    return found
 
 
 def shapes_file() -> Path:

@@ -21,7 +21,7 @@ from types import FrameType
 from ligen_py import cli
 from ligen_py.config_checks import WRITTEN, check_apart, check_device, checked
 from ligen_py.errors import InputError, UsageError
-from ligen_py.paths import PACKAGE, examples, profile, snakefile
+from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
 from ligen_py.store.campaign.contents import DEEP, require_records
 
 log = logging.getLogger("ligen_py")
@@ -165,7 +165,8 @@ def _snakemake(
     command += ["--workflow-profile", str(chosen)]
     command += ["--cores", str(options.cores)] if options.cores else []
     sys.stdout.flush()
-    environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/start.smk reads it
+    # workflow/rules/start.smk reads the last one.
+    environment = {**os.environ, **unknown_user(), "LIGEN_CHECKED": "1"}
     command += [*target, *options.flags]
     with _started(command, environment) as (process, signals):
         return process.wait(), bool(signals)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pwd
 import stat
 import subprocess
 import sys
@@ -13,7 +14,14 @@ import pytest
 
 from ligen_py import command
 from ligen_py.errors import InputError
-from ligen_py.paths import cache_folder, local_cache, network_folder, shapes_file, user_cache
+from ligen_py.paths import (
+    cache_folder,
+    local_cache,
+    network_folder,
+    shapes_file,
+    unknown_user,
+    user_cache,
+)
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "/proc/nowhere"
@@ -77,6 +85,24 @@ def test_a_device_is_found_without_a_home() -> None:
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_user_whom_the_system_does_not_know_has_a_name_and_a_home(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(number: int) -> None:
+        raise KeyError(f"getpwuid(): uid not found: {number}")
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/")
+    assert unknown_user() == {"LOGNAME": str(os.getuid())}
+    monkeypatch.delenv("HOME")
+    assert unknown_user() == {"LOGNAME": str(os.getuid()), "HOME": str(local_cache())}
+    monkeypatch.setenv("USER", "me")
+    monkeypatch.setenv("HOME", "/")
+    assert unknown_user() == {}
 
 
 @pytest.mark.parametrize(
