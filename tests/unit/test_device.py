@@ -160,6 +160,26 @@ def test_a_compiler_that_takes_the_processor_for_an_older_one_is_not_asked(
             _ = device.fault
 
 
+def test_a_driver_that_cannot_list_its_devices_hides_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail() -> None:
+        raise module.cl.RuntimeError("clGetDeviceIDs failed: OUT_OF_HOST_MEMORY")
+
+    platforms = [SimpleNamespace(name="Bad", get_devices=fail), *module.cl.get_platforms()]
+    monkeypatch.setattr(module.cl, "get_platforms", lambda: platforms)
+    monkeypatch.setattr(module, "_broken", {})
+    monkeypatch.delenv("LIGEN_DEVICE", raising=False)
+    if any(device.kind == "gpu" for device in devices()):
+        pytest.skip("a GPU is taken where none is named")
+    assert select("cpu").kind == "cpu"
+    with pytest.raises(DeviceError, match=r"Bad: its devices cannot be listed \(clGet.*; repair"):
+        select()
+    del platforms[1:]
+    with pytest.raises(DeviceError, match=r"Bad: its devices cannot be listed .*; no OpenCL dev"):
+        select("cpu")
+
+
 def test_a_runtime_in_a_folder_with_a_blank_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
