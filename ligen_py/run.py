@@ -119,7 +119,11 @@ def _run(options: argparse.Namespace) -> None:
         if asked_to_stop and (status or target != runs[-1]):
             raise InputError("stopped as asked; the same command goes on from here")
         if status:
-            raise InputError(_why(folder, before))
+            said = _why(folder, before)
+            if said.startswith("accept: ") and not options.quiet:  # what was measured, on all
+                _show(folder, plan.ranked, only_controls=True)
+                sys.stdout.flush()
+            raise InputError(said)
     if not NO_RUN & set(options.flags) and not options.quiet:
         _show(folder, plan.ranked, options.only_controls)
 
