@@ -257,7 +257,9 @@ def select_all(selector: str | None = None) -> list[Device]:
     """
     found = devices()
     if not found:
-        raise DeviceError(f"{_complaints()}no OpenCL device was found; {INSTALL_HINT}")
+        given = runtimes.given_vendors()
+        only = f" by OCL_ICD_VENDORS={given}; unset it, or" if given else ";"
+        raise DeviceError(f"{_complaints()}no OpenCL device was found{only} {INSTALL_HINT}")
     wanted = _wanted(selector)
     words = wanted.lower().split(":")
     by_number, every = any(NUMBERS.fullmatch(word) for word in words), "all" in words

@@ -22,6 +22,9 @@ from ligen_py.paths import local_cache, temporary_cache, user_cache
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 INTEL_LIBRARY = Path(sys.prefix) / "lib" / "libintelocl.so"
 
+OWN = "opencl-vendors-"
+"""How the name of a folder begins that this module makes for the loader."""
+
 
 def register() -> None:
     """Point the OpenCL loader at every runtime here; does nothing where nothing is added."""
@@ -34,6 +37,12 @@ def register() -> None:
     except OSError:  # its disk or the user's share of it is full
         folder = _written(vendors, temporary_cache())
     os.environ["OCL_ICD_VENDORS"] = str(folder)
+
+
+def given_vendors() -> str:
+    """Where the user has the OpenCL loader look, and nowhere else; empty where it is our folder."""
+    given = os.environ.get("OCL_ICD_VENDORS", "")
+    return "" if Path(given).name.startswith(OWN) else given
 
 
 def _readable(files: Iterable[Path]) -> Iterator[tuple[str, str]]:
@@ -49,7 +58,7 @@ def _readable(files: Iterable[Path]) -> Iterator[tuple[str, str]]:
 def _written(vendors: dict[str, str], cache: Path) -> Path:
     """A folder in a cache with these vendor files, and no others."""
     digest = hashlib.sha256(repr(sorted(vendors.items())).encode()).hexdigest()[:12]
-    folder = cache / "ligen_py" / f"opencl-vendors-{digest}"
+    folder = cache / "ligen_py" / f"{OWN}{digest}"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in vendors.items():
         target = folder / name

@@ -75,7 +75,12 @@ def test_no_match_names_all_devices_and_the_cure(selector: str) -> None:
 
 def test_no_device_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "devices", list)
+    monkeypatch.setenv("OCL_ICD_VENDORS", "/cache/ligen_py/opencl-vendors-0123")
     with pytest.raises(DeviceError, match="no OpenCL device was found; install"):
+        select()
+    monkeypatch.setenv("OCL_ICD_VENDORS", "/nowhere")
+    words = "no OpenCL device was found by OCL_ICD_VENDORS=/nowhere; unset it, or install"
+    with pytest.raises(DeviceError, match=words):
         select()
 
 
