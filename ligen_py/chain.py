@@ -9,7 +9,8 @@ its section of the config, with
 
 `inputs` names the files that are read, and which part of them; `device` selects OpenCL devices as
 `--device` does, and a stage without kernels ignores it; `output` is the file to write. Further
-keywords of a stage change its speed only. The command line of a stage ends in the same function.
+keywords of a stage change its speed, or where it prints, and no file. The command line of a stage
+ends in the same function.
 
 Importing this module loads no stage, so that no stage's digest covers the code of another one.
 """

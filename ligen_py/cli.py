@@ -228,7 +228,7 @@ def run(
         _throw_away_the_rest()
         return BROKEN_PIPE
     except OSError as error:
-        return _stop(arguments, _refused(error), 1)
+        return _stop(arguments, refused(error), 1)
     except MemoryError:
         cure = "give the job more memory, or cut the library into more chunks"
         return _stop(arguments, f"the memory is full; {cure}", 1)
@@ -283,14 +283,18 @@ def _require_streams() -> None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
 
 
-def _refused(error: OSError) -> str:
+def refused(error: OSError) -> str:
     """What the system refused, in words; of two files the second one is written."""
     why = error.strerror or str(error)
     if error.filename:
         return f"{error.filename2 or error.filename}: {why}"
     _throw_away_the_rest()
+    try:
+        folder = gettempdir()
+    except FileNotFoundError as nowhere:
+        return f"{nowhere.strerror}; make room in one of them, or set TMPDIR to a folder of yours"
     return (
-        f"standard output, or a temporary file in {gettempdir()}, cannot be written ({why}); "
+        f"standard output, or a temporary file in {folder}, cannot be written ({why}); "
         "send the output elsewhere, or set TMPDIR"
     )
 

@@ -42,12 +42,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser("ligen", "Virtual screening with LiGen's method on OpenCL.", COMMANDS)
     parser.add_argument("--version", action="version", version=f"ligen_py {__version__}")
     name, rest = _first(parser, words, COMMANDS)
+    modules = cli.MODULES
     if name == "stage":
+        modules = {}
         parser = _parser("ligen stage", "Run a single stage by hand.", STAGES)
         name, rest = _first(parser, rest, STAGES)
-    else:
-        name = cli.MODULES.get(name, name)
-    status: int = import_module(f"ligen_py.{name}").main(rest)
+    try:
+        module = import_module(f"ligen_py.{modules.get(name, name)}")
+    except OSError as error:  # OpenCL's loader needs a folder, and every disk may be full
+        parser.exit(1, f"{parser.prog} {name}: error: {cli.refused(error)}\n")
+    except KeyboardInterrupt:  # the libraries take most of a second
+        parser.exit(cli.INTERRUPTED, f"{parser.prog} {name}: error: stopped as asked\n")
+    status: int = module.main(rest)
     return status
 
 

@@ -100,7 +100,8 @@ def _ranking(given: str, which: str) -> Ranking:
         file, _, target = given.rpartition(":")
         path = Path(file)
     if not path.is_file():
-        raise UsageError(f"{which}: {path} does not exist; give a campaign file, or FILE:TARGET")
+        what = "is no file" if path.exists() else "does not exist"
+        raise UsageError(f"{which}: {path} {what}; give a campaign file, or FILE:TARGET")
     with open_campaign(path) as campaign:
         if not target and len(campaign.targets) > 1:
             raise UsageError(

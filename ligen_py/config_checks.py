@@ -55,7 +55,7 @@ def check_files(plan: Workplan) -> None:
     _check_networks(plan)
     for name, docked in plan.every_pocket.items():
         try:
-            _check_pocket(plan, docked)
+            _check_pocket(plan, name, docked)
         except InputError as error:
             keys = plan.keys(docked)
             which = "" if name == keys[-1] else f" '{name}':"
@@ -119,11 +119,11 @@ def _check_networks(plan: Workplan) -> None:
         raise InputError(f"{place}: {error}") from error
 
 
-def _check_pocket(plan: Workplan, docked: Docked) -> None:
+def _check_pocket(plan: Workplan, pocket: str, docked: Docked) -> None:
     files = {"ligand": docked.site.ligand, "cavities": docked.site.cavities}
     found = {key: str(plan.resolve(given)) for key, given in files.items() if given is not None}
     asked = docked.site.model_copy(update=found)
-    check_site(plan.resolve(docked.receptor), docked.settings, asked, plan.settings.pocket)
+    check_site(plan.receptor(pocket), plan.structure(pocket), asked, plan.settings.pocket)
 
 
 def _check_search(plan: Workplan, section: str, name: str) -> None:

@@ -212,20 +212,18 @@ def _require_ligands(ligands: Sequence[str]) -> None:
 
 
 def _require_folder(options: argparse.Namespace) -> None:
-    """InputError where results would be overwritten unasked, or are not this command's."""
+    """InputError where files would be overwritten unasked, or are not this command's."""
     folder: Path = options.output
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; give a folder to write into")
-    results = folder / "results"
-    if results.exists() and not options.overwrite:
+    from ligen_py.api.docking import standing, written
+
+    there = standing(folder)
+    if there and not options.overwrite:
         raise InputError(
-            f"{folder}: contains results already; name another folder, or give --overwrite to "
+            f"{folder}: contains {there} already; name another folder, or give --overwrite to "
             "replace them"
         )
-    if not results.exists():
-        return
-    from ligen_py.api.docking import written
-
     _require_apart(options, {path.resolve() for path in written(folder)})
 
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ligen_py import __version__, cli
 from ligen_py.engine.functions.gnina.constants import NETWORKS
@@ -57,13 +58,16 @@ def _examine(options: argparse.Namespace) -> None:
         print(f"  {device.label}")
         for line in _described(device):
             print(f"      {line}")
-    chosen = select(options.device)
-    print(f"\nA stage takes {chosen.label}" + ("" if options.device else ", where none is named"))
-    if chosen.kind != "gpu":
-        advice.append("no GPU is used: a campaign runs on the processor, far slower")
-    passed = options.no_test or _passes(chosen)
-    for line in advice:
-        print(f"Advice: {line}")
+    try:
+        chosen = select(options.device)
+        unasked = "" if options.device else ", where none is named"
+        print(f"\nA stage takes {chosen.label}{unasked}")
+        if chosen.kind != "gpu":
+            advice.append("no GPU is used: a campaign runs on the processor, far slower")
+        passed = options.no_test or _passes(chosen)
+    finally:  # also where there is no device
+        for line in advice:
+            print(f"Advice: {line}")
     if not passed:
         raise DeviceError("the device failed its test: update its driver, or name another --device")
     if _version(CAMPAIGNS) is None:
@@ -119,8 +123,9 @@ def _machine() -> Iterator[str]:
         yield "memory is short: cut libraries into more chunks"
     if here.free < LITTLE_DISK:
         yield "little room is left in this folder: results take about 5 GiB per 100,000 ligands"
-    if not os.access(temporary, os.W_OK):
-        yield f"the folder for temporary files, {temporary}, cannot be written: set TMPDIR"
+    wanted = os.environ.get("TMPDIR") or temporary
+    if Path(wanted).resolve() != Path(temporary).resolve():
+        yield f"TMPDIR, {wanted}, cannot be written: temporary files go to {temporary}"
 
 
 def _described(device: Device) -> Iterator[str]:

@@ -28,7 +28,7 @@ from ligen_py.store.campaign.manifest import Manifest, read_manifest
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader, open_campaign
 from ligen_py.store.files.read import content_of
 from ligen_py.store.files.text import write_texts
-from ligen_py.target_files import Files, TargetFiles
+from ligen_py.target_files import Files, TargetFiles, write_apart
 
 log = logging.getLogger("ligen_py")
 
@@ -88,7 +88,7 @@ def run(inputs: Inputs, settings: ExportSettings, device: str | None, output: Pa
             _require_poses(inputs.campaign, name, target, count)
             found = TargetFiles(campaign, target, count, settings.poses, manifest, said)
             texts |= found.files(inputs.name or name, inputs.reference, settings.pdbqt)
-        write_texts(output, texts)
+        write_apart(output, texts, manifest)
     log.info("wrote %d files into %s", len(texts), output)
 
 

@@ -68,10 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--shapes",
         type=Path,
-        default=shapes_file(),
         metavar="FILE",
         help="shapes of rigid pieces, which processes share; it changes speed, never results, and "
-        "may be deleted at any time (default: %(default)s)",
+        "may be deleted at any time (default: that of LIGEN_SHAPES, or one in the user's cache)",
     )
     parser.add_argument(
         "--jobs", type=_jobs, default=_cores(), metavar="N", help="processes (default: all cores)"

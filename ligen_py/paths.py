@@ -1,5 +1,6 @@
 """Where the project's own files lie, in a checkout and in an installed package."""
 
+import getpass
 import os
 import tempfile
 from contextlib import suppress
@@ -7,7 +8,12 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from ligen_py.errors import InputError
+
 PACKAGE = Path(__file__).parent
+
+ROOM = 1 << 18
+"""Bytes that a cache has to take; the databases of other packages in it need some tens of KB."""
 
 
 @cache
@@ -52,8 +58,26 @@ def user_cache() -> Path:
     with suppress(OSError, RuntimeError):  # there may be no home folder at all
         folder = Path(given) if given else Path.home() / ".cache"
         folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
+        if os.access(folder, os.W_OK) and _has_room(folder):
             return folder
+    return temporary_cache()
+
+
+@cache
+def _has_room(folder: Path) -> bool:
+    """Whether a folder's disk, and the user's share of it, take some bytes more.
+
+    Where they do not, OpenCL's and Snakemake's own caches would end every command.
+    """
+    with suppress(OSError), tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(ROOM))
+        file.close()  # a share of a network's disk is refused here
+        return True
+    return False
+
+
+def temporary_cache() -> Path:
+    """A folder for temporary files in place of the user's cache."""
     return local_cache() or Path(tempfile.mkdtemp(prefix="ligen_py-cache-"))
 
 
@@ -64,10 +88,36 @@ def local_cache() -> Path | None:
     return folder if folder.stat().st_uid == os.getuid() else None
 
 
+def unknown_user() -> dict[str, str]:
+    """Name and home, as variables, of a user whom the system does not know.
+
+    Snakemake asks for both. A container that is started with a user's number has such a one.
+    """
+    found = {}
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        found["LOGNAME"] = str(os.getuid())
+    try:
+        Path.home()
+    except RuntimeError:
+        found["HOME"] = str(temporary_cache())
+    return found
+
+
 def shapes_file() -> Path:
     """The file of rigid pieces' shapes: LIGEN_SHAPES, or one in the user's cache."""
-    given = os.environ.get("LIGEN_SHAPES")
-    return Path(given).expanduser() if given else cache_folder("shapes") / "pieces.sqlite"
+    return _named("LIGEN_SHAPES") or cache_folder("shapes") / "pieces.sqlite"
+
+
+def _named(variable: str) -> Path | None:
+    """The path in an environment variable; InputError where its home folder is nobody's."""
+    given = os.environ.get(variable)
+    try:
+        return Path(given).expanduser() if given else None
+    except RuntimeError as error:
+        cure = "there is no such home folder; correct the path"
+        raise InputError(f"{variable}={given}: {cure}") from error
 
 
 NETWORKS_HINT = (
@@ -81,8 +131,7 @@ def network_folder() -> Path | None:
 
     The package is not imported. None where there is neither.
     """
-    given = os.environ.get("LIGEN_NETWORKS")
-    if given:
-        return Path(given).expanduser()
+    if given := _named("LIGEN_NETWORKS"):
+        return given
     package = find_spec("gninatorch")
     return Path(str(package.origin)).parent / "weights" if package and package.origin else None

@@ -35,7 +35,7 @@ from ligen_py.errors import InputError
 from ligen_py.formats import BYTES_PER_RECORD, COMPRESSED, COMPRESSION, LibraryFile, format_of
 from ligen_py.molecules.library.reading import Columns, Part, count
 from ligen_py.opencl.device import select
-from ligen_py.paths import NETWORKS_HINT, network_folder, snakefile
+from ligen_py.paths import NETWORKS_HINT, network_folder, snakefile, unknown_user
 from ligen_py.provenance import Run
 from ligen_py.records.kinds import KINDS
 from ligen_py.records.ledger import Ledger, Reason
@@ -514,7 +514,7 @@ def _pending(options: argparse.Namespace) -> Iterator[str]:
     command += ["--rerun-incomplete"]
     command += ["--snakefile", str(snakefile()), "--configfile", str(options.config.absolute())]
     command += ["--directory", str(_folder(options))]
-    environment = {**os.environ, **({DEEP: "1"} if options.deep else {})}
+    environment = {**os.environ, **unknown_user(), **({DEEP: "1"} if options.deep else {})}
     try:
         made = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     except OSError as error:

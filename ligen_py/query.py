@@ -26,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--columns",
         nargs="+",
+        action="extend",
         metavar="NAME",
         help="columns to show: 'all', or names, such as: rank name score vina.total weight (or mw) "
         "logp tpsa donors acceptors rotatable rings heavy charge library smiles input.price",

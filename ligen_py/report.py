@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from ligen_py import cli
 from ligen_py.errors import InputError
@@ -56,14 +56,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--searches",
         type=cli.input_file,
         nargs="+",
-        default=(),
+        action="extend",
+        default=[],
         help="files of searches: homologs.h5, offtargets.h5, guides.h5, selectivity.tsv",
     )
     parser.add_argument(
         "--references",
         type=cli.input_file,
         nargs="+",
-        default=(),
+        action="extend",
+        default=[],
         help="files of known molecules; the page names the one most similar to each hit",
     )
     parser.add_argument(
@@ -101,9 +103,14 @@ def _stage(options: argparse.Namespace) -> None:
 
 
 def run(
-    inputs: Inputs, settings: ReportSettings, device: str | None, output: Path, jobs: int = 1
+    inputs: Inputs,
+    settings: ReportSettings,
+    device: str | None,
+    output: Path,
+    jobs: int = 1,
+    printed: TextIO | None = None,
 ) -> None:
-    """Write the page, and print the table."""
+    """Write the page, and print the table, to standard output where nothing else is given."""
     targets: list[Target] = []
     dossiers: list[Dossier] = []
     runs, effort, date, files = None, "", "", {"this report as a page": str(output)}
@@ -127,8 +134,8 @@ def run(
     page = page_of(dossiers, runs, files, effort, date, times, searches, judged)
     write_texts(output.parent, {output.name: [page]})
     if targets:
-        print(text_of(targets, files, effort), end="")
-    print("\n".join(["", *searches_text(searches)]) if searches else "", end="")
+        print(text_of(targets, files, effort), end="", file=printed)
+    print("\n".join(["", *searches_text(searches)]) if searches else "", end="", file=printed)
 
 
 def _known(files: Sequence[Path]) -> dict[str, str]:

@@ -21,7 +21,7 @@ from types import FrameType
 from ligen_py import cli
 from ligen_py.config_checks import WRITTEN, check_apart, check_device, checked
 from ligen_py.errors import InputError, UsageError
-from ligen_py.paths import PACKAGE, examples, profile, snakefile
+from ligen_py.paths import PACKAGE, examples, profile, snakefile, unknown_user
 from ligen_py.store.campaign.contents import DEEP, require_records
 
 log = logging.getLogger("ligen_py")
@@ -119,7 +119,11 @@ def _run(options: argparse.Namespace) -> None:
         if asked_to_stop and (status or target != runs[-1]):
             raise InputError("stopped as asked; the same command goes on from here")
         if status:
-            raise InputError(_why(folder, before))
+            said = _why(folder, before)
+            if said.startswith("accept: ") and not options.quiet:  # what was measured, on all
+                _show(folder, plan.ranked, only_controls=True)
+                sys.stdout.flush()
+            raise InputError(said)
     if not NO_RUN & set(options.flags) and not options.quiet:
         _show(folder, plan.ranked, options.only_controls)
 
@@ -165,7 +169,8 @@ def _snakemake(
     command += ["--workflow-profile", str(chosen)]
     command += ["--cores", str(options.cores)] if options.cores else []
     sys.stdout.flush()
-    environment = {**os.environ, "LIGEN_CHECKED": "1"}  # workflow/rules/start.smk reads it
+    # workflow/rules/start.smk reads the last one.
+    environment = {**os.environ, **unknown_user(), "LIGEN_CHECKED": "1"}
     command += [*target, *options.flags]
     with _started(command, environment) as (process, signals):
         return process.wait(), bool(signals)

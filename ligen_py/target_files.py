@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ligen_py.engine.geometry import rebuild
+from ligen_py.errors import InputError
 from ligen_py.molecules.export import one_line, sdf_record
 from ligen_py.molecules.pdbqt import ligand_pdbqt, receptor_pdbqt
 from ligen_py.molecules.receptor.structure import read_text
@@ -22,7 +23,7 @@ from ligen_py.store.campaign.manifest import Manifest, PartFiles
 from ligen_py.store.campaign.reader import CampaignReader, TargetReader
 from ligen_py.store.files.parquet import parquet_bytes
 from ligen_py.store.files.read import content_of, read
-from ligen_py.store.files.text import csv_line, harmless
+from ligen_py.store.files.text import csv_line, harmless, write_texts
 from ligen_py.summary.molecule import CHOSEN_BY, MOST_COLUMNS, columns, kind_of, ranked
 from ligen_py.summary.scripts import Scene, chimerax, pymol
 
@@ -191,6 +192,23 @@ class TargetFiles:
                 text = ligand_pdbqt(pose.molecule, pose.xyz, pose.items)
                 found[f"{stem}-pdbqt/{name}{number}.pdbqt"] = [text]
         return found
+
+
+def write_apart(folder: Path, files: Files, manifest: Manifest | None) -> None:
+    """Write files of targets into a folder; InputError where one would replace a crystal pose.
+
+    A target and the file of its reference ligand are often called alike.
+    """
+    crystals = (
+        {part.crystal.resolve() for part in manifest.parts if part.crystal} if manifest else ()
+    )
+    for name in files:
+        if (folder / name).resolve() in crystals:
+            raise InputError(
+                f"{folder / name}: is a reference ligand of the campaign, and would be replaced; "
+                "name another folder with --output"
+            )
+    write_texts(folder, files)
 
 
 def receptor_of(pocket: Path) -> str:

@@ -83,6 +83,8 @@ def _verify(options: argparse.Namespace) -> None:
         with open_campaign(options.campaign):  # what is no campaign has no manifest either
             pass
         raise InputError(f"{path}: does not exist; name the campaign's manifest by --manifest")
+    if options.manifest is not None:
+        read_manifest(path)  # what is none is no fault of the results, which are to be deleted
     plan = _plan(options)
     if options.seed is None:
         options.seed = secrets.randbelow(1 << 31)

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
@@ -105,8 +105,8 @@ def dock(
     wanted = check(ExportSettings, {"count": EVERY, "poses": poses, "pdbqt": pdbqt}, "dock")
     kept = None if folder is None else Path(folder)
     replaced = written(kept) if kept is not None and overwrite else []
-    if kept is not None and (kept / FOLDER).exists() and not overwrite:
-        raise InputError(f"{kept}: contains results already; name another folder, or delete them")
+    if kept is not None and not overwrite and (there := standing(kept)):
+        raise InputError(f"{kept}: contains {there} already; name another folder, or delete them")
     with _working_folder(kept) as work:
         sources, failures = sources_of(ligands, work / FOLDER / "input")
         if not sources:
@@ -126,7 +126,7 @@ def dock(
                 watch("export")
                 _write_files(plan, pocket, campaign, kept, wanted)
             except BaseException:  # Ctrl-C, too: results without hits would stop the next call
-                for path in written(kept) if replaced else [kept / FOLDER]:
+                for path in written(kept):
                     _delete(path)
                 for path in earlier.iterdir():
                     path.replace(kept / path.name)
@@ -135,13 +135,22 @@ def dock(
 
 
 def written(folder: Path) -> list[Path]:
-    """What an earlier call wrote into a folder; InputError where a campaign wrote its results."""
+    """What an earlier call wrote into a folder, or what bears such a name.
+
+    InputError where a campaign wrote its results there.
+    """
     results = folder / FOLDER
-    if not results.exists():
-        return []
-    if not (results / "input").is_dir():  # which a campaign's lack
+    if results.exists() and not (results / "input").is_dir():  # which a campaign's lack
         raise InputError(f"{results}: is not of ligen dock; name another folder")
     return [path for name in (FOLDER, *WRITTEN) for path in folder.glob(name)]
+
+
+def standing(folder: Path) -> str:
+    """The name of what stands in a folder where a call would write; empty where nothing does."""
+    for name in (FOLDER, *WRITTEN):
+        for path in folder.glob(name):
+            return path.name
+    return ""
 
 
 def _delete(path: Path) -> None:
@@ -239,9 +248,10 @@ def _write_files(
         "reference": pocket.reference,
     }
     STAGES["export"].run(inputs, settings, None, folder)
-    with redirect_stdout(io.StringIO()):
-        shown = {"campaign": campaign, "exported": folder}
-        STAGES["report"].run(shown, plan.settings.report, None, folder / "report.html")
+    shown = {"campaign": campaign, "exported": folder}
+    page = folder / "report.html"
+    # Python's standard output is one for all threads, so that it is not replaced meanwhile.
+    STAGES["report"].run(shown, plan.settings.report, None, page, printed=io.StringIO())
 
 
 def _read(

@@ -26,6 +26,8 @@ INSTALL_HINT = (
     "install a GPU vendor's driver, or a CPU runtime with "
     "'pip install intel-opencl-rt intel-cmplr-lib-rt'"
 )
+_broken: dict[str, str] = {}
+"""Platforms whose driver fails when it is asked for its devices, and what it says."""
 FUNCTIONS = """
 __kernel void functions(__global float *found) {
   const int i = get_global_id(0), n = get_global_size(0);
@@ -159,6 +161,13 @@ class Device:
         try:
             _ = self._functions
         except cl.Error as error:
+            library = runtimes.INTEL_LIBRARY.resolve()
+            if "Intel" in self.handle.platform.name and " " in str(library):
+                # It looks for itself in /proc/self/maps, and reads a path as far as a blank.
+                return (
+                    f"Intel's runtime finds its files in no folder with a blank in its path, such "
+                    f"as {library.parent}; install it into another folder"
+                )
             return _compilers_words(str(error))
         return None
 
@@ -209,7 +218,17 @@ def _devices_of(platform: cl.Platform) -> list[cl.Device]:
     try:
         return list(platform.get_devices())
     except cl.LogicError:  # a driver without a device, such as a GPU driver on a login node
-        return []
+        pass
+    except (cl.RuntimeError, MemoryError) as error:
+        _broken[platform.name.strip()] = str(error)
+    return []
+
+
+def _complaints() -> str:
+    """What drivers said that were asked for their devices and failed, to begin a sentence with."""
+    return "".join(
+        f"{name}: its devices cannot be listed ({why}); " for name, why in _broken.items()
+    )
 
 
 def select(selector: str | None = None) -> Device:
@@ -238,7 +257,9 @@ def select_all(selector: str | None = None) -> list[Device]:
     """
     found = devices()
     if not found:
-        raise DeviceError(f"no OpenCL device was found; {INSTALL_HINT}")
+        given = runtimes.given_vendors()
+        only = f" by OCL_ICD_VENDORS={given}; unset it, or" if given else ";"
+        raise DeviceError(f"{_complaints()}no OpenCL device was found{only} {INSTALL_HINT}")
     wanted = _wanted(selector)
     words = wanted.lower().split(":")
     by_number, every = any(NUMBERS.fullmatch(word) for word in words), "all" in words
@@ -309,6 +330,10 @@ def _best_first(found: list[Device]) -> list[Device]:
             "(--gpus=1, or gpu: 1 in the profile), or name one with LIGEN_DEVICE"
         )
     gpus = [device for device in usable if device.kind == "gpu"]
+    if _broken and not gpus and _cards_given() != 0:
+        raise DeviceError(
+            f"{_complaints()}repair this driver, or name a device with --device: {_listing(found)}"
+        )
     return gpus or sorted(usable, key=lambda device: device.back_end == "local")
 
 

@@ -12,34 +12,62 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ligen_py.paths import local_cache, user_cache
+from ligen_py.paths import local_cache, temporary_cache, user_cache
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 INTEL_LIBRARY = Path(sys.prefix) / "lib" / "libintelocl.so"
+
+OWN = "opencl-vendors-"
+"""How the name of a folder begins that this module makes for the loader."""
 
 
 def register() -> None:
     """Point the OpenCL loader at every runtime here; does nothing where nothing is added."""
     if "OCL_ICD_VENDORS" in os.environ or not INTEL_LIBRARY.exists():
         return
-    vendors = {path.name: path.read_text() for path in sorted(SYSTEM_VENDORS.glob("*.icd"))}
+    vendors = dict(_readable(sorted(SYSTEM_VENDORS.glob("*.icd"))))
     vendors["intel-from-pip.icd"] = f"{INTEL_LIBRARY}\n"
+    try:
+        folder = _written(vendors, user_cache())
+    except OSError:  # its disk or the user's share of it is full
+        folder = _written(vendors, temporary_cache())
+    os.environ["OCL_ICD_VENDORS"] = str(folder)
+
+
+def given_vendors() -> str:
+    """Where the user has the OpenCL loader look, and nowhere else; empty where it is our folder."""
+    given = os.environ.get("OCL_ICD_VENDORS", "")
+    return "" if Path(given).name.startswith(OWN) else given
+
+
+def _readable(files: Iterable[Path]) -> Iterator[tuple[str, str]]:
+    """Names and texts of vendor files, without those that the loader could not use either.
+
+    What is left of a driver that was removed is often a link that leads nowhere.
+    """
+    for file in files:
+        with suppress(OSError, UnicodeDecodeError):
+            yield file.name, file.read_text(encoding="utf-8")
+
+
+def _written(vendors: dict[str, str], cache: Path) -> Path:
+    """A folder in a cache with these vendor files, and no others."""
     digest = hashlib.sha256(repr(sorted(vendors.items())).encode()).hexdigest()[:12]
-    folder = user_cache() / "ligen_py" / f"opencl-vendors-{digest}"
+    folder = cache / "ligen_py" / f"{OWN}{digest}"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in vendors.items():
         target = folder / name
-        if not target.exists() or target.read_text() != text:
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
             # Renamed into place: several processes may start at once.
             temporary = folder / f".{name}.{os.getpid()}"
-            temporary.write_text(text)
+            temporary.write_text(text, encoding="utf-8")
             temporary.replace(target)
-    os.environ["OCL_ICD_VENDORS"] = str(folder)
+    return folder
 
 
 def keep_to_the_job() -> None:

@@ -1,5 +1,6 @@
 """A YAML file as its values, and the line on which each key stands."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,6 +27,15 @@ class Document(NamedTuple):
 
     values: dict[str, Any]
     source: Source
+
+
+def from_here(path: str) -> str:
+    """A config file as seen from the working folder, behind the links of its folder.
+
+    So a folder has one name, however it is reached; else its files would be others for Snakemake.
+    """
+    given = Path(path)
+    return os.path.relpath(given.parent.resolve() / given.name)
 
 
 def read_document(path: Path) -> Document:

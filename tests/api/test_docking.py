@@ -1,6 +1,7 @@
 """Docking from Python: the same bits as a campaign, and nothing given is lost."""
 
 import csv
+import sys
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from rdkit import Chem
 from rdkit.Chem import AllChem
 
-from ligen_py import export, verify
+from ligen_py import export, report, verify
 from ligen_py.api import Hits, InputError, Pocket, dock
 from ligen_py.store.campaign.reader import open_campaign
 from tests.api.conftest import FAST
@@ -220,6 +221,19 @@ def test_a_folder_gets_all_files_and_is_a_campaign(
         dock(pocket, "CCO", folder=kept)
 
 
+def test_other_threads_can_print_meanwhile(
+    pocket: Pocket,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seen, ours = [], sys.stdout
+    monkeypatch.setattr(report, "page_of", lambda *facts: str(seen.append(sys.stdout)))
+    dock(pocket, "CCO ethanol", settings=FAST, folder=tmp_path / "out")
+    assert seen == [ours]
+    assert capsys.readouterr().out == ""
+
+
 def test_results_are_replaced_only_by_new_ones(pocket: Pocket, tmp_path: Path) -> None:
     dock(pocket, "CCO", settings=FAST, folder=tmp_path / "out")
     before = (tmp_path / "out/hits.sdf").read_bytes()
@@ -245,6 +259,17 @@ def test_results_stay_where_new_ones_cannot_be_written(pocket: Pocket, tmp_path:
             watch=interrupted,
         )  # fmt: skip
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_files_of_users_are_not_replaced_unasked(pocket: Pocket, tmp_path: Path) -> None:
+    mine = tmp_path / "hits.csv"
+    mine.write_text("mine")
+    with pytest.raises(InputError, match=r"contains hits\.csv already; name another folder"):
+        dock(pocket, "CCO", settings=FAST, folder=tmp_path)
+    assert mine.read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["hits.csv"]
+    assert len(dock(pocket, "CCO", settings=FAST, folder=tmp_path, overwrite=True)) == 1
+    assert mine.read_text() != "mine"
 
 
 def test_a_campaign_is_never_overwritten(pocket: Pocket, tmp_path: Path) -> None:

@@ -122,6 +122,8 @@ def test_wrong_arguments_are_sentences(
 ) -> None:
     assert compare.main([two[0], "nowhere.h5"]) == 2
     assert "B: nowhere.h5 does not exist" in capsys.readouterr().err
+    assert compare.main([str(tmp_path), two[0]]) == 2
+    assert f"A: {tmp_path} is no file; give a campaign file" in capsys.readouterr().err
     assert compare.main([f"{two[0]}:x", two[1]]) == 1
     assert "contains no target x; it has a" in capsys.readouterr().err
     assert compare.main([*two, "--output", "x.sdf"]) == 2

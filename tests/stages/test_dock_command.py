@@ -103,6 +103,20 @@ def test_what_is_docked_again_is_not_deleted(
     assert (tmp_path / "results").exists()
 
 
+def test_ligands_that_are_called_as_results_stay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "hits.sdf"
+    mine.write_bytes(REFERENCE.read_bytes())
+    words = [str(PROTEIN), str(mine), *SITE, "-o", str(tmp_path)]
+    assert main(words) == 1
+    said = f"{tmp_path}: contains hits.sdf already; name another folder, or give --overwrite"
+    assert said in capsys.readouterr().err
+    assert main([*words, "--overwrite"]) == 1
+    assert f"{mine}: --overwrite would delete it" in capsys.readouterr().err
+    assert mine.read_bytes() == REFERENCE.read_bytes()
+
+
 def test_a_campaign_is_never_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """`python -m ligen_py.doctor`: what it says of this machine, and of a sick one."""
 
 import importlib.metadata
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,3 +92,25 @@ def test_what_is_missing_is_advised(
     assert "Advice: snakemake: campaigns need it" in said
     assert "can run a campaign" not in said
     assert "no campaign; install it: pip install 'ligen_py[workflow]'" in ended
+
+
+def test_a_machine_without_a_device_gets_all_its_advice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor, "LITTLE_DISK", 1 << 62)
+    assert doctor.main(["--device", "nonsense"]) == 2
+    assert "Advice: little room is left in this folder" in capsys.readouterr().out
+
+
+def test_a_tmpdir_that_takes_nothing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", "/proc/nowhere")
+    assert doctor.main(["--device", "intel", "--no-test"]) == 0
+    said = capsys.readouterr().out
+    assert "Advice: TMPDIR, /proc/nowhere, cannot be written: temporary files go to" in said
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", f"{tmp_path}/")
+    assert doctor.main(["--device", "intel", "--no-test"]) == 0
+    assert "TMPDIR" not in capsys.readouterr().out

@@ -20,7 +20,15 @@ from ligen_py.records.functions.ad4 import Ad4Type
 from ligen_py.summary import molecule as summary
 from ligen_py.summary.scripts import Scene, chimerax
 from tests import pdbqt
-from tests.stages.factory import POSES, Molecule, receptor, write_manifest, write_part
+from tests.placed import started
+from tests.stages.factory import (
+    POSES,
+    Molecule,
+    prepared,
+    receptor,
+    write_manifest,
+    write_part,
+)
 from tests.with_meeko import PDBQTMolecule, RDKitMolCreate
 
 NAMES = [
@@ -307,6 +315,28 @@ def test_other_files_in_the_folder_are_left_alone(campaign: Path) -> None:
     assert (folder / "mine.txt").read_text() == "precious"
     assert len(table(campaign)) == 10
     assert len(list(folder.iterdir())) == 13
+
+
+def test_a_reference_ligand_of_the_targets_name_is_not_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crystal = tmp_path / "a.sdf"
+    crystal.write_text(Chem.MolToMolBlock(started(prepared("CCO").states[0].shape)))
+    before = crystal.read_bytes()
+    parts = [
+        write_part(tmp_path, "a", "lib", "1-of-1", MOLECULES),
+        write_part(
+            tmp_path, "a", "control-a", "1-of-1", [Molecule("R", "CCO", 8.5)], crystal=crystal
+        ),
+    ]
+    manifest = write_manifest(tmp_path / "manifest.tsv", parts)
+    campaign = tmp_path / "campaign.h5"
+    assert aggregate.main(["--manifest", str(manifest), "--output", str(campaign), "--quiet"]) == 0
+    assert export.main(["--campaign", str(campaign), "--output", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert f"{crystal}: is a reference ligand of the campaign, and would be replaced; name" in said
+    assert crystal.read_bytes() == before
+    assert not (tmp_path / "a.csv").exists()
 
 
 def test_equal_runs_write_equal_bytes(campaign: Path) -> None:

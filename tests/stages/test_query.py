@@ -421,6 +421,7 @@ def test_a_column_of_the_input_is_found_or_mentioned(
     assert aggregate.main(["--manifest", str(manifest), "--output", str(output), "--quiet"]) == 0
     found = ask(output, capsys, "--columns", "name,score", "input.in, stock")
     assert found == [["name", "score", "input.in, stock"], ["ethanol", "5.0", "2"]]
+    assert ask(output, capsys, "--columns", "name,score", "--columns", "input.in, stock") == found
     assert query.main([str(output), "--columns", "name", "input.stock"]) == 0
     said = "no molecule shown has a value of input.stock; did you mean 'input.in, stock'?"
     assert capsys.readouterr().err.splitlines() == [said]

@@ -372,7 +372,7 @@ def test_a_hit_that_is_a_known_molecule_is_called_so(campaign: Path) -> None:
     known.write_text("CCCC\nCCOCC other\n")
     more = folder / "more.smi"
     more.write_text("CCSCC\n[O-]C(=O)c1ccc(O)cc1 paraben\n")
-    assert run(campaign, "--references", str(known), str(more)) == 0
+    assert run(campaign, "--references", str(known), "--references", str(more)) == 0
     page = (folder / "report.html").read_text(encoding="utf-8")
     found = re.findall(r'"nearest": ?"([^"]*)"', page)
     # The first of its name is not lost, and a known molecule is not its own neighbour.

@@ -123,6 +123,17 @@ def test_a_config_that_cannot_be_used_is_no_fault_of_the_campaign(
     assert said.err.endswith("c.yaml: line 5: unknown key 'dok'; did you mean 'dock'?\n")
 
 
+def test_a_file_that_is_no_manifest_is_no_fault_of_the_campaign(
+    mini: Mini, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(mini.campaign), "--manifest", str(mini.folder / "lib.smi"), *NOTHING_DOCKED]
+    assert verify.main(words) == 1
+    said = capsys.readouterr()
+    assert "FAULT" not in said.out
+    assert "lib.smi: the first line must contain the tab-separated columns" in said.err
+    assert "delete the results" not in said.err
+
+
 def test_what_is_no_campaign_is_named_as_such(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

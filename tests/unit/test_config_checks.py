@@ -78,6 +78,8 @@ def test_networks_that_are_not_there(
         ({"site": {"cavity": 1}, "chains": ["Q"]}, "has no chain Q; its chains are A"),
         ({"site": {"ligand": "lib.smi"}}, "lib.smi: not a reference ligand; give an SDF"),
         ({"receptor": "lib.smi"}, "lib.smi: contains no atoms; give a PDB or mmCIF file"),
+        ({"cofactors": {"XYZ": "C("}}, "cofactors.XYZ: the SMILES cannot be read: 'C('"),
+        ({"cofactors": {"XYZ": "odd.mol"}}, "cofactors.XYZ: no molecule can be read from '"),
     ],
 )
 def test_a_structure_or_site_that_cannot_be_used(
@@ -87,6 +89,7 @@ def test_a_structure_or_site_that_cannot_be_used(
         "receptor": f"{DHFR}protein_one_lig_removed.pdb",
         "site": {"center": [-2.7, 27.8, 3.4]},
     }
+    (tmp_path / "odd.mol").write_text("no molecule")
     message = refused(write(tmp_path, targets={"dhfr": target | changes}))
     assert "key 'targets.dhfr': " in message
     assert words in message

@@ -75,7 +75,12 @@ def test_no_match_names_all_devices_and_the_cure(selector: str) -> None:
 
 def test_no_device_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "devices", list)
+    monkeypatch.setenv("OCL_ICD_VENDORS", "/cache/ligen_py/opencl-vendors-0123")
     with pytest.raises(DeviceError, match="no OpenCL device was found; install"):
+        select()
+    monkeypatch.setenv("OCL_ICD_VENDORS", "/nowhere")
+    words = "no OpenCL device was found by OCL_ICD_VENDORS=/nowhere; unset it, or install"
+    with pytest.raises(DeviceError, match=words):
         select()
 
 
@@ -158,6 +163,44 @@ def test_a_compiler_that_takes_the_processor_for_an_older_one_is_not_asked(
     else:
         with pytest.raises(AttributeError):
             _ = device.fault
+
+
+def test_a_driver_that_cannot_list_its_devices_hides_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail() -> None:
+        raise module.cl.RuntimeError("clGetDeviceIDs failed: OUT_OF_HOST_MEMORY")
+
+    platforms = [SimpleNamespace(name="Bad", get_devices=fail), *module.cl.get_platforms()]
+    monkeypatch.setattr(module.cl, "get_platforms", lambda: platforms)
+    monkeypatch.setattr(module, "_broken", {})
+    monkeypatch.delenv("LIGEN_DEVICE", raising=False)
+    if any(device.kind == "gpu" for device in devices()):
+        pytest.skip("a GPU is taken where none is named")
+    assert select("cpu").kind == "cpu"
+    with pytest.raises(DeviceError, match=r"Bad: its devices cannot be listed \(clGet.*; repair"):
+        select()
+    del platforms[1:]
+    with pytest.raises(DeviceError, match=r"Bad: its devices cannot be listed .*; no OpenCL dev"):
+        select("cpu")
+
+
+def test_a_runtime_in_a_folder_with_a_blank_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*words: object) -> None:
+        raise module.cl.RuntimeError("Context failed: DEVICE_NOT_AVAILABLE")
+
+    platform = SimpleNamespace(name="Intel(R) OpenCL")
+    device = Device(SimpleNamespace(version="OpenCL 3.0", platform=platform))
+    device.__dict__["context"] = None
+    monkeypatch.setattr(module, "compiled", refuse)
+    monkeypatch.setattr(runtimes, "INTEL_LIBRARY", tmp_path / "my files" / "libintelocl.so")
+    words = f"in no folder with a blank in its path, such as {tmp_path}/my files; install it"
+    assert words in str(device.fault)
+    del device.__dict__["fault"]
+    monkeypatch.setattr(runtimes, "INTEL_LIBRARY", tmp_path / "libintelocl.so")
+    assert device.fault == "Context failed: DEVICE_NOT_AVAILABLE"
 
 
 @pytest.mark.parametrize("selector", ["cpu:0", "old", "cpu:0,1"])

@@ -35,7 +35,7 @@ FOR_STAGES = {
 ALLOWED = {
     "errors": set(),
     "pace": set(),
-    "paths": set(),
+    "paths": {"errors"},
     "formats": {"errors"},
     "functions": set(),
     "records": {"functions"},

@@ -1,15 +1,27 @@
 """Where caches are kept, also for a user whose home folder takes nothing."""
 
+import errno
 import os
+import pwd
 import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ligen_py.paths import cache_folder, local_cache, user_cache
+from ligen_py import command
+from ligen_py.errors import InputError
+from ligen_py.paths import (
+    cache_folder,
+    local_cache,
+    network_folder,
+    shapes_file,
+    unknown_user,
+    user_cache,
+)
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "/proc/nowhere"
@@ -41,6 +53,17 @@ def test_a_home_that_takes_nothing_is_replaced(
     assert stat.S_IMODE(found.stat().st_mode) == 0o700
 
 
+def test_a_home_without_room_is_replaced(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The databases of pyopencl and Snakemake there ended every command with a traceback."""
+
+    def full(*words: object, dir: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setenv("HOME", str(temporary / "home"))
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    assert user_cache() == local_cache()
+
+
 def test_a_folder_of_another_user_is_not_taken(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,3 +85,59 @@ def test_a_device_is_found_without_a_home() -> None:
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_user_whom_the_system_does_not_know_has_a_name_and_a_home(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(number: int) -> None:
+        raise KeyError(f"getpwuid(): uid not found: {number}")
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/")
+    assert unknown_user() == {"LOGNAME": str(os.getuid())}
+    monkeypatch.delenv("HOME")
+    assert unknown_user() == {"LOGNAME": str(os.getuid()), "HOME": str(local_cache())}
+    monkeypatch.setenv("USER", "me")
+    monkeypatch.setenv("HOME", "/")
+    assert unknown_user() == {}
+
+
+@pytest.mark.parametrize(
+    ("variable", "asked"), [("LIGEN_SHAPES", shapes_file), ("LIGEN_NETWORKS", network_folder)]
+)
+def test_the_home_of_nobody_is_a_sentence(
+    variable: str, asked: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "~nobody-at-all/x")
+    with pytest.raises(InputError, match=rf"{variable}=~nobody-at-all/x: there is no such home"):
+        asked()
+
+
+def test_a_computer_without_room_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    environment = {k: v for k, v in os.environ.items() if k != "OCL_ICD_VENDORS"}
+    environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["sh", "-c", f"ulimit -f 0; {sys.executable} -m ligen_py doctor --no-test | cat"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr.startswith("ligen doctor: error: No usable temporary directory found in [")
+    assert done.stderr.endswith("make room in one of them, or set TMPDIR to a folder of yours\n")
+
+
+def test_a_command_that_is_stopped_while_it_starts_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "import_module", stopped)
+    with pytest.raises(SystemExit, match="130"):
+        command.main(["dock", "--help"])
+    assert capsys.readouterr().err == "ligen dock: error: stopped as asked\n"

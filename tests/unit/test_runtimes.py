@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -169,3 +170,39 @@ def test_a_limit_that_is_no_number_is_a_sentence(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("LIGEN_DEVICE_MINUTES", "soon")
     with pytest.raises(DeviceError, match="LIGEN_DEVICE_MINUTES=soon is no number of minutes"):
         select("cpu")
+
+
+@pytest.fixture
+def vendors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The system's vendor files, on a machine with a runtime that came by pip."""
+    folder = tmp_path / "vendors"
+    folder.mkdir()
+    (folder / "card.icd").write_text("libcard.so.1\n")
+    monkeypatch.setattr(runtimes, "SYSTEM_VENDORS", folder)
+    monkeypatch.setattr(runtimes, "INTEL_LIBRARY", Path(__file__))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("OCL_ICD_VENDORS", "")
+    monkeypatch.delenv("OCL_ICD_VENDORS")
+    return folder
+
+
+def test_what_is_left_of_a_driver_is_passed_over(vendors: Path) -> None:
+    (vendors / "gone.icd").symlink_to("/nowhere/gone.icd")
+    (vendors / "folder.icd").mkdir()
+    (vendors / "binary.icd").write_bytes(b"\x7fELF\xff")
+    runtimes.register()
+    found = Path(os.environ["OCL_ICD_VENDORS"])
+    assert sorted(path.name for path in found.iterdir()) == ["card.icd", "intel-from-pip.icd"]
+
+
+def test_a_cache_that_takes_nothing_hides_no_runtime(
+    vendors: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = vendors / "cache"
+    cache.mkdir()
+    (cache / "ligen_py").write_text("a file that stands where the folder belongs")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setattr(tempfile, "tempdir", str(vendors))
+    runtimes.register()
+    spare = vendors / f"ligen_py-cache-{os.getuid()}"
+    assert Path(os.environ["OCL_ICD_VENDORS"]).is_relative_to(spare)

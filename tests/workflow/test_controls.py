@@ -59,6 +59,7 @@ def test_controls_come_first_and_once(folder: Path, capfd: pytest.CaptureFixture
     assert validate.main([str(config), "--cores", "2"]) == 1
     printed = capfd.readouterr()
     assert "accept: controls of dhfr failed: ROC AUC" in printed.err.splitlines()[-1]
+    assert "Controls of dhfr: FAILED" in printed.out
     verdict = json.loads((results / "controls/dhfr/controls.json").read_text())
     assert verdict["passed"] is False
     assert (verdict["actives"], verdict["decoys"]) == (2, 12)

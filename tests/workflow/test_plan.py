@@ -90,6 +90,16 @@ def test_one_job_for_each_part(tmp_path: Path, campaign: dict[str, Any]) -> None
     }
 
 
+def test_braces_in_names_of_users_are_no_wildcards(
+    tmp_path: Path, campaign: dict[str, Any]
+) -> None:
+    campaign["report"] = {"groups": {"known": ["2-{methyl}phenol"]}}
+    campaign["parse"] = {"exclude": {"{mine}": "[r{9-11}]"}}
+    result = plan(tmp_path, campaign, "--printshellcmds")
+    assert result.returncode == 0, result.stdout
+    assert '["2-{methyl}phenol"]' in result.stdout
+
+
 def test_networks_are_a_job_where_they_are_asked_for(
     tmp_path: Path, campaign: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,8 @@ rule config:
     conda:
         "../../envs/ligen.yaml"
     params:
-        text=described,  # another one is another config
+        # Another one is another config. In a function, braces of the user's are no wildcards.
+        text=lambda wildcards: described,
         draft=DRAFTS / CONFIG,
     message:
         "Keep the config, with all settings written out"
@@ -203,7 +204,7 @@ rule report:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=60,
     params:
-        flags=plan.report_flags(),
+        flags=lambda wildcards: plan.report_flags(),
         contents=[contents.digest(file) for file in plan.references()],
         code=stage_digest("report"),
     message:

@@ -76,8 +76,8 @@ def checks(mol: Chem.Mol, state: str, around: Surroundings | None) -> Mapping[st
 def _stereo(mol: Chem.Mol, state: str) -> bool:
     """Whether the pose has the stereo that its state names; where none is named, any passes.
 
-    Of nitrogen, phosphorus and arsenic with three bonds RDKit reads none from coordinates, or that of
-    bridgeheads alone: any passes.
+    Of nitrogen, phosphorus and arsenic with three bonds RDKit reads none from coordinates, or that
+    of bridgeheads alone: any passes.
     """
     wanted = Chem.MolFromSmiles(state)
     if wanted is None:

@@ -271,6 +271,7 @@ def check_site(
 
     A site that is a cavity yet to be found is not checked.
     """
+    smiles_of(structure)
     selection = open_structure(path, structure)
     if asked.cavity is None or asked.cavities is not None:
         site = locate(selection, asked, structure.keep, settings.radius, lambda xyz, element: [])

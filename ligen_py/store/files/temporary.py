@@ -13,10 +13,15 @@ import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 from ligen_py.errors import InputError
 
 SUFFIX = ".part"
+
+_ASKING = Lock()
+"""The umask is the whole process's, and can be read only where it is replaced: of two threads that
+do so at once one would put the other's 0 back, and leave all later files open to everybody."""
 
 
 def cannot_write(path: Path, error: OSError) -> InputError:
@@ -55,8 +60,9 @@ def _temporary_for(path: Path) -> Path:
 def publish(files: Iterable[tuple[Path, Path]]) -> None:
     """Give temporaries their names after all of them, and then the names, are on disk."""
     pairs = list(files)
-    umask = os.umask(0)
-    os.umask(umask)
+    with _ASKING:
+        umask = os.umask(0)
+        os.umask(umask)
     for temporary, _ in pairs:
         _sync(temporary, os.fsync)
     for temporary, path in pairs:

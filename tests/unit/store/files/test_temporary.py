@@ -1,6 +1,8 @@
 """The order in which a file becomes durable, so that a power failure leaves the old or the new."""
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +55,26 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path, kind: str) -> N
         temporary_for(path)
     assert path.stat().st_ino == before.st_ino
     assert list(tmp_path.iterdir()) == ([] if kind == "device" else [path])
+
+
+def test_threads_that_write_at_once_leave_the_umask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    umask = os.umask
+
+    def slow(mask: int) -> int:
+        found = umask(mask)
+        time.sleep(0.01)
+        return found
+
+    before = umask(0o027)
+    try:
+        monkeypatch.setattr(os, "umask", slow)
+        paths = [tmp_path / str(number) for number in range(4)]
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda path: publish([(temporary_for(path), path)]), paths))
+        left = umask(0o027)
+    finally:
+        umask(before)
+    assert left == 0o027
+    assert {path.stat().st_mode & 0o777 for path in paths} == {0o640}
