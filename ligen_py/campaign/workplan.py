@@ -664,6 +664,15 @@ class Workplan:
         return list(dict.fromkeys(path for path in found if path is not None))
 
 
+def seen_from_here(config: str | Path) -> str:
+    """A config file as seen from the working folder, which has a name without links.
+
+    By another way to it all paths of the campaign would be others, and all be made again.
+    """
+    path = Path(config)
+    return os.path.relpath(path.parent.resolve() / path.name)
+
+
 def stage_environment() -> dict[str, str]:
     """What makes `python -m ligen_py.<stage>` run this package with this interpreter anywhere.
 

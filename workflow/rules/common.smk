@@ -8,7 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
-from ligen_py.campaign.workplan import Workplan, stage_environment
+from ligen_py.campaign.workplan import Workplan, seen_from_here, stage_environment
 from ligen_py.chain import BEST, PART, SEQUENCES, STAGES, TOGETHER, screen, writer
 from ligen_py.errors import InputError
 from ligen_py.provenance import stage_digest
@@ -37,7 +37,7 @@ wildcard_constraints:
 def checked_plan():
     """The campaign of this run; what is wrong with it ends Snakemake with one sentence."""
     files = workflow.overwrite_configfiles or workflow.configfiles
-    path = os.path.relpath(files[-1]) if files else "command line"
+    path = seen_from_here(files[-1]) if files else "command line"
     one = len(files) == 1 and not workflow.config_settings.config
     try:
         source = read_document(Path(path)).source if one else path
