@@ -61,6 +61,13 @@ def test_a_finished_campaign_knows_what_it_lacks(folder: Path) -> None:
     missing = plan.missing(results)
     assert len(missing) == len(set(missing)) == 5 * 4 + 3 + 2 + 2 + 2 * 2
     assert results / "campaign.h5" in missing
+    (results / "export").mkdir()
+    exported = set(plan.missing(results)) - set(missing)
+    assert len(exported) == 2 * 5 + 2 + 1
+    assert results / "export/a-reference.sdf" in exported
+    pdbqt = Workplan.of(config(export={"pdbqt": True}), "c.yaml", folder)
+    assert results / "export/b-receptor.pdbqt" in set(pdbqt.missing(results)) - exported
+    missing += exported
     for path in missing:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
