@@ -507,6 +507,7 @@ class Workplan:
         parts = self.manifest(str(results)).parts
         files = [getattr(part, kind) for part in parts for kind in FILES]
         files += map(Path, self.searches.every_part_file(str(results)))
+        files += self.searches.tables(str(results))
         if parts:
             files += [results / name for name in ("manifest.tsv", "campaign.h5")]
             files += [results / "networks.h5"] if self.settings.networks.best else []

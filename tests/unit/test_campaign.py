@@ -334,6 +334,23 @@ def sequences(folder: Path) -> Path:
     return folder
 
 
+def test_lost_tables_of_searches_are_made_again(sequences: Path) -> None:
+    """They are what a search is for; Snakemake asks for the file beside them alone."""
+    guides = {"guides": {"g": {"genome": "hg38.fa", "cds": "cds.fa"}}}
+    sites = {"offtargets": {"o": {"genome": "hg38.fa", "guides": "guides.tsv"}}}
+    plan = Workplan.of(searches() | guides | sites, "c.yaml", sequences)
+    (sequences / "results").mkdir()
+    (sequences / "results" / "report.html").touch()
+    results = sequences / "results"
+    lost = {str(path.relative_to(results)) for path in plan.missing(results)}
+    assert {
+        "homologs/s/found/hits.tsv",
+        "offtargets/o/found/counts.tsv",
+        "guides/g/found/guides.bed",
+        "guides/g/1-of-1.h5",
+    } < lost
+
+
 def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:
     plan = Workplan.of(searches(chunks=2, top=5, min_identity=0.5), "c.yaml", sequences)
     assert plan.parts() == []
