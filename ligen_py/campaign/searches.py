@@ -30,7 +30,10 @@ PARTS = {"homologs": "homologs", "offtargets": "offtargets", "guides": "guide_si
 
 TABLES = {
     "panel": ("homologs", ("hits.txt", "hits.tsv", "hits.blast.tsv")),
-    "sites": ("offtargets", ("offtargets.tsv", "counts.tsv")),
+    "sites": (
+        "offtargets",
+        ("offtargets.tsv", "counts.tsv", "offtargets.bed", "cas-offinder-3.txt", "summary.txt"),
+    ),
     "guides": ("guides", ("guides.tsv", "guides.bed", "offtargets.tsv")),
 }
 """Rule -> section of its searches, and the tables that it writes beside its file."""

@@ -346,6 +346,7 @@ def test_lost_tables_of_searches_are_made_again(sequences: Path) -> None:
     assert {
         "homologs/s/found/hits.tsv",
         "offtargets/o/found/counts.tsv",
+        "offtargets/o/found/summary.txt",
         "guides/g/found/guides.bed",
         "guides/g/1-of-1.h5",
     } < lost
