@@ -31,6 +31,9 @@ COMPRESSED_LIMIT = 1 << 28
 WRITTEN = ("results", "benchmarks", "logs")
 """Folders that a run makes, with files whose endings libraries may have."""
 
+EXPORT = "export"
+"""Folder of the exported molecules, in that of the results."""
+
 
 def checked(path: Path) -> Workplan:
     """The campaign of a config file, after a check of all that it names.
@@ -80,23 +83,35 @@ def check_files(plan: Workplan) -> None:
 
 
 def check_apart(plan: Workplan, folder: Path) -> None:
-    """Raise InputError for a library that contains what a run writes into the campaign's folder.
+    """Raise InputError for a library that is, or contains, what a run writes into the folder.
 
     The next run would dock its own results, also where the first one did not find any.
     """
     written = [folder.resolve() / name for name in WRITTEN]
     for library, settings in plan.settings.libraries.items():
+        key = "parsed" if settings.file is None else "file"
+        named = str(getattr(settings, key))
+        given, every = plan.resolve(named), plan.files(library)
+        where = f"{plan.config.place('libraries', library, key)}: {named}"
         if settings.file is None:
+            if given.resolve().is_relative_to(written[0]):
+                raise InputError(
+                    f"{where}: is a folder of this campaign itself; name that of another "
+                    "campaign, or give a 'file'"
+                )
             continue
-        given, every = plan.resolve(settings.file), plan.files(library)
+        if not every[0].label and given.resolve().is_relative_to(written[0] / EXPORT):
+            raise InputError(
+                f"{where}: is written by this campaign itself; copy it to another folder"
+            )
         found = (file.path.resolve() for file in every if file.label)
         places = [given.resolve()] if given.is_dir() else []
         if any(own.is_relative_to(place) for own in written for place in places) or any(
             path.is_relative_to(own) for path in found for own in written
         ):
             raise InputError(
-                f"{plan.config.place('libraries', library, 'file')}: {settings.file}: contains "
-                f"{written[0]} and what else a run writes; put the library into a folder of its own"
+                f"{where}: contains {written[0]} and what else a run writes; put the library into "
+                "a folder of its own"
             )
 
 

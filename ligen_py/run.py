@@ -33,6 +33,9 @@ NO_RUN = frozenset(("-n", "--dry-run", "--dryrun", "-np", "--unlock", "--lint", 
 NO_RUN |= {"--summary", "--report", "--dag", "--rulegraph", "--delete-all-output", "--list-changes"}
 """Flags with which Snakemake runs no campaign, so that there is no table to show."""
 
+A_PART = frozenset(("--until", "-U", "--omit-from", "-O", "--batch"))
+"""Flags with which it makes a part of a campaign; the table may be of an earlier run then."""
+
 VALIDATE: tuple[str, ...] = ("validate",)
 """The target of Snakemake that makes the controls and their verdicts."""
 
@@ -110,6 +113,8 @@ def _run(options: argparse.Namespace) -> None:
     if not {*NO_RUN, "-F", "--forceall"} & set(options.flags):
         require_records(folder)
     before = _logs(folder)
+    table = folder / "results" / "report.txt"
+    reported = table.stat().st_mtime_ns if table.is_file() else 0
     # In a run of its own: no library is docked before it ends, and none again because of it.
     runs = [VALIDATE] if plan.settings.controls or options.only_controls else []
     if not options.only_controls:
@@ -124,8 +129,14 @@ def _run(options: argparse.Namespace) -> None:
                 _show(folder, plan.ranked, only_controls=True)
                 sys.stdout.flush()
             raise InputError(said)
-    if not NO_RUN & set(options.flags) and not options.quiet:
-        _show(folder, plan.ranked, options.only_controls)
+    if NO_RUN & set(options.flags) or options.quiet:
+        return
+    if A_PART & {flag.partition("=")[0] for flag in options.flags} and not (
+        table.is_file() and table.stat().st_mtime_ns != reported
+    ):
+        print(f"A part of the campaign was asked for; {table} was not made in this run")
+        return
+    _show(folder, plan.ranked, options.only_controls)
 
 
 def _profile(name: str) -> Path:

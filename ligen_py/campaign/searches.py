@@ -29,6 +29,16 @@ SEARCH_FILES = ("query", "database", "matrix")
 PARTS = {"homologs": "homologs", "offtargets": "offtargets", "guides": "guide_sites"}
 """Section of a search -> rule that makes its parts."""
 
+TABLES = {
+    "panel": ("homologs", ("hits.txt", "hits.tsv", "hits.blast.tsv")),
+    "sites": (
+        "offtargets",
+        ("offtargets.tsv", "counts.tsv", "offtargets.bed", "cas-offinder-3.txt", "summary.txt"),
+    ),
+    "guides": ("guides", ("guides.tsv", "guides.bed", "offtargets.tsv")),
+}
+"""Rule -> section of its searches, and the tables that it writes beside its file."""
+
 GENOME_FILES = {"offtargets": ("input", "guides"), "guides": ("cds", "annotation")}
 """Keys of a search of a genome that name files, beside the genome itself."""
 
@@ -79,6 +89,15 @@ class Searches:
             for section in SEARCHES
             for search in getattr(self.plan.settings, section)
             for file in self.part_files(section, search, results)
+        ]
+
+    def tables(self, results: str) -> list[Path]:
+        """The tables of all searches."""
+        return [
+            Path(SEQUENCES[rule].file(results, search=search)).with_name(name)
+            for rule, (section, names) in TABLES.items()
+            for search in getattr(self.plan.settings, section)
+            for name in names
         ]
 
     @cached_property

@@ -503,6 +503,7 @@ class Workplan:
         parts = self.manifest(str(results)).parts
         files = [getattr(part, kind) for part in parts for kind in FILES]
         files += map(Path, self.searches.every_part_file(str(results)))
+        files += self.searches.tables(str(results))
         if parts:
             files += [results / name for name in ("manifest.tsv", "campaign.h5")]
             files += [results / "networks.h5"] if self.settings.networks.best else []
@@ -512,13 +513,20 @@ class Workplan:
         return [path for path in dict.fromkeys(files) if not path.exists()]
 
     def exported(self, results: Path) -> list[Path]:
-        """The files of the folder `export` that every campaign has; Snakemake knows it as one."""
+        """What the folder `export` has, but for PDBQT files of poses, which are named after them.
+
+        Snakemake knows the folder as one result.
+        """
         endings = [".sdf", ".csv", ".parquet", ".pml", ".cxc"]
         endings += ["-network.sdf"] if self.settings.networks.best else []
         names = [f"{name}{ending}" for name in self.ranked for ending in endings]
-        for docked in self.pockets.values():
+        kinds = [".pdb", *([".pdbqt"] if self.settings.export.pdbqt else [])]
+        for pocket, docked in self.pockets.items():
             form = f"-{docked.conformation}" if docked.conformation else ""
-            names.append(f"{docked.target}-receptor{form}.pdb")
+            names += [f"{docked.target}-receptor{form}{kind}" for kind in kinds]
+            if self.control(pocket) and (crystal := self.crystal(pocket)):
+                plain = Path(crystal.name.lower().removesuffix(".gz"))
+                names.append(f"{docked.target}-reference{plain.suffix}")
         return [results / "export" / name for name in names]
 
     def report_flags(self) -> str:

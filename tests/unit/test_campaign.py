@@ -61,6 +61,13 @@ def test_a_finished_campaign_knows_what_it_lacks(folder: Path) -> None:
     missing = plan.missing(results)
     assert len(missing) == len(set(missing)) == 5 * 4 + 3 + 2 + 2 + 2 * 2
     assert results / "campaign.h5" in missing
+    (results / "export").mkdir()
+    exported = set(plan.missing(results)) - set(missing)
+    assert len(exported) == 2 * 5 + 2 + 1
+    assert results / "export/a-reference.sdf" in exported
+    pdbqt = Workplan.of(config(export={"pdbqt": True}), "c.yaml", folder)
+    assert results / "export/b-receptor.pdbqt" in set(pdbqt.missing(results)) - exported
+    missing += exported
     for path in missing:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -330,6 +337,24 @@ def sequences(folder: Path) -> Path:
     (folder / "other" / "hg38.fa").write_text(">chr1\nACGT\n")
     (folder / "in.txt").write_text("other\nNNNNNNRG\nACGTGGNN 3\n")
     return folder
+
+
+def test_lost_tables_of_searches_are_made_again(sequences: Path) -> None:
+    """They are what a search is for; Snakemake asks for the file beside them alone."""
+    guides = {"guides": {"g": {"genome": "hg38.fa", "cds": "cds.fa"}}}
+    sites = {"offtargets": {"o": {"genome": "hg38.fa", "guides": "guides.tsv"}}}
+    plan = Workplan.of(searches() | guides | sites, "c.yaml", sequences)
+    (sequences / "results").mkdir()
+    (sequences / "results" / "report.html").touch()
+    results = sequences / "results"
+    lost = {str(path.relative_to(results)) for path in plan.missing(results)}
+    assert {
+        "homologs/s/found/hits.tsv",
+        "offtargets/o/found/counts.tsv",
+        "offtargets/o/found/summary.txt",
+        "guides/g/found/guides.bed",
+        "guides/g/1-of-1.h5",
+    } < lost
 
 
 def test_a_campaign_may_have_searches_alone(sequences: Path) -> None:

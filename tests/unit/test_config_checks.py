@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ligen_py import config_checks, plan, run
+from ligen_py import config_checks, parse, plan, run
 from ligen_py.errors import DeviceError, InputError
 from tests.gnina import random_tensors
 from tests.torch_files import saved
@@ -217,3 +217,21 @@ def test_a_library_may_not_contain_what_a_run_writes(
     else:
         with pytest.raises(InputError, match=words):
             config_checks.check_apart(plan, tmp_path)
+
+
+def test_a_library_may_not_be_what_a_run_writes(tmp_path: Path) -> None:
+    """Exported molecules are others after each run; own ligands have no rule that parses them."""
+    exported, parsed = tmp_path / "results/export/dhfr.smi", tmp_path / "results/ligands/old"
+    exported.parent.mkdir(parents=True)
+    exported.write_text("CCO ethanol\n")
+    words = ["--input", str(exported), "--output", str(parsed / "1-of-1.h5"), "--jobs", "1"]
+    assert parse.main([*words, "--quiet"]) == 0
+    for key, path, said in (
+        ("file", exported, "is written by this campaign itself; copy it"),
+        ("parsed", parsed, "is a folder of this campaign itself; name that of another"),
+    ):
+        given = {key: str(path.relative_to(tmp_path))}
+        plan = config_checks.checked(write(tmp_path, libraries={"drugs": given}))
+        with pytest.raises(InputError, match=f"'libraries.drugs.{key}': {given[key]}: {said}"):
+            config_checks.check_apart(plan, tmp_path)
+        config_checks.check_apart(plan, tmp_path / "other")

@@ -153,6 +153,14 @@ def test_a_stale_list_is_never_merged(folder: Path) -> None:
     assert ranked(folder) == {"dhfr": BEFORE - {"acetamide"}}
 
 
+def test_by_a_link_to_its_folder_it_is_the_same_campaign(folder: Path, tmp_path: Path) -> None:
+    """Paths would be others, so all would be parsed again."""
+    (tmp_path / "link").symlink_to(folder)
+    for name in ("link/c.yaml", str(tmp_path / "link" / "c.yaml"), "copy/c.yaml"):
+        planned = ligen(tmp_path, "plan", name, "--sample", "1").stdout
+        assert "would do nothing: every result is up to date" in planned, planned
+
+
 def test_a_campaign_goes_back_to_earlier_parts(folder: Path) -> None:
     """A run that finds the mark of earlier parts beside the list of others would keep that list."""
     without_a_file(folder)

@@ -120,6 +120,18 @@ def test_what_the_rules_refuse_is_said_last(tmp_path: Path) -> None:
     )
 
 
+def test_a_part_of_a_campaign_does_not_show_the_report_of_before(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "run", 1)
+    (folder / "results").mkdir()
+    (folder / "results" / "report.txt").write_text("of yesterday\n")
+    process = ligen_run(folder, "--", "--until=pocket")
+    printed, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert (folder / "results" / "pockets" / "dhfr.h5").is_file()
+    assert "of yesterday" not in printed
+    assert printed.endswith(f"{folder / 'results/report.txt'} was not made in this run\n")
+
+
 @pytest.mark.parametrize(
     ("log", "words"),
     [

@@ -277,6 +277,10 @@ rule sites:
         file=searched("sites"),
         table=searched("sites", "offtargets.tsv"),
         counts=searched("sites", "counts.tsv"),
+        others=[
+            searched("sites", name)
+            for name in ("offtargets.bed", "cas-offinder-3.txt", "summary.txt")
+        ],
     log:
         log_of("sites"),
     benchmark:
