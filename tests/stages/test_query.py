@@ -196,7 +196,7 @@ def test_structures_are_looked_at_until_there_are_enough(
 def test_the_commands_of_the_document_work_as_they_stand(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for folder in ("results", "before/results", "after/results"):
+    for folder in ("results", "before/results", "after/results", "best/results"):
         targets = ("kinase", "other") if folder == "results" else ("kinase",)
         place = tmp_path / folder
         molecules = [*MOLECULES, Molecule("aspirin", "CC(=O)Oc1ccccc1C(=O)O", 8.0)]
@@ -211,7 +211,9 @@ def test_the_commands_of_the_document_work_as_they_stand(
     lines = [line for line in text.splitlines() if line.startswith("ligen ")]
     assert len(lines) >= 9
     for line in lines:
-        _, command, *words = shlex.split(line)
+        _, command, *words = shlex.split(line, comments=True)
+        if command == "run":  # there is no receptor here
+            continue
         if "--sql" in words and importlib.util.find_spec("duckdb") is None:
             continue
         assert {"query": query, "compare": compare}[command].main(words) == 0, line
