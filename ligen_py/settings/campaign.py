@@ -35,6 +35,7 @@ THOROUGH: dict[str, dict[str, Any]] = {
     "refine": {"rounds": 4, "finalists": 8, "max_num_poses": 50},
     "score": {"functions": ["vina", "ad4", "xscore", "gnina"], "rank_by": "networks"},
 }
+"""What `thorough` and `exhaustive` have in common."""
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "draft": {
