@@ -50,7 +50,9 @@ MOST_APART = 39.6
 def main(argv: Sequence[str] | None = None) -> int:
     """Score poses from a command line; returns the exit code."""
     parser = cli.parser("ligen_py.rescore", __doc__)
-    parser.add_argument("poses", metavar="POSES", type=cli.input_file, help="poses: an SDF file")
+    parser.add_argument(
+        "poses", metavar="POSES", type=cli.input_file, help="poses: an SDF file, plain or .gz"
+    )
     parser.add_argument(
         "--receptor", metavar="PROTEIN", type=cli.input_file, required=True,
         help="protein: PDB, mmCIF or PDBQT file, plain or .gz; hydrogens and charges are added",

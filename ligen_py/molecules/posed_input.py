@@ -1,5 +1,7 @@
 """Poses of ligands as other programs write them: SDF files with coordinates in a receptor."""
 
+import gzip
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,11 +26,17 @@ class PosedMolecule:
 
 
 def read_poses(path: Path) -> list[PosedMolecule]:
-    """The poses of an SDF file; hydrogens that it leaves out are added.
+    """The poses of an SDF file, plain or .gz; hydrogens that it leaves out are added.
 
     Raises InputError that names the record which cannot be read, or has no coordinates.
     """
-    text = path.read_text(encoding="utf-8", errors="replace")
+    data = path.read_bytes()
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, OSError, zlib.error) as error:
+            raise InputError(f"{path}: the .gz is damaged or cut short; make it again") from error
+    text = data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise InputError(f"{path}: contains no poses; give an SDF file of docked ligands")
     found, records = [], Chem.SDMolSupplier()

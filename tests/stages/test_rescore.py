@@ -1,6 +1,7 @@
 """gnina's networks: the command for poses of any program, and the choice of poses in a campaign."""
 
 import csv
+import gzip
 import json
 from pathlib import Path
 
@@ -44,6 +45,14 @@ def test_poses_of_a_file(weights: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert float(moved["affinity"]) != float(first["affinity"])
     assert command.main(words) == 0
     assert capsys.readouterr().out.splitlines()[1].split()[:2] == ["1", first["pose"]]
+    packed = tmp_path / "poses.sdf.gz"
+    packed.write_bytes(gzip.compress(poses.read_bytes()))
+    words[1] = str(packed)
+    assert command.main([*words, "--output", str(tmp_path / "packed.csv")]) == 0
+    assert (tmp_path / "packed.csv").read_bytes() == out.read_bytes()
+    packed.write_bytes(packed.read_bytes()[:-9])
+    assert command.main(words) == 1
+    assert f"{packed}: the .gz is damaged or cut short" in capsys.readouterr().err
 
 
 def test_a_pose_does_not_depend_on_the_others() -> None:
