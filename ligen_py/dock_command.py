@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ligen_py import cli
 from ligen_py.errors import InputError, UsageError
+from ligen_py.settings.campaign import PRESETS
 from ligen_py.settings.pocket import Structure
 from ligen_py.summary.table import cut, readable, table
 
@@ -101,7 +102,7 @@ def _add_box(box: argparse._ArgumentGroup) -> None:
 
 def _add_method(how: argparse._ArgumentGroup) -> None:
     how.add_argument(
-        "--effort", choices=("draft", "standard", "thorough", "exhaustive"), default="standard",
+        "--effort", choices=tuple(PRESETS), default="standard",
         help="how thoroughly (default: %(default)s)",
     )  # fmt: skip
     how.add_argument(

@@ -160,9 +160,8 @@ def embed_piece(
     The generator sees heavy atoms alone, in cages with the hydrogens of ring fusions; hydrogens are
     added to what it makes. That takes a seventh of the time. The shapes met most often are
     minimised, and stand in the order of their energies (kcal/mol), which come with them; one that
-    turned into another isomer is left out. No
-    conformer where the stereocentres exclude each other; None where the generator finds nothing
-    else either.
+    turned into another isomer is left out. No conformer where the stereocentres exclude each other;
+    None where the generator finds nothing else either.
     """
     systems = _systems(bare) if limit > 1 else []
     is_cage = _is_cage(bare)
