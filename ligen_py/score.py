@@ -1,9 +1,9 @@
 """Score the poses of a chunk in their pocket with any of the scoring functions, one column a term.
 
-X-Score's predicted pKd, the affinities of Vina, Vinardo and AutoDock4 in kcal/mol, and what
-gnina's networks say; the column `total` of each is larger for better poses. A weighted sum of
-energies, and of the networks' logit, chooses each ligand's pose. The sum of the energies, over what
-torsions and size add to it, is the score that ranks.
+The functions are X-Score's predicted pKd, the affinities of Vina, Vinardo and AutoDock4 in
+kcal/mol, and gnina's networks. The column `total` of each is larger for better poses. A weighted
+sum of energies, and of the networks' logit, chooses each ligand's pose. Molecules rank by minus the
+sum of the energies, divided by a function of torsions and size.
 
 Reads a ligands file, a pocket file and any file that holds poses (kept by `filter`, or straight
 from `dock`), writes a scores file: every term of every pose, and the best pose of each ligand.

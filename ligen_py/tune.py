@@ -3,8 +3,8 @@
 Searches with kernel_tuner's strategies over lanes of a sub-group, sub-groups of a work-group, poses
 an item, unrolling, the cap on registers (NVIDIA), queues and how the field is looked up: for each
 kernel what changes its speed and never a result. A candidate must first give the right bits and is
-then timed; one that is wrong or spills registers is never taken. Results stand in kernels/tuned/,
-where the stages look them up by device, architecture, vendor and default.
+then timed; one that is wrong or spills registers is never taken. Results are written to
+kernels/tuned/, where the stages look them up by device, architecture, vendor and default.
 """
 
 # kernel_tuner's own OpenCL back end is not used: it has one set of build options for a whole search

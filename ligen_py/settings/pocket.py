@@ -47,8 +47,7 @@ class PocketSettings(Section):
     )
     protonation: Literal["given", "propka"] = Field(
         "given",
-        description="hydrogens for AutoDock4: those of the file, else standard states; or by "
-        "PDB2PQR with PROPKA",
+        description="hydrogens: those of the file, else standard states; or by PDB2PQR with PROPKA",
     )
     ph: float = Field(7.4, ge=0, le=14, description="pH for propka")
     max_anchors: int = Field(16, ge=1, le=256, description="most points at which ligands start")

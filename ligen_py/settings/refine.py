@@ -14,9 +14,9 @@ class RefineSettings(Section):
         1,
         ge=0,
         le=10_000,
-        description="local minima visited from each pose; of 2 or more there are more with more "
-        "than 6 rotatable bonds: in proportion to their square, at most 5 times as many; 0: poses "
-        "are not changed",
+        description="local minima visited from each pose; from 2 on a ligand with more than 6 "
+        "rotatable bonds gets more, in proportion to the square of their number, at most 5 times "
+        "as many; 0: poses are not changed",
     )
     evaluations: int = Field(
         30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"

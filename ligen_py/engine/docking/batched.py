@@ -36,7 +36,7 @@ BY_SUB_GROUPS, BY_LANES = "batched/dock.cl", "batched/dock_lanes.cl"
 """Two forms of the same search: a sub-group has a restart, or each of its lanes has one."""
 
 FASTEST = {"cpu": BY_LANES}
-"""By kind of device, see docs/performance.md; `BY_SUB_GROUPS` where nothing else was measured."""
+"""By kind of device (docs/notes/performance.md); `BY_SUB_GROUPS` where nothing was measured."""
 
 LIGANDS_PER_RESIDENT = 2
 """Ligands of a batch for each sub-group that the device holds at a time."""

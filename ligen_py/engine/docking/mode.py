@@ -14,7 +14,7 @@ Mode = Literal["auto", "latency", "batched"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 FEW_LIGANDS = {"gpu": 16}
-"""Up to this many ligands the latency form is faster, by kind of device (docs/performance.md)."""
+"""Up to so many ligands `latency` is faster, by kind of device (docs/notes/performance.md)."""
 
 
 def resolve(mode: Mode, device: Device, ligands: int) -> Mode:

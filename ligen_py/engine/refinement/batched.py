@@ -48,7 +48,7 @@ BY_SUB_GROUPS, BY_LANES = "batched/refine.cl", "batched/refine_lanes.cl"
 HEATS = "batched/heats.cl"
 
 FASTEST = {"cpu": BY_LANES}
-"""By kind of device, see docs/performance.md; `BY_SUB_GROUPS` where nothing else was measured."""
+"""By kind of device (docs/notes/performance.md); `BY_SUB_GROUPS` where nothing was measured."""
 
 GROUPS_PER_UNIT = 8
 """Work-groups of a launch, for each of a device's compute units, that keep it busy to the end."""
