@@ -90,7 +90,13 @@ def descents(given: Complex, device: Device, settings: Settings, count: int) -> 
     for pose in range(min(count, int(kept.first_pose[1]))):
         start = Genotype.of(kept, pose)
         runs: list[Callable[[Evaluate], object]] = [
-            partial(descend, start=start, evaluations=BUDGETS[-1], scale=scale)
+            partial(
+                descend,
+                start=start,
+                evaluations=BUDGETS[-1],
+                scale=scale,
+                inverse=problem.first_inverse(start),
+            )
         ]
         runs += [partial(adadelta, start=start, scale=scale, epsilon=e) for e in EPSILONS]
         result.append([lowest(run, problem.evaluate) for run in runs])

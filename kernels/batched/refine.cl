@@ -56,6 +56,8 @@ typedef struct {
 #endif
 } descent_t;
 
+#include "metric.clh"
+
 #define PART(v, n) ((n) == 0 ? (v).x : (n) == 1 ? (v).y : (n) == 2 ? (v).z : (v).w)
 
 // What update() is told about an evaluation.
@@ -96,69 +98,47 @@ static int update(sg_t sg,
                            fma(H(w, k, row + 2), g.z, fma(H(w, k, row + 3), g.w, along[k]))));
     }
   }
-  // Energy; s y, y H y, s g, y H g, g H g; y D y, y D g, g D g with the diagonal of squared units.
-  float sums[9] = {part, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+  // Energy; s y, y H y, s g, y H g, g H g.
+  float sums[6] = {part, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
   for (int k = 0; k < OWN; k++) {
     const float g = slope[k], y = g - w->gradient[k], s = w->step * w->direction[k];
-    const float hy = along[k] + w->direction[k], scaled = w->scale[k] * y;
+    const float hy = along[k] + w->direction[k];
     sums[1] = fma(s, y, sums[1]);
     sums[2] = fma(hy, y, sums[2]);
     sums[3] = fma(s, g, sums[3]);
     sums[4] = fma(hy, g, sums[4]);
     sums[5] = fma(along[k], g, sums[5]);
-    sums[6] = fma(scaled, y, sums[6]);
-    sums[7] = fma(scaled, g, sums[7]);
-    sums[8] = fma(w->scale[k] * g, g, sums[8]);
   }
-  sg_sum_floats(sg, sums, 9);
+  sg_sum_floats(sg, sums, 6);
 
   const float reached = *found = sums[0];
   const int accepted = stage.start || goes_down(reached, w->energy, w->slope, w->step);
-  const int learns = accepted && !stage.start && sums[1] > 1e-6f, sized = learns && stage.first;
-  const float size = sized ? sums[1] / sums[6] : 1.0f;
-  const float yhy = sized ? size * sums[6] : sums[2], rise = sums[3];
-  const float hyg = sized ? size * sums[7] : sums[4];
-  const float ghg = sized || stage.start ? size * sums[8] : sums[5];
+  const int learns = accepted && !stage.start && sums[1] > 1e-6f;
+  const float size = learns && stage.first ? sums[1] / sums[2] : 1.0f;
+  const float rise = sums[3], hyg = size * sums[4], ghg = size * sums[5];
   const float inverse = learns ? 1.0f / sums[1] : 0.0f;
-  const float factor = learns ? fma(yhy, inverse, 1.0f) * inverse : 0.0f;
+  const float factor = learns ? fma(size * sums[2], inverse, 1.0f) * inverse : 0.0f;
   // The next direction is -(H g + s times `of_step` - H y times `of_change`).
   const float of_step = learns ? fma(factor, rise, -(inverse * hyg)) : 0.0f;
   const float of_change = learns ? inverse * rise : 0.0f;
   const float next = learns ? -(ghg + fma(of_step, rise, -(of_change * hyg))) : -ghg;
-  const int forget = accepted && !(next < 0.0f);
-  const int reset = forget || sized || stage.start;
-  const float diagonal = forget ? 1.0f : size;
   float longest = 1e-6f;
   float a[OWN], b[OWN];
 #pragma unroll
   for (int k = 0; k < OWN; k++) {
-    const float g = slope[k], y = g - w->gradient[k], scale = w->scale[k];
     const float s = learns ? w->step * w->direction[k] : 0.0f;
-    const float hy = !learns ? 0.0f : sized ? size * scale * y : along[k] + w->direction[k];
-    const float hg = reset ? diagonal * scale * g : along[k];
-    const float direction = forget ? -hg : fma(of_change, hy, -fma(of_step, s, hg));
+    const float hy = learns ? size * (along[k] + w->direction[k]) : 0.0f;
+    const float direction = fma(of_change, hy, -fma(of_step, s, size * along[k]));
     w->direction[k] = accepted ? direction : w->direction[k];
-    w->gradient[k] = accepted ? g : w->gradient[k];
-    longest = fmax(longest, w->direction[k] * w->direction[k] / scale);
+    w->gradient[k] = accepted ? slope[k] : w->gradient[k];
+    longest = fmax(longest, w->direction[k] * w->direction[k] / w->scale[k]);
     steps[k * SG_SIZE + sg.lane] = s;
     changes[k * SG_SIZE + sg.lane] = hy;
-    a[k] = forget ? 0.0f : fma(factor, s, -(inverse * hy));
-    b[k] = forget ? 0.0f : -(inverse * s);
+    a[k] = fma(factor, s, -(inverse * hy));
+    b[k] = -(inverse * s);
   }
   sg_sync(sg);
-  if (sg_any_together(sg, reset)) {
-#pragma unroll
-    for (int row = 0; row < FREEDOMS; row++) {
-      if (row < count) {
-#pragma unroll
-        for (int k = 0; k < OWN; k++) {
-          const float on = row == k * SG_SIZE + sg.lane ? diagonal * w->scale[k] : 0.0f;
-          H(w, k, row) = reset ? on : H(w, k, row);
-        }
-      }
-    }
-  }
 #pragma unroll
   for (int row = 0; row < FREEDOMS; row += 4) {
     if (row < count) {
@@ -168,7 +148,7 @@ static int update(sg_t sg,
       for (int n = 0; n < 4; n++) {
 #pragma unroll
         for (int k = 0; k < OWN; k++)
-          H(w, k, row + n) = fma(a[k], PART(s, n), fma(b[k], PART(hy, n), H(w, k, row + n)));
+          H(w, k, row + n) = fma(a[k], PART(s, n), fma(b[k], PART(hy, n), size * H(w, k, row + n)));
       }
     }
   }
@@ -178,7 +158,7 @@ static int update(sg_t sg,
   const float limit = fmin(1.0f, rsqrt(sg_max_float(sg, longest)));
   w->step = accepted ? limit : shorter;
   w->energy = accepted ? reached : w->energy;
-  w->slope = !accepted ? w->slope : forget ? -sums[8] : next;
+  w->slope = accepted ? next : w->slope;
   return accepted;
 }
 
@@ -379,6 +359,8 @@ KERNEL void refine(
     for (int k = 0; k < OWN; k++) trial[k] = fma(w.step, w.direction[k], value[k]);
     const float part = evaluate(sg, &p, pieces, trial, slope);
     const stage_t stage = {evaluation == 0, accepted_steps == 1};
+    if (l.rounds > 0 && sg_any_together(sg, stage.start))
+      first_inverse(sg, &p, count, &w, room + AT_DESCENT, stage.start);
     const int accepted = update(sg, count, &w, room + AT_DESCENT, stage, part, slope, &found);
     if (accepted) {
 #pragma unroll

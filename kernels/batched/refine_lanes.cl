@@ -51,16 +51,87 @@ typedef struct {
   __global real *gradient, *trial_gradient, *direction, *next, *change, *hessian;
 } descent_t;
 
+// Put the inverse Hessian with which a descent begins, of the coordinates in `p`, for the lanes of
+// a mask. With w and r the sums of v and of x times v over the atoms that a degree of freedom
+// moves, v its motion of an atom at x, an element of the matrix is the product of (r, w) of the
+// inner degree and the turn and shift of the outer one.
+static void begin(const lane_problem_t *p, vector_t center, const descent_t *w, whole start) {
+  const int torsions = p->ligand.torsions, atoms = p->ligand.atoms, count = w->count;
+  const float share = 1.0f / (float)atoms;
+  for (int d = 3; d < count; d++) {  // a turn, a shift, r and w; of the rotations in the root's row
+    int first = 0, last = atoms;
+    vector_t turn = {(real)(d == 3), (real)(d == 4), (real)(d == 5)};
+    vector_t shift = {(real)(0.0f), (real)(0.0f), (real)(0.0f)};
+    if (d >= RIGID) {
+      const torsion_t t = p->torsions[d - RIGID];
+      const float f = p->inverse_lengths[d - RIGID];
+      const vector_t near = get(p->atoms, t.near), along = minus(get(p->atoms, t.far), near);
+      first = t.heavy_first;
+      last = t.heavy_last;
+      turn = (vector_t){along.x * f, along.y * f, along.z * f};
+      shift = cross_product(minus(near, center), turn);
+    }
+    vector_t sum = {(real)(0.0f), (real)(0.0f), (real)(0.0f)}, moment = sum;
+    for (int i = first; i < last; i++) {
+      const vector_t x = minus(get(p->atoms, i), center), c = cross_product(turn, x);
+      const vector_t v = {c.x + shift.x, c.y + shift.y, c.z + shift.z};
+      const vector_t m = cross_product(x, v);
+      sum = (vector_t){sum.x + v.x, sum.y + v.y, sum.z + v.z};
+      moment = (vector_t){moment.x + m.x, moment.y + m.y, moment.z + m.z};
+    }
+    const vector_t r = {moment.x * share, moment.y * share, moment.z * share};
+    const vector_t s = {sum.x * share, sum.y * share, sum.z * share};
+    __global real *row = w->hessian + AT(d * (d + 1) / 2);
+    const real rigid[6] = {s.x, s.y, s.z, r.x, r.y, r.z};
+    for (int n = 0; n < RIGID && n <= d; n++) row[AT(n)] = select(row[AT(n)], rigid[n], start);
+    if (d < RIGID) continue;
+    const int own = d - RIGID;
+    set(p->motions, 2 * own, turn);
+    set(p->motions, 2 * own + 1, shift);
+    for (int n = 0; n <= own; n++) {
+      const int inner = first >= p->torsions[n].heavy_first && last <= p->torsions[n].heavy_last;
+      const vector_t a = get(p->motions, 2 * n), b = get(p->motions, 2 * n + 1);
+      const real turns = fma(a.x, r.x, fma(a.y, r.y, a.z * r.z));
+      const real value = inner ? fma(b.x, s.x, fma(b.y, s.y, fma(b.z, s.z, turns))) : (real)(0.0f);
+      row[AT(RIGID + n)] = select(row[AT(RIGID + n)], value, start);
+    }
+  }
+  for (int i = 0, h = 0; i < count; h += ++i) {
+    __global real *row = w->hessian + AT(h);
+    for (int j = 0; i < 3 && j <= i; j++) row[AT(j)] = select(row[AT(j)], (real)(i == j), start);
+    row[AT(i)] = select(row[AT(i)], fma(row[AT(i)], (real)(STIFFER), (real)(STIFF)), start);
+  }
+  // Each sweep inverts one degree of freedom more; after all the triangle is that of minus the
+  // inverse.
+  for (int n = 0; n < count; n++) {
+    for (int i = 0; i < count; i++) {
+      const int low = min(i, n), high = max(i, n);
+      w->change[AT(i)] = w->hessian[AT(high * (high + 1) / 2 + low)];
+    }
+    const real inverse = 1.0f / w->change[AT(n)];
+    __global real *h = w->hessian;
+    for (int i = 0; i < count; i++) {
+      const real of_row = w->change[AT(i)] * inverse;
+      for (int j = 0; j <= i; j++, h += AT(1)) {
+        const real other = w->change[AT(j)];
+        const real value = i == n ? (j == n ? -inverse : other * inverse)
+                                  : (j == n ? of_row : fma(-of_row, other, *h));
+        *h = select(*h, value, start);
+      }
+    }
+  }
+  for (int h = 0; h < count * (count + 1) / 2; h++)
+    w->hessian[AT(h)] = select(w->hessian[AT(h)], -w->hessian[AT(h)], start);
+}
+
 // BFGS update of the inverse Hessian after a step of length `step` along the direction, and the
-// next direction, -H g; `gradient` becomes that of the trial where it is accepted. What happens to
-// H:
-//   start      a descent begins: H is diagonal
-//   accepted   and the slope rises along the step: the update; the first one also sets H's size
-// Returns the slope along the direction; where it is no descent, H is forgotten.
+// next direction, -H g; `gradient` becomes that of the trial where it is accepted. At the start of
+// a descent there is no step yet. Where the slope does not rise along a step H stays as it is; the
+// `first` step of a descent also sets H's size. Returns the slope along the direction.
 static real update_direction(
     const descent_t *w, real step, whole accepted, whole start, whole first) {
   const real none = (real)(0.0f);
-  real sy = none, yy = none;
+  real sy = none;
   for (int d = 0; d < w->count; d++) {
     const real g = w->trial_gradient[AT(d)], old = w->gradient[AT(d)];
     const real y = select(none, g - old, accepted & NOT(start));
@@ -70,60 +141,45 @@ static real update_direction(
     w->direction[AT(d)] = s;
     w->change[AT(d)] = w->next[AT(d)] = none;
     sy = fma(s, y, sy);
-    yy = fma(y * y, (real)(squared_unit(w->arm, d)), yy);
   }
-  const whole rises = sy > 1e-6f, reset = start | (rises & first);
-  const real size = select(sy / yy, (real)(1.0f), start);
-  const int some_reset = ANY(reset);
   __global real *h = w->hessian;
   for (int i = 0; i < w->count; i++) {
     const real y = w->trial_gradient[AT(i)];
     real sum = none;
     for (int j = 0; j < i; j++, h += AT(1)) {
-      const real value = some_reset ? select(*h, none, reset) : *h;
-      if (some_reset) *h = value;
-      sum = fma(value, w->trial_gradient[AT(j)], sum);
-      w->change[AT(j)] = fma(value, y, w->change[AT(j)]);
+      sum = fma(*h, w->trial_gradient[AT(j)], sum);
+      w->change[AT(j)] = fma(*h, y, w->change[AT(j)]);
     }
-    const real value = select(*h, size * squared_unit(w->arm, i), reset);
-    *h = value;
+    w->change[AT(i)] = fma(*h, y, sum);
     h += AT(1);
-    w->change[AT(i)] = fma(value, y, sum);
   }
   real yhy = none;
   for (int d = 0; d < w->count; d++) yhy = fma(w->change[AT(d)], w->trial_gradient[AT(d)], yhy);
-  const real inverse = select(none, 1.0f / sy, rises), factor = fma(yhy, inverse, 1.0f) * inverse;
+  const whole rises = sy > 1e-6f;
+  const real size = select((real)(1.0f), sy / yhy, rises & first);
+  const real inverse = select(none, 1.0f / sy, rises),
+             factor = fma(size * yhy, inverse, 1.0f) * inverse;
+  for (int d = 0; d < w->count; d++) w->change[AT(d)] *= size;
   h = w->hessian;
   for (int i = 0; i < w->count; i++) {
     const real s = w->direction[AT(i)], g = w->gradient[AT(i)];
     const real a = fma(factor, s, -(inverse * w->change[AT(i)])), b = -(inverse * s);
     real sum = none;
     for (int j = 0; j <= i; j++, h += AT(1)) {
-      const real value = fma(a, w->direction[AT(j)], fma(b, w->change[AT(j)], *h));
+      const real value = fma(a, w->direction[AT(j)], fma(b, w->change[AT(j)], size * *h));
       *h = value;
       sum = fma(-value, w->gradient[AT(j)], sum);
       if (j < i) w->next[AT(j)] = fma(-value, g, w->next[AT(j)]);
     }
     w->next[AT(i)] += sum;
   }
-  real slope = none, steepest = none;
+  real slope = none;
   for (int d = 0; d < w->count; d++) {
-    const real g = w->gradient[AT(d)], along = w->next[AT(d)];
+    const real along = w->next[AT(d)];
     w->direction[AT(d)] = along;
-    slope = fma(along, g, slope);
-    steepest = fma(-squared_unit(w->arm, d) * g, g, steepest);
+    slope = fma(along, w->gradient[AT(d)], slope);
   }
-  const whole forget = NOT(slope < 0.0f);
-  if (ANY(forget)) {
-    h = w->hessian;
-    for (int i = 0; i < w->count; i++) {
-      const real g = -squared_unit(w->arm, i) * w->gradient[AT(i)];
-      w->direction[AT(i)] = select(w->direction[AT(i)], g, forget);
-      for (int j = 0; j <= i; j++, h += AT(1))
-        *h = select(*h, (real)(i == j ? squared_unit(w->arm, i) : 0.0f), forget);
-    }
-  }
-  return select(slope, steepest, forget);
+  return slope;
 }
 
 // Longest step at which no degree of freedom moves atoms by more than about an Angstrom.
@@ -289,6 +345,7 @@ __attribute__((reqd_work_group_size(LANES, 1, 1))) __kernel void refine_lanes(
     energy = select(energy, found, accepted);
     const whole begins = start & (round == 0);
     before = select(before, found, begins);
+    if (rounds > 0 && ANY(start)) begin(&p, trial.translation, &w, start);
     slope = update_direction(&w, step, accepted, start, steps == 1);
     steps += select((whole)(0), (whole)(1), accepted);
     step = select(shorter, longest_step(&w), accepted);

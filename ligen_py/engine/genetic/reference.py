@@ -238,7 +238,8 @@ def bfgs(evaluate: Evaluate, start: Genotype, iterations: int, size: Size) -> Im
         evaluations += 1
         return evaluate(genotype)
 
-    lowest, place = descend(counted, start, iterations, size.squared_scale)
+    scale = size.squared_scale
+    lowest, place = descend(counted, start, iterations, scale, np.diag(scale))
     return Improved(lowest, place, evaluations)
 
 

@@ -27,6 +27,10 @@ WALL = 10.0
 RIGID = 6
 """Degrees of freedom of a rigid body: translation, rotation vector."""
 
+STIFFER, STIFF = 1.02, 0.05
+"""What the diagonal of a metric is multiplied by, and what is added to it, in Angstrom squared: a
+torsion that moves hardly any atom does not turn without limit."""
+
 
 @dataclass(frozen=True)
 class Genotype:
@@ -120,6 +124,25 @@ class Problem:
         arm = np.concatenate([np.ones(3), np.full(3, spread), np.full(len(self.axis), 2.0)])
         return 1 / arm**2
 
+    def first_inverse(self, genotype: Genotype) -> np.ndarray:
+        """The inverse Hessian (freedoms, freedoms) with which a descent begins.
+
+        It is that of a pose whose every atom a spring of unit strength holds, the mean over the
+        atoms: then all directions in which atoms move as far are equally stiff, whatever degrees of
+        freedom move them.
+        """
+        xyz = self.places(genotype)
+        moves = np.zeros((RIGID + len(self.axis), *xyz.shape))
+        moves[:3] = np.eye(3)[:, None]
+        moves[3:RIGID] = np.cross(np.eye(3)[:, None], xyz - genotype.translation)
+        for (near, far), side, move in zip(self.axis, self.far, moves[RIGID:], strict=True):
+            direction = (xyz[far] - xyz[near]) / np.linalg.norm(xyz[far] - xyz[near])
+            move[side] = np.cross(direction, xyz[side] - xyz[near])
+        flat = moves.reshape(len(moves), -1)
+        metric = flat @ flat.T / len(xyz)
+        np.fill_diagonal(metric, STIFFER * metric.diagonal() + STIFF)
+        return np.linalg.inv(metric)
+
     def places(self, genotype: Genotype) -> np.ndarray:
         """Coordinates (atoms, 3)."""
         xyz = self.xyz.astype(np.float64)
@@ -183,14 +206,19 @@ def descend(
     start: Genotype,
     evaluations: int,
     scale: np.ndarray,
+    inverse: np.ndarray,
 ) -> tuple[float, Genotype]:
-    """BFGS with backtracking from a genotype: the energy and genotype where it ends."""
+    """BFGS with backtracking from a genotype: the energy and genotype where it ends.
+
+    `scale` (freedoms,) limits the steps, `inverse` (freedoms, freedoms) is the inverse Hessian at
+    the start. A direction that is no descent, which rounding alone makes, ends it as well.
+    """
     place = start
     energy, gradient = evaluate(place)
-    hessian = np.diag(scale)
     first = True
-    direction, slope, hessian = _direction(hessian, gradient, scale)
-    if -slope < SMALL_DECREASE:
+    direction = -inverse @ gradient
+    slope = float(direction @ gradient)
+    if not -slope >= SMALL_DECREASE:
         return energy, place
     step = _first_step(direction, scale)
     for _ in range(1, evaluations):
@@ -203,34 +231,27 @@ def descend(
                 break
             continue
         s, y = step * direction, new_gradient - gradient
-        hessian = _updated(hessian, s, y, scale if first else None)
+        inverse = _updated(inverse, s, y, first)
         place, energy, gradient, first = there, found, new_gradient, False
-        direction, slope, hessian = _direction(hessian, gradient, scale)
-        if -slope < SMALL_DECREASE:
+        direction = -inverse @ gradient
+        slope = float(direction @ gradient)
+        if not -slope >= SMALL_DECREASE:
             break
         step = _first_step(direction, scale)
     return energy, place
-
-
-def _direction(hessian: np.ndarray, gradient: np.ndarray, scale: np.ndarray) -> tuple:
-    direction = -hessian @ gradient
-    if not direction @ gradient < 0:
-        hessian = np.diag(scale)
-        direction = -hessian @ gradient
-    return direction, float(direction @ gradient), hessian
 
 
 def _first_step(direction: np.ndarray, scale: np.ndarray) -> float:
     return float(min(1.0, 1 / np.sqrt(max(1e-6, (direction**2 / scale).max()))))
 
 
-def _updated(h: np.ndarray, s: np.ndarray, y: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+def _updated(h: np.ndarray, s: np.ndarray, y: np.ndarray, first: bool) -> np.ndarray:
     """BFGS update of an inverse Hessian; the first one also sets its size."""
     sy = float(s @ y)
     if sy <= 1e-6:
         return h
-    if scale is not None:
-        h = np.diag(scale) * sy / float(y @ (scale * y))
+    if first:
+        h = h * sy / float(y @ h @ y)
     hy = h @ y
     return h + (1 + y @ hy / sy) / sy * np.outer(s, s) - (np.outer(hy, s) + np.outer(s, hy)) / sy
 
