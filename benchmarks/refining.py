@@ -1,7 +1,7 @@
 """How many energies with gradients the refine kernel computes a second, in both of its forms.
 
     python benchmarks/refining.py [--device SELECTOR] [--fields NAME ...] [--count N] [--runs N]
-                                  [--poses N] [--rounds N] [--json FILE]
+                                  [--poses N] [--rounds N] [--evaluations N] [--json FILE]
 
 Ligands are the seeded molecules of screen.py with drug-like sizes, the pocket is Candida albicans
 DHFR (PDB 1IA1), poses come from dock and filter, settings are those of `standard`, but for a single
@@ -110,17 +110,28 @@ def processor_time() -> float:
 
 
 def measure(
-    device: Device, given: Given, name: str, forms: tuple[str, ...], runs: int, rounds: int = 1
+    device: Device,
+    given: Given,
+    name: str,
+    forms: tuple[str, ...],
+    runs: int,
+    rounds: int = 1,
+    evaluations: int | None = None,
 ) -> list[dict[str, Any]]:
-    """A row for each form in the field of a function, for chains of so many rounds."""
+    """A row for each form in the field of a function, for chains of so many rounds.
+
+    `evaluations`: the most of a descent (default: those of `standard`).
+    """
     seen = given.target.seen(given.molecules, [name])[name]
     kinds = given.molecules.typed["vina"].type  # type: ignore[attr-defined]
     settings = RefineSettings(field=name, rounds=rounds, finalists=0)  # one heat
+    if evaluations:
+        settings = settings.model_copy(update={"evaluations": evaluations})
     grid = Grid.over(given.target.field, settings.spacing)
     field = field_over(name, device, seen.receptor, grid, seen.ligands)
     work = operations(field, seen.ligands)
     short = settings.model_copy(update={"rounds": 1, "evaluations": 1})
-    rates: dict[str, list[tuple[float, float, float]]] = {form: [] for form in forms}
+    rates: dict[str, list[tuple[float, ...]]] = {form: [] for form in forms}
     for run in range(runs + 1):
         for form in forms:
             refiner = Refiner(device, field, source=form)
@@ -131,14 +142,17 @@ def measure(
             if run:
                 found = refiner.evaluations
                 energy = float(refined.after.mean())
-                rates[form].append((found / refiner.kernel_seconds, found / used, energy))
+                took, each = refiner.kernel_seconds, found / len(refined.after)
+                rates[form].append((found / took, found / used, energy, took, each))
     return [
         {
             "field": name,
             "form": form,
-            "evaluations_per_second": [rate for rate, _, _ in found],
-            "evaluations_per_core_second": [rate for _, rate, _ in found],
+            "evaluations_per_second": [run[0] for run in found],
+            "evaluations_per_core_second": [run[1] for run in found],
             "mean_energy": found[0][2],
+            "seconds": [run[3] for run in found],
+            "evaluations_per_pose": found[0][4],
             "operations": work,
         }
         for form, found in rates.items()
@@ -154,7 +168,8 @@ def print_rows(rows: list[dict[str, Any]], fused: float) -> None:
             f"{row['field']:8} {Path(row['form']).name:16} {max(rates) / 1e6:8.3f} "
             f"({min(rates) / 1e6:.3f} to) 1e6 evaluations/s, of a core {max(of_core) / 1e6:8.3f}; "
             f"{row['operations']:,.0f} operations each, {100 * row['share_of_fused']:.1f} % of "
-            f"FP32; mean energy {row['mean_energy']:.3f}",
+            f"FP32; {row['evaluations_per_pose']:.1f} a pose, mean energy "
+            f"{row['mean_energy']:.3f} in {min(row['seconds']):.3f} s",
             flush=True,
         )
 
@@ -174,6 +189,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, metavar="N", help="ligands (default: 24; GPUs: 384)")
     parser.add_argument("--poses", type=int, default=192, metavar="N", help="of a ligand, at most")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="of a chain")
+    parser.add_argument("--evaluations", type=int, metavar="N", help="of a descent, at most")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="of each form")
     parser.add_argument("--json", type=Path, help="also write the table here")
     options = parser.parse_args()
@@ -184,7 +200,8 @@ def main() -> int:
     rows = []
     for name in options.fields:
         forms = tuple(options.forms)
-        rows += measure(device, given, name, forms, options.runs, options.rounds)
+        ways = options.runs, options.rounds, options.evaluations
+        rows += measure(device, given, name, forms, *ways)
         print_rows(rows[-len(options.forms) :], fused)
     if options.json:
         document = {"device": device.label, "fused": fused, "rows": rows}

@@ -28,6 +28,10 @@
 #include "genetic.clh"
 #include "judge.clh"
 
+#define PLACE(p, i) (p)->places[i]
+#define CENTER(p) (float4)((p)->rigid[0], (p)->rigid[1], (p)->rigid[2], 0.0f)
+#include "metric.clh"
+
 #ifndef BFGS
 #define BFGS 0  // whether the local search is BFGS; else it is ADADELTA or Solis and Wets'
 #endif
@@ -180,13 +184,19 @@ static int step_on(sg_t sg,
   }
   if (b->evaluations >= iterations) return 0;
   if (accepted) {
-    b->slope = start ? first_direction(sg, w, own->slope, &b->size)
-                     : next_direction(sg, w, own->slope, b->size, b->row == 1, &b->size);
+    if (start) {
+      sg_sync(sg);
+      descent_t begun = *w;
+      first_inverse(sg, p, w->count, &begun, p->forces, (__local float4 *)w->gradient, 1);
+      b->slope = first_direction(sg, w, own->slope, &b->size);
+    } else {
+      b->slope = next_direction(sg, w, own->slope, b->size, b->row == 1, &b->size);
+    }
     b->row++;
   } else {
     b->size = shorter_step(found, b->lowest, b->slope, b->size);
   }
-  if (-b->slope * (accepted ? 1.0f : b->size) < SMALL_DECREASE) return 0;
+  if (!(-b->slope * (accepted ? 1.0f : b->size) >= SMALL_DECREASE)) return 0;
   for (int k = 0; k < OWN; k++) {
     const int d = k * SG_SIZE + sg.lane;
     if (d < w->count)
@@ -289,7 +299,7 @@ static int wait_for(volatile __global lga_run_t *run, int generations) {
 static int make_individual(sg_t sg,
                            const problem_t *p,
                            __local float *shared,
-                           __local float *descent,
+                           __local float4 *descent,
                            lga_settings_t settings,
                            uint key,
                            int generation,
@@ -323,7 +333,7 @@ static int make_individual(sg_t sg,
     own.trial.orientation[s] = own.trial.orientation[0];
   }
   progress_t b = NEW_PROGRESS;
-  const descent_t w = descent_in(descent, freedoms, p->ligand.arm);
+  const descent_t w = descent_in((__local float *)descent, freedoms, p->ligand.arm);
   const int searched = draw(key, number, CHOICE, 9) < settings.searched;
   const int iterations = searched ? settings.iterations : 0;
   float energy[TRIALS];
@@ -369,7 +379,8 @@ KERNEL void generations(int from,           // number of the first generation
                         __global float *champions) {
   SG_SETUP(sg);
   __local float4 places[TRIALS * SPOTS], forces[TRIALS * FORCES];
-  __local float shared[16], descent[BFGS ? DESCENT : 1];
+  __local float shared[16];
+  __local float4 descent[BFGS ? (DESCENT + 3) / 4 : 1];
   __local int others[SG_SIZE];
   __local uint told[3];  // by lane 0: a ticket, whether its run takes it, whether it was the last
   const int size = settings.population;

@@ -15,6 +15,7 @@
 #include "bfgs.clh"
 #include "genetic.clh"
 #include "individual.clh"
+#include "vectors.clh"
 
 #ifndef WG_SUB_GROUPS
 #define WG_SUB_GROUPS 1  // sub-groups in a work-group
@@ -38,7 +39,7 @@ static inline void put_quaternion(slots_t s, float4 q) {
 }
 
 // The orientation after a rotation vector.
-static inline float4 turned(float4 q, float x, float y, float z) {
+static inline float4 turned_by(float4 q, float x, float y, float z) {
   const float square = fma(x, x, fma(y, y, z * z));
   const float angle = sqrt(square);
   const float f = angle > 1e-6f ? sin(0.5f * angle) / angle : 0.5f;
@@ -49,7 +50,7 @@ static inline float4 turned(float4 q, float x, float y, float z) {
 
 static inline void turn_trial(slots_t s, float x, float y, float z) {
   const int o = TRIAL + ORIENTATION;
-  put_quaternion(s, turned((float4)(AT(o), AT(o + 1), AT(o + 2), AT(o + 3)), x, y, z));
+  put_quaternion(s, turned_by((float4)(AT(o), AT(o + 1), AT(o + 2), AT(o + 3)), x, y, z));
 }
 
 // An individual of the first generation: anywhere in the box, any orientation and torsions.
@@ -109,12 +110,80 @@ static inline void copy_slots(slots_t s, int to, int from, int count) {
 
 #if BFGS
 
+// How a degree of freedom moves atoms: by a turn about the ligand's origin and a shift; which ones.
+typedef struct {
+  float4 turn, shift;
+  int first, last;
+} freedom_t;
+
+static inline freedom_t freedom_of(const problem_t *p, slots_t s, int d) {
+  const float4 none = (float4)(0.0f);
+  freedom_t m = {(float4)(d == 3, d == 4, d == 5, 0.0f), none, 0, p->ligand.atoms};
+  if (d >= RIGID) {
+    const torsion_t t = p->torsions[d - RIGID];
+    const float4 near = place_of(s, t.near);
+    const float4 center = (float4)(AT(TRIAL), AT(TRIAL + 1), AT(TRIAL + 2), 0.0f);
+    m.turn = direction(near, place_of(s, t.far));
+    m.shift = cross3(minus(near, center), m.turn);
+    m.first = t.heavy_first;
+    m.last = t.heavy_last;
+  }
+  return m;
+}
+
+// Put the inverse Hessian with which a search begins; coordinates are those of the last evaluate().
+// The same as first_inverse() of metric.clh, in half the matrix.
+static void begin_search(const problem_t *p, slots_t s) {
+  const int count = RIGID + p->ligand.torsions;
+  const float share = 1.0f / (float)p->ligand.atoms;
+  const float4 center = (float4)(AT(TRIAL), AT(TRIAL + 1), AT(TRIAL + 2), 0.0f);
+  for (int d = 0, h = HESSIAN; d < count; h += ++d) {
+    const freedom_t own = freedom_of(p, s, d);
+    float4 sum = (float4)(0.0f), moment = sum;
+    for (int i = own.first; i < own.last; i++) {
+      const float4 x = minus(place_of(s, i), center);
+      const float4 v = plus(cross3(own.turn, x), own.shift);
+      sum = plus(sum, v);
+      moment = plus(moment, cross3(x, v));
+    }
+    const float rigid[RIGID] = {sum.x, sum.y, sum.z, moment.x, moment.y, moment.z};
+    for (int n = 0; n <= d; n++) {
+      float value = d < 3 ? (float)(n == d) : 0.0f;
+      if (d >= 3 && n < RIGID) {
+        value = rigid[n] * share;
+      } else if (d >= 3) {
+        const freedom_t outer = freedom_of(p, s, n);
+        if (own.first >= outer.first && own.last <= outer.last)
+          value = (inner(outer.turn, moment) + inner(outer.shift, sum)) * share;
+      }
+      AT(h + n) = n == d ? fma(value, STIFFER, STIFF) : value;
+    }
+  }
+  // Each sweep inverts one degree of freedom more; after all the triangle is that of minus the
+  // inverse.
+  for (int n = 0; n < count; n++) {
+    for (int i = 0; i < count; i++)
+      AT(CHANGE + i) = AT(HESSIAN + max(i, n) * (max(i, n) + 1) / 2 + min(i, n));
+    const float inverse = 1.0f / AT(CHANGE + n);
+    for (int i = 0, h = HESSIAN; i < count; i++) {
+      const float of_row = AT(CHANGE + i) * inverse;
+      for (int j = 0; j <= i; j++, h++) {
+        const float other = AT(CHANGE + j);
+        AT(h) = i == n   ? (j == n ? -inverse : other * inverse)
+                : j == n ? of_row
+                         : fma(-of_row, other, AT(h));
+      }
+    }
+  }
+  for (int h = HESSIAN; h < HESSIAN + count * (count + 1) / 2; h++) AT(h) = -AT(h);
+}
+
 // The inverse Hessian after a step of length `step` along the direction, and the next direction;
 // the gradient where the step ended is in the slots from SLOPE. At the start of a descent there is
 // no step. Returns the slope along the direction. The same as next_direction() of bfgs.clh, in half
 // the matrix.
-static float next_of_lane(slots_t s, int count, float arm, float step, int start, int first) {
-  float sy = 0.0f, yy = 0.0f;
+static float next_of_lane(slots_t s, int count, float step, int start, int first) {
+  float sy = 0.0f;
   for (int d = 0; d < count; d++) {
     const float g = AT(SLOPE + d);
     const float y = start ? 0.0f : g - AT(FIRST_VECTOR + d);
@@ -124,50 +193,40 @@ static float next_of_lane(slots_t s, int count, float arm, float step, int start
     AT(SECOND_VECTOR + d) = by;
     AT(CHANGE + d) = AT(NEXT + d) = 0.0f;
     sy = fma(by, y, sy);
-    yy = fma(y * y, squared_unit(arm, d), yy);
   }
-  const int rises = sy > 1e-6f, reset = start || (rises && first);
-  const float size = start ? 1.0f : sy / yy;
   for (int i = 0, h = HESSIAN; i < count; i++) {
     const float y = AT(SLOPE + i);
     float sum = 0.0f;
     for (int j = 0; j <= i; j++, h++) {
-      const float fresh = j < i ? 0.0f : size * squared_unit(arm, i);
-      const float value = reset ? fresh : AT(h);
-      AT(h) = value;
-      sum = fma(value, AT(SLOPE + j), sum);
-      if (j < i) AT(CHANGE + j) = fma(value, y, AT(CHANGE + j));
+      sum = fma(AT(h), AT(SLOPE + j), sum);
+      if (j < i) AT(CHANGE + j) = fma(AT(h), y, AT(CHANGE + j));
     }
     AT(CHANGE + i) += sum;
   }
   float yhy = 0.0f;
   for (int d = 0; d < count; d++) yhy = fma(AT(CHANGE + d), AT(SLOPE + d), yhy);
-  const float inverse = rises ? 1.0f / sy : 0.0f, factor = fma(yhy, inverse, 1.0f) * inverse;
+  const int rises = sy > 1e-6f;
+  const float size = rises && first ? sy / yhy : 1.0f;
+  const float inverse = rises ? 1.0f / sy : 0.0f, factor = fma(size * yhy, inverse, 1.0f) * inverse;
   for (int i = 0, h = HESSIAN; i < count; i++) {
     const float by = AT(SECOND_VECTOR + i), g = AT(FIRST_VECTOR + i);
-    const float a = fma(factor, by, -(inverse * AT(CHANGE + i))), b = -(inverse * by);
+    const float a = fma(factor, by, -(inverse * size * AT(CHANGE + i))), b = -(inverse * size * by);
     float sum = 0.0f;
     for (int j = 0; j <= i; j++, h++) {
-      const float value = fma(a, AT(SECOND_VECTOR + j), fma(b, AT(CHANGE + j), AT(h)));
+      const float value = fma(a, AT(SECOND_VECTOR + j), fma(b, AT(CHANGE + j), size * AT(h)));
       AT(h) = value;
       sum = fma(-value, AT(FIRST_VECTOR + j), sum);
       if (j < i) AT(NEXT + j) = fma(-value, g, AT(NEXT + j));
     }
     AT(NEXT + i) += sum;
   }
-  float slope = 0.0f, steepest = 0.0f;
+  float slope = 0.0f;
   for (int d = 0; d < count; d++) {
-    const float g = AT(FIRST_VECTOR + d), along = AT(NEXT + d);
+    const float along = AT(NEXT + d);
     AT(SECOND_VECTOR + d) = along;
-    slope = fma(along, g, slope);
-    steepest = fma(-squared_unit(arm, d) * g, g, steepest);
+    slope = fma(along, AT(FIRST_VECTOR + d), slope);
   }
-  if (slope < 0.0f) return slope;
-  for (int i = 0, h = HESSIAN; i < count; i++) {
-    AT(SECOND_VECTOR + i) = -squared_unit(arm, i) * AT(FIRST_VECTOR + i);
-    for (int j = 0; j <= i; j++, h++) AT(h) = j < i ? 0.0f : squared_unit(arm, i);
-  }
-  return steepest;
+  return slope;
 }
 
 // After an evaluation: to the minimum of the parabola that past gradients describe, or less far
@@ -183,7 +242,8 @@ static int step_on(
   }
   if (b->evaluations >= iterations) return 0;
   if (accepted) {
-    b->slope = next_of_lane(s, freedoms, arm, b->size, start, b->row == 1);
+    if (start) begin_search(p, s);
+    b->slope = next_of_lane(s, freedoms, b->size, start, b->row == 1);
     b->row++;
     float most = 1e-6f;
     for (int d = 0; d < freedoms; d++) {
@@ -194,7 +254,7 @@ static int step_on(
   } else {
     b->size = shorter_step(energy, b->lowest, b->slope, b->size);
   }
-  if (-b->slope * (accepted ? 1.0f : b->size) < SMALL_DECREASE) return 0;
+  if (!(-b->slope * (accepted ? 1.0f : b->size) >= SMALL_DECREASE)) return 0;
   float turn[3];
   for (int n = 0; n < freedoms; n++) {
     const float by = b->size * AT(SECOND_VECTOR + n);

@@ -56,9 +56,9 @@ typedef struct {
 #endif
 } descent_t;
 
+#define PLACE(p, i) three((p)->room, RING, i)
+#define CENTER(p) three((p)->room + AT_VECTORS, 1, 0)
 #include "metric.clh"
-
-#define PART(v, n) ((n) == 0 ? (v).x : (n) == 1 ? (v).y : (n) == 2 ? (v).z : (v).w)
 
 // What update() is told about an evaluation.
 typedef struct {
@@ -359,8 +359,11 @@ KERNEL void refine(
     for (int k = 0; k < OWN; k++) trial[k] = fma(w.step, w.direction[k], value[k]);
     const float part = evaluate(sg, &p, pieces, trial, slope);
     const stage_t stage = {evaluation == 0, accepted_steps == 1};
-    if (l.rounds > 0 && sg_any_together(sg, stage.start))
-      first_inverse(sg, &p, count, &w, room + AT_DESCENT, stage.start);
+    if (l.rounds > 0 && sg_any_together(sg, stage.start)) {
+      __local float4 *motions = (__local float4 *)(room + AT_FORCES);
+      __local float4 *lines = (__local float4 *)(room + AT_DESCENT);
+      first_inverse(sg, &p, count, &w, motions, lines, stage.start);
+    }
     const int accepted = update(sg, count, &w, room + AT_DESCENT, stage, part, slope, &found);
     if (accepted) {
 #pragma unroll

@@ -42,7 +42,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "parse": {"conformers": 1},
         "dock": {"num_restart": 256, "max_num_poses": 96},
         "filter": {"max_num_poses": 64},
-        "refine": {"evaluations": 20, "finalists": 16, "max_num_poses": 6},
+        "refine": {"finalists": 16, "max_num_poses": 6},
         "score": {"functions": ["vina", "ad4"]},
     },
     "standard": {},

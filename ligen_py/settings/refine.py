@@ -19,7 +19,7 @@ class RefineSettings(Section):
         "as many; 0: poses are not changed",
     )
     evaluations: int = Field(
-        30, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"
+        15, ge=1, le=1000, description="most energy evaluations of one descent to a minimum"
     )
     temperature: float = Field(
         1.2,

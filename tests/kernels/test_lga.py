@@ -101,9 +101,10 @@ def expected(
     grid = field.maps.grid
     box = grid.origin, grid.origin + grid.spacing * (np.array(grid.shape) - 1)
     row, most = batch.ligands[0], int(batch.ligands["evaluations"][0])
-    evaluate = problem(system, device, number).evaluate
-    size = twin.Size(int(row["torsions"]), int(row["atoms"]), float(row["arm"]))
-    return twin.search(evaluate, box, size, int(row["key"]), run, settings, most)
+    pose = problem(system, device, number)
+    own = int(row["torsions"]), int(row["atoms"]), float(row["arm"])
+    size = twin.Size(*own, pose.first_inverse)
+    return twin.search(pose.evaluate, box, size, int(row["key"]), run, settings, most)
 
 
 def same(found: Found, run: int, twins: twin.Run, near: float) -> bool:

@@ -72,6 +72,8 @@ class Size:
     atoms: int
     arm: float
     """Of a rotation, Angstrom: how far atoms are from the centre, as in the refinement."""
+    first_inverse: Callable[[Genotype], np.ndarray]
+    """The inverse Hessian (freedoms, freedoms) with which a search by BFGS begins."""
 
     @property
     def freedoms(self) -> int:
@@ -238,8 +240,9 @@ def bfgs(evaluate: Evaluate, start: Genotype, iterations: int, size: Size) -> Im
         evaluations += 1
         return evaluate(genotype)
 
-    scale = size.squared_scale
-    lowest, place = descend(counted, start, iterations, scale, np.diag(scale))
+    lowest, place = descend(
+        counted, start, iterations, size.squared_scale, size.first_inverse(start)
+    )
     return Improved(lowest, place, evaluations)
 
 

@@ -14,7 +14,7 @@ from ligen_py.settings.lga import LgaSettings, LocalSearch
 BOX = np.full(3, -5.0), np.full(3, 5.0)
 GOAL = np.array([1.0, -2.0, 0.5])
 ANGLES = np.array([0.3, -1.2])
-SIZE = twin.Size(torsions=2, atoms=10, arm=1.0)
+SIZE = twin.Size(torsions=2, atoms=10, arm=1.0, first_inverse=lambda _: np.diag([1.0] * 8))
 
 
 def bowl(genotype: Genotype) -> tuple[float, np.ndarray]:
@@ -132,7 +132,7 @@ def test_bfgs_leaves_a_minimum_at_once() -> None:
 
 
 def test_solis_and_wets_steps_change_few_genes_and_turn_large_ligands_less() -> None:
-    size = twin.Size(torsions=10, atoms=25, arm=1.0)
+    size = replace(SIZE, torsions=10, atoms=25)
     angles = np.array([0.3, 1.2, 2.0])
     begin = twin.Genotype(np.zeros(3), twin.rotation_by(angles), np.zeros(10))
     steps: list[np.ndarray] = []
