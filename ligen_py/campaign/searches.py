@@ -92,7 +92,7 @@ class Searches:
         ]
 
     def converted(self, results: str) -> list[str]:
-        """What the parts of all searches are made from: databases of proteins, planes of genomes."""
+        """What the parts of all searches are made from: databases, and planes of genomes."""
         files = [
             self.homolog_files(search, results)["database"]
             for search in self.plan.settings.homologs
